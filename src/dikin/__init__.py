@@ -1,0 +1,34 @@
+"""dikin: bandit convex optimization with barriers.
+
+One number back per decision, any convex domain, curvature that changes every round, and a bound you
+can print.
+
+Every domain and learner is found by its folder and stands here under its name: `dikin.Ball` is
+`dikin.domains.ball.Ball`. Type checkers read the same names from `__init__.pyi` (`make stub`).
+"""
+
+from __future__ import annotations
+
+from dikin import registry as _registry
+from dikin.checks import check_domain, check_learner
+from dikin.errors import DikinError
+from dikin.learners.base import Learner, Query
+from dikin.loading import load, restore
+
+__version__ = "0.1.0"
+
+_found: dict[str, type] = {}
+for _classes in (_registry.domains(), _registry.learners()):
+    _found |= {cls.__name__: cls for cls in _classes.values()}
+globals().update(_found)
+
+__all__ = [
+    "DikinError",
+    "Learner",
+    "Query",
+    "check_domain",
+    "check_learner",
+    "load",
+    "restore",
+    *sorted(_found),
+]

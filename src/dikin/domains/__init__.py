@@ -1,0 +1,1 @@
+"""Geometry: convex sets with self-concordant barriers, one file a set."""

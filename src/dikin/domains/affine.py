@@ -1,0 +1,90 @@
+"""Affine image {matrix x + shift : x in domain}.   Barrier and nu are the domain's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dikin.domains.base import Array, Domain, frozen
+from dikin.domains.dense import dikin_extent
+from dikin.errors import DomainError, FlatDomainError, ShapeError
+
+
+class Affine(Domain):
+    """The image of a domain under x -> matrix x + shift (points of matrices are flattened).
+
+    The matrix may be tall, which places the set in a larger space, but must not flatten the set.
+
+    >>> from dikin import Ball
+    >>> Affine(Ball(2), [[2, 0], [0, 1]], [1, 0]).contains([3, 0])
+    True
+    """
+
+    def __init__(self, domain: Domain, matrix: ArrayLike, shift: ArrayLike) -> None:
+        if not isinstance(domain, Domain):
+            raise DomainError(f"Affine: the first argument is {domain!r}, wanted a domain")
+        self.domain = domain
+        self.matrix, self.shift = frozen(matrix, "matrix", 2), frozen(shift, "shift", 1)
+        wanted = (self.shift.size, domain.center.size)
+        if self.matrix.shape != wanted:
+            raise ShapeError(
+                f"Affine: to map points of {domain.center.size} entries onto the {self.shift.size} "
+                f"of shift the matrix must be {wanted[0]} x {wanted[1]}, got "
+                f"{self.matrix.shape[0]} x {self.matrix.shape[1]}"
+            )
+        self.dim, self.nu = domain.dim, domain.nu
+        self.point_shape = self.shift.shape
+        self.center = self.matrix @ domain.center.ravel() + self.shift
+        self.center.setflags(write=False)
+        stretched = self.matrix @ domain.basis
+        widths = np.linalg.svd(stretched, compute_uv=False)
+        if stretched.shape[0] < self.dim or widths[-1] <= 1e-13 * widths[0]:
+            raise FlatDomainError(
+                f"Affine: the matrix flattens the domain: its singular values there are {widths}"
+            )
+        # The chart of the image is the orthonormal Q of QR; the inner chart is R^-1 of it.
+        self._plane, triangle = np.linalg.qr(stretched)
+        self._back = np.linalg.inv(triangle)
+        # Bounds by the largest and least stretch, and by the image's own Dikin ellipsoids.
+        extent = dikin_extent(self.hessian(np.zeros(self.dim)), self.nu)
+        most, least = float(widths[0]), float(widths[-1])
+        self.radius = min(most * domain.radius, extent.radius)
+        self.inradius = max(least * domain.inradius, extent.inradius)
+        self.diameter = max(least * domain.diameter, extent.diameter)
+
+    def outward(self, v: Array) -> Array:
+        return np.asarray(self._plane @ v)
+
+    def inward(self, displacement: Array) -> Array:
+        return np.asarray(displacement @ self._plane)
+
+    def barrier(self, v: Array) -> float:
+        return self.domain.barrier(self._back @ v)
+
+    def gradient(self, v: Array) -> Array:
+        return np.asarray(self.domain.gradient(self._back @ v) @ self._back)
+
+    def hessian(self, v: Array) -> Array:
+        return np.asarray(self._back.T @ self.domain.hessian(self._back @ v) @ self._back)
+
+    def margin(self, point: Array) -> float:
+        displacement = point - self.center
+        v = self.inward(displacement)
+        off = float(np.linalg.norm(displacement - self.outward(v)))
+        if off > 1e-9 * (self.radius + float(np.linalg.norm(self.center))):
+            return -off
+        return self.domain.margin(self.domain.point(self._back @ v))
+
+    def arguments(self) -> dict[str, Any]:
+        return {"domain": self.domain, "matrix": self.matrix, "shift": self.shift}
+
+    @classmethod
+    def examples(cls) -> Iterator[Self]:
+        from dikin.domains.ball import Ball
+        from dikin.domains.simplex import Simplex
+
+        yield cls(Ball(2, 0.5, [1, 1]), [[2, 1], [-1, 3]], [10, 0])
+        yield cls(Simplex(3), [[1, 0, 2], [0, 4, 1], [1, 1, 0], [0, 0, 7]], [0, 1, 0, -1])

@@ -1,0 +1,288 @@
+"""What a domain must answer.
+
+A `Domain` is a value: a convex set in the user's own coordinates, with a nu-self-concordant
+barrier psi. Its oracles take a *chart vector* v, the displacement from the analytic centre in an
+orthonormal basis of the set's affine hull, so that v = 0 is always the centre, R^dim is always the
+right space, and no digits are lost on a small set far from the origin.
+
+A `Geometry` is the working form of the same set, (X - center)/scale, for one learner. It does
+the three things that a round needs: `solve` the FTRL update, `frame` the exploration ellipsoid, and
+carry a vector `outward` to the user's space. Every domain inherits a dense geometry from its
+oracles; a domain with closed forms returns its own, which does a round in O(d).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Protocol, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dikin.errors import DomainError, OutsideDomainError, ShapeError
+
+Array = NDArray[np.float64]
+Place = tuple[Any, ...]
+"""Where the FTRL update landed: a geometry's own description of u, with what spares it work or
+digits (a slack, a multiplier). Plain numbers and arrays only, so it can be written to a file."""
+
+
+class Frame(Protocol):
+    """A place y with the ellipsoid {z : z'Hz <= 1}, H = kappa Hessian(psi)(y) + a I, factored."""
+
+    @property
+    def trace(self) -> float:
+        """tr(H^-1); E|z|^2 = trace/d for z on the ellipsoid's surface."""
+        ...
+
+    def aim(self, noise: Array) -> Aim:
+        """Turn standard normal noise of `size` entries into a direction s of the set's plane."""
+        ...
+
+
+class Aim(Protocol):
+    """A direction s, standard normal in the set's plane, seen from a frame."""
+
+    @property
+    def square(self) -> float:
+        """|s|^2; z lies on the ellipsoid's surface for scale = 1/|s|."""
+        ...
+
+    def point(self, scale: float) -> Array:
+        """Y + scale H^(-1/2) s."""
+        ...
+
+    def recoil(self, scale: float, damping: float) -> Array:
+        """What an answer adds to the linear term: scale H^(1/2) s - damping y."""
+        ...
+
+
+@dataclass(slots=True)
+class LinearAim:
+    """The aim of a frame that has both roots of H as functions."""
+
+    frame: RootFrame
+    s: Array
+    square: float
+
+    @classmethod
+    def at(cls, frame: RootFrame, s: Array) -> LinearAim:
+        return cls(frame, s, float(s.dot(s)))
+
+    def point(self, scale: float) -> Array:
+        return self.frame.y + self.frame.spread(self.s * scale)
+
+    def recoil(self, scale: float, damping: float) -> Array:
+        return self.frame.gather(self.s * scale) - self.frame.y * damping
+
+
+class RootFrame(Protocol):
+    """A frame that applies the two roots of H."""
+
+    y: Array
+
+    def spread(self, s: Array) -> Array:
+        """H^(-1/2) s."""
+        ...
+
+    def gather(self, s: Array) -> Array:
+        """H^(1/2) s."""
+        ...
+
+
+class Geometry(ABC):
+    """The set as the algorithm sees it: centred at its analytic centre, in the paper's units."""
+
+    dim: int
+    nu: float
+    size: int
+    """Length of a working vector; larger than dim where the set lies in a plane of its space."""
+
+    @abstractmethod
+    def start(self) -> Place:
+        """The place of the analytic centre."""
+
+    @abstractmethod
+    def solve(self, linear: Array, quadratic: float, weight: float, near: Place) -> Place:
+        """Minimise linear.u + quadratic/2 |u|^2 + weight psi(u), starting near a known place."""
+
+    @abstractmethod
+    def frame(self, place: Place, kappa: float, shift: float) -> Frame:
+        """Factor H = kappa Hessian(psi)(u) + shift I at a place."""
+
+    @abstractmethod
+    def outward(self, u: Array) -> Array:
+        """The isometry from working vectors to displacements in the user's coordinates."""
+
+    def vector(self, place: Place) -> Array:
+        """The working vector u of a place."""
+        return np.asarray(place[0])
+
+    def memory(self, place: Place) -> Place:
+        """The part of a place worth saving."""
+        return place
+
+    def recall(self, memory: Place) -> Place:
+        """The place that `memory` was taken from."""
+        return memory
+
+
+class Domain(ABC):
+    """A bounded convex set with interior, and a self-concordant barrier on it."""
+
+    kind: ClassVar[str] = ""
+    """Name in specs and on the command line: the class name in lower case."""
+
+    dim: int
+    """Dimension d of the set (n - 1 for probability vectors of n entries)."""
+    nu: float
+    """Barrier parameter."""
+    point_shape: tuple[int, ...]
+    """Shape of a point."""
+    center: Array
+    """Analytic centre, argmin psi, in the user's coordinates."""
+    radius: float
+    """At least the distance from the centre to the farthest point."""
+    inradius: float
+    """At most the distance from the centre to the nearest boundary point."""
+    diameter: float
+    """At most the largest distance between two points."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.kind = cls.__name__.lower()
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in self.__dict__:
+            raise AttributeError(f"{self!r} is a value: build another instead of changing {name}")
+        super().__setattr__(name, value)
+
+    # --- the barrier, at chart vectors ---------------------------------------------------------
+
+    @abstractmethod
+    def barrier(self, v: Array) -> float:
+        """psi, +inf outside."""
+
+    @abstractmethod
+    def gradient(self, v: Array) -> Array:
+        """Gradient of psi."""
+
+    @abstractmethod
+    def hessian(self, v: Array) -> Array:
+        """Hessian of psi."""
+
+    # --- points of the user --------------------------------------------------------------------
+
+    @abstractmethod
+    def margin(self, point: Array) -> float:
+        """How deep a point lies inside; negative outside. The sign is exact, the unit the set's."""
+
+    @abstractmethod
+    def arguments(self) -> dict[str, Any]:
+        """The constructor's arguments, of which `spec` is made."""
+
+    @classmethod
+    @abstractmethod
+    def examples(cls) -> Iterator[Self]:
+        """Small awkward instances for the checks: moved, badly scaled, of dimension one."""
+
+    def outward(self, v: Array) -> Array:
+        """The displacement from the centre, in the user's coordinates, of a chart vector."""
+        return v
+
+    def inward(self, displacement: Array) -> Array:
+        """The chart vector of a displacement (the nearest one, for a set in a plane)."""
+        return displacement
+
+    def geometry(self, scale: float) -> Geometry:
+        """The working form of (X - center)/scale."""
+        from dikin.domains.dense import DenseGeometry  # SciPy only when it is needed
+
+        return DenseGeometry(self, scale)
+
+    def contains(self, point: ArrayLike) -> bool:
+        """Whether a point of the right shape lies in the set."""
+        return self.margin(np.asarray(point, dtype=float)) >= 0
+
+    def require(self, point: ArrayLike) -> Array:
+        """The point as an array, or an error that says why it is not in the set."""
+        array = np.array(point, dtype=float)
+        if array.shape != self.point_shape:
+            raise ShapeError(f"{self}: a point has shape {self.point_shape}, got {array.shape}")
+        if not np.isfinite(array).all():
+            where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+            raise OutsideDomainError(f"{self}: entry {where} of the point is {array[where]}")
+        margin = self.margin(array)
+        if margin < 0:
+            raise OutsideDomainError(f"{self}: {array} lies outside, by {-margin:.3g}")
+        return array
+
+    def locate(self, point: ArrayLike) -> Array:
+        """The chart vector of a point."""
+        return self.inward(np.asarray(point, dtype=float) - self.center)
+
+    def point(self, v: Array) -> Array:
+        """The point of a chart vector."""
+        return self.center + self.outward(v)
+
+    @cached_property
+    def basis(self) -> Array:
+        """Columns: the chart's unit vectors in the user's (flattened) coordinates."""
+        return np.stack([self.outward(e).ravel() for e in np.eye(self.dim)], axis=1)
+
+    def spec(self) -> dict[str, Any]:
+        """Plain numbers from which `dikin.registry.domain_from_spec` builds an equal domain."""
+        return {"kind": self.kind} | {k: _plain(v) for k, v in self.arguments().items()}
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(dim={self.dim})"
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Domain):
+        return value.spec()
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, list | tuple):
+        return [_plain(v) for v in value]
+    return value
+
+
+def frozen(values: ArrayLike, name: str, ndim: int) -> Array:
+    """A read-only float copy of an argument, refused where it has a wrong rank or is not finite."""
+    try:
+        array = np.array(values, dtype=float)
+    except (TypeError, ValueError) as reason:
+        raise DomainError(f"{name} must be numbers, got {values!r}") from reason
+    if array.ndim != ndim or array.size == 0:
+        wanted = {1: "a non-empty vector", 2: "a non-empty matrix"}[ndim]
+        raise ShapeError(f"{name} must be {wanted}, got an array of shape {array.shape}")
+    if not np.isfinite(array).all():
+        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        place = where[0] if ndim == 1 else where
+        raise DomainError(f"{name}[{place}] is {array[where]}; every entry must be finite")
+    array.setflags(write=False)
+    return array
+
+
+def whole(value: Any, name: str, least: int, why: str) -> int:
+    """A whole-number argument of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise DomainError(
+            f"{name} must be a whole number of at least {least} ({why}), got {value!r}"
+        )
+    return int(value)
+
+
+def positive(value: Any, name: str) -> float:
+    """A finite positive argument."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError) as reason:
+        raise DomainError(f"{name} must be a positive number, got {value!r}") from reason
+    if not 0 < number < np.inf:
+        raise DomainError(f"{name} must be positive and finite, got {value!r}")
+    return number

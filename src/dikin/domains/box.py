@@ -1,0 +1,129 @@
+"""Box {x : lower <= x <= upper}.   Barrier -sum_i ln(1 - ((x_i - c_i)/h_i)^2), nu = d.
+
+Each interval's barrier has nu = 1 (not the 2 one gets by counting its two ends).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import inf
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dikin.domains.base import Array, Domain, Geometry, LinearAim, Place, frozen
+from dikin.domains.roots import boundary_gaps
+from dikin.errors import EmptyDomainError, FlatDomainError, ShapeError
+
+
+class Box(Domain):
+    """All points between `lower` and `upper`, entry by entry.
+
+    >>> Box([0, 0], [10, 2]).center
+    array([5., 1.])
+    """
+
+    def __init__(self, lower: ArrayLike, upper: ArrayLike) -> None:
+        self.lower, self.upper = frozen(lower, "lower", 1), frozen(upper, "upper", 1)
+        if self.lower.shape != self.upper.shape:
+            raise ShapeError(
+                f"lower has {self.lower.size} entries and upper {self.upper.size}; they must agree"
+            )
+        self.dim = self.lower.size
+        self.nu = float(self.dim)
+        self.point_shape = (self.dim,)
+        self.half = self.upper / 2 - self.lower / 2
+        self._refuse_degenerate()
+        self.center = self.lower + self.half
+        self.radius = float(np.linalg.norm(self.half))
+        self.inradius = float(self.half.min())
+        self.diameter = 2 * self.radius
+
+    def _refuse_degenerate(self) -> None:
+        for i in np.flatnonzero(self.lower > self.upper):
+            raise EmptyDomainError(
+                f"Box: lower[{i}] = {self.lower[i]:g} exceeds upper[{i}] = {self.upper[i]:g}"
+            )
+        for i in np.flatnonzero(~(self.half > 0)):
+            raise FlatDomainError(
+                f"Box: lower[{i}] = upper[{i}] = {self.lower[i]:g} leaves no interior; "
+                "drop that coordinate"
+            )
+
+    def barrier(self, v: Array) -> float:
+        slack = self._slack(v)
+        return float(-np.log(slack).sum()) if (slack > 0).all() else inf
+
+    def gradient(self, v: Array) -> Array:
+        return 2 * v / (self.half**2 * self._slack(v))
+
+    def hessian(self, v: Array) -> Array:
+        slack = self._slack(v)
+        return np.diag(2 * (2 - slack) / (self.half * slack) ** 2)
+
+    def _slack(self, v: Array) -> Array:
+        r = np.abs(v) / self.half
+        return np.where(r < 1, (1 - r) * (1 + r), 0.0)
+
+    def margin(self, point: Array) -> float:
+        return float(np.minimum(point - self.lower, self.upper - point).min())
+
+    def geometry(self, scale: float) -> Geometry:
+        return BoxGeometry(self.half / scale)
+
+    def arguments(self) -> dict[str, Any]:
+        return {"lower": self.lower, "upper": self.upper}
+
+    @classmethod
+    def examples(cls) -> Iterator[Self]:
+        yield cls([-1, -1, -1], [1, 1, 1])
+        yield cls([2.0], [2.5])
+        yield cls([0, -1e3, 5], [1e-2, 1e3, 6])
+
+
+class BoxGeometry(Geometry):
+    """|u_i| <= h_i.   place = (u, slack): slack_i = 1 - (u_i/h_i)^2 to its last digit."""
+
+    def __init__(self, half: Array) -> None:
+        self.half = half
+        self.dim = self.size = half.size
+        self.nu = float(half.size)
+
+    def start(self) -> Place:
+        return np.zeros(self.dim), np.ones(self.dim)
+
+    def solve(self, linear: Array, quadratic: float, weight: float, near: Place) -> Place:
+        pull = self.half * linear
+        gap = boundary_gaps(np.abs(pull), quadratic * self.half**2, weight)
+        return -np.sign(pull) * (1.0 - gap) * self.half, gap * (2.0 - gap)
+
+    def frame(self, place: Place, kappa: float, shift: float) -> DiagonalFrame:
+        slack = place[1]
+        diagonal = kappa * 2 * (2 - slack) / (self.half * slack) ** 2 + shift
+        return DiagonalFrame(place[0], np.sqrt(diagonal))
+
+    def outward(self, u: Array) -> Array:
+        return u
+
+
+@dataclass(slots=True)
+class DiagonalFrame:
+    """A diagonal H, of which the square root is kept."""
+
+    y: Array
+    root: Array
+
+    @property
+    def trace(self) -> float:
+        return float((self.root**-2.0).sum())
+
+    def aim(self, noise: Array) -> LinearAim:
+        return LinearAim.at(self, noise)
+
+    def spread(self, s: Array) -> Array:
+        return s / self.root
+
+    def gather(self, s: Array) -> Array:
+        return s * self.root

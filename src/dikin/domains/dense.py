@@ -1,0 +1,137 @@
+"""Any domain from its barrier oracles alone: Newton's method and one Cholesky factor a step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dikin.domains.base import Array, Domain, Geometry, LinearAim, Place
+from dikin.errors import NumericalError
+
+TOLERANCE = 1e-9
+"""Newton decrement after which one more step is the last: it squares the error."""
+
+
+def minimise(
+    gradient: Callable[[Array], Array], hessian: Callable[[Array], Array], start: Array
+) -> Array:
+    """The minimiser of a self-concordant function, from any point of its domain.
+
+    The decrement, the length of the Newton step in the local norm, says both how far the minimiser
+    is and how far one may step: below 1 a full step stays inside, above 1/4 it is damped.
+    """
+    x, last = start, np.inf
+    for _ in range(200):
+        g = gradient(x)
+        step = -solve(cholesky(hessian(x)), g)
+        decrement = sqrt(max(-float(g @ step), 0.0))
+        x = x + (step if decrement <= 0.25 else step / (1.0 + decrement))
+        # The second way out: rounding in the gradient is all that is left.
+        if decrement <= TOLERANCE or (decrement <= 1e-6 and decrement > last / 2):
+            return x
+        last = decrement
+    raise NumericalError(f"Newton's method stopped at a decrement of {last:.1e} after 200 steps")
+
+
+def cholesky(matrix: Array) -> Array:
+    """The factor L of a positive definite matrix L L'."""
+    lower, failed = _lapack().dpotrf(matrix, lower=1, clean=1)
+    if failed:
+        raise NumericalError("a Hessian lost its positive definiteness to rounding")
+    return np.asarray(lower)
+
+
+def solve(lower: Array, right: Array) -> Array:
+    """(L L')^-1 right."""
+    solution, _ = _lapack().dpotrs(lower, right, lower=1)
+    return np.asarray(solution)
+
+
+class Extent(NamedTuple):
+    """Bounds on a set's size."""
+
+    radius: float
+    """Suffices from the centre."""
+    inradius: float
+    """Fits around the centre."""
+    diameter: float
+    """Is reached."""
+
+
+def dikin_extent(hessian: Array, nu: float) -> Extent:
+    """What the Hessian at the analytic centre says about the size of the set.
+
+    The set lies inside the local ball of radius nu + 2 sqrt(nu) and contains the one of radius 1
+    (Nesterov, Introductory Lectures on Convex Optimization, Theorem 4.2.6).
+    """
+    values = np.linalg.eigvalsh(hessian)
+    least, most = sqrt(float(values[0])), sqrt(float(values[-1]))
+    return Extent((nu + 2.0 * sqrt(nu)) / least, 1.0 / most, 2.0 / least)
+
+
+def _lapack() -> Any:
+    from scipy.linalg import lapack  # a tenth of a second, for dense domains only
+
+    return lapack
+
+
+class DenseGeometry(Geometry):
+    """place = (u, Hessian of psi at u), chart vectors divided by the scale."""
+
+    def __init__(self, domain: Domain, scale: float) -> None:
+        self.domain, self.scale = domain, scale
+        self.dim = self.size = domain.dim
+        self.nu = domain.nu
+        self.eye = np.eye(domain.dim)
+
+    def start(self) -> Place:
+        return self.recall((np.zeros(self.dim),))
+
+    def gradient(self, u: Array) -> Array:
+        return self.scale * self.domain.gradient(self.scale * u)
+
+    def hessian(self, u: Array) -> Array:
+        return self.scale**2 * self.domain.hessian(self.scale * u)
+
+    def solve(self, linear: Array, quadratic: float, weight: float, near: Place) -> Place:
+        start, curved = near
+        pull, shift = linear / weight, quadratic / weight
+        u = minimise(
+            lambda u: pull + shift * u + self.gradient(u),
+            lambda u: (curved if u is start else self.hessian(u)) + shift * self.eye,
+            start,
+        )
+        return self.recall((u,))
+
+    def frame(self, place: Place, kappa: float, shift: float) -> DenseFrame:
+        return DenseFrame(place[0], cholesky(kappa * place[1] + shift * self.eye))
+
+    def outward(self, u: Array) -> Array:
+        return self.domain.outward(u)
+
+    def memory(self, place: Place) -> Place:
+        return place[:1]
+
+    def recall(self, memory: Place) -> Place:
+        return memory[0], self.hessian(memory[0])
+
+
+class DenseFrame:
+    """H = L L'."""
+
+    def __init__(self, y: Array, lower: Array) -> None:
+        self.y, self.lower = y, lower
+        self.inverse, _ = _lapack().dtrtri(lower, lower=1)
+        self.trace = float(np.vdot(self.inverse, self.inverse))
+
+    def aim(self, noise: Array) -> LinearAim:
+        return LinearAim.at(self, noise)
+
+    def spread(self, s: Array) -> Array:
+        return np.asarray(s @ self.inverse)
+
+    def gather(self, s: Array) -> Array:
+        return np.asarray(self.lower @ s)

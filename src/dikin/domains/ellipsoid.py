@@ -1,0 +1,163 @@
+"""Ellipsoid {x : q(x) <= 1}, q(x) = (x - c)' shape^-1 (x - c).   Barrier -ln(1 - q(x)), nu = 1."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import inf, log, sqrt
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dikin.domains.base import Array, Domain, Geometry, LinearAim, Place, frozen
+from dikin.errors import FlatDomainError, ShapeError
+
+
+class Ellipsoid(Domain):
+    """The ball of a positive definite matrix `shape` around `center`.
+
+    The semi-axes are the square roots of the eigenvalues of `shape`.
+
+    >>> Ellipsoid([0, 0], [[4, 0], [0, 1]]).contains([2, 0])
+    True
+    """
+
+    nu = 1.0
+
+    def __init__(self, center: ArrayLike, shape: ArrayLike) -> None:
+        self.center, self.shape = frozen(center, "center", 1), frozen(shape, "shape", 2)
+        self.dim = self.center.size
+        self.point_shape = (self.dim,)
+        if self.shape.shape != (self.dim, self.dim):
+            raise ShapeError(
+                f"shape must be {self.dim} x {self.dim} to go with the center, "
+                f"got {self.shape.shape[0]} x {self.shape.shape[1]}"
+            )
+        if not np.allclose(self.shape, self.shape.T, rtol=1e-10, atol=0):
+            i, j = np.unravel_index(np.abs(self.shape - self.shape.T).argmax(), self.shape.shape)
+            raise FlatDomainError(
+                f"shape must be symmetric: entry ({i}, {j}) is {self.shape[i, j]:g}, "
+                f"entry ({j}, {i}) is {self.shape[j, i]:g}"
+            )
+        self._diagonal = np.count_nonzero(self.shape - np.diag(np.diag(self.shape))) == 0
+        squares, self.axes = self._eigen()
+        if not squares.min() > 1e-14 * squares.max():
+            raise FlatDomainError(
+                f"shape must be positive definite; its eigenvalues are {np.sort(squares)}"
+            )
+        self.semi = np.sqrt(squares)
+        self.radius = float(self.semi.max())
+        self.inradius = float(self.semi.min())
+        self.diameter = 2 * self.radius
+
+    def _eigen(self) -> tuple[Array, Array]:
+        # A diagonal shape keeps its own axes, so that no rotation costs d^2 a round.
+        if self._diagonal:
+            return np.diag(self.shape).copy(), np.eye(self.dim)
+        squares, axes = np.linalg.eigh(self.shape)
+        return np.asarray(squares, dtype=float), np.asarray(axes, dtype=float)
+
+    def barrier(self, v: Array) -> float:
+        slack = self._slack(v)
+        return -log(slack) if slack > 0 else inf
+
+    def gradient(self, v: Array) -> Array:
+        return np.asarray(2 / self._slack(v) * self._precision(v))
+
+    def hessian(self, v: Array) -> Array:
+        g = self.gradient(v)
+        precision = (self.axes / self.semi**2) @ self.axes.T
+        return 2 / self._slack(v) * precision + np.outer(g, g)
+
+    def _precision(self, v: Array) -> Array:
+        return np.asarray(self.axes @ ((v @ self.axes) / self.semi**2), dtype=float)
+
+    def _slack(self, v: Array) -> float:
+        r = float(np.linalg.norm((v @ self.axes) / self.semi))
+        return (1 - r) * (1 + r)
+
+    def margin(self, point: Array) -> float:
+        return 1.0 - float(np.linalg.norm(((point - self.center) @ self.axes) / self.semi))
+
+    def geometry(self, scale: float) -> Geometry:
+        axes = None if self._diagonal else self.axes
+        return EllipsoidGeometry((scale / self.semi) ** 2, axes)
+
+    def arguments(self) -> dict[str, Any]:
+        return {"center": self.center, "shape": self.shape}
+
+    @classmethod
+    def examples(cls) -> Iterator[Self]:
+        yield cls([0, 0, 0], np.diag([1.0, 4.0, 0.25]))
+        turn = np.linalg.qr(np.vander([0.3, 1.1, -0.7, 2.0]))[0]
+        yield cls([5, -3, 0, 1], (turn * [1e-2, 1, 9, 2]) @ turn.T)
+        yield cls([2], [[0.49]])
+
+
+class EllipsoidGeometry(Geometry):
+    """u' P u <= 1 in the eigenbasis, P = diag(p).   place = (u, multiplier, slack).
+
+    u_i = -G_i/(S + m p_i) with m = 2w/(1 - u'Pu) the root of
+
+        h(m) = 1 - 2w/m - sum_i p_i G_i^2/(S + m p_i)^2,
+
+    concave and increasing. Newton's method from the left climbs onto the root; from the right its
+    first step lands left of it. The last round's multiplier is close, so two or three steps do.
+    """
+
+    nu = 1.0
+
+    def __init__(self, p: Array, axes: Array | None) -> None:
+        self.p, self.axes = p, axes
+        self.dim = self.size = p.size
+
+    def start(self) -> Place:
+        return np.zeros(self.dim), 0.0, 1.0
+
+    def solve(self, linear: Array, quadratic: float, weight: float, near: Place) -> Place:
+        p, m = self.p, max(near[1], 2.0 * weight)
+        pulls = p * linear * linear
+        right = True  # only the start may lie right of the root
+        while True:
+            inverse = 1.0 / (quadratic + m * p)
+            terms = pulls * inverse * inverse
+            value = 1.0 - 2.0 * weight / m - float(terms.sum())
+            slope = 2.0 * weight / (m * m) + 2.0 * float((terms * p) @ inverse)
+            step = -value / slope
+            if abs(step) <= 2e-15 * m or (step < 0 and not right):
+                break
+            m, right = max(m + step, 2.0 * weight), False
+        return -linear * inverse, m, 2.0 * weight / m
+
+    def frame(self, place: Place, kappa: float, shift: float) -> RankOneFrame:
+        u, _, slack = place
+        return RankOneFrame(
+            u, 2.0 * kappa / slack * self.p + shift, self.p * u, 4.0 * kappa / (slack * slack)
+        )
+
+    def outward(self, u: Array) -> Array:
+        return u if self.axes is None else np.asarray(self.axes @ u)
+
+
+class RankOneFrame:
+    """H = D + gamma v v', factored as C C' with C = D^(1/2) (I + k w w'), w = D^(-1/2) v."""
+
+    def __init__(self, y: Array, diagonal: Array, v: Array, gamma: float) -> None:
+        self.y = y
+        self.root = np.sqrt(diagonal)
+        self.w = v / self.root
+        # (1 + k |w|^2)^2 = 1 + gamma |w|^2, solved for k without subtracting near-equals.
+        self.stretch = sqrt(1.0 + gamma * float(self.w @ self.w))
+        self.k = gamma / (1.0 + self.stretch)
+        scaled = self.w / self.root
+        bend = gamma * float(scaled @ scaled) / self.stretch**2
+        self.trace = float((1.0 / diagonal).sum()) - bend
+
+    def aim(self, noise: Array) -> LinearAim:
+        return LinearAim.at(self, noise)
+
+    def spread(self, s: Array) -> Array:
+        return (s - self.w * (self.k * float(self.w @ s) / self.stretch)) / self.root
+
+    def gather(self, s: Array) -> Array:
+        return (s + self.w * (self.k * float(self.w @ s))) * self.root

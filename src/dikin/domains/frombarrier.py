@@ -1,0 +1,98 @@
+"""Any convex set from a barrier of the user's: value, gradient, Hessian, nu and an inner point."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from math import inf, isfinite
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dikin.domains.base import Array, Domain, frozen, positive
+from dikin.domains.dense import dikin_extent, minimise
+from dikin.errors import NotSavableError, OutsideDomainError
+
+
+class FromBarrier(Domain):
+    """The domain of a nu-self-concordant barrier, given as three functions of a point.
+
+    `value` gives +inf (or NaN) outside the set. `radius` may be given if it is known; otherwise
+    the outer Dikin ellipsoid at the centre, of local radius nu + 2 sqrt(nu), bounds it.
+    `dikin.check_domain` verifies what was brought.
+
+    >>> import numpy as np
+    >>> interval = FromBarrier(
+    ...     value=lambda x: -np.log(x[0]) - np.log(3 - x[0]) if 0 < x[0] < 3 else np.inf,
+    ...     gradient=lambda x: -1 / x + 1 / (3 - x),
+    ...     hessian=lambda x: np.array([[x[0] ** -2 + (3 - x[0]) ** -2]]),
+    ...     nu=2, interior=[1.0])
+    >>> interval.center.round(9)
+    array([1.5])
+    """
+
+    def __init__(
+        self,
+        value: Callable[[Array], float],
+        gradient: Callable[[Array], ArrayLike],
+        hessian: Callable[[Array], ArrayLike],
+        nu: float,
+        interior: ArrayLike,
+        radius: float | None = None,
+    ) -> None:
+        self._value, self._gradient, self._hessian = value, gradient, hessian
+        self.nu = positive(nu, "nu")
+        inner = frozen(interior, "interior", 1)
+        if not isfinite(value(inner)):
+            raise OutsideDomainError(
+                f"FromBarrier: the barrier is {value(inner)} at the inner point {inner}"
+            )
+        self.dim = inner.size
+        self.point_shape = inner.shape
+        center = minimise(
+            lambda x: np.asarray(gradient(x), dtype=float),
+            lambda x: np.asarray(hessian(x), dtype=float),
+            np.array(inner),
+        )
+        center.setflags(write=False)
+        self.center = center
+        extent = dikin_extent(self.hessian(np.zeros(self.dim)), self.nu)
+        self.radius = extent.radius if radius is None else positive(radius, "radius")
+        self.inradius, self.diameter = extent.inradius, extent.diameter
+
+    def barrier(self, v: Array) -> float:
+        value = float(self._value(self.center + v))
+        return value if isfinite(value) else inf
+
+    def gradient(self, v: Array) -> Array:
+        return np.asarray(self._gradient(self.center + v), dtype=float)
+
+    def hessian(self, v: Array) -> Array:
+        return np.asarray(self._hessian(self.center + v), dtype=float)
+
+    def margin(self, point: Array) -> float:
+        # The barrier tells inside from outside but measures no depth.
+        return 1.0 if isfinite(float(self._value(point))) else -1.0
+
+    def arguments(self) -> dict[str, Any]:
+        raise NotSavableError(
+            "a FromBarrier domain is made of Python functions, which are never written to a file; "
+            "load with dikin.load(path, domain=...) and give the domain again"
+        )
+
+    @classmethod
+    def examples(cls) -> Iterator[Self]:
+        def value(x: Array) -> float:
+            slack = 1 - x[0] ** 2 - x[1]
+            return float(-np.log(slack) - np.log(x[1])) if slack > 0 and x[1] > 0 else inf
+
+        def gradient(x: Array) -> Array:
+            slack = 1 - x[0] ** 2 - x[1]
+            return np.array([2 * x[0] / slack, 1 / slack - 1 / x[1]])
+
+        def hessian(x: Array) -> Array:
+            slack = 1 - x[0] ** 2 - x[1]
+            g = np.array([2 * x[0], 1.0]) / slack
+            return np.outer(g, g) + np.diag([2 / slack, x[1] ** -2])
+
+        yield cls(value, gradient, hessian, nu=2, interior=[0.5, 0.2])

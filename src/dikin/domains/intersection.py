@@ -1,0 +1,148 @@
+"""Intersection of domains in one space.   Barrier and nu add up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from math import isfinite
+from typing import Any, Self
+
+import numpy as np
+
+from dikin.domains.base import Array, Domain
+from dikin.domains.dense import dikin_extent, minimise
+from dikin.errors import DomainError, EmptyDomainError, FlatDomainError, ShapeError
+
+
+class Intersection(Domain):
+    """The points that belong to every part, such as probability vectors with capped entries.
+
+    >>> from dikin import Box, Simplex
+    >>> capped = Intersection(Simplex(3), Box([-1, -1, -1], [0.5, 1, 1]))
+    >>> capped.contains([0.6, 0.2, 0.2])
+    False
+    """
+
+    def __init__(self, *parts: Domain) -> None:
+        _refuse_mismatch(parts)
+        self.parts = parts
+        host = min(parts, key=lambda part: part.dim)
+        self._host = host
+        self.dim = host.dim
+        self.nu = sum(part.nu for part in parts)
+        self.point_shape = host.point_shape
+        self._turns = [_turn(host, part) for part in parts]
+        self.center = host.point(self._find_center([part.locate(host.center) for part in parts]))
+        self.center.setflags(write=False)
+        self._origins = [part.locate(self.center) for part in parts]
+        extent = dikin_extent(self.hessian(np.zeros(self.dim)), self.nu)
+        ranges = (p.radius + float(np.linalg.norm(self.center - p.center)) for p in parts)
+        self.radius = min(extent.radius, *ranges)
+        self.inradius, self.diameter = extent.inradius, extent.diameter
+
+    def _find_center(self, origins: list[Array]) -> Array:
+        """The analytic centre, without knowing an inner point.
+
+        Blow every part up around its own centre until all contain the host's, then shrink them
+        back, keeping to the analytic centre of what they have in common.
+        """
+        v = np.zeros(self.dim)
+        size = 1.1 * max(1.0, self._size(v, origins))
+        for _ in range(200):
+            v = minimise(
+                partial(self._gradient, origins=origins, size=size),
+                partial(self._hessian, origins=origins, size=size),
+                v,
+            )
+            if size == 1.0:
+                return v
+            least = self._size(v, origins)
+            if least >= 1.0 and size - least < 1e-6 * size:
+                raise EmptyDomainError(
+                    f"Intersection: {', '.join(map(str, self.parts))} have no inner point in "
+                    f"common: they meet only when grown {least:.6g}-fold around their centres"
+                )
+            size = max(1.0, least + 0.1 * (size - least)) if least >= 0.999 else 1.0
+        raise EmptyDomainError(f"Intersection: found no inner point common to {self.parts}")
+
+    def _size(self, v: Array, origins: list[Array]) -> float:
+        """How many-fold the parts must grow to contain v, to within a thousandth."""
+        return max(_gauge(part, w) for part, _, w in self._images(v, origins))
+
+    def _images(self, v: Array, origins: list[Array]) -> Iterator[tuple[Domain, Array, Array]]:
+        for part, turn, origin in zip(self.parts, self._turns, origins, strict=True):
+            yield part, turn, origin + turn @ v
+
+    def _gradient(self, v: Array, origins: list[Array], size: float = 1.0) -> Array:
+        pulls = [part.gradient(w / size) @ turn for part, turn, w in self._images(v, origins)]
+        return np.asarray(sum(pulls)) / size
+
+    def _hessian(self, v: Array, origins: list[Array], size: float = 1.0) -> Array:
+        bends = [turn.T @ p.hessian(w / size) @ turn for p, turn, w in self._images(v, origins)]
+        return np.asarray(sum(bends)) / size**2
+
+    def outward(self, v: Array) -> Array:
+        return self._host.outward(v)
+
+    def inward(self, displacement: Array) -> Array:
+        return self._host.inward(displacement)
+
+    def barrier(self, v: Array) -> float:
+        return sum(part.barrier(w) for part, _, w in self._images(v, self._origins))
+
+    def gradient(self, v: Array) -> Array:
+        return self._gradient(v, self._origins)
+
+    def hessian(self, v: Array) -> Array:
+        return self._hessian(v, self._origins)
+
+    def margin(self, point: Array) -> float:
+        return min(part.margin(point) for part in self.parts)
+
+    def arguments(self) -> dict[str, Any]:
+        return {"parts": self.parts}
+
+    @classmethod
+    def examples(cls) -> Iterator[Self]:
+        from dikin.domains.ball import Ball
+        from dikin.domains.box import Box
+        from dikin.domains.simplex import Simplex
+
+        yield cls(Ball(2), Ball(2, 1.0, [1.5, 0]))
+        yield cls(Simplex(3), Box([-1, -1, -1], [0.1, 1, 1]))
+
+
+def _refuse_mismatch(parts: tuple[Domain, ...]) -> None:
+    if len(parts) < 2:
+        raise DomainError(f"Intersection needs at least two domains, got {len(parts)}")
+    for i, part in enumerate(parts):
+        if not isinstance(part, Domain):
+            raise DomainError(f"Intersection: part {i} is {part!r}, wanted a domain")
+        if part.point_shape != parts[0].point_shape:
+            raise ShapeError(
+                f"Intersection: points of part {i} have shape {part.point_shape}, "
+                f"those of part 0 {parts[0].point_shape}"
+            )
+
+
+def _turn(host: Domain, part: Domain) -> Array:
+    """The matrix from the host's chart to the part's, whose plane must contain the host's."""
+    turn = np.asarray(part.basis.T @ host.basis)
+    away = (host.center - part.center).ravel()
+    off = away - part.basis @ (part.basis.T @ away)
+    tilted = np.abs(part.basis @ turn - host.basis).max() > 1e-9
+    if tilted or np.linalg.norm(off) > 1e-9 * (part.radius + host.radius):
+        raise FlatDomainError(f"Intersection: {host} and {part} lie in different planes")
+    return turn
+
+
+def _gauge(part: Domain, w: Array) -> float:
+    """The least t with w/t in the part (in its chart), from above and to within a thousandth."""
+    high = 1e-3
+    while not isfinite(part.barrier(w / high)):
+        high *= 2
+    low = high / 2
+    while high - low > 1e-3 * high:
+        middle = (low + high) / 2
+        low, high = (low, middle) if isfinite(part.barrier(w / middle)) else (middle, high)
+    return high

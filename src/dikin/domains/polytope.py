@@ -1,0 +1,148 @@
+"""Polytope {x : A x <= b} with m rows.   Barrier -sum_i ln(b_i - a_i.x), nu = m."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import inf, sqrt
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dikin.domains.base import Array, Domain, frozen
+from dikin.domains.dense import minimise
+from dikin.errors import (
+    DomainError,
+    EmptyDomainError,
+    FlatDomainError,
+    ShapeError,
+    UnboundedDomainError,
+)
+
+LP_SLACK = 1e-6
+"""Relative accuracy granted to the linear programs; the radius is widened by it."""
+
+
+class Polytope(Domain):
+    """All x with A x <= b, a bounded set with interior.
+
+    The triangle of all x, y >= 0 with x + y <= 1:
+
+    >>> Polytope([[-1, 0], [0, -1], [1, 1]], [0, 0, 1]).center.round(6)
+    array([0.333333, 0.333333])
+    """
+
+    def __init__(self, A: ArrayLike, b: ArrayLike) -> None:
+        self.A, self.b = frozen(A, "A", 2), frozen(b, "b", 1)
+        rows, self.dim = self.A.shape
+        if self.b.shape != (rows,):
+            raise ShapeError(f"A has {rows} rows and b {self.b.size} entries; they must agree")
+        norms = np.linalg.norm(self.A, axis=1)
+        for i in np.flatnonzero(norms == 0):
+            raise DomainError(f"Polytope: row {i} of A is zero and bounds nothing; leave it out")
+        self.nu = float(rows)
+        self.point_shape = (self.dim,)
+        inner = _deepest_point(self.A, self.b, norms)
+        low, high = _bounding_box(self.A, self.b)
+        center = minimise(self._gradient_at, self._hessian_at, inner)
+        center.setflags(write=False)
+        self.center = center
+        self.slack = self.b - self.A @ center
+        self.radius = self._reach(low, high)
+        self.inradius = float((self.slack / norms).min())
+        self.diameter = float((high - low).max()) / (1 + LP_SLACK)
+
+    def _reach(self, low: Array, high: Array) -> float:
+        """The smaller of two proven bounds on the distance from the centre.
+
+        The corner of the bounding box; and the ellipsoid v'Hv <= m(m-1) that contains the set: at
+        the analytic centre the ratios t_i of slacks to those of the centre add up to m, so
+        v'Hv = sum (1 - t_i)^2 <= m^2 - m.
+        """
+        box = float(np.linalg.norm(np.maximum(high - self.center, self.center - low)))
+        least = float(np.linalg.eigvalsh(self.hessian(np.zeros(self.dim)))[0])
+        return min(box * (1 + LP_SLACK), sqrt(self.nu * (self.nu - 1) / least))
+
+    def barrier(self, v: Array) -> float:
+        slack = self.slack - self.A @ v
+        return float(-np.log(slack).sum()) if (slack > 0).all() else inf
+
+    def gradient(self, v: Array) -> Array:
+        return np.asarray((1 / (self.slack - self.A @ v)) @ self.A)
+
+    def hessian(self, v: Array) -> Array:
+        scaled = self.A / (self.slack - self.A @ v)[:, None]
+        return np.asarray(scaled.T @ scaled)
+
+    def _gradient_at(self, x: Array) -> Array:
+        return np.asarray((1 / (self.b - self.A @ x)) @ self.A)
+
+    def _hessian_at(self, x: Array) -> Array:
+        scaled = self.A / (self.b - self.A @ x)[:, None]
+        return np.asarray(scaled.T @ scaled)
+
+    def margin(self, point: Array) -> float:
+        return float((self.b - self.A @ point).min())
+
+    def arguments(self) -> dict[str, Any]:
+        return {"A": self.A, "b": self.b}
+
+    @classmethod
+    def examples(cls) -> Iterator[Self]:
+        yield cls([[-1, 0], [0, -1], [1, 1]], [0, 0, 1])
+        yield cls([[1], [-1], [1]], [3, -1, 7])
+        turns = np.vander([0.9, -0.6, 0.2, 1.3, -1.1], 3)
+        yield cls(np.vstack([turns, -turns]), [1, 2, 3, 1, 2, 5, 1, 0.1, 2, 1])
+
+
+def _deepest_point(A: Array, b: Array, norms: Array) -> Array:
+    """The centre of the largest inscribed ball; no such ball tells an empty from a flat set."""
+    from scipy.optimize import linprog
+
+    dim = A.shape[1]
+    # Depth is capped, so that an unbounded set still has an answer here and is named as such later.
+    cap = 1 + float(np.abs(b).max())
+    result = linprog(
+        np.append(np.zeros(dim), -1.0),
+        A_ub=np.column_stack([A, norms]),
+        b_ub=b,
+        bounds=[(None, None)] * dim + [(None, cap)],
+    )
+    if result.status != 0 or result.x is None:
+        raise DomainError(
+            f"Polytope: the linear program for an inner point failed: {result.message}"
+        )
+    depth = float(result.x[-1])
+    if depth <= 1e-9 * float(np.abs(b / norms).max() or 1.0):
+        rows = np.flatnonzero(np.abs(result.ineqlin.marginals) > 1e-9).tolist()
+        if depth < -1e-9:
+            raise EmptyDomainError(
+                f"Polytope: no point satisfies A x <= b; rows {rows} contradict each other"
+            )
+        raise FlatDomainError(
+            f"Polytope: rows {rows} leave no interior, "
+            "the set lies in a hyperplane; remove a coordinate instead"
+        )
+    return np.asarray(result.x[:-1])
+
+
+def _bounding_box(A: Array, b: Array) -> tuple[Array, Array]:
+    """Least and largest value of every coordinate, by 2d linear programs."""
+    from scipy.optimize import linprog
+
+    dim = A.shape[1]
+    ends = np.zeros((2, dim))
+    for i in range(dim):
+        for row, sign in enumerate((1.0, -1.0)):
+            cost = np.zeros(dim)
+            cost[i] = sign
+            result = linprog(cost, A_ub=A, b_ub=b, bounds=(None, None))
+            if result.status in (2, 3):  # HiGHS may call an unbounded problem "infeasible"
+                way = "fall" if sign > 0 else "grow"
+                raise UnboundedDomainError(
+                    f"Polytope: coordinate {i} can {way} without limit; add a row that bounds it"
+                )
+            if result.fun is None:
+                raise DomainError(f"Polytope: a linear program failed: {result.message}")
+            ends[row, i] = sign * result.fun
+    return ends[0], ends[1]

@@ -1,0 +1,161 @@
+"""Product of domains: one part of the decision in each.   Barrier and nu add up.
+
+A point is the concatenation of the parts' points, flattened; `split` takes it apart again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import sqrt
+from typing import Any, Self
+
+import numpy as np
+
+from dikin.domains.base import Aim, Array, Domain, Frame, Geometry, Place
+from dikin.errors import DomainError
+
+
+class Product(Domain):
+    """The domain of tuples (x_1, x_2, ...) with x_i in the i-th part.
+
+    >>> from dikin import Box, Simplex
+    >>> both = Product(Box([0], [8]), Simplex(2))
+    >>> both.center
+    array([4. , 0.5, 0.5])
+    >>> both.split(both.center)
+    [array([4.]), array([0.5, 0.5])]
+    """
+
+    def __init__(self, *parts: Domain) -> None:
+        if not parts:
+            raise DomainError("Product needs at least one domain, got none")
+        for i, part in enumerate(parts):
+            if not isinstance(part, Domain):
+                raise DomainError(f"Product: part {i} is {part!r}, wanted a domain")
+        self.parts = parts
+        self.dim = sum(part.dim for part in parts)
+        self.nu = sum(part.nu for part in parts)
+        self.center = np.concatenate([part.center.ravel() for part in parts])
+        self.center.setflags(write=False)
+        self.point_shape = self.center.shape
+        self.radius = sqrt(sum(part.radius**2 for part in parts))
+        self.inradius = min(part.inradius for part in parts)
+        self.diameter = sqrt(sum(part.diameter**2 for part in parts))
+        self._charts = _ranges([part.dim for part in parts])
+        self._points = _ranges([part.center.size for part in parts])
+
+    def split(self, point: Array) -> list[Array]:
+        """The point of each part, in its own shape."""
+        return [
+            point[where].reshape(part.point_shape)
+            for part, where in zip(self.parts, self._points, strict=True)
+        ]
+
+    def _chart_parts(self, v: Array) -> Iterator[tuple[Domain, Array]]:
+        return zip(self.parts, (v[where] for where in self._charts), strict=True)
+
+    def outward(self, v: Array) -> Array:
+        return np.concatenate([part.outward(w).ravel() for part, w in self._chart_parts(v)])
+
+    def inward(self, displacement: Array) -> Array:
+        pieces = zip(self.parts, self.split(displacement), strict=True)
+        return np.concatenate([part.inward(piece) for part, piece in pieces])
+
+    def barrier(self, v: Array) -> float:
+        return sum(part.barrier(w) for part, w in self._chart_parts(v))
+
+    def gradient(self, v: Array) -> Array:
+        return np.concatenate([part.gradient(w) for part, w in self._chart_parts(v)])
+
+    def hessian(self, v: Array) -> Array:
+        matrix = np.zeros((self.dim, self.dim))
+        for where, (part, w) in zip(self._charts, self._chart_parts(v), strict=True):
+            matrix[where, where] = part.hessian(w)
+        return matrix
+
+    def margin(self, point: Array) -> float:
+        return min(p.margin(x) for p, x in zip(self.parts, self.split(point), strict=True))
+
+    def geometry(self, scale: float) -> Geometry:
+        return ProductGeometry([part.geometry(scale) for part in self.parts])
+
+    def arguments(self) -> dict[str, Any]:
+        return {"parts": self.parts}
+
+    @classmethod
+    def examples(cls) -> Iterator[Self]:
+        from dikin.domains.ball import Ball
+        from dikin.domains.box import Box
+        from dikin.domains.polytope import Polytope
+        from dikin.domains.simplex import Simplex
+
+        yield cls(Box([0], [10]), Simplex(3))
+        yield cls(Ball(2, 0.1, [3, 3]), cls(Simplex(2), Polytope([[1.0], [-1.0]], [2.0, 5.0])))
+
+
+class ProductGeometry(Geometry):
+    """Block by block: the quadratic is isotropic.   place = the places of the parts."""
+
+    def __init__(self, parts: Sequence[Geometry]) -> None:
+        self.parts = parts
+        self.dim = sum(part.dim for part in parts)
+        self.size = sum(part.size for part in parts)
+        self.nu = sum(part.nu for part in parts)
+        self.ranges = _ranges([part.size for part in parts])
+
+    def start(self) -> Place:
+        return tuple(part.start() for part in self.parts)
+
+    def vector(self, place: Place) -> Array:
+        return np.concatenate([g.vector(p) for g, p in zip(self.parts, place, strict=True)])
+
+    def solve(self, linear: Array, quadratic: float, weight: float, near: Place) -> Place:
+        return tuple(
+            part.solve(linear[where], quadratic, weight, place)
+            for part, where, place in zip(self.parts, self.ranges, near, strict=True)
+        )
+
+    def frame(self, place: Place, kappa: float, shift: float) -> ProductFrame:
+        pairs = zip(self.parts, place, strict=True)
+        return ProductFrame([part.frame(p, kappa, shift) for part, p in pairs], self.ranges)
+
+    def outward(self, u: Array) -> Array:
+        pieces = zip(self.parts, self.ranges, strict=True)
+        return np.concatenate([part.outward(u[where]).ravel() for part, where in pieces])
+
+    def memory(self, place: Place) -> Place:
+        return tuple(part.memory(p) for part, p in zip(self.parts, place, strict=True))
+
+    def recall(self, memory: Place) -> Place:
+        return tuple(part.recall(m) for part, m in zip(self.parts, memory, strict=True))
+
+
+class ProductFrame:
+    """A block-diagonal H; only the length of s couples the blocks."""
+
+    def __init__(self, frames: Sequence[Frame], ranges: list[slice]) -> None:
+        self.frames, self.ranges = frames, ranges
+        self.trace = sum(frame.trace for frame in frames)
+
+    def aim(self, noise: Array) -> ProductAim:
+        blocks = zip(self.frames, self.ranges, strict=True)
+        return ProductAim([frame.aim(noise[where]) for frame, where in blocks])
+
+
+class ProductAim:
+    """The aims of the blocks."""
+
+    def __init__(self, aims: Sequence[Aim]) -> None:
+        self.aims = aims
+        self.square = sum(aim.square for aim in aims)
+
+    def point(self, scale: float) -> Array:
+        return np.concatenate([aim.point(scale) for aim in self.aims])
+
+    def recoil(self, scale: float, damping: float) -> Array:
+        return np.concatenate([aim.recoil(scale, damping) for aim in self.aims])
+
+
+def _ranges(sizes: list[int]) -> list[slice]:
+    ends = np.cumsum(sizes).tolist()
+    return [slice(end - size, end) for end, size in zip(ends, sizes, strict=True)]

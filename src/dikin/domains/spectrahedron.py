@@ -1,0 +1,78 @@
+"""Spectrahedron {X symmetric, n x n, X >= 0, trace X = 1}.   Barrier -ln det X, nu = n.
+
+Its points are density matrices, distances are Frobenius distances, d = n(n+1)/2 - 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from math import inf, sqrt
+from typing import Any, Self
+
+import numpy as np
+
+from dikin.domains.base import Array, Domain, whole
+from dikin.domains.simplex import PLANE_TOLERANCE
+
+
+class Spectrahedron(Domain):
+    """Positive semidefinite n x n matrices of trace one.
+
+    >>> Spectrahedron(2).center
+    array([[0.5, 0. ],
+           [0. , 0.5]])
+    """
+
+    def __init__(self, n: int) -> None:
+        self.n = whole(n, "n", 2, "the only 1 x 1 matrix of trace one is [[1]]")
+        self.dim = self.n * (self.n + 1) // 2 - 1
+        self.nu = float(self.n)
+        self.point_shape = (self.n, self.n)
+        self.center = np.eye(self.n) / self.n
+        self.center.setflags(write=False)
+        self.radius = sqrt(1 - 1 / self.n)
+        self.inradius = 1 / sqrt(self.n * (self.n - 1))
+        self.diameter = sqrt(2)
+
+    @cached_property
+    def _matrices(self) -> Array:
+        """An orthonormal basis of the symmetric matrices of trace zero, one a row block."""
+        from scipy.linalg import helmert
+
+        rows, columns = np.triu_indices(self.n, 1)
+        off = np.zeros((rows.size, self.n, self.n))
+        index = np.arange(rows.size)
+        off[index, rows, columns] = off[index, columns, rows] = sqrt(0.5)
+        diagonal = np.asarray(helmert(self.n))[:, :, None] * np.eye(self.n)
+        return np.concatenate([diagonal, off])
+
+    def outward(self, v: Array) -> Array:
+        return np.tensordot(v, self._matrices, axes=1)
+
+    def inward(self, displacement: Array) -> Array:
+        return np.tensordot(self._matrices, displacement, axes=2)
+
+    def barrier(self, v: Array) -> float:
+        eigenvalues = np.linalg.eigvalsh(self.point(v))
+        return float(-np.log(eigenvalues).sum()) if eigenvalues[0] > 0 else inf
+
+    def gradient(self, v: Array) -> Array:
+        return -self.inward(np.asarray(np.linalg.inv(self.point(v)), dtype=float))
+
+    def hessian(self, v: Array) -> Array:
+        inverse = np.linalg.inv(self.point(v))
+        images = inverse @ self._matrices @ inverse
+        return np.tensordot(self._matrices, images, axes=([1, 2], [1, 2]))
+
+    def margin(self, point: Array) -> float:
+        off = max(abs(float(np.trace(point)) - 1), float(np.abs(point - point.T).max()))
+        return float(np.linalg.eigvalsh(point)[0]) if off <= PLANE_TOLERANCE else -off
+
+    def arguments(self) -> dict[str, Any]:
+        return {"n": self.n}
+
+    @classmethod
+    def examples(cls) -> Iterator[Self]:
+        yield cls(2)
+        yield cls(3)

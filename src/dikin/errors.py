@@ -1,0 +1,132 @@
+"""Every error a user can meet.
+
+One family: `except dikin.DikinError` catches them all, and each is also the built-in that a
+Python programmer would expect (`ValueError`, `KeyError`, ...). A message names what came, what was
+wanted and, where there is one, the next right step. An error is raised before anything has changed.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class DikinError(Exception):
+    """Root of the family."""
+
+    def __str__(self) -> str:
+        # KeyError would print the repr of its message, quotes and all.
+        return " ".join(str(part) for part in self.args)
+
+
+# --- what a learner or a domain was built from -------------------------------------------------
+
+
+class ParameterError(DikinError, ValueError):
+    """A constructor's argument is unusable: wrong sign, NaN, reversed range, ..."""
+
+
+class HorizonRequiredError(ParameterError):
+    """The paper's constants contain T, and no horizon was given."""
+
+
+class UnknownKindError(DikinError, KeyError):
+    """No domain or learner has that name."""
+
+
+class DomainError(DikinError, ValueError):
+    """A set on which no bandit problem can be played."""
+
+
+class EmptyDomainError(DomainError):
+    """No point satisfies the description."""
+
+
+class FlatDomainError(DomainError):
+    """The set has points but no interior."""
+
+
+class UnboundedDomainError(DomainError):
+    """The set has a direction without end."""
+
+
+class ShapeError(DikinError, ValueError):
+    """An array has other dimensions than the object needs."""
+
+
+class OutsideDomainError(DikinError, ValueError):
+    """A point does not belong to the domain."""
+
+
+# --- answers to a query ------------------------------------------------------------------------
+
+
+class LossError(DikinError, ValueError):
+    """A loss is not a finite real number."""
+
+
+class LossRangeError(LossError):
+    """A loss lies outside the declared `loss_range`."""
+
+
+class CurvatureError(DikinError, ValueError):
+    """A curvature is negative, NaN or infinite."""
+
+
+class CurvatureTooLargeError(CurvatureError):
+    """No loss of the declared smoothness (or Lipschitz constant) can be so strongly convex."""
+
+
+class QueryError(DikinError, KeyError):
+    """The query that is being answered is not open."""
+
+
+class UnknownQueryError(QueryError):
+    """That query was never asked."""
+
+
+class ClosedQueryError(QueryError):
+    """That query was already answered or forgotten."""
+
+
+class ForeignQueryError(QueryError):
+    """That query belongs to another learner."""
+
+
+# --- saved state -------------------------------------------------------------------------------
+
+
+class StateError(DikinError, ValueError):
+    """A saved state cannot be read: torn, altered, or not ours."""
+
+
+class StateVersionError(StateError):
+    """A saved state was written by a newer version."""
+
+
+class NotSavableError(DikinError, TypeError):
+    """The learner's domain contains Python functions, which are never written to a file."""
+
+
+class NumericalError(DikinError, ArithmeticError):
+    """A solve did not converge; the state is as it was before the call."""
+
+
+class CheckFailedError(DikinError, AssertionError):
+    """A mathematical law that every domain or learner obeys is broken."""
+
+
+class PaperConstantsWarning(UserWarning):
+    """The paper's constants are inert at this horizon."""
+
+
+class CertificateVoidWarning(UserWarning):
+    """The certificate no longer covers this run."""
+
+
+def did_you_mean(wanted: str, known: Iterable[str]) -> str:
+    """A sentence with the nearest known name, and all of them."""
+    names = sorted(known)
+    near = difflib.get_close_matches(wanted.lower(), names, n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    return f"{hint} Known: {', '.join(names)}."

@@ -1,0 +1,90 @@
+"""What Algorithms 1 and 2 share: their arguments, and two sets of constants.
+
+`sharp` is the default. `paper` is the paper to the letter; it needs the horizon, and below
+about 10^8 rounds its regularisation lambda_0 pins the centre so that nothing is learnt.
+"""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dikin.domains.base import Domain
+from dikin.errors import (
+    HorizonRequiredError,
+    PaperConstantsWarning,
+    ParameterError,
+    did_you_mean,
+)
+from dikin.learners.barrier_ftrl import BarrierFTRL, Numbers, Schedule
+
+PAPER_KAPPA = 400.0
+
+
+class Adaptive(BarrierFTRL):
+    """Adaptive bandit convex optimization with heterogeneous curvature (Luo, Zhang, Zhao 2022)."""
+
+    schedules: ClassVar[dict[str, Callable[[Numbers], Schedule]]]
+    """The schedule of each set of constants."""
+
+    def __init__(
+        self,
+        domain: Domain,
+        *,
+        loss_range: tuple[float, float],
+        horizon: int | None,
+        constants: str,
+        seed: int | None,
+    ) -> None:
+        super().__init__(domain, loss_range, seed)
+        if constants not in self.schedules:
+            near = did_you_mean(str(constants), self.schedules)
+            raise ParameterError(f"no constants are called {constants!r}.{near}")
+        self.horizon, self.constants = _horizon(horizon), constants
+        if constants == "paper" and (self.horizon is None or self.horizon < 2):
+            raise HorizonRequiredError(
+                "constants='paper' contain ln T and need horizon=T, at least 2, "
+                f"got {horizon!r}; the default constants='sharp' need none"
+            )
+        numbers = Numbers(float(domain.dim), domain.nu, self._bend(), float(self.horizon or 0))
+        if constants == "paper":
+            self._warn_if_inert(self._needed_rounds(numbers))
+        self._begin(self.schedules[constants](numbers))
+
+    @abstractmethod
+    def _bend(self) -> float:
+        """Beta or L in the paper's units."""
+
+    @staticmethod
+    @abstractmethod
+    def _needed_rounds(numbers: Numbers) -> float:
+        """Rho (or rho') of the paper: its theorem begins at that many rounds."""
+
+    def _warn_if_inert(self, needed: float) -> None:
+        if self.horizon is not None and self.horizon < needed:
+            warnings.warn(
+                f"the paper's theorem begins at T = {needed:.2g} rounds and horizon is "
+                f"{self.horizon}: with its constants the regret is linear and the certificate, the "
+                "paper's own bound, is vacuous. The default constants='sharp' hold for every T.",
+                PaperConstantsWarning,
+                stacklevel=4,
+            )
+
+    def arguments(self) -> dict[str, Any]:
+        return {
+            "loss_range": list(self.units.loss_range),
+            "horizon": self.horizon,
+            "constants": self.constants,
+        }
+
+
+def _horizon(horizon: Any) -> int | None:
+    if horizon is None:
+        return None
+    if isinstance(horizon, bool) or not isinstance(horizon, int | np.integer) or horizon < 1:
+        raise ParameterError(f"horizon must be a positive whole number or None, got {horizon!r}")
+    return int(horizon)

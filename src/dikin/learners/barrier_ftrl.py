@@ -1,0 +1,177 @@
+"""The machine shared by the field's barrier learners: follow the regularised leader, explore Dikin.
+
+In the paper's units, with S_t = lambda_0 + sum_{s<=t} (sigma_s + lambda_s):
+
+    H_t     = kappa Hessian(psi)(y_t) + eta_t S_{t-1} I
+    x_t     = y_t + z_t,  z_t = H_t^(-1/2) s_t,  s_t uniform on the unit sphere
+    f~_t    = f_t(x_t) + lambda_t/2 |x_t|^2
+    g_t     = d f~_t H_t z_t
+    y_{t+1} = argmin_u  G_t.u + S_t/2 |u|^2 + (kappa/eta_{t+1}) psi(u),
+    G_t     = sum_{s<=t} g_s - (sigma_s + lambda_s) y_s
+
+This is the paper's algorithm in R^{d+1} with its lifting carried out (docs/mathematics.md, "The
+reduced form"). A learner's own file says only how eta_t and lambda_t come about: its `Schedule`.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import nan, sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dikin.domains.base import Aim, Array, Frame, Place
+from dikin.errors import CertificateVoidWarning
+from dikin.learners.base import Learner
+
+
+class Numbers(NamedTuple):
+    """What a schedule's formulas are functions of, all in the paper's units."""
+
+    dim: float
+    nu: float
+    bend: float
+    """Smoothness beta or Lipschitz constant L."""
+    horizon: float
+    """T, or 0 where none is known."""
+
+
+class Schedule(NamedTuple):
+    """How a learner regularises, steps, and accounts for it: plain functions of plain numbers."""
+
+    numbers: Numbers
+    kappa: float
+    """Weight of the barrier: 400 in the paper, 1 suffices."""
+    first: float
+    """lambda_0."""
+    target: float
+    """What the equation of lambda_t balances: d^2 (beta + 1) or d^2 (L + 1)^2."""
+    regularisation: Callable[[float, float], float]
+    """lambda_t from S_{t-1} + sigma_t and the target."""
+    rate: Callable[[float, int, Numbers], float]
+    """eta_t from S_{t-1} and t."""
+    cost: Callable[[float, float, float, float, float, float, float, float], float]
+    """A round's share of the certificate: see `dikin.theory.certificate`."""
+    closing: Callable[[int, float, float, float], float]
+    """The rest of the certificate, from T, lambda_0, nu and eta_{T+1}."""
+
+
+@dataclass(slots=True)
+class Asked:
+    """What the learner remembers of a query: where it stood and which way it looked."""
+
+    place: Place
+    shift: float
+    """eta S of the ellipsoid."""
+    noise: Array
+    square: float
+    """|x|^2 of the played point."""
+    round: int
+    """How many answers the learner had when it asked."""
+    trace: float
+    """tr(H^-1)."""
+    aim: Aim
+
+
+class BarrierFTRL(Learner):
+    """Follow the regularised leader with a barrier; subclasses bring the schedule."""
+
+    def _begin(self, schedule: Schedule) -> None:
+        self._schedule = schedule
+        self._total = schedule.first
+        self._rate = schedule.rate(self._total, 1, schedule.numbers)
+        self._place = self.geometry.start()
+        self._linear = np.zeros(self.geometry.size)
+        self._frame: Frame | None = None
+        self._costs = 0.0
+        self._certified = True
+
+    @property
+    def center(self) -> Array:
+        """y_t in the user's units: where the learner would play if it need not explore."""
+        return self.units.point(self.geometry.outward(self.geometry.vector(self._place)))
+
+    @property
+    def certificate(self) -> float:
+        """The bound on the regret so far, in the user's units: E[regret] <= E[certificate].
+
+        NaN, with a warning, once an answer came that was asked before an earlier answer was
+        learnt: the theorem is about one query at a time. Forgotten queries are not rounds.
+        """
+        if not self._certified:
+            return nan
+        schedule = self._schedule
+        rest = schedule.closing(self.rounds, schedule.first, schedule.numbers.nu, self._rate)
+        return self.units.regret(rest + self._costs)
+
+    def _propose(self) -> tuple[Array, float, Asked]:
+        shift = self._rate * self._total
+        frame = self._frame
+        if frame is None:
+            frame = self.geometry.frame(self._place, self._schedule.kappa, shift)
+            self._frame = frame
+        noise = self._noise.draw()
+        aim = frame.aim(noise)
+        u = aim.point(1.0 / sqrt(aim.square))
+        square = float(u.dot(u))
+        return u, square, Asked(self._place, shift, noise, square, self.rounds, frame.trace, aim)
+
+    def _learn(self, asked: Asked, loss: float, curvature: float) -> None:
+        schedule, before, aim = self._schedule, self._total, asked.aim
+        numbers = schedule.numbers
+        lam = schedule.regularisation(before + curvature, schedule.target)
+        slope = numbers.dim * (loss + 0.5 * lam * asked.square)
+        added = curvature + lam
+        linear = self._linear + aim.recoil(slope / sqrt(aim.square), added)
+        total = before + added
+        rate = schedule.rate(total, self.rounds + 2, numbers)
+        place = self.geometry.solve(linear, total, schedule.kappa / rate, self._place)
+        # Everything that can fail has been done: from here on the state changes.
+        if asked.round == self.rounds:
+            cost, dim, bend = schedule.cost, numbers.dim, numbers.bend
+            self._costs += cost(
+                lam, curvature, asked.trace, self._rate, before, abs(slope), dim, bend
+            )
+        elif self._certified:
+            self._void()
+        self._linear, self._total, self._rate = linear, total, rate
+        self._place, self._frame = place, None
+        self.rounds += 1
+
+    def _void(self) -> None:
+        self._certified = False
+        warnings.warn(
+            "an answer came after its centre had moved on: the certificate covers one query at a "
+            "time and is NaN from here on; the learner itself goes on as before",
+            CertificateVoidWarning,
+            stacklevel=4,
+        )
+
+    def _numbers(self) -> dict[str, Any]:
+        return {
+            "linear": self._linear,
+            "total": self._total,
+            "rate": self._rate,
+            "place": self.geometry.memory(self._place),
+            "costs": self._costs,
+            "certified": self._certified,
+        }
+
+    def _set_numbers(self, numbers: dict[str, Any]) -> None:
+        self._linear, self._total = numbers["linear"], numbers["total"]
+        self._rate, self._costs = numbers["rate"], numbers["costs"]
+        self._place = self.geometry.recall(numbers["place"])
+        self._frame = None
+        self._certified = numbers["certified"]
+
+    def _memo_state(self, memo: Asked) -> tuple[Any, ...]:
+        return self.geometry.memory(memo.place), memo.shift, memo.noise, memo.square, memo.round
+
+    def _memo_from(self, state: tuple[Any, ...]) -> Asked:
+        memory, shift, noise, square, asked = state
+        place = self.geometry.recall(memory)
+        frame = self.geometry.frame(place, self._schedule.kappa, shift)
+        return Asked(place, shift, noise, square, asked, frame.trace, frame.aim(noise))

@@ -1,0 +1,256 @@
+"""What every learner is: asked for a point, told one loss and one curvature.
+
+The base keeps the protocol (queries, refusals, units, randomness, state); a learner's own file
+keeps its mathematics: `_propose` a working vector, `_learn` from an answer, and the numbers that
+make up its state.
+
+A query may be answered in any order, late, or never. A refused answer changes nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from functools import cached_property
+from math import isfinite
+from numbers import Real
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from dikin import storage, streams
+from dikin.domains.base import Array, Domain, Geometry
+from dikin.errors import (
+    ClosedQueryError,
+    CurvatureError,
+    CurvatureTooLargeError,
+    ForeignQueryError,
+    LossError,
+    LossRangeError,
+    ParameterError,
+    UnknownQueryError,
+)
+from dikin.units import Units
+
+ROUNDING = 1e-9
+"""Relative excess of a loss or curvature over its limit that counts as rounding and is clipped."""
+
+
+class Query(NamedTuple):
+    """A question to the world: the loss at `point`."""
+
+    id: int
+    point: Array
+
+
+Memo = Any
+"""What a learner needs to remember of a query until it is answered: its own file knows the type."""
+
+
+class Learner(ABC):
+    """A player of bandit convex optimization on a domain."""
+
+    kind: ClassVar[str] = ""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.kind = cls.__name__.lower()
+
+    def __init__(self, domain: Domain, loss_range: tuple[float, float], seed: int | None) -> None:
+        if not isinstance(domain, Domain):
+            raise ParameterError(f"domain must be a dikin domain such as Box, got {domain!r}")
+        self.domain = domain
+        self.units = Units.of(domain, loss_range)
+        self.geometry: Geometry = domain.geometry(self.units.radius)
+        self.rounds = 0
+        """Rounds answered so far."""
+        self._noise = streams.Noise(streams.stream(seed, "learner"), self.geometry.size)
+        # |u|^2 below which no rounding can put a point outside: well within the inscribed ball.
+        digits = 1e-9 + 1e-15 * float(np.abs(domain.center).max()) / domain.inradius
+        self._surely_inside = max(0.0, (1.0 - digits) * domain.inradius / domain.radius) ** 2
+        self._next = 0
+        self._open: dict[int, tuple[Query, Memo]] = {}
+
+    # --- the game ------------------------------------------------------------------------------
+
+    def ask(self) -> Query:
+        """The next point to play, with an id by which it is answered."""
+        u, square, memo = self._propose()
+        point = self.units.point(self.geometry.outward(u))
+        if square > self._surely_inside:
+            point = self._inside(u, point)
+        query = Query(self._next, point)
+        self._open[self._next] = query, memo
+        self._next += 1
+        return query
+
+    def tell(self, query: Query | int, loss: float, curvature: float = 0.0) -> None:
+        """Answer a query with the loss at its point and the strong convexity of that loss.
+
+        An understated curvature is always safe (zero says nothing about it); an overstated one
+        voids the guarantee. Neither may be chosen by looking at the point that was played.
+        """
+        asked, memo = self._find(query)
+        self._learn(memo, self._normal_loss(loss), self._normal_curvature(curvature))
+        del self._open[asked.id]
+
+    def forget(self, query: Query | int) -> None:
+        """Close a query that will never be answered."""
+        del self._open[self._find(query)[0].id]
+
+    @property
+    def open_queries(self) -> list[Query]:
+        """The queries that were asked and neither answered nor forgotten, oldest first."""
+        return [query for query, _ in self._open.values()]
+
+    @property
+    @abstractmethod
+    def center(self) -> Array:
+        """The point that the learner believes in, around which it explores."""
+
+    @abstractmethod
+    def _propose(self) -> tuple[Array, float, Memo]:
+        """A working vector to play, its square, and a memo of what `_learn` will need."""
+
+    @abstractmethod
+    def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
+        """Take in an answer in the paper's units; on an exception nothing has changed."""
+
+    @cached_property
+    @abstractmethod
+    def curvature_limit(self) -> tuple[float, str]:
+        """The largest possible curvature in the user's units, and the reason for it."""
+
+    def _inside(self, u: Array, point: Array) -> Array:
+        """The point of a working vector, pulled towards the centre by as many ulps as it takes.
+
+        Dikin's ellipsoid keeps u inside; adding c and rounding may put it a hair outside.
+        """
+        shrink = 1e-15
+        while not self.domain.margin(point) >= 0.0:
+            point = self.units.point(self.geometry.outward(u * (1.0 - min(shrink, 1.0))))
+            shrink *= 4.0
+        return point
+
+    # --- refusals ------------------------------------------------------------------------------
+
+    def _find(self, query: Query | int) -> tuple[Query, Memo]:
+        key = query.id if isinstance(query, Query) else query
+        entry = self._open.get(key)
+        if entry is None:
+            raise self._not_open(key)
+        if query is not entry[0] and isinstance(query, Query):
+            _refuse_foreign(query, entry[0])
+        return entry
+
+    def _not_open(self, key: Any) -> UnknownQueryError | ClosedQueryError:
+        if isinstance(key, int) and 0 <= key < self._next:
+            return ClosedQueryError(
+                f"query {key} was already answered or forgotten; open are "
+                f"{list(self._open) or 'none'}. Nothing was changed."
+            )
+        return UnknownQueryError(
+            f"query {key!r} was never asked; open are {list(self._open) or 'none'}. "
+            "Nothing was changed."
+        )
+
+    def _normal_loss(self, loss: float) -> float:
+        value = loss if type(loss) is float else _number(loss, "loss", LossError)
+        f = self.units.loss(value)
+        if -1.0 <= f <= 1.0:
+            return f
+        if not isfinite(f):
+            raise LossError(f"the loss must be a finite number, got {value}. Nothing was changed.")
+        if abs(f) <= 1.0 + ROUNDING:
+            return 1.0 if f > 0 else -1.0
+        low, high = self.units.loss_range
+        raise LossRangeError(
+            f"the loss {value:g} lies outside loss_range=({low:g}, {high:g}); build the learner "
+            "with a range that contains every loss. Nothing was changed."
+        )
+
+    def _normal_curvature(self, curvature: float) -> float:
+        limit, reason = self.curvature_limit
+        if type(curvature) is float and 0.0 <= curvature <= limit:
+            return self.units.curvature(curvature)
+        value = _number(curvature, "curvature", CurvatureError)
+        if not 0.0 <= value < np.inf:
+            raise CurvatureError(
+                f"the curvature must be finite and not negative, got {value}; tell 0 if nothing is "
+                "known. Nothing was changed."
+            )
+        if value > limit * (1.0 + ROUNDING):
+            raise CurvatureTooLargeError(
+                f"the curvature {value:g} exceeds {limit:g}, {reason}. Nothing was changed."
+            )
+        return self.units.curvature(min(value, limit))
+
+    # --- state ---------------------------------------------------------------------------------
+
+    @abstractmethod
+    def arguments(self) -> dict[str, Any]:
+        """The constructor's arguments besides the domain and the seed."""
+
+    @abstractmethod
+    def _numbers(self) -> dict[str, Any]:
+        """The state of the mathematics, as nested tuples, arrays and numbers."""
+
+    @abstractmethod
+    def _set_numbers(self, numbers: dict[str, Any]) -> None:
+        """Take over what `_numbers` gave."""
+
+    @abstractmethod
+    def _memo_state(self, memo: Memo) -> tuple[Any, ...]:
+        """A memo as nested tuples, arrays and numbers."""
+
+    @abstractmethod
+    def _memo_from(self, state: tuple[Any, ...]) -> Memo:
+        """The memo that `_memo_state` was given."""
+
+    def state(self) -> dict[str, Any]:
+        """Everything that the future depends on, as plain JSON values; its size does not grow."""
+        return {
+            "learner": self.kind,
+            "domain": self.domain.spec(),
+            "arguments": self.arguments(),
+            "rounds": self.rounds,
+            "next": self._next,
+            "generator": self._noise.state(),
+            "numbers": storage.encode(self._numbers()),
+            "open": [
+                storage.encode((*query, self._memo_state(memo)))
+                for query, memo in self._open.values()
+            ],
+        }
+
+    @classmethod
+    def restore(cls, domain: Domain, state: dict[str, Any]) -> Self:
+        """A learner that continues exactly as the one that gave the state would have."""
+        learner = cls(domain, **state["arguments"])
+        learner.rounds, learner._next = int(state["rounds"]), int(state["next"])
+        learner._noise.restore(state["generator"])
+        learner._set_numbers(storage.decode(state["numbers"]))
+        for item in state["open"]:
+            key, point, memo = storage.decode(item)
+            learner._open[key] = Query(key, point), learner._memo_from(memo)
+        return learner
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the state to a JSON file; a crash at any instant leaves the old file or the new."""
+        storage.write(path, self.state())
+
+
+def _refuse_foreign(came: Query, ours: Query) -> None:
+    if not np.array_equal(came.point, ours.point):
+        raise ForeignQueryError(
+            f"query {ours.id} of this learner asked about {ours.point}, the one that came about "
+            f"{came.point}: it belongs to another learner. Nothing was changed."
+        )
+
+
+def _number(value: Any, name: str, error: type[LossError] | type[CurvatureError]) -> float:
+    if isinstance(value, Real) and not isinstance(value, bool | np.bool_):
+        return float(value)
+    if isinstance(value, np.ndarray) and value.ndim == 0 and value.dtype.kind in "fiu":
+        return float(value)
+    raise error(f"the {name} must be a real number, got {value!r}. Nothing was changed.")

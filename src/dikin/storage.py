@@ -1,0 +1,96 @@
+"""States on disk: JSON with a version and a digest, written atomically, never pickled."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dikin.errors import StateError, StateVersionError
+
+FORMAT = "dikin learner"
+VERSION = 1
+
+
+def encode(value: Any) -> Any:
+    """Nested tuples, arrays and numbers as JSON values; floats keep every bit."""
+    if isinstance(value, np.ndarray):
+        return {"array": value.ravel().tolist(), "shape": list(value.shape)}
+    if isinstance(value, tuple):
+        return [encode(part) for part in value]
+    if isinstance(value, dict):
+        return {"items": {key: encode(part) for key, part in value.items()}}
+    if isinstance(value, np.floating):
+        return float(value)
+    return value
+
+
+def decode(value: Any) -> Any:
+    """What `encode` was given."""
+    if isinstance(value, list):
+        return tuple(decode(part) for part in value)
+    if isinstance(value, dict) and "items" in value:
+        return {key: decode(part) for key, part in value["items"].items()}
+    if isinstance(value, dict):
+        return np.array(value["array"], dtype=float).reshape(value["shape"])
+    return value
+
+
+def write(path: str | os.PathLike[str], state: dict[str, Any]) -> None:
+    """Write a state; at any instant the path holds the whole old file or the whole new one."""
+    text = json.dumps(
+        {"format": FORMAT, "version": VERSION, "digest": _digest(state), "state": state}
+    )
+    target = Path(path)
+    beside = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        with open(beside, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(beside, target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            beside.unlink()
+        raise
+    _sync_folder(target.parent)
+
+
+def read(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """The state in a file, or an error that says what is wrong with the file."""
+    try:
+        document = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (UnicodeDecodeError, json.JSONDecodeError) as reason:
+        raise StateError(f"{path} is not a saved learner: {reason}") from reason
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise StateError(f"{path} is not a saved learner: it does not say {FORMAT!r}")
+    version = document.get("version")
+    if not isinstance(version, int) or version < 1:
+        raise StateError(f"{path} has the version {version!r}; wanted a whole number")
+    if version > VERSION:
+        raise StateVersionError(
+            f"{path} has version {version}, this dikin reads up to {VERSION}: upgrade dikin"
+        )
+    state = document.get("state")
+    if not isinstance(state, dict) or document.get("digest") != _digest(state):
+        raise StateError(f"{path} was altered or damaged: its digest does not match its content")
+    return state
+
+
+def _digest(state: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(state, sort_keys=True).encode()).hexdigest()
+
+
+def _sync_folder(folder: Path) -> None:
+    # Makes the rename itself durable. Windows cannot open a folder, and needs no such step.
+    if os.name == "posix":
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -1,0 +1,71 @@
+"""Randomness: one seed, any number of named and independent streams.
+
+A learner and its adversary take different names, so changing one never moves the other.
+"""
+
+from __future__ import annotations
+
+import zlib
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dikin.errors import ParameterError, StateError
+
+Generator = np.random.Generator
+Array = NDArray[np.float64]
+
+
+def stream(seed: int | None, name: str) -> Generator:
+    """The generator called `name` of the family `seed` (fresh entropy for None)."""
+    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int | np.integer)):
+        raise ParameterError(f"seed must be a whole number or None, got {seed!r}")
+    if seed is not None and seed < 0:
+        raise ParameterError(f"seed must not be negative, got {seed}")
+    key = zlib.crc32(name.encode())
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(key,))))
+
+
+class Noise:
+    """Standard normal vectors from a generator, drawn ahead in blocks.
+
+    A call into the generator costs more than ten normals. The vectors, and the state that is given
+    away, are those of drawing them one by one.
+    """
+
+    def __init__(self, generator: Generator, size: int) -> None:
+        self._generator, self._size = generator, size
+        self._ahead = max(1, 1024 // size)
+        self._before: Any = None
+        self._rows: list[Array] = []
+        self._used = self._ahead
+
+    def draw(self) -> Array:
+        """The next vector of the stream; the caller owns it."""
+        if self._used == self._ahead:
+            self._before = self._generator.bit_generator.state
+            self._rows = list(self._generator.standard_normal((self._ahead, self._size)))
+            self._used = 0
+        row = self._rows[self._used]
+        self._used += 1
+        return row
+
+    def state(self) -> dict[str, Any]:
+        """The generator's state after the vectors drawn so far, as plain numbers."""
+        if self._before is not None:
+            self._generator.bit_generator.state = self._before
+            self._generator.standard_normal((self._used, self._size))
+            self._drop()
+        return dict(self._generator.bit_generator.state)
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Continue exactly where `state` was taken."""
+        try:
+            self._generator.bit_generator.state = state
+        except (ValueError, TypeError, KeyError, OverflowError) as reason:
+            raise StateError(f"the generator's state cannot be read: {reason}") from reason
+        self._drop()
+
+    def _drop(self) -> None:
+        self._before, self._rows, self._used = None, [], self._ahead

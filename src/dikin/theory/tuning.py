@@ -1,0 +1,196 @@
+"""The price of regularisation: Lemmas 6 (lemma:H-function-main), 22 (lemma:H-function-lip-app).
+
+Both settings of the paper are one formula. With S_t = sigma_{1:t} + lambda_{0:t}, the curvature
+after round t,
+
+    a sequence costs         B = sum_t lambda_t + sum_t (target / S_t)^(1/k)
+    the paper's sequence is  lambda_t = (target / S_t)^(1/k),  that is  lambda_t^k S_t = target
+
+where k = 2 and target = d^2 (beta + 1) for smooth losses, k = 3 and target = d^2 (L + 1)^2 for
+Lipschitz ones. `first` is lambda_0 throughout: given, never chosen, and free of charge in B.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dikin.errors import CurvatureError, ParameterError
+
+Vector = NDArray[np.float64]
+
+SMOOTH, LIPSCHITZ = 2, 3  # k
+
+
+def smooth_target(dim: float, smoothness: float) -> float:
+    """d^2 (beta + 1): a lambda_0 this large keeps every lambda_t below 1 (Algorithm 1)."""
+    return dim**2 * (smoothness + 1.0)
+
+
+def lipschitz_target(dim: float, lipschitz: float) -> float:
+    """d^2 (L + 1)^2: a lambda_0 this large keeps every lambda_t below 1 (Algorithm 2)."""
+    return dim**2 * (lipschitz + 1.0) ** 2
+
+
+# --- what a sequence costs ---------------------------------------------------------------------
+
+
+def smooth_objective(
+    lambdas: ArrayLike, sigmas: ArrayLike, first: float, dim: int, smoothness: float
+) -> float:
+    """B of Lemma 6 (lemma:H-function-main): lambda_{1:t} + sum d sqrt(beta+1) / sqrt(S_s)."""
+    return _objective(lambdas, sigmas, first, smooth_target(dim, smoothness), SMOOTH)
+
+
+def lipschitz_objective(
+    lambdas: ArrayLike, sigmas: ArrayLike, first: float, dim: int, lipschitz: float
+) -> float:
+    """B' of Lemma 22 (lemma:H-function-lip-app): lambda_{1:t} + sum (d(L+1))^(2/3) / S_s^(1/3)."""
+    return _objective(lambdas, sigmas, first, lipschitz_target(dim, lipschitz), LIPSCHITZ)
+
+
+def _objective(
+    lambdas: ArrayLike, sigmas: ArrayLike, first: float, target: float, order: int
+) -> float:
+    added = np.asarray(lambdas, dtype=np.float64)
+    total = _curvature(sigmas, first) + np.cumsum(added)
+    return float(added.sum() + ((target / total) ** (1 / order)).sum())
+
+
+def _curvature(sigmas: ArrayLike, first: float) -> Vector:
+    """lambda_0 + sigma_{1:t} for every t: the curvature that costs nothing."""
+    given = np.asarray(sigmas, dtype=np.float64)
+    if not first > 0:
+        raise ParameterError(f"lambda_0 is {first}; wanted a positive number.")
+    bad = np.flatnonzero(~(np.isfinite(given) & (given >= 0)))
+    if bad.size:
+        raise CurvatureError(
+            f"sigma of round {bad[0] + 1} is {given[bad[0]]}; wanted a finite number >= 0."
+        )
+    return first + np.cumsum(given)
+
+
+# --- the best sequence in hindsight ------------------------------------------------------------
+
+
+def smooth_minimum(
+    sigmas: ArrayLike, first: float, dim: int, smoothness: float
+) -> tuple[float, float]:
+    """Min of B over lambda*_1, ..., lambda*_T >= 0 (right side of Lemma 6, lemma:H-function-main).
+
+    Returns the minimum and the mass lambda*_{1:T} of a minimiser, all of which sits on round 1.
+    """
+    return _minimum(sigmas, first, smooth_target(dim, smoothness), SMOOTH)
+
+
+def lipschitz_minimum(
+    sigmas: ArrayLike, first: float, dim: int, lipschitz: float
+) -> tuple[float, float]:
+    """Min of B' over lambda*_1, ..., lambda*_T >= 0 (right of Lemma 22, lemma:H-function-lip-app).
+
+    Returns the minimum and the mass lambda*_{1:T} of a minimiser, all of which sits on round 1.
+    """
+    return _minimum(sigmas, first, lipschitz_target(dim, lipschitz), LIPSCHITZ)
+
+
+def _minimum(sigmas: ArrayLike, first: float, target: float, order: int) -> tuple[float, float]:
+    """Find the exact minimum and its mass m, in one dimension.
+
+    Move all of lambda*_{1:T} to round 1: the sum of the lambdas stays, every S_t stays or grows, so
+    no term of B grows. So some minimiser is (m, 0, ..., 0), and with A_t = lambda_0 + sigma_{1:t},
+    p = 1/k, what remains is to minimise the convex  m + sum_t (target / (A_t + m))^p  over m >= 0.
+
+    Its derivative vanishes where g(m) = p target^p sum_t (A_t + m)^(-p-1) is 1: what one more unit
+    of mass saves is what it costs. Newton runs on g^(-1/(p+1)) = 1 instead. That function is, up to
+    a factor, the power mean of the A_t + m with exponent -(p+1): increasing and concave in m. So
+    Newton from the left of the root never passes it, and where the A_t are equal it is exact at
+    once. If g(0) <= 1 the minimiser is m = 0, and the first step, which is not upwards, says so.
+    """
+    free = _curvature(sigmas, first)
+    if not free.size:
+        return 0.0, 0.0
+    power = 1 / order
+    mass = 0.0
+    while True:
+        total = free + mass
+        terms = total ** (-power - 1)
+        saved = power * target**power * float(terms.sum())
+        step = (saved ** (1 / (power + 1)) - 1) * float(terms.sum() / (terms / total).sum())
+        if not mass + step > mass:
+            return mass + float(((target / total) ** power).sum()), mass
+        mass += step
+
+
+# --- the paper's sequence ----------------------------------------------------------------------
+#
+# The two roots stand alone (plain floats, no helper, nothing raised), so that a compiler can take
+# each as it is.
+
+
+def smooth_regularisation(total: float, target: float) -> float:
+    """Solve lambda^2 (total + lambda) = target for lambda > 0: eqn:oracle-tuning-strongly-main.
+
+    total = sigma_{1:t} + lambda_{0:t-1} > 0, target = d^2 (beta + 1) > 0. Both
+    (target/total)^(1/2) and target^(1/3) are at or above the root (put them in), and
+    total >= target puts the first at or below 1. From above, Newton on a convex increasing function comes down to the root, and each
+    step squares the error: one that moves by less than a billionth is the last.
+    """
+    root = math.sqrt(target / total)
+    if root > total:  # exactly when target^(1/3) is the smaller of the two
+        root = target ** (1.0 / 3.0)
+    while True:
+        fall = root * (total + root - target / (root * root)) / (2.0 * total + 3.0 * root)
+        root -= fall
+        if fall < 1e-9 * root:
+            return root
+
+
+def lipschitz_regularisation(total: float, target: float) -> float:
+    """Solve lambda^3 (total + lambda) = target for lambda > 0: eqn:oracle-tuning-Lipschitz-main.
+
+    total = sigma_{1:t} + lambda_{0:t-1} > 0, target = d^2 (L + 1)^2 > 0. Both
+    (target/total)^(1/3) and target^(1/4) are at or above the root (put them in), and
+    total >= target puts the first at or below 1. From above, Newton on a convex increasing function comes down to the root, and each
+    step squares the error: one that moves by less than a billionth is the last.
+    """
+    root: float = (target / total) ** (1.0 / 3.0)
+    if root > total:  # exactly when target^(1/4) is the smaller of the two
+        root = math.sqrt(math.sqrt(target))
+    while True:
+        cube = root * root * root
+        fall = root * (total + root - target / cube) / (3.0 * total + 4.0 * root)
+        root -= fall
+        if fall < 1e-9 * root:
+            return root
+
+
+def adaptive_lambdas_smooth(sigmas: ArrayLike, first: float, dim: int, smoothness: float) -> Vector:
+    """lambda_1, ..., lambda_T of eqn:oracle-tuning-strongly-main, each from its own past alone.
+
+    By Lemma 6 (lemma:H-function-main) every prefix costs at most twice its minimum; 2 is sharp.
+    """
+    return _adaptive(sigmas, first, smooth_target(dim, smoothness), smooth_regularisation)
+
+
+def adaptive_lambdas_lipschitz(
+    sigmas: ArrayLike, first: float, dim: int, lipschitz: float
+) -> Vector:
+    """lambda_1, ..., lambda_T of eqn:oracle-tuning-Lipschitz-main, each from its own past alone.
+
+    By Lemma 22 (lemma:H-function-lip-app) every prefix costs at most twice its minimum; 2 is sharp.
+    """
+    return _adaptive(sigmas, first, lipschitz_target(dim, lipschitz), lipschitz_regularisation)
+
+
+def _adaptive(
+    sigmas: ArrayLike, first: float, target: float, root: Callable[[float, float], float]
+) -> Vector:
+    lambdas = []
+    added = 0.0
+    for free in _curvature(sigmas, first).tolist():
+        lambdas.append(root(free + added, target))
+        added += lambdas[-1]
+    return np.array(lambdas, dtype=np.float64)

@@ -1,0 +1,92 @@
+"""The user's units and the paper's: the only place that scales anything.
+
+The paper wants its domain to contain the origin with |u| <= 1, and |f| <= 1. With c the analytic
+centre, R at least the largest distance from it, [lo, hi] the range of the losses:
+
+    u = (x - c)/R,   B = (hi - lo)/2,   m = (hi + lo)/2,   f_norm = (f - m)/B,
+    beta_norm = beta R^2/B,   sigma_norm = sigma R^2/B,   L_norm = L R/B,   regret = B regret_norm.
+
+Taking m out of every loss changes no regret. c is the analytic centre because the paper starts at
+argmin psi while its analysis needs the minimiser of lambda_0/2 |u|^2 + psi/eta_1: with the origin
+at the analytic centre, and only then, these are the same point.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from dikin.domains.base import Array, Domain
+from dikin.errors import ParameterError
+
+
+@dataclass(frozen=True)
+class Units:
+    """How a learner measures: lengths from `center` in `radius`, losses from their offset."""
+
+    center: Array
+    radius: float
+    loss_scale: float
+    loss_offset: float
+
+    @classmethod
+    def of(cls, domain: Domain, loss_range: tuple[float, float]) -> Units:
+        """The units of a domain and a range of losses."""
+        low, high = _range(loss_range)
+        return cls(domain.center, domain.radius, (high - low) / 2, (high + low) / 2)
+
+    @property
+    def loss_range(self) -> tuple[float, float]:
+        """Least and largest loss in the user's units."""
+        return self.loss_offset - self.loss_scale, self.loss_offset + self.loss_scale
+
+    @cached_property
+    def _radius(self) -> Array:
+        return np.array(self.radius)  # 0-d: a Python float would be converted on every call
+
+    def point(self, displacement: Array) -> Array:
+        """A point in the user's coordinates."""
+        return self.center + self._radius * displacement
+
+    def loss(self, loss: float) -> float:
+        """A loss in [-1, 1]."""
+        return (loss - self.loss_offset) / self.loss_scale
+
+    def curvature(self, curvature: float) -> float:
+        """A strong convexity or smoothness in the paper's units."""
+        return curvature * self.radius * self.radius / self.loss_scale
+
+    def slope(self, slope: float) -> float:
+        """A Lipschitz constant in the paper's units."""
+        return slope * self.radius / self.loss_scale
+
+    def regret(self, regret: float) -> float:
+        """A regret back in the user's units."""
+        return self.loss_scale * regret
+
+
+def _range(loss_range: Any) -> tuple[float, float]:
+    try:
+        low, high = (float(end) for end in loss_range)
+    except (TypeError, ValueError) as reason:
+        raise ParameterError(
+            f"loss_range must be the least and the largest possible loss, got {loss_range!r}"
+        ) from reason
+    if not (isfinite(low) and isfinite(high) and low < high):
+        raise ParameterError(f"loss_range must be finite with low < high, got ({low:g}, {high:g})")
+    return low, high
+
+
+def nonnegative(value: Any, name: str) -> float:
+    """A finite constructor argument of at least zero."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError) as reason:
+        raise ParameterError(f"{name} must be a number, got {value!r}") from reason
+    if not (isfinite(number) and number >= 0):
+        raise ParameterError(f"{name} must be finite and not negative, got {value!r}")
+    return number

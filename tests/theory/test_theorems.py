@@ -1,0 +1,158 @@
+"""Theorem 7 (thm:main-result-smooth) and Theorem 12 (thm:main-result-lipschitz).
+
+The second road is each theorem as printed, sums and all, with the whole sequence lambda*_1, ...,
+lambda*_T given to a convex solver. `holds` gives each check the real function, then deliberately
+wrong ones, which it must reject.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dikin.errors import ParameterError
+from dikin.theory.theorems import lipschitz_regret, smooth_regret
+from dikin.theory.tuning import lipschitz_target, smooth_target
+
+both = pytest.mark.parametrize("regret", [smooth_regret, lipschitz_regret])
+
+
+def holds(check: Callable[..., None], real: Callable, *mutants: Callable) -> None:
+    check(real)
+    for mutant in mutants:
+        with pytest.raises(AssertionError):
+            check(mutant)
+
+
+def patterns(rounds: int) -> list[np.ndarray]:
+    t = np.arange(1, rounds + 1)
+    return [
+        np.zeros(rounds),
+        np.full(rounds, 0.5),
+        np.where(t <= rounds**0.75, 0.0, 0.5),
+        np.where(t <= rounds / 2, 0.5, 0.0),
+        t**-0.5,
+        np.random.default_rng(rounds).exponential(size=rounds) ** 3,
+    ]
+
+
+def printed(kind: str, sigmas, dim, nu, constant, first) -> float:
+    """The theorem's display, index by index; lam[0] is lambda_0 and sigma_{1:0} is 0."""
+    horizon = len(sigmas)
+    star = cp.Variable(horizon, nonneg=True)
+    lam = cp.hstack([first, star])
+
+    def curvature(t: int) -> cp.Expression:
+        return sum(sigmas[:t]) + cp.sum(lam[: t + 1])
+
+    if kind == "smooth":
+        bound = dim * np.sqrt(nu * horizon) + cp.sum(lam[1:horizon])
+        for t in range(1, horizon):
+            bound += dim * np.sqrt(constant + 1) * cp.power(curvature(t), -1 / 2)
+    else:
+        bound = dim ** (4 / 3) * nu * horizon ** (1 / 3) + cp.sum(lam)
+        for t in range(1, horizon + 1):
+            bound += (dim * (constant + 1)) ** (2 / 3) * cp.power(curvature(t - 1), -1 / 3)
+    return float(cp.Problem(cp.Minimize(bound)).solve(solver=cp.CLARABEL))
+
+
+def as_printed(kind: str) -> Callable[[Callable[..., float]], None]:
+    problems = [
+        (sigmas, dim, nu, constant, first)
+        for (rounds, dim, nu, constant, first) in [(2, 1, 1.0, 0.0, 0.5), (13, 2, 3.0, 1.0, 8.0)]
+        for sigmas in patterns(rounds)
+    ]
+    references = [printed(kind, *problem) for problem in problems]
+
+    def check(regret) -> None:
+        for problem, reference in zip(problems, references, strict=True):
+            assert regret(*problem) == pytest.approx(reference, rel=1e-6)
+
+    return check
+
+
+def test_thm_main_result_smooth_is_the_display_as_printed() -> None:
+    f = smooth_regret
+    holds(
+        as_printed("smooth"),
+        f,
+        lambda sig, *rest: f(np.r_[sig, 0], *rest),  # sum to T for T - 1
+        lambda sig, *rest: f(np.r_[0, sig[:-1]], *rest),  # sigma_{1:t-1} for sigma_{1:t}
+        lambda sig, d, nu, beta, first: f(sig, d, nu**2, beta, first),  # nu for sqrt(nu)
+        lambda sig, d, nu, beta, first: f(sig, d, nu, beta, 1e-9),  # lambda_0 dropped
+        lambda sig, d, nu, beta, first: f(sig, d, nu, beta, first) + first,  # lambda_0 paid
+        lambda sig, d, nu, beta, first: f(sig, d, nu, beta),  # lambda_0 not the one given
+        lipschitz_regret,
+    )
+
+
+def test_thm_main_result_lipschitz_is_the_display_as_printed() -> None:
+    f = lipschitz_regret
+    holds(
+        as_printed("lipschitz"),
+        f,
+        lambda sig, *rest: f(np.r_[sig, 0], *rest),  # one round more
+        lambda sig, *rest: f(np.r_[sig[1:], 0], *rest),  # sigma_{1:t} for sigma_{1:t-1}
+        lambda sig, d, nu, lip, first: f(sig, d, nu**0.5, lip, first),  # sqrt(nu) for nu
+        lambda sig, d, nu, lip, first: f(sig, d, nu, lip, first) - first,  # lambda_{1:T}
+        lambda sig, d, nu, lip, first: f(sig, d, nu, lip),  # lambda_0 not the one given
+        smooth_regret,
+    )
+
+
+@pytest.mark.parametrize(
+    ("regret", "target"), [(smooth_regret, smooth_target), (lipschitz_regret, lipschitz_target)]
+)
+def test_first_is_by_default_the_one_that_keeps_lambda_below_one(regret, target) -> None:
+    def check(default) -> None:
+        for sigmas in patterns(20):
+            assert default(sigmas, 3, 3.0, 0.5) == regret(sigmas, 3, 3.0, 0.5, target(3, 0.5))
+
+    holds(check, regret, lambda *a: regret(*a, 1.0), lambda *a: regret(*a, 2 * target(3, 0.5)))
+
+
+@both
+def test_one_round_is_allowed_and_none_is_not(regret) -> None:
+    assert regret([0.3], 2, 1.0, 1.0) == regret([0.0], 2, 1.0, 1.0)  # sigma_T comes too late
+    for sigmas in ([], [[0.0, 1.0]], 0.5):
+        with pytest.raises(ParameterError, match="wanted a vector"):
+            regret(sigmas, 2, 1.0, 1.0)
+
+
+@both
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(
+    sigmas=st.lists(st.floats(0, 100), min_size=1, max_size=12),
+    more=st.floats(0, 10),
+    where=st.integers(0, 11),
+)
+def test_more_curvature_never_raises_the_bound(regret, sigmas, more, where) -> None:
+    def check(bound) -> None:
+        raised = np.array(sigmas)
+        raised[where % len(sigmas)] += more
+        assert bound(raised, 2, 2.0, 1.0) <= bound(np.array(sigmas), 2, 2.0, 1.0) * (1 + 1e-14)
+
+    counts = where % len(sigmas) < len(sigmas) - 1 and more > 1e-3  # sigma_T comes too late
+    holds(check, regret, *[lambda sig, *rest: -regret(sig, *rest)] * counts)
+
+
+@both
+def test_cor_worst_best_case_flat_rounds_hurt_most_when_first_and_least_when_last(regret) -> None:
+    def check(bound) -> None:
+        sigmas = [0.0, 0.0, 0.0, 0.1, 0.5, 2.0]
+        bounds = [bound(order, 2, 2.0, 1.0) for order in set(itertools.permutations(sigmas))]
+        assert bound(sigmas, 2, 2.0, 1.0) == max(bounds)
+        assert bound(sigmas[::-1], 2, 2.0, 1.0) == min(bounds) < max(bounds)
+
+    holds(
+        check,
+        regret,
+        lambda sig, *rest: regret(sig[::-1], *rest),
+        lambda sig, *rest: regret(np.full(6, 0.4), *rest),  # blind to the order
+    )
