@@ -45,11 +45,17 @@ class Units:
         return self.loss_offset - self.loss_scale, self.loss_offset + self.loss_scale
 
     @cached_property
+    def _same(self) -> bool:
+        return self.radius == 1.0 and not self.center.any()
+
+    @cached_property
     def _radius(self) -> Array:
         return np.array(self.radius)  # 0-d: a Python float would be converted on every call
 
     def point(self, displacement: Array) -> Array:
-        """A point in the user's coordinates."""
+        """A point in the user's coordinates, for a displacement that the caller gives away."""
+        if self._same:
+            return displacement
         return self.center + self._radius * displacement
 
     def loss(self, loss: float) -> float:

@@ -62,7 +62,8 @@ class Ellipsoid(Domain):
         return -log(slack) if slack > 0 else inf
 
     def gradient(self, v: Array) -> Array:
-        return np.asarray(2 / self._slack(v) * self._precision(v))
+        factor = 2 / self._slack(v)
+        return factor * self._precision(v)
 
     def hessian(self, v: Array) -> Array:
         g = self.gradient(v)

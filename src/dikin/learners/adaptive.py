@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -20,16 +19,13 @@ from dikin.errors import (
     ParameterError,
     did_you_mean,
 )
-from dikin.learners.barrier_ftrl import BarrierFTRL, Numbers, Schedule
+from dikin.learners.barrier_ftrl import BarrierFTRL, Schedule
 
 PAPER_KAPPA = 400.0
 
 
 class Adaptive(BarrierFTRL):
     """Adaptive bandit convex optimization with heterogeneous curvature (Luo, Zhang, Zhao 2022)."""
-
-    schedules: ClassVar[dict[str, Callable[[Numbers], Schedule]]]
-    """The schedule of each set of constants."""
 
     def __init__(
         self,
@@ -41,31 +37,31 @@ class Adaptive(BarrierFTRL):
         seed: int | None,
     ) -> None:
         super().__init__(domain, loss_range, seed)
-        if constants not in self.schedules:
-            near = did_you_mean(str(constants), self.schedules)
-            raise ParameterError(f"no constants are called {constants!r}.{near}")
         self.horizon, self.constants = _horizon(horizon), constants
-        if constants == "paper" and (self.horizon is None or self.horizon < 2):
+        if constants == "sharp":
+            self._begin(self._sharp())
+        elif constants == "paper":
+            self._begin(self._checked_paper())
+        else:
+            near = did_you_mean(str(constants), ["sharp", "paper"])
+            raise ParameterError(f"no constants are called {constants!r}.{near}")
+
+    @abstractmethod
+    def _sharp(self) -> Schedule:
+        """The schedule with sharp constants."""
+
+    @abstractmethod
+    def _paper(self, horizon: int) -> tuple[Schedule, float]:
+        """The paper's schedule, and the round at which its theorem begins (rho, rho')."""
+
+    def _checked_paper(self) -> Schedule:
+        if self.horizon is None or self.horizon < 2:
             raise HorizonRequiredError(
                 "constants='paper' contain ln T and need horizon=T, at least 2, "
-                f"got {horizon!r}; the default constants='sharp' need none"
+                f"got {self.horizon!r}; the default constants='sharp' need none"
             )
-        numbers = Numbers(float(domain.dim), domain.nu, self._bend(), float(self.horizon or 0))
-        if constants == "paper":
-            self._warn_if_inert(self._needed_rounds(numbers))
-        self._begin(self.schedules[constants](numbers))
-
-    @abstractmethod
-    def _bend(self) -> float:
-        """Beta or L in the paper's units."""
-
-    @staticmethod
-    @abstractmethod
-    def _needed_rounds(numbers: Numbers) -> float:
-        """Rho (or rho') of the paper: its theorem begins at that many rounds."""
-
-    def _warn_if_inert(self, needed: float) -> None:
-        if self.horizon is not None and self.horizon < needed:
+        schedule, needed = self._paper(self.horizon)
+        if self.horizon < needed:
             warnings.warn(
                 f"the paper's theorem begins at T = {needed:.2g} rounds and horizon is "
                 f"{self.horizon}: with its constants the regret is linear and the certificate, the "
@@ -73,6 +69,7 @@ class Adaptive(BarrierFTRL):
                 PaperConstantsWarning,
                 stacklevel=4,
             )
+        return schedule
 
     def arguments(self) -> dict[str, Any]:
         return {

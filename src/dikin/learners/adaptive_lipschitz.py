@@ -11,63 +11,87 @@ from __future__ import annotations
 
 from functools import cached_property
 from math import sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 from dikin.domains.base import Domain
 from dikin.learners.adaptive import PAPER_KAPPA, Adaptive
-from dikin.learners.barrier_ftrl import Numbers, Schedule
+from dikin.learners.barrier_ftrl import Schedule
 from dikin.theory import certificate, tuning
 from dikin.units import nonnegative
 
 
-def sharp_rate(total: float, round: int, n: Numbers) -> float:
-    """eta_t; the cap 1/(3d) keeps eta_t |g_t|* at most 1/2."""
-    cap = 1.0 / (3.0 * n.dim)
-    rate: float = ((n.bend + 1.0) ** 2 / (n.dim**4 * total)) ** (1.0 / 3.0)
-    return rate if rate < cap else cap
-
-
-def paper_rate(total: float, round: int, n: Numbers) -> float:
-    """eta_t of Algorithm 2."""
-    sum_of_inverses = 1.0 / total + 1.0 / n.horizon
-    rate: float = ((n.bend + 1.0) ** 2 / n.dim**4 * sum_of_inverses) ** (1.0 / 3.0)
-    return rate
-
-
-def sharp(n: Numbers) -> Schedule:
+class SharpLipschitz(NamedTuple):
     """The constants of docs/mathematics.md."""
-    target = tuning.lipschitz_target(n.dim, n.bend)
-    return Schedule(
-        numbers=n,
-        kappa=1.0,
-        first=target,
-        target=target,
-        regularisation=tuning.lipschitz_regularisation,
-        rate=sharp_rate,
-        cost=certificate.lipschitz_cost,
-        closing=certificate.closing_cost,
-    )
+
+    dim: float
+    nu: float
+    lipschitz: float
+    target: float
+    """d^2 (L + 1)^2."""
+    first: float
+    kappa: float = 1.0
+
+    @classmethod
+    def of(cls, dim: int, nu: float, lipschitz: float) -> SharpLipschitz:
+        target = tuning.lipschitz_target(dim, lipschitz)
+        return cls(dim, nu, lipschitz, target, target)
+
+    def regularisation(self, total: float) -> float:
+        return tuning.lipschitz_regularisation(total, self.target)
+
+    def rate(self, total: float, round: int) -> float:
+        """eta_t; the cap 1/(3d) keeps eta_t |g_t|* at most 1/2."""
+        rate: float = ((self.lipschitz + 1.0) ** 2 / (self.dim**4 * total)) ** (1.0 / 3.0)
+        cap = 1.0 / (3.0 * self.dim)
+        return rate if rate < cap else cap
+
+    def cost(
+        self, lam: float, sigma: float, trace: float, rate: float, total: float, slope: float
+    ) -> float:
+        return certificate.lipschitz_cost(lam, sigma, trace, rate, slope, self.dim, self.lipschitz)
+
+    def closing(self, rounds: int, rate: float) -> float:
+        return certificate.closing_cost(rounds, self.first, self.nu, rate)
 
 
-def paper(n: Numbers) -> Schedule:
+class PaperLipschitz(NamedTuple):
     """The constants of the algorithm box."""
-    target = tuning.lipschitz_target(n.dim, n.bend)
-    return Schedule(
-        numbers=n,
-        kappa=PAPER_KAPPA,
-        first=max(rho(n), target),
-        target=target,
-        regularisation=tuning.lipschitz_regularisation,
-        rate=paper_rate,
-        cost=certificate.paper_lipschitz_cost,
-        closing=certificate.paper_closing_cost,
-    )
+
+    dim: float
+    nu: float
+    lipschitz: float
+    horizon: float
+    target: float
+    first: float
+    kappa: float = PAPER_KAPPA
+
+    @classmethod
+    def of(cls, dim: int, nu: float, lipschitz: float, horizon: int) -> PaperLipschitz:
+        target = tuning.lipschitz_target(dim, lipschitz)
+        first = max(rho(dim, nu, lipschitz), target)
+        return cls(dim, nu, lipschitz, horizon, target, first)
+
+    def regularisation(self, total: float) -> float:
+        return tuning.lipschitz_regularisation(total, self.target)
+
+    def rate(self, total: float, round: int) -> float:
+        inverse = 1.0 / total + 1.0 / self.horizon
+        rate: float = ((self.lipschitz + 1.0) ** 2 / self.dim**4 * inverse) ** (1.0 / 3.0)
+        return rate
+
+    def cost(
+        self, lam: float, sigma: float, trace: float, rate: float, total: float, slope: float
+    ) -> float:
+        return certificate.paper_lipschitz_cost(lam, rate, total, self.dim, self.lipschitz)
+
+    def closing(self, rounds: int, rate: float) -> float:
+        return certificate.paper_closing_cost(rounds, self.first, self.nu, rate)
 
 
-def rho(n: Numbers) -> float:
+def rho(dim: int, nu: float, lipschitz: float) -> float:
     """Rho' = 2^16 (16 sqrt(nu) d^(1/3) (4L+1)^(1/3) + (L+1)^(2/3))^3 / d."""
-    steep = 16.0 * sqrt(n.nu) * (n.dim * (4.0 * n.bend + 1.0)) ** (1.0 / 3.0)
-    needed: float = 2.0**16 * (steep + (n.bend + 1.0) ** (2.0 / 3.0)) ** 3 / n.dim
+    steep = 16.0 * sqrt(nu) * (dim * (4.0 * lipschitz + 1.0)) ** (1.0 / 3.0)
+    needed: float = 2.0**16 * (steep + (lipschitz + 1.0) ** (2.0 / 3.0)) ** 3 / dim
     return needed
 
 
@@ -85,8 +109,6 @@ class AdaptiveLipschitz(Adaptive):
     1
     """
 
-    schedules = {"sharp": sharp, "paper": paper}
-
     def __init__(
         self,
         domain: Domain,
@@ -102,12 +124,13 @@ class AdaptiveLipschitz(Adaptive):
             domain, loss_range=loss_range, horizon=horizon, constants=constants, seed=seed
         )
 
-    def _bend(self) -> float:
-        return self.units.slope(self.lipschitz)
+    def _sharp(self) -> Schedule:
+        lipschitz = self.units.slope(self.lipschitz)
+        return SharpLipschitz.of(self.domain.dim, self.domain.nu, lipschitz)
 
-    @staticmethod
-    def _needed_rounds(numbers: Numbers) -> float:
-        return rho(numbers)
+    def _paper(self, horizon: int) -> tuple[Schedule, float]:
+        dim, nu, lipschitz = self.domain.dim, self.domain.nu, self.units.slope(self.lipschitz)
+        return PaperLipschitz.of(dim, nu, lipschitz, horizon), rho(dim, nu, lipschitz)
 
     @cached_property
     def curvature_limit(self) -> tuple[float, str]:

@@ -12,69 +12,95 @@ from __future__ import annotations
 
 from functools import cached_property
 from math import log, sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 from dikin.domains.base import Domain
 from dikin.learners.adaptive import PAPER_KAPPA, Adaptive
-from dikin.learners.barrier_ftrl import Numbers, Schedule
+from dikin.learners.barrier_ftrl import Schedule
 from dikin.theory import certificate, tuning
 from dikin.units import nonnegative
 
 
-def sharp_rate(total: float, round: int, n: Numbers) -> float:
-    """eta_t; the cap 1/(3d) keeps eta_t |g_t|* at most 1/2.
-
-    Where no horizon is known the round stands in for T. ln t/t falls only from t = e on; kept
-    constant before, the rate never rises.
-    """
-    dim, nu, bend, horizon = n
-    rounds = horizon
-    if rounds == 0.0:
-        rounds = float(round) if round > 3 else 3.0
-    rate = sqrt((bend + 1.0) / total + nu * log(rounds) / rounds) / (2.0 * dim)
-    cap = 1.0 / (3.0 * dim)
-    return rate if rate < cap else cap
-
-
-def paper_rate(total: float, round: int, n: Numbers) -> float:
-    """eta_t of Algorithm 1."""
-    low = n.nu / (n.horizon * log(n.horizon))
-    return sqrt((n.bend + 1.0) / total + low) / (2.0 * n.dim)
-
-
-def sharp(n: Numbers) -> Schedule:
+class SharpSmooth(NamedTuple):
     """The constants of docs/mathematics.md."""
-    target = tuning.smooth_target(n.dim, n.bend)
-    return Schedule(
-        numbers=n,
-        kappa=1.0,
-        first=target,
-        target=target,
-        regularisation=tuning.smooth_regularisation,
-        rate=sharp_rate,
-        cost=certificate.smooth_cost,
-        closing=certificate.closing_cost,
-    )
+
+    dim: float
+    nu: float
+    smoothness: float
+    horizon: float
+    """T, or 0 where none is known."""
+    target: float
+    """d^2 (beta + 1)."""
+    first: float
+    kappa: float = 1.0
+
+    @classmethod
+    def of(cls, dim: int, nu: float, smoothness: float, horizon: int | None) -> SharpSmooth:
+        target = tuning.smooth_target(dim, smoothness)
+        return cls(dim, nu, smoothness, horizon or 0.0, target, target)
+
+    def regularisation(self, total: float) -> float:
+        return tuning.smooth_regularisation(total, self.target)
+
+    def rate(self, total: float, round: int) -> float:
+        """eta_t; the cap 1/(3d) keeps eta_t |g_t|* at most 1/2.
+
+        Where no horizon is known the round stands in for T. ln t/t falls only from t = e on; kept
+        constant before, the rate never rises.
+        """
+        rounds = self.horizon
+        if rounds == 0.0:
+            rounds = float(round) if round > 3 else 3.0
+        low = self.nu * log(rounds) / rounds
+        rate = sqrt((self.smoothness + 1.0) / total + low) / (2.0 * self.dim)
+        cap = 1.0 / (3.0 * self.dim)
+        return rate if rate < cap else cap
+
+    def cost(
+        self, lam: float, sigma: float, trace: float, rate: float, total: float, slope: float
+    ) -> float:
+        return certificate.smooth_cost(lam, sigma, trace, rate, slope, self.dim, self.smoothness)
+
+    def closing(self, rounds: int, rate: float) -> float:
+        return certificate.closing_cost(rounds, self.first, self.nu, rate)
 
 
-def paper(n: Numbers) -> Schedule:
+class PaperSmooth(NamedTuple):
     """The constants of the algorithm box."""
-    target = tuning.smooth_target(n.dim, n.bend)
-    return Schedule(
-        numbers=n,
-        kappa=PAPER_KAPPA,
-        first=max((n.bend + 1.0) * rho(n) / n.nu, target),
-        target=target,
-        regularisation=tuning.smooth_regularisation,
-        rate=paper_rate,
-        cost=certificate.paper_smooth_cost,
-        closing=certificate.paper_closing_cost,
-    )
+
+    dim: float
+    nu: float
+    smoothness: float
+    horizon: float
+    target: float
+    first: float
+    kappa: float = PAPER_KAPPA
+
+    @classmethod
+    def of(cls, dim: int, nu: float, smoothness: float, horizon: int) -> PaperSmooth:
+        target = tuning.smooth_target(dim, smoothness)
+        first = max((smoothness + 1.0) * rho(nu) / nu, target)
+        return cls(dim, nu, smoothness, horizon, target, first)
+
+    def regularisation(self, total: float) -> float:
+        return tuning.smooth_regularisation(total, self.target)
+
+    def rate(self, total: float, round: int) -> float:
+        low = self.nu / (self.horizon * log(self.horizon))
+        return sqrt((self.smoothness + 1.0) / total + low) / (2.0 * self.dim)
+
+    def cost(
+        self, lam: float, sigma: float, trace: float, rate: float, total: float, slope: float
+    ) -> float:
+        return certificate.paper_smooth_cost(lam, rate, total, self.dim, self.smoothness)
+
+    def closing(self, rounds: int, rate: float) -> float:
+        return certificate.paper_closing_cost(rounds, self.first, self.nu, rate)
 
 
-def rho(n: Numbers) -> float:
-    """Rho = 512 nu (1 + 32 sqrt nu)^2."""
-    return 512.0 * n.nu * (1.0 + 32.0 * sqrt(n.nu)) ** 2
+def rho(nu: float) -> float:
+    """Rho = 512 nu (1 + 32 sqrt nu)^2: the round at which the paper's theorem begins."""
+    return 512.0 * nu * (1.0 + 32.0 * sqrt(nu)) ** 2
 
 
 class AdaptiveSmooth(Adaptive):
@@ -91,8 +117,6 @@ class AdaptiveSmooth(Adaptive):
     1
     """
 
-    schedules = {"sharp": sharp, "paper": paper}
-
     def __init__(
         self,
         domain: Domain,
@@ -108,12 +132,14 @@ class AdaptiveSmooth(Adaptive):
             domain, loss_range=loss_range, horizon=horizon, constants=constants, seed=seed
         )
 
-    def _bend(self) -> float:
-        return self.units.curvature(self.smoothness)
+    def _sharp(self) -> Schedule:
+        smoothness = self.units.curvature(self.smoothness)
+        return SharpSmooth.of(self.domain.dim, self.domain.nu, smoothness, self.horizon)
 
-    @staticmethod
-    def _needed_rounds(numbers: Numbers) -> float:
-        return rho(numbers)
+    def _paper(self, horizon: int) -> tuple[Schedule, float]:
+        smoothness = self.units.curvature(self.smoothness)
+        schedule = PaperSmooth.of(self.domain.dim, self.domain.nu, smoothness, horizon)
+        return schedule, rho(self.domain.nu)
 
     @cached_property
     def curvature_limit(self) -> tuple[float, str]:

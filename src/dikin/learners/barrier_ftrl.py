@@ -16,10 +16,9 @@ reduced form"). A learner's own file says only how eta_t and lambda_t come about
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
 from math import nan, sqrt
-from typing import Any, NamedTuple
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -28,35 +27,43 @@ from dikin.errors import CertificateVoidWarning
 from dikin.learners.base import Learner
 
 
-class Numbers(NamedTuple):
-    """What a schedule's formulas are functions of, all in the paper's units."""
+class Schedule(Protocol):
+    """How a learner regularises, steps, and accounts for it: numbers, and arithmetic on them.
 
-    dim: float
-    nu: float
-    bend: float
-    """Smoothness beta or Lipschitz constant L."""
-    horizon: float
-    """T, or 0 where none is known."""
+    A schedule is a NamedTuple of floats whose methods use nothing but its fields, its arguments and
+    `math`, so that a compiler can take them as they stand. All in the paper's units.
+    """
 
+    @property
+    def dim(self) -> float: ...
 
-class Schedule(NamedTuple):
-    """How a learner regularises, steps, and accounts for it: plain functions of plain numbers."""
+    @property
+    def kappa(self) -> float:
+        """Weight of the barrier: 400 in the paper, 1 suffices."""
+        ...
 
-    numbers: Numbers
-    kappa: float
-    """Weight of the barrier: 400 in the paper, 1 suffices."""
-    first: float
-    """lambda_0."""
-    target: float
-    """What the equation of lambda_t balances: d^2 (beta + 1) or d^2 (L + 1)^2."""
-    regularisation: Callable[[float, float], float]
-    """lambda_t from S_{t-1} + sigma_t and the target."""
-    rate: Callable[[float, int, Numbers], float]
-    """eta_t from S_{t-1} and t."""
-    cost: Callable[[float, float, float, float, float, float, float, float], float]
-    """A round's share of the certificate: see `dikin.theory.certificate`."""
-    closing: Callable[[int, float, float, float], float]
-    """The rest of the certificate, from T, lambda_0, nu and eta_{T+1}."""
+    @property
+    def first(self) -> float:
+        """lambda_0."""
+        ...
+
+    def regularisation(self, total: float) -> float:
+        """lambda_t from total = S_{t-1} + sigma_t."""
+        ...
+
+    def rate(self, total: float, round: int) -> float:
+        """eta_t from total = S_{t-1} and the round t."""
+        ...
+
+    def cost(
+        self, lam: float, sigma: float, trace: float, rate: float, total: float, slope: float
+    ) -> float:
+        """A round's share of the certificate, see `dikin.theory.certificate`."""
+        ...
+
+    def closing(self, rounds: int, rate: float) -> float:
+        """The rest of the certificate after T rounds, from eta_{T+1}."""
+        ...
 
 
 @dataclass(slots=True)
@@ -67,13 +74,15 @@ class Asked:
     shift: float
     """eta S of the ellipsoid."""
     noise: Array
+    aim: Aim
+    scale: float
+    """1/|s| of the aim."""
     square: float
     """|x|^2 of the played point."""
-    round: int
-    """How many answers the learner had when it asked."""
     trace: float
     """tr(H^-1)."""
-    aim: Aim
+    round: int
+    """How many answers the learner had when it asked."""
 
 
 class BarrierFTRL(Learner):
@@ -82,7 +91,7 @@ class BarrierFTRL(Learner):
     def _begin(self, schedule: Schedule) -> None:
         self._schedule = schedule
         self._total = schedule.first
-        self._rate = schedule.rate(self._total, 1, schedule.numbers)
+        self._rate = schedule.rate(self._total, 1)
         self._place = self.geometry.start()
         self._linear = np.zeros(self.geometry.size)
         self._frame: Frame | None = None
@@ -92,7 +101,8 @@ class BarrierFTRL(Learner):
     @property
     def center(self) -> Array:
         """y_t in the user's units: where the learner would play if it need not explore."""
-        return self.units.point(self.geometry.outward(self.geometry.vector(self._place)))
+        u = self.geometry.vector(self._place)
+        return self.units.point(self.geometry.outward(u)).copy()
 
     @property
     def certificate(self) -> float:
@@ -103,8 +113,7 @@ class BarrierFTRL(Learner):
         """
         if not self._certified:
             return nan
-        schedule = self._schedule
-        rest = schedule.closing(self.rounds, schedule.first, schedule.numbers.nu, self._rate)
+        rest = self._schedule.closing(self.rounds, self._rate)
         return self.units.regret(rest + self._costs)
 
     def _propose(self) -> tuple[Array, float, Asked]:
@@ -115,26 +124,25 @@ class BarrierFTRL(Learner):
             self._frame = frame
         noise = self._noise.draw()
         aim = frame.aim(noise)
-        u = aim.point(1.0 / sqrt(aim.square))
+        scale = 1.0 / sqrt(aim.square)
+        u = aim.point(scale)
         square = float(u.dot(u))
-        return u, square, Asked(self._place, shift, noise, square, self.rounds, frame.trace, aim)
+        asked = Asked(self._place, shift, noise, aim, scale, square, frame.trace, self.rounds)
+        return u, square, asked
 
     def _learn(self, asked: Asked, loss: float, curvature: float) -> None:
-        schedule, before, aim = self._schedule, self._total, asked.aim
-        numbers = schedule.numbers
-        lam = schedule.regularisation(before + curvature, schedule.target)
-        slope = numbers.dim * (loss + 0.5 * lam * asked.square)
+        schedule, before = self._schedule, self._total
+        lam = schedule.regularisation(before + curvature)
+        slope = schedule.dim * (loss + 0.5 * lam * asked.square)
         added = curvature + lam
-        linear = self._linear + aim.recoil(slope / sqrt(aim.square), added)
+        linear = self._linear + asked.aim.recoil(slope * asked.scale, added)
         total = before + added
-        rate = schedule.rate(total, self.rounds + 2, numbers)
+        rate = schedule.rate(total, self.rounds + 2)
         place = self.geometry.solve(linear, total, schedule.kappa / rate, self._place)
         # Everything that can fail has been done: from here on the state changes.
         if asked.round == self.rounds:
-            cost, dim, bend = schedule.cost, numbers.dim, numbers.bend
-            self._costs += cost(
-                lam, curvature, asked.trace, self._rate, before, abs(slope), dim, bend
-            )
+            trace = asked.trace
+            self._costs += schedule.cost(lam, curvature, trace, self._rate, before, abs(slope))
         elif self._certified:
             self._void()
         self._linear, self._total, self._rate = linear, total, rate
@@ -174,4 +182,6 @@ class BarrierFTRL(Learner):
         memory, shift, noise, square, asked = state
         place = self.geometry.recall(memory)
         frame = self.geometry.frame(place, self._schedule.kappa, shift)
-        return Asked(place, shift, noise, square, asked, frame.trace, frame.aim(noise))
+        aim = frame.aim(noise)
+        scale = 1.0 / sqrt(aim.square)
+        return Asked(place, shift, noise, aim, scale, square, frame.trace, asked)

@@ -91,7 +91,8 @@ class Learner(ABC):
         voids the guarantee. Neither may be chosen by looking at the point that was played.
         """
         asked, memo = self._find(query)
-        self._learn(memo, self._normal_loss(loss), self._normal_curvature(curvature))
+        f, sigma = self._normal_loss(loss), self._normal_curvature(curvature)
+        self._learn(memo, f, sigma)
         del self._open[asked.id]
 
     def forget(self, query: Query | int) -> None:

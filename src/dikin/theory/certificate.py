@@ -20,7 +20,7 @@ from math import log, log1p, sqrt
 
 
 def omega(tau: float) -> float:
-    """tau - ln(1 + tau): the least growth of a self-concordant function at local distance tau."""
+    """Tau - ln(1 + tau): the least growth of a self-concordant function at local distance tau."""
     return tau - log1p(tau)
 
 
@@ -29,19 +29,8 @@ def omega_star(s: float) -> float:
     return -s - log1p(-s)
 
 
-# Costs have one signature: lambda_t, sigma_t, tau_t, eta_t, S_{t-1}, slope_t, d, and beta or L.
-# Each uses what it needs.
-
-
 def smooth_cost(
-    lam: float,
-    sigma: float,
-    trace: float,
-    rate: float,
-    total: float,
-    slope: float,
-    dim: float,
-    smoothness: float,
+    lam: float, sigma: float, trace: float, rate: float, slope: float, dim: float, smoothness: float
 ) -> float:
     """One round's share of the certificate, beta-smooth losses."""
     exploration = 0.5 * smoothness * trace / dim
@@ -50,14 +39,7 @@ def smooth_cost(
 
 
 def lipschitz_cost(
-    lam: float,
-    sigma: float,
-    trace: float,
-    rate: float,
-    total: float,
-    slope: float,
-    dim: float,
-    lipschitz: float,
+    lam: float, sigma: float, trace: float, rate: float, slope: float, dim: float, lipschitz: float
 ) -> float:
     """One round's share of the certificate, L-Lipschitz losses."""
     exploration = lipschitz * sqrt(trace / dim)
@@ -74,14 +56,7 @@ def closing_cost(rounds: int, first: float, nu: float, rate: float) -> float:
 
 
 def paper_smooth_cost(
-    lam: float,
-    sigma: float,
-    trace: float,
-    rate: float,
-    total: float,
-    slope: float,
-    dim: float,
-    smoothness: float,
+    lam: float, rate: float, total: float, dim: float, smoothness: float
 ) -> float:
     """Eqs. (part-1), (part-2), (part-3) and 8 eta d^2 of the stability term, Algorithm 1.
 
@@ -92,14 +67,7 @@ def paper_smooth_cost(
 
 
 def paper_lipschitz_cost(
-    lam: float,
-    sigma: float,
-    trace: float,
-    rate: float,
-    total: float,
-    slope: float,
-    dim: float,
-    lipschitz: float,
+    lam: float, rate: float, total: float, dim: float, lipschitz: float
 ) -> float:
     """Eqs. (part-1-lip), (part-2-lip), (part-3-lip) and 8 eta d^2, Algorithm 2."""
     spread = 1.0 / sqrt(rate * total)

@@ -135,8 +135,9 @@ def smooth_regularisation(total: float, target: float) -> float:
 
     total = sigma_{1:t} + lambda_{0:t-1} > 0, target = d^2 (beta + 1) > 0. Both
     (target/total)^(1/2) and target^(1/3) are at or above the root (put them in), and
-    total >= target puts the first at or below 1. From above, Newton on a convex increasing function comes down to the root, and each
-    step squares the error: one that moves by less than a billionth is the last.
+    total >= target puts the first at or below 1. From above, Newton on a convex increasing function
+    comes down to the root, and each step squares the error: one that moves by less than a billionth
+    is the last.
     """
     root = math.sqrt(target / total)
     if root > total:  # exactly when target^(1/3) is the smaller of the two
@@ -153,8 +154,9 @@ def lipschitz_regularisation(total: float, target: float) -> float:
 
     total = sigma_{1:t} + lambda_{0:t-1} > 0, target = d^2 (L + 1)^2 > 0. Both
     (target/total)^(1/3) and target^(1/4) are at or above the root (put them in), and
-    total >= target puts the first at or below 1. From above, Newton on a convex increasing function comes down to the root, and each
-    step squares the error: one that moves by less than a billionth is the last.
+    total >= target puts the first at or below 1. From above, Newton on a convex increasing function
+    comes down to the root, and each step squares the error: one that moves by less than a billionth
+    is the last.
     """
     root: float = (target / total) ** (1.0 / 3.0)
     if root > total:  # exactly when target^(1/4) is the smaller of the two

@@ -1,0 +1,34 @@
+# Two commands do everything on a machine with python3 and make:  make demo, make test.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: test lint demo bench stub clean
+.DELETE_ON_ERROR:
+
+test: $(READY) lint
+	$(BIN)/python -m pytest -n 2
+
+lint: $(READY)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+demo: $(READY)
+	$(BIN)/python examples/changing_curvature.py
+
+bench: $(READY)
+	$(BIN)/python benchmarks/ask_tell.py
+
+stub: $(READY)
+	$(BIN)/python -m dikin.stub
+
+$(READY): pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
