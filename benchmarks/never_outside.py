@@ -66,7 +66,7 @@ def play(learner: Player, answer: Answer, rounds: int) -> Outcome:
     """Answer `rounds` queries and measure every point."""
     domain, units, geometry = learner.domain, learner.units, learner.geometry
     limit, first = learner.curvature_limit[0], float(domain.center.flat[0])
-    least, moved, start = np.inf, 0, time.perf_counter()
+    least, moved, start = np.inf, 0, time.process_time()
     net = learner._inside
 
     def counted(u: Array, point: Array) -> Array:
@@ -82,7 +82,7 @@ def play(learner: Player, answer: Answer, rounds: int) -> Outcome:
         if not margin >= least:  # a NaN is kept, and counts as outside
             least = margin
         learner.tell(query, *answer(t, bool(query.point.flat[0] > first), limit))
-    return Outcome(least, moved, time.perf_counter() - start)
+    return Outcome(least, moved, time.process_time() - start)
 
 
 def main() -> int:

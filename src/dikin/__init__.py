@@ -11,6 +11,11 @@ from __future__ import annotations
 
 from dikin import registry as _registry
 from dikin.checks import check_domain, check_learner
+from dikin.domains.base import Domain
+from dikin.engine.parallel import replicate
+from dikin.engine.play import Run, play
+from dikin.environments.base import Environment
+from dikin.environments.patterns import Constant, Decaying, FlatFirst, FlatLast
 from dikin.errors import DikinError
 from dikin.learners.base import Learner, Query
 from dikin.loading import load, restore
@@ -18,17 +23,26 @@ from dikin.loading import load, restore
 __version__ = "0.1.0"
 
 _found: dict[str, type] = {}
-for _classes in (_registry.domains(), _registry.learners()):
+for _classes in (_registry.domains(), _registry.learners(), _registry.environments()):
     _found |= {cls.__name__: cls for cls in _classes.values()}
 globals().update(_found)
 
 __all__ = [
+    "Constant",
+    "Decaying",
     "DikinError",
+    "Domain",
+    "Environment",
+    "FlatFirst",
+    "FlatLast",
     "Learner",
     "Query",
+    "Run",
     "check_domain",
     "check_learner",
     "load",
+    "play",
+    "replicate",
     "restore",
     *sorted(_found),
 ]

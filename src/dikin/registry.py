@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any, TypeVar
 
 from dikin.domains.base import Domain
+from dikin.environments.base import Environment
 from dikin.errors import StateError, UnknownKindError, did_you_mean
 from dikin.learners.base import Learner
 
@@ -43,6 +44,12 @@ def domains() -> dict[str, type[Domain]]:
 def learners() -> dict[str, type[Learner]]:
     """Every learner class by kind."""
     return discover("learners", Learner)  # type: ignore[type-abstract]
+
+
+@cache
+def environments() -> dict[str, type[Environment]]:
+    """Every environment class by kind."""
+    return discover("environments", Environment)  # type: ignore[type-abstract]
 
 
 def find(kind: str, known: dict[str, type[T]], role: str) -> type[T]:

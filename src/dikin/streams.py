@@ -51,13 +51,17 @@ class Noise:
         self._used += 1
         return row
 
-    def state(self) -> dict[str, Any]:
-        """The generator's state after the vectors drawn so far, as plain numbers."""
+    def generator(self) -> Generator:
+        """The generator itself, just after the vectors drawn so far."""
         if self._before is not None:
             self._generator.bit_generator.state = self._before
             self._generator.standard_normal((self._used, self._size))
             self._drop()
-        return dict(self._generator.bit_generator.state)
+        return self._generator
+
+    def state(self) -> dict[str, Any]:
+        """The generator's state after the vectors drawn so far, as plain numbers."""
+        return dict(self.generator().bit_generator.state)
 
     def restore(self, state: dict[str, Any]) -> None:
         """Continue exactly where `state` was taken."""

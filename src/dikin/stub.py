@@ -9,6 +9,7 @@ from pathlib import Path
 
 import dikin
 
+
 def render() -> str:
     """The text of `__init__.pyi`."""
     modules: dict[str, list[str]] = {}

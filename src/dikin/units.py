@@ -60,11 +60,11 @@ class Units:
 
     def loss(self, loss: float) -> float:
         """A loss in [-1, 1]."""
-        return (loss - self.loss_offset) / self.loss_scale
+        return (loss - self.loss_offset) * (1.0 / self.loss_scale)
 
     def curvature(self, curvature: float) -> float:
         """A strong convexity or smoothness in the paper's units."""
-        return curvature * self.radius * self.radius / self.loss_scale
+        return curvature * (self.radius * self.radius / self.loss_scale)
 
     def slope(self, slope: float) -> float:
         """A Lipschitz constant in the paper's units."""

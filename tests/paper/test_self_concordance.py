@@ -8,6 +8,7 @@ from functools import partial
 from math import log, sqrt
 
 import numpy as np
+
 from paper.charts import (
     Array,
     Chart,

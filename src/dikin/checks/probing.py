@@ -7,8 +7,10 @@ runs into the boundary ends where slacks have no digits left, and every differen
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from math import isfinite, sqrt
-from typing import NamedTuple, NoReturn
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf, isfinite, sqrt
+from typing import NoReturn
 
 import numpy as np
 
@@ -28,12 +30,49 @@ def fail(subject: object, message: str) -> NoReturn:
     raise CheckFailedError(f"{subject}: {message}")
 
 
-class Spot(NamedTuple):
-    """A chart vector with the Hessian there and its Cholesky factor: H = root root'."""
+@dataclass(frozen=True)
+class Spot:
+    """A chart vector of a domain, with the local norm |h|_v = sqrt(h' Hessian(psi)(v) h)."""
 
+    domain: Domain
     v: Array
-    hessian: Array
-    root: Array
+
+    @cached_property
+    def hessian(self) -> Array:
+        """Hessian of psi."""
+        return self.domain.hessian(self.v)
+
+    @cached_property
+    def root(self) -> Array:
+        """Its Cholesky factor: a barrier of a bounded set curves in every direction."""
+        try:
+            return np.linalg.cholesky(self.hessian)
+        except np.linalg.LinAlgError:
+            least = float(np.linalg.eigvalsh(self.hessian)[0])
+            fail(self.domain, f"the least eigenvalue of the Hessian at {self.v} is {least:.3g}")
+
+    @cached_property
+    def skew(self) -> Array:
+        """How much a relative change of a Hessian's entries is magnified in the local norm."""
+        return skew(self.hessian)
+
+    @cached_property
+    def rounding(self) -> float:
+        """What rounding can do here, in the local norm: to a point, and to its gradient.
+
+        A difference of this size says nothing: tolerances grow by a multiple of it.
+        """
+        return self.blur(self.v) + EPS * float(np.sqrt(self.skew).sum())
+
+    @cached_property
+    def haze(self) -> float:
+        """What rounding can do to the Hessian and so, relatively, to the local norm itself."""
+        return EPS * float(self.skew.sum())
+
+    def blur(self, v: Array) -> float:
+        """How far, in the norm of this spot, one rounding of every coordinate can move a point."""
+        far = np.abs(self.domain.basis).T @ np.abs(self.domain.center).ravel()
+        return EPS * float((np.abs(v) + far) @ np.sqrt(np.abs(np.diag(self.hessian))))
 
     def length(self, step: Array) -> float:
         """The local norm of a step."""
@@ -44,23 +83,19 @@ class Spot(NamedTuple):
         return float(np.linalg.norm(np.linalg.solve(self.root, slope)))
 
 
-def spot(domain: Domain, v: Array) -> Spot:
-    """The spot of a chart vector; there a barrier of a bounded set curves in every direction."""
-    hessian = domain.hessian(v)
+def skew(matrix: Array) -> Array:
+    """diag(C^-1) of the matrix C scaled to a diagonal of ones: all ones if it is diagonal."""
+    scale = np.sqrt(np.abs(np.diag(matrix)))
     try:
-        return Spot(v, hessian, np.linalg.cholesky(hessian))
+        values = np.diag(np.linalg.inv(matrix / np.outer(scale, scale)))
     except np.linalg.LinAlgError:
-        least = float(np.linalg.eigvalsh(hessian)[0])
-        fail(domain, f"the least eigenvalue of the Hessian at {v} is {least:.3g}")
+        return np.full(scale.size, inf)
+    return np.where(values > 0, values, inf)  # no sign of it left: as good as singular
 
 
-def rounding(domain: Domain, at: Spot) -> float:
-    """How far, in the local norm, one rounding of every coordinate can move a point.
-
-    A difference of this size says nothing: tolerances grow by a multiple of it.
-    """
-    far = np.abs(domain.basis).T @ np.abs(domain.center).ravel()
-    return EPS * float((np.abs(at.v) + far) @ np.sqrt(np.diag(at.hessian)))
+def center_of(domain: Domain) -> Spot:
+    """The spot of the analytic centre."""
+    return Spot(domain, np.zeros(domain.dim))
 
 
 def finite_inside(domain: Domain, v: Array) -> bool:
@@ -79,7 +114,7 @@ Inside = Callable[[Domain, Array], bool]
 
 
 def reach(
-    domain: Domain, direction: Array, inside: Inside = finite_inside, digits: float = 1e-14
+    domain: Domain, direction: Array, inside: Inside = finite_inside, digits: float = 1e-11
 ) -> float:
     """The multiple of a direction at which a ray from the centre leaves the set, by bisection."""
     low, high = 0.0, 1.0
@@ -95,62 +130,63 @@ def reach(
     return low
 
 
-def directions(domain: Domain, at: Spot, rng: Generator, count: int) -> Iterator[Array]:
+def directions(at: Spot, rng: Generator, count: int) -> Iterator[Array]:
     """Directions of local norm one: random ones, the axes of the chart, and away from the centre.
 
     The last is where a barrier bends most; no random direction of many dimensions comes near it.
     """
-    random = np.linalg.solve(at.root.T, rng.standard_normal((domain.dim, count))).T
-    for step in (*random, *np.eye(domain.dim)[:count], at.v):
+    dim = at.domain.dim
+    random = np.linalg.solve(at.root.T, rng.standard_normal((dim, count))).T
+    for step in (*random, *np.eye(dim)[:count], at.v):
         length = at.length(step)
         if length > 0:
             yield step / length
 
 
-def climb(domain: Domain, goal: Array, steps: int) -> Iterator[Spot]:
-    """Dikin steps from the centre along a goal, as far as `DEEPEST`: they end near a corner."""
-    v = np.zeros(domain.dim)
+def climb(domain: Domain, goal: Array | None, start: Array, steps: int) -> Iterator[Spot]:
+    """Dikin steps along a goal (away from the centre for None), as deep as `DEEPEST`.
+
+    They end near a corner of the set, where a barrier's constants are attained.
+    """
+    v = start
     for _ in range(steps):
-        at = spot(domain, v)
-        step = np.linalg.solve(at.root.T, np.linalg.solve(at.root, goal))
+        at = Spot(domain, v)
+        step = np.linalg.solve(at.root.T, np.linalg.solve(at.root, v if goal is None else goal))
         v = v + 0.9 * step / at.length(step)
-        v = v * min(1.0, DEEPEST * reach(domain, v, digits=1e-3))
-        yield spot(domain, v)
+        if not finite_inside(domain, v / DEEPEST):
+            v = v * (DEEPEST * reach(domain, v, digits=1e-3))
+        yield Spot(domain, v)
 
 
 def interior(domain: Domain, rng: Generator, walks: int = 3) -> Iterator[Spot]:
     """The centre, and points on the way from it towards random corners and faces."""
-    yield spot(domain, np.zeros(domain.dim))
+    center = center_of(domain)
+    yield center
     for _ in range(walks):
-        start = spot(domain, np.zeros(domain.dim))
-        goal = start.root @ rng.standard_normal(domain.dim)
-        for i, at in enumerate(climb(domain, goal, 9)):
-            if i in (0, 3, 8):
-                yield at
+        goal = center.root @ rng.standard_normal(domain.dim)
+        walk = list(climb(domain, goal, center.v, 9))
+        yield from (walk[0], walk[3], walk[8])
 
 
-def boundary(domain: Domain, rng: Generator, count: int = 12) -> Iterator[Array]:
+def boundary(domain: Domain, rng: Generator, count: int = 6) -> Iterator[Array]:
     """Boundary points on rays from the centre."""
-    center = spot(domain, np.zeros(domain.dim))
-    for step in directions(domain, center, rng, count):
+    center = center_of(domain)
+    for step in directions(center, rng, count):
         yield step * reach(domain, step)
 
 
 def corners(domain: Domain, rng: Generator, walks: int = 4) -> Iterator[Array]:
-    """Boundary points that are far from the centre: each walk heads where it already is."""
-    center = spot(domain, np.zeros(domain.dim))
-    for start in directions(domain, center, rng, walks):
-        goal = start
-        for _ in range(3):
-            *_, at = climb(domain, goal, 6)
-            goal = at.v
-        yield goal * reach(domain, goal)
+    """Boundary points far from the centre: a walk away from it, to the end of its last ray."""
+    center = center_of(domain)
+    for start in directions(center, rng, walks):
+        *_, at = climb(domain, None, start / 2, 9)
+        yield at.v * reach(domain, at.v)
 
 
 def faces(domain: Domain, rng: Generator, walks: int = 4) -> Iterator[Array]:
     """Boundary points near to the centre: each ray takes the normal of where the last one ended."""
-    center = spot(domain, np.zeros(domain.dim))
-    for step in directions(domain, center, rng, walks):
+    center = center_of(domain)
+    for step in directions(center, rng, walks):
         for _ in range(3):
             end = step * reach(domain, step)
             normal = domain.gradient(DEEPEST * end)

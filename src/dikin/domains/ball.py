@@ -5,14 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf, log, sqrt
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dikin.domains.base import Array, Domain, Geometry, Place, frozen, positive, whole
+from dikin.domains.base import (
+    Array,
+    ClosedGeometry,
+    Domain,
+    Geometry,
+    Place,
+    frozen,
+    positive,
+    whole,
+)
 from dikin.domains.roots import boundary_gap
+from dikin.domains.sums import combine, dot, dots, place
 from dikin.errors import ShapeError
+from dikin.kernel import compiled
 
 
 class Ball(Domain):
@@ -68,7 +79,7 @@ class Ball(Domain):
         yield cls(4, 1e-3, [1e3, 0, 0, -1.0])
 
 
-class BallGeometry(Geometry):
+class BallGeometry(ClosedGeometry):
     """|u| <= rho.   place = (pull, unit, r, slack): u = rho r unit pull with |unit pull| = 1.
 
     `pull` is the linear term of the update itself, so that no vector is computed to describe u.
@@ -91,24 +102,87 @@ class BallGeometry(Geometry):
         length = sqrt(linear.dot(linear))
         if length == 0.0:
             return self.start()
-        gap = boundary_gap(self.rho * length, quadratic * self.rho * self.rho, weight)
+        curved = quadratic * self.rho * self.rho
+        gap = boundary_gap(self.rho * length, curved, weight, 1.0 - near[2])
         return linear, -1.0 / length, 1.0 - gap, gap * (2.0 - gap)
 
     def frame(self, place: Place, kappa: float, shift: float) -> BallFrame:
         pull, unit, r, slack = place
-        across = 2.0 * kappa / (self.rho * self.rho * slack)
-        along = across * (1.0 + r * r) / slack + shift
-        across += shift
-        trace = (self.dim - 1) / across + 1.0 / along
-        return BallFrame(pull, unit, self.rho * r, sqrt(across), sqrt(along), trace)
+        across, along = inverse_roots(r, slack, 2.0 * kappa / (self.rho * self.rho), shift)
+        trace = (self.dim - 1) * across * across + along * along
+        return BallFrame(pull, unit, self.rho * r, across, along, trace)
 
     def outward(self, u: Array) -> Array:
         return u
 
+    def kernel(self) -> BallKernel:
+        return BallKernel(self.dim, self.rho)
+
+    def pack(self, place: Place) -> Array:
+        return np.array(place[1:])
+
+    def unpack(self, linear: Array, state: Array) -> Place:
+        return linear, *state.tolist()
+
+
+@compiled
+def inverse_roots(r: float, slack: float, stiff: float, shift: float) -> tuple[float, float]:
+    """1/sqrt of H's eigenvalues: stiff/slack + shift across the radius, and along it."""
+    inverse = 1.0 / slack
+    across = stiff * inverse
+    along = across * (1.0 + r * r) * inverse + shift
+    return 1.0 / sqrt(across + shift), 1.0 / sqrt(along)
+
+
+class BallKernel(NamedTuple):
+    """state = (unit, r, slack); work = (across, along, radial)."""
+
+    size: int
+    rho: float
+    states: int = 3
+    works: int = 3
+
+    def solve(self, linear: Array, quadratic: float, weight: float, state: Array) -> None:
+        length = sqrt(dot(linear, linear))
+        if length == 0.0:
+            state[0], state[1], state[2] = 0.0, 0.0, 1.0
+        else:
+            curved = quadratic * self.rho * self.rho
+            gap = boundary_gap(self.rho * length, curved, weight, 1.0 - state[1])
+            state[0], state[1], state[2] = -1.0 / length, 1.0 - gap, gap * (2.0 - gap)
+
+    def aim(
+        self, linear: Array, state: Array, kappa: float, shift: float, noise: Array, work: Array
+    ) -> tuple[float, float]:
+        stiff = 2.0 * kappa / (self.rho * self.rho)
+        across, along = inverse_roots(state[1], state[2], stiff, shift)
+        square, radial = dots(noise, linear)
+        work[0], work[1], work[2] = across, along, state[0] * radial
+        return square, (self.size - 1) * across * across + along * along
+
+    def point(
+        self, linear: Array, state: Array, work: Array, noise: Array, scale: float, u: Array
+    ) -> float:
+        across = scale * work[0]
+        along = work[2] * (scale * work[1] - across) + self.rho * state[1]
+        return combine(across, noise, along * state[0], linear, u)
+
+    def recoil(
+        self, state: Array, work: Array, noise: Array, scale: float, damping: float, linear: Array
+    ) -> None:
+        across = scale / work[0]
+        along = work[2] * (scale / work[1] - across) - damping * self.rho * state[1]
+        along = 1.0 + along * state[0]
+        for i in range(linear.size):
+            linear[i] = across * noise[i] + along * linear[i]
+
+    def outward(self, u: Array, center: Array, radius: float, x: Array) -> None:
+        place(u, center, radius, x)
+
 
 @dataclass(slots=True)
 class BallFrame:
-    """H has one eigenvalue across the radius and one along it; kept are their square roots."""
+    """H has one eigenvalue across the radius and one along it; kept are their roots' inverses."""
 
     pull: Array
     unit: float
@@ -135,13 +209,13 @@ class BallAim:
     radial: float
 
     def point(self, scale: float) -> Array:
-        frame, across = self.frame, scale / self.frame.across
-        along = self.radial * (scale / frame.along - across) + frame.distance
+        frame, across = self.frame, scale * self.frame.across
+        along = self.radial * (scale * frame.along - across) + frame.distance
         u: Array = np.array((across, along * frame.unit)).dot(self.rows)
         return u
 
     def recoil(self, scale: float, damping: float) -> Array:
-        frame, across = self.frame, scale * self.frame.across
-        along = self.radial * (scale * frame.along - across) - damping * frame.distance
+        frame, across = self.frame, scale / self.frame.across
+        along = self.radial * (scale / frame.along - across) - damping * frame.distance
         pull: Array = np.array((across, along * frame.unit)).dot(self.rows)
         return pull

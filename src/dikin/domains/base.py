@@ -93,6 +93,55 @@ class RootFrame(Protocol):
         ...
 
 
+class Kernel(Protocol):
+    """A geometry for the compiled loop: see `dikin.kernel`.
+
+    `state` holds the place (apart from what the linear term says itself), `work` what a frame and
+    an aim need, both as flat arrays.
+    """
+
+    @property
+    def size(self) -> int:
+        """Length of a working vector."""
+        ...
+
+    @property
+    def states(self) -> int:
+        """Length of the state."""
+        ...
+
+    @property
+    def works(self) -> int:
+        """Length of the work space."""
+        ...
+
+    def solve(self, linear: Array, quadratic: float, weight: float, state: Array) -> None:
+        """`Geometry.solve`, from the state and into it."""
+        ...
+
+    def aim(
+        self, linear: Array, state: Array, kappa: float, shift: float, noise: Array, work: Array
+    ) -> tuple[float, float]:
+        """`Geometry.frame` and `Frame.aim`: turns the noise into s; gives |s|^2 and tr(H^-1)."""
+        ...
+
+    def point(
+        self, linear: Array, state: Array, work: Array, noise: Array, scale: float, u: Array
+    ) -> float:
+        """`Aim.point` into u; gives |u|^2."""
+        ...
+
+    def recoil(
+        self, state: Array, work: Array, noise: Array, scale: float, damping: float, linear: Array
+    ) -> None:
+        """`Aim.recoil`, added to the linear term."""
+        ...
+
+    def outward(self, u: Array, center: Array, radius: float, x: Array) -> None:
+        """Write the point of u into x, from its center and radius."""
+        ...
+
+
 class Geometry(ABC):
     """The set as the algorithm sees it: centred at its analytic centre, in the paper's units."""
 
@@ -128,6 +177,22 @@ class Geometry(ABC):
     def recall(self, memory: Place) -> Place:
         """The place that `memory` was taken from."""
         return memory
+
+
+class ClosedGeometry(Geometry):
+    """A geometry with closed forms, which also has a kernel for the compiled loop."""
+
+    @abstractmethod
+    def kernel(self) -> Kernel:
+        """The same geometry for the compiled loop."""
+
+    @abstractmethod
+    def pack(self, place: Place) -> Array:
+        """A place as the kernel's state."""
+
+    @abstractmethod
+    def unpack(self, linear: Array, state: Array) -> Place:
+        """The place of a kernel's state; the linear term is the one that was solved."""
 
 
 class Domain(ABC):

@@ -7,15 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import inf
-from typing import Any, Self
+from math import inf, sqrt
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dikin.domains.base import Array, Domain, Geometry, LinearAim, Place, frozen
-from dikin.domains.roots import boundary_gaps
+from dikin.domains.base import (
+    Array,
+    ClosedGeometry,
+    Domain,
+    Geometry,
+    LinearAim,
+    Place,
+    frozen,
+)
+from dikin.domains.roots import boundary_gaps, first_gap, next_gap
+from dikin.domains.sums import place
 from dikin.errors import EmptyDomainError, FlatDomainError, ShapeError
+from dikin.kernel import reordered
 
 
 class Box(Domain):
@@ -83,7 +93,7 @@ class Box(Domain):
         yield cls([0, -1e3, 5], [1e-2, 1e3, 6])
 
 
-class BoxGeometry(Geometry):
+class BoxGeometry(ClosedGeometry):
     """|u_i| <= h_i.   place = (u, slack): slack_i = 1 - (u_i/h_i)^2 to its last digit."""
 
     def __init__(self, half: Array) -> None:
@@ -106,6 +116,90 @@ class BoxGeometry(Geometry):
 
     def outward(self, u: Array) -> Array:
         return u
+
+    def kernel(self) -> BoxKernel:
+        return BoxKernel(self.size, 2 * self.size, self.size, self.half)
+
+    def pack(self, place: Place) -> Array:
+        return np.concatenate(place)
+
+    def unpack(self, linear: Array, state: Array) -> Place:
+        return state[: self.size].copy(), state[self.size :].copy()
+
+
+class BoxKernel(NamedTuple):
+    """state = (u, slack); work = the square roots of H."""
+
+    size: int
+    states: int
+    works: int
+    half: Array
+
+    def solve(self, linear: Array, quadratic: float, weight: float, state: Array) -> None:
+        box_solve(self.half, linear, quadratic, weight, state)
+
+    def aim(
+        self, linear: Array, state: Array, kappa: float, shift: float, noise: Array, work: Array
+    ) -> tuple[float, float]:
+        return box_aim(self.half, state[self.size :], kappa, shift, noise, work)
+
+    def point(
+        self, linear: Array, state: Array, work: Array, noise: Array, scale: float, u: Array
+    ) -> float:
+        return diagonal_point(state, work, noise, scale, u)
+
+    def recoil(
+        self, state: Array, work: Array, noise: Array, scale: float, damping: float, linear: Array
+    ) -> None:
+        for i in range(linear.size):
+            linear[i] += scale * noise[i] * work[i] - damping * state[i]
+
+    def outward(self, u: Array, center: Array, radius: float, x: Array) -> None:
+        place(u, center, radius, x)
+
+
+@reordered
+def box_solve(half: Array, linear: Array, quadratic: float, weight: float, state: Array) -> None:
+    """One `boundary_gap` a coordinate, without branches so that several run side by side."""
+    size = half.size
+    for i in range(size):
+        h = half[i]
+        pull = h * linear[i]
+        curved = quadratic * h * h
+        excess = abs(pull) - curved
+        gap = first_gap(excess, curved, weight)
+        gap = next_gap(gap, excess, curved, weight)
+        gap = next_gap(gap, excess, curved, weight)
+        gap = next_gap(gap, excess, curved, weight)
+        gap = next_gap(gap, excess, curved, weight)
+        state[i] = (1.0 - gap) * (-h if pull > 0.0 else h)
+        state[size + i] = gap * (2.0 - gap)
+
+
+@reordered
+def box_aim(
+    half: Array, slack: Array, kappa: float, shift: float, noise: Array, work: Array
+) -> tuple[float, float]:
+    """The roots of H; |s|^2 and tr(H^-1)."""
+    square = trace = 0.0
+    for i in range(half.size):
+        thin = half[i] * slack[i]
+        value = kappa * 2.0 * (2.0 - slack[i]) / (thin * thin) + shift
+        work[i] = sqrt(value)
+        trace += 1.0 / value
+        square += noise[i] * noise[i]
+    return square, trace
+
+
+@reordered
+def diagonal_point(y: Array, root: Array, noise: Array, scale: float, u: Array) -> float:
+    """U = y + scale noise/root; gives |u|^2."""
+    square = 0.0
+    for i in range(u.size):
+        value = y[i] + scale * noise[i] / root[i]
+        u[i] = value
+        square += value * value
+    return square
 
 
 @dataclass(slots=True)

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import inf, log, sqrt
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dikin.domains.base import Array, Domain, Geometry, LinearAim, Place, frozen
+from dikin.domains.base import (
+    Array,
+    ClosedGeometry,
+    Domain,
+    Geometry,
+    LinearAim,
+    Place,
+    frozen,
+)
+from dikin.domains.sums import dot, place
 from dikin.errors import FlatDomainError, ShapeError
+from dikin.kernel import reordered
 
 
 class Ellipsoid(Domain):
@@ -55,20 +65,21 @@ class Ellipsoid(Domain):
         if self._diagonal:
             return np.diag(self.shape).copy(), np.eye(self.dim)
         squares, axes = np.linalg.eigh(self.shape)
-        return np.asarray(squares, dtype=float), np.asarray(axes, dtype=float)
+        return np.asarray(squares, dtype=float), np.ascontiguousarray(axes, dtype=float)
 
     def barrier(self, v: Array) -> float:
         slack = self._slack(v)
         return -log(slack) if slack > 0 else inf
 
     def gradient(self, v: Array) -> Array:
-        factor = 2 / self._slack(v)
-        return factor * self._precision(v)
+        gradient: Array = 2 / self._slack(v) * self._precision(v)
+        return gradient
 
     def hessian(self, v: Array) -> Array:
         g = self.gradient(v)
         precision = (self.axes / self.semi**2) @ self.axes.T
-        return 2 / self._slack(v) * precision + np.outer(g, g)
+        hessian: Array = 2 / self._slack(v) * precision + np.outer(g, g)
+        return hessian
 
     def _precision(self, v: Array) -> Array:
         return np.asarray(self.axes @ ((v @ self.axes) / self.semi**2), dtype=float)
@@ -95,7 +106,7 @@ class Ellipsoid(Domain):
         yield cls([2], [[0.49]])
 
 
-class EllipsoidGeometry(Geometry):
+class EllipsoidGeometry(ClosedGeometry):
     """u' P u <= 1 in the eigenbasis, P = diag(p).   place = (u, multiplier, slack).
 
     u_i = -G_i/(S + m p_i) with m = 2w/(1 - u'Pu) the root of
@@ -138,6 +149,120 @@ class EllipsoidGeometry(Geometry):
 
     def outward(self, u: Array) -> Array:
         return u if self.axes is None else np.asarray(self.axes @ u)
+
+    def kernel(self) -> EllipsoidKernel:
+        axes = np.empty((0, 0)) if self.axes is None else self.axes
+        return EllipsoidKernel(self.size, self.size + 2, 2 * self.size + 2, self.p, axes)
+
+    def pack(self, place: Place) -> Array:
+        return np.concatenate([place[0], place[1:]])
+
+    def unpack(self, linear: Array, state: Array) -> Place:
+        n = self.size
+        return state[:n].copy(), float(state[n]), float(state[n + 1])
+
+
+class EllipsoidKernel(NamedTuple):
+    """state = (u, multiplier, slack); work = (square roots of D, w, k, stretch)."""
+
+    size: int
+    states: int
+    works: int
+    p: Array
+    axes: Array
+    """Empty where the axes are the user's own."""
+
+    def solve(self, linear: Array, quadratic: float, weight: float, state: Array) -> None:
+        n = self.size
+        m = max(state[n], 2.0 * weight)
+        for turn in range(200):
+            inside, slope = secular(self.p, linear, quadratic, m)
+            step = -(1.0 - 2.0 * weight / m - inside) / (2.0 * weight / (m * m) + 2.0 * slope)
+            if abs(step) <= 2e-15 * m or (step < 0.0 and turn > 0):
+                break
+            m = max(m + step, 2.0 * weight)
+        for i in range(n):
+            state[i] = -linear[i] / (quadratic + m * self.p[i])
+        state[n], state[n + 1] = m, 2.0 * weight / m
+
+    def aim(
+        self, linear: Array, state: Array, kappa: float, shift: float, noise: Array, work: Array
+    ) -> tuple[float, float]:
+        n, slack = self.size, state[self.size + 1]
+        gamma = 4.0 * kappa / (slack * slack)
+        root, w = work[:n], work[n : 2 * n]
+        straight, bent, length = rank_one(self.p, state, 2.0 * kappa / slack, shift, root, w)
+        stretch = sqrt(1.0 + gamma * length)
+        work[2 * n], work[2 * n + 1] = gamma / (1.0 + stretch), stretch
+        return dot(noise, noise), straight - gamma * bent / (stretch * stretch)
+
+    def point(
+        self, linear: Array, state: Array, work: Array, noise: Array, scale: float, u: Array
+    ) -> float:
+        n = self.size
+        root, w = work[:n], work[n : 2 * n]
+        part = work[2 * n] * dot(w, noise) / work[2 * n + 1]
+        return bent_point(state, root, w, noise, scale, part, u)
+
+    def recoil(
+        self, state: Array, work: Array, noise: Array, scale: float, damping: float, linear: Array
+    ) -> None:
+        n = self.size
+        root, w = work[:n], work[n : 2 * n]
+        part = work[2 * n] * dot(w, noise)
+        for i in range(n):
+            linear[i] += scale * (noise[i] + part * w[i]) * root[i] - damping * state[i]
+
+    def outward(self, u: Array, center: Array, radius: float, x: Array) -> None:
+        if self.axes.size == 0:
+            place(u, center, radius, x)
+        else:
+            for i in range(x.size):
+                x[i] = center[i] + radius * dot(self.axes[i], u)
+
+
+@reordered
+def secular(p: Array, linear: Array, quadratic: float, m: float) -> tuple[float, float]:
+    """U'Pu and the sum of p_i^2 G_i^2/(S + m p_i)^3, at a multiplier m."""
+    inside = slope = 0.0
+    for i in range(p.size):
+        inverse = 1.0 / (quadratic + m * p[i])
+        scaled = linear[i] * inverse
+        term = p[i] * scaled * scaled
+        inside += term
+        slope += term * p[i] * inverse
+    return inside, slope
+
+
+@reordered
+def rank_one(
+    p: Array, u: Array, factor: float, shift: float, root: Array, w: Array
+) -> tuple[float, float, float]:
+    """The roots of D and w; sums of 1/D, w^2/D and w^2."""
+    straight = bent = length = 0.0
+    for i in range(p.size):
+        value = factor * p[i] + shift
+        inverse = 1.0 / value
+        side = sqrt(value)
+        part = p[i] * u[i] / side
+        root[i], w[i] = side, part
+        straight += inverse
+        bent += part * part * inverse
+        length += part * part
+    return straight, bent, length
+
+
+@reordered
+def bent_point(
+    y: Array, root: Array, w: Array, noise: Array, scale: float, part: float, u: Array
+) -> float:
+    """U = y + scale (noise - part w)/root; gives |u|^2."""
+    square = 0.0
+    for i in range(root.size):
+        value = y[i] + scale * (noise[i] - part * w[i]) / root[i]
+        u[i] = value
+        square += value * value
+    return square
 
 
 class RankOneFrame:

@@ -7,11 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import sqrt
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from dikin.domains.base import Aim, Array, Domain, Frame, Geometry, Place
+from dikin.domains.base import (
+    Aim,
+    Array,
+    ClosedGeometry,
+    Domain,
+    Frame,
+    Geometry,
+    Kernel,
+    Place,
+)
 from dikin.errors import DomainError
 
 
@@ -77,7 +86,9 @@ class Product(Domain):
         return min(p.margin(x) for p, x in zip(self.parts, self.split(point), strict=True))
 
     def geometry(self, scale: float) -> Geometry:
-        return ProductGeometry([part.geometry(scale) for part in self.parts])
+        parts = [part.geometry(scale) for part in self.parts]
+        closed = [part for part in parts if isinstance(part, ClosedGeometry)]
+        return ClosedProduct(closed) if len(closed) == len(parts) else ProductGeometry(parts)
 
     def arguments(self) -> dict[str, Any]:
         return {"parts": self.parts}
@@ -128,6 +139,79 @@ class ProductGeometry(Geometry):
 
     def recall(self, memory: Place) -> Place:
         return tuple(part.recall(m) for part, m in zip(self.parts, memory, strict=True))
+
+
+class ClosedProduct(ProductGeometry, ClosedGeometry):
+    """A product whose parts all have kernels."""
+
+    parts: Sequence[ClosedGeometry]
+
+    def kernel(self) -> Kernel:
+        kernel = self.parts[-1].kernel()
+        for part in reversed(self.parts[:-1]):
+            kernel = PairKernel.of(part.kernel(), kernel)
+        return kernel
+
+    def pack(self, place: Place) -> Array:
+        return np.concatenate([g.pack(p) for g, p in zip(self.parts, place, strict=True)])
+
+    def unpack(self, linear: Array, state: Array) -> Place:
+        states = _ranges([part.kernel().states for part in self.parts])
+        blocks = zip(self.parts, self.ranges, states, strict=True)
+        return tuple(g.unpack(linear[where].copy(), state[held]) for g, where, held in blocks)
+
+
+class PairKernel(NamedTuple):
+    """Two kernels side by side; longer products nest to the right."""
+
+    size: int
+    states: int
+    works: int
+    left: Any
+    right: Any
+
+    @classmethod
+    def of(cls, left: Kernel, right: Kernel) -> PairKernel:
+        return cls(
+            left.size + right.size,
+            left.states + right.states,
+            left.works + right.works,
+            left,
+            right,
+        )
+
+    def solve(self, linear: Array, quadratic: float, weight: float, state: Array) -> None:
+        n, k = self.left.size, self.left.states
+        self.left.solve(linear[:n], quadratic, weight, state[:k])
+        self.right.solve(linear[n:], quadratic, weight, state[k:])
+
+    def aim(
+        self, linear: Array, state: Array, kappa: float, shift: float, noise: Array, work: Array
+    ) -> tuple[float, float]:
+        n, k, m = self.left.size, self.left.states, self.left.works
+        a, b = self.left.aim(linear[:n], state[:k], kappa, shift, noise[:n], work[:m])
+        c, d = self.right.aim(linear[n:], state[k:], kappa, shift, noise[n:], work[m:])
+        return a + c, b + d
+
+    def point(
+        self, linear: Array, state: Array, work: Array, noise: Array, scale: float, u: Array
+    ) -> float:
+        n, k, m = self.left.size, self.left.states, self.left.works
+        left: float = self.left.point(linear[:n], state[:k], work[:m], noise[:n], scale, u[:n])
+        right: float = self.right.point(linear[n:], state[k:], work[m:], noise[n:], scale, u[n:])
+        return left + right
+
+    def recoil(
+        self, state: Array, work: Array, noise: Array, scale: float, damping: float, linear: Array
+    ) -> None:
+        n, k, m = self.left.size, self.left.states, self.left.works
+        self.left.recoil(state[:k], work[:m], noise[:n], scale, damping, linear[:n])
+        self.right.recoil(state[k:], work[m:], noise[n:], scale, damping, linear[n:])
+
+    def outward(self, u: Array, center: Array, radius: float, x: Array) -> None:
+        n = self.left.size
+        self.left.outward(u[:n], center[:n], radius, x[:n])
+        self.right.outward(u[n:], center[n:], radius, x[n:])
 
 
 class ProductFrame:

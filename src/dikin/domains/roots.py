@@ -11,8 +11,10 @@ function of the gap. So solve for it: with 2r/(1-r^2) = 1/gap - 1/(2-gap) the eq
 
 and F is concave. Newton's method from a point right of the root therefore falls monotonically onto
 it. Replacing the convex w/(2-gap) by its tangent at 2/3, w (3/8 + 9/16 gap), gives a quadratic
-whose root is such a point, and a close one. Each step squares the error, so one that moves the gap
-by less than 1e-8 of itself is the last: two or three reach full precision.
+whose root is such a point, and so close a one that four steps always reach full precision.
+
+Where the last round's gap is at hand, Halley's method starts from that and cubes the error in each
+step; should it leave (0, 1] or dawdle, the sure way above takes over.
 """
 
 from __future__ import annotations
@@ -22,26 +24,52 @@ from math import sqrt
 import numpy as np
 
 from dikin.domains.base import Array
+from dikin.kernel import compiled
+
+STEPS = 4
+"""Newton steps that suffice from the quadratic's root, for every g, S and w."""
 
 
-def boundary_gap(pull: float, quadratic: float, weight: float) -> float:
-    """The gap 1 - r in (0, 1] of the root; plain arithmetic, so it can be compiled as it stands."""
+@compiled
+def boundary_gap(pull: float, quadratic: float, weight: float, near: float) -> float:
+    """The gap 1 - r in (0, 1] of the root, starting near a known one."""
     excess = pull - quadratic
+    gap = near
+    for _ in range(3):
+        far = 2.0 - gap
+        value = far * (weight - gap * (excess + quadratic * gap)) - gap * weight
+        fall = far * far * (excess + 2.0 * quadratic * gap) + 2.0 * weight
+        bend = quadratic * far * far * far + 2.0 * weight
+        move = far * value * fall / (fall * fall + value * bend)
+        gap += move
+        if not 0.0 < gap <= 1.0:
+            break
+        if abs(move) <= 1e-5 * gap and fall > 0.0:  # what is left is of the order of its cube
+            return gap
+    gap = first_gap(excess, quadratic, weight)
+    for _ in range(STEPS):
+        gap = next_gap(gap, excess, quadratic, weight)
+    return gap
+
+
+@compiled
+def first_gap(excess: float, quadratic: float, weight: float) -> float:
+    """The root of the quadratic."""
     slope = excess + 0.375 * weight
     square = quadratic + 0.5625 * weight
     root = sqrt(slope * slope + 4.0 * square * weight)
-    # The two forms of the quadratic's root: each subtracts nothing on its side.
+    # The two forms of the root: each subtracts nothing on its side.
     gap = 2.0 * weight / (slope + root) if slope >= 0.0 else (root - slope) / (2.0 * square)
-    if gap > 1.0:
-        gap = 1.0
-    while True:
-        far = 2.0 - gap
-        value = weight - gap * (excess + quadratic * gap + weight / far)
-        fall = excess + 2.0 * quadratic * gap + 2.0 * weight / (far * far)
-        lower = gap + value / fall
-        if not lower < gap * (1.0 - 1e-8):
-            return lower
-        gap = lower
+    return gap if gap < 1.0 else 1.0
+
+
+@compiled
+def next_gap(gap: float, excess: float, quadratic: float, weight: float) -> float:
+    """A Newton step for F, numerator and denominator times (2 - gap)^2 to spare divisions."""
+    far = 2.0 - gap
+    value = far * (weight - gap * (excess + quadratic * gap)) - gap * weight
+    fall = far * far * (excess + 2.0 * quadratic * gap) + 2.0 * weight
+    return gap + far * value / fall
 
 
 def boundary_gaps(pull: Array, quadratic: Array, weight: float) -> Array:
@@ -53,11 +81,6 @@ def boundary_gaps(pull: Array, quadratic: Array, weight: float) -> Array:
     with np.errstate(divide="ignore"):
         gap = np.where(slope >= 0, 2.0 * weight / (slope + root), (root - slope) / (2.0 * square))
     gap = np.minimum(gap, 1.0)
-    while True:
-        far = 2.0 - gap
-        value = weight - gap * (excess + quadratic * gap + weight / far)
-        fall = excess + 2.0 * quadratic * gap + 2.0 * weight / (far * far)
-        lower = gap + value / fall
-        if not (lower < gap * (1.0 - 1e-8)).any():
-            return lower
-        gap = lower
+    for _ in range(STEPS):
+        gap = next_gap(gap, excess, quadratic, weight)  # type: ignore[arg-type, assignment]
+    return gap

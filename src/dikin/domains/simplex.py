@@ -6,11 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf, sqrt
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from dikin.domains.base import Array, Domain, Geometry, LinearAim, Place, whole
+from dikin.domains.base import Array, ClosedGeometry, Domain, Geometry, LinearAim, Place, whole
+from dikin.domains.box import diagonal_point
+from dikin.domains.sums import place
+from dikin.kernel import compiled, reordered
 
 PLANE_TOLERANCE = 1e-9
 """How far from one the entries of a probability vector may add up to."""
@@ -72,7 +75,7 @@ class Simplex(Domain):
         yield cls(5)
 
 
-class SimplexGeometry(Geometry):
+class SimplexGeometry(ClosedGeometry):
     """u = (x - 1/n)/scale with sum u = 0, kept in all n coordinates.   place = (u, x, level).
 
     Stationarity under the constraint, with the multiplier `level`, is a quadratic a coordinate:
@@ -80,7 +83,8 @@ class SimplexGeometry(Geometry):
         S x^2 + (g_i + level) x - w = 0,   S, g in the units of x,
 
     whose positive root falls in `level` and is convex in it. So does the sum of the roots, and
-    Newton's method for sum x = 1 rises monotonically from any level at which the sum is over one.
+    Newton's method for sum x = 1 rises monotonically from any level at which the sum is over one;
+    from any other its first step lands on such a level. The last round's level is close.
     """
 
     def __init__(self, n: int, scale: float) -> None:
@@ -90,26 +94,154 @@ class SimplexGeometry(Geometry):
         return np.zeros(self.size), np.full(self.size, 1 / self.size), 0.0
 
     def solve(self, linear: Array, quadratic: float, weight: float, near: Place) -> Place:
-        n, pull, square = self.size, linear / self.scale, quadratic / self.scale**2
-        # Two levels at which the sum is at least one: the largest entry alone is one there,
-        # or every entry is at least 1/n.
+        pull, square = linear / self.scale, quadratic / self.scale**2
         low, high = float(pull.min()), float(pull.max())
-        level = max(weight - square - low, n * weight - square / n - high)
-        rounding = 1e-15 * (weight + max(abs(low), abs(high)))
-        while True:
+        level = first_level(low, high, square, weight, self.size, near[2])
+        for turn in range(100):
             x, slope = _positive_roots(pull + level, square, weight)
-            higher = level + (float(x.sum()) - 1.0) / slope
-            if not higher - level > rounding:
+            step = (float(x.sum()) - 1.0) / slope
+            if last_step(step, level, turn, weight, low, high):
                 break
-            level = higher
+            level += step
         x /= x.sum()
-        return (x - 1 / n) / self.scale, x, level
+        return (x - 1 / self.size) / self.scale, x, level
 
     def frame(self, place: Place, kappa: float, shift: float) -> PlaneFrame:
         return PlaneFrame(place[0], np.sqrt(kappa * (self.scale / place[1]) ** 2 + shift))
 
     def outward(self, u: Array) -> Array:
         return u
+
+    def kernel(self) -> SimplexKernel:
+        return SimplexKernel(self.size, 2 * self.size + 1, self.size, self.scale)
+
+    def pack(self, place: Place) -> Array:
+        return np.concatenate([place[0], place[1], [place[2]]])
+
+    def unpack(self, linear: Array, state: Array) -> Place:
+        n = self.size
+        return state[:n].copy(), state[n : 2 * n].copy(), float(state[2 * n])
+
+
+@compiled
+def first_level(
+    low: float, high: float, square: float, weight: float, n: int, near: float
+) -> float:
+    """The last round's level, raised to where the sum could be one at all.
+
+    At the first bound the largest entry alone is one; at the second every entry is at least 1/n.
+    """
+    return max(near, weight - square - low, n * weight - square / n - high)
+
+
+@compiled
+def last_step(step: float, level: float, turn: int, weight: float, low: float, high: float) -> bool:
+    """Whether a Newton step is within rounding; only the first may lead down."""
+    size = weight + max(abs(low), abs(high)) + abs(level)
+    return abs(step) <= 1e-15 * size or (step < 0.0 and turn > 0)
+
+
+class SimplexKernel(NamedTuple):
+    """state = (u, x, level); work = the square roots of D."""
+
+    size: int
+    states: int
+    works: int
+    scale: float
+
+    def solve(self, linear: Array, quadratic: float, weight: float, state: Array) -> None:
+        n, square = self.size, quadratic / (self.scale * self.scale)
+        low, high = extremes(linear)
+        low, high = low / self.scale, high / self.scale
+        x = state[n : 2 * n]
+        level = first_level(low, high, square, weight, n, state[2 * n])
+        total = 1.0
+        for turn in range(100):
+            total, slope = simplex_roots(linear, self.scale, level, square, weight, x)
+            step = (total - 1.0) / slope
+            if last_step(step, level, turn, weight, low, high):
+                break
+            level += step
+        state[2 * n] = level
+        for i in range(n):
+            x[i] /= total
+            state[i] = (x[i] - 1.0 / n) / self.scale
+
+    def aim(
+        self, linear: Array, state: Array, kappa: float, shift: float, noise: Array, work: Array
+    ) -> tuple[float, float]:
+        n = self.size
+        one, two, along = plane_aim(state[n : 2 * n], self.scale, kappa, shift, noise, work)
+        square = plane_noise(noise, work, along / one)
+        return square, one - two / one
+
+    def point(
+        self, linear: Array, state: Array, work: Array, noise: Array, scale: float, u: Array
+    ) -> float:
+        return diagonal_point(state, work, noise, scale, u)
+
+    def recoil(
+        self, state: Array, work: Array, noise: Array, scale: float, damping: float, linear: Array
+    ) -> None:
+        for i in range(linear.size):
+            linear[i] += scale * noise[i] * work[i] - damping * state[i]
+
+    def outward(self, u: Array, center: Array, radius: float, x: Array) -> None:
+        place(u, center, radius, x)
+
+
+@reordered
+def extremes(linear: Array) -> tuple[float, float]:
+    """Least and largest entry."""
+    low = high = linear[0]
+    for i in range(linear.size):
+        low, high = min(low, linear[i]), max(high, linear[i])
+    return low, high
+
+
+@reordered
+def simplex_roots(
+    linear: Array, scale: float, level: float, square: float, weight: float, x: Array
+) -> tuple[float, float]:
+    """`_positive_roots` in one pass; gives their sum too."""
+    total = slope = 0.0
+    for i in range(x.size):
+        b = linear[i] / scale + level
+        root = sqrt(b * b + 4.0 * square * weight)
+        value = 2.0 * weight / (b + root) if b > 0.0 else (root - b) / (2.0 * square)
+        x[i] = value
+        total += value
+        slope += value / root
+    return total, slope
+
+
+@reordered
+def plane_aim(
+    x: Array, scale: float, kappa: float, shift: float, noise: Array, work: Array
+) -> tuple[float, float, float]:
+    """The roots of D; sums of 1/D, 1/D^2 and noise/sqrt(D)."""
+    one = two = along = 0.0
+    for i in range(x.size):
+        ratio = scale / x[i]
+        value = kappa * ratio * ratio + shift
+        root = sqrt(value)
+        inverse = 1.0 / value
+        work[i] = root
+        one += inverse
+        two += inverse * inverse
+        along += noise[i] / root
+    return one, two, along
+
+
+@reordered
+def plane_noise(noise: Array, work: Array, part: float) -> float:
+    """Take the component along D^(-1/2) 1 out of the noise; gives |s|^2."""
+    square = 0.0
+    for i in range(noise.size):
+        s = noise[i] - part / work[i]
+        noise[i] = s
+        square += s * s
+    return square
 
 
 def _positive_roots(b: Array, square: float, weight: float) -> tuple[Array, float]:

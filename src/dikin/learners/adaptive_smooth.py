@@ -52,7 +52,7 @@ class SharpSmooth(NamedTuple):
         if rounds == 0.0:
             rounds = float(round) if round > 3 else 3.0
         low = self.nu * log(rounds) / rounds
-        rate = sqrt((self.smoothness + 1.0) / total + low) / (2.0 * self.dim)
+        rate = sqrt((self.smoothness + 1.0) / total + low) * (0.5 / self.dim)
         cap = 1.0 / (3.0 * self.dim)
         return rate if rate < cap else cap
 

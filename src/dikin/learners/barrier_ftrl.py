@@ -22,9 +22,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from dikin.domains.base import Aim, Array, Frame, Place
+from dikin.domains.base import Aim, Array, ClosedGeometry, Frame, Kernel, Place
 from dikin.errors import CertificateVoidWarning
 from dikin.learners.base import Learner
+from dikin.streams import Generator
 
 
 class Schedule(Protocol):
@@ -83,6 +84,19 @@ class Asked:
     """tr(H^-1)."""
     round: int
     """How many answers the learner had when it asked."""
+
+
+@dataclass(slots=True)
+class Machine:
+    """A learner taken apart for the compiled loop: its kernels and its state in plain arrays."""
+
+    kernel: Kernel
+    schedule: Schedule
+    generator: Generator
+    numbers: Array
+    """S, eta, the certificate's costs."""
+    linear: Array
+    state: Array
 
 
 class BarrierFTRL(Learner):
@@ -148,6 +162,27 @@ class BarrierFTRL(Learner):
         self._linear, self._total, self._rate = linear, total, rate
         self._place, self._frame = place, None
         self.rounds += 1
+
+    def machine(self) -> Machine | None:
+        """The parts for the compiled loop; None without a kernel or with queries open."""
+        geometry = self.geometry
+        if self._open or not isinstance(geometry, ClosedGeometry):
+            return None
+        numbers = np.array([self._total, self._rate, self._costs])
+        generator, state = self._noise.generator(), geometry.pack(self._place)
+        return Machine(
+            geometry.kernel(), self._schedule, generator, numbers, self._linear.copy(), state
+        )
+
+    def adopt(self, machine: Machine, rounds: int) -> None:
+        """Take over a state that was `rounds` rounds further on."""
+        assert isinstance(self.geometry, ClosedGeometry)
+        self._linear = machine.linear.copy()
+        self._total, self._rate, self._costs = machine.numbers.tolist()
+        self._place = self.geometry.unpack(self._linear, machine.state)
+        self._frame = None
+        self.rounds += rounds
+        self._next += rounds
 
     def _void(self) -> None:
         self._certified = False

@@ -18,35 +18,42 @@ from __future__ import annotations
 
 from math import log, log1p, sqrt
 
+from dikin.kernel import compiled
+
 
 def omega(tau: float) -> float:
     """Tau - ln(1 + tau): the least growth of a self-concordant function at local distance tau."""
     return tau - log1p(tau)
 
 
+@compiled
 def omega_star(s: float) -> float:
     """omega*(s) = -s - ln(1 - s) = sup_tau (s tau - omega(tau)), for 0 <= s < 1."""
     return -s - log1p(-s)
 
 
+@compiled
 def smooth_cost(
     lam: float, sigma: float, trace: float, rate: float, slope: float, dim: float, smoothness: float
 ) -> float:
     """One round's share of the certificate, beta-smooth losses."""
-    exploration = 0.5 * smoothness * trace / dim
-    smoothing = (smoothness + 0.5 * (lam - sigma)) * trace / (dim + 2.0)
+    exploration = trace * (0.5 * smoothness / dim)
+    smoothing = (smoothness + 0.5 * (lam - sigma)) * trace * (1.0 / (dim + 2.0))
     return 0.5 * lam + exploration + smoothing + omega_star(rate * slope) / rate
 
 
+@compiled
 def lipschitz_cost(
     lam: float, sigma: float, trace: float, rate: float, slope: float, dim: float, lipschitz: float
 ) -> float:
     """One round's share of the certificate, L-Lipschitz losses."""
-    exploration = lipschitz * sqrt(trace / dim)
-    smoothing = lipschitz * sqrt(trace / (dim + 2.0)) + 0.5 * (lam - sigma) * trace / (dim + 2.0)
+    both = lipschitz / sqrt(dim) + lipschitz / sqrt(dim + 2.0)
+    exploration = sqrt(trace) * both  # the smoothing's first term has the same form
+    smoothing = 0.5 * (lam - sigma) * trace * (1.0 / (dim + 2.0))
     return 0.5 * lam + exploration + smoothing + omega_star(rate * slope) / rate
 
 
+@compiled
 def closing_cost(rounds: int, first: float, nu: float, rate: float) -> float:
     """What is added to the rounds' shares: moved comparator, lambda_0, and the barrier there."""
     return 2.0 + 0.5 * first + nu * log(max(rounds, 1)) / rate
@@ -55,6 +62,7 @@ def closing_cost(rounds: int, first: float, nu: float, rate: float) -> float:
 # --- the paper's own bound, term by term, before its constants are hidden in O(.) ----------------
 
 
+@compiled
 def paper_smooth_cost(
     lam: float, rate: float, total: float, dim: float, smoothness: float
 ) -> float:
@@ -66,6 +74,7 @@ def paper_smooth_cost(
     return lam + (1.5 * smoothness + lam) * spread + 8.0 * rate * dim * dim
 
 
+@compiled
 def paper_lipschitz_cost(
     lam: float, rate: float, total: float, dim: float, lipschitz: float
 ) -> float:
@@ -74,6 +83,7 @@ def paper_lipschitz_cost(
     return lam + (3.0 * lipschitz + 2.0 * lam) * spread + 8.0 * rate * dim * dim
 
 
+@compiled
 def paper_closing_cost(rounds: int, first: float, nu: float, rate: float) -> float:
     """Comparator bias 2, lambda_0/2 |(x, 1)|^2 <= lambda_0, and the lifted barrier's 800 nu."""
     return 2.0 + first + 800.0 * nu * log(max(rounds, 1)) / rate

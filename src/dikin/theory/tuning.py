@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dikin.errors import CurvatureError, ParameterError
+from dikin.kernel import compiled
 
 Vector = NDArray[np.float64]
 
@@ -130,42 +131,46 @@ def _minimum(sigmas: ArrayLike, first: float, target: float, order: int) -> tupl
 # each as it is.
 
 
+@compiled
 def smooth_regularisation(total: float, target: float) -> float:
     """Solve lambda^2 (total + lambda) = target for lambda > 0: eqn:oracle-tuning-strongly-main.
 
     total = sigma_{1:t} + lambda_{0:t-1} > 0, target = d^2 (beta + 1) > 0. Both
     (target/total)^(1/2) and target^(1/3) are at or above the root (put them in), and
-    total >= target puts the first at or below 1. From above, Newton on a convex increasing function
-    comes down to the root, and each step squares the error: one that moves by less than a billionth
-    is the last.
+    total >= target puts the first at or below 1. The smaller one is close, and Halley's method
+    cubes the error: a step that moves by less than 1e-6 is the last.
     """
     root = math.sqrt(target / total)
     if root > total:  # exactly when target^(1/3) is the smaller of the two
         root = target ** (1.0 / 3.0)
     while True:
-        fall = root * (total + root - target / (root * root)) / (2.0 * total + 3.0 * root)
+        value = root * root * (total + root) - target
+        slope = root * (2.0 * total + 3.0 * root)
+        fall = value * slope / (slope * slope - value * (total + 3.0 * root))
         root -= fall
-        if fall < 1e-9 * root:
+        if abs(fall) < 1e-6 * root:
             return root
 
 
+@compiled
 def lipschitz_regularisation(total: float, target: float) -> float:
     """Solve lambda^3 (total + lambda) = target for lambda > 0: eqn:oracle-tuning-Lipschitz-main.
 
     total = sigma_{1:t} + lambda_{0:t-1} > 0, target = d^2 (L + 1)^2 > 0. Both
     (target/total)^(1/3) and target^(1/4) are at or above the root (put them in), and
-    total >= target puts the first at or below 1. From above, Newton on a convex increasing function
-    comes down to the root, and each step squares the error: one that moves by less than a billionth
-    is the last.
+    total >= target puts the first at or below 1. The smaller one is close, and Halley's method
+    cubes the error: a step that moves by less than 1e-6 is the last.
     """
     root: float = (target / total) ** (1.0 / 3.0)
     if root > total:  # exactly when target^(1/4) is the smaller of the two
         root = math.sqrt(math.sqrt(target))
     while True:
-        cube = root * root * root
-        fall = root * (total + root - target / cube) / (3.0 * total + 4.0 * root)
+        square = root * root
+        value = square * root * (total + root) - target
+        slope = square * (3.0 * total + 4.0 * root)
+        fall = value * slope / (slope * slope - value * (3.0 * total + 6.0 * root) * root)
         root -= fall
-        if fall < 1e-9 * root:
+        if abs(fall) < 1e-6 * root:
             return root
 
 

@@ -1,0 +1,279 @@
+"""The laws of a domain's working form: the update, the exploration, and what is remembered.
+
+The oracles of the domain, which have laws of their own, are the judge: whatever closed form a
+geometry uses, its answers are carried into the chart and compared there. With u in the set of
+scale r, v = r u is the chart vector and r^2 Hessian(psi)(v) the Hessian in u.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from math import sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dikin import storage
+from dikin.checks.probing import EPS, Spot, fail, skew
+from dikin.domains.base import Aim, Array, Domain, Frame, Geometry, Place
+from dikin.domains.dense import DenseGeometry
+from dikin.streams import Generator
+
+DIGITS = 1e-9
+"""Relative slack of an equality between numbers that are right but for rounding."""
+
+
+class Form(NamedTuple):
+    """A geometry of a domain, with the way from its working vectors to the chart."""
+
+    domain: Domain
+    geometry: Geometry
+    scale: float
+
+    def chart(self, u: Array) -> Array:
+        """The chart vector, in the scale of u, of a working vector."""
+        return self.domain.inward(self.geometry.outward(u))
+
+    def spot(self, place: Place) -> Spot:
+        """The spot of a place."""
+        return Spot(self.domain, self.scale * self.chart(self.geometry.vector(place)))
+
+    def matrix(self, at: Spot, kappa: float, shift: float) -> Array:
+        """H = kappa Hessian(psi) + shift I, by the oracle."""
+        return kappa * self.scale**2 * at.hessian + shift * np.eye(self.domain.dim)
+
+
+class Update(NamedTuple):
+    """What `solve` is given, but for the place to start from."""
+
+    linear: Array
+    quadratic: float
+    weight: float
+
+
+class Landing(NamedTuple):
+    """Where an update landed, by the geometry and in the chart."""
+
+    update: Update
+    place: Place
+    at: Spot
+
+
+def forms(domain: Domain) -> Iterator[Form]:
+    """The form that a learner uses, and one of another scale, which no law may depend on."""
+    for scale in (domain.radius, domain.radius / 3):
+        yield Form(domain, domain.geometry(scale), scale)
+
+
+def landings(form: Form, rng: Generator) -> Iterator[Landing]:
+    """Paths of updates with pulls and weights from 1e-3 to 1e8, then jumps to and fro.
+
+    On a path every weight starts from the place of the last one, which is near, as `solve` may
+    expect. It ends where rounding has eaten half of a slack's digits: the oracles cannot judge from
+    there on.
+    """
+    size = form.geometry.size
+    for pull in (0.0, 1e-3, 1.0, 1e4, 1e8):
+        aslant = rng.standard_normal(size) / sqrt(size)
+        for way in (aslant, np.eye(size)[rng.integers(size)]):
+            quadratic = float(10 ** rng.uniform(-3, 8))
+            place = form.geometry.start()
+            for weight in np.geomspace(1e8, 1e-3, 12).tolist():
+                place, at = _land(form, update := Update(pull * way, quadratic, weight), place)
+                if at.rounding > 1e-8 or at.haze > 1e-3:
+                    break
+                yield Landing(update, place, at)
+    place = form.geometry.start()
+    for _ in range(8):
+        linear = rng.standard_normal(size) * 10 ** rng.uniform(-1, 1)
+        place, at = _land(form, update := Update(linear, float(rng.uniform(0.1, 9)), 1.0), place)
+        yield Landing(update, place, at)
+
+
+def _land(form: Form, update: Update, near: Place) -> tuple[Place, Spot]:
+    place = form.geometry.solve(*update, near)
+    return place, form.spot(place)
+
+
+def places(form: Form, rng: Generator) -> Iterator[Place]:
+    """The start, and places at moderate depth in several directions."""
+    place = form.geometry.start()
+    yield place
+    for pull in (1.0, 20.0, 20.0):
+        linear = pull * rng.standard_normal(form.geometry.size)
+        place = form.geometry.solve(linear, 0.5, 1.0, place)
+        yield place
+
+
+# --- the update --------------------------------------------------------------------------------
+
+
+def check_geometry_starts_at_the_center(domain: Domain, rng: Generator) -> None:
+    """The working form has the domain's dimension and nu, keeps lengths, and starts at zero."""
+    for form in forms(domain):
+        geometry = form.geometry
+        if (geometry.dim, geometry.nu) != (domain.dim, domain.nu):
+            fail(domain, f"the geometry has d = {geometry.dim} and nu = {geometry.nu}")
+        start = float(np.abs(geometry.vector(geometry.start())).max())
+        if start != 0.0:
+            fail(domain, f"the geometry starts {start:.3g} from the centre")
+        for place in places(form, rng):
+            u = geometry.vector(place)
+            inner, outer = float(np.linalg.norm(u)), float(np.linalg.norm(geometry.outward(u)))
+            if not abs(inner - outer) <= 1e-12 * (1 + inner):
+                fail(domain, f"outward turns a working vector of length {inner} into {outer}")
+
+
+def check_solve_is_stationary(domain: Domain, rng: Generator) -> None:
+    """linear + quadratic u + weight grad psi(u) = 0, for weights and pulls from 1e-3 to 1e8.
+
+    Its size is the Newton decrement of the update's objective over the weight.
+    """
+    for form in forms(domain):
+        for update, _, at in landings(form, rng):
+            off = _decrement(form, at, update)
+            if not off <= DIGITS + 1000 * at.rounding:
+                fail(domain, f"solve leaves a decrement of {off:.3g} at {at.v}, {update}")
+
+
+def _decrement(form: Form, at: Spot, update: Update) -> float:
+    linear, quadratic, weight = update
+    slope = form.chart(linear) + quadratic / form.scale * at.v
+    slope = slope + weight * form.scale * form.domain.gradient(at.v)
+    bend = form.matrix(at, weight, quadratic)
+    return sqrt(max(float(slope @ np.linalg.solve(bend, slope)) / weight, 0.0))
+
+
+def check_geometry_agrees_with_the_oracles(domain: Domain, rng: Generator) -> None:
+    """A closed form lands where Newton's method on the oracles lands, and explores as widely."""
+    for form in forms(domain):
+        dense = DenseGeometry(domain, form.scale)
+        for update, place, at in landings(form, rng):
+            near = dense.recall((at.v / form.scale,))
+            there = dense.solve(form.chart(update.linear), *update[1:], near)
+            off = at.length(at.v - form.scale * dense.vector(there))
+            if not off <= DIGITS + 1000 * at.rounding:
+                fail(domain, f"solve and the dense solve are {off:.3g} apart, {update}")
+            ours = form.geometry.frame(place, 2.0, 0.5).trace
+            theirs = dense.frame(there, 2.0, 0.5).trace
+            if not abs(ours - theirs) <= _slack(at, form.matrix(at, 2.0, 0.5)) * theirs:
+                fail(domain, f"the frame's trace is {ours:.12g}, the dense one {theirs:.12g}")
+
+
+def _slack(at: Spot, H: Array) -> float:
+    """Relative accuracy of what is computed from H and its inverse."""
+    return DIGITS + 1000 * at.rounding + 100 * EPS * float(skew(H).sum())
+
+
+# --- the exploration ---------------------------------------------------------------------------
+
+
+class View(NamedTuple):
+    """A frame of a form, with the H that it should have by the oracles, and the slack of both."""
+
+    form: Form
+    frame: Frame
+    y: Array
+    H: Array
+    slack: float
+
+    def aims(self, rng: Generator, count: int) -> Iterator[Aim]:
+        """Aims at noise."""
+        for noise in rng.standard_normal((count, self.form.geometry.size)):
+            yield self.frame.aim(noise)
+
+    def step(self, aim: Aim) -> Array:
+        """The step from y of an aim to the ellipsoid's surface, in the chart."""
+        return self.form.chart(aim.point(1 / sqrt(aim.square)) - self.y)
+
+
+def views(domain: Domain, rng: Generator) -> Iterator[View]:
+    """Frames at several places, with and without the isotropic part."""
+    for form in forms(domain):
+        for place in places(form, rng):
+            at = form.spot(place)
+            for kappa, shift in ((1.0, 1e-3), (400.0, 0.5), (1.0, 1e3)):
+                frame = form.geometry.frame(place, kappa, shift)
+                H = form.matrix(at, kappa, shift)
+                yield View(form, frame, form.geometry.vector(place), H, _slack(at, H))
+
+
+def check_aim_lies_on_the_ellipsoid(domain: Domain, rng: Generator) -> None:
+    """z'Hz = 1 for the step z to `point(1/|s|)`, in the set's plane; and y is in the middle."""
+    for view in views(domain, rng):
+        for aim in view.aims(rng, 3):
+            z = view.step(aim)
+            square = float(z @ view.H @ z)
+            if not abs(square - 1) <= view.slack:
+                fail(domain, f"z'Hz is {square:.9g}, wanted 1")
+            middle = float(np.abs(aim.point(0.0) - view.y).max())
+            if not middle <= 1e-12:
+                fail(domain, f"point(0) is {middle:.3g} away from y")
+
+
+def check_recoil_is_the_hessian_times_the_step(domain: Domain, rng: Generator) -> None:
+    """recoil(scale, damping) = scale H^(1/2) s - damping y, that is H z|s| scale - damping y."""
+    for view in views(domain, rng):
+        y = view.form.chart(view.y)
+        for aim in view.aims(rng, 3):
+            scale, damping = rng.uniform(-5, 5), rng.uniform(0, 5)
+            wanted = scale * sqrt(aim.square) * view.H @ view.step(aim) - damping * y
+            off = view.form.chart(aim.recoil(scale, damping)) - wanted
+            length = sqrt(max(float(off @ np.linalg.solve(view.H, off)), 0.0))
+            if not length <= view.slack * (abs(scale) * sqrt(aim.square) + damping):
+                fail(domain, f"the recoil is off by {length:.3g} in the local norm")
+
+
+def check_trace_is_that_of_the_inverse(domain: Domain, rng: Generator) -> None:
+    """`trace` = tr(H^-1), taken in the set's plane."""
+    for view in views(domain, rng):
+        wanted = float(np.trace(np.linalg.inv(view.H)))
+        if not abs(view.frame.trace - wanted) <= view.slack * wanted:
+            fail(domain, f"the trace is {view.frame.trace:.12g}, tr(H^-1) {wanted:.12g}")
+
+
+def check_aim_is_uniform(domain: Domain, rng: Generator) -> None:
+    """E z = 0 and E zz' = H^-1/d for standard normal noise.
+
+    Carried to the sphere by a root of H, entries of d zz' have a variance below 2 and those of
+    sqrt(d) z one of 1. The band is six standard deviations of the mean of n: a true geometry of ten
+    dimensions (65 numbers) fails less than once in 10^6 runs.
+    """
+    n, d = 1500, domain.dim
+    *_, last = views(domain, rng)
+    # The slack of the ellipsoid's own law is much below the band.
+    root = np.linalg.cholesky(last.H)
+    z = np.array([last.step(aim) for aim in last.aims(rng, n)]) @ root
+    mean = float(np.abs(z.mean(axis=0)).max()) * sqrt(d)
+    if not mean <= 6 / sqrt(n):
+        fail(domain, f"the mean of {n} steps is {mean:.3g} from zero, wanted {6 / sqrt(n):.3g}")
+    spread = float(np.abs(d * z.T @ z / n - np.eye(d)).max())
+    if not spread <= 6 * sqrt(2 / n):
+        fail(domain, f"d E zz' differs from the identity by {spread:.3g}, at most {6 * sqrt(2 / n):.3g}")
+
+
+# --- what is remembered ------------------------------------------------------------------------
+
+
+def check_memory_recalls_every_bit(domain: Domain, rng: Generator) -> None:
+    """A place that went through `memory`, JSON and `recall` gives the same future, bit for bit."""
+    for form in forms(domain):
+        geometry = form.geometry
+        for place in places(form, rng):
+            text = json.dumps(storage.encode(geometry.memory(place)))
+            twin = geometry.recall(storage.decode(json.loads(text)))
+            linear, noise = rng.standard_normal((2, geometry.size))
+            for name, ours, theirs in zip(
+                ("vector", "trace", "aim", "next place"),
+                *(_future(geometry, p, linear, noise) for p in (place, twin)),
+                strict=True,
+            ):
+                if not np.array_equal(ours, theirs):
+                    fail(domain, f"after recall the {name} is {theirs}, before {ours}")
+
+
+def _future(geometry: Geometry, place: Place, linear: Array, noise: Array) -> tuple[Any, ...]:
+    frame = geometry.frame(place, 1.0, 0.5)
+    after = geometry.solve(linear, 1.0, 1.0, place)
+    return geometry.vector(place), frame.trace, frame.aim(noise).point(1.0), geometry.vector(after)

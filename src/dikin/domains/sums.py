@@ -1,0 +1,43 @@
+"""Sums over a vector that kernels share; their order is free, so that they run at full width."""
+
+from __future__ import annotations
+
+from dikin.domains.base import Array
+from dikin.kernel import compiled, reordered
+
+
+@reordered
+def dot(a: Array, b: Array) -> float:
+    """a.b."""
+    total = 0.0
+    for i in range(a.size):
+        total += a[i] * b[i]
+    return total
+
+
+@reordered
+def dots(a: Array, b: Array) -> tuple[float, float]:
+    """a.a and a.b in one pass."""
+    square = product = 0.0
+    for i in range(a.size):
+        square += a[i] * a[i]
+        product += a[i] * b[i]
+    return square, product
+
+
+@compiled
+def place(u: Array, center: Array, radius: float, x: Array) -> None:
+    """X = center + radius u."""
+    for i in range(x.size):
+        x[i] = center[i] + radius * u[i]
+
+
+@reordered
+def combine(x: float, a: Array, y: float, b: Array, out: Array) -> float:
+    """Out = x a + y b; gives |out|^2."""
+    square = 0.0
+    for i in range(a.size):
+        value = x * a[i] + y * b[i]
+        out[i] = value
+        square += value * value
+    return square

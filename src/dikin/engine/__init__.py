@@ -1,0 +1,1 @@
+"""The game: a learner against an environment, readable and fused."""

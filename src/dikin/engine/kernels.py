@@ -1,0 +1,112 @@
+"""Compiles the loop (`engine/loop.py`) for the kernels of one learner and one environment.
+
+Numba specialises the loop by the types of the kernels: a method call on a NamedTuple is resolved to
+the method of its class, which is plain Python in the domain's, learner's or environment's own file.
+Machine code is kept on disk for later processes, under a digest of the source that it came from.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Callable
+from functools import cache
+from inspect import isfunction, signature
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+import numba
+from numba import types
+from numba.core.caching import (
+    CompileResultCacheImpl,
+    FunctionCache,
+    UserProvidedCacheLocator,
+    UserWideCacheLocator,
+)
+from numba.extending import overload_method, register_jitable
+
+import dikin
+from dikin.domains.base import Kernel
+from dikin.engine import loop
+from dikin.environments.base import World
+from dikin.environments.patterns import Pattern
+from dikin.kernel import FUNCTIONS
+from dikin.learners.barrier_ftrl import Schedule
+
+ORDER_FREE = {"reassoc", "contract", "nsz"}
+"""What a compiler may do to a sum whose order is free; NaN and infinity keep their meaning."""
+
+OPTIONS = {"error_model": "numpy", "forceinline": True}
+"""No checks for division by zero; one function in the end, in which nothing is passed around."""
+
+PROTOCOLS = (Kernel, Schedule, World, Pattern)
+"""What kernels are: the methods of these are the calls that the compiler must resolve."""
+
+
+@cache
+def compiled_loop() -> Any:
+    """`loop.play_rounds`, to be specialised by its first call with new kernels."""
+    for function, order_free in FUNCTIONS.items():
+        register_jitable(**OPTIONS, fastmath=ORDER_FREE if order_free else False)(function)
+    for protocol in PROTOCOLS:
+        for method in filter(isfunction, vars(protocol).values()):
+            for tuples in (types.NamedTuple, types.NamedUniTuple):
+                resolve = overload_method(
+                    tuples, method.__name__, jit_options=OPTIONS, strict=False
+                )
+                resolve(_resolver(method))
+    dispatcher = numba.njit(error_model="numpy")(loop.play_rounds)
+    dispatcher._cache = SourceCache(loop.play_rounds)
+    return dispatcher
+
+
+def _resolver(method: FunctionType) -> Callable[..., Any]:
+    """What `kernel.method(...)` means to the compiler: the plain method of the kernel's class."""
+
+    def resolve(kernel: Any, *arguments: Any) -> Any:
+        return getattr(kernel.instance_class, method.__name__, None)
+
+    resolve.__signature__ = signature(method)  # type: ignore[attr-defined]
+    return resolve
+
+
+class Stamped:
+    """Machine code is valid for exactly the source that it was made from."""
+
+    def get_source_stamp(self) -> str:
+        return source_stamp()
+
+
+class GivenFolder(Stamped, UserProvidedCacheLocator):
+    """NUMBA_CACHE_DIR, where it is set."""
+
+
+class UserFolder(Stamped, UserWideCacheLocator):
+    """The user's cache."""
+
+
+class SourceCacheImpl(CompileResultCacheImpl):
+    _locator_classes = [GivenFolder, UserFolder]
+
+
+class SourceCache(FunctionCache):
+    """Numba's cache on disk, which says so in one line when it has to compile after all."""
+
+    _impl_class = SourceCacheImpl
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        found = super().load_overload(sig, target_context)
+        if found is None:
+            kinds = " and ".join(kernel.instance_class.__name__ for kernel in (sig[0], sig[2]))
+            print(f"dikin: compiling the loop for {kinds}, once ...", file=sys.stderr)
+        return found
+
+
+@cache
+def source_stamp() -> str:
+    """A digest of the package's source: a changed kernel never meets old machine code."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(dikin.__file__).parent.rglob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()

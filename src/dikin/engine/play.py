@@ -1,0 +1,174 @@
+"""The game. Read `readable` first: it is all there is to it.
+
+`play` takes a compiled road by itself when learner and environment both have kernels; the
+formulas are the same, and so are the results, to a few units in the last place.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dikin.domains.base import Array
+from dikin.engine.loop import Scales, Scratch
+from dikin.engine.progress import Progress
+from dikin.environments.base import Environment
+from dikin.errors import ParameterError
+from dikin.learners.barrier_ftrl import BarrierFTRL
+from dikin.learners.base import Learner
+
+Road = Callable[[int], None]
+"""Plays that many rounds."""
+
+
+def readable(learner: Learner, environment: Environment) -> Road:
+    """Any learner against any environment, one number and one curvature at a time."""
+
+    def advance(rounds: int) -> None:
+        for _ in range(rounds):
+            query = learner.ask()
+            loss, curvature = environment.answer(query.point)
+            learner.tell(query, loss, curvature)
+
+    return advance
+
+
+@dataclass(frozen=True)
+class Run:
+    """What happened, at log-spaced checkpoints. Losses and regret are in the user's units."""
+
+    checkpoints: NDArray[np.int64]
+    """Rounds after which the columns below were taken."""
+    regret: Array
+    """Loss suffered minus that of the best fixed point for the rounds so far."""
+    certificate: Array
+    """The bound on the expected regret; NaN for a learner that has none."""
+    losses: Array
+    """Loss suffered so far."""
+    comparator: Array
+    """The best fixed point for all rounds."""
+    fused: bool
+    """Whether the compiled road was taken."""
+    seconds: float
+
+    @property
+    def total_loss(self) -> float:
+        """Loss suffered in all rounds."""
+        return float(self.losses[-1])
+
+
+def play(
+    learner: Learner,
+    environment: Environment,
+    rounds: int,
+    *,
+    checkpoints: int = 20,
+    progress: bool = True,
+) -> Run:
+    """Play a game and measure it; a progress bar appears when it takes longer than two seconds.
+
+    `checkpoints` is their number for every factor of ten in the rounds. Playing on with the same
+    learner and environment continues the same game.
+
+    >>> from dikin import AdaptiveSmooth, Ball, Ridge
+    >>> game = Ridge(Ball(2), smoothness=1.0, seed=1)
+    >>> learner = AdaptiveSmooth(Ball(2), 1.0, loss_range=game.loss_range, seed=1)
+    >>> run = play(learner, game, 1000)
+    >>> bool(0 < run.regret[-1] < run.certificate[-1])
+    True
+    """
+    _refuse_mismatch(learner, environment, rounds)
+    fast = fused(learner, environment)
+    advance = readable(learner, environment) if fast is None else fast
+    marks = geometric(rounds, checkpoints) + environment.rounds
+    rows: list[tuple[float, float, float]] = []
+    start = time.perf_counter()
+    with Progress(rounds, progress) as bar:
+        for mark in marks.tolist():
+            bar.advance(advance, mark - environment.rounds)
+            suffered, best = environment.total_loss, environment.best()[1]
+            rows.append((suffered - best, getattr(learner, "certificate", np.nan), suffered))
+    regret, certificate, losses = (np.array(column) for column in zip(*rows, strict=True))
+    return Run(
+        checkpoints=marks,
+        regret=regret,
+        certificate=certificate,
+        losses=losses,
+        comparator=environment.best()[0],
+        fused=fast is not None,
+        seconds=time.perf_counter() - start,
+    )
+
+
+def geometric(rounds: int, per_decade: int) -> NDArray[np.int64]:
+    """Whole numbers from 1 to `rounds`, evenly spaced on a logarithmic scale."""
+    count = max(2, round(np.log10(rounds) * per_decade) + 1)
+    return np.unique(np.geomspace(1, rounds, count).round().astype(np.int64))
+
+
+def fused(learner: Learner, environment: Environment) -> Road | None:
+    """The compiled road, or None where learner or environment has no kernel."""
+    if not isinstance(learner, BarrierFTRL) or not compiles(environment.world):
+        return None
+    if learner.rounds != environment.rounds or learner.machine() is None:
+        return None
+    from dikin.engine.kernels import compiled_loop
+
+    units = learner.units
+    center = np.array(units.center.ravel())
+    scales = Scales(center, units.radius, units.loss_offset, units.loss_scale)
+    loop = compiled_loop()
+
+    def advance(rounds: int) -> None:
+        machine = learner.machine()
+        assert machine is not None
+        kernel = machine.kernel
+        scratch = Scratch.of(kernel.size, kernel.works, center.size)
+        loop(
+            kernel,
+            machine.schedule,
+            environment.world,
+            scales,
+            scratch,
+            machine.numbers,
+            machine.linear,
+            machine.state,
+            environment.sums,
+            machine.generator,
+            environment.chances,
+            environment.rounds,
+            rounds,
+        )
+        learner.adopt(machine, rounds)
+        environment.rounds += rounds
+
+    return advance
+
+
+def compiles(world: Any) -> bool:
+    """Whether an environment's kernel can be compiled: a user's plain Python function cannot."""
+    return all(hasattr(field, "py_func") or not callable(field) for field in world)
+
+
+def _refuse_mismatch(learner: Learner, environment: Environment, rounds: int) -> None:
+    if isinstance(rounds, bool) or not isinstance(rounds, int | np.integer) or rounds < 1:
+        raise ParameterError(f"rounds must be a positive whole number, got {rounds!r}")
+    ours, theirs = learner.domain, environment.domain
+    if ours.point_shape != theirs.point_shape:
+        raise ParameterError(
+            f"the learner plays on {ours} with points of shape {ours.point_shape}, the environment "
+            f"on {theirs} with points of shape {theirs.point_shape}"
+        )
+    low, high = environment.loss_range
+    least, most = learner.units.loss_range
+    slack = 1e-9 * (high - low)
+    if low < least - slack or high > most + slack:
+        raise ParameterError(
+            f"losses lie in ({low:g}, {high:g}) but the learner was built for ({least:g}, "
+            f"{most:g}); give it loss_range=environment.loss_range"
+        )

@@ -1,0 +1,1 @@
+"""Adversaries: environments that fix every loss before the game begins."""

@@ -1,0 +1,120 @@
+"""What every environment is: losses fixed before the game, answered one number at a time.
+
+The losses are arithmetic, kept in a kernel (`dikin.kernel`) so that the same source runs as plain
+Python and compiled. All chance of a round comes from one uniform number of the environment's own
+stream, so nothing the learner does can move the adversary. What the best fixed point will need
+is tallied along the way, and the point itself is exact.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any, ClassVar, Protocol, Self
+
+import numpy as np
+
+from dikin import streams
+from dikin.domains.base import Array, Domain
+from dikin.errors import ParameterError
+from dikin.kernel import compiled
+
+
+class World(Protocol):
+    """The kernel of an environment. Points come flattened, in the user's units."""
+
+    def value(self, round: int, chance: float, x: Array) -> float:
+        """f_t(x); `chance` is the round's uniform number in [0, 1)."""
+        ...
+
+    def bend(self, round: int) -> float:
+        """sigma_t."""
+        ...
+
+    def tally(self, round: int, chance: float, sums: Array) -> None:
+        """Add to the sums, from row 1 on, what the best fixed point depends on."""
+        ...
+
+
+@compiled
+def add(sums: Array, row: int, value: float) -> None:
+    """Add a value to a row (total, compensation): Neumaier's summation, good to an ulp."""
+    before = sums[row, 0]
+    after = before + value
+    if abs(before) >= abs(value):
+        sums[row, 1] += (before - after) + value
+    else:
+        sums[row, 1] += (value - after) + before
+    sums[row, 0] = after
+
+
+class Environment(ABC):
+    """An oblivious adversary on a domain."""
+
+    kind: ClassVar[str] = ""
+    tallies: ClassVar[int] = 0
+    """How many sums the best fixed point depends on."""
+
+    domain: Domain
+    loss_range: tuple[float, float]
+    """Bounds that every loss keeps."""
+    smoothness: float | None
+    """Largest smoothness of a loss, None where a loss has a kink."""
+    lipschitz: float
+    """Largest slope of a loss on the domain."""
+    world: World
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.kind = cls.__name__.lower()
+
+    def __init__(self, domain: Domain, seed: int | None) -> None:
+        if not isinstance(domain, Domain):
+            raise ParameterError(f"domain must be a dikin domain such as Box, got {domain!r}")
+        self.domain = domain
+        self.rounds = 0
+        """Rounds answered so far."""
+        self.chances = streams.stream(seed, "environment")
+        self.sums = np.zeros((1 + self.tallies, 2))
+        """Row 0: the losses suffered; the others: tallies. Each with its compensation."""
+        self._setup = streams.stream(seed, "environment's shape")
+
+    def answer(self, point: Array) -> tuple[float, float]:
+        """Play the next round at a point: its loss and its strong convexity."""
+        self.rounds += 1
+        chance = self.chances.random()
+        loss = self.world.value(self.rounds, chance, point.ravel())
+        self.world.tally(self.rounds, chance, self.sums)
+        add(self.sums, 0, loss)
+        return float(loss), float(self.world.bend(self.rounds))
+
+    def curvature(self, round: int) -> float:
+        """sigma_t, for t = 1, 2, ..."""
+        return float(self.world.bend(round))
+
+    @property
+    def total_loss(self) -> float:
+        """The sum of the losses suffered so far."""
+        return self.total(0)
+
+    def total(self, row: int) -> float:
+        """A compensated sum."""
+        return float(self.sums[row, 0] + self.sums[row, 1])
+
+    @abstractmethod
+    def best(self) -> tuple[Array, float]:
+        """The best fixed point for the rounds so far, and what it would have suffered."""
+
+    @classmethod
+    @abstractmethod
+    def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
+        """Small awkward instances on a domain, for the checks."""
+
+    def _direction(self) -> Array:
+        """A random unit vector of the domain's own plane, flattened, in the user's coordinates."""
+        v = self._setup.standard_normal(self.domain.dim)
+        return self.domain.outward(v / np.linalg.norm(v)).ravel()
+
+    def _inner_point(self, depth: float) -> Array:
+        """A random point at `depth` times the inradius from the centre, flattened."""
+        return self.domain.center.ravel() + depth * self.domain.inradius * self._direction()

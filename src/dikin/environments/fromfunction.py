@@ -1,0 +1,94 @@
+"""A loss of the user's: a plain Python function, or one that Numba compiled and that runs fused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from math import nan
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dikin.domains.base import Array, Domain
+from dikin.environments.base import Environment, add
+from dikin.environments.patterns import as_pattern
+from dikin.units import nonnegative
+
+
+class FromFunction(Environment):
+    """The game against `loss(round, point)`, with points flattened, for rounds 1, 2, ...
+
+    Regret is measured against `comparator`; without one it is NaN. A loss compiled with
+    `numba.njit` runs in the compiled loop.
+
+    >>> from dikin import Box
+    >>> env = FromFunction(Box([0], [4]), lambda t, x: (x[0] - 1) ** 2 / 9, curvature=2 / 9,
+    ...                    loss_range=(0, 1), smoothness=2 / 9, comparator=[1.0])
+    >>> env.answer(env.domain.center)
+    (0.1111111111111111, 0.2222222222222222)
+    """
+
+    tallies = 1
+
+    def __init__(
+        self,
+        domain: Domain,
+        loss: Callable[[int, Array], float],
+        curvature: Any = 0.0,
+        *,
+        loss_range: tuple[float, float],
+        smoothness: float | None = None,
+        lipschitz: float = nan,
+        comparator: ArrayLike | None = None,
+        seed: int | None = None,
+    ) -> None:
+        super().__init__(domain, seed)
+        self.loss_range = (float(loss_range[0]), float(loss_range[1]))
+        self.smoothness = None if smoothness is None else nonnegative(smoothness, "smoothness")
+        self.lipschitz = float(lipschitz)
+        self._given = comparator is not None
+        self._comparator = domain.center if comparator is None else domain.require(comparator)
+        self.world: FunctionWorld = FunctionWorld(
+            loss, as_pattern(curvature), np.array(self._comparator.ravel())
+        )
+
+    def best(self) -> tuple[Array, float]:
+        return self._comparator, self.total(1) if self._given else nan
+
+    @classmethod
+    def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
+        center = domain.center.ravel()
+
+        def bowl(round: int, x: Array) -> float:
+            v = x - center
+            return float(v @ v) / (2 * domain.radius**2)
+
+        yield cls(
+            domain,
+            bowl,
+            1 / domain.radius**2,
+            loss_range=(0, 1),
+            smoothness=1 / domain.radius**2,
+            lipschitz=1 / domain.radius,
+            comparator=domain.center,
+            seed=seed,
+        )
+
+
+class FunctionWorld(NamedTuple):
+    """The user's losses; the comparator's are tallied."""
+
+    loss: Any
+    pattern: Any
+    comparator: Array
+
+    def value(self, round: int, chance: float, x: Array) -> float:
+        loss: float = self.loss(round, x)
+        return loss
+
+    def bend(self, round: int) -> float:
+        sigma: float = self.pattern.at(round)
+        return sigma
+
+    def tally(self, round: int, chance: float, sums: Array) -> None:
+        add(sums, 1, self.loss(round, self.comparator))

@@ -1,0 +1,98 @@
+"""Linear losses: they cost nothing to explore and show how fast a learner learns.
+
+f_t(x) = (L/2) (a + s_t b).(x - c),      s_t a random sign, a and b unit vectors, c the centre.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from dikin.domains.base import Array, Domain
+from dikin.environments.base import Environment, add
+from dikin.environments.shared import one_sign
+from dikin.errors import ParameterError
+from dikin.kernel import reordered
+
+GAP = 1e-13
+"""How far, relative to the largest loss, the best point found may be from the best there is."""
+
+
+class Linear(Environment):
+    """Losses of slope at most `lipschitz`, with a random part.
+
+    >>> from dikin import Ball
+    >>> Linear(Ball(2), seed=1).curvature(7)
+    0.0
+    """
+
+    tallies = 1
+    smoothness = 0.0
+
+    def __init__(self, domain: Domain, lipschitz: float = 1.0, seed: int | None = None) -> None:
+        super().__init__(domain, seed)
+        if not 0 < lipschitz < np.inf:
+            raise ParameterError(f"lipschitz must be positive and finite, got {lipschitz!r}")
+        self.lipschitz = float(lipschitz)
+        a, b = (lipschitz / 2 * self._direction() for _ in range(2))
+        self.world: LinearWorld = LinearWorld(domain.center.ravel(), a, b)
+        self.loss_range = (-lipschitz * domain.radius, lipschitz * domain.radius)
+
+    def best(self) -> tuple[Array, float]:
+        """The least of a linear function, from the central path.
+
+        The minimiser of g.u + w psi(u) is within nu w of the least g.u, so a small w settles it; w
+        falls by tens so that each solve starts next to its answer.
+        """
+        domain, world = self.domain, self.world
+        slope = self.rounds * world.a + self.total(1) * world.b
+        length = float(np.linalg.norm(slope))
+        if length == 0.0:
+            return domain.center, 0.0
+        geometry = domain.geometry(domain.radius)
+        pull = self._pull(slope / length)
+        place, weight = geometry.start(), 1.0
+        while weight * domain.nu > GAP:
+            weight /= 10
+            place = geometry.solve(pull, 0.0, weight, place)
+        displacement = domain.radius * geometry.outward(geometry.vector(place))
+        return domain.center + displacement, float(slope @ displacement.ravel())
+
+    def _pull(self, slope: Array) -> Array:
+        """A linear function of the user's displacements as one of working vectors."""
+        geometry = self.domain.geometry(self.domain.radius)
+        units = np.eye(geometry.size)
+        return np.array([geometry.outward(unit).ravel() @ slope for unit in units])
+
+    @classmethod
+    def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
+        yield cls(domain, seed=seed)
+        yield cls(domain, 30.0, seed=seed)
+
+
+class LinearWorld(NamedTuple):
+    """The losses themselves."""
+
+    center: Array
+    a: Array
+    b: Array
+
+    def value(self, round: int, chance: float, x: Array) -> float:
+        return linear_sum(x, self.center, self.a, self.b, one_sign(chance))
+
+    def bend(self, round: int) -> float:
+        return 0.0
+
+    def tally(self, round: int, chance: float, sums: Array) -> None:
+        add(sums, 1, one_sign(chance))
+
+
+@reordered
+def linear_sum(x: Array, center: Array, a: Array, b: Array, sign: float) -> float:
+    """(a + sign b).(x - center)."""
+    total = 0.0
+    for i in range(x.size):
+        total += (a[i] + sign * b[i]) * (x[i] - center[i])
+    return total

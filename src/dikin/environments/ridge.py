@@ -1,0 +1,97 @@
+"""Smooth losses that make exploration felt: steep across a ridge, as curved as told along it.
+
+    f_t(x) = beta/2 (a.v)^2 + sigma_t/2 |v - (a.v) a|^2 + e_t a.v + o_t,      v = x - theta,
+
+with a a unit vector, theta inside, and e_t, o_t random signs times small constants. Its smoothness
+is beta and its strong convexity sigma_t <= beta, exactly (beta in dimension one). The noise has the
+direction of the ridge's slope, so the sum of the losses is least at theta - (e_{1:T}/(T beta)) a, a
+point inside: the best fixed point has a closed form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from dikin.domains.base import Array, Domain
+from dikin.environments.base import Environment, add
+from dikin.environments.patterns import Decaying, FlatFirst, as_pattern
+from dikin.environments.shared import ridge_sums, two_signs
+from dikin.errors import CurvatureTooLargeError, ParameterError
+
+
+class Ridge(Environment):
+    """Losses of a given smoothness and curvature pattern.
+
+    >>> from dikin import Ball, Decaying
+    >>> Ridge(Ball(2), smoothness=1.0, curvature=Decaying(1.0, 0.5), seed=1).curvature(100)
+    0.1
+    """
+
+    tallies = 2
+
+    def __init__(
+        self, domain: Domain, smoothness: float, curvature: Any = 0.0, seed: int | None = None
+    ) -> None:
+        super().__init__(domain, seed)
+        if not 0 < smoothness < np.inf:
+            raise ParameterError(f"smoothness must be positive and finite, got {smoothness!r}")
+        pattern = as_pattern(curvature)
+        if pattern.sigma > smoothness:
+            raise CurvatureTooLargeError(
+                f"the curvature {pattern.sigma:g} exceeds the smoothness {smoothness:g}"
+            )
+        self.smoothness = float(smoothness)
+        depth = 0.3
+        far = domain.radius + depth * domain.inradius
+        tilt, offset = 0.1 * smoothness * domain.inradius, 0.05 * smoothness * far**2
+        self.world: RidgeWorld = RidgeWorld(
+            self._inner_point(depth), self._direction(), self.smoothness, tilt, offset, pattern
+        )
+        self.lipschitz = self.smoothness * far + tilt
+        self.loss_range = (
+            -(tilt**2) / (2 * smoothness) - offset,
+            smoothness / 2 * far**2 + tilt * far + offset,
+        )
+
+    def best(self) -> tuple[Array, float]:
+        world, tilts, offsets = self.world, self.total(1), self.total(2)
+        steep = world.smoothness * max(self.rounds, 1)
+        point = world.theta - tilts / steep * world.a
+        return point.reshape(self.domain.point_shape), offsets - tilts**2 / (2 * steep)
+
+    @classmethod
+    def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
+        yield cls(domain, 1.0, seed=seed)
+        yield cls(domain, 0.5, curvature=Decaying(0.5, 0.3), seed=seed)
+        yield cls(domain, 40.0, curvature=FlatFirst(40.0, 30), seed=seed)
+
+
+class RidgeWorld(NamedTuple):
+    """The losses themselves; a round's uniform number holds both signs."""
+
+    theta: Array
+    a: Array
+    smoothness: float
+    tilt: float
+    offset: float
+    pattern: Any
+
+    def value(self, round: int, chance: float, x: Array) -> float:
+        along, square = ridge_sums(x, self.theta, self.a)
+        sigma = self.pattern.at(round)
+        curved = 0.5 * (self.smoothness - sigma) * along * along + 0.5 * sigma * square
+        tilt, offset = two_signs(chance)
+        value: float = curved + tilt * self.tilt * along + offset * self.offset
+        return value
+
+    def bend(self, round: int) -> float:
+        sigma: float = self.pattern.at(round)
+        return sigma
+
+    def tally(self, round: int, chance: float, sums: Array) -> None:
+        tilt, offset = two_signs(chance)
+        add(sums, 1, tilt * self.tilt)
+        add(sums, 2, offset * self.offset)

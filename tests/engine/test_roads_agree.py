@@ -1,0 +1,99 @@
+"""Ask and tell, the kernels as Python, and the compiled kernels play the same game.
+
+They execute the same scalar code; sums over a vector are ordered differently (NumPy's blocks, the
+plain loop, the processor's vectors). One rounding of a sum moves the next centre by ulps, and the
+game feeds that back, so after 60 rounds the roads are compared to 1e-9 of the domain's size.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from engine.roads import Game, covering, games, interpreted
+
+from dikin.engine.play import fused, readable
+from dikin.environments.base import Environment
+from dikin.errors import CheckFailedError, PaperConstantsWarning
+
+ROUNDS = 60
+ALL = list(games())
+Road = Callable[[Any, Environment], Any]
+
+
+def outcome(game: Game, road: Road) -> tuple[Any, Environment]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PaperConstantsWarning)
+        learner, environment = game.learner(), game.environment()
+    advance = road(learner, environment)
+    advance(ROUNDS // 3)
+    advance(ROUNDS - ROUNDS // 3)
+    return learner, environment
+
+
+def agree(game: Game, one: Road, two: Road) -> None:
+    (a, world_a), (b, world_b) = outcome(game, one), outcome(game, two)
+    gap = float(np.abs(a.center - b.center).max()) / game.domain.radius
+    if not gap <= 1e-9:
+        raise CheckFailedError(f"centres differ by {gap:.1e} of the radius")
+    if not abs(a.certificate / b.certificate - 1) <= 1e-9:
+        raise CheckFailedError(f"certificates are {a.certificate} and {b.certificate}")
+    if not np.allclose(world_a.sums, world_b.sums, rtol=1e-9, atol=1e-9 * ROUNDS):
+        raise CheckFailedError(f"sums are {world_a.sums} and {world_b.sums}")
+    # These never depend on the order of a sum.
+    for same in ("rounds", "_next"):
+        if getattr(a, same) != getattr(b, same):
+            raise CheckFailedError(f"{same} differs")
+    if a.state()["generator"] != b.state()["generator"]:
+        raise CheckFailedError("the learners' generators are in different states")
+    if world_a.chances.bit_generator.state != world_b.chances.bit_generator.state:
+        raise CheckFailedError("the environments' generators are in different states")
+
+
+@pytest.mark.parametrize("game", ALL, ids=str)
+def test_the_kernels_as_python_agree_with_ask_and_tell(game: Game) -> None:
+    agree(game, readable, interpreted)
+
+
+@pytest.mark.parametrize("game", covering(ALL), ids=str)
+def test_the_compiled_kernels_agree_with_ask_and_tell(game: Game) -> None:
+    agree(game, readable, fused)
+
+
+def test_every_type_of_kernel_is_compiled_once() -> None:
+    assert len(ALL) > 200
+    assert 8 < len(covering(ALL)) < 30
+
+
+def one_round_late(learner: Any, environment: Environment) -> Any:
+    road = readable(learner, environment)
+    return lambda rounds: road(rounds - 1)
+
+
+def other_noise(learner: Any, environment: Environment) -> Any:
+    learner._noise.draw()
+    return readable(learner, environment)
+
+
+def wrong_scale(learner: Any, environment: Environment) -> Any:
+    learner._total *= 1 + 1e-6
+    return readable(learner, environment)
+
+
+@pytest.mark.parametrize("mutant", [one_round_late, other_noise, wrong_scale])
+def test_the_comparison_notices(mutant: Road) -> None:
+    with pytest.raises(CheckFailedError):
+        agree(ALL[0], readable, mutant)
+
+
+def test_a_learner_goes_on_from_either_road_to_the_other() -> None:
+    game = ALL[0]
+    learner, environment = game.learner(), game.environment()
+    for road in (readable, fused, readable):
+        road(learner, environment)(20)
+    other, world = outcome(game, readable)
+    np.testing.assert_allclose(learner.center, other.center, rtol=1e-9)
+    assert learner.rounds == other.rounds == environment.rounds == world.rounds

@@ -1,0 +1,197 @@
+"""lem: unbiased: E_t[g_t] is the gradient at y_t of the smoothed, regularised loss f^_t.
+
+f~_t(u) = f_t(u) + lambda_t/2 |u|^2, f^_t(u) = E f~_t(u + H_t^(-1/2) b), b uniform in the unit ball.
+What the learners themselves add to their linear term is averaged over directions s, three ways:
+
+- Quadratic f~: exactly. g(s) = d (c + b.z + z'Az/2) H^(1/2) s with z = H^(-1/2) s. The terms with c
+  and A are odd in s and cancel between s and -s. The term with b is d H^(1/2) s s' H^(-1/2) b, and
+  s s' averages to I/d over any orthonormal basis. So the mean over both signs of the columns of any
+  orthogonal matrix is b, the gradient at y; smoothing a quadratic adds a constant and leaves it.
+- Any smooth f~ in one or two dimensions: to rounding, since equal angles integrate a smooth
+  periodic function with exponentially small error, and the disc is angles times Gauss-Legendre
+  nodes in the square of the radius.
+- The learner's own directions: Monte Carlo, by Bernstein's inequality with a stated false alarm.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from math import exp, log, sqrt
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dikin
+from dikin.learners.adaptive import Adaptive
+from paper.averages import (
+    Loss,
+    ball,
+    dense_hessian,
+    estimate,
+    on_the_way,
+    plane,
+    regularisation,
+    sphere,
+    standing,
+)
+from paper.charts import CHARTS, Array, holds
+from paper.runs import ANSWERS, SETS, Record
+
+both = pytest.mark.parametrize("kind", ["smooth", "lipschitz"])
+
+
+# --- exactly, for quadratics -------------------------------------------------------------------
+
+
+def quadratic(dim: int, seed: int) -> tuple[Loss, Callable[[Array], Array]]:
+    """c + b.u + u'Au/2 with |f| <= 1 on the unit ball, and its gradient."""
+    rng = np.random.default_rng(seed)
+    root = rng.normal(size=(dim, dim))
+    a = root @ root.T
+    a *= 0.8 / np.linalg.norm(a, 2)
+    b = rng.normal(size=dim)
+    b *= 0.3 / np.linalg.norm(b)
+    return lambda u: float(-0.3 + b @ u + u @ a @ u / 2), lambda u: b + a @ u
+
+
+def check_quadratic(learner: Adaptive, weight: float) -> None:
+    """`weight` of lambda_t y_t in the gradient that is expected."""
+    dim, sigma = learner.domain.dim, 0.5 * learner.curvature_limit[0]
+    loss, gradient = quadratic(dim, dim)
+    y = standing(learner)
+    turn = np.linalg.qr(np.random.default_rng(dim).normal(size=(dim, dim)))[0]
+    columns = (plane(learner) @ turn).T
+    sides = [estimate(learner, side * s, loss, sigma) for s in columns for side in (1, -1)]
+    away = np.mean(sides, axis=0) - gradient(y) - weight * regularisation(learner, sigma) * y
+    # In the local norm, where |g| = d |f~|.
+    assert sqrt(away @ np.linalg.solve(dense_hessian(learner, y), away)) <= 1e-8
+
+
+class Crossed:
+    """A geometry whose estimator uses another ellipsoid than its exploration."""
+
+    def __init__(self, right: Any) -> None:
+        self._right = right
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._right, name)
+
+    def frame(self, place: Any, kappa: float, shift: float) -> Any:
+        first = self._right.frame(place, kappa, shift)
+        second = self._right.frame(place, kappa, 1.5 * shift)
+
+        class Aim:
+            def __init__(self, noise: Array) -> None:
+                right = first.aim(noise)
+                self.square, self.point = right.square, right.point
+                self.recoil = second.aim(noise).recoil
+
+        class Frame:
+            trace = first.trace
+            aim = Aim
+
+        return Frame
+
+
+@both
+@pytest.mark.parametrize("name", [n for n in CHARTS if n not in ("ball-2", "box-2")])
+def test_lem_unbiased_exact_on_quadratics(kind: str, name: str) -> None:
+    """Two domains are too far away or too thin for 1e-8 in the user's coordinates."""
+
+    def check(variant: str) -> None:
+        learner = on_the_way(kind, CHARTS[name].domain)
+        if variant == "d + 1":
+            dim = learner.domain.dim + 1
+            learner._schedule = type(learner._schedule)(learner._schedule, dim=dim)
+        if variant == "two ellipsoids":
+            learner.geometry, learner._frame = Crossed(learner.geometry), None
+        check_quadratic(learner, weight=0.0 if variant == "f, not f~" else 1.0)
+
+    holds(check, "right", "d + 1", "two ellipsoids", "f, not f~")
+
+
+# --- to rounding, for smooth losses in one and two dimensions ----------------------------------
+
+
+def bent(u: Array) -> float:
+    return 0.4 * exp(0.9 * float(u.sum())) - 0.2 * float(u @ u) ** 2 - 0.2
+
+
+def bent_gradient(u: Array) -> Array:
+    return 0.36 * exp(0.9 * float(u.sum())) * np.ones(u.size) - 0.8 * float(u @ u) * u
+
+
+@both
+@pytest.mark.parametrize("name", [n for n in SETS if SETS[n].dim <= 2])
+def test_lem_unbiased_by_quadrature_for_any_smooth_loss(kind: str, name: str) -> None:
+    learner = on_the_way(kind, SETS[name])
+    dim, sigma = learner.domain.dim, 0.2 * learner.curvature_limit[0]
+    y = standing(learner)
+    hessian = dense_hessian(learner, y)
+    spread = np.linalg.inv(np.linalg.cholesky(hessian)).T
+    lam = regularisation(learner, sigma)
+
+    def smoothed(radius: float) -> Array:
+        """The gradient of f^ at y, with b in a ball of another radius."""
+        points = ((w, y + radius * (spread @ b)) for w, b in ball(dim))
+        return np.asarray(sum(w * (bent_gradient(u) + lam * u) for w, u in points))
+
+    basis = plane(learner)
+    mean = np.mean([estimate(learner, basis @ s, bent, sigma) for s in sphere(dim)], axis=0)
+
+    def check(radius: float) -> None:
+        away = mean - smoothed(radius)
+        assert sqrt(away @ np.linalg.solve(hessian, away)) <= 1e-9
+
+    holds(check, 1.0, 0.0, 0.9, sqrt(dim / (dim + 2)))
+
+
+# --- the learner's own directions --------------------------------------------------------------
+
+DRAWS = 60_000
+FALSE_ALARM = 1e-9
+
+
+def quartic(a: Array, u: Array) -> float:
+    return float(0.3 * (a @ u) ** 4 + 0.7 * (a @ u))
+
+
+def draws(learner: Adaptive, loss: Loss, lam: float) -> Array:
+    """Rows: d f~(x) s, the estimates in the local norm, for the learner's own s."""
+    root = np.linalg.cholesky(dense_hessian(learner, learner.domain.locate(learner.center)))
+    rows = np.empty((DRAWS, learner.domain.dim))
+    for i in range(DRAWS):
+        query = learner.ask()
+        asked = learner._open[query.id][1]
+        value = learner.domain.dim * (loss(query.point) + lam / 2 * asked.square)
+        rows[i] = asked.aim.recoil(value / sqrt(asked.aim.square), 0.0)
+        learner.forget(query)
+    return np.linalg.solve(root, rows.T).T
+
+
+def test_lem_unbiased_by_monte_carlo() -> None:
+    """Along d orthonormal ways, the first of which is where the gradient should be.
+
+    |f~| <= F = 1.5, so an entry lies in [-F d, F d] and has a second moment of at most F^2 d.
+    Bernstein: P(|mean - E| > e) <= 2 exp(-n e^2 / (2 v + 2 M e / 3)); the three entries together
+    give a false alarm once in 10^9 seeds. The quartic is smoothed in closed form:
+    E (a.(y + w))^3 = (a.y)^3 + 3 (a.y) E(a.w)^2, E(a.w)^2 = a'H^-1 a/(d+2).
+    """
+    learner = dikin.AdaptiveSmooth(dikin.Ball(3), 0.0, seed=11)
+    learner = Record(learner).play(ANSWERS["outwards"], 12).learner
+    y, lam, most = learner.center, regularisation(learner, 0.0), 1.5
+    a, dim = y / np.linalg.norm(y), 3
+    hessian, level = dense_hessian(learner, y), float(a @ y)
+    second = float(a @ np.linalg.solve(hessian, a)) / (dim + 2)
+    slope = 1.2 * (level**3 + 3 * level * second) + 0.7
+    wanted = np.linalg.solve(np.linalg.cholesky(hessian), slope * a + lam * y)
+    ways = np.linalg.qr(np.column_stack([wanted, np.eye(dim)[:, 1:]]))[0]
+    rows = draws(learner, partial(quartic, a), lam) @ ways
+    assert np.abs(rows).max() <= most * dim
+    room = log(2 * dim / FALSE_ALARM) / DRAWS
+    error = sqrt(2 * most**2 * dim * room) + 2 / 3 * most * dim * room
+
+    def check(factor: float) -> None:
+        assert np.abs(factor * rows.mean(axis=0) - wanted @ ways).max() <= error
+
+    holds(check, 1.0, (dim + 1) / dim, (dim - 1) / dim, -1.0)

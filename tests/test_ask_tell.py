@@ -1,0 +1,258 @@
+"""The game from outside: any order of answers, lost ones, one seed one play, nothing shared."""
+
+import json
+import math
+import os
+import random
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dikin
+from dikin import errors
+from dikin.learners.base import Learner
+
+MAKERS = [dikin.AdaptiveSmooth, dikin.AdaptiveLipschitz]
+VOID = errors.CertificateVoidWarning
+overlapping = pytest.mark.filterwarnings("ignore::dikin.errors.CertificateVoidWarning")
+
+
+def learner_on_disc(make: Callable[..., Learner] = dikin.AdaptiveSmooth, **arguments: Any) -> Any:
+    return make(dikin.Ball(2), 1.0, **({"seed": 7} | arguments))
+
+
+def frozen(learner: Learner) -> str:
+    return json.dumps(learner.state(), sort_keys=True)
+
+
+def points(learner: Learner, rounds: int) -> Iterator[list[float]]:
+    """Play; the loss depends on the point, so that one wrong bit spreads."""
+    for _ in range(rounds):
+        query = learner.ask()
+        learner.tell(query, float(np.tanh(query.point.sum())), 0.25)
+        yield query.point.tolist()
+
+
+FIVE_LINES = """
+import dikin
+learner = dikin.AdaptiveSmooth(dikin.Box([0, 0], [10, 2]), smoothness=0.5, loss_range=(0, 40), seed=7)
+query = learner.ask()
+learner.tell(query, loss=12.3, curvature=0.1)
+learner.center; learner.certificate; learner.rounds
+learner.save("tuner.json"); learner = dikin.load("tuner.json")
+"""  # noqa: E501
+
+
+def test_the_five_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    exec(FIVE_LINES, names)
+    learner, query = names["learner"], names["query"]
+    assert isinstance(learner, dikin.AdaptiveSmooth)
+    assert (query.id, query.point.dtype, query.point.shape) == (0, np.float64, (2,))
+    assert (learner.rounds, learner.open_queries) == (1, [])
+    assert learner.domain.contains(learner.center)
+    assert 0 < learner.certificate < math.inf
+    assert os.listdir() == ["tuner.json"]
+    units = learner.units
+    assert (units.center.tolist(), units.loss_scale, units.loss_offset) == ([5.0, 1.0], 20.0, 20.0)
+    assert units.radius == pytest.approx(math.hypot(5, 1), rel=1e-15)
+
+
+# --- order ---------------------------------------------------------------------------------------
+
+
+@overlapping
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize("order", list(permutations(range(4))), ids=str)
+def test_any_order_of_answers(make: Callable[..., Learner], order: tuple[int, ...]) -> None:
+    learner, by_id = learner_on_disc(make), learner_on_disc(make)
+    queries = [learner.ask() for _ in order]
+    for _ in order:
+        by_id.ask()
+    assert [query.id for query in queries] == [0, 1, 2, 3]
+    for done, key in enumerate(order, 1):
+        learner.tell(queries[key], 0.3 * key - 0.4, 0.1)
+        by_id.tell(key, 0.3 * key - 0.4, 0.1)
+        assert learner.rounds == done
+        assert [q.id for q in learner.open_queries] == sorted(set(range(4)) - set(order[:done]))
+    assert frozen(learner) == frozen(by_id)
+    assert learner.ask().id == 4
+
+
+@overlapping
+def test_an_answer_belongs_to_its_query() -> None:
+    """Two answers exchanged lead elsewhere: the learner does look at which query is answered."""
+    straight, crossed = learner_on_disc(), learner_on_disc()
+    for player, losses in ((straight, (0.9, -0.9)), (crossed, (-0.9, 0.9))):
+        first, second = player.ask(), player.ask()
+        player.tell(first, losses[0])
+        player.tell(second, losses[1])
+    assert np.linalg.norm(straight.center - crossed.center) > 0.1
+
+
+def test_open_queries_are_the_oldest_first_and_whole() -> None:
+    learner = learner_on_disc()
+    asked = [learner.ask() for _ in range(5)]
+    learner.forget(asked[1])
+    learner.forget(3)
+    assert [q.id for q in learner.open_queries] == [0, 2, 4]
+    assert all(ours is asked[ours.id] for ours in learner.open_queries)
+    learner.open_queries.clear()
+    assert len(learner.open_queries) == 3
+
+
+@pytest.mark.parametrize(
+    "domain",  # the units of these are the paper's own, so that nothing need be computed or copied
+    [dikin.Ball(2), dikin.Box([-1], [1]), dikin.Ellipsoid([0, 0], [[1, 0], [0, 0.5]])],
+)
+def test_writing_into_a_point_or_centre_moves_nothing(domain: dikin.Domain) -> None:
+    careless, careful = (dikin.AdaptiveSmooth(domain, 1.0, seed=7) for _ in range(2))
+    for _ in range(20):
+        query, same = careless.ask(), careful.ask()
+        assert np.array_equal(query.point, same.point)
+        query.point[:] = 99.0
+        careless.center[:] = 99.0
+        careless.tell(query, 0.4, 0.1)
+        careful.tell(same, 0.4, 0.1)
+    assert frozen(careless) == frozen(careful)
+    assert careless.certificate == careful.certificate
+
+
+def test_a_copy_of_a_query_is_as_good_as_the_query() -> None:
+    learner = learner_on_disc()
+    query = learner.ask()
+    learner.tell(dikin.Query(query.id, query.point.copy()), 0.1)
+    assert learner.rounds == 1
+
+
+@overlapping
+@settings(derandomize=True, database=None, deadline=None, max_examples=60)
+@given(st.lists(st.tuples(st.sampled_from(["ask", "tell", "forget"]), st.integers(0, 5))))
+def test_any_sequence_of_moves(moves: list[tuple[str, int]]) -> None:
+    """Against a model that keeps a list of open ids and counts."""
+    learner, is_open, asked, rounds = learner_on_disc(), [], 0, 0
+    for move, pick in moves:
+        if move == "ask":
+            assert learner.ask().id == asked
+            is_open.append(asked)
+            asked += 1
+        elif is_open:
+            key = is_open.pop(pick % len(is_open))
+            if move == "tell":
+                learner.tell(key, 0.5)
+                rounds += 1
+            else:
+                learner.forget(key)
+        assert [q.id for q in learner.open_queries] == is_open
+        assert learner.rounds == rounds
+    assert np.linalg.norm(learner.center) < 1
+
+
+# --- the certificate -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_overlapping_answers_void_the_certificate_once(make: Callable[..., Learner]) -> None:
+    learner = learner_on_disc(make)
+    queries = [learner.ask() for _ in range(4)]
+    learner.tell(queries[0], 0.1)
+    assert math.isfinite(learner.certificate)  # the first of them is a round like any other
+    with warnings.catch_warnings(record=True, action="always") as caught:
+        learner.tell(queries[2], 0.1)
+        assert math.isnan(learner.certificate)
+        learner.tell(queries[1], 0.1)
+        learner.tell(learner.ask(), 0.1)
+        assert math.isnan(dikin.restore(learner.state()).certificate)
+        dikin.restore(learner.state()).tell(queries[3], 0.1)
+    assert [(w.category, w.filename) for w in caught] == [(VOID, __file__)]
+    assert "NaN from here on" in str(caught[0].message)
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_forgotten_queries_are_no_rounds(make: Callable[..., Learner]) -> None:
+    """As if they had never been asked, except that they used up their noise."""
+    learner, plain = learner_on_disc(make), learner_on_disc(make)
+    for _ in range(10):
+        lost, played = learner.ask(), learner.ask()
+        learner.tell(played, 0.3, 0.1)
+        learner.forget(lost)
+        plain.forget(plain.ask())
+        plain.tell(plain.ask(), 0.3, 0.1)
+    assert frozen(learner) == frozen(plain)
+    assert learner.certificate == plain.certificate < math.inf
+
+
+def test_a_warning_turned_into_an_error_changes_nothing() -> None:
+    learner = learner_on_disc()
+    first, second = learner.ask(), learner.ask()
+    learner.tell(first, 0.1)
+    before = frozen(learner)
+    with warnings.catch_warnings(action="error"), pytest.raises(VOID):
+        learner.tell(second, 0.1)
+    assert frozen(learner) == before
+    assert math.isfinite(learner.certificate)
+
+
+# --- randomness ----------------------------------------------------------------------------------
+
+ELSEWHERE = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+from test_ask_tell import MAKERS, learner_on_disc, points
+print(json.dumps([list(points(learner_on_disc(make), 50)) for make in MAKERS]))
+"""
+
+
+def test_one_seed_one_play_in_every_process() -> None:
+    here = [list(points(learner_on_disc(make), 50)) for make in MAKERS]
+    command = [sys.executable, "-c", ELSEWHERE, str(Path(__file__).parent)]
+    for hash_seed in ("1", "2"):
+        environment = os.environ | {"PYTHONHASHSEED": hash_seed}
+        run = subprocess.run(
+            command, env=environment, capture_output=True, text=True, timeout=60, check=True
+        )
+        assert json.loads(run.stdout) == here
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_seeds(make: Callable[..., Learner]) -> None:
+    play = {
+        seed: list(points(learner_on_disc(make, seed=seed), 3)) for seed in (0, 1, 2, 2**64, 2**128)
+    }
+    assert len({json.dumps(p) for p in play.values()}) == 5
+    assert list(points(learner_on_disc(make, seed=np.int64(2)), 3)) == play[2]
+    assert list(points(learner_on_disc(make, seed=None), 3)) not in play.values()
+
+
+def test_no_global_randomness() -> None:
+    state, legacy = random.getstate(), np.random.get_state()  # noqa: NPY002
+    for make in MAKERS:
+        for domain in (dikin.Ball(3), dikin.Simplex(3), dikin.Polytope([[1], [-1]], [1, 1])):
+            list(points(make(domain, 1.0, seed=1), 5))
+            list(points(make(domain, 1.0), 5))
+    assert random.getstate() == state
+    assert repr(np.random.get_state()) == repr(legacy)  # noqa: NPY002
+    one = list(points(learner_on_disc(), 5))
+    random.random()
+    np.random.random()  # noqa: NPY002
+    assert list(points(learner_on_disc(), 5)) == one
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_two_learners_on_one_domain_do_not_meet(make: Callable[..., Learner]) -> None:
+    domain = dikin.Product(dikin.Simplex(3), dikin.Polytope([[1], [-1]], [1, 1]))
+    alone = [list(points(make(domain, 1.0, seed=seed), 30)) for seed in (1, 2)]
+    games = [points(make(domain, 1.0, seed=seed), 30) for seed in (1, 2)]
+    together = list(zip(*games, strict=True))
+    assert [list(game) for game in zip(*together, strict=True)] == alone
+    assert alone[0] != alone[1]

@@ -1,0 +1,270 @@
+"""Sets on which no bandit problem can be played, and how their constructors say so.
+
+Below each group of refusals stand near misses that are perfectly good and must be accepted.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dikin
+from dikin import (
+    Affine,
+    Ball,
+    Box,
+    Ellipsoid,
+    FromBarrier,
+    Intersection,
+    Polytope,
+    Product,
+    Simplex,
+    Spectrahedron,
+    errors,
+    registry,
+)
+from dikin.domains.base import Domain
+
+HUGE = 10**400  # a whole number that no float can hold
+NAN, INF = float("nan"), float("inf")
+SQUARE = [[1, 0], [-1, 0], [0, 1], [0, -1]]
+
+Case = tuple[Callable[[], Any], type[errors.DikinError], list[str]]
+
+REFUSED: dict[str, Case] = {
+    # --- ball
+    "Ball(0)": (lambda: Ball(0), errors.DomainError, ["dim", "at least 1", "got 0"]),
+    "Ball(-2)": (lambda: Ball(-2), errors.DomainError, ["dim", "at least 1", "got -2"]),
+    "Ball(2.0)": (lambda: Ball(2.0), errors.DomainError, ["dim", "whole number", "got 2.0"]),
+    "Ball(True)": (lambda: Ball(True), errors.DomainError, ["dim", "whole number", "got True"]),
+    "Ball(2, -1)": (lambda: Ball(2, -1), errors.DomainError, ["radius", "positive", "got -1"]),
+    "Ball(2, 0)": (lambda: Ball(2, 0), errors.DomainError, ["radius", "positive", "got 0"]),
+    "Ball(2, nan)": (lambda: Ball(2, NAN), errors.DomainError, ["radius", "finite", "got nan"]),
+    "Ball(2, inf)": (lambda: Ball(2, INF), errors.DomainError, ["radius", "finite", "got inf"]),
+    "Ball(2, 'x')": (lambda: Ball(2, "x"), errors.DomainError, ["radius", "number", "got 'x'"]),
+    "Ball(2, huge)": (lambda: Ball(2, HUGE), errors.DomainError, ["radius", "finite"]),
+    "center of 3": (
+        lambda: Ball(2, center=[0, 0, 0]),
+        errors.ShapeError,
+        ["Ball(dim=2)", "2 entries", "got 3"],
+    ),
+    "center nan": (lambda: Ball(2, 1, [0, NAN]), errors.DomainError, ["center[1] is nan"]),
+    "center matrix": (lambda: Ball(2, 1, [[0, 0]]), errors.ShapeError, ["center", "(1, 2)"]),
+    # --- box
+    "lower > upper": (
+        lambda: Box([0, 2], [1, 1.5]),
+        errors.EmptyDomainError,
+        ["lower[1] = 2", "upper[1] = 1.5"],
+    ),
+    "lower = upper": (lambda: Box([0, 4], [1, 4]), errors.FlatDomainError, ["lower[1]", "= 4"]),
+    "lower nan": (lambda: Box([NAN, 0], [1, 1]), errors.DomainError, ["lower[0] is nan"]),
+    "upper inf": (lambda: Box([0, 0], [1, INF]), errors.DomainError, ["upper[1] is inf"]),
+    "upper huge": (lambda: Box([0], [HUGE]), errors.DomainError, ["upper"]),
+    "2 and 3": (lambda: Box([0, 0], [1, 1, 1]), errors.ShapeError, ["lower has 2", "upper 3"]),
+    "no entries": (lambda: Box([], []), errors.ShapeError, ["lower", "non-empty", "(0,)"]),
+    "scalars": (lambda: Box(0, 1), errors.ShapeError, ["lower", "vector", "shape ()"]),
+    "words": (lambda: Box("ab", [1]), errors.DomainError, ["lower must be numbers", "'ab'"]),
+    "ragged": (lambda: Box([[0], [1, 2]], [1]), errors.DomainError, ["lower", "[[0], [1, 2]]"]),
+    # --- simplex and spectrahedron
+    "Simplex(1)": (lambda: Simplex(1), errors.DomainError, ["at least 2", "choose", "got 1"]),
+    "Simplex(2.5)": (lambda: Simplex(2.5), errors.DomainError, ["whole number", "got 2.5"]),
+    "Spectrahedron(1)": (lambda: Spectrahedron(1), errors.DomainError, ["at least 2", "got 1"]),
+    # --- ellipsoid
+    "not symmetric": (
+        lambda: Ellipsoid([0, 0], [[1, 0.5], [0.25, 1]]),
+        errors.DomainError,
+        ["symmetric", "(0, 1) is 0.5", "(1, 0) is 0.25"],
+    ),
+    "indefinite": (
+        lambda: Ellipsoid([0, 0], [[1, 0], [0, -2]]),
+        errors.DomainError,
+        ["positive definite", "-2", "1"],
+    ),
+    "singular": (
+        lambda: Ellipsoid([0, 0], [[1, 1], [1, 1]]),
+        errors.FlatDomainError,
+        ["positive definite", "0", "2"],
+    ),
+    "3 x 3": (lambda: Ellipsoid([0, 0], np.eye(3)), errors.ShapeError, ["2 x 2", "got 3 x 3"]),
+    "shape vector": (lambda: Ellipsoid([0, 0], [1, 1]), errors.ShapeError, ["matrix", "(2,)"]),
+    "shape nan": (lambda: Ellipsoid([0], [[NAN]]), errors.DomainError, ["shape[(0, 0)] is nan"]),
+    # --- polytope
+    "zero row": (lambda: Polytope([[1], [0]], [1, 1]), errors.DomainError, ["row 1 of A is zero"]),
+    "empty": (
+        lambda: Polytope([[0, 1], *SQUARE], [9, 0, -1, 1, 1]),
+        errors.EmptyDomainError,
+        ["no point", "rows [1, 2]"],
+    ),
+    "flat": (
+        lambda: Polytope(SQUARE, [1, 1, 3, -3]),
+        errors.FlatDomainError,
+        ["rows [2, 3]", "no interior"],
+    ),
+    "unbounded above": (
+        lambda: Polytope([[1, 0], [-1, 0], [0, -1]], [1, 1, 1]),
+        errors.UnboundedDomainError,
+        ["coordinate 1", "grow without limit"],
+    ),
+    "unbounded below": (
+        lambda: Polytope([[1, 0], [-1, 0], [0, 1]], [1, 1, 1]),
+        errors.UnboundedDomainError,
+        ["coordinate 1", "fall without limit"],
+    ),
+    "one half-space": (
+        lambda: Polytope([[1, 1]], [1]),
+        errors.UnboundedDomainError,
+        ["coordinate 0", "without limit"],
+    ),
+    "b too long": (lambda: Polytope([[1]], [1, 2]), errors.ShapeError, ["A has 1", "b 2"]),
+    "A vector": (lambda: Polytope([1], [1]), errors.ShapeError, ["A must be", "(1,)"]),
+    "A inf": (lambda: Polytope([[INF]], [1]), errors.DomainError, ["A[(0, 0)] is inf"]),
+    # --- combinators
+    "Affine of 5": (lambda: Affine(5, [[1]], [0]), errors.DomainError, ["is 5", "wanted a domain"]),
+    "flattened": (
+        lambda: Affine(Ball(2), [[1, 0], [0, 0]], [0, 0]),
+        errors.FlatDomainError,
+        ["flattens", "[1. 0.]"],
+    ),
+    "projected": (lambda: Affine(Ball(2), [[1, 0]], [0]), errors.FlatDomainError, ["flattens"]),
+    "flat on the plane": (
+        # Invertible as a matrix of rank 2, but constant along the plane of the simplex.
+        lambda: Affine(Simplex(3), [[1, 1, 1], [0, 1, 0]], [0, 0]),
+        errors.FlatDomainError,
+        ["flattens"],
+    ),
+    "wide matrix": (
+        lambda: Affine(Ball(2), np.ones((2, 3)), [0, 0]),
+        errors.ShapeError,
+        ["2 entries", "2 x 2", "got 2 x 3"],
+    ),
+    "Product()": (lambda: Product(), errors.DomainError, ["at least one", "none"]),
+    "Product(3)": (lambda: Product(3), errors.DomainError, ["part 0 is 3", "wanted a domain"]),
+    "Product(., None)": (lambda: Product(Ball(1), None), errors.DomainError, ["part 1 is None"]),
+    "Intersection()": (lambda: Intersection(), errors.DomainError, ["at least two", "got 0"]),
+    "of one": (lambda: Intersection(Ball(2)), errors.DomainError, ["at least two", "got 1"]),
+    "with 3": (lambda: Intersection(Ball(2), 3), errors.DomainError, ["part 1 is 3"]),
+    "of 2 and 3": (
+        lambda: Intersection(Ball(2), Ball(3)),
+        errors.ShapeError,
+        ["part 1", "(3,)", "part 0 (2,)"],
+    ),
+    "far apart": (
+        lambda: Intersection(Ball(2), Ball(2, 1, [3, 0])),
+        errors.EmptyDomainError,
+        ["no inner point in common", "grown 1.5"],
+    ),
+    "touching": (
+        lambda: Intersection(Box([0], [1]), Box([1], [3])),
+        errors.EmptyDomainError,
+        ["no inner point in common"],
+    ),
+    "different planes": (
+        lambda: Intersection(Simplex(3), Affine(Simplex(3), 2 * np.eye(3), np.zeros(3))),
+        errors.FlatDomainError,
+        ["Simplex(dim=2)", "Affine(dim=2)", "different planes"],
+    ),
+    "crossing planes": (  # one contains the other's centre, but not its plane
+        lambda: Intersection(Simplex(3), Affine(Ball(2), np.eye(3)[:, :2], np.full(3, 1 / 3))),
+        errors.FlatDomainError,
+        ["Simplex(dim=2)", "Affine(dim=2)", "different planes"],
+    ),
+    # --- a barrier of the user's
+    "outside": (
+        lambda: FromBarrier(lambda x: INF, None, None, 1, [4.0]),
+        errors.OutsideDomainError,
+        ["barrier is inf", "[4.]"],
+    ),
+    "barrier nan": (
+        lambda: FromBarrier(lambda x: NAN, None, None, 1, [4.0]),
+        errors.OutsideDomainError,
+        ["barrier is nan", "[4.]"],
+    ),
+    "nu = 0": (lambda: FromBarrier(None, None, None, 0, [0]), errors.DomainError, ["nu", "got 0"]),
+    "interior nan": (
+        lambda: FromBarrier(None, None, None, 1, [0, NAN]),
+        errors.DomainError,
+        ["interior[1] is nan"],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED.values(), ids=REFUSED)
+def test_refused(case: Case) -> None:
+    build, error, words = case
+    with pytest.raises(error) as caught:
+        build()
+    assert type(caught.value) is error
+    assert isinstance(caught.value, ValueError)
+    assert [word for word in words if word not in str(caught.value)] == [], str(caught.value)
+
+
+def test_a_half_line_has_no_analytic_centre() -> None:
+    with pytest.raises(dikin.DikinError) as caught:
+        FromBarrier(lambda x: -np.log(x[0]), lambda x: -1 / x, lambda x: np.diag(x**-2.0), 1, [1.0])
+    assert isinstance(caught.value, errors.NumericalError | errors.UnboundedDomainError)
+
+
+# --- near misses that are good ------------------------------------------------------------------
+
+ACCEPTED: dict[str, tuple[Callable[[], Domain], list[float]]] = {
+    "thin lens": (lambda: Intersection(Ball(2), Ball(2, 1, [1.9995, 0])), [0.99975, 0]),
+    "thin interval": (lambda: Intersection(Box([0], [1]), Box([0.9999], [3])), [0.99995]),
+    "far interval": (lambda: Polytope([[1], [-1]], [1e9 + 1, -1e9]), [1e9 + 0.5]),
+    "long strip": (lambda: Polytope(SQUARE, [1e10, 0, 1, 0]), [5e9, 0.5]),
+    "small rows": (lambda: Polytope([[1e-9], [-1e-9]], [1e-9, 0]), [0.5]),
+    "small interval": (lambda: Polytope([[1], [-1]], [1e-9, 0]), [5e-10]),
+    "symmetric up to rounding": (lambda: Ellipsoid([1, 2], [[1, 1e-17], [0, 1]]), [1, 2]),
+    "long and short axes": (lambda: Ellipsoid([0, 0], np.diag([1e6, 1e-6])), [0, 0]),
+    "far and small": (lambda: Ball(2, 1e-6, [1e6, 0]), [1e6, 0]),
+}
+
+
+@pytest.mark.parametrize("case", ACCEPTED.values(), ids=ACCEPTED)
+def test_accepted(case: tuple[Callable[[], Domain], list[float]]) -> None:
+    domain = case[0]()
+    np.testing.assert_allclose(domain.center, case[1], rtol=1e-6, atol=1e-6 * domain.inradius)
+    query = dikin.AdaptiveSmooth(domain, 0.0, seed=0).ask()
+    assert domain.margin(query.point) >= 0
+
+
+# --- points, values and names ---------------------------------------------------------------------
+
+POINTS: list[tuple[Any, type[errors.DikinError], list[str]]] = [
+    ([0.5], errors.ShapeError, ["Box(dim=2)", "(2,)", "got (1,)"]),
+    ([[0.5, 0.5]], errors.ShapeError, ["Box(dim=2)", "(2,)", "got (1, 2)"]),
+    ([0.5, NAN], errors.OutsideDomainError, ["Box(dim=2)", "1", "nan"]),
+    ([0.5, 2.25], errors.OutsideDomainError, ["Box(dim=2)", "2.25", "outside", "1.25"]),
+]
+
+
+@pytest.mark.parametrize(("point", "error", "words"), POINTS)
+def test_a_point_outside(point: Any, error: type[errors.DikinError], words: list[str]) -> None:
+    with pytest.raises(error) as caught:
+        Box([0, 0], [1, 1]).require(point)
+    assert isinstance(caught.value, ValueError)
+    assert [word for word in words if word not in str(caught.value)] == [], str(caught.value)
+
+
+@pytest.mark.parametrize("cls", registry.domains().values(), ids=list(registry.domains()))
+def test_a_domain_is_a_value(cls: type[Domain]) -> None:
+    domain = next(cls.examples())
+    with pytest.raises(AttributeError, match=f"{cls.__name__}.*instead of changing radius"):
+        domain.radius = 3.0
+    with pytest.raises(ValueError, match="read-only"):
+        domain.center[...] = 0
+
+
+def test_a_constructor_keeps_no_alias() -> None:
+    lower, upper = np.zeros(2), np.ones(2)
+    box = Box(lower, upper)
+    upper[0] = -5.0
+    assert box.upper.tolist() == [1.0, 1.0]
+
+
+def test_an_unknown_kind_gets_the_nearest_name() -> None:
+    with pytest.raises(errors.UnknownKindError) as caught:
+        registry.find("elipsoid", registry.domains(), "domain")
+    assert isinstance(caught.value, KeyError)
+    wanted = "no domain is called 'elipsoid'. Did you mean 'ellipsoid'? Known: affine, ball, box,"
+    assert str(caught.value).startswith(wanted)

@@ -1,0 +1,293 @@
+"""Bad input: the right error, a message that says what came and what was wanted, nothing changed.
+
+A refused answer is checked three times over: by its message, by the state, which must be the same
+to the last bit, and by the future, which must be that of a twin that was never misled.
+"""
+
+import json
+import math
+import warnings
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+import dikin
+from dikin import errors
+from dikin.learners.base import Learner
+
+BOX = dikin.Box([0, 0], [10, 2])
+LOW, HIGH, SMOOTHNESS, LIPSCHITZ = -3.0, 5.0, 0.5, 2.0
+HUGE = 10**400  # a whole number that no float can hold
+
+Refusal = tuple[Any, type[Exception], type[Exception], list[str]]
+"""What comes, the error, the built-in it also is, and what its message must name."""
+
+
+def smooth(**changes: Any) -> dikin.AdaptiveSmooth:
+    arguments: dict[str, Any] = {"loss_range": (LOW, HIGH), "seed": 3} | changes
+    domain = arguments.pop("domain", BOX)
+    return dikin.AdaptiveSmooth(domain, arguments.pop("smoothness", SMOOTHNESS), **arguments)
+
+
+def lipschitz(**changes: Any) -> dikin.AdaptiveLipschitz:
+    arguments: dict[str, Any] = {"loss_range": (LOW, HIGH), "seed": 3} | changes
+    domain = arguments.pop("domain", BOX)
+    return dikin.AdaptiveLipschitz(domain, arguments.pop("lipschitz", LIPSCHITZ), **arguments)
+
+
+def frozen(learner: Learner) -> str:
+    return json.dumps(learner.state(), sort_keys=True)
+
+
+def refused(
+    action: Callable[[], Any], error: type[Exception], builtin: type[Exception], words: list[str]
+) -> None:
+    with pytest.raises(dikin.DikinError) as caught:
+        action()
+    assert type(caught.value) is error
+    assert isinstance(caught.value, builtin)
+    message = str(caught.value)
+    assert [word for word in words if word not in message] == [], message
+    assert not message.startswith(("'", '"')), "a KeyError must not print the repr of its message"
+
+
+def refused_by_tell(
+    make: Callable[..., Learner], act: Callable[[Learner], None], refusal: Refusal
+) -> None:
+    """A learner with queries 0 and 2 open refuses, stays as it was, plays on like its twin."""
+    _, error, builtin, words = refusal
+    learner, twin = make(), make()
+    for player in (learner, twin):
+        player.ask()
+        player.forget(player.ask())
+        player.ask()
+    before = frozen(learner)
+    refused(lambda: act(learner), error, builtin, [*words, "Nothing was changed."])
+    assert frozen(learner) == before == frozen(twin)
+    for player in (learner, twin):
+        player.forget(0)
+        player.tell(2, 1.0, 0.25)
+    assert np.array_equal(learner.ask().point, twin.ask().point)
+
+
+# --- answers (mathematics.md, section 9) -------------------------------------------------------
+
+LOSSES: list[Refusal] = [
+    (math.nan, errors.LossError, ValueError, ["nan", "finite"]),
+    (math.inf, errors.LossError, ValueError, ["inf", "finite"]),
+    (-math.inf, errors.LossError, ValueError, ["-inf", "finite"]),
+    (np.float64("nan"), errors.LossError, ValueError, ["nan", "finite"]),
+    (HUGE, errors.LossError, ValueError, ["finite"]),
+    (-HUGE, errors.LossError, ValueError, ["finite"]),
+    ("1.0", errors.LossError, ValueError, ["'1.0'", "real number"]),
+    (None, errors.LossError, ValueError, ["None", "real number"]),
+    (True, errors.LossError, ValueError, ["True", "real number"]),
+    (1j, errors.LossError, ValueError, ["1j", "real number"]),
+    ([0.5], errors.LossError, ValueError, ["[0.5]", "real number"]),
+    (np.array([0.5]), errors.LossError, ValueError, ["array([0.5])", "real number"]),
+    (5.25, errors.LossRangeError, ValueError, ["5.25", "loss_range=(-3, 5)"]),
+    (-3.5, errors.LossRangeError, ValueError, ["-3.5", "loss_range=(-3, 5)"]),
+    (5.0 + 1e-6, errors.LossRangeError, ValueError, ["loss_range=(-3, 5)"]),
+    (1e308, errors.LossRangeError, ValueError, ["1e+308", "loss_range=(-3, 5)"]),
+]
+
+CURVATURES: list[Refusal] = [
+    (-0.25, errors.CurvatureError, ValueError, ["-0.25", "not negative", "tell 0"]),
+    (-1e-300, errors.CurvatureError, ValueError, ["-1e-300", "not negative"]),
+    (math.nan, errors.CurvatureError, ValueError, ["nan", "finite"]),
+    (math.inf, errors.CurvatureError, ValueError, ["inf", "finite"]),
+    (HUGE, errors.CurvatureError, ValueError, ["finite"]),
+    ("0", errors.CurvatureError, ValueError, ["'0'", "real number"]),
+    (None, errors.CurvatureError, ValueError, ["None", "real number"]),
+    (False, errors.CurvatureError, ValueError, ["False", "real number"]),
+]
+
+TOO_CURVED: list[tuple[Callable[..., Learner], Refusal]] = [
+    (smooth, (0.75, errors.CurvatureTooLargeError, ValueError, ["0.75", "0.5", "smoothness"])),
+    (smooth, (0.5 + 1e-7, errors.CurvatureTooLargeError, ValueError, ["0.5", "smoothness"])),
+    # 4 L/D with L = 2 and D = |(10, 2)| = 10.198: 0.784465
+    (lipschitz, (0.8, errors.CurvatureTooLargeError, ValueError, ["0.8", "0.784465", "4 L/D"])),
+]
+
+
+def name(case: Any) -> str:
+    return str(case[0])[:24] if isinstance(case, tuple) else ""
+
+
+@pytest.mark.parametrize("make", [smooth, lipschitz])
+@pytest.mark.parametrize("refusal", LOSSES, ids=name)
+def test_bad_loss(make: Callable[..., Learner], refusal: Refusal) -> None:
+    refused_by_tell(make, lambda learner: learner.tell(0, refusal[0], 0.1), refusal)
+
+
+@pytest.mark.parametrize("make", [smooth, lipschitz])
+@pytest.mark.parametrize("refusal", CURVATURES, ids=name)
+def test_bad_curvature(make: Callable[..., Learner], refusal: Refusal) -> None:
+    refused_by_tell(make, lambda learner: learner.tell(0, 1.0, refusal[0]), refusal)
+
+
+@pytest.mark.parametrize(("make", "refusal"), TOO_CURVED)
+def test_impossible_curvature(make: Callable[..., Learner], refusal: Refusal) -> None:
+    refused_by_tell(make, lambda learner: learner.tell(0, 1.0, refusal[0]), refusal)
+
+
+def test_a_loss_far_outside_a_tiny_range_is_still_out_of_range() -> None:
+    learner = smooth(loss_range=(0, 1e-10))
+    query = learner.ask()
+    wanted = ["1e+300", "loss_range=(0, 1e-10)"]
+    refused(lambda: learner.tell(query, 1e300), errors.LossRangeError, ValueError, wanted)
+
+
+# --- queries -----------------------------------------------------------------------------------
+
+NEVER_ASKED: list[Any] = [7, -1, "0", None, 0.5, math.nan, False, [0], (0, 1), np.array(0), {}]
+
+
+def act_on(action: str, query: Any) -> Callable[[Learner], None]:
+    if action == "tell":
+        return lambda learner: learner.tell(query, 1.0)
+    return lambda learner: learner.forget(query)
+
+
+@pytest.mark.parametrize("action", ["tell", "forget"])
+@pytest.mark.parametrize("key", NEVER_ASKED, ids=repr)
+def test_a_query_never_asked(action: str, key: Any) -> None:
+    words = [f"query {key!r} was never asked", "[0, 2]"]
+    refusal = (key, errors.UnknownQueryError, KeyError, words)
+    refused_by_tell(smooth, act_on(action, key), refusal)
+
+
+@pytest.mark.parametrize("action", ["tell", "forget"])
+@pytest.mark.parametrize("key", [1, np.int64(1), dikin.Query(1, np.zeros(2))], ids=repr)
+def test_a_query_closed_before(action: str, key: Any) -> None:
+    words = ["query 1", "answered or forgotten", "[0, 2]"]
+    refused_by_tell(smooth, act_on(action, key), (key, errors.ClosedQueryError, KeyError, words))
+
+
+def test_a_query_told_twice() -> None:
+    learner = smooth()
+    query = learner.ask()
+    learner.tell(query, 1.0)
+    before = frozen(learner)
+    words = ["query 0", "answered", "open are none", "Nothing was changed."]
+    refused(lambda: learner.tell(query, 1.0), errors.ClosedQueryError, KeyError, words)
+    assert frozen(learner) == before
+
+
+@pytest.mark.parametrize("action", ["tell", "forget"])
+def test_a_query_of_another_learner(action: str) -> None:
+    ours, theirs = smooth().ask(), smooth(seed=4).ask()
+    words = ["query 0", str(ours.point), str(theirs.point), "another learner"]
+    refusal = (theirs, errors.ForeignQueryError, KeyError, words)
+    refused_by_tell(smooth, act_on(action, theirs), refusal)
+
+
+# --- what is not bad ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", [smooth, lipschitz])
+def test_rounding_over_a_limit_is_clipped(make: Callable[..., Learner]) -> None:
+    over, exact = make(), make()
+    limit = exact.curvature_limit[0]
+    over.tell(over.ask(), HIGH + 1e-12, limit * (1 + 1e-12))
+    exact.tell(exact.ask(), HIGH, limit)
+    over.tell(over.ask(), LOW - 1e-12, limit)
+    exact.tell(exact.ask(), LOW, limit)
+    assert frozen(over) == frozen(exact)
+    assert exact.rounds == 2
+
+
+@pytest.mark.parametrize(
+    "loss", [1, np.int64(1), np.float32(1), np.array(1.0), np.array(1), np.float64(1)], ids=repr
+)
+def test_every_kind_of_real_number_is_a_loss(loss: Any) -> None:
+    learner, plain = smooth(), smooth()
+    learner.tell(learner.ask(), loss, loss / 4)
+    plain.tell(plain.ask(), 1.0, 0.25)
+    assert frozen(learner) == frozen(plain)
+
+
+anything = st.one_of(st.floats(), st.floats(LOW - 1, HIGH + 1), st.sampled_from([LOW, HIGH, -0.0]))
+
+
+@settings(derandomize=True, database=None, deadline=None, max_examples=300)
+@given(loss=anything, curvature=st.one_of(st.floats(), st.floats(0, SMOOTHNESS * 1.1)))
+@example(loss=HIGH, curvature=SMOOTHNESS)
+@example(loss=math.nextafter(HIGH, 9), curvature=math.nextafter(SMOOTHNESS, 9))
+def test_an_answer_is_taken_whole_or_not_at_all(loss: float, curvature: float) -> None:
+    learner = smooth()
+    learner.tell(learner.ask(), 2.0, 0.1)
+    query, before = learner.ask(), frozen(learner)
+    fits = LOW <= loss <= HIGH and 0 <= curvature <= SMOOTHNESS
+    fits_with_rounding = LOW - 1e-8 <= loss <= HIGH + 1e-8 and 0 <= curvature <= SMOOTHNESS + 1e-8
+    try:
+        learner.tell(query, loss, curvature)
+    except (errors.LossError, errors.CurvatureError):
+        assert not fits
+        assert frozen(learner) == before
+        assert learner.open_queries == [query]
+    else:
+        assert fits_with_rounding
+        assert (learner.rounds, learner.open_queries) == (2, [])
+        assert np.isfinite(learner.center).all()
+        assert math.isfinite(learner.certificate)
+
+
+# --- a learner's own arguments -----------------------------------------------------------------
+
+BEND = ["finite", "not negative"]
+RANGE = ["loss_range", "low < high"]
+ARGUMENTS: list[tuple[str, Any, list[str]]] = [
+    *[("smoothness", v, [repr(v), *BEND]) for v in (-1, -0.5, math.nan)],
+    ("smoothness", math.inf, ["inf", *BEND]),
+    *[("smoothness", v, [repr(v), "number"]) for v in ("x", "1.5", None)],
+    *[("smoothness", v, [repr(v), "number"]) for v in ([1], 1j, True)],
+    ("smoothness", HUGE, ["smoothness"]),
+    ("loss_range", (5, -3), ["(5, -3)", *RANGE]),
+    ("loss_range", (2, 2), ["(2, 2)", *RANGE]),
+    ("loss_range", (0, math.inf), ["(0, inf)", "finite", *RANGE]),
+    ("loss_range", (math.nan, 1), ["(nan, 1)", "finite", *RANGE]),
+    ("loss_range", (0, 1, 2), ["(0, 1, 2)", "least", "largest"]),
+    ("loss_range", (0,), ["(0,)", "least", "largest"]),
+    ("loss_range", 5, ["5", "least", "largest"]),
+    ("loss_range", "01", ["'01'"]),
+    ("loss_range", (0, HUGE), ["loss_range"]),
+    ("loss_range", (-1.7e308, 1.7e308), ["loss_range", "1.7e+308"]),
+    ("loss_range", (0, 5e-324), ["loss_range"]),
+    *[("horizon", v, [repr(v), "positive whole number"]) for v in (0, -1, 1.5, True, "x")],
+    ("constants", "papr", ["'papr'", "Did you mean 'paper'?", "sharp"]),
+    ("constants", "Sharp", ["'Sharp'", "Did you mean 'sharp'?"]),
+    ("constants", None, ["None", "paper, sharp"]),
+    ("constants", ["sharp"], ["['sharp']", "paper, sharp"]),
+    ("seed", -1, ["-1", "seed", "negative"]),
+    *[("seed", v, [repr(v), "whole number"]) for v in (1.5, "x", True)],
+    ("domain", dikin.Ball, ["Ball", "dikin domain"]),
+    *[("domain", v, [repr(v), "dikin domain"]) for v in (5, None, "ball")],
+]
+
+
+@pytest.mark.parametrize("case", ARGUMENTS, ids=[f"{a[0]}={a[1]!s:.20}" for a in ARGUMENTS])
+def test_bad_argument(case: tuple[str, Any, list[str]]) -> None:
+    argument, value, words = case
+    refused(lambda: smooth(**{argument: value}), errors.ParameterError, ValueError, words)
+    if argument == "smoothness":
+        argument, words = "lipschitz", [w.replace("smoothness", "lipschitz") for w in words]
+    refused(lambda: lipschitz(**{argument: value}), errors.ParameterError, ValueError, words)
+
+
+@pytest.mark.parametrize("make", [smooth, lipschitz])
+def test_the_paper_needs_a_horizon_of_two(make: Callable[..., Learner]) -> None:
+    for horizon in (None, 1):
+        words = ["horizon=T", "at least 2", f"got {horizon}", "'sharp' need none"]
+        build = partial(make, constants="paper", horizon=horizon)
+        refused(build, errors.HorizonRequiredError, ValueError, words)
+    with pytest.warns(errors.PaperConstantsWarning, match="horizon is 1000: .*vacuous") as caught:
+        make(constants="paper", horizon=1000)
+    assert [warning.filename for warning in caught] == [__file__]
+    with warnings.catch_warnings(action="error"):
+        assert make(constants="paper", horizon=10**12).horizon == 10**12

@@ -1,0 +1,200 @@
+"""No point is ever played outside the domain, whatever the answers.
+
+Two judges look at every point: the domain's own margin, and a membership formula written here from
+the definition of the set. `benchmarks/never_outside.py` plays the same games for 100 000 rounds.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import dikin
+from dikin import registry
+from dikin.domains.base import Domain
+from dikin.learners.base import Learner
+
+Array = NDArray[np.float64]
+ROUNDS = 500  # for each of four ways to answer: 2000 a domain and learner
+EQUALITY = 1e-12  # granted to sum x = 1, trace X = 1 and X = X', never to an inequality
+
+DOMAINS = {
+    f"{kind}{i}": domain
+    for kind, cls in registry.domains().items()
+    for i, domain in enumerate(cls.examples())
+}
+
+# Loss in units of the range, and curvature in units of its limit, from the round and the side of
+# the centre that was played.
+ANSWERS: dict[str, Callable[[int, bool], tuple[float, float]]] = {
+    "alternating": lambda t, beyond: (float(t % 2), 0.0),
+    "all low": lambda t, beyond: (0.0, 0.0),
+    "one side": lambda t, beyond: (float(beyond), 0.0),
+    "curved": lambda t, beyond: (float(beyond), float(t % 3 == 0)),
+}
+
+
+def smooth(domain: Domain, **arguments: Any) -> Learner:
+    """Smoothness one in the paper's units."""
+    return dikin.AdaptiveSmooth(domain, 4 / domain.radius**2, loss_range=(-3, 5), **arguments)
+
+
+def lipschitz(domain: Domain, **arguments: Any) -> Learner:
+    """Lipschitz constant one in the paper's units."""
+    return dikin.AdaptiveLipschitz(domain, 4 / domain.radius, loss_range=(-3, 5), **arguments)
+
+
+def played(learner: Learner, way: str, rounds: int) -> list[Array]:
+    (low, high), limit = learner.units.loss_range, learner.curvature_limit[0]
+    first = learner.domain.center.flat[0]
+    points = []
+    for t in range(rounds):
+        query = learner.ask()
+        loss, curvature = ANSWERS[way](t, query.point.flat[0] > first)
+        learner.tell(query, high if loss else low, limit * curvature)
+        points.append(query.point)
+    return points
+
+
+def is_member(domain: Domain, points: Array) -> NDArray[np.bool_] | None:
+    """Whether each point satisfies the definition of the set; None where none is written here."""
+    match domain:
+        case dikin.Ball():
+            away = points - domain.center
+            return (away**2).sum(axis=1) <= domain.radius**2
+        case dikin.Box():
+            return ((domain.lower <= points) & (points <= domain.upper)).all(axis=1)
+        case dikin.Simplex():
+            return (points >= 0).all(axis=1) & (np.abs(points.sum(axis=1) - 1) <= EQUALITY)
+        case dikin.Ellipsoid():
+            away = points - domain.center
+            return (away * np.linalg.solve(domain.shape, away.T).T).sum(axis=1) <= 1
+        case dikin.Polytope():
+            return (points @ domain.A.T <= domain.b).all(axis=1)
+        case dikin.Spectrahedron():
+            off_trace = np.abs(np.trace(points, axis1=1, axis2=2) - 1)
+            off_symmetry = np.abs(points - points.swapaxes(1, 2)).max(axis=(1, 2))
+            positive = np.linalg.eigvalsh(points)[:, 0] >= 0
+            return positive & (off_trace <= EQUALITY) & (off_symmetry <= EQUALITY)
+    return None
+
+
+def outside(domain: Domain, points: list[Array]) -> list[int]:
+    """The rounds whose point either judge puts outside."""
+    inside = np.array([domain.margin(point) >= 0 for point in points])
+    member = is_member(domain, np.stack(points))
+    return np.flatnonzero(~(inside if member is None else inside & member)).tolist()
+
+
+@pytest.mark.parametrize("way", ANSWERS)
+@pytest.mark.parametrize("make", [smooth, lipschitz])
+@pytest.mark.parametrize("domain", DOMAINS.values(), ids=DOMAINS)
+def test_never_outside(domain: Domain, make: Callable[..., Learner], way: str) -> None:
+    points = played(make(domain, seed=1), way, ROUNDS)
+    assert outside(domain, points) == []
+    assert len({point.tobytes() for point in points}) == ROUNDS  # it does explore
+
+
+EXTREMES: dict[str, Callable[[Domain], Learner]] = {
+    "no smoothness": lambda domain: dikin.AdaptiveSmooth(domain, 0.0, seed=2),
+    "huge smoothness": lambda domain: dikin.AdaptiveSmooth(domain, 1e9, seed=2),
+    "no slope": lambda domain: dikin.AdaptiveLipschitz(domain, 0.0, seed=2),
+    "huge slope": lambda domain: dikin.AdaptiveLipschitz(domain, 1e6, seed=2),
+    "short horizon": lambda domain: smooth(domain, seed=2, horizon=3),
+}
+
+
+@pytest.mark.parametrize("build", EXTREMES.values(), ids=EXTREMES)
+@pytest.mark.parametrize("domain", DOMAINS.values(), ids=DOMAINS)
+def test_never_outside_with_extreme_arguments(
+    domain: Domain, build: Callable[[Domain], Learner]
+) -> None:
+    for way in ("all low", "curved"):
+        assert outside(domain, played(build(domain), way, 60)) == []
+
+
+@pytest.mark.parametrize("make", [smooth, lipschitz])
+@pytest.mark.parametrize("domain", DOMAINS.values(), ids=DOMAINS)
+def test_the_net_is_not_what_keeps_points_inside(
+    domain: Domain, make: Callable[..., Learner], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Dikin's ellipsoid does: the last correction, for rounding, has nothing to do here."""
+    learner = make(domain, seed=3)
+    monkeypatch.setattr(learner, "_inside", lambda u, point: point)
+    assert outside(domain, played(learner, "all low", 300)) == []
+
+
+NARROW = {
+    "ball": dikin.Ball(3, 1e-15, [3, -5, 1]),
+    "ellipsoid": dikin.Ellipsoid([3, 5], np.diag([1e-30, 4e-30])),
+    "affine": dikin.Affine(dikin.Ball(2), np.array([[1, 0.5], [0, 1]]) * 1e-15, [1, 1]),
+}
+
+
+@pytest.mark.parametrize("make", [smooth, lipschitz])
+@pytest.mark.parametrize("domain", NARROW.values(), ids=NARROW)
+def test_rounding_is_caught_by_the_net(
+    domain: Domain, make: Callable[..., Learner], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a set a few ulps wide points round over the edge; without the net, some get there."""
+    assert outside(domain, played(make(domain, seed=1), "alternating", 1000)) == []
+    learner = make(domain, seed=1)
+    monkeypatch.setattr(learner, "_inside", lambda u, point: point)
+    assert outside(domain, played(learner, "alternating", 1000)) != []
+
+
+# --- both judges can say no ----------------------------------------------------------------------
+
+
+class FarSighted(dikin.AdaptiveSmooth):
+    """Explores half as far again as Dikin's ellipsoid, without the net."""
+
+    def _propose(self) -> Any:
+        u, square, memo = super()._propose()
+        y = self.geometry.vector(self._place)
+        return y + 1.5 * (u - y), square, memo
+
+    def _inside(self, u: Array, point: Array) -> Array:
+        return point
+
+
+class LenientBall(dikin.Ball):
+    """A margin that forgets the centre."""
+
+    def margin(self, point: Array) -> float:
+        return 1.0
+
+
+@pytest.mark.parametrize("kind", ["ball", "box", "simplex", "ellipsoid", "polytope"])
+def test_a_learner_that_looks_too_far_is_caught(kind: str) -> None:
+    domain = DOMAINS[kind + "0"]
+    points = played(FarSighted(domain, 0.0, seed=1), "one side", ROUNDS)
+    found = outside(domain, points)
+    assert found
+    assert found == np.flatnonzero(~is_member(domain, np.stack(points))).tolist()
+    assert found == [t for t in range(ROUNDS) if domain.margin(points[t]) < 0]
+
+
+def test_a_margin_that_is_too_lenient_is_caught() -> None:
+    points = played(FarSighted(LenientBall(2), 0.0, seed=1), "one side", ROUNDS)
+    assert outside(LenientBall(2), points)
+
+
+@pytest.mark.parametrize(
+    ("domain", "point"),
+    [
+        (dikin.Simplex(2), [0.5, 0.5 + 1e-11]),
+        (dikin.Simplex(2), [1 + 1e-15, -1e-15]),
+        (dikin.Spectrahedron(2), [[0.5, 0.5], [0.5 + 1e-11, 0.5]]),
+        (dikin.Spectrahedron(2), [[0.5, 0.5 + 1e-12], [0.5 + 1e-12, 0.5]]),
+        (dikin.Box([0], [1]), [1 + 1e-15]),
+        (dikin.Polytope([[1], [-1]], [1, 0]), [-1e-300]),
+        (dikin.Ellipsoid([0], [[4]]), [2 + 1e-15]),
+        (dikin.Ball(1, 2.0), [2 + 1e-15]),
+    ],
+)
+def test_the_formulas_grant_nothing(domain: Domain, point: Any) -> None:
+    assert is_member(domain, np.array([point], dtype=float)).tolist() == [False]
+    assert is_member(domain, domain.center[None]).tolist() == [True]

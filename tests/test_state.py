@@ -1,0 +1,246 @@
+"""State on disk: a loaded learner continues bit for bit, a broken file is an error."""
+
+import contextlib
+import itertools
+import json
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dikin
+from dikin import errors, registry, storage
+from dikin.domains.base import Domain
+from dikin.learners.base import Learner
+
+DOMAINS = {
+    f"{kind}{i}": domain
+    for kind, cls in registry.domains().items()
+    for i, domain in enumerate(cls.examples())
+}
+SAVABLE = {name: domain for name, domain in DOMAINS.items() if not name.startswith("frombarrier")}
+MAKERS = [dikin.AdaptiveSmooth, dikin.AdaptiveLipschitz]
+
+ARGUMENTS: list[dict[str, Any]] = [
+    # The middle and half-width of these are rounded: they do not give back the two ends.
+    {"loss_range": (-7.31, 1.17)},
+    {"loss_range": (0.1, 0.3)},
+    {"loss_range": (1e-3, 1e3)},
+    {"horizon": 50},
+    {"horizon": 50, "constants": "paper"},
+]
+
+pytestmark = pytest.mark.filterwarnings("ignore::dikin.errors.CertificateVoidWarning")
+
+
+def frozen(learner: Learner) -> str:
+    return json.dumps(learner.state(), sort_keys=True)
+
+
+def answer(learner: Learner, query: dikin.Query | int, t: int) -> None:
+    low, high = learner.units.loss_range
+    loss = min(max(low + (high - low) * (0.5 + 0.5 * np.sin(1.7 * t)), low), high)
+    learner.tell(query, float(loss), learner.curvature_limit[0] * (0.9 if t % 3 == 0 else 0.0))
+
+
+def middle_of_a_game(make: Callable[..., Learner], domain: Domain, **arguments: Any) -> Learner:
+    """Twenty answers, some out of order; queries 20, 22, 23 open and 21 forgotten."""
+    learner = make(domain, 1.0, seed=11, **arguments)
+    for t in range(0, 20, 2):
+        first, second = learner.ask(), learner.ask()
+        answer(learner, second, t)
+        answer(learner, first, t + 1)
+    for _ in range(4):
+        learner.ask()
+    learner.forget(21)
+    return learner
+
+
+def assert_same_future(learner: Learner, twin: Learner) -> None:
+    """Open queries are answered in another order than they were asked; then the game goes on."""
+    assert [q.id for q in learner.open_queries] == [q.id for q in twin.open_queries]
+    for ours, theirs in zip(learner.open_queries, twin.open_queries, strict=True):
+        assert np.array_equal(ours.point, theirs.point)
+        assert ours.point.dtype == theirs.point.dtype
+    for player in (learner, twin):
+        with pytest.raises(errors.ClosedQueryError, match="query 21"):
+            player.tell(21, 0.0)
+        for t, key in enumerate([23, 20, 22]):
+            answer(player, key, t)
+    for t in range(20):
+        ours, theirs = learner.ask(), twin.ask()
+        assert np.array_equal(ours.point, theirs.point)
+        answer(learner, ours, t)
+        answer(twin, theirs, t)
+    assert np.array_equal(learner.center, twin.center)
+    assert frozen(learner) == frozen(twin)
+
+
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize("domain", SAVABLE.values(), ids=SAVABLE)
+def test_continues_bit_for_bit(
+    tmp_path: Path, make: Callable[..., Learner], domain: Domain
+) -> None:
+    learner = middle_of_a_game(make, domain)
+    learner.save(tmp_path / "a.json")
+    twin = dikin.load(tmp_path / "a.json")
+    assert type(twin) is type(learner)
+    assert (twin.rounds, frozen(twin)) == (20, frozen(learner))
+    assert_same_future(learner, twin)
+
+
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize("arguments", ARGUMENTS, ids=str)
+def test_continues_with_its_arguments(
+    make: Callable[..., Learner], arguments: dict[str, Any]
+) -> None:
+    with warnings.catch_warnings(action="ignore"):
+        learner = middle_of_a_game(make, dikin.Simplex(3), **arguments)
+        twin = dikin.restore(json.loads(json.dumps(learner.state(), allow_nan=False)))
+    assert twin.units.loss_scale == learner.units.loss_scale
+    assert twin.units.loss_offset == learner.units.loss_offset
+    assert (twin.horizon, twin.constants) == (learner.horizon, learner.constants)
+    assert_same_future(learner, twin)
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_functions_come_back_through_the_domain(
+    tmp_path: Path, make: Callable[..., Learner]
+) -> None:
+    path = tmp_path / "a.json"
+    (domain,) = dikin.FromBarrier.examples()
+    for whole in (domain, dikin.Product(dikin.Box([0], [1]), domain)):
+        learner = middle_of_a_game(make, whole)
+        learner.save(path)
+        with pytest.raises(dikin.DikinError, match=r"domain=\.\.\."):
+            dikin.load(path)
+        assert_same_future(learner, dikin.load(path, domain=whole))
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_another_domain_is_refused(make: Callable[..., Learner]) -> None:
+    state = middle_of_a_game(make, dikin.Box([0, 0], [10, 2])).state()
+    for other in (dikin.Ball(2), dikin.Box([0, 0, 0], [1, 1, 1]), dikin.Box([0, 0], [10, 3])):
+        with pytest.raises(dikin.DikinError):
+            dikin.restore(state, domain=other)
+
+
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize("domain", SAVABLE.values(), ids=SAVABLE)
+def test_looking_at_the_state_changes_nothing(make: Callable[..., Learner], domain: Domain) -> None:
+    watched, alone = make(domain, 1.0, seed=5), make(domain, 1.0, seed=5)
+    for t in range(30):
+        watched.state()["numbers"]["items"].clear()  # nor does writing into what it gave
+        ours, theirs = watched.ask(), alone.ask()
+        watched.state()["open"].clear()
+        assert np.array_equal(ours.point, theirs.point)
+        answer(watched, ours, t)
+        answer(alone, theirs, t)
+    assert frozen(watched) == frozen(alone)
+
+
+def shape(value: Any) -> Any:
+    """A JSON value without its numbers."""
+    if isinstance(value, dict):
+        return {key: shape(part) for key, part in value.items()}
+    return [shape(part) for part in value] if isinstance(value, list) else type(value).__name__
+
+
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize("domain", SAVABLE.values(), ids=SAVABLE)
+def test_size_does_not_grow(make: Callable[..., Learner], domain: Domain) -> None:
+    learner, shapes = make(domain, 1.0, seed=5), []
+    for t in range(150):
+        query = learner.ask()
+        if t % 5 == 4:
+            learner.forget(query)
+        else:
+            answer(learner, query, t)
+        shapes.append(shape(learner.state()))
+    assert all(later == shapes[0] for later in shapes)
+    assert len(frozen(learner)) < 3000
+
+
+# --- files that are not whole --------------------------------------------------------------------
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    middle_of_a_game(dikin.AdaptiveSmooth, dikin.Box([0, 0], [10, 2])).save(tmp_path / "a.json")
+    return tmp_path / "a.json"
+
+
+def test_truncated(saved: Path) -> None:
+    whole = saved.read_bytes()
+    for length in range(0, len(whole), 97):
+        saved.write_bytes(whole[:length])
+        with pytest.raises(errors.StateError, match=r"a\.json is not a saved learner"):
+            dikin.load(saved)
+        assert saved.read_bytes() == whole[:length]
+
+
+def test_flipped_byte(saved: Path) -> None:
+    whole, state = saved.read_bytes(), storage.read(saved)
+    passed = 0
+    for place, bit in itertools.product(range(len(whole)), (0x01, 0x20)):
+        saved.write_bytes(whole[:place] + bytes([whole[place] ^ bit]) + whole[place + 1 :])
+        with contextlib.suppress(errors.StateError):
+            # 1e-05 and 1E-05 are one number, and so may be two long decimals.
+            assert storage.read(saved) == state
+            passed += 1
+    assert passed < 0.05 * len(whole)
+
+
+BROKEN = {
+    "empty": b"",
+    "blank": b"\n",
+    "a list": b"[]",
+    "other format": b'{"format": "tune log", "version": 1, "state": {}}',
+    "no format": b'{"version": 1}',
+    "no state": b'{"format": "dikin learner", "version": 1}',
+    "no version": b'{"format": "dikin learner", "state": {}}',
+    "version one half": b'{"format": "dikin learner", "version": 0.5, "state": {}}',
+    "bytes": bytes(range(256)),
+    "deep": b"[" * 100_000,
+    "long number": b"1" * 5000,
+}
+
+
+@pytest.mark.parametrize("content", BROKEN.values(), ids=BROKEN)
+def test_not_a_saved_learner(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "a.json"
+    path.write_bytes(content)
+    with pytest.raises(errors.StateError, match=r"a\.json") as caught:
+        dikin.load(path)
+    assert isinstance(caught.value, ValueError)
+    assert path.read_bytes() == content
+
+
+def test_newer_version(saved: Path) -> None:
+    saved.write_bytes(saved.read_bytes().replace(b'"version": 1', b'"version": 2'))
+    with pytest.raises(errors.StateVersionError, match=r"version 2.*up to 1: upgrade dikin"):
+        dikin.load(saved)
+
+
+def test_no_file_at_all(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        dikin.load(tmp_path / "nowhere.json")
+    with pytest.raises((errors.StateError, IsADirectoryError), match=tmp_path.name):
+        dikin.load(tmp_path)
+
+
+def test_altered_state(saved: Path) -> None:
+    state = storage.read(saved)
+    for key in state:
+        with pytest.raises(errors.StateError, match=key):
+            dikin.restore({name: part for name, part in state.items() if name != key})
+    with pytest.raises(errors.UnknownKindError, match="Did you mean 'adaptivesmooth'"):
+        dikin.restore(state | {"learner": "adaptivesmoth"})
+    with pytest.raises(dikin.DikinError, match="Did you mean 'box'"):
+        dikin.restore(state | {"domain": {"kind": "bx"}})
+    for key, value in {"rounds": "x", "generator": {}, "numbers": {}, "open": [5]}.items():
+        with pytest.raises(errors.StateError):
+            dikin.restore(state | {key: value})
