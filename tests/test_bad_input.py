@@ -248,6 +248,7 @@ ARGUMENTS: list[tuple[str, Any, list[str]]] = [
     *[("smoothness", v, [repr(v), "number"]) for v in ("x", "1.5", None)],
     *[("smoothness", v, [repr(v), "number"]) for v in ([1], 1j, True)],
     ("smoothness", HUGE, ["smoothness"]),
+    ("smoothness", 1e308, ["smoothness", "1e+308"]),  # its square is infinite in any units
     ("loss_range", (5, -3), ["(5, -3)", *RANGE]),
     ("loss_range", (2, 2), ["(2, 2)", *RANGE]),
     ("loss_range", (0, math.inf), ["(0, inf)", "finite", *RANGE]),

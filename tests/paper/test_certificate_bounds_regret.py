@@ -165,6 +165,26 @@ def test_certificate_bounds_the_mean_regret(kind: str, place: str) -> None:
     holds(check, right_way, uphill)
 
 
+@pytest.mark.parametrize("kind", ["ridge", "kink"])
+def test_lemma_main_result_arbitrary_any_lambda_will_do(kind: str) -> None:
+    """lemma:main-result-smooth-arbitrary, thm: lip-arbitrary: any lambda_t in (0, 1).
+
+    lambda_t is t sqrt(2) modulo 1, far from the fixed point: more regret, and a larger certificate.
+    """
+
+    def arbitrary(learner: Any) -> Any:
+        numbers = iter(np.sqrt(2) * np.arange(1, ROUNDS + 1) % 1)
+        return altered(learner, regularisation=lambda total: float(next(numbers)))
+
+    def check(way: Callable[[Any], Any]) -> None:
+        g = game(kind, "disc", "constant")
+        plays = np.array([g.play(arbitrary(way(g.learner(seed)))) for seed in range(SEEDS)])
+        regret, certificate = plays.mean(axis=0) - [g.best(), 0]
+        assert 0 < regret <= certificate
+
+    holds(check, right_way, uphill)
+
+
 def test_certificate_is_below_the_trivial_bound_on_the_disc() -> None:
     """T = 10^4, smooth ridge, constant curvature; all in units of B, where the trivial bound is 2T.
 

@@ -127,6 +127,39 @@ def test_lemma_FTRL_regret_needs_minimisers(kind: str, name: str) -> None:  # no
     holds(kappa, 1.0, 1.01)
 
 
+def check_regret_form(price: Callable[[Record, int], float], record: Record) -> None:
+    """sum l_t(y_t) - l_t(u) <= lambda_0/2 |u|^2 + kappa (psi(u) - psi(y_1))/eta_{T+1} + prices."""
+    base = record.kappa / record.eta[-1] * record.psi.value(np.zeros(record.dim))
+    paid = sum(price(record, t) for t in range(record.rounds))
+    for u in [record.y[-1], *interior(record.psi, 9, count=3)]:
+        bound = regulariser(record, record.rounds, u) - base + paid
+        assert left(record, u) <= bound + 1e-9 * (1 + abs(bound))
+
+
+def nothing(r: Record, t: int) -> float:
+    return 0.0
+
+
+@both
+@every_set
+def test_eqn_regret_form(kind: str, name: str) -> None:
+    """A round costs 2 eta_t |g_t|*^2 with the paper's constants and T >= rho."""
+    check = partial(check_regret_form, record=run(kind, name, "paper"))
+    holds(check, lambda r, t: 2 * r.eta[t] * r.dual(t) ** 2, nothing)
+
+
+@both
+@every_set
+def test_eqn_regret_form_with_the_sharp_constants(kind: str, name: str) -> None:
+    """A round costs omega*(eta_t |g_t|*)/eta_t, which is at most eta_t |g_t|*^2."""
+    record = run(kind, name, "sharp")
+    check = partial(check_regret_form, record=record)
+    holds(check, Record.round_bound, lambda r, t: -r.round_bound(t))
+    assert all(
+        record.round_bound(t) <= record.eta[t] * record.dual(t) ** 2 for t in range(record.rounds)
+    )
+
+
 # --- the comparator ----------------------------------------------------------------------------
 
 
@@ -153,6 +186,28 @@ def boundary(psi: Chart, seed: int, count: int = 12) -> list[Array]:
     rng = np.random.default_rng(seed)
     ways = [direction(psi, rng) for _ in range(count)]
     return [exit_time(psi.value, np.zeros(psi.dim), way) * way for way in ways]
+
+
+@every_domain
+def test_eq_part_1_regularisation_is_at_most_half_of_lambda(psi: Chart) -> None:
+    """lambda/2 |u|^2 <= lambda/2 on the set, because R reaches its farthest point."""
+
+    def check(stretched: float) -> None:
+        for x in boundary(psi, 25, count=40):
+            assert stretched**2 * float(x @ x) <= 1 + 1e-12
+
+    holds(check, 1.0, 5.0)
+
+
+@every_domain
+def test_y_1_minimises_the_barrier_and_the_first_objective(psi: Chart) -> None:
+    """argmin psi is the origin, where lambda_0/2 |u|^2 + kappa psi(u)/eta_1 is least as well."""
+
+    def check(u: Array) -> None:
+        gradient = psi.gradient(u)
+        assert sqrt(float(gradient @ np.linalg.solve(psi.hessian(u), gradient))) <= 1e-8
+
+    holds(check, np.zeros(psi.dim), *(1e-3 * x for x in boundary(psi, 26, count=2)))
 
 
 def check_bias(shares: float, psi: Chart) -> None:

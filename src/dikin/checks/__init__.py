@@ -1,2 +1,96 @@
-def check_domain(): ...
-def check_learner(): ...
+"""The law: one function, one theorem, for every domain and every learner.
+
+`check_domain` and `check_learner` run all that apply. A law is a function called `check_*` in one
+of the modules here; it is found by its name, which says what it states, and its failure by the
+number that broke it.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from itertools import count, islice
+from typing import Any
+
+from dikin.domains.base import Domain
+from dikin.errors import ParameterError
+from dikin.learners.barrier_ftrl import BarrierFTRL
+from dikin.learners.base import Learner
+from dikin.streams import stream
+
+Law = Callable[..., None]
+Make = Callable[[int], Learner]
+"""A fresh learner from a seed."""
+
+
+def laws(*modules: str) -> dict[str, Law]:
+    """The laws in modules of this package, by name, in the order in which they are written."""
+    found: dict[str, Law] = {}
+    for name in modules:
+        module = importlib.import_module(f"dikin.checks.{name}")
+        found |= {
+            key: value
+            for key, value in vars(module).items()
+            if key.startswith("check_") and value.__module__ == module.__name__
+        }
+    return found
+
+
+def domain_laws() -> dict[str, Law]:
+    """The laws of a domain: functions of the domain and a generator."""
+    return laws("domain", "geometry")
+
+
+def learner_laws(learner: type[Learner]) -> dict[str, Law]:
+    """The laws of a learner: functions of what makes one from a seed, and a seed."""
+    machine = ("barrier_ftrl",) if issubclass(learner, BarrierFTRL) else ()
+    return laws("learner", *machine)
+
+
+def check_domain(domain: Domain, seed: int = 0) -> list[str]:
+    """The names of the laws of a domain, all of which held; the first that does not is an error.
+
+    >>> from dikin import Ball
+    >>> "check_dikin_ellipsoid_is_inside" in check_domain(Ball(2))
+    True
+    """
+    if not isinstance(domain, Domain):
+        raise ParameterError(f"check_domain needs a domain such as Ball(2), got {domain!r}")
+    found = domain_laws()
+    for name, law in found.items():
+        law(domain, stream(seed, name))
+    return list(found)
+
+
+def check_learner(
+    learner: type[Learner] | Callable[[Domain, int], Learner], domain: Domain, seed: int = 0
+) -> list[str]:
+    """The names of the laws of a learner on a domain, all of which held.
+
+    `learner` is a class, of which all examples are checked, or a function of a domain and a seed.
+
+    >>> from dikin import AdaptiveSmooth, Ball
+    >>> held = check_learner(lambda domain, seed: AdaptiveSmooth(domain, 1.0, seed=seed), Ball(2))
+    >>> "check_points_stay_inside" in held
+    True
+    """
+    names: dict[str, None] = {}
+    for make in makes(learner, domain):
+        for name, law in learner_laws(type(make(seed))).items():
+            law(make, seed)
+            names[name] = None
+    return list(names)
+
+
+def makes(learner: Any, domain: Domain) -> list[Make]:
+    """What makes the learners to be checked, from a class or a function of a domain and a seed."""
+    if not isinstance(learner, type):
+        return [lambda seed: learner(domain, seed)]
+    if not issubclass(learner, Learner):
+        raise ParameterError(f"check_learner needs a learner such as AdaptiveSmooth, got {learner}")
+    cls: type[Learner] = learner
+
+    def nth(i: int) -> Make:
+        return lambda seed: next(islice(cls.examples(domain, seed), i, None))
+
+    return [nth(i) for i, _ in zip(count(), cls.examples(domain, 0), strict=False)]

@@ -23,17 +23,18 @@ def minimise(
     The decrement, the length of the Newton step in the local norm, says both how far the minimiser
     is and how far one may step: below 1 a full step stays inside, above 1/4 it is damped.
     """
-    x, last = start, np.inf
+    x, near = start, 0
     for _ in range(200):
         g = gradient(x)
         step = -solve(cholesky(hessian(x)), g)
         decrement = sqrt(max(-float(g @ step), 0.0))
         x = x + (step if decrement <= 0.25 else step / (1.0 + decrement))
-        # The second way out: rounding in the gradient is all that is left.
-        if decrement <= TOLERANCE or (decrement <= 1e-6 and decrement > last / 2):
+        near += decrement <= 1e-4
+        # A decrement that small is squared by the next step. If after several it is not smaller,
+        # rounding in the gradient is all that is left.
+        if decrement <= TOLERANCE or near > 4:
             return x
-        last = decrement
-    raise NumericalError(f"Newton's method stopped at a decrement of {last:.1e} after 200 steps")
+    raise NumericalError(f"Newton's method stopped at a decrement of {decrement:.1e}")
 
 
 def cholesky(matrix: Array) -> Array:

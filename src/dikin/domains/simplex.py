@@ -96,13 +96,14 @@ class SimplexGeometry(ClosedGeometry):
     def solve(self, linear: Array, quadratic: float, weight: float, near: Place) -> Place:
         pull, square = linear / self.scale, quadratic / self.scale**2
         low, high = float(pull.min()), float(pull.max())
-        level = first_level(low, high, square, weight, self.size, near[2])
+        least = least_level(low, high, square, weight, self.size)
+        level = max(near[2], least)
         for turn in range(100):
             x, slope = _positive_roots(pull + level, square, weight)
             step = (float(x.sum()) - 1.0) / slope
             if last_step(step, level, turn, weight, low, high):
                 break
-            level += step
+            level = max(level + step, least)
         x /= x.sum()
         return (x - 1 / self.size) / self.scale, x, level
 
@@ -124,14 +125,12 @@ class SimplexGeometry(ClosedGeometry):
 
 
 @compiled
-def first_level(
-    low: float, high: float, square: float, weight: float, n: int, near: float
-) -> float:
-    """The last round's level, raised to where the sum could be one at all.
+def least_level(low: float, high: float, square: float, weight: float, n: int) -> float:
+    """A level at which the sum is at least one: the root lies above it.
 
     At the first bound the largest entry alone is one; at the second every entry is at least 1/n.
     """
-    return max(near, weight - square - low, n * weight - square / n - high)
+    return max(weight - square - low, n * weight - square / n - high)
 
 
 @compiled
@@ -154,14 +153,15 @@ class SimplexKernel(NamedTuple):
         low, high = extremes(linear)
         low, high = low / self.scale, high / self.scale
         x = state[n : 2 * n]
-        level = first_level(low, high, square, weight, n, state[2 * n])
+        least = least_level(low, high, square, weight, n)
+        level = max(state[2 * n], least)
         total = 1.0
         for turn in range(100):
             total, slope = simplex_roots(linear, self.scale, level, square, weight, x)
             step = (total - 1.0) / slope
             if last_step(step, level, turn, weight, low, high):
                 break
-            level += step
+            level = max(level + step, least)
         state[2 * n] = level
         for i in range(n):
             x[i] /= total

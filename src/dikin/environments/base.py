@@ -79,6 +79,9 @@ class Environment(ABC):
         """Row 0: the losses suffered; the others: tallies. Each with its compensation."""
         self._setup = streams.stream(seed, "environment's shape")
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.domain!r})"
+
     def answer(self, point: Array) -> tuple[float, float]:
         """Play the next round at a point: its loss and its strong convexity."""
         self.rounds += 1

@@ -16,7 +16,7 @@ from dikin.environments.shared import one_sign
 from dikin.errors import ParameterError
 from dikin.kernel import reordered
 
-GAP = 1e-13
+GAP = 1e-11
 """How far, relative to the largest loss, the best point found may be from the best there is."""
 
 

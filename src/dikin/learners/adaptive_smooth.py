@@ -10,9 +10,10 @@ lambda_t solves lambda^2 (S_{t-1} + sigma_t + lambda) = d^2 (beta + 1).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 from math import log, sqrt
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from dikin.domains.base import Domain
 from dikin.learners.adaptive import PAPER_KAPPA, Adaptive
@@ -148,3 +149,10 @@ class AdaptiveSmooth(Adaptive):
 
     def arguments(self) -> dict[str, Any]:
         return {"smoothness": self.smoothness} | super().arguments()
+
+    @classmethod
+    def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
+        unit = 1.0 / domain.radius**2  # beta = 1 in the paper's units, for losses in [-1, 1]
+        yield cls(domain, unit, seed=seed)
+        yield cls(domain, 20 * unit, horizon=1000, seed=seed)
+        yield cls(domain, unit, loss_range=(3, 11), seed=seed)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from functools import cached_property
 from math import isfinite
 from numbers import Real
@@ -191,6 +192,11 @@ class Learner(ABC):
     @abstractmethod
     def arguments(self) -> dict[str, Any]:
         """The constructor's arguments besides the domain and the seed."""
+
+    @classmethod
+    @abstractmethod
+    def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
+        """A few learners on a domain for the checks: plain, with a horizon, of other losses."""
 
     @abstractmethod
     def _numbers(self) -> dict[str, Any]:

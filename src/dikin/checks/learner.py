@@ -1,0 +1,330 @@
+"""The laws of a learner, whatever its mathematics: what it may play, and what may change it.
+
+Every `check_*` takes `make`, which builds a fresh learner from a seed, and a seed.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from math import inf, nan, sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dikin.checks.probing import fail
+from dikin.domains.base import Array
+from dikin.errors import (
+    CertificateVoidWarning,
+    ClosedQueryError,
+    CurvatureError,
+    CurvatureTooLargeError,
+    DikinError,
+    ForeignQueryError,
+    LossError,
+    LossRangeError,
+    NotSavableError,
+    UnknownQueryError,
+)
+from dikin.learners.base import Learner, Query
+
+Make = Callable[[int], Learner]
+ROUNDS = 150
+
+
+# --- how the laws play -------------------------------------------------------------------------
+
+
+class Move(NamedTuple):
+    """What an adversary sees of a round. The learner's centre is more than a bandit may show."""
+
+    round: int
+    offset: Array
+    """The played point as a chart vector."""
+    step: Array
+    """From the learner's centre to the played point, in the chart."""
+
+
+PATTERNS: dict[str, Callable[[Move], float]] = {
+    "highest": lambda move: 1.0,
+    "lowest": lambda move: -1.0,
+    "alternating": lambda move: 1.0 if move.round % 2 else -1.0,
+    "steep": lambda move: 1.0 if move.offset.sum() > 0 else -1.0,
+    # Every estimate of the gradient points the same way: the fastest road to the boundary.
+    "driving": lambda move: 1.0 if move.step.sum() > 0 else -1.0,
+    "linear": lambda move: float(np.tanh(3 * move.step[0] + move.offset.sum())),
+}
+"""Losses, as positions between the lowest (-1) and the highest (1) of the range."""
+
+
+def loss_at(learner: Learner, position: float) -> float:
+    """The loss at a position in the learner's range; the ends are the ends to the last bit."""
+    low, high = learner.units.loss_range
+    ends = {-1.0: low, 1.0: high}
+    return ends.get(position, low + (high - low) * (position + 1) / 2)
+
+
+def play(learner: Learner, rounds: int, pattern: str = "linear") -> Iterator[Query]:
+    """The queries of a game against a pattern, with every curvature from none to the limit."""
+    domain = learner.domain
+    for t in range(rounds):
+        center, query = learner.center, learner.ask()
+        yield query
+        where = domain.locate(query.point) / domain.radius
+        step = where - domain.locate(center) / domain.radius
+        position = PATTERNS[pattern](Move(t, where, step))
+        curvature = learner.curvature_limit[0] * (t % 3) / 2
+        learner.tell(query, loss_at(learner, position), curvature)
+
+
+def snapshot(learner: Learner) -> dict[str, Any]:
+    """All that the future depends on; on a domain made of functions, all that shows of it."""
+    try:
+        return learner.state()
+    except NotSavableError:
+        queries = [(query.id, query.point.tolist()) for query in learner.open_queries]
+        certificate = repr(getattr(learner, "certificate", None))  # NaN equals nothing
+        return {"rounds": learner.rounds, "center": learner.center.tolist(), "open": queries} | {
+            "certificate": certificate
+        }
+
+
+@contextmanager
+def overlapping() -> Iterator[None]:
+    """Answers may overlap here: that this voids a certificate is a law of its own."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CertificateVoidWarning)
+        yield
+
+
+def _name(learner: Learner) -> str:
+    return f"{type(learner).__name__} on {learner.domain}"
+
+
+# --- the points --------------------------------------------------------------------------------
+
+
+def check_points_stay_inside(make: Make, seed: int) -> None:
+    """Every asked point belongs to the domain, whatever the losses: no tolerance."""
+    for pattern in PATTERNS:
+        learner = make(seed)
+        domain = learner.domain
+        for query in play(learner, ROUNDS, pattern):
+            point = query.point
+            if point.shape != domain.point_shape or point.dtype != np.float64:
+                fail(_name(learner), f"asked about a point of shape {point.shape}, {point.dtype}")
+            margin = domain.margin(point)
+            if not margin >= 0:
+                fail(
+                    _name(learner),
+                    f"query {query.id} under {pattern} losses has margin {margin:.3g}: {point}",
+                )
+
+
+def check_points_surround_the_center(make: Make, seed: int) -> None:
+    """Between two answers the asked points have the learner's centre as their mean.
+
+    The band is six standard deviations of the mean, each estimated from the points themselves: a
+    true learner of ten dimensions fails less than once in 10^7 runs.
+    """
+    learner, n = make(seed), 1500
+    for _ in play(learner, 20, "driving"):
+        pass
+    center = learner.domain.locate(learner.center)
+    steps = np.array([learner.domain.locate(learner.ask().point) - center for _ in range(n)])
+    bias = np.abs(steps.mean(axis=0)) * sqrt(n) / steps.std(axis=0).clip(1e-300)
+    # In one dimension both points are equally far: their spread is known, and the mean binomial.
+    if not bias.max() <= 6:
+        fail(_name(learner), f"the mean of {n} points is {bias.max():.3g} sd from the centre")
+
+
+# --- chance ------------------------------------------------------------------------------------
+
+
+def check_same_seed_same_play(make: Make, seed: int) -> None:
+    """One seed is one play, bit for bit; another seed is another."""
+    games = [[query.point for query in play(make(s), 30)] for s in (seed, seed, seed + 1)]
+    for i, (one, two) in enumerate(zip(*games[:2], strict=True)):
+        if not np.array_equal(one, two):
+            fail(_name(make(seed)), f"seed {seed} asked query {i} about {one}, then about {two}")
+    if np.array_equal(games[0], games[2]):
+        fail(_name(make(seed)), f"seeds {seed} and {seed + 1} play alike")
+
+
+# --- the state ---------------------------------------------------------------------------------
+
+
+def check_restored_learner_continues_exactly(make: Make, seed: int) -> None:
+    """A state that went through JSON continues bit for bit, with its open queries.
+
+    On a domain made of functions there is no state, and `state` says so by `NotSavableError`.
+    """
+    learner = make(seed)
+    for _ in play(learner, 25):
+        pass
+    queries = [learner.ask() for _ in range(3)]
+    try:
+        state = learner.state()
+    except NotSavableError:
+        return
+    twin = type(learner).restore(learner.domain, json.loads(json.dumps(state)))
+    _same(learner, twin, "right after")
+    with overlapping():
+        for query in (queries[2], queries[0]):
+            for each in (learner, twin):
+                each.tell(query.id, loss_at(each, 0.3), 0.0)
+            _same(learner, twin, f"after an answer to query {query.id}")
+        for ours, theirs in zip(play(learner, 25), play(twin, 25), strict=True):
+            if ours.id != theirs.id or not np.array_equal(ours.point, theirs.point):
+                fail(_name(learner), f"asks {ours}, its restored twin {theirs}")
+    _same(learner, twin, "at the end")
+
+
+def _same(learner: Learner, twin: Learner, when: str) -> None:
+    ours, theirs = snapshot(learner), snapshot(twin)
+    for key in ours:
+        if ours[key] != theirs[key]:
+            fail(_name(learner), f"{when} restoring, {key} is {theirs[key]} and was {ours[key]}")
+
+
+def check_state_does_not_grow(make: Make, seed: int) -> None:
+    """The state after many rounds holds as many numbers as after few."""
+    learner = make(seed)
+    sizes = []
+    for rounds in (10, 200):
+        for _ in play(learner, rounds):
+            pass
+        sizes.append(_numbers_in(snapshot(learner)))
+    if sizes[0] != sizes[1]:
+        fail(_name(learner), f"the state grew from {sizes[0]} to {sizes[1]} numbers in 200 rounds")
+
+
+def _numbers_in(value: Any) -> int:
+    if isinstance(value, dict):
+        return sum(map(_numbers_in, value.values()))
+    if isinstance(value, list | tuple):
+        return sum(map(_numbers_in, value))
+    return 1
+
+
+def check_looking_changes_nothing(make: Make, seed: int) -> None:
+    """Reading a learner, or writing into an array that it gave away, leaves its future as it was.
+
+    An array that cannot be written into is as good as a copy.
+    """
+    learner, twin = make(seed), make(seed)
+    for ours, theirs in zip(play(learner, 20), play(twin, 20), strict=True):
+        before = snapshot(learner)
+        for array in (ours.point, learner.center, *(q.point for q in learner.open_queries)):
+            if array.flags.writeable:
+                kept = array.copy()
+                array += 1.0
+                after = snapshot(learner)
+                array[...] = kept
+                if before != after:
+                    fail(_name(learner), f"writing into the array {kept} that it gave changed it")
+        if not np.array_equal(ours.point, theirs.point):
+            fail(_name(learner), f"being looked at moved query {ours.id} to {ours.point}")
+
+
+# --- the answers -------------------------------------------------------------------------------
+
+
+class Refusal(NamedTuple):
+    """An answer that must be refused."""
+
+    query: Any
+    loss: Any
+    curvature: Any
+    error: type[DikinError]
+
+
+def refusals(learner: Learner, query: Query, closed: Query) -> Iterator[Refusal]:
+    """Every kind of wrong answer, each wrong in one thing only."""
+    low, high = learner.units.loss_range
+    limit, fine = learner.curvature_limit[0], loss_at(learner, 0.0)
+    for loss in (nan, inf, -inf, "0.5", None, True, [0.5], 1j):
+        yield Refusal(query, loss, 0.0, LossError)
+    for loss in (low - 0.01 * (high - low), high + 0.01 * (high - low), 1e300):
+        yield Refusal(query, loss, 0.0, LossRangeError)
+    for curvature in (nan, inf, -1e-9, "0", None, False, [0.0]):
+        yield Refusal(query, fine, curvature, CurvatureError)
+    for curvature in (1.01 * limit + 1e-6, 1e300):
+        yield Refusal(query, fine, curvature, CurvatureTooLargeError)
+    for unknown in (10**6, -1, "0", None, 0.5, Query(10**6, query.point)):
+        yield Refusal(unknown, fine, 0.0, UnknownQueryError)
+    for shut in (closed, closed.id):
+        yield Refusal(shut, fine, 0.0, ClosedQueryError)
+    yield Refusal(Query(query.id, query.point + 1e-9), fine, 0.0, ForeignQueryError)
+
+
+def check_refused_answer_changes_nothing(make: Make, seed: int) -> None:
+    """A wrong answer is an error of its kind, and the learner is as it was before."""
+    learner, twin = make(seed), make(seed)
+    for each in (learner, twin):
+        *_, closed = play(each, 5)
+        query = each.ask()
+    before = snapshot(learner)
+    for refusal in refusals(learner, query, closed):
+        try:
+            learner.tell(*refusal[:3])
+        except refusal.error:
+            pass
+        else:
+            fail(_name(learner), f"accepted the answer {refusal}")
+        if snapshot(learner) != before:
+            fail(_name(learner), f"the refused answer {refusal} changed the state")
+    for each in (learner, twin):
+        each.tell(query.id, loss_at(each, 0.5))
+    for ours, theirs in zip(play(learner, 10), play(twin, 10), strict=True):
+        if not np.array_equal(ours.point, theirs.point):
+            fail(_name(learner), f"refused answers moved query {ours.id} to {ours.point}")
+
+
+def check_queries_are_answered_in_any_order(make: Make, seed: int) -> None:
+    """Ids are distinct; each query is open until its answer, and every answer is a round."""
+    learner = make(seed)
+    queries = [learner.ask() for _ in range(6)]
+    open_ids = [query.id for query in queries]
+    if len(set(open_ids)) != len(open_ids):
+        fail(_name(learner), f"gave the ids {open_ids}")
+    with overlapping():
+        for i, answered in enumerate((3, 0, 5, 1, 4, 2)):
+            learner.tell(queries[answered], loss_at(learner, -0.5))
+            open_ids.remove(queries[answered].id)
+            if [query.id for query in learner.open_queries] != open_ids:
+                found = [query.id for query in learner.open_queries]
+                fail(_name(learner), f"has {found} open after {i + 1} answers, not {open_ids}")
+            if learner.rounds != i + 1:
+                fail(_name(learner), f"counts {learner.rounds} rounds after {i + 1} answers")
+
+
+def check_forget_closes_that_query_alone(make: Make, seed: int) -> None:
+    """A forgotten query is closed; the others, and all that is played later, are as without it."""
+    learner, twin = make(seed), make(seed)
+    for each in (learner, twin):
+        for _ in play(each, 10):
+            pass
+        queries = [each.ask() for _ in range(3)]
+    before = snapshot(learner)
+    learner.forget(queries[1])
+    after = snapshot(learner)
+    rest = [item for i, item in enumerate(before["open"]) if i != 1]
+    if after != before | {"open": rest}:
+        changed = [key for key in before if key != "open" and after[key] != before[key]]
+        fail(_name(learner), f"forgetting changed {changed or 'other queries'}")
+    for verb in (lambda: learner.forget(queries[1]), lambda: learner.tell(queries[1], 0.0)):
+        try:
+            verb()
+        except ClosedQueryError:
+            continue
+        fail(_name(learner), f"query {queries[1].id} can be used after it was forgotten")
+    with overlapping():
+        for each in (learner, twin):
+            each.tell(queries[2].id, loss_at(each, 1.0))
+            each.tell(queries[0].id, loss_at(each, -1.0))
+        for ours, theirs in zip(play(learner, 10), play(twin, 10), strict=True):
+            if not np.array_equal(ours.point, theirs.point):
+                fail(_name(learner), f"forgetting moved query {ours.id} to {ours.point}")

@@ -1,0 +1,91 @@
+"""Every environment on every domain keeps what it declares; each law catches its mutant."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dikin import registry
+from dikin.checks import environment as laws
+from dikin.domains.ball import Ball
+from dikin.environments.kink import Kink
+from dikin.environments.ridge import Ridge
+from dikin.errors import CheckFailedError
+from dikin.streams import stream
+
+CHECKS = {n: f for n, f in inspect.getmembers(laws, inspect.isfunction) if n.startswith("check_")}
+DOMAINS = [domain for cls in registry.domains().values() for domain in cls.examples()]
+
+
+@pytest.mark.parametrize("kind", registry.environments())
+@pytest.mark.parametrize("domain", DOMAINS, ids=repr)
+def test_environment_keeps_the_laws(kind: str, domain: Any) -> None:
+    cls = registry.environments()[kind]
+    for index, _ in enumerate(cls.examples(domain, 3)):
+        for check in CHECKS.values():
+            check(lambda i=index: list(cls.examples(domain, 3))[i], stream(0, check.__name__))
+
+
+class TooCurved(Ridge):
+    def curvature(self, round: int) -> float:
+        return 1.01 * (super().curvature(round) + 0.01)
+
+
+class TooRound(Ridge):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.smoothness = 0.7 * (self.smoothness or 0)
+
+
+class TooSteep(Kink):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.lipschitz *= 0.7
+
+
+class OutOfRange(Ridge):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.loss_range = (self.loss_range[0], 0.5 * self.loss_range[1])
+
+
+class Watching(Ridge):
+    def answer(self, point: Any) -> tuple[float, float]:
+        loss, curvature = super().answer(point)
+        self._seen = getattr(self, "_seen", 0.0) + float(np.sum(point))
+        return loss + 1e-6 * self._seen, curvature
+
+
+class NotTheBest(Ridge):
+    def best(self) -> tuple[Any, float]:
+        return self.domain.center, super().best()[1]
+
+
+class NotItsTotal(Kink):
+    def best(self) -> tuple[Any, float]:
+        point, total = super().best()
+        return point, total + 0.01
+
+
+MUTANTS = {
+    "check_losses_are_as_strongly_convex_as_told": [TooCurved],
+    "check_losses_are_as_smooth_as_declared": [TooRound],
+    "check_losses_are_as_steep_as_declared": [TooSteep],
+    "check_losses_keep_the_declared_range": [OutOfRange],
+    "check_losses_do_not_depend_on_play": [Watching],
+    "check_best_is_no_worse_than_any_point": [NotTheBest, NotItsTotal],
+}
+
+
+def test_every_law_has_a_mutant() -> None:
+    assert MUTANTS.keys() == CHECKS.keys()
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_law_catches_its_mutants(name: str) -> None:
+    for mutant in MUTANTS[name]:
+        with pytest.raises(CheckFailedError, match=mutant.__name__):
+            CHECKS[name](lambda m=mutant: m(Ball(3), 1.0, 0.2, seed=1), stream(0, name))

@@ -1,0 +1,139 @@
+"""The game as a whole: checkpoints, totals, roads, refusals, progress."""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+import sys
+from fractions import Fraction
+from typing import Any
+
+import numba
+import numpy as np
+import pytest
+
+import dikin
+from dikin.engine import kernels
+from dikin.engine.play import geometric
+from dikin.environments.base import add
+
+
+def game(rounds: int = 300, **settings: Any) -> dikin.Run:
+    world = dikin.Ridge(dikin.Ball(2), 1.0, 0.2, seed=1)
+    learner = dikin.AdaptiveSmooth(dikin.Ball(2), 1.0, loss_range=world.loss_range, seed=1)
+    return dikin.play(learner, world, rounds, **settings)
+
+
+def test_checkpoints_are_log_spaced_and_end_with_the_last_round() -> None:
+    run = game(1000, checkpoints=5)
+    assert run.checkpoints[0] == 1
+    assert run.checkpoints[-1] == 1000
+    ratios = run.checkpoints[8:] / run.checkpoints[7:-1]
+    assert ratios.max() / ratios.min() < 1.1
+    assert geometric(1, 20).tolist() == [1]
+    for column in (run.regret, run.certificate, run.losses):
+        assert column.shape == run.checkpoints.shape
+
+
+def test_regret_is_loss_minus_that_of_the_comparator() -> None:
+    world = dikin.Kink(dikin.Box([0, 0], [4, 1]), 2.0, 0.1, seed=4)
+    learner = dikin.AdaptiveLipschitz(world.domain, 2.0, loss_range=world.loss_range, seed=4)
+    run = dikin.play(learner, world, 500)
+    twin = dikin.Kink(world.domain, 2.0, 0.1, seed=4)
+    theirs = math.fsum(twin.answer(run.comparator)[0] for _ in range(500))
+    assert run.regret[-1] == pytest.approx(run.total_loss - theirs, rel=1e-12)
+    assert world.domain.contains(run.comparator)
+
+
+def test_playing_on_continues_the_same_game() -> None:
+    world = dikin.Ridge(dikin.Ball(2), 1.0, 0.2, seed=1)
+    learner = dikin.AdaptiveSmooth(dikin.Ball(2), 1.0, loss_range=world.loss_range, seed=1)
+    dikin.play(learner, world, 120)
+    run = dikin.play(learner, world, 180)
+    assert run.checkpoints[-1] == 300
+    assert run.regret[-1] == game(300).regret[-1]
+
+
+def test_a_plain_python_loss_runs_readable_and_a_compiled_one_fused() -> None:
+    def bowl(round: int, x: Any) -> float:
+        return 0.5 * ((x[0] - 0.2) ** 2 + (x[1] + 0.1) ** 2)
+
+    def run(loss: Any) -> dikin.Run:
+        world = dikin.FromFunction(
+            dikin.Ball(2), loss, 1.0, loss_range=(0, 1), smoothness=1.0, comparator=[0.2, -0.1]
+        )
+        learner = dikin.AdaptiveSmooth(dikin.Ball(2), 1.0, loss_range=(0, 1), seed=2)
+        return dikin.play(learner, world, 200)
+
+    slow, fast = run(bowl), run(numba.njit(bowl))
+    assert (slow.fused, fast.fused) == (False, True)
+    np.testing.assert_allclose(slow.regret, fast.regret, rtol=1e-9)
+
+
+def test_a_dense_domain_runs_readable() -> None:
+    world = dikin.Ridge(dikin.Polytope([[-1, 0], [0, -1], [1, 1]], [0, 0, 1]), 1.0, seed=1)
+    learner = dikin.AdaptiveSmooth(world.domain, 1.0, loss_range=world.loss_range, seed=1)
+    run = dikin.play(learner, world, 50)
+    assert not run.fused
+    assert 0 < run.regret[-1] < run.certificate[-1]
+
+
+def test_open_queries_keep_the_game_on_the_readable_road() -> None:
+    world = dikin.Ridge(dikin.Ball(2), 1.0, seed=1)
+    learner = dikin.AdaptiveSmooth(dikin.Ball(2), 1.0, loss_range=world.loss_range, seed=1)
+    learner.ask()
+    assert not dikin.play(learner, world, 20).fused
+    assert len(learner.open_queries) == 1
+
+
+@pytest.mark.parametrize("rounds", [0, -3, 1.5, True, "x"])
+def test_a_wrong_number_of_rounds_is_refused(rounds: Any) -> None:
+    with pytest.raises(dikin.DikinError, match=r"rounds must be .*got"):
+        game(rounds)
+
+
+def test_mismatched_players_are_refused_with_the_way_out() -> None:
+    world = dikin.Ridge(dikin.Ball(2), 4.0, seed=1)
+    with pytest.raises(dikin.DikinError, match="loss_range=environment.loss_range"):
+        dikin.play(dikin.AdaptiveSmooth(dikin.Ball(2), 4.0), world, 10)
+    with pytest.raises(dikin.DikinError, match=r"shape \(3,\).*shape \(2,\)"):
+        dikin.play(dikin.AdaptiveSmooth(dikin.Ball(3), 4.0, loss_range=(-9, 9)), world, 10)
+
+
+def test_compensated_sums_lose_nothing_where_plain_ones_do() -> None:
+    rng = np.random.default_rng(0)
+    values = (rng.standard_normal(20_000) * 10.0 ** rng.uniform(-12, 12, 20_000)).tolist()
+    exact = float(sum(map(Fraction, values)))
+    sums = np.zeros((1, 2))
+    for value in values:
+        add(sums, 0, value)
+    size = math.fsum(map(abs, values))
+    assert abs(sums.sum() - exact) <= 2e-16 * abs(exact) + 1e-28 * size
+    assert abs(sum(values) - exact) > 5e-15 * abs(exact)  # so the test can tell
+
+
+def test_compiled_code_is_found_again_by_another_process(tmp_path: Any) -> None:
+    """The first process compiles and says so; the second says nothing."""
+    script = (
+        "import dikin; w = dikin.Ridge(dikin.Ball(3), 1.0, 0.1, seed=1);"
+        "l = dikin.AdaptiveSmooth(dikin.Ball(3), 1.0, loss_range=w.loss_range, seed=1);"
+        "print(dikin.play(l, w, 100).fused)"
+    )
+    for expected in ("dikin: compiling the loop for BallKernel and RidgeWorld, once ...\n", ""):
+        done = subprocess.run(
+            [sys.executable, "-c", script],
+            env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert (done.stdout, done.stderr) == ("True\n", expected)
+
+
+def test_changed_source_never_meets_old_machine_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = kernels.source_stamp()
+    monkeypatch.setattr("pathlib.Path.read_bytes", lambda self: b"other")
+    kernels.source_stamp.cache_clear()
+    assert kernels.source_stamp() != before
+    kernels.source_stamp.cache_clear()

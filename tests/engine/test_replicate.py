@@ -1,0 +1,70 @@
+"""Many games: the same with any workers, in any order, and on a cluster that loses a machine."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from typing import Any
+
+import distributed
+import joblib
+import numpy as np
+import pytest
+
+import dikin
+
+
+def world(seed: int) -> dikin.Environment:
+    return dikin.Ridge(dikin.Ball(2), 1.0, 0.1, seed=seed)
+
+
+def learner(seed: int) -> dikin.Learner:
+    return dikin.AdaptiveSmooth(dikin.Ball(2), 1.0, loss_range=world(0).loss_range, seed=seed)
+
+
+def same(one: list[dikin.Run], two: list[dikin.Run]) -> bool:
+    return len(one) == len(two) and all(
+        np.array_equal(a.regret, b.regret) and np.array_equal(a.certificate, b.certificate)
+        for a, b in zip(one, two, strict=True)
+    )
+
+
+def test_results_do_not_depend_on_workers_or_order() -> None:
+    alone = dikin.replicate(learner, world, 400, 6)
+    assert same(alone, dikin.replicate(learner, world, 400, 6, workers=2))
+    assert same(alone[::-1], dikin.replicate(learner, world, 400, range(5, -1, -1)))
+    assert not same(alone, dikin.replicate(learner, world, 400, range(1, 7)))
+    assert len({run.regret[-1] for run in alone}) == 6
+
+
+def test_no_seeds_are_refused() -> None:
+    with pytest.raises(dikin.DikinError, match="at least one game"):
+        dikin.replicate(learner, world, 10, 0)
+
+
+def slow_learner(seed: int) -> dikin.Learner:
+    time.sleep(0.3)
+    return learner(seed)
+
+
+def test_a_dask_cluster_that_loses_a_worker_gives_the_same_results() -> None:
+    alone = dikin.replicate(learner, world, 400, 12)
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        victims = list(client.run(os.getpid).values())
+        threading.Timer(1.2, kill, (victims[0],)).start()
+        with joblib.parallel_config("dask", client=client):
+            together = dikin.replicate(slow_learner, world, 400, 12, workers=None)
+        survivors = list(client.run(os.getpid).values())
+    assert victims[0] not in survivors
+    assert same(alone, together)
+
+
+def kill(pid: int) -> Any:
+    os.kill(pid, signal.SIGKILL)
