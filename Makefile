@@ -19,7 +19,7 @@ demo: $(READY)
 	$(BIN)/python examples/changing_curvature.py
 
 bench: $(READY)
-	$(BIN)/python benchmarks/ask_tell.py
+	$(BIN)/python benchmarks/run.py
 
 stub: $(READY)
 	$(BIN)/python -m dikin.stub

@@ -31,7 +31,6 @@ from dikin.errors import (
 from dikin.learners.base import Learner, Query
 
 Make = Callable[[int], Learner]
-ROUNDS = 150
 
 
 # --- how the laws play -------------------------------------------------------------------------
@@ -54,7 +53,6 @@ PATTERNS: dict[str, Callable[[Move], float]] = {
     "steep": lambda move: 1.0 if move.offset.sum() > 0 else -1.0,
     # Every estimate of the gradient points the same way: the fastest road to the boundary.
     "driving": lambda move: 1.0 if move.step.sum() > 0 else -1.0,
-    "linear": lambda move: float(np.tanh(3 * move.step[0] + move.offset.sum())),
 }
 """Losses, as positions between the lowest (-1) and the highest (1) of the range."""
 
@@ -66,7 +64,7 @@ def loss_at(learner: Learner, position: float) -> float:
     return ends.get(position, low + (high - low) * (position + 1) / 2)
 
 
-def play(learner: Learner, rounds: int, pattern: str = "linear") -> Iterator[Query]:
+def play(learner: Learner, rounds: int, pattern: str = "steep") -> Iterator[Query]:
     """The queries of a game against a pattern, with every curvature from none to the limit."""
     domain = learner.domain
     for t in range(rounds):
@@ -99,7 +97,8 @@ def overlapping() -> Iterator[None]:
         yield
 
 
-def _name(learner: Learner) -> str:
+def name(learner: Learner) -> str:
+    """A learner, for a message."""
     return f"{type(learner).__name__} on {learner.domain}"
 
 
@@ -111,14 +110,15 @@ def check_points_stay_inside(make: Make, seed: int) -> None:
     for pattern in PATTERNS:
         learner = make(seed)
         domain = learner.domain
-        for query in play(learner, ROUNDS, pattern):
+        # Only the driven get anywhere near the boundary, and the last digits are met there.
+        for query in play(learner, 250 if pattern == "driving" else 70, pattern):
             point = query.point
             if point.shape != domain.point_shape or point.dtype != np.float64:
-                fail(_name(learner), f"asked about a point of shape {point.shape}, {point.dtype}")
+                fail(name(learner), f"asked about a point of shape {point.shape}, {point.dtype}")
             margin = domain.margin(point)
             if not margin >= 0:
                 fail(
-                    _name(learner),
+                    name(learner),
                     f"query {query.id} under {pattern} losses has margin {margin:.3g}: {point}",
                 )
 
@@ -129,15 +129,14 @@ def check_points_surround_the_center(make: Make, seed: int) -> None:
     The band is six standard deviations of the mean, each estimated from the points themselves: a
     true learner of ten dimensions fails less than once in 10^7 runs.
     """
-    learner, n = make(seed), 1500
+    learner, n = make(seed), 1000
     for _ in play(learner, 20, "driving"):
         pass
     center = learner.domain.locate(learner.center)
     steps = np.array([learner.domain.locate(learner.ask().point) - center for _ in range(n)])
     bias = np.abs(steps.mean(axis=0)) * sqrt(n) / steps.std(axis=0).clip(1e-300)
-    # In one dimension both points are equally far: their spread is known, and the mean binomial.
     if not bias.max() <= 6:
-        fail(_name(learner), f"the mean of {n} points is {bias.max():.3g} sd from the centre")
+        fail(name(learner), f"the mean of {n} points is {bias.max():.3g} sd from the centre")
 
 
 # --- chance ------------------------------------------------------------------------------------
@@ -148,9 +147,9 @@ def check_same_seed_same_play(make: Make, seed: int) -> None:
     games = [[query.point for query in play(make(s), 30)] for s in (seed, seed, seed + 1)]
     for i, (one, two) in enumerate(zip(*games[:2], strict=True)):
         if not np.array_equal(one, two):
-            fail(_name(make(seed)), f"seed {seed} asked query {i} about {one}, then about {two}")
+            fail(name(make(seed)), f"seed {seed} asked query {i} about {one}, then about {two}")
     if np.array_equal(games[0], games[2]):
-        fail(_name(make(seed)), f"seeds {seed} and {seed + 1} play alike")
+        fail(name(make(seed)), f"seeds {seed} and {seed + 1} play alike")
 
 
 # --- the state ---------------------------------------------------------------------------------
@@ -178,7 +177,7 @@ def check_restored_learner_continues_exactly(make: Make, seed: int) -> None:
             _same(learner, twin, f"after an answer to query {query.id}")
         for ours, theirs in zip(play(learner, 25), play(twin, 25), strict=True):
             if ours.id != theirs.id or not np.array_equal(ours.point, theirs.point):
-                fail(_name(learner), f"asks {ours}, its restored twin {theirs}")
+                fail(name(learner), f"asks {ours}, its restored twin {theirs}")
     _same(learner, twin, "at the end")
 
 
@@ -186,19 +185,19 @@ def _same(learner: Learner, twin: Learner, when: str) -> None:
     ours, theirs = snapshot(learner), snapshot(twin)
     for key in ours:
         if ours[key] != theirs[key]:
-            fail(_name(learner), f"{when} restoring, {key} is {theirs[key]} and was {ours[key]}")
+            fail(name(learner), f"{when} restoring, {key} is {theirs[key]} and was {ours[key]}")
 
 
 def check_state_does_not_grow(make: Make, seed: int) -> None:
     """The state after many rounds holds as many numbers as after few."""
     learner = make(seed)
     sizes = []
-    for rounds in (10, 200):
+    for rounds in (10, 100):
         for _ in play(learner, rounds):
             pass
         sizes.append(_numbers_in(snapshot(learner)))
     if sizes[0] != sizes[1]:
-        fail(_name(learner), f"the state grew from {sizes[0]} to {sizes[1]} numbers in 200 rounds")
+        fail(name(learner), f"the state grew from {sizes[0]} to {sizes[1]} numbers in 100 rounds")
 
 
 def _numbers_in(value: Any) -> int:
@@ -224,9 +223,9 @@ def check_looking_changes_nothing(make: Make, seed: int) -> None:
                 after = snapshot(learner)
                 array[...] = kept
                 if before != after:
-                    fail(_name(learner), f"writing into the array {kept} that it gave changed it")
+                    fail(name(learner), f"writing into the array {kept} that it gave changed it")
         if not np.array_equal(ours.point, theirs.point):
-            fail(_name(learner), f"being looked at moved query {ours.id} to {ours.point}")
+            fail(name(learner), f"being looked at moved query {ours.id} to {ours.point}")
 
 
 # --- the answers -------------------------------------------------------------------------------
@@ -273,14 +272,14 @@ def check_refused_answer_changes_nothing(make: Make, seed: int) -> None:
         except refusal.error:
             pass
         else:
-            fail(_name(learner), f"accepted the answer {refusal}")
+            fail(name(learner), f"accepted the answer {refusal}")
         if snapshot(learner) != before:
-            fail(_name(learner), f"the refused answer {refusal} changed the state")
+            fail(name(learner), f"the refused answer {refusal} changed the state")
     for each in (learner, twin):
         each.tell(query.id, loss_at(each, 0.5))
     for ours, theirs in zip(play(learner, 10), play(twin, 10), strict=True):
         if not np.array_equal(ours.point, theirs.point):
-            fail(_name(learner), f"refused answers moved query {ours.id} to {ours.point}")
+            fail(name(learner), f"refused answers moved query {ours.id} to {ours.point}")
 
 
 def check_queries_are_answered_in_any_order(make: Make, seed: int) -> None:
@@ -289,16 +288,16 @@ def check_queries_are_answered_in_any_order(make: Make, seed: int) -> None:
     queries = [learner.ask() for _ in range(6)]
     open_ids = [query.id for query in queries]
     if len(set(open_ids)) != len(open_ids):
-        fail(_name(learner), f"gave the ids {open_ids}")
+        fail(name(learner), f"gave the ids {open_ids}")
     with overlapping():
         for i, answered in enumerate((3, 0, 5, 1, 4, 2)):
             learner.tell(queries[answered], loss_at(learner, -0.5))
             open_ids.remove(queries[answered].id)
             if [query.id for query in learner.open_queries] != open_ids:
                 found = [query.id for query in learner.open_queries]
-                fail(_name(learner), f"has {found} open after {i + 1} answers, not {open_ids}")
+                fail(name(learner), f"has {found} open after {i + 1} answers, not {open_ids}")
             if learner.rounds != i + 1:
-                fail(_name(learner), f"counts {learner.rounds} rounds after {i + 1} answers")
+                fail(name(learner), f"counts {learner.rounds} rounds after {i + 1} answers")
 
 
 def check_forget_closes_that_query_alone(make: Make, seed: int) -> None:
@@ -314,17 +313,17 @@ def check_forget_closes_that_query_alone(make: Make, seed: int) -> None:
     rest = [item for i, item in enumerate(before["open"]) if i != 1]
     if after != before | {"open": rest}:
         changed = [key for key in before if key != "open" and after[key] != before[key]]
-        fail(_name(learner), f"forgetting changed {changed or 'other queries'}")
+        fail(name(learner), f"forgetting changed {changed or 'other queries'}")
     for verb in (lambda: learner.forget(queries[1]), lambda: learner.tell(queries[1], 0.0)):
         try:
             verb()
         except ClosedQueryError:
             continue
-        fail(_name(learner), f"query {queries[1].id} can be used after it was forgotten")
+        fail(name(learner), f"query {queries[1].id} can be used after it was forgotten")
     with overlapping():
         for each in (learner, twin):
             each.tell(queries[2].id, loss_at(each, 1.0))
             each.tell(queries[0].id, loss_at(each, -1.0))
         for ours, theirs in zip(play(learner, 10), play(twin, 10), strict=True):
             if not np.array_equal(ours.point, theirs.point):
-                fail(_name(learner), f"forgetting moved query {ours.id} to {ours.point}")
+                fail(name(learner), f"forgetting moved query {ours.id} to {ours.point}")

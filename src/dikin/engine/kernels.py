@@ -99,7 +99,7 @@ class SourceCache(FunctionCache):
         found = super().load_overload(sig, target_context)
         if found is None:
             kinds = " and ".join(kernel.instance_class.__name__ for kernel in (sig[0], sig[2]))
-            print(f"dikin: compiling the loop for {kinds}, once ...", file=sys.stderr)
+            sys.stderr.write(f"dikin: compiling the loop for {kinds}, once ...\n")
         return found
 
 

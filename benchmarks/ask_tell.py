@@ -1,0 +1,112 @@
+"""Ask and tell in plain Python against a textbook loop, and against other libraries' ask and tell."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from timing import Row, best_of, pretty
+
+import dikin
+
+DIM = 10
+THETA = np.full(DIM, 0.1)
+
+
+def loss(x: Any) -> float:
+    v = x - THETA
+    return 0.2 * float(v.dot(v))
+
+
+def flaxman_kalai_mcmahan(rounds: int) -> None:
+    """The twelve lines that everybody writes first."""
+    rng = np.random.default_rng(0)
+    y, delta, step = np.zeros(DIM), rounds**-0.25, 1 / math.sqrt(rounds)
+    for _ in range(rounds):
+        u = rng.standard_normal(DIM)
+        u /= np.linalg.norm(u)
+        value = loss(y + delta * u)
+        y = y - step * value * u
+        length = np.linalg.norm(y)
+        if length > 1 - delta:
+            y *= (1 - delta) / length
+
+
+def ask_and_tell(rounds: int) -> None:
+    learner = dikin.AdaptiveSmooth(dikin.Ball(DIM), 1.0, seed=1)
+    for _ in range(rounds):
+        query = learner.ask()
+        learner.tell(query, loss(query.point), 0.1)
+
+
+def pycma(rounds: int) -> None:
+    import cma
+
+    options = {"verbose": -9, "seed": 1}
+    strategy = cma.CMAEvolutionStrategy(DIM * [0.0], 0.3, options)
+    played = 0
+    while played < rounds:
+        points = strategy.ask()
+        strategy.tell(points, [loss(x) for x in points])
+        played += len(points)
+
+
+def nevergrad(rounds: int) -> None:
+    import nevergrad as ng
+
+    space = ng.p.Array(shape=(DIM,)).set_bounds(-1, 1)
+    optimizer = ng.optimizers.SPSA(parametrization=space, budget=rounds)
+    for _ in range(rounds):
+        candidate = optimizer.ask()
+        optimizer.tell(candidate, loss(candidate.value))
+
+
+def rows() -> Iterator[Row]:
+    rounds = 5000
+    theirs, ours = best_of(
+        12, lambda: flaxman_kalai_mcmahan(rounds), lambda: ask_and_tell(rounds)
+    )
+    yield Row(
+        f"ask + tell, ball, d={DIM}",
+        f"{pretty(ours / rounds)} a round, {rounds / ours:,.0f}/s",
+        f"12-line FKM loop, {pretty(theirs / rounds)}",
+        ours / theirs,
+        "<= 2",
+    )
+    for name, player in (("cma", pycma), ("nevergrad", nevergrad)):
+        if importlib.util.find_spec(name) is None:
+            yield Row(f"{name} ask + tell", "not installed", "pip install dikin[compare]")
+            continue
+        few = 400
+        (seconds,) = best_of(3, lambda p=player: p(few))  # type: ignore[misc]
+        yield Row(
+            f"{name} ask + tell, d={DIM}",
+            f"{pretty(seconds / few)} a round, {few / seconds:,.0f}/s",
+            "dikin ask + tell",
+            seconds / few / (ours / rounds),
+        )
+    yield from start_rows()
+
+
+def start_rows() -> Iterator[Row]:
+    """Fresh processes: importing, and the first answer."""
+    first = "import dikin; dikin.AdaptiveSmooth(dikin.Ball(10), 1.0, seed=1).ask()"
+    fused = (
+        "import dikin; w = dikin.Ridge(dikin.Ball(2), 1.0, seed=1);"
+        "l = dikin.AdaptiveSmooth(dikin.Ball(2), 1.0, loss_range=w.loss_range, seed=1);"
+        "assert dikin.play(l, w, 1).fused"
+    )
+    jobs = {
+        "import dikin": ("import dikin", "<= 0.4"),
+        "first ask of a process": (first, "<= 1"),
+        "first fused round of a second process": (fused, "<= 2.5"),
+    }
+    subprocess.run([sys.executable, "-c", fused], check=True)  # the first process compiles
+    for name, (code, limit) in jobs.items():
+        (seconds,) = best_of(5, lambda c=code: subprocess.run([sys.executable, "-c", c], check=True))  # type: ignore[misc]
+        yield Row(name, pretty(seconds), "one second", seconds, limit)

@@ -1,0 +1,111 @@
+"""The compiled loop against the price of its random numbers."""
+
+from __future__ import annotations
+
+import resource
+from collections.abc import Iterator
+from typing import Any
+
+import numba
+import numpy as np
+from timing import Row, best_of, pretty
+
+import dikin
+from dikin.engine.play import fused
+
+
+@numba.njit(cache=True)  # type: ignore[untyped-decorator]
+def draw(generator: Any, noise: Any, rounds: int) -> None:
+    """The random numbers of that many rounds, and nothing else."""
+    for _ in range(rounds):
+        for i in range(noise.size):
+            noise[i] = generator.standard_normal()
+
+
+def game(domain: dikin.Domain) -> tuple[Any, Any, Any]:
+    world = dikin.Ridge(domain, 1.0, 0.1, seed=1)
+    learner = dikin.AdaptiveSmooth(domain, 1.0, loss_range=world.loss_range, seed=1)
+    road = fused(learner, world)
+    assert road is not None
+    road(1000)
+    return road, learner, world
+
+
+def against_draws(domain: dikin.Domain, rounds: int) -> tuple[float, float]:
+    """Seconds a round, and seconds of drawing its normals."""
+    road, learner, _ = game(domain)
+    generator, noise = np.random.default_rng(0), np.zeros(learner.geometry.size)
+    draw(generator, noise, 1)
+    ours, theirs = best_of(15, lambda: road(rounds), lambda: draw(generator, noise, rounds))
+    return ours / rounds, theirs / rounds
+
+
+LIMITS = {
+    "ball": {2: "<= 12", 10: "<= 3.5", 100: "<= 1.9", 1000: "<= 1.7"},
+    "box": {2: "", 10: "", 100: "<= 6", 1000: "<= 6"},
+    "simplex": {2: "", 10: "", 100: "<= 6", 1000: "<= 6"},
+    "ellipsoid": {2: "", 10: "", 100: "<= 4", 1000: "<= 4"},
+    "ball x box": {2: "", 10: "", 100: "", 1000: ""},
+}
+
+
+def domain_of(name: str, d: int) -> dikin.Domain:
+    half = d // 2
+    match name:
+        case "ball":
+            return dikin.Ball(d)
+        case "box":
+            return dikin.Box(-np.ones(d), np.linspace(1, 3, d))
+        case "simplex":
+            return dikin.Simplex(d + 1)
+        case "ellipsoid":
+            return dikin.Ellipsoid(np.zeros(d), np.diag(np.linspace(1, 9, d)))
+        case _:
+            return dikin.Product(dikin.Ball(half), dikin.Box(-np.ones(d - half), np.ones(d - half)))
+
+
+def rows() -> Iterator[Row]:
+    for name, limits in LIMITS.items():
+        for d, limit in limits.items():
+            ours, theirs = against_draws(domain_of(name, d), max(100, 200_000 // d))
+            yield Row(
+                f"fused round, {name}, d={d}",
+                f"{pretty(ours)}, {1 / ours:,.0f}/s",
+                f"drawing its normals, {pretty(theirs)}",
+                ours / theirs,
+                limit,
+            )
+    yield from large_rows()
+    yield endurance_row()
+
+
+def large_rows() -> Iterator[Row]:
+    """Cost and memory in very many dimensions."""
+    before = None
+    for d in (10**4, 10**5, 10**6):
+        base = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        ours, theirs = against_draws(dikin.Ball(d), max(3, 10**6 // d))
+        grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - base) * 1024 / (8 * d)
+        yield Row(
+            f"fused round, ball, d={d:,}",
+            f"{pretty(ours)}; {max(grown, 0):.0f} vectors more memory",
+            f"drawing, {pretty(theirs)}" + (f"; x{ours / before:.1f} for 10x d" if before else ""),
+            ours / theirs,
+        )
+        before = ours
+
+
+def endurance_row() -> Row:
+    """Rounds a second at t = 10^3 and at t = 10^8."""
+    road, learner, world = game(dikin.Ball(2))
+    piece = 200_000
+    (early,) = best_of(5, lambda: road(piece))
+    while world.rounds < 10**8:
+        road(5_000_000)
+    (late,) = best_of(5, lambda: road(piece))
+    return Row(
+        f"fused round at t = {learner.rounds:.0e}",
+        f"{pretty(late / piece)}, {piece / late:,.0f}/s",
+        f"at t = 10^3, {pretty(early / piece)}",
+        late / early,
+    )

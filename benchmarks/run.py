@@ -1,0 +1,28 @@
+"""`make bench`: every speed claim as a ratio, each pair timed in the same run."""
+
+from __future__ import annotations
+
+import ask_tell
+import fused
+import others
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+
+def main() -> None:
+    console = Console()
+    table = Table("what", "figure", "against", "ratio", "limit", "", title="dikin benchmarks")
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("timing", total=None)
+        for module in (ask_tell, fused, others):
+            for row in module.rows():
+                ratio = "" if row.ratio is None else f"{row.ratio:.3g}"
+                mark = {True: "yes", False: "NO", None: ""}[row.met]
+                table.add_row(row.what, row.figure, row.against, ratio, row.limit, mark)
+                progress.update(task, advance=1, description=row.what)
+    console.print(table)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,324 @@
+"""Learners with one thing wrong, each beside the law that must notice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from checks.mutants import patched
+from dikin.domains.ball import Ball
+from dikin.domains.base import Array, Domain
+from dikin.errors import DikinError
+from dikin.learners.adaptive_smooth import AdaptiveSmooth
+from dikin.learners.base import Learner, Query
+
+Make = Callable[[int], Learner]
+
+
+def disc(kind: type[AdaptiveSmooth] = AdaptiveSmooth) -> Make:
+    """What makes a learner of a kind on a disc."""
+    return lambda seed: kind(Ball(2, 2.0, [3.0, -1.0]), 0.5, seed=seed)
+
+
+@dataclass(frozen=True)
+class LearnerMutant:
+    """What is wrong with a learner, and the law that this breaks."""
+
+    law: str
+    wrong: str
+    broken: Make
+    sound: Make = disc()
+
+
+# --- the points ----------------------------------------------------------------------------------
+
+
+class Moved(AdaptiveSmooth):
+    """Plays another point than the one it means."""
+
+    def ask(self) -> Query:
+        query = super().ask()
+        moved = Query(query.id, self.move(query.point - self.domain.center) + self.domain.center)
+        self._open[query.id] = moved, self._open[query.id][1]
+        return moved
+
+    def move(self, displacement: Array) -> Array:
+        raise NotImplementedError
+
+
+class FarOut(Moved):
+    def move(self, displacement: Array) -> Array:
+        return 1.5 * displacement
+
+
+class HairOutside(Moved):
+    """Never a millionth inside: rounds the last digits up where the set ends."""
+
+    def move(self, displacement: Array) -> Array:
+        length = float(np.linalg.norm(displacement))
+        return displacement * (1 + 1e-12 if length < 1.9 else 2 * (1 + 1e-12) / length)
+
+
+class SinglePrecision(Moved):
+    def move(self, displacement: Array) -> Array:
+        return displacement.astype(np.float32)  # type: ignore[return-value]
+
+    def ask(self) -> Query:
+        query = super().ask()
+        return Query(query.id, query.point.astype(np.float32))
+
+
+class OneSided(Moved):
+    def move(self, displacement: Array) -> Array:
+        center = self.center - self.domain.center
+        return center + np.abs(displacement - center)
+
+
+# --- chance and state ----------------------------------------------------------------------------
+
+
+class NewGenerator(AdaptiveSmooth):
+    @classmethod
+    def restore(cls, domain: Domain, state: dict[str, Any]) -> Self:
+        generator = cls(domain, 0.5, seed=1)._noise.state()
+        return super().restore(domain, state | {"generator": generator})
+
+
+class NoOpenQueries(AdaptiveSmooth):
+    @classmethod
+    def restore(cls, domain: Domain, state: dict[str, Any]) -> Self:
+        return super().restore(domain, state | {"open": []})
+
+
+class ShortMemory(AdaptiveSmooth):
+    """Writes eta to twelve digits."""
+
+    def _numbers(self) -> dict[str, Any]:
+        return super()._numbers() | {"rate": float(f"{self._rate:.12g}")}
+
+
+class Historian(AdaptiveSmooth):
+    def state(self) -> dict[str, Any]:
+        return super().state() | {"history": list(range(self.rounds))}
+
+
+class SharedPoint(AdaptiveSmooth):
+    """Gives its own linear term away as the centre."""
+
+    @property
+    def center(self) -> Array:
+        return self._linear
+
+
+class OneBuffer(AdaptiveSmooth):
+    """Reads what it asked back from the array that it gave away."""
+
+    def state(self) -> dict[str, Any]:
+        given = [query.point.tolist() for query in self.open_queries]
+        return super().state() | {"given": given}
+
+
+class Restless(AdaptiveSmooth):
+    """Draws when it is looked at."""
+
+    def state(self) -> dict[str, Any]:
+        self._noise.draw()
+        return super().state() | {"generator": None}
+
+
+# --- answers -------------------------------------------------------------------------------------
+
+
+class Consuming(AdaptiveSmooth):
+    """A refused answer closes the query."""
+
+    def tell(self, query: Any, loss: Any, curvature: Any = 0.0) -> None:
+        try:
+            super().tell(query, loss, curvature)
+        except DikinError:
+            self._open.pop(getattr(query, "id", query), None)
+            raise
+
+
+class Hasty(AdaptiveSmooth):
+    """Counts the round before it looks at the answer."""
+
+    def tell(self, query: Any, loss: Any, curvature: Any = 0.0) -> None:
+        self.rounds += 1
+        super().tell(query, loss, curvature)
+        self.rounds -= 1
+
+
+class Clipping(AdaptiveSmooth):
+    """Takes any loss for the nearest one of its range."""
+
+    def _normal_loss(self, loss: Any) -> float:
+        return super()._normal_loss(float(np.clip(loss, *self.units.loss_range)))
+
+
+class Trusting(AdaptiveSmooth):
+    """Never asks whether a query is its own."""
+
+    def _find(self, query: Any) -> Any:
+        return super()._find(getattr(query, "id", query))
+
+
+class FirstComeFirstServed(AdaptiveSmooth):
+    """Closes the oldest query, whichever is answered."""
+
+    def tell(self, query: Any, loss: Any, curvature: Any = 0.0) -> None:
+        asked, memo = self._find(query)
+        self._learn(memo, self._normal_loss(loss), 0.0)
+        del self._open[min(self._open)]
+
+
+class SameIds(AdaptiveSmooth):
+    def ask(self) -> Query:
+        self._next = self._next % 4
+        return super().ask()
+
+
+class Uncounted(AdaptiveSmooth):
+    def tell(self, query: Any, loss: Any, curvature: Any = 0.0) -> None:
+        super().tell(query, loss, curvature)
+        self.rounds = min(self.rounds, 3)
+
+
+class ForgetsAll(AdaptiveSmooth):
+    def forget(self, query: Any) -> None:
+        super().forget(query)
+        self._open.clear()
+
+
+class ForgetsNothing(AdaptiveSmooth):
+    def forget(self, query: Any) -> None:
+        self._find(query)
+
+
+class ForgettingIsARound(AdaptiveSmooth):
+    def forget(self, query: Any) -> None:
+        super().forget(query)
+        self.rounds += 1
+
+
+class ForgettingDraws(AdaptiveSmooth):
+    def forget(self, query: Any) -> None:
+        super().forget(query)
+        state = self._noise.state()
+        self._noise.draw()
+        vars(self._noise)["state"] = lambda: state
+
+
+# --- the machine ---------------------------------------------------------------------------------
+
+
+def machine(**changes: Any) -> Make:
+    """A learner with other inner workings."""
+    return lambda seed: patched(disc()(seed), **changes)
+
+
+def unshifted(seed: int) -> Learner:
+    learner = disc()(seed)
+    frame = learner.geometry.frame
+    patched(learner.geometry, frame=lambda self, place, kappa, shift: frame(place, kappa, 0.0))
+    return learner
+
+
+def preferring(seed: int) -> Learner:
+    learner = disc()(seed)
+    draw = learner._noise.draw
+    patched(learner._noise, draw=lambda self: draw() * [1.0, 1.5])
+    return learner
+
+
+class Dimensionless(AdaptiveSmooth):
+    """Forgets the d of d f~ H z."""
+
+    def _learn(self, asked: Any, loss: float, curvature: float) -> None:
+        super()._learn(asked, loss / self.domain.dim, curvature)
+
+
+class NoRegulariser(AdaptiveSmooth):
+    """Leaves lambda/2 |x|^2 out of f~."""
+
+    def _learn(self, asked: Any, loss: float, curvature: float) -> None:
+        asked.square = 0.0
+        super()._learn(asked, loss, curvature)
+
+
+class Undecided(AdaptiveSmooth):
+    """Its certificate falls."""
+
+    @property
+    def certificate(self) -> float:
+        return super().certificate / (1 + self.rounds)
+
+
+class Unbounded(AdaptiveSmooth):
+    @property
+    def certificate(self) -> float:
+        return super().certificate if self.rounds < 50 else float("inf")
+
+
+class Overconfident(AdaptiveSmooth):
+    """Certifies whatever comes."""
+
+    def _void(self) -> None:
+        pass
+
+
+class Alarmed(AdaptiveSmooth):
+    """Warns again and again."""
+
+    def _void(self) -> None:
+        super()._void()
+        super()._void()
+
+
+def fickle() -> Make:
+    """Another learner at every call."""
+    seeds: Iterator[int] = iter(range(1000))
+    return lambda seed: disc()(next(seeds))
+
+
+LEARNER_MUTANTS = [
+    LearnerMutant("check_points_stay_inside", "explores too far", disc(FarOut)),
+    LearnerMutant("check_points_stay_inside", "a hair outside", disc(HairOutside)),
+    LearnerMutant("check_points_stay_inside", "single precision", disc(SinglePrecision)),
+    LearnerMutant("check_points_surround_the_center", "explores one side", disc(OneSided)),
+    LearnerMutant("check_same_seed_same_play", "ignores its seed", lambda seed: disc()(0)),
+    LearnerMutant("check_same_seed_same_play", "has another seed", fickle()),
+    LearnerMutant("check_restored_learner_continues_exactly", "generator", disc(NewGenerator)),
+    LearnerMutant("check_restored_learner_continues_exactly", "queries", disc(NoOpenQueries)),
+    LearnerMutant("check_restored_learner_continues_exactly", "digits", disc(ShortMemory)),
+    LearnerMutant("check_state_does_not_grow", "keeps its history", disc(Historian)),
+    LearnerMutant("check_looking_changes_nothing", "gives its insides away", disc(SharedPoint)),
+    LearnerMutant("check_looking_changes_nothing", "reads what it gave", disc(OneBuffer)),
+    LearnerMutant("check_looking_changes_nothing", "draws when looked at", disc(Restless)),
+    LearnerMutant("check_refused_answer_changes_nothing", "closes the query", disc(Consuming)),
+    LearnerMutant("check_refused_answer_changes_nothing", "counts the round", disc(Hasty)),
+    LearnerMutant("check_refused_answer_changes_nothing", "clips the loss", disc(Clipping)),
+    LearnerMutant("check_refused_answer_changes_nothing", "trusts any query", disc(Trusting)),
+    LearnerMutant("check_queries_are_answered_in_any_order", "ids return", disc(SameIds)),
+    LearnerMutant("check_queries_are_answered_in_any_order", "rounds end", disc(Uncounted)),
+    LearnerMutant(
+        "check_queries_are_answered_in_any_order", "oldest first", disc(FirstComeFirstServed)
+    ),
+    LearnerMutant("check_forget_closes_that_query_alone", "forgets all", disc(ForgetsAll)),
+    LearnerMutant("check_forget_closes_that_query_alone", "forgets none", disc(ForgetsNothing)),
+    LearnerMutant("check_forget_closes_that_query_alone", "a round", disc(ForgettingIsARound)),
+    LearnerMutant("check_forget_closes_that_query_alone", "draws", disc(ForgettingDraws)),
+    LearnerMutant("check_points_are_uniform_on_the_ellipsoid_of_h", "no shift", unshifted),
+    LearnerMutant("check_points_are_uniform_on_the_ellipsoid_of_h", "prefers an axis", preferring),
+    LearnerMutant("check_estimate_is_unbiased_for_linear_losses", "no d", disc(Dimensionless)),
+    LearnerMutant("check_estimate_is_unbiased_for_linear_losses", "no lambda", disc(NoRegulariser)),
+    LearnerMutant("check_certificate_grows_with_the_rounds", "falls", disc(Undecided)),
+    LearnerMutant("check_certificate_grows_with_the_rounds", "explodes", disc(Unbounded)),
+    LearnerMutant(
+        "check_certificate_is_void_after_overlapping_answers", "stays", disc(Overconfident)
+    ),
+    LearnerMutant("check_certificate_is_void_after_overlapping_answers", "nags", disc(Alarmed)),
+]

@@ -1,0 +1,72 @@
+"""Every domain that the registry finds, with every example, keeps every law; wrapped ones too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+import dikin
+from dikin import registry
+from dikin.checks import Law, check_domain, domain_laws, laws
+from dikin.checks.probing import interior
+from dikin.domains.affine import Affine
+from dikin.domains.base import Domain
+from dikin.domains.box import Box
+from dikin.domains.product import Product
+from dikin.errors import ParameterError
+from dikin.streams import stream
+
+
+def examples() -> Iterator[tuple[str, Domain]]:
+    for kind, cls in registry.domains().items():
+        for i, domain in enumerate(cls.examples()):
+            yield f"{kind}{i}", domain
+
+
+def turned(domain: Domain) -> Affine:
+    """The domain turned, and stretched a hundred times more along one axis than another."""
+    n = domain.center.size
+    rng = np.random.default_rng(n)
+    left, right = (np.linalg.qr(rng.standard_normal((n, n)))[0] for _ in range(2))
+    matrix = (left * np.geomspace(0.1, 10, n)) @ right
+    return Affine(domain, matrix, 1 - matrix @ domain.center.ravel())
+
+
+def cases() -> Iterator[tuple[str, Domain, Law]]:
+    """An affine image of a set has no geometry of its own: the laws of the barrier suffice."""
+    for label, domain in examples():
+        for name, law in domain_laws().items():
+            yield f"{label}-{name}", domain, law
+            yield f"{label}-in-product-{name}", Product(domain, Box([-1], [4])), law
+        image = turned(domain)
+        for name, law in laws("domain").items():
+            yield f"{label}-in-affine-{name}", image, law
+
+
+CASES = list(cases())
+
+
+@pytest.mark.parametrize(
+    ("domain", "law"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
+)
+def test_domain_keeps_the_law(domain: Domain, law: Law) -> None:
+    law(domain, stream(0, law.__name__))
+
+
+@pytest.mark.parametrize("domain", [d for _, d in examples()], ids=[n for n, _ in examples()])
+def test_tolerances_mean_something(domain: Domain) -> None:
+    """Where rounding is large a law would grant everything: no example is so badly scaled."""
+    for each in (domain, turned(domain)):
+        spots = list(interior(each, stream(0, "tolerances")))
+        assert max(at.rounding for at in spots) < 1e-7
+        assert max(at.haze for at in spots) < 1e-4
+
+
+def test_check_domain_names_what_held() -> None:
+    held = check_domain(dikin.Ball(2), seed=3)
+    assert held == list(domain_laws())
+    assert "check_solve_is_stationary" in held
+    with pytest.raises(ParameterError, match="needs a domain"):
+        check_domain([1.0])  # type: ignore[arg-type]

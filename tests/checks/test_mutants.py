@@ -1,0 +1,39 @@
+"""Every law can fail: it passes a sound object and catches that object with one thing wrong."""
+
+from __future__ import annotations
+
+import pytest
+
+from checks.learner_mutants import LEARNER_MUTANTS, LearnerMutant
+from checks.mutants import DOMAIN_MUTANTS, DomainMutant
+from dikin.checks import domain_laws, learner_laws
+from dikin.errors import CheckFailedError
+from dikin.learners.adaptive_smooth import AdaptiveSmooth
+from dikin.streams import stream
+
+SEEDS = range(3)
+DOMAIN_LAWS = domain_laws()
+LEARNER_LAWS = learner_laws(AdaptiveSmooth)
+
+
+def test_every_law_has_a_mutant() -> None:
+    assert {mutant.law for mutant in DOMAIN_MUTANTS} == set(DOMAIN_LAWS)
+    assert {mutant.law for mutant in LEARNER_MUTANTS} == set(LEARNER_LAWS)
+
+
+@pytest.mark.parametrize("mutant", DOMAIN_MUTANTS, ids=lambda m: f"{m.law}-{m.wrong}")
+def test_domain_law_catches_its_mutant(mutant: DomainMutant) -> None:
+    law = DOMAIN_LAWS[mutant.law]
+    for seed in SEEDS:
+        law(mutant.sound(), stream(seed, mutant.law))
+        with pytest.raises(CheckFailedError, match=r"\w+\(dim=\d\): "):
+            law(mutant.broken(), stream(seed, mutant.law))
+
+
+@pytest.mark.parametrize("mutant", LEARNER_MUTANTS, ids=lambda m: f"{m.law}-{m.wrong}")
+def test_learner_law_catches_its_mutant(mutant: LearnerMutant) -> None:
+    law = LEARNER_LAWS[mutant.law]
+    for seed in SEEDS:
+        law(mutant.sound, seed)
+        with pytest.raises(CheckFailedError, match=r"\w+ on \w+\(dim=\d\): "):
+            law(mutant.broken, seed)

@@ -1,0 +1,37 @@
+"""The README's lines, run word for word."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_five_lines_do_what_they_say(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"```python\n(.*?)```", README, flags=re.S)
+    assert len(blocks) == 1
+    scope: dict[str, object] = {}
+    exec(blocks[0], scope)
+    center, certificate = capsys.readouterr().out.strip().rsplit(" ", 1)
+    assert center.startswith("[")
+    assert 0 < float(certificate) < 1e4
+    assert (tmp_path / "tuner.json").exists()
+    assert scope["learner"].rounds == 1  # type: ignore[attr-defined]
+
+
+def test_every_page_and_picture_that_is_named_exists() -> None:
+    for target in re.findall(r"\]\((?!http)([^)#]+)\)", README):
+        assert (ROOT / target).exists(), target
+
+
+def test_the_commands_are_in_the_makefile() -> None:
+    targets = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for command in re.findall(r"`make (\w+)`", README):
+        assert f"\n{command}:" in targets, command
