@@ -68,9 +68,7 @@ def nevergrad(rounds: int) -> None:
 
 def rows() -> Iterator[Row]:
     rounds = 5000
-    theirs, ours = best_of(
-        12, lambda: flaxman_kalai_mcmahan(rounds), lambda: ask_and_tell(rounds)
-    )
+    theirs, ours = best_of(12, lambda: flaxman_kalai_mcmahan(rounds), lambda: ask_and_tell(rounds))
     yield Row(
         f"ask + tell, ball, d={DIM}",
         f"{pretty(ours / rounds)} a round, {rounds / ours:,.0f}/s",
@@ -108,5 +106,7 @@ def start_rows() -> Iterator[Row]:
     }
     subprocess.run([sys.executable, "-c", fused], check=True)  # the first process compiles
     for name, (code, limit) in jobs.items():
-        (seconds,) = best_of(5, lambda c=code: subprocess.run([sys.executable, "-c", c], check=True))  # type: ignore[misc]
+        (seconds,) = best_of(
+            5, lambda c=code: subprocess.run([sys.executable, "-c", c], check=True)
+        )  # type: ignore[misc]
         yield Row(name, pretty(seconds), "one second", seconds, limit)

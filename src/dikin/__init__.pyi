@@ -4,6 +4,7 @@ from dikin.checks import check_domain as check_domain
 from dikin.checks import check_learner as check_learner
 from dikin.domains.affine import Affine as Affine
 from dikin.domains.ball import Ball as Ball
+from dikin.domains.base import Domain as Domain
 from dikin.domains.box import Box as Box
 from dikin.domains.ellipsoid import Ellipsoid as Ellipsoid
 from dikin.domains.frombarrier import FromBarrier as FromBarrier
@@ -12,6 +13,19 @@ from dikin.domains.polytope import Polytope as Polytope
 from dikin.domains.product import Product as Product
 from dikin.domains.simplex import Simplex as Simplex
 from dikin.domains.spectrahedron import Spectrahedron as Spectrahedron
+from dikin.engine.parallel import replicate as replicate
+from dikin.engine.play import Run as Run
+from dikin.engine.play import play as play
+from dikin.environments.base import Environment as Environment
+from dikin.environments.fromfunction import FromFunction as FromFunction
+from dikin.environments.kink import Kink as Kink
+from dikin.environments.linear import Linear as Linear
+from dikin.environments.patterns import Constant as Constant
+from dikin.environments.patterns import Decaying as Decaying
+from dikin.environments.patterns import FlatFirst as FlatFirst
+from dikin.environments.patterns import FlatLast as FlatLast
+from dikin.environments.quadratic import Quadratic as Quadratic
+from dikin.environments.ridge import Ridge as Ridge
 from dikin.errors import DikinError as DikinError
 from dikin.learners.adaptive_lipschitz import AdaptiveLipschitz as AdaptiveLipschitz
 from dikin.learners.adaptive_smooth import AdaptiveSmooth as AdaptiveSmooth

@@ -58,10 +58,10 @@ def test_domain_keeps_the_law(domain: Domain, law: Law) -> None:
 @pytest.mark.parametrize("domain", [d for _, d in examples()], ids=[n for n, _ in examples()])
 def test_tolerances_mean_something(domain: Domain) -> None:
     """Where rounding is large a law would grant everything: no example is so badly scaled."""
-    for each in (domain, turned(domain)):
+    for each, haze in ((domain, 1e-9), (turned(domain), 1e-2)):
         spots = list(interior(each, stream(0, "tolerances")))
         assert max(at.rounding for at in spots) < 1e-7
-        assert max(at.haze for at in spots) < 1e-4
+        assert max(at.haze for at in spots) < haze
 
 
 def test_check_domain_names_what_held() -> None:

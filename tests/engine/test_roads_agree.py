@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from engine.roads import Game, covering, games, interpreted
 
 from dikin.engine.play import fused, readable
 from dikin.environments.base import Environment
 from dikin.errors import CheckFailedError, PaperConstantsWarning
+from engine.roads import Game, covering, games, interpreted
 
 ROUNDS = 60
 ALL = list(games())

@@ -74,7 +74,9 @@ def check_points_are_uniform_on_the_ellipsoid_of_h(make: Make, seed: int) -> Non
         fail(name(learner), f"(z'Hz)^(1/2) is {length:.3g} from 1")
     spread = float(np.abs(d * s.T @ s / n - np.eye(d)).max())
     if not spread <= 6 * sqrt(2 / n):
-        fail(name(learner), f"d E ss' is {spread:.3g} from the identity, band {6 * sqrt(2 / n):.3g}")
+        fail(
+            name(learner), f"d E ss' is {spread:.3g} from the identity, band {6 * sqrt(2 / n):.3g}"
+        )
 
 
 class Given:

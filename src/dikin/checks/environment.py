@@ -52,7 +52,9 @@ def check_losses_are_as_strongly_convex_as_told(setup: Setup, rng: Generator) ->
             drop = (f(x) + f(y)) / 2 - f((x + y) / 2)
             owed = world.curvature(t) / 8 * float((x - y) @ (x - y))
             if not drop >= owed - DIGITS * size:
-                fail(world, f"round {t}: the chord lies {drop:.3g} above the loss, wanted {owed:.3g}")
+                fail(
+                    world, f"round {t}: the chord lies {drop:.3g} above the loss, wanted {owed:.3g}"
+                )
 
 
 def check_losses_are_as_smooth_as_declared(setup: Setup, rng: Generator) -> None:
@@ -66,7 +68,10 @@ def check_losses_are_as_smooth_as_declared(setup: Setup, rng: Generator) -> None
             drop = (f(x) + f(y)) / 2 - f((x + y) / 2)
             most = world.smoothness / 8 * float((x - y) @ (x - y))
             if not drop <= most + DIGITS * size:
-                fail(world, f"round {t}: the chord lies {drop:.3g} above the loss, at most {most:.3g}")
+                fail(
+                    world,
+                    f"round {t}: the chord lies {drop:.3g} above the loss, at most {most:.3g}",
+                )
 
 
 def check_losses_are_as_steep_as_declared(setup: Setup, rng: Generator) -> None:
@@ -81,7 +86,7 @@ def check_losses_are_as_steep_as_declared(setup: Setup, rng: Generator) -> None:
 
 
 def check_losses_keep_the_declared_range(setup: Setup, rng: Generator) -> None:
-    """lo <= f(x) <= hi on the whole domain."""
+    """Lo <= f(x) <= hi on the whole domain."""
     world = setup()
     low, high = world.loss_range
     spots = [*points(world.domain, rng), np.array(world.best()[0]).ravel()]

@@ -250,7 +250,10 @@ def check_aim_is_uniform(domain: Domain, rng: Generator) -> None:
         fail(domain, f"the mean of {n} steps is {mean:.3g} from zero, wanted {6 / sqrt(n):.3g}")
     spread = float(np.abs(d * z.T @ z / n - np.eye(d)).max())
     if not spread <= 6 * sqrt(2 / n):
-        fail(domain, f"d E zz' differs from the identity by {spread:.3g}, at most {6 * sqrt(2 / n):.3g}")
+        fail(
+            domain,
+            f"d E zz' differs from the identity by {spread:.3g}, at most {6 * sqrt(2 / n):.3g}",
+        )
 
 
 # --- what is remembered ------------------------------------------------------------------------

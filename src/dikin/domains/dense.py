@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import sqrt
+from math import inf, isfinite, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,34 +15,70 @@ TOLERANCE = 1e-9
 """Newton decrement after which one more step is the last: it squares the error."""
 
 
+class Minimum(NamedTuple):
+    """Where Newton's method ended, and the decrement of its last step."""
+
+    x: Array
+    decrement: float
+
+
 def minimise(
-    gradient: Callable[[Array], Array], hessian: Callable[[Array], Array], start: Array
-) -> Array:
+    barrier: Callable[[Array], float],
+    gradient: Callable[[Array], Array],
+    hessian: Callable[[Array], Array],
+    start: Array,
+) -> Minimum:
     """The minimiser of a self-concordant function, from any point of its domain.
 
     The decrement, the length of the Newton step in the local norm, says both how far the minimiser
-    is and how far one may step: below 1 a full step stays inside, above 1/4 it is damped.
+    is and how far one may step: below 1 a full step stays inside, above 1/4 it is damped. So close
+    to the boundary that slacks have no digits left, the best point that rounding admits is given.
     """
-    x, near = start, 0
-    for _ in range(200):
+    x, best, near = start, Minimum(start, inf), 0
+    for _ in range(100):
         g = gradient(x)
         step = -solve(cholesky(hessian(x)), g)
         decrement = sqrt(max(-float(g @ step), 0.0))
-        x = x + (step if decrement <= 0.25 else step / (1.0 + decrement))
+        moved = x + (step if decrement <= 0.25 else step / (1.0 + decrement))
+        if not isfinite(barrier(moved)):
+            break
+        x = moved
+        if decrement < best.decrement:
+            best = Minimum(x, decrement)
         near += decrement <= 1e-4
         # A decrement that small is squared by the next step. If after several it is not smaller,
         # rounding in the gradient is all that is left.
         if decrement <= TOLERANCE or near > 4:
-            return x
-    raise NumericalError(f"Newton's method stopped at a decrement of {decrement:.1e}")
+            break
+    return best
+
+
+def find_center(
+    barrier: Callable[[Array], float],
+    gradient: Callable[[Array], Array],
+    hessian: Callable[[Array], Array],
+    start: Array,
+) -> Array:
+    """The analytic centre, which must be found to all digits."""
+    center, decrement = minimise(barrier, gradient, hessian, start)
+    if not decrement <= 1e-4:
+        raise NumericalError(f"the analytic centre was not found: decrement {decrement:.1e}")
+    center.setflags(write=False)
+    return center
 
 
 def cholesky(matrix: Array) -> Array:
-    """The factor L of a positive definite matrix L L'."""
-    lower, failed = _lapack().dpotrf(matrix, lower=1, clean=1)
-    if failed:
-        raise NumericalError("a Hessian lost its positive definiteness to rounding")
-    return np.asarray(lower)
+    """The factor L of a positive definite matrix L L'.
+
+    Where rounding has taken the definiteness of a matrix that has it by theory, as much is added to
+    the diagonal as rounding may have taken.
+    """
+    for added in (0.0, 1e-15, 1e-13, 1e-11, 1e-9):
+        tried = matrix if added == 0.0 else matrix + np.diag(added * np.diag(matrix))
+        lower, failed = _lapack().dpotrf(tried, lower=1, clean=1)
+        if not failed:
+            return np.asarray(lower)
+    raise NumericalError("a Hessian is not positive definite")
 
 
 def solve(lower: Array, right: Array) -> Array:
@@ -100,12 +136,13 @@ class DenseGeometry(Geometry):
     def solve(self, linear: Array, quadratic: float, weight: float, near: Place) -> Place:
         start, curved = near
         pull, shift = linear / weight, quadratic / weight
-        u = minimise(
+        found = minimise(
+            lambda u: self.domain.barrier(self.scale * u),
             lambda u: pull + shift * u + self.gradient(u),
             lambda u: (curved if u is start else self.hessian(u)) + shift * self.eye,
             start,
         )
-        return self.recall((u,))
+        return self.recall((found.x,))
 
     def frame(self, place: Place, kappa: float, shift: float) -> DenseFrame:
         return DenseFrame(place[0], cholesky(kappa * place[1] + shift * self.eye))

@@ -20,7 +20,7 @@ from dikin.domains.base import (
 )
 from dikin.domains.sums import dot, place
 from dikin.errors import FlatDomainError, ShapeError
-from dikin.kernel import reordered
+from dikin.kernel import compiled, reordered
 
 
 class Ellipsoid(Domain):
@@ -191,10 +191,12 @@ class EllipsoidKernel(NamedTuple):
         n, slack = self.size, state[self.size + 1]
         gamma = 4.0 * kappa / (slack * slack)
         root, w = work[:n], work[n : 2 * n]
-        straight, bent, length = rank_one(self.p, state, 2.0 * kappa / slack, shift, root, w)
-        stretch = sqrt(1.0 + gamma * length)
+        most, beside, rest, straight, bent = rank_one(
+            self.p, state, 2.0 * kappa / slack, shift, root, w
+        )
+        stretch = sqrt(1.0 + gamma * (most + rest))
         work[2 * n], work[2 * n + 1] = gamma / (1.0 + stretch), stretch
-        return dot(noise, noise), straight - gamma * bent / (stretch * stretch)
+        return dot(noise, noise), bent_trace(gamma, most, beside, rest, straight, bent)
 
     def point(
         self, linear: Array, state: Array, work: Array, noise: Array, scale: float, u: Array
@@ -237,19 +239,35 @@ def secular(p: Array, linear: Array, quadratic: float, m: float) -> tuple[float,
 @reordered
 def rank_one(
     p: Array, u: Array, factor: float, shift: float, root: Array, w: Array
-) -> tuple[float, float, float]:
-    """The roots of D and w; sums of 1/D, w^2/D and w^2."""
-    straight = bent = length = 0.0
+) -> tuple[float, float, float, float, float]:
+    """The roots of D and w; the largest w^2 and its 1/D; sums of the other w^2, 1/D and w^2/D."""
+    most = beside = rest = straight = bent = 0.0
     for i in range(p.size):
         value = factor * p[i] + shift
         inverse = 1.0 / value
         side = sqrt(value)
         part = p[i] * u[i] / side
         root[i], w[i] = side, part
+        square = part * part
+        if square > most or i == 0:
+            square, most = most, square
+            inverse, beside = beside, inverse
+        rest += square
         straight += inverse
-        bent += part * part * inverse
-        length += part * part
-    return straight, bent, length
+        bent += square * inverse
+    return most, beside, rest, straight, bent
+
+
+@compiled
+def bent_trace(
+    gamma: float, most: float, beside: float, rest: float, straight: float, bent: float
+) -> float:
+    """Trace of (D + gamma v v')^-1 = sum (1/D) (1 - gamma w^2/(1 + gamma |w|^2)).
+
+    Near the boundary the largest w^2 is all of |w|^2, so its term is written without a difference.
+    """
+    whole = 1.0 + gamma * (most + rest)
+    return straight - gamma * bent / whole + beside * (1.0 + gamma * rest) / whole
 
 
 @reordered
@@ -273,11 +291,15 @@ class RankOneFrame:
         self.root = np.sqrt(diagonal)
         self.w = v / self.root
         # (1 + k |w|^2)^2 = 1 + gamma |w|^2, solved for k without subtracting near-equals.
-        self.stretch = sqrt(1.0 + gamma * float(self.w @ self.w))
+        squares, inverse = self.w**2, 1.0 / diagonal
+        largest = int(squares.argmax())
+        most, beside = float(squares[largest]), float(inverse[largest])
+        squares[largest] = inverse[largest] = 0.0
+        rest = float(squares.sum())
+        self.stretch = sqrt(1.0 + gamma * (most + rest))
         self.k = gamma / (1.0 + self.stretch)
-        scaled = self.w / self.root
-        bend = gamma * float(scaled @ scaled) / self.stretch**2
-        self.trace = float((1.0 / diagonal).sum()) - bend
+        straight, bent = float(inverse.sum()), float(squares @ inverse)
+        self.trace = bent_trace(gamma, most, beside, rest, straight, bent)
 
     def aim(self, noise: Array) -> LinearAim:
         return LinearAim.at(self, noise)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dikin.domains.base import Array, Domain, frozen, positive
-from dikin.domains.dense import dikin_extent, minimise
+from dikin.domains.dense import dikin_extent, find_center
 from dikin.errors import NotSavableError, OutsideDomainError
 
 
@@ -49,13 +49,12 @@ class FromBarrier(Domain):
             )
         self.dim = inner.size
         self.point_shape = inner.shape
-        center = minimise(
+        self.center = find_center(
+            lambda x: float(value(x)),
             lambda x: np.asarray(gradient(x), dtype=float),
             lambda x: np.asarray(hessian(x), dtype=float),
             np.array(inner),
         )
-        center.setflags(write=False)
-        self.center = center
         extent = dikin_extent(self.hessian(np.zeros(self.dim)), self.nu)
         self.radius = extent.radius if radius is None else positive(radius, "radius")
         self.inradius, self.diameter = extent.inradius, extent.diameter

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from dikin.domains.base import Array, Domain
-from dikin.domains.dense import dikin_extent, minimise
+from dikin.domains.dense import dikin_extent, find_center
 from dikin.errors import DomainError, EmptyDomainError, FlatDomainError, ShapeError
 
 
@@ -49,7 +49,8 @@ class Intersection(Domain):
         v = np.zeros(self.dim)
         size = 1.1 * max(1.0, self._size(v, origins))
         for _ in range(200):
-            v = minimise(
+            v = find_center(
+                partial(self._barrier, origins=origins, size=size),
                 partial(self._gradient, origins=origins, size=size),
                 partial(self._hessian, origins=origins, size=size),
                 v,
@@ -73,6 +74,9 @@ class Intersection(Domain):
         for part, turn, origin in zip(self.parts, self._turns, origins, strict=True):
             yield part, turn, origin + turn @ v
 
+    def _barrier(self, v: Array, origins: list[Array], size: float = 1.0) -> float:
+        return sum(part.barrier(w / size) for part, _, w in self._images(v, origins))
+
     def _gradient(self, v: Array, origins: list[Array], size: float = 1.0) -> Array:
         pulls = [part.gradient(w / size) @ turn for part, turn, w in self._images(v, origins)]
         return np.asarray(sum(pulls)) / size
@@ -88,7 +92,7 @@ class Intersection(Domain):
         return self._host.inward(displacement)
 
     def barrier(self, v: Array) -> float:
-        return sum(part.barrier(w) for part, _, w in self._images(v, self._origins))
+        return self._barrier(v, self._origins)
 
     def gradient(self, v: Array) -> Array:
         return self._gradient(v, self._origins)

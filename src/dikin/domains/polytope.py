@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dikin.domains.base import Array, Domain, frozen
-from dikin.domains.dense import minimise
+from dikin.domains.dense import find_center
 from dikin.errors import (
     DomainError,
     EmptyDomainError,
@@ -44,10 +44,13 @@ class Polytope(Domain):
         self.point_shape = (self.dim,)
         inner = _deepest_point(self.A, self.b, norms)
         low, high = _bounding_box(self.A, self.b)
-        center = minimise(self._gradient_at, self._hessian_at, inner)
-        center.setflags(write=False)
-        self.center = center
-        self.slack = self.b - self.A @ center
+        self.center = find_center(
+            lambda x: log_barrier(self.b - self.A @ x),
+            lambda x: log_gradient(self.A, self.b - self.A @ x),
+            lambda x: log_hessian(self.A, self.b - self.A @ x),
+            inner,
+        )
+        self.slack = self.b - self.A @ self.center
         self.radius = self._reach(low, high)
         self.inradius = float((self.slack / norms).min())
         self.diameter = float((high - low).max()) / (1 + LP_SLACK)
@@ -64,22 +67,13 @@ class Polytope(Domain):
         return min(box * (1 + LP_SLACK), sqrt(self.nu * (self.nu - 1) / least))
 
     def barrier(self, v: Array) -> float:
-        slack = self.slack - self.A @ v
-        return float(-np.log(slack).sum()) if (slack > 0).all() else inf
+        return log_barrier(self.slack - self.A @ v)
 
     def gradient(self, v: Array) -> Array:
-        return np.asarray((1 / (self.slack - self.A @ v)) @ self.A)
+        return log_gradient(self.A, self.slack - self.A @ v)
 
     def hessian(self, v: Array) -> Array:
-        scaled = self.A / (self.slack - self.A @ v)[:, None]
-        return np.asarray(scaled.T @ scaled)
-
-    def _gradient_at(self, x: Array) -> Array:
-        return np.asarray((1 / (self.b - self.A @ x)) @ self.A)
-
-    def _hessian_at(self, x: Array) -> Array:
-        scaled = self.A / (self.b - self.A @ x)[:, None]
-        return np.asarray(scaled.T @ scaled)
+        return log_hessian(self.A, self.slack - self.A @ v)
 
     def margin(self, point: Array) -> float:
         return float((self.b - self.A @ point).min())
@@ -93,6 +87,22 @@ class Polytope(Domain):
         yield cls([[1], [-1], [1]], [3, -1, 7])
         turns = np.vander([0.9, -0.6, 0.2, 1.3, -1.1], 3)
         yield cls(np.vstack([turns, -turns]), [1, 2, 3, 1, 2, 5, 1, 0.1, 2, 1])
+
+
+def log_barrier(slack: Array) -> float:
+    """-sum ln slack."""
+    return float(-np.log(slack).sum()) if (slack > 0).all() else inf
+
+
+def log_gradient(A: Array, slack: Array) -> Array:
+    """Its gradient, for slack = b - A x."""
+    return np.asarray((1 / slack) @ A)
+
+
+def log_hessian(A: Array, slack: Array) -> Array:
+    """Its Hessian."""
+    scaled = A / slack[:, None]
+    return np.asarray(scaled.T @ scaled)
 
 
 def _deepest_point(A: Array, b: Array, norms: Array) -> Array:

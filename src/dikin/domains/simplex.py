@@ -171,9 +171,10 @@ class SimplexKernel(NamedTuple):
         self, linear: Array, state: Array, kappa: float, shift: float, noise: Array, work: Array
     ) -> tuple[float, float]:
         n = self.size
-        one, two, along = plane_aim(state[n : 2 * n], self.scale, kappa, shift, noise, work)
-        square = plane_noise(noise, work, along / one)
-        return square, one - two / one
+        x = state[n : 2 * n]
+        most, rest, squares, along = plane_aim(x, self.scale, kappa, shift, noise, work)
+        square = plane_noise(noise, work, along / (most + rest))
+        return square, plane_trace(most, rest, squares)
 
     def point(
         self, linear: Array, state: Array, work: Array, noise: Array, scale: float, u: Array
@@ -218,19 +219,31 @@ def simplex_roots(
 @reordered
 def plane_aim(
     x: Array, scale: float, kappa: float, shift: float, noise: Array, work: Array
-) -> tuple[float, float, float]:
-    """The roots of D; sums of 1/D, 1/D^2 and noise/sqrt(D)."""
-    one = two = along = 0.0
+) -> tuple[float, float, float, float]:
+    """The roots of D; the largest 1/D, sums of the others and their squares; sum noise/sqrt(D)."""
+    most = rest = squares = along = 0.0
     for i in range(x.size):
         ratio = scale / x[i]
         value = kappa * ratio * ratio + shift
         root = sqrt(value)
         inverse = 1.0 / value
         work[i] = root
-        one += inverse
-        two += inverse * inverse
+        other = min(most, inverse)
+        most = max(most, inverse)
+        rest += other
+        squares += other * other
         along += noise[i] / root
-    return one, two, along
+    return most, rest, squares, along
+
+
+@compiled
+def plane_trace(most: float, rest: float, squares: float) -> float:
+    """Trace of H^-1 in the plane: sum 1/D - (sum 1/D^2)/(sum 1/D), with the largest 1/D kept apart.
+
+    In a corner of the simplex it alone makes up the sums, and the difference would be rounding.
+    """
+    total = most + rest
+    return rest - squares / total + most * rest / total
 
 
 @reordered
@@ -266,7 +279,9 @@ class PlaneFrame:
     @property
     def trace(self) -> float:
         inverse = self.root**-2.0
-        return float(inverse.sum() - (inverse @ inverse) / inverse.sum())
+        largest = int(inverse.argmax())
+        most, inverse[largest] = float(inverse[largest]), 0.0
+        return plane_trace(most, float(inverse.sum()), float(inverse @ inverse))
 
     def aim(self, noise: Array) -> LinearAim:
         normal = 1 / self.root

@@ -54,16 +54,21 @@ class Spectrahedron(Domain):
         return np.tensordot(self._matrices, displacement, axes=2)
 
     def barrier(self, v: Array) -> float:
-        eigenvalues = np.linalg.eigvalsh(self.point(v))
+        eigenvalues, _ = np.linalg.eigh(self.point(v))
         return float(-np.log(eigenvalues).sum()) if eigenvalues[0] > 0 else inf
 
     def gradient(self, v: Array) -> Array:
-        return -self.inward(np.asarray(np.linalg.inv(self.point(v)), dtype=float))
+        return -self.inward(self._inverse(v))
 
     def hessian(self, v: Array) -> Array:
-        inverse = np.linalg.inv(self.point(v))
+        inverse = self._inverse(v)
         images = inverse @ self._matrices @ inverse
         return np.tensordot(self._matrices, images, axes=([1, 2], [1, 2]))
+
+    def _inverse(self, v: Array) -> Array:
+        # By the eigenvalues of the barrier: where it is finite, so is this.
+        eigenvalues, vectors = np.linalg.eigh(self.point(v))
+        return np.asarray((vectors / eigenvalues) @ vectors.T, dtype=float)
 
     def margin(self, point: Array) -> float:
         off = max(abs(float(np.trace(point)) - 1), float(np.abs(point - point.T).max()))

@@ -116,7 +116,7 @@ class BarrierFTRL(Learner):
     def center(self) -> Array:
         """y_t in the user's units: where the learner would play if it need not explore."""
         u = self.geometry.vector(self._place)
-        return self.units.point(self.geometry.outward(u)).copy()
+        return self._inside(u, self.units.point(self.geometry.outward(u)).copy())
 
     @property
     def certificate(self) -> float:
