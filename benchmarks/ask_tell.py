@@ -1,4 +1,4 @@
-"""Ask and tell in plain Python against a textbook loop, and against other libraries' ask and tell."""
+"""Ask and tell in plain Python against a textbook loop and other libraries' ask and tell."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import math
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -81,7 +82,7 @@ def rows() -> Iterator[Row]:
             yield Row(f"{name} ask + tell", "not installed", "pip install dikin[compare]")
             continue
         few = 400
-        (seconds,) = best_of(3, lambda p=player: p(few))  # type: ignore[misc]
+        (seconds,) = best_of(3, partial(player, few))
         yield Row(
             f"{name} ask + tell, d={DIM}",
             f"{pretty(seconds / few)} a round, {few / seconds:,.0f}/s",
@@ -106,7 +107,5 @@ def start_rows() -> Iterator[Row]:
     }
     subprocess.run([sys.executable, "-c", fused], check=True)  # the first process compiles
     for name, (code, limit) in jobs.items():
-        (seconds,) = best_of(
-            5, lambda c=code: subprocess.run([sys.executable, "-c", c], check=True)
-        )  # type: ignore[misc]
+        (seconds,) = best_of(5, partial(subprocess.run, [sys.executable, "-c", code], check=True))
         yield Row(name, pretty(seconds), "one second", seconds, limit)

@@ -1,8 +1,8 @@
 """A game whose curvature changes: what is learnt, what is guaranteed, and what curvature is worth.
 
 Each round a service sets two numbers, sees one loss, and learns afterwards how strongly convex that
-loss was: not at all in the first tenth of the rounds, then strongly. The same learner plays the same
-games once more without being told. Prints a table and draws a picture of it.
+loss was: not at all in the first tenth of the rounds, then strongly. The same learner plays the
+same games once more without being told. Prints a table and draws a picture of it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 import dikin
-from dikin.environments.ridge import RidgeWorld
 
 DOMAIN = dikin.Box([0, 0], [10, 2])
 SMOOTHNESS, ROUNDS, GAMES = 0.5, 1_000_000, 16
@@ -23,21 +22,12 @@ FLAT = ROUNDS // 10
 BLUE, ORANGE, GREEN, GREY = "#0072b2", "#d55e00", "#009e73", "#777777"  # told apart by everyone
 
 
-class SilentWorld(RidgeWorld):
-    """The same losses, of whose curvature nothing is said."""
-
-    def bend(self, round: int) -> float:
-        return 0.0
-
-
 def game(seed: int) -> dikin.Ridge:
     return dikin.Ridge(DOMAIN, SMOOTHNESS, dikin.FlatFirst(SMOOTHNESS, FLAT), seed=seed)
 
 
-def silent_game(seed: int) -> dikin.Ridge:
-    world = game(seed)
-    world.world = SilentWorld(*world.world)
-    return world
+def silent_game(seed: int) -> dikin.Environment:
+    return dikin.Understated(game(seed))
 
 
 def learner(seed: int) -> dikin.AdaptiveSmooth:

@@ -30,7 +30,6 @@ class LearnerMutant:
     law: str
     wrong: str
     broken: Make
-    sound: Make = disc()
 
 
 # --- the points ----------------------------------------------------------------------------------
@@ -62,10 +61,7 @@ class HairOutside(Moved):
         return displacement * (1 + 1e-12 if length < 1.9 else 2 * (1 + 1e-12) / length)
 
 
-class SinglePrecision(Moved):
-    def move(self, displacement: Array) -> Array:
-        return displacement.astype(np.float32)  # type: ignore[return-value]
-
+class SinglePrecision(AdaptiveSmooth):
     def ask(self) -> Query:
         query = super().ask()
         return Query(query.id, query.point.astype(np.float32))
@@ -173,8 +169,7 @@ class FirstComeFirstServed(AdaptiveSmooth):
     """Closes the oldest query, whichever is answered."""
 
     def tell(self, query: Any, loss: Any, curvature: Any = 0.0) -> None:
-        asked, memo = self._find(query)
-        self._learn(memo, self._normal_loss(loss), 0.0)
+        self._learn(self._find(query)[1], self._normal_loss(loss), 0.0)
         del self._open[min(self._open)]
 
 
@@ -216,11 +211,6 @@ class ForgettingDraws(AdaptiveSmooth):
 
 
 # --- the machine ---------------------------------------------------------------------------------
-
-
-def machine(**changes: Any) -> Make:
-    """A learner with other inner workings."""
-    return lambda seed: patched(disc()(seed), **changes)
 
 
 def unshifted(seed: int) -> Learner:

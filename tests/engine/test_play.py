@@ -95,7 +95,7 @@ def test_a_wrong_number_of_rounds_is_refused(rounds: Any) -> None:
 
 def test_mismatched_players_are_refused_with_the_way_out() -> None:
     world = dikin.Ridge(dikin.Ball(2), 4.0, seed=1)
-    with pytest.raises(dikin.DikinError, match="loss_range=environment.loss_range"):
+    with pytest.raises(dikin.DikinError, match=r"loss_range=environment\.loss_range"):
         dikin.play(dikin.AdaptiveSmooth(dikin.Ball(2), 4.0), world, 10)
     with pytest.raises(dikin.DikinError, match=r"shape \(3,\).*shape \(2,\)"):
         dikin.play(dikin.AdaptiveSmooth(dikin.Ball(3), 4.0, loss_range=(-9, 9)), world, 10)

@@ -11,6 +11,7 @@ import copy
 import json
 from collections.abc import Callable
 from math import isfinite, sqrt
+from typing import Any
 
 import numpy as np
 
@@ -43,10 +44,12 @@ def check_oracles_give_finite_numbers(domain: Domain, rng: Generator) -> None:
     """Inside, psi is a number, its gradient a vector of length d and its Hessian d x d."""
     d = domain.dim
     for at in interior(domain, rng):
-        answers = (domain.barrier(at.v), domain.gradient(at.v), at.hessian)
-        for name, answer, shape in zip(
-            ("barrier", "gradient", "Hessian"), answers, ((), (d,), (d, d)), strict=True
-        ):
+        answers: dict[str, tuple[Any, tuple[int, ...]]] = {
+            "barrier": (domain.barrier(at.v), ()),
+            "gradient": (domain.gradient(at.v), (d,)),
+            "Hessian": (at.hessian, (d, d)),
+        }
+        for name, (answer, shape) in answers.items():
             if np.shape(answer) != shape:
                 fail(domain, f"the {name} has shape {np.shape(answer)}, wanted {shape}")
             if not np.isfinite(answer).all():
@@ -125,7 +128,7 @@ def check_barrier_is_self_concordant(domain: Domain, rng: Generator) -> None:
 
 
 def check_newton_decrement_is_at_most_root_nu(domain: Domain, rng: Generator) -> None:
-    """g' H^-1 g <= nu, the other half of the definition of a nu-self-concordant barrier."""
+    """The square g' H^-1 g is at most nu: the other half of what makes a barrier."""
     for at in interior(domain, rng):
         square = at.dual(domain.gradient(at.v)) ** 2
         if not square <= domain.nu * (1 + DIGITS + 100 * (at.rounding + at.haze)):
@@ -259,7 +262,7 @@ def check_spec_builds_an_equal_domain(domain: Domain, rng: Generator) -> None:
                 fail(domain, f"{name} at {at.v} is {ours}, after a spec round trip {theirs}")
 
 
-def _oracles(v: Array) -> Callable[[Domain], tuple[float, Array, Array, float]]:
+def _oracles(v: Array) -> Callable[[Domain], tuple[Any, ...]]:
     return lambda d: (d.barrier(v), d.gradient(v), d.hessian(v), d.margin(d.point(v)))
 
 

@@ -8,6 +8,8 @@ largest; a loss of a round is read off the environment's kernel at several point
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import pairwise
 
 import numpy as np
 
@@ -27,7 +29,7 @@ def points(domain: Domain, rng: Generator, count: int = 12) -> list[Array]:
     at = center_of(domain)
     steps = [reach(domain, h) * h for h in directions(at, rng, count)]
     ends = [domain.point(0.999999 * step).ravel() for step in steps]
-    mixed = [a + rng.random() * (b - a) for a, b in zip(ends, ends[1:], strict=False)]
+    mixed = [a + rng.random() * (b - a) for a, b in pairwise(ends)]
     return [*ends, *mixed]
 
 
@@ -35,12 +37,7 @@ def rounds(world: Environment, rng: Generator) -> Iterator[tuple[int, Callable[[
     """Losses of several rounds as functions of a point, with chances from the whole interval."""
     for t in ROUNDS:
         for chance in (*np.linspace(0.05, 0.95, 7).tolist(), rng.random()):
-            yield t, lambda x, t=t, c=chance: float(world.world.value(t, c, x))
-
-
-def pairs(spots: list[Array]) -> Iterator[tuple[Array, Array]]:
-    """Neighbours in a random order: pairs of points at all distances."""
-    return zip(spots, spots[1:], strict=False)
+            yield t, partial(world.world.value, t, chance)
 
 
 def check_losses_are_as_strongly_convex_as_told(setup: Setup, rng: Generator) -> None:
@@ -48,13 +45,11 @@ def check_losses_are_as_strongly_convex_as_told(setup: Setup, rng: Generator) ->
     world = setup()
     spots, size = points(world.domain, rng), _size(world)
     for t, f in rounds(world, rng):
-        for x, y in pairs(spots):
+        for x, y in pairwise(spots):
             drop = (f(x) + f(y)) / 2 - f((x + y) / 2)
             owed = world.curvature(t) / 8 * float((x - y) @ (x - y))
             if not drop >= owed - DIGITS * size:
-                fail(
-                    world, f"round {t}: the chord lies {drop:.3g} above the loss, wanted {owed:.3g}"
-                )
+                fail(world, f"round {t}: the chord is {drop:.3g} above, wanted {owed:.3g}")
 
 
 def check_losses_are_as_smooth_as_declared(setup: Setup, rng: Generator) -> None:
@@ -64,13 +59,13 @@ def check_losses_are_as_smooth_as_declared(setup: Setup, rng: Generator) -> None
         return
     spots, size = points(world.domain, rng), _size(world)
     for t, f in rounds(world, rng):
-        for x, y in pairs(spots):
+        for x, y in pairwise(spots):
             drop = (f(x) + f(y)) / 2 - f((x + y) / 2)
             most = world.smoothness / 8 * float((x - y) @ (x - y))
             if not drop <= most + DIGITS * size:
                 fail(
                     world,
-                    f"round {t}: the chord lies {drop:.3g} above the loss, at most {most:.3g}",
+                    f"round {t}: the chord is {drop:.3g} above, limit {most:.3g}",
                 )
 
 
@@ -79,14 +74,14 @@ def check_losses_are_as_steep_as_declared(setup: Setup, rng: Generator) -> None:
     world = setup()
     spots, size = points(world.domain, rng), _size(world)
     for t, f in rounds(world, rng):
-        for x, y in pairs(spots):
+        for x, y in pairwise(spots):
             change, most = abs(f(x) - f(y)), world.lipschitz * float(np.linalg.norm(x - y))
             if not change <= most + DIGITS * size:
                 fail(world, f"round {t}: the loss changes by {change:.6g}, at most {most:.6g}")
 
 
 def check_losses_keep_the_declared_range(setup: Setup, rng: Generator) -> None:
-    """Lo <= f(x) <= hi on the whole domain."""
+    """Every loss is between lo and hi on the whole domain."""
     world = setup()
     low, high = world.loss_range
     spots = [*points(world.domain, rng), np.array(world.best()[0]).ravel()]
@@ -100,7 +95,7 @@ def check_losses_do_not_depend_on_play(setup: Setup, rng: Generator) -> None:
     """Two plays that differ in every round but the last meet the same loss there."""
     spots = [world_point(setup(), x) for x in points(setup().domain, rng)]
     one, two = setup(), setup()
-    for x, y in pairs(spots):
+    for x, y in pairwise(spots):
         one.answer(x)
         two.answer(y)
     if one.answer(spots[0]) != two.answer(spots[0]):

@@ -81,6 +81,8 @@ def landings(form: Form, rng: Generator) -> Iterator[Landing]:
             place = form.geometry.start()
             for weight in np.geomspace(1e8, 1e-3, 12).tolist():
                 place, at = _land(form, update := Update(pull * way, quadratic, weight), place)
+                if not at.rounding < 1e-3 and pull <= 1e3 * weight:
+                    fail(form.domain, f"solve ends on the boundary, at {at.v}, for {update}")
                 if at.rounding > 1e-8 or at.haze > 1e-3:
                     break
                 yield Landing(update, place, at)
@@ -126,7 +128,7 @@ def check_geometry_starts_at_the_center(domain: Domain, rng: Generator) -> None:
 
 
 def check_solve_is_stationary(domain: Domain, rng: Generator) -> None:
-    """linear + quadratic u + weight grad psi(u) = 0, for weights and pulls from 1e-3 to 1e8.
+    """A solve leaves linear + quadratic u + weight grad psi(u) = 0, at weights from 1e-3 to 1e8.
 
     Its size is the Newton decrement of the update's objective over the weight.
     """
@@ -200,7 +202,7 @@ def views(domain: Domain, rng: Generator) -> Iterator[View]:
 
 
 def check_aim_lies_on_the_ellipsoid(domain: Domain, rng: Generator) -> None:
-    """z'Hz = 1 for the step z to `point(1/|s|)`, in the set's plane; and y is in the middle."""
+    """The step z to `point(1/|s|)` has z'Hz = 1, in the set's plane; and y is in the middle."""
     for view in views(domain, rng):
         for aim in view.aims(rng, 3):
             z = view.step(aim)
@@ -242,7 +244,6 @@ def check_aim_is_uniform(domain: Domain, rng: Generator) -> None:
     """
     n, d = 1500, domain.dim
     *_, last = views(domain, rng)
-    # The slack of the ellipsoid's own law is much below the band.
     root = np.linalg.cholesky(last.H)
     z = np.array([last.step(aim) for aim in last.aims(rng, n)]) @ root
     mean = float(np.abs(z.mean(axis=0)).max()) * sqrt(d)

@@ -9,6 +9,7 @@ import json
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from math import inf, nan, sqrt
 from typing import Any, NamedTuple
 
@@ -82,10 +83,11 @@ def snapshot(learner: Learner) -> dict[str, Any]:
     try:
         return learner.state()
     except NotSavableError:
-        queries = [(query.id, query.point.tolist()) for query in learner.open_queries]
-        certificate = repr(getattr(learner, "certificate", None))  # NaN equals nothing
-        return {"rounds": learner.rounds, "center": learner.center.tolist(), "open": queries} | {
-            "certificate": certificate
+        return {
+            "rounds": learner.rounds,
+            "center": learner.center.tolist(),
+            "certificate": repr(getattr(learner, "certificate", None)),  # NaN equals nothing
+            "open": [(query.id, query.point.tolist()) for query in learner.open_queries],
         }
 
 
@@ -314,12 +316,13 @@ def check_forget_closes_that_query_alone(make: Make, seed: int) -> None:
     if after != before | {"open": rest}:
         changed = [key for key in before if key != "open" and after[key] != before[key]]
         fail(name(learner), f"forgetting changed {changed or 'other queries'}")
-    for verb in (lambda: learner.forget(queries[1]), lambda: learner.tell(queries[1], 0.0)):
+    shut = queries[1]
+    for use in (partial(learner.forget, shut), partial(learner.tell, shut, loss_at(learner, 0.0))):
         try:
-            verb()
+            use()
         except ClosedQueryError:
             continue
-        fail(name(learner), f"query {queries[1].id} can be used after it was forgotten")
+        fail(name(learner), f"query {shut.id} can be used after it was forgotten")
     with overlapping():
         for each in (learner, twin):
             each.tell(queries[2].id, loss_at(each, 1.0))

@@ -46,7 +46,7 @@ class Spot:
     def root(self) -> Array:
         """Its Cholesky factor: a barrier of a bounded set curves in every direction."""
         try:
-            return np.linalg.cholesky(self.hessian)
+            return np.asarray(np.linalg.cholesky(self.hessian), dtype=float)
         except np.linalg.LinAlgError:
             least = float(np.linalg.eigvalsh(self.hessian)[0])
             fail(self.domain, f"the least eigenvalue of the Hessian at {self.v} is {least:.3g}")
@@ -123,9 +123,9 @@ def reach(
         if high > ENDLESS:
             fail(domain, f"{high:.1g} times {direction} is still inside: the set has no end there")
     while high - low > digits * high:
+        if high < 1e-12:
+            fail(domain, f"a ray along {direction} is outside at {high:.1g} of it: it starts so")
         middle = (low + high) / 2
-        if middle in (low, high):
-            break
         low, high = (middle, high) if inside(domain, middle * direction) else (low, middle)
     return low
 

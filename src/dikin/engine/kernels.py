@@ -91,16 +91,35 @@ class SourceCacheImpl(CompileResultCacheImpl):
 
 
 class SourceCache(FunctionCache):
-    """Numba's cache on disk, which says so in one line when it has to compile after all."""
+    """Numba's cache on disk, for kernels of this package alone.
+
+    Its index names the kernels' classes and is read as a whole: a class of a user's script, which
+    another process cannot import, must not get into it. Compiling is announced in one line.
+    """
 
     _impl_class = SourceCacheImpl
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        found = super().load_overload(sig, target_context)
+        found = super().load_overload(sig, target_context) if all(map(ours, sig)) else None
         if found is None:
             kinds = " and ".join(kernel.instance_class.__name__ for kernel in (sig[0], sig[2]))
             sys.stderr.write(f"dikin: compiling the loop for {kinds}, once ...\n")
         return found
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        if all(map(ours, sig)):
+            super().save_overload(sig, data)
+
+
+def ours(kind: Any) -> bool:
+    """Whether a type is Numba's own or a kernel of this package, down to its fields."""
+    if isinstance(kind, types.Dispatcher):
+        return False
+    if isinstance(kind, types.BaseNamedTuple):
+        if not kind.instance_class.__module__.startswith("dikin."):
+            return False
+        return all(map(ours, kind))
+    return True
 
 
 @cache
