@@ -49,7 +49,7 @@ class TooSteep(Kink):
 class OutOfRange(Ridge):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.loss_range = (self.loss_range[0], 0.5 * self.loss_range[1])
+        self.loss_range = (self.loss_range[0], 0.1 * self.loss_range[1])
 
 
 class Watching(Ridge):

@@ -1,9 +1,10 @@
 """Lipschitz losses that make exploration felt: a kink that every detour pays for.
 
-    f_t(x) = l |a.v| + sigma_t/2 |v|^2 + e_t a.v + o_t,      v = x - theta,
+    f_t(x) = l |a.v| + sigma_t/2 |v|^2 + e_t a.v + o_t - m,      v = x - theta,
 
-with a a unit vector, theta inside, and e_t, o_t random signs times small constants. l is what the
-Lipschitz constant leaves after the other terms. As |e_t| < l the sum of losses is least at theta.
+with a a unit vector, theta inside, e_t and o_t random signs times small constants, and m a constant
+that makes the range of the losses symmetric. l is what the Lipschitz constant leaves after the
+other terms. As |e_t| < l the sum of losses is least at theta.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class Kink(Environment):
         if not 0 < lipschitz < np.inf:
             raise ParameterError(f"lipschitz must be positive and finite, got {lipschitz!r}")
         pattern = as_pattern(curvature)
-        depth = 0.3
+        depth = 0.2
         far = domain.radius + depth * domain.inradius
         most = 0.8 * lipschitz / far
         if pattern.sigma > most:
@@ -47,16 +48,17 @@ class Kink(Environment):
                 f"lipschitz={lipschitz:g} on this domain it can be at most {most:g}"
             )
         self.lipschitz = float(lipschitz)
-        tilt, offset = 0.05 * lipschitz, 0.05 * lipschitz * far
+        tilt, offset = 0.05 * lipschitz, 0.02 * lipschitz * far
         steep = lipschitz - pattern.sigma * far - tilt
+        high = (steep + tilt) * far + pattern.sigma / 2 * far**2
         self.world: KinkWorld = KinkWorld(
-            self._inner_point(depth), self._direction(), steep, tilt, offset, pattern
+            self._inner_point(depth), self._direction(), steep, tilt, offset, high / 2, pattern
         )
-        highest = steep * far + pattern.sigma / 2 * far**2 + tilt * far + offset
-        self.loss_range = (-offset, highest)
+        self.loss_range = (-high / 2 - offset, high / 2 + offset)
 
     def best(self) -> tuple[Array, float]:
-        return self.world.theta.reshape(self.domain.point_shape), self.total(1)
+        total = self.total(1) - self.rounds * self.world.middle
+        return self.world.theta.reshape(self.domain.point_shape), total
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
@@ -74,6 +76,7 @@ class KinkWorld(NamedTuple):
     steep: float
     tilt: float
     offset: float
+    middle: float
     pattern: Any
 
     def value(self, round: int, chance: float, x: Array) -> float:
@@ -81,7 +84,7 @@ class KinkWorld(NamedTuple):
         tilt, offset = two_signs(chance)
         curved = 0.5 * self.pattern.at(round) * square
         value: float = self.steep * abs(along) + curved + tilt * self.tilt * along
-        return value + offset * self.offset
+        return value + offset * self.offset - self.middle
 
     def bend(self, round: int) -> float:
         sigma: float = self.pattern.at(round)

@@ -1,11 +1,12 @@
 """Smooth losses that make exploration felt: steep across a ridge, as curved as told along it.
 
-    f_t(x) = beta/2 (a.v)^2 + sigma_t/2 |v - (a.v) a|^2 + e_t a.v + o_t,      v = x - theta,
+    f_t(x) = beta/2 (a.v)^2 + sigma_t/2 |v - (a.v) a|^2 + e_t a.v + o_t - m,      v = x - theta,
 
-with a a unit vector, theta inside, and e_t, o_t random signs times small constants. Its smoothness
-is beta and its strong convexity sigma_t <= beta, exactly (beta in dimension one). The noise has the
-direction of the ridge's slope, so the sum of the losses is least at theta - (e_{1:T}/(T beta)) a, a
-point inside: the best fixed point has a closed form.
+with a a unit vector, theta inside, e_t and o_t random signs times small constants, and m a constant
+that makes the range of the losses symmetric. The smoothness is beta and the strong convexity
+sigma_t <= beta, exactly (beta in dimension one). The noise has the direction of the ridge's slope,
+so the sum of the losses is least at theta - (e_{1:T}/(T beta)) a, a point inside: the best fixed
+point has a closed form.
 """
 
 from __future__ import annotations
@@ -44,23 +45,29 @@ class Ridge(Environment):
                 f"the curvature {pattern.sigma:g} exceeds the smoothness {smoothness:g}"
             )
         self.smoothness = float(smoothness)
-        depth = 0.3
+        depth = 0.2
         far = domain.radius + depth * domain.inradius
-        tilt, offset = 0.1 * smoothness * domain.inradius, 0.05 * smoothness * far**2
+        tilt, offset = 0.1 * smoothness * domain.inradius, 0.02 * smoothness * far**2
+        low, high = -(tilt**2) / (2 * smoothness), smoothness / 2 * far**2 + tilt * far
+        half = (high - low) / 2 + offset
         self.world: RidgeWorld = RidgeWorld(
-            self._inner_point(depth), self._direction(), self.smoothness, tilt, offset, pattern
+            self._inner_point(depth),
+            self._direction(),
+            self.smoothness,
+            tilt,
+            offset,
+            (high + low) / 2,
+            pattern,
         )
         self.lipschitz = self.smoothness * far + tilt
-        self.loss_range = (
-            -(tilt**2) / (2 * smoothness) - offset,
-            smoothness / 2 * far**2 + tilt * far + offset,
-        )
+        self.loss_range = (-half, half)
 
     def best(self) -> tuple[Array, float]:
         world, tilts, offsets = self.world, self.total(1), self.total(2)
         steep = world.smoothness * max(self.rounds, 1)
         point = world.theta - tilts / steep * world.a
-        return point.reshape(self.domain.point_shape), offsets - tilts**2 / (2 * steep)
+        total = offsets - self.rounds * world.middle - tilts**2 / (2 * steep)
+        return point.reshape(self.domain.point_shape), total
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
@@ -77,6 +84,7 @@ class RidgeWorld(NamedTuple):
     smoothness: float
     tilt: float
     offset: float
+    middle: float
     pattern: Any
 
     def value(self, round: int, chance: float, x: Array) -> float:
@@ -85,7 +93,7 @@ class RidgeWorld(NamedTuple):
         curved = 0.5 * (self.smoothness - sigma) * along * along + 0.5 * sigma * square
         tilt, offset = two_signs(chance)
         value: float = curved + tilt * self.tilt * along + offset * self.offset
-        return value
+        return value - self.middle
 
     def bend(self, round: int) -> float:
         sigma: float = self.pattern.at(round)
