@@ -42,15 +42,17 @@ def decode(value: Any) -> Any:
 
 
 def write(path: str | os.PathLike[str], state: dict[str, Any]) -> None:
-    """Write a state; at any instant the path holds the whole old file or the whole new one."""
-    text = json.dumps(
-        {"format": FORMAT, "version": VERSION, "digest": _digest(state), "state": state}
-    )
-    target = Path(path)
+    """Write a state to a file."""
+    document = {"format": FORMAT, "version": VERSION, "digest": _digest(state), "state": state}
+    replace_file(Path(path), json.dumps(document).encode())
+
+
+def replace_file(target: Path, content: bytes) -> None:
+    """Write a file so that at any instant its path holds the whole old one or the whole new one."""
     beside = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
-        with open(beside, "w", encoding="utf-8") as file:
-            file.write(text)
+        with open(beside, "wb") as file:
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
         os.replace(beside, target)

@@ -1,0 +1,93 @@
+"""The command line: `dikin reproduce`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from dikin.errors import CheckFailedError, DikinError
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="dikin")
+def main() -> None:
+    """Bandit convex optimization with barriers.
+
+    One number back per decision, any convex domain, and a bound you can print.
+    """
+
+
+@main.command()
+@click.option(
+    "--quick", "effort", flag_value="quick", default="quick", help="Minutes. The default."
+)
+@click.option("--full", "effort", flag_value="full", help="Up to 10^7 rounds, more games.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("reproduction"),
+    show_default=True,
+    help="Folder for tables, figures, report and finished cells.",
+)
+@click.option("--workers", type=click.IntRange(1), default=2, show_default=True, help="Processes.")
+@click.option("--dask", metavar="ADDRESS", help="Play on the Dask cluster at this address instead.")
+@click.option(
+    "--constants",
+    type=click.Choice(["sharp", "paper"]),
+    default="sharp",
+    show_default=True,
+    help="The sharp constants, or the paper's as they are.",
+)
+@click.option(
+    "--table",
+    "table",
+    type=click.Choice(["1", "2"]),
+    help="One table only: 1 (smooth) or 2 (Lipschitz).",
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of all games.")
+def reproduce(
+    effort: str,
+    out: Path,
+    workers: int,
+    dask: str | None,
+    constants: str,
+    table: str | None,
+    seed: int,
+) -> None:
+    """Measure both tables of the paper.
+
+    Plays every row of Tables 1 and 2 of "Adaptive Bandit Convex Optimization with Heterogeneous
+    Curvature" over a grid of horizons, fits the exponents of T, and writes table1.csv, table2.csv,
+    dimensions.csv, games.csv, figures and report.html into --out.
+
+    An interrupted run goes on where it was: run the same command again.
+
+    \b
+    Examples:
+      dikin reproduce                       both tables, a few minutes
+      dikin reproduce --full --out full     the long version
+      dikin reproduce --table 1 --constants paper --out paper
+    """
+    from rich.console import Console
+
+    from dikin.experiments.reproduce import FULL, QUICK, Request
+    from dikin.experiments.reproduce import reproduce as run
+
+    request = Request(
+        effort=QUICK if effort == "quick" else FULL,
+        tables=(1, 2) if table is None else (int(table),),
+        constants="sharp" if constants == "sharp" else "paper",
+        seed=seed,
+        workers=workers,
+        dask=dask,
+    )
+    try:
+        run(request, out, Console())
+    except CheckFailedError as broken:
+        click.echo(f"A BOUND IS BROKEN: {broken}", err=True)
+        sys.exit(1)
+    except DikinError as mistake:
+        click.echo(f"dikin: {mistake}", err=True)
+        sys.exit(2)

@@ -1,0 +1,1 @@
+"""The paper: both of its tables measured, with figures and a report."""

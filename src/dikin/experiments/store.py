@@ -1,0 +1,76 @@
+"""Finished cells, kept in a database so that an interrupted run goes on where it was.
+
+An SQLite file by default; any URL that SQLAlchemy takes. A store belongs to one configuration: what
+was made with other settings or another version is never mixed in.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Column, MetaData, String, Table, Text, create_engine, select
+from sqlalchemy.exc import DatabaseError, OperationalError
+
+from dikin.errors import StateError
+
+METADATA = MetaData()
+SETTINGS = Table(
+    "settings", METADATA, Column("name", String(64), primary_key=True), Column("value", Text)
+)
+CELLS = Table(
+    "cells", METADATA, Column("key", String(200), primary_key=True), Column("results", Text)
+)
+
+
+class Store:
+    """The finished cells of one configuration."""
+
+    def __init__(self, url: str, settings: dict[str, Any]) -> None:
+        self.url = url
+        self._engine = create_engine(url)
+        try:
+            METADATA.create_all(self._engine)
+            self._claim(settings)
+        except (DatabaseError, OperationalError) as reason:
+            raise StateError(
+                f"{url} cannot be used as a store of results ({reason.orig}); "
+                "choose another --out, or move the file away"
+            ) from reason
+
+    @classmethod
+    def in_folder(cls, folder: Path, settings: dict[str, Any]) -> Store:
+        """The SQLite file of a folder."""
+        return cls(f"sqlite:///{folder / 'cells.sqlite'}", settings)
+
+    def _claim(self, settings: dict[str, Any]) -> None:
+        wanted = {name: json.dumps(value, sort_keys=True) for name, value in settings.items()}
+        with self._engine.begin() as connection:
+            kept = dict(connection.execute(select(SETTINGS.c.name, SETTINGS.c.value)).all())
+            if not kept:
+                connection.execute(
+                    SETTINGS.insert(), [{"name": n, "value": v} for n, v in wanted.items()]
+                )
+            elif kept != wanted:
+                names = sorted(n for n in {*kept, *wanted} if kept.get(n) != wanted.get(n))
+                changes = "; ".join(f"{n} was {kept.get(n)}, is {wanted.get(n)}" for n in names)
+                raise StateError(
+                    f"the results in {self.url} were made with other settings ({changes}); "
+                    "choose another --out to start afresh"
+                )
+
+    def keep(self, key: str, results: list[dict[str, Any]]) -> None:
+        """Keep a finished cell, durably."""
+        with self._engine.begin() as connection:
+            connection.execute(CELLS.insert(), {"key": key, "results": json.dumps(results)})
+
+    def finished(self) -> dict[str, list[dict[str, Any]]]:
+        """Every finished cell by key."""
+        with self._engine.connect() as connection:
+            rows = connection.execute(select(CELLS.c.key, CELLS.c.results)).all()
+        return {key: json.loads(results) for key, results in rows}
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.finished())
