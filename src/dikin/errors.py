@@ -120,6 +120,10 @@ class PaperConstantsWarning(UserWarning):
     """The paper's constants are inert at this horizon."""
 
 
+class AssumptionWarning(UserWarning):
+    """A learner is played against losses that it was not built for."""
+
+
 class CertificateVoidWarning(UserWarning):
     """The certificate no longer covers this run."""
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from dikin import registry, storage
 from dikin.domains.base import Domain
-from dikin.errors import DikinError, StateError
+from dikin.errors import DikinError, NotSavableError, StateError
 from dikin.learners.base import Learner
 
 
@@ -19,13 +19,25 @@ def load(path: str | os.PathLike[str], domain: Domain | None = None) -> Learner:
     return restore(storage.read(path), domain)
 
 
+def _domain(spec: dict[str, Any] | None, given: Domain | None) -> Domain:
+    """The saved domain, or the given one if it is the same or the saved one was not writable."""
+    if spec is None:
+        if given is None:
+            raise NotSavableError(
+                "this learner's domain is made of Python functions, which are never written to a "
+                "file: give it again, as in dikin.load(path, domain=...)"
+            )
+        return given
+    if given is not None and given.spec() != spec:
+        raise StateError(f"the state was saved on another domain than {given}")
+    return registry.domain_from_spec(spec) if given is None else given
+
+
 def restore(state: dict[str, Any], domain: Domain | None = None) -> Learner:
     """The learner whose `state()` this is."""
     try:
         cls = registry.find(state["learner"], registry.learners(), "learner")
-        if domain is None:
-            domain = registry.domain_from_spec(state["domain"])
-        return cls.restore(domain, state)
+        return cls.restore(_domain(state["domain"], domain), state)
     except DikinError:
         raise
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as reason:

@@ -67,12 +67,12 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     """The state in a file, or an error that says what is wrong with the file."""
     try:
         document = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError) as reason:
+    except (ValueError, RecursionError) as reason:  # not UTF-8, not JSON, or absurdly nested
         raise StateError(f"{path} is not a saved learner: {reason}") from reason
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise StateError(f"{path} is not a saved learner: it does not say {FORMAT!r}")
     version = document.get("version")
-    if not isinstance(version, int) or version < 1:
+    if isinstance(version, bool) or not isinstance(version, int) or version < 1:
         raise StateError(f"{path} has the version {version!r}; wanted a whole number")
     if version > VERSION:
         raise StateVersionError(

@@ -15,13 +15,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import isfinite
+from math import inf, isfinite
 from typing import Any
 
 import numpy as np
 
 from dikin.domains.base import Array, Domain
-from dikin.errors import ParameterError
+from dikin.errors import DomainError, ParameterError
+
+LARGEST = 1e100
+"""Beyond this, or its inverse, products of three such numbers would overflow."""
 
 
 @dataclass(frozen=True)
@@ -30,19 +33,21 @@ class Units:
 
     center: Array
     radius: float
+    loss_range: tuple[float, float]
     loss_scale: float
     loss_offset: float
 
     @classmethod
     def of(cls, domain: Domain, loss_range: tuple[float, float]) -> Units:
         """The units of a domain and a range of losses."""
+        for name, length in (("radius", domain.radius), ("inradius", domain.inradius)):
+            if not 1 / LARGEST < length < LARGEST:
+                raise DomainError(
+                    f"{domain} has the {name} {length:g}; to compute with squares of lengths it "
+                    f"must lie in ({1 / LARGEST:g}, {LARGEST:g}): choose another unit of length"
+                )
         low, high = _range(loss_range)
-        return cls(domain.center, domain.radius, (high - low) / 2, (high + low) / 2)
-
-    @property
-    def loss_range(self) -> tuple[float, float]:
-        """Least and largest loss in the user's units."""
-        return self.loss_offset - self.loss_scale, self.loss_offset + self.loss_scale
+        return cls(domain.center, domain.radius, (low, high), (high - low) / 2, high / 2 + low / 2)
 
     @cached_property
     def _same(self) -> bool:
@@ -77,22 +82,48 @@ class Units:
 
 def _range(loss_range: Any) -> tuple[float, float]:
     try:
-        low, high = (float(end) for end in loss_range)
+        if isinstance(loss_range, str | bytes):
+            raise TypeError
+        low, high = (number(end, "an end of loss_range") for end in loss_range)
     except (TypeError, ValueError) as reason:
         raise ParameterError(
             f"loss_range must be the least and the largest possible loss, got {loss_range!r}"
         ) from reason
     if not (isfinite(low) and isfinite(high) and low < high):
         raise ParameterError(f"loss_range must be finite with low < high, got ({low:g}, {high:g})")
+    if not 1 / LARGEST < high - low < LARGEST:
+        raise ParameterError(
+            f"loss_range=({low:g}, {high:g}) is {high - low:g} wide; it must be between "
+            f"{1 / LARGEST:g} and {LARGEST:g}: choose another unit of loss"
+        )
     return low, high
+
+
+def number(value: Any, name: str) -> float:
+    """A real number among a constructor's arguments; texts and truth values are none."""
+    if isinstance(value, str | bytes | bool | np.bool_):
+        raise ParameterError(f"{name} must be a number, got {value!r}")
+    try:
+        return float(value)
+    except OverflowError:
+        return inf
+    except (TypeError, ValueError) as reason:
+        raise ParameterError(f"{name} must be a number, got {value!r}") from reason
 
 
 def nonnegative(value: Any, name: str) -> float:
     """A finite constructor argument of at least zero."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError) as reason:
-        raise ParameterError(f"{name} must be a number, got {value!r}") from reason
-    if not (isfinite(number) and number >= 0):
+    given = number(value, name)
+    if not (isfinite(given) and given >= 0):
         raise ParameterError(f"{name} must be finite and not negative, got {value!r}")
-    return number
+    return given
+
+
+def moderate(value: float, name: str) -> float:
+    """A smoothness or Lipschitz constant in the paper's units, small enough to compute with."""
+    if not value < LARGEST:
+        raise ParameterError(
+            f"{name} is {value:g} in units of the domain's radius and the losses' range; "
+            f"at most {LARGEST:g} can be computed with: is loss_range too small?"
+        )
+    return value

@@ -33,8 +33,6 @@ class Ball(Domain):
     True
     """
 
-    nu = 1.0
-
     def __init__(self, dim: int, radius: float = 1.0, center: ArrayLike | None = None) -> None:
         self.dim = whole(dim, "dim", 1, "the ball's dimension")
         self.radius = positive(radius, "radius")
@@ -43,6 +41,7 @@ class Ball(Domain):
             raise ShapeError(
                 f"Ball(dim={self.dim}): center must have {self.dim} entries, got {self.center.size}"
             )
+        self.nu = 1.0
         self.point_shape = (self.dim,)
         self.inradius = self.radius
         self.diameter = 2 * self.radius

@@ -166,6 +166,10 @@ class Geometry(ABC):
     def outward(self, u: Array) -> Array:
         """The isometry from working vectors to displacements in the user's coordinates."""
 
+    def settled(self, place: Place) -> bool:
+        """Whether the update is known to full precision there."""
+        return True
+
     def vector(self, place: Place) -> Array:
         """The working vector u of a place."""
         return np.asarray(place[0])
@@ -270,19 +274,26 @@ class Domain(ABC):
 
     def contains(self, point: ArrayLike) -> bool:
         """Whether a point of the right shape lies in the set."""
-        return self.margin(np.asarray(point, dtype=float)) >= 0
+        return self.margin(self._shaped(point)) >= 0
 
     def require(self, point: ArrayLike) -> Array:
         """The point as an array, or an error that says why it is not in the set."""
-        array = np.array(point, dtype=float)
-        if array.shape != self.point_shape:
-            raise ShapeError(f"{self}: a point has shape {self.point_shape}, got {array.shape}")
+        array = self._shaped(point)
         if not np.isfinite(array).all():
-            where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-            raise OutsideDomainError(f"{self}: entry {where} of the point is {array[where]}")
+            where, value = _not_finite(array)
+            raise OutsideDomainError(f"{self}: entry [{where}] of the point is {value}")
         margin = self.margin(array)
         if margin < 0:
             raise OutsideDomainError(f"{self}: {array} lies outside, by {-margin:.3g}")
+        return array
+
+    def _shaped(self, point: ArrayLike) -> Array:
+        try:
+            array = np.array(point, dtype=float)
+        except (TypeError, ValueError) as reason:
+            raise ShapeError(f"{self}: a point is made of numbers, got {point!r}") from reason
+        if array.shape != self.point_shape:
+            raise ShapeError(f"{self}: a point has shape {self.point_shape}, got {array.shape}")
         return array
 
     def locate(self, point: ArrayLike) -> Array:
@@ -320,17 +331,22 @@ def frozen(values: ArrayLike, name: str, ndim: int) -> Array:
     """A read-only float copy of an argument, refused where it has a wrong rank or is not finite."""
     try:
         array = np.array(values, dtype=float)
-    except (TypeError, ValueError) as reason:
-        raise DomainError(f"{name} must be numbers, got {values!r}") from reason
+    except (TypeError, ValueError, OverflowError) as reason:
+        raise DomainError(f"{name} must be finite numbers, got {values!r}") from reason
     if array.ndim != ndim or array.size == 0:
         wanted = {1: "a non-empty vector", 2: "a non-empty matrix"}[ndim]
         raise ShapeError(f"{name} must be {wanted}, got an array of shape {array.shape}")
     if not np.isfinite(array).all():
-        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-        place = where[0] if ndim == 1 else where
-        raise DomainError(f"{name}[{place}] is {array[where]}; every entry must be finite")
+        where, value = _not_finite(array)
+        raise DomainError(f"{name}[{where}] is {value}; every entry must be finite")
     array.setflags(write=False)
     return array
+
+
+def _not_finite(array: Array) -> tuple[str, float]:
+    """The place and value of the first entry that is not finite."""
+    where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+    return ", ".join(map(str, where)), float(array[where])
 
 
 def whole(value: Any, name: str, least: int, why: str) -> int:
@@ -345,8 +361,10 @@ def whole(value: Any, name: str, least: int, why: str) -> int:
 def positive(value: Any, name: str) -> float:
     """A finite positive argument."""
     try:
+        if isinstance(value, str | bytes | bool | np.bool_):
+            raise TypeError
         number = float(value)
-    except (TypeError, ValueError) as reason:
+    except (TypeError, ValueError, OverflowError) as reason:
         raise DomainError(f"{name} must be a positive number, got {value!r}") from reason
     if not 0 < number < np.inf:
         raise DomainError(f"{name} must be positive and finite, got {value!r}")

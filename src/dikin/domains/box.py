@@ -47,6 +47,7 @@ class Box(Domain):
         self.half = self.upper / 2 - self.lower / 2
         self._refuse_degenerate()
         self.center = self.lower + self.half
+        self.center.setflags(write=False)
         self.radius = float(np.linalg.norm(self.half))
         self.inradius = float(self.half.min())
         self.diameter = 2 * self.radius

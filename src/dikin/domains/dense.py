@@ -116,7 +116,7 @@ def _lapack() -> Any:
 
 
 class DenseGeometry(Geometry):
-    """place = (u, Hessian of psi at u), chart vectors divided by the scale."""
+    """place = (u, Hessian of psi at u, Newton decrement), chart vectors divided by the scale."""
 
     def __init__(self, domain: Domain, scale: float) -> None:
         self.domain, self.scale = domain, scale
@@ -125,7 +125,7 @@ class DenseGeometry(Geometry):
         self.eye = np.eye(domain.dim)
 
     def start(self) -> Place:
-        return self.recall((np.zeros(self.dim),))
+        return self.recall((np.zeros(self.dim), 0.0))
 
     def gradient(self, u: Array) -> Array:
         return self.scale * self.domain.gradient(self.scale * u)
@@ -134,7 +134,7 @@ class DenseGeometry(Geometry):
         return self.scale**2 * self.domain.hessian(self.scale * u)
 
     def solve(self, linear: Array, quadratic: float, weight: float, near: Place) -> Place:
-        start, curved = near
+        start, curved, _ = near
         pull, shift = linear / weight, quadratic / weight
         found = minimise(
             lambda u: self.domain.barrier(self.scale * u),
@@ -142,7 +142,7 @@ class DenseGeometry(Geometry):
             lambda u: (curved if u is start else self.hessian(u)) + shift * self.eye,
             start,
         )
-        return self.recall((found.x,))
+        return self.recall(found)
 
     def frame(self, place: Place, kappa: float, shift: float) -> DenseFrame:
         return DenseFrame(place[0], cholesky(kappa * place[1] + shift * self.eye))
@@ -151,10 +151,15 @@ class DenseGeometry(Geometry):
         return self.domain.outward(u)
 
     def memory(self, place: Place) -> Place:
-        return place[:1]
+        u, _, decrement = place
+        return u, decrement
 
     def recall(self, memory: Place) -> Place:
-        return memory[0], self.hessian(memory[0])
+        u, decrement = memory
+        return u, self.hessian(u), decrement
+
+    def settled(self, place: Place) -> bool:
+        return bool(place[2] <= 1e-4)
 
 
 class DenseFrame:

@@ -19,7 +19,7 @@ from dikin.domains.base import (
     frozen,
 )
 from dikin.domains.sums import dot, place
-from dikin.errors import FlatDomainError, ShapeError
+from dikin.errors import DomainError, FlatDomainError, ShapeError
 from dikin.kernel import compiled, reordered
 
 
@@ -32,29 +32,30 @@ class Ellipsoid(Domain):
     True
     """
 
-    nu = 1.0
-
     def __init__(self, center: ArrayLike, shape: ArrayLike) -> None:
         self.center, self.shape = frozen(center, "center", 1), frozen(shape, "shape", 2)
         self.dim = self.center.size
+        self.nu = 1.0
         self.point_shape = (self.dim,)
         if self.shape.shape != (self.dim, self.dim):
             raise ShapeError(
                 f"shape must be {self.dim} x {self.dim} to go with the center, "
                 f"got {self.shape.shape[0]} x {self.shape.shape[1]}"
             )
-        if not np.allclose(self.shape, self.shape.T, rtol=1e-10, atol=0):
-            i, j = np.unravel_index(np.abs(self.shape - self.shape.T).argmax(), self.shape.shape)
-            raise FlatDomainError(
+        skew = np.abs(self.shape - self.shape.T)
+        if not skew.max() <= 1e-10 * np.abs(self.shape).max():
+            i, j = np.unravel_index(skew.argmax(), self.shape.shape)
+            raise DomainError(
                 f"shape must be symmetric: entry ({i}, {j}) is {self.shape[i, j]:g}, "
                 f"entry ({j}, {i}) is {self.shape[j, i]:g}"
             )
         self._diagonal = np.count_nonzero(self.shape - np.diag(np.diag(self.shape))) == 0
         squares, self.axes = self._eigen()
         if not squares.min() > 1e-14 * squares.max():
-            raise FlatDomainError(
-                f"shape must be positive definite; its eigenvalues are {np.sort(squares)}"
+            kind = (
+                DomainError if squares.min() < -1e-14 * np.abs(squares).max() else FlatDomainError
             )
+            raise kind(f"shape must be positive definite; its eigenvalues are {np.sort(squares)}")
         self.semi = np.sqrt(squares)
         self.radius = float(self.semi.max())
         self.inradius = float(self.semi.min())

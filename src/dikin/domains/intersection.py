@@ -58,16 +58,16 @@ class Intersection(Domain):
             if size == 1.0:
                 return v
             least = self._size(v, origins)
-            if least >= 1.0 and size - least < 1e-6 * size:
+            if least >= 1.0 and size - least < 1e-9 * size:
                 raise EmptyDomainError(
                     f"Intersection: {', '.join(map(str, self.parts))} have no inner point in "
                     f"common: they meet only when grown {least:.6g}-fold around their centres"
                 )
-            size = max(1.0, least + 0.1 * (size - least)) if least >= 0.999 else 1.0
+            size = max(1.0, least + 0.1 * (size - least)) if least >= 1.0 else 1.0
         raise EmptyDomainError(f"Intersection: found no inner point common to {self.parts}")
 
     def _size(self, v: Array, origins: list[Array]) -> float:
-        """How many-fold the parts must grow to contain v, to within a thousandth."""
+        """How many-fold the parts must grow to contain v."""
         return max(_gauge(part, w) for part, _, w in self._images(v, origins))
 
     def _images(self, v: Array, origins: list[Array]) -> Iterator[tuple[Domain, Array, Array]]:
@@ -141,12 +141,12 @@ def _turn(host: Domain, part: Domain) -> Array:
 
 
 def _gauge(part: Domain, w: Array) -> float:
-    """The least t with w/t in the part (in its chart), from above and to within a thousandth."""
+    """The least t with w/t in the part (in its chart), from above."""
     high = 1e-3
     while not isfinite(part.barrier(w / high)):
         high *= 2
     low = high / 2
-    while high - low > 1e-3 * high:
+    while high - low > 1e-12 * high:
         middle = (low + high) / 2
         low, high = (low, middle) if isfinite(part.barrier(w / middle)) else (middle, high)
     return high

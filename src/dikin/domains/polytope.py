@@ -42,8 +42,7 @@ class Polytope(Domain):
             raise DomainError(f"Polytope: row {i} of A is zero and bounds nothing; leave it out")
         self.nu = float(rows)
         self.point_shape = (self.dim,)
-        inner = _deepest_point(self.A, self.b, norms)
-        low, high = _bounding_box(self.A, self.b)
+        inner, low, high = _survey(self.A / norms[:, None], self.b / norms)
         self.center = find_center(
             lambda x: log_barrier(self.b - self.A @ x),
             lambda x: log_gradient(self.A, self.b - self.A @ x),
@@ -105,16 +104,29 @@ def log_hessian(A: Array, slack: Array) -> Array:
     return np.asarray(scaled.T @ scaled)
 
 
-def _deepest_point(A: Array, b: Array, norms: Array) -> Array:
+def _survey(A: Array, b: Array) -> tuple[Array, Array, Array]:
+    """An inner point and the bounding box, for rows of length one.
+
+    The solvers' tolerances are absolute, so they are given the set near the origin and of size one.
+    """
+    anchor = np.linalg.lstsq(A, b)[0]
+    room = b - A @ anchor
+    size = float(np.abs(room).max()) or 1.0
+    inner = _deepest_point(A, room / size)
+    low, high = _bounding_box(A, room / size)
+    return anchor + size * inner, anchor + size * low, anchor + size * high
+
+
+def _deepest_point(A: Array, b: Array) -> Array:
     """The centre of the largest inscribed ball; no such ball tells an empty from a flat set."""
     from scipy.optimize import linprog
 
     dim = A.shape[1]
     # Depth is capped, so that an unbounded set still has an answer here and is named as such later.
-    cap = 1 + float(np.abs(b).max())
+    cap = 2.0
     result = linprog(
         np.append(np.zeros(dim), -1.0),
-        A_ub=np.column_stack([A, norms]),
+        A_ub=np.column_stack([A, np.ones(b.size)]),
         b_ub=b,
         bounds=[(None, None)] * dim + [(None, cap)],
     )
@@ -123,9 +135,9 @@ def _deepest_point(A: Array, b: Array, norms: Array) -> Array:
             f"Polytope: the linear program for an inner point failed: {result.message}"
         )
     depth = float(result.x[-1])
-    if depth <= 1e-9 * float(np.abs(b / norms).max() or 1.0):
+    if depth <= 1e-12:
         rows = np.flatnonzero(np.abs(result.ineqlin.marginals) > 1e-9).tolist()
-        if depth < -1e-9:
+        if depth < -1e-12:
             raise EmptyDomainError(
                 f"Polytope: no point satisfies A x <= b; rows {rows} contradict each other"
             )

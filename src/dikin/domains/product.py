@@ -117,6 +117,9 @@ class ProductGeometry(Geometry):
     def start(self) -> Place:
         return tuple(part.start() for part in self.parts)
 
+    def settled(self, place: Place) -> bool:
+        return all(g.settled(p) for g, p in zip(self.parts, place, strict=True))
+
     def vector(self, place: Place) -> Array:
         return np.concatenate([g.vector(p) for g, p in zip(self.parts, place, strict=True)])
 

@@ -7,6 +7,7 @@ formulas are the same, and so are the results, to a few units in the last place.
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -14,11 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dikin.domains.base import Array
+from dikin.domains.base import Array, Domain
 from dikin.engine.loop import Scales, Scratch
 from dikin.engine.progress import Progress
 from dikin.environments.base import Environment
-from dikin.errors import ParameterError
+from dikin.errors import AssumptionWarning, NotSavableError, ParameterError
 from dikin.learners.barrier_ftrl import BarrierFTRL
 from dikin.learners.base import Learner
 
@@ -158,11 +159,10 @@ def compiles(world: Any) -> bool:
 def _refuse_mismatch(learner: Learner, environment: Environment, rounds: int) -> None:
     if isinstance(rounds, bool) or not isinstance(rounds, int | np.integer) or rounds < 1:
         raise ParameterError(f"rounds must be a positive whole number, got {rounds!r}")
-    ours, theirs = learner.domain, environment.domain
-    if ours.point_shape != theirs.point_shape:
+    if not _same(learner.domain, environment.domain):
         raise ParameterError(
-            f"the learner plays on {ours} with points of shape {ours.point_shape}, the environment "
-            f"on {theirs} with points of shape {theirs.point_shape}"
+            f"the learner plays on {learner.domain} and the environment on another domain, "
+            f"{environment.domain}: give both the same"
         )
     low, high = environment.loss_range
     least, most = learner.units.loss_range
@@ -172,3 +172,21 @@ def _refuse_mismatch(learner: Learner, environment: Environment, rounds: int) ->
             f"losses lie in ({low:g}, {high:g}) but the learner was built for ({least:g}, "
             f"{most:g}); give it loss_range=environment.loss_range"
         )
+    for name in ("smoothness", "lipschitz"):
+        assumed, true = getattr(learner, name, None), getattr(environment, name)
+        if assumed is not None and (true is None or true > assumed * (1 + 1e-9)):
+            warnings.warn(
+                f"the learner assumes {name}={assumed:g} and the losses have {true}: "
+                "its certificate does not hold for this game",
+                AssumptionWarning,
+                stacklevel=3,
+            )
+
+
+def _same(one: Domain, two: Domain) -> bool:
+    if one is two:
+        return True
+    try:
+        return one.spec() == two.spec()
+    except NotSavableError:
+        return False

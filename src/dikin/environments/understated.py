@@ -12,13 +12,12 @@ from typing import Any, NamedTuple, Self
 from dikin.domains.base import Array, Domain
 from dikin.environments.base import Environment
 from dikin.environments.patterns import as_pattern
-from dikin.environments.ridge import Ridge
 
 
 class Understated(Environment):
     """An environment of which another curvature is told: nothing by default.
 
-    >>> from dikin import Ball
+    >>> from dikin import Ball, Ridge
     >>> Understated(Ridge(Ball(2), smoothness=1.0, curvature=1.0, seed=1)).curvature(7)
     0.0
     """
@@ -37,6 +36,8 @@ class Understated(Environment):
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
+        from dikin.environments.ridge import Ridge
+
         yield cls(Ridge(domain, 1.0, 0.5, seed=seed), 0.2)
 
 

@@ -18,7 +18,7 @@ from dikin.domains.base import Domain
 from dikin.learners.adaptive import PAPER_KAPPA, Adaptive
 from dikin.learners.barrier_ftrl import Schedule
 from dikin.theory import certificate, tuning
-from dikin.units import nonnegative
+from dikin.units import moderate, nonnegative
 
 
 class SharpLipschitz(NamedTuple):
@@ -100,7 +100,7 @@ class AdaptiveLipschitz(Adaptive):
     """Learner for losses that are `lipschitz`-Lipschitz on the domain, all in the user's units.
 
     Regret of order d^(1/2) T^(3/4) without curvature, d^(2/3) T^(2/3) with constant curvature, and
-    in between whatever the curvature told each round allows (Theorem 2 of the paper).
+    in between whatever the curvature told each round allows (Theorem 12 of the paper).
 
     >>> from dikin import Simplex
     >>> learner = AdaptiveLipschitz(Simplex(3), lipschitz=2.0, loss_range=(0, 1), seed=7)
@@ -125,12 +125,15 @@ class AdaptiveLipschitz(Adaptive):
             domain, loss_range=loss_range, horizon=horizon, constants=constants, seed=seed
         )
 
+    def _bend(self) -> float:
+        return moderate(self.units.slope(self.lipschitz), "lipschitz")
+
     def _sharp(self) -> Schedule:
-        lipschitz = self.units.slope(self.lipschitz)
+        lipschitz = self._bend()
         return SharpLipschitz.of(self.domain.dim, self.domain.nu, lipschitz)
 
     def _paper(self, horizon: int) -> tuple[Schedule, float]:
-        dim, nu, lipschitz = self.domain.dim, self.domain.nu, self.units.slope(self.lipschitz)
+        dim, nu, lipschitz = self.domain.dim, self.domain.nu, self._bend()
         return PaperLipschitz.of(dim, nu, lipschitz, horizon), rho(dim, nu, lipschitz)
 
     @cached_property

@@ -19,7 +19,7 @@ from dikin.domains.base import Domain
 from dikin.learners.adaptive import PAPER_KAPPA, Adaptive
 from dikin.learners.barrier_ftrl import Schedule
 from dikin.theory import certificate, tuning
-from dikin.units import nonnegative
+from dikin.units import moderate, nonnegative
 
 
 class SharpSmooth(NamedTuple):
@@ -108,7 +108,7 @@ class AdaptiveSmooth(Adaptive):
     """Learner for losses that are `smoothness`-smooth on the domain, all in the user's units.
 
     Regret of order d^(2/3) T^(2/3) without curvature, d^(3/2) sqrt(T) with constant curvature, and
-    in between whatever the curvature told each round allows (Theorem 1 of the paper).
+    in between whatever the curvature told each round allows (Theorem 7 of the paper).
 
     >>> from dikin import Box
     >>> learner = AdaptiveSmooth(Box([0, 0], [10, 2]), smoothness=0.5, loss_range=(0, 40), seed=7)
@@ -133,12 +133,15 @@ class AdaptiveSmooth(Adaptive):
             domain, loss_range=loss_range, horizon=horizon, constants=constants, seed=seed
         )
 
+    def _bend(self) -> float:
+        return moderate(self.units.curvature(self.smoothness), "smoothness")
+
     def _sharp(self) -> Schedule:
-        smoothness = self.units.curvature(self.smoothness)
+        smoothness = self._bend()
         return SharpSmooth.of(self.domain.dim, self.domain.nu, smoothness, self.horizon)
 
     def _paper(self, horizon: int) -> tuple[Schedule, float]:
-        smoothness = self.units.curvature(self.smoothness)
+        smoothness = self._bend()
         schedule = PaperSmooth.of(self.domain.dim, self.domain.nu, smoothness, horizon)
         return schedule, rho(self.domain.nu)
 

@@ -15,9 +15,8 @@ reduced form"). A learner's own file says only how eta_t and lambda_t come about
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
-from math import nan, sqrt
+from math import inf, nan, sqrt
 from typing import Any, Protocol
 
 import numpy as np
@@ -26,6 +25,15 @@ from dikin.domains.base import Aim, Array, ClosedGeometry, Frame, Kernel, Place
 from dikin.errors import CertificateVoidWarning
 from dikin.learners.base import Learner
 from dikin.streams import Generator
+
+OVERLAP = (
+    "an answer came after its centre had moved on: the certificate covers one query at a time and "
+    "is NaN from here on; the learner itself goes on as before"
+)
+UNSETTLED = (
+    "the centre is so close to the boundary that rounding decides where it is: the certificate is "
+    "NaN from here on; the learner itself goes on"
+)
 
 
 class Schedule(Protocol):
@@ -116,14 +124,14 @@ class BarrierFTRL(Learner):
     def center(self) -> Array:
         """y_t in the user's units: where the learner would play if it need not explore."""
         u = self.geometry.vector(self._place)
-        return self._inside(u, self.units.point(self.geometry.outward(u)).copy())
+        return self._point(u.copy(), inf)
 
     @property
     def certificate(self) -> float:
         """The bound on the regret so far, in the user's units: E[regret] <= E[certificate].
 
-        NaN, with a warning, once an answer came that was asked before an earlier answer was
-        learnt: the theorem is about one query at a time. Forgotten queries are not rounds.
+        NaN once an answer came that was asked before an earlier answer was learnt: the theorem is
+        about one query at a time, and `tell` warned of it. Forgotten queries are not rounds.
         """
         if not self._certified:
             return nan
@@ -144,7 +152,10 @@ class BarrierFTRL(Learner):
         asked = Asked(self._place, shift, noise, aim, scale, square, frame.trace, self.rounds)
         return u, square, asked
 
-    def _learn(self, asked: Asked, loss: float, curvature: float) -> None:
+    def _vector(self, memo: Asked) -> tuple[Array, float]:
+        return memo.aim.point(memo.scale), memo.square
+
+    def _learn(self, asked: Asked, loss: float, curvature: float) -> Warning | None:
         schedule, before = self._schedule, self._total
         lam = schedule.regularisation(before + curvature)
         slope = schedule.dim * (loss + 0.5 * lam * asked.square)
@@ -154,14 +165,18 @@ class BarrierFTRL(Learner):
         rate = schedule.rate(total, self.rounds + 2)
         place = self.geometry.solve(linear, total, schedule.kappa / rate, self._place)
         # Everything that can fail has been done: from here on the state changes.
-        if asked.round == self.rounds:
+        certified = self._certified
+        if asked.round == self.rounds and self.geometry.settled(place):
             trace = asked.trace
             self._costs += schedule.cost(lam, curvature, trace, self._rate, before, abs(slope))
-        elif self._certified:
-            self._void()
+        else:
+            self._certified = False
         self._linear, self._total, self._rate = linear, total, rate
         self._place, self._frame = place, None
         self.rounds += 1
+        if certified and not self._certified:
+            return CertificateVoidWarning(OVERLAP if self.geometry.settled(place) else UNSETTLED)
+        return None
 
     def machine(self) -> Machine | None:
         """The parts for the compiled loop; None without a kernel or with queries open."""
@@ -183,15 +198,6 @@ class BarrierFTRL(Learner):
         self._frame = None
         self.rounds += rounds
         self._next += rounds
-
-    def _void(self) -> None:
-        self._certified = False
-        warnings.warn(
-            "an answer came after its centre had moved on: the certificate covers one query at a "
-            "time and is NaN from here on; the learner itself goes on as before",
-            CertificateVoidWarning,
-            stacklevel=4,
-        )
 
     def _numbers(self) -> dict[str, Any]:
         return {

@@ -10,10 +10,11 @@ A query may be answered in any order, late, or never. A refused answer changes n
 from __future__ import annotations
 
 import os
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from functools import cached_property
-from math import isfinite
+from math import inf, isfinite
 from numbers import Real
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -28,6 +29,8 @@ from dikin.errors import (
     ForeignQueryError,
     LossError,
     LossRangeError,
+    NotSavableError,
+    PaperConstantsWarning,
     ParameterError,
     UnknownQueryError,
 )
@@ -77,10 +80,7 @@ class Learner(ABC):
     def ask(self) -> Query:
         """The next point to play, with an id by which it is answered."""
         u, square, memo = self._propose()
-        point = self.units.point(self.geometry.outward(u))
-        if square > self._surely_inside:
-            point = self._inside(u, point)
-        query = Query(self._next, point)
+        query = Query(self._next, self._point(u, square))
         self._open[self._next] = query, memo
         self._next += 1
         return query
@@ -93,8 +93,10 @@ class Learner(ABC):
         """
         asked, memo = self._find(query)
         f, sigma = self._normal_loss(loss), self._normal_curvature(curvature)
-        self._learn(memo, f, sigma)
+        notice = self._learn(memo, f, sigma)
         del self._open[asked.id]
+        if notice is not None:
+            warnings.warn(notice, stacklevel=2)
 
     def forget(self, query: Query | int) -> None:
         """Close a query that will never be answered."""
@@ -103,7 +105,7 @@ class Learner(ABC):
     @property
     def open_queries(self) -> list[Query]:
         """The queries that were asked and neither answered nor forgotten, oldest first."""
-        return [query for query, _ in self._open.values()]
+        return [Query(key, self._played(memo)) for key, (_, memo) in self._open.items()]
 
     @property
     @abstractmethod
@@ -115,13 +117,29 @@ class Learner(ABC):
         """A working vector to play, its square, and a memo of what `_learn` will need."""
 
     @abstractmethod
-    def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
-        """Take in an answer in the paper's units; on an exception nothing has changed."""
+    def _vector(self, memo: Memo) -> tuple[Array, float]:
+        """The working vector of a memo again, and its square."""
+
+    @abstractmethod
+    def _learn(self, memo: Memo, loss: float, curvature: float) -> Warning | None:
+        """Take in an answer in the paper's units; on an exception nothing has changed.
+
+        What the user should be warned of is given back, and said once the answer is complete.
+        """
 
     @cached_property
     @abstractmethod
     def curvature_limit(self) -> tuple[float, str]:
         """The largest possible curvature in the user's units, and the reason for it."""
+
+    def _played(self, memo: Memo) -> Array:
+        """The point of an open query, made anew: what was given away may have been written into."""
+        return self._point(*self._vector(memo))
+
+    def _point(self, u: Array, square: float) -> Array:
+        """The point of a working vector, in the domain."""
+        point = self.units.point(self.geometry.outward(u))
+        return point if square <= self._surely_inside else self._inside(u, point)
 
     def _inside(self, u: Array, point: Array) -> Array:
         """The point of a working vector, pulled towards the centre by as many ulps as it takes.
@@ -137,16 +155,22 @@ class Learner(ABC):
     # --- refusals ------------------------------------------------------------------------------
 
     def _find(self, query: Query | int) -> tuple[Query, Memo]:
-        key = query.id if isinstance(query, Query) else query
-        entry = self._open.get(key)
-        if entry is None:
-            raise self._not_open(key)
-        if query is not entry[0] and isinstance(query, Query):
-            _refuse_foreign(query, entry[0])
-        return entry
+        if isinstance(query, Query):
+            entry = self._open.get(query.id)
+            if entry is not None:
+                if query is not entry[0]:
+                    _refuse_foreign(query, self._played(entry[1]))
+                return entry
+            raise self._not_open(query.id)
+        if isinstance(query, int | np.integer) and not isinstance(query, bool):
+            entry = self._open.get(int(query))
+            if entry is not None:
+                return entry
+        raise self._not_open(query)
 
     def _not_open(self, key: Any) -> UnknownQueryError | ClosedQueryError:
-        if isinstance(key, int) and 0 <= key < self._next:
+        is_number = isinstance(key, int | np.integer) and not isinstance(key, bool)
+        if is_number and 0 <= key < self._next:
             return ClosedQueryError(
                 f"query {key} was already answered or forgotten; open are "
                 f"{list(self._open) or 'none'}. Nothing was changed."
@@ -161,7 +185,7 @@ class Learner(ABC):
         f = self.units.loss(value)
         if -1.0 <= f <= 1.0:
             return f
-        if not isfinite(f):
+        if not isfinite(value):
             raise LossError(f"the loss must be a finite number, got {value}. Nothing was changed.")
         if abs(f) <= 1.0 + ROUNDING:
             return 1.0 if f > 0 else -1.0
@@ -218,28 +242,38 @@ class Learner(ABC):
         """Everything that the future depends on, as plain JSON values; its size does not grow."""
         return {
             "learner": self.kind,
-            "domain": self.domain.spec(),
+            "domain": self._domain_spec(),
             "arguments": self.arguments(),
             "rounds": self.rounds,
             "next": self._next,
             "generator": self._noise.state(),
             "numbers": storage.encode(self._numbers()),
             "open": [
-                storage.encode((*query, self._memo_state(memo)))
-                for query, memo in self._open.values()
+                storage.encode((key, self._memo_state(memo)))
+                for key, (_, memo) in self._open.items()
             ],
         }
+
+    def _domain_spec(self) -> dict[str, Any] | None:
+        """None for a domain made of Python functions: it must be given again with the state."""
+        try:
+            return self.domain.spec()
+        except NotSavableError:
+            return None
 
     @classmethod
     def restore(cls, domain: Domain, state: dict[str, Any]) -> Self:
         """A learner that continues exactly as the one that gave the state would have."""
-        learner = cls(domain, **state["arguments"])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", PaperConstantsWarning)  # said when it was built
+            learner = cls(domain, **state["arguments"])
         learner.rounds, learner._next = int(state["rounds"]), int(state["next"])
         learner._noise.restore(state["generator"])
         learner._set_numbers(storage.decode(state["numbers"]))
         for item in state["open"]:
-            key, point, memo = storage.decode(item)
-            learner._open[key] = Query(key, point), learner._memo_from(memo)
+            key, kept = storage.decode(item)
+            memo = learner._memo_from(kept)
+            learner._open[key] = Query(key, learner._played(memo)), memo
         return learner
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -247,17 +281,20 @@ class Learner(ABC):
         storage.write(path, self.state())
 
 
-def _refuse_foreign(came: Query, ours: Query) -> None:
-    if not np.array_equal(came.point, ours.point):
+def _refuse_foreign(came: Query, ours: Array) -> None:
+    if not np.array_equal(came.point, ours):
         raise ForeignQueryError(
-            f"query {ours.id} of this learner asked about {ours.point}, the one that came about "
+            f"query {came.id} of this learner asked about {ours}, the one that came about "
             f"{came.point}: it belongs to another learner. Nothing was changed."
         )
 
 
 def _number(value: Any, name: str, error: type[LossError] | type[CurvatureError]) -> float:
     if isinstance(value, Real) and not isinstance(value, bool | np.bool_):
-        return float(value)
+        try:
+            return float(value)
+        except OverflowError:
+            return inf if str(value)[0] != "-" else -inf
     if isinstance(value, np.ndarray) and value.ndim == 0 and value.dtype.kind in "fiu":
         return float(value)
     raise error(f"the {name} must be a real number, got {value!r}. Nothing was changed.")
