@@ -106,7 +106,7 @@ def test_open_queries_are_the_oldest_first_and_whole() -> None:
     learner.forget(asked[1])
     learner.forget(3)
     assert [q.id for q in learner.open_queries] == [0, 2, 4]
-    assert all(ours is asked[ours.id] for ours in learner.open_queries)
+    assert learner.open_queries == [asked[0], asked[2], asked[4]]
     learner.open_queries.clear()
     assert len(learner.open_queries) == 3
 

@@ -88,7 +88,7 @@ REFUSED: dict[str, Case] = {
     ),
     "3 x 3": (lambda: Ellipsoid([0, 0], np.eye(3)), errors.ShapeError, ["2 x 2", "got 3 x 3"]),
     "shape vector": (lambda: Ellipsoid([0, 0], [1, 1]), errors.ShapeError, ["matrix", "(2,)"]),
-    "shape nan": (lambda: Ellipsoid([0], [[NAN]]), errors.DomainError, ["shape[(0, 0)] is nan"]),
+    "shape nan": (lambda: Ellipsoid([0], [[NAN]]), errors.DomainError, ["shape[0, 0] is nan"]),
     # --- polytope
     "zero row": (lambda: Polytope([[1], [0]], [1, 1]), errors.DomainError, ["row 1 of A is zero"]),
     "empty": (
@@ -118,7 +118,7 @@ REFUSED: dict[str, Case] = {
     ),
     "b too long": (lambda: Polytope([[1]], [1, 2]), errors.ShapeError, ["A has 1", "b 2"]),
     "A vector": (lambda: Polytope([1], [1]), errors.ShapeError, ["A must be", "(1,)"]),
-    "A inf": (lambda: Polytope([[INF]], [1]), errors.DomainError, ["A[(0, 0)] is inf"]),
+    "A inf": (lambda: Polytope([[INF]], [1]), errors.DomainError, ["A[0, 0] is inf"]),
     # --- combinators
     "Affine of 5": (lambda: Affine(5, [[1]], [0]), errors.DomainError, ["is 5", "wanted a domain"]),
     "flattened": (

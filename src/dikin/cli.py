@@ -56,7 +56,7 @@ def reproduce(
     table: str | None,
     seed: int,
 ) -> None:
-    """Measure both tables of the paper.
+    r"""Measure both tables of the paper.
 
     Plays every row of Tables 1 and 2 of "Adaptive Bandit Convex Optimization with Heterogeneous
     Curvature" over a grid of horizons, fits the exponents of T, and writes table1.csv, table2.csv,

@@ -119,11 +119,11 @@ def nonnegative(value: Any, name: str) -> float:
     return given
 
 
-def moderate(value: float, name: str) -> float:
+def moderate(value: float, name: str, given: float) -> float:
     """A smoothness or Lipschitz constant in the paper's units, small enough to compute with."""
     if not value < LARGEST:
         raise ParameterError(
-            f"{name} is {value:g} in units of the domain's radius and the losses' range; "
+            f"{name}={given:g} is {value:g} in units of the domain's radius and the losses' range; "
             f"at most {LARGEST:g} can be computed with: is loss_range too small?"
         )
     return value

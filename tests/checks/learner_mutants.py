@@ -61,6 +61,12 @@ class HairOutside(Moved):
         return displacement * (1 + 1e-12 if length < 1.9 else 2 * (1 + 1e-12) / length)
 
 
+class CenterOutside(AdaptiveSmooth):
+    @property
+    def center(self) -> Array:
+        return super().center + 3.0
+
+
 class SinglePrecision(AdaptiveSmooth):
     def ask(self) -> Query:
         query = super().ask()
@@ -280,6 +286,7 @@ def fickle() -> Make:
 LEARNER_MUTANTS = [
     LearnerMutant("check_points_stay_inside", "explores too far", disc(FarOut)),
     LearnerMutant("check_points_stay_inside", "a hair outside", disc(HairOutside)),
+    LearnerMutant("check_points_stay_inside", "believes in another", disc(CenterOutside)),
     LearnerMutant("check_points_stay_inside", "single precision", disc(SinglePrecision)),
     LearnerMutant("check_points_surround_the_center", "explores one side", disc(OneSided)),
     LearnerMutant("check_same_seed_same_play", "ignores its seed", lambda seed: disc()(0)),

@@ -1,8 +1,7 @@
 """The shipped learners against the paper's boxes in R^{d+1}: same points, answers and centres.
 
-A learner plays; the literal transcription in `reference.lifted` is told the same points, losses and
-curvatures in the paper's units and has to arrive at the same y_t, round after round. The barriers
-of the reference are written by hand; only the points and the scale R come from the learner.
+The literal transcription in `reference.lifted` is told a learner's points, losses and curvatures and
+has to arrive at the same y_t, round after round. Only the points and the scale R are the learner's.
 """
 
 import warnings
@@ -11,7 +10,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 import dikin
 from reference.barriers import (
@@ -25,6 +23,7 @@ from reference.barriers import (
     examples,
 )
 from reference.lifted import (
+    Array,
     Barrier,
     Lifted,
     NormalBarrier,
@@ -36,7 +35,6 @@ from reference.lifted import (
     SharpSmooth,
 )
 
-Array = NDArray[np.float64]
 ShippedDomain = dikin.Ball | dikin.Box | dikin.Simplex | dikin.Ellipsoid | dikin.Polytope
 
 # In the user's units; the sets are of size one to five. Seen: 5e-15. With the paper's constants the

@@ -108,21 +108,20 @@ def name(learner: Learner) -> str:
 
 
 def check_points_stay_inside(make: Make, seed: int) -> None:
-    """Every asked point belongs to the domain, whatever the losses: no tolerance."""
+    """Every asked point, and the centre, belongs to the domain, whatever the losses: no tolerance."""
     for pattern in PATTERNS:
         learner = make(seed)
         domain = learner.domain
         # Only the driven get anywhere near the boundary, and the last digits are met there.
         for query in play(learner, 250 if pattern == "driving" else 70, pattern):
-            point = query.point
-            if point.shape != domain.point_shape or point.dtype != np.float64:
-                fail(name(learner), f"asked about a point of shape {point.shape}, {point.dtype}")
-            margin = domain.margin(point)
-            if not margin >= 0:
-                fail(
-                    name(learner),
-                    f"query {query.id} under {pattern} losses has margin {margin:.3g}: {point}",
-                )
+            for point in (query.point, learner.center):
+                kind = point.shape, point.dtype
+                if kind != (domain.point_shape, np.float64):
+                    fail(name(learner), f"gave a point of shape and type {kind}")
+                margin = domain.margin(point)
+                if not margin >= 0:
+                    when = f"at query {query.id} under {pattern} losses"
+                    fail(name(learner), f"{point} {when} has margin {margin:.3g}")
 
 
 def check_points_surround_the_center(make: Make, seed: int) -> None:

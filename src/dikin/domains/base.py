@@ -331,8 +331,10 @@ def frozen(values: ArrayLike, name: str, ndim: int) -> Array:
     """A read-only float copy of an argument, refused where it has a wrong rank or is not finite."""
     try:
         array = np.array(values, dtype=float)
-    except (TypeError, ValueError, OverflowError) as reason:
-        raise DomainError(f"{name} must be finite numbers, got {values!r}") from reason
+    except (TypeError, ValueError) as reason:
+        raise DomainError(f"{name} must be numbers, got {values!r}") from reason
+    except OverflowError as reason:
+        raise DomainError(f"every entry of {name} must be finite") from reason
     if array.ndim != ndim or array.size == 0:
         wanted = {1: "a non-empty vector", 2: "a non-empty matrix"}[ndim]
         raise ShapeError(f"{name} must be {wanted}, got an array of shape {array.shape}")
@@ -364,8 +366,10 @@ def positive(value: Any, name: str) -> float:
         if isinstance(value, str | bytes | bool | np.bool_):
             raise TypeError
         number = float(value)
-    except (TypeError, ValueError, OverflowError) as reason:
+    except (TypeError, ValueError) as reason:
         raise DomainError(f"{name} must be a positive number, got {value!r}") from reason
+    except OverflowError:
+        number = np.inf
     if not 0 < number < np.inf:
         raise DomainError(f"{name} must be positive and finite, got {value!r}")
     return number

@@ -98,7 +98,8 @@ def _alphas(plt: Any, measured: dict[int, list[Line]]) -> tuple[Any, str, str]:
 def _dimensions(plt: Any, dims: list[Scaling]) -> tuple[Any, str, str]:
     figure, axes = plt.subplots(figsize=(7, 4.2), layout="constrained")
     for one, colour, mark in zip(dims, COLOURS * 2, "osD^v<>P", strict=False):
-        label = f"table {one.table}, {one.row}, {one.set}: d^{one.fit.exponent:.2f} (table: {one.theory:.2f})"
+        growth = f"d^{one.fit.exponent:.2f} (in the table {one.theory:.2f})"
+        label = f"table {one.table}, {one.row}, {one.set}: {growth}"
         axes.loglog(
             one.dims, one.regrets, mark + "-", color=colour, markersize=4, lw=1, label=label
         )

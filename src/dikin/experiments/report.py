@@ -76,8 +76,8 @@ def _table(number: int, lines: list[Line]) -> str:
     ]
     last = int(lines[0].horizons[-1])
     note = (
-        f"<p>Exponents of T. Regret and certificate at T = {last:,}, mean of {lines[0].seeds} games, "
-        "in units of half the range of the losses.</p>"
+        f"<p>Exponents of T. Regret and certificate at T = {last:,}, mean of {lines[0].seeds} "
+        "games, in units of half the range of the losses.</p>"
     )
     return f"<h2>Table {number}: {kind}</h2>{_html(head, rows)}{note}"
 

@@ -126,7 +126,7 @@ class AdaptiveLipschitz(Adaptive):
         )
 
     def _bend(self) -> float:
-        return moderate(self.units.slope(self.lipschitz), "lipschitz")
+        return moderate(self.units.slope(self.lipschitz), "lipschitz", self.lipschitz)
 
     def _sharp(self) -> Schedule:
         lipschitz = self._bend()

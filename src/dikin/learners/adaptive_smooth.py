@@ -134,7 +134,7 @@ class AdaptiveSmooth(Adaptive):
         )
 
     def _bend(self) -> float:
-        return moderate(self.units.curvature(self.smoothness), "smoothness")
+        return moderate(self.units.curvature(self.smoothness), "smoothness", self.smoothness)
 
     def _sharp(self) -> Schedule:
         smoothness = self._bend()

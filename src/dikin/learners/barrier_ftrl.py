@@ -15,6 +15,7 @@ reduced form"). A learner's own file says only how eta_t and lambda_t come about
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from math import inf, nan, sqrt
 from typing import Any, Protocol
@@ -155,7 +156,7 @@ class BarrierFTRL(Learner):
     def _vector(self, memo: Asked) -> tuple[Array, float]:
         return memo.aim.point(memo.scale), memo.square
 
-    def _learn(self, asked: Asked, loss: float, curvature: float) -> Warning | None:
+    def _learn(self, asked: Asked, loss: float, curvature: float) -> None:
         schedule, before = self._schedule, self._total
         lam = schedule.regularisation(before + curvature)
         slope = schedule.dim * (loss + 0.5 * lam * asked.square)
@@ -164,19 +165,18 @@ class BarrierFTRL(Learner):
         total = before + added
         rate = schedule.rate(total, self.rounds + 2)
         place = self.geometry.solve(linear, total, schedule.kappa / rate, self._place)
+        certified = self._certified and asked.round == self.rounds and self.geometry.settled(place)
+        if self._certified and not certified:
+            notice = UNSETTLED if asked.round == self.rounds else OVERLAP
+            warnings.warn(notice, CertificateVoidWarning, stacklevel=3)
         # Everything that can fail has been done: from here on the state changes.
-        certified = self._certified
-        if asked.round == self.rounds and self.geometry.settled(place):
+        self._certified = certified
+        if certified:
             trace = asked.trace
             self._costs += schedule.cost(lam, curvature, trace, self._rate, before, abs(slope))
-        else:
-            self._certified = False
         self._linear, self._total, self._rate = linear, total, rate
         self._place, self._frame = place, None
         self.rounds += 1
-        if certified and not self._certified:
-            return CertificateVoidWarning(OVERLAP if self.geometry.settled(place) else UNSETTLED)
-        return None
 
     def machine(self) -> Machine | None:
         """The parts for the compiled loop; None without a kernel or with queries open."""

@@ -46,6 +46,16 @@ class Query(NamedTuple):
     id: int
     point: Array
 
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Query)
+            and self.id == other.id
+            and np.array_equal(self.point, other.point)
+        )
+
+    def __hash__(self) -> int:
+        return hash(self.id)
+
 
 Memo = Any
 """What a learner needs to remember of a query until it is answered: its own file knows the type."""
@@ -93,10 +103,8 @@ class Learner(ABC):
         """
         asked, memo = self._find(query)
         f, sigma = self._normal_loss(loss), self._normal_curvature(curvature)
-        notice = self._learn(memo, f, sigma)
+        self._learn(memo, f, sigma)
         del self._open[asked.id]
-        if notice is not None:
-            warnings.warn(notice, stacklevel=2)
 
     def forget(self, query: Query | int) -> None:
         """Close a query that will never be answered."""
@@ -121,11 +129,8 @@ class Learner(ABC):
         """The working vector of a memo again, and its square."""
 
     @abstractmethod
-    def _learn(self, memo: Memo, loss: float, curvature: float) -> Warning | None:
-        """Take in an answer in the paper's units; on an exception nothing has changed.
-
-        What the user should be warned of is given back, and said once the answer is complete.
-        """
+    def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
+        """Take in an answer in the paper's units; on an exception nothing has changed."""
 
     @cached_property
     @abstractmethod
