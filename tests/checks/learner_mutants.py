@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Self
@@ -11,7 +12,7 @@ import numpy as np
 from checks.mutants import patched
 from dikin.domains.ball import Ball
 from dikin.domains.base import Array, Domain
-from dikin.errors import DikinError
+from dikin.errors import CertificateVoidWarning, DikinError
 from dikin.learners.adaptive_smooth import AdaptiveSmooth
 from dikin.learners.base import Learner, Query
 
@@ -265,16 +266,19 @@ class Unbounded(AdaptiveSmooth):
 class Overconfident(AdaptiveSmooth):
     """Certifies whatever comes."""
 
-    def _void(self) -> None:
-        pass
+    def _learn(self, asked: Any, loss: float, curvature: float) -> None:
+        with warnings.catch_warnings(action="ignore"):
+            super()._learn(asked, loss, curvature)
+        self._certified = True
 
 
 class Alarmed(AdaptiveSmooth):
     """Warns again and again."""
 
-    def _void(self) -> None:
-        super()._void()
-        super()._void()
+    def _learn(self, asked: Any, loss: float, curvature: float) -> None:
+        super()._learn(asked, loss, curvature)
+        if not self._certified:
+            warnings.warn("again", CertificateVoidWarning, stacklevel=2)
 
 
 def fickle() -> Make:

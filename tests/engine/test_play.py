@@ -17,6 +17,7 @@ import dikin
 from dikin.engine import kernels
 from dikin.engine.play import geometric
 from dikin.environments.base import add
+from dikin.errors import AssumptionWarning
 
 
 def game(rounds: int = 300, **settings: Any) -> dikin.Run:
@@ -97,8 +98,16 @@ def test_mismatched_players_are_refused_with_the_way_out() -> None:
     world = dikin.Ridge(dikin.Ball(2), 4.0, seed=1)
     with pytest.raises(dikin.DikinError, match=r"loss_range=environment\.loss_range"):
         dikin.play(dikin.AdaptiveSmooth(dikin.Ball(2), 4.0), world, 10)
-    with pytest.raises(dikin.DikinError, match=r"shape \(3,\).*shape \(2,\)"):
-        dikin.play(dikin.AdaptiveSmooth(dikin.Ball(3), 4.0, loss_range=(-9, 9)), world, 10)
+    for other in (dikin.Ball(3), dikin.Ball(2, 2.0), dikin.Box([-1, -1], [1, 1])):
+        with pytest.raises(dikin.DikinError, match="another domain"):
+            dikin.play(dikin.AdaptiveSmooth(other, 4.0, loss_range=(-9, 9)), world, 10)
+
+
+def test_a_learner_that_assumes_too_little_is_warned_of() -> None:
+    world = dikin.Ridge(dikin.Ball(2), 4.0, seed=1)
+    timid = dikin.AdaptiveSmooth(dikin.Ball(2), 1.0, loss_range=world.loss_range)
+    with pytest.warns(AssumptionWarning, match="assumes smoothness=1 and the losses have 4"):
+        dikin.play(timid, world, 10)
 
 
 def test_compensated_sums_lose_nothing_where_plain_ones_do() -> None:

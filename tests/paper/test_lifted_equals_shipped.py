@@ -1,8 +1,4 @@
-"""The shipped learners against the paper's boxes in R^{d+1}: same points, answers and centres.
-
-The literal transcription in `reference.lifted` is told a learner's points, losses and curvatures and
-has to arrive at the same y_t, round after round. Only the points and the scale R are the learner's.
-"""
+"""The paper's boxes in R^{d+1}, told a learner's points and answers, arrive at its centres."""
 
 import warnings
 from collections.abc import Iterator

@@ -58,6 +58,8 @@ class Landing(NamedTuple):
     update: Update
     place: Place
     at: Spot
+    fresh: bool
+    """Whether it started from the centre, and not from the landing before."""
 
 
 def forms(domain: Domain) -> Iterator[Form]:
@@ -78,24 +80,23 @@ def landings(form: Form, rng: Generator) -> Iterator[Landing]:
         aslant = rng.standard_normal(size) / sqrt(size)
         for way in (aslant, np.eye(size)[rng.integers(size)]):
             quadratic = float(10 ** rng.uniform(-3, 8))
-            place = form.geometry.start()
-            for weight in np.geomspace(1e8, 1e-3, 12).tolist():
-                place, at = _land(form, update := Update(pull * way, quadratic, weight), place)
-                if not at.rounding < 1e-3 and pull <= 1e3 * weight:
-                    fail(form.domain, f"solve ends on the boundary, at {at.v}, for {update}")
-                if at.rounding > 1e-8 or at.haze > 1e-3:
+            weights = np.geomspace(1e8, 1e-3, 12).tolist()
+            for landing in _follow(form, [Update(pull * way, quadratic, w) for w in weights]):
+                rounding, weight = landing.at.rounding, landing.update.weight
+                if not rounding < 1e-3 and pull <= 1e3 * weight:
+                    fail(form.domain, f"solve ends on the boundary for {landing.update}")
+                if rounding > 1e-8 or landing.at.haze > 1e-3:
                     break
-                yield Landing(update, place, at)
+                yield landing
+    pulls = [rng.standard_normal(size) * 10 ** rng.uniform(-1, 1) for _ in range(8)]
+    yield from _follow(form, [Update(pull, float(rng.uniform(0.1, 9)), 1.0) for pull in pulls])
+
+
+def _follow(form: Form, updates: list[Update]) -> Iterator[Landing]:
     place = form.geometry.start()
-    for _ in range(8):
-        linear = rng.standard_normal(size) * 10 ** rng.uniform(-1, 1)
-        place, at = _land(form, update := Update(linear, float(rng.uniform(0.1, 9)), 1.0), place)
-        yield Landing(update, place, at)
-
-
-def _land(form: Form, update: Update, near: Place) -> tuple[Place, Spot]:
-    place = form.geometry.solve(*update, near)
-    return place, form.spot(place)
+    for i, update in enumerate(updates):
+        place = form.geometry.solve(*update, place)
+        yield Landing(update, place, form.spot(place), i == 0)
 
 
 def places(form: Form, rng: Generator) -> Iterator[Place]:
@@ -133,7 +134,7 @@ def check_solve_is_stationary(domain: Domain, rng: Generator) -> None:
     Its size is the Newton decrement of the update's objective over the weight.
     """
     for form in forms(domain):
-        for update, _, at in landings(form, rng):
+        for update, _, at, _ in landings(form, rng):
             off = _decrement(form, at, update)
             if not off <= DIGITS + 1000 * at.rounding:
                 fail(domain, f"solve leaves a decrement of {off:.3g} at {at.v}, {update}")
@@ -151,8 +152,9 @@ def check_geometry_agrees_with_the_oracles(domain: Domain, rng: Generator) -> No
     """A closed form lands where Newton's method on the oracles lands, and explores as widely."""
     for form in forms(domain):
         dense = DenseGeometry(domain, form.scale)
-        for update, place, at in landings(form, rng):
-            near = dense.recall((at.v / form.scale,))
+        there = dense.start()
+        for update, place, at, fresh in landings(form, rng):
+            near = dense.start() if fresh else there
             there = dense.solve(form.chart(update.linear), *update[1:], near)
             off = at.length(at.v - form.scale * dense.vector(there))
             if not off <= DIGITS + 1000 * at.rounding:

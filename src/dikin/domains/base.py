@@ -274,7 +274,8 @@ class Domain(ABC):
 
     def contains(self, point: ArrayLike) -> bool:
         """Whether a point of the right shape lies in the set."""
-        return self.margin(self._shaped(point)) >= 0
+        array = self._shaped(point)
+        return bool(np.isfinite(array).all()) and self.margin(array) >= 0
 
     def require(self, point: ArrayLike) -> Array:
         """The point as an array, or an error that says why it is not in the set."""
