@@ -26,7 +26,9 @@ def compiled(function: Callable[P, R]) -> Callable[P, R]:
 def reordered(function: Callable[P, R]) -> Callable[P, R]:
     """Mark a function whose sums may be reordered, so that they use the processor's vectors.
 
-    Its result then differs from plain Python's by a few units in the last place of the sum.
+    Its result then differs from plain Python's by a few units in the last place of the sum. It must
+    only read its arrays: where it also wrote one, compilers choose the order of the sum by how far
+    apart the arrays happen to lie in memory, and no two runs would be the same.
     """
     FUNCTIONS[function] = True
     return function

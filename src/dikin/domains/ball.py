@@ -164,7 +164,8 @@ class BallKernel(NamedTuple):
     ) -> float:
         across = scale * work[0]
         along = work[2] * (scale * work[1] - across) + self.rho * state[1]
-        return combine(across, noise, along * state[0], linear, u)
+        combine(across, noise, along * state[0], linear, u)
+        return dot(u, u)
 
     def recoil(
         self, state: Array, work: Array, noise: Array, scale: float, damping: float, linear: Array

@@ -23,9 +23,9 @@ from dikin.domains.base import (
     frozen,
 )
 from dikin.domains.roots import boundary_gaps, first_gap, next_gap
-from dikin.domains.sums import place
+from dikin.domains.sums import dot, place, step
 from dikin.errors import EmptyDomainError, FlatDomainError, ShapeError
-from dikin.kernel import reordered
+from dikin.kernel import compiled, reordered
 
 
 class Box(Domain):
@@ -142,12 +142,14 @@ class BoxKernel(NamedTuple):
     def aim(
         self, linear: Array, state: Array, kappa: float, shift: float, noise: Array, work: Array
     ) -> tuple[float, float]:
-        return box_aim(self.half, state[self.size :], kappa, shift, noise, work)
+        box_roots(self.half, state[self.size :], kappa, shift, work)
+        return dot(noise, noise), inverse_squares(work)
 
     def point(
         self, linear: Array, state: Array, work: Array, noise: Array, scale: float, u: Array
     ) -> float:
-        return diagonal_point(state, work, noise, scale, u)
+        step(state, noise, work, scale, u)
+        return dot(u, u)
 
     def recoil(
         self, state: Array, work: Array, noise: Array, scale: float, damping: float, linear: Array
@@ -159,7 +161,7 @@ class BoxKernel(NamedTuple):
         place(u, center, radius, x)
 
 
-@reordered
+@compiled
 def box_solve(half: Array, linear: Array, quadratic: float, weight: float, state: Array) -> None:
     """One `boundary_gap` a coordinate, without branches so that several run side by side."""
     size = half.size
@@ -177,30 +179,21 @@ def box_solve(half: Array, linear: Array, quadratic: float, weight: float, state
         state[size + i] = gap * (2.0 - gap)
 
 
-@reordered
-def box_aim(
-    half: Array, slack: Array, kappa: float, shift: float, noise: Array, work: Array
-) -> tuple[float, float]:
-    """The roots of H; |s|^2 and tr(H^-1)."""
-    square = trace = 0.0
+@compiled
+def box_roots(half: Array, slack: Array, kappa: float, shift: float, work: Array) -> None:
+    """The square roots of H."""
     for i in range(half.size):
         thin = half[i] * slack[i]
-        value = kappa * 2.0 * (2.0 - slack[i]) / (thin * thin) + shift
-        work[i] = sqrt(value)
-        trace += 1.0 / value
-        square += noise[i] * noise[i]
-    return square, trace
+        work[i] = sqrt(kappa * 2.0 * (2.0 - slack[i]) / (thin * thin) + shift)
 
 
 @reordered
-def diagonal_point(y: Array, root: Array, noise: Array, scale: float, u: Array) -> float:
-    """U = y + scale noise/root; gives |u|^2."""
-    square = 0.0
-    for i in range(u.size):
-        value = y[i] + scale * noise[i] / root[i]
-        u[i] = value
-        square += value * value
-    return square
+def inverse_squares(root: Array) -> float:
+    """The sum of 1/root^2."""
+    total = 0.0
+    for i in range(root.size):
+        total += 1.0 / (root[i] * root[i])
+    return total
 
 
 @dataclass(slots=True)

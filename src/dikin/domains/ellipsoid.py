@@ -192,9 +192,8 @@ class EllipsoidKernel(NamedTuple):
         n, slack = self.size, state[self.size + 1]
         gamma = 4.0 * kappa / (slack * slack)
         root, w = work[:n], work[n : 2 * n]
-        most, beside, rest, straight, bent = rank_one(
-            self.p, state, 2.0 * kappa / slack, shift, root, w
-        )
+        rank_one(self.p, state, 2.0 * kappa / slack, shift, root, w)
+        most, beside, rest, straight, bent = rank_one_sums(root, w)
         stretch = sqrt(1.0 + gamma * (most + rest))
         work[2 * n], work[2 * n + 1] = gamma / (1.0 + stretch), stretch
         return dot(noise, noise), bent_trace(gamma, most, beside, rest, straight, bent)
@@ -205,7 +204,9 @@ class EllipsoidKernel(NamedTuple):
         n = self.size
         root, w = work[:n], work[n : 2 * n]
         part = work[2 * n] * dot(w, noise) / work[2 * n + 1]
-        return bent_point(state, root, w, noise, scale, part, u)
+        for i in range(n):
+            u[i] = state[i] + scale * (noise[i] - part * w[i]) / root[i]
+        return dot(u, u)
 
     def recoil(
         self, state: Array, work: Array, noise: Array, scale: float, damping: float, linear: Array
@@ -237,19 +238,22 @@ def secular(p: Array, linear: Array, quadratic: float, m: float) -> tuple[float,
     return inside, slope
 
 
-@reordered
-def rank_one(
-    p: Array, u: Array, factor: float, shift: float, root: Array, w: Array
-) -> tuple[float, float, float, float, float]:
-    """The roots of D and w; the largest w^2 and its 1/D; sums of the other w^2, 1/D and w^2/D."""
-    most = beside = rest = straight = bent = 0.0
+@compiled
+def rank_one(p: Array, u: Array, factor: float, shift: float, root: Array, w: Array) -> None:
+    """The square roots of D, and w."""
     for i in range(p.size):
-        value = factor * p[i] + shift
-        inverse = 1.0 / value
-        side = sqrt(value)
-        part = p[i] * u[i] / side
-        root[i], w[i] = side, part
-        square = part * part
+        side = sqrt(factor * p[i] + shift)
+        root[i] = side
+        w[i] = p[i] * u[i] / side
+
+
+@reordered
+def rank_one_sums(root: Array, w: Array) -> tuple[float, float, float, float, float]:
+    """The largest w^2 and its 1/D; sums of the other w^2, 1/D and w^2/D."""
+    most = beside = rest = straight = bent = 0.0
+    for i in range(w.size):
+        square = w[i] * w[i]
+        inverse = 1.0 / (root[i] * root[i])
         if square > most or i == 0:
             square, most = most, square
             inverse, beside = beside, inverse
@@ -269,19 +273,6 @@ def bent_trace(
     """
     whole = 1.0 + gamma * (most + rest)
     return straight - gamma * bent / whole + beside * (1.0 + gamma * rest) / whole
-
-
-@reordered
-def bent_point(
-    y: Array, root: Array, w: Array, noise: Array, scale: float, part: float, u: Array
-) -> float:
-    """U = y + scale (noise - part w)/root; gives |u|^2."""
-    square = 0.0
-    for i in range(root.size):
-        value = y[i] + scale * (noise[i] - part * w[i]) / root[i]
-        u[i] = value
-        square += value * value
-    return square
 
 
 class RankOneFrame:

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from dikin.domains.base import Array, ClosedGeometry, Domain, Geometry, LinearAim, Place, whole
-from dikin.domains.box import diagonal_point
-from dikin.domains.sums import place
+from dikin.domains.sums import dot, place, step
 from dikin.kernel import compiled, reordered
 
 PLANE_TOLERANCE = 1e-9
@@ -100,10 +99,10 @@ class SimplexGeometry(ClosedGeometry):
         level = max(near[2], least)
         for turn in range(100):
             x, slope = _positive_roots(pull + level, square, weight)
-            step = (float(x.sum()) - 1.0) / slope
-            if last_step(step, level, turn, weight, low, high):
+            move = (float(x.sum()) - 1.0) / slope
+            if last_step(move, level, turn, weight, low, high):
                 break
-            level = max(level + step, least)
+            level = max(level + move, least)
         x /= x.sum()
         return (x - 1 / self.size) / self.scale, x, level
 
@@ -134,10 +133,10 @@ def least_level(low: float, high: float, square: float, weight: float, n: int) -
 
 
 @compiled
-def last_step(step: float, level: float, turn: int, weight: float, low: float, high: float) -> bool:
+def last_step(move: float, level: float, turn: int, weight: float, low: float, high: float) -> bool:
     """Whether a Newton step is within rounding; only the first may lead down."""
     size = weight + max(abs(low), abs(high)) + abs(level)
-    return abs(step) <= 1e-15 * size or (step < 0.0 and turn > 0)
+    return abs(move) <= 1e-15 * size or (move < 0.0 and turn > 0)
 
 
 class SimplexKernel(NamedTuple):
@@ -157,11 +156,12 @@ class SimplexKernel(NamedTuple):
         level = max(state[2 * n], least)
         total = 1.0
         for turn in range(100):
-            total, slope = simplex_roots(linear, self.scale, level, square, weight, x)
-            step = (total - 1.0) / slope
-            if last_step(step, level, turn, weight, low, high):
+            simplex_roots(linear, self.scale, level, square, weight, x)
+            total, slope = simplex_sums(linear, self.scale, level, square, x)
+            move = (total - 1.0) / slope
+            if last_step(move, level, turn, weight, low, high):
                 break
-            level = max(level + step, least)
+            level = max(level + move, least)
         state[2 * n] = level
         for i in range(n):
             x[i] /= total
@@ -172,14 +172,18 @@ class SimplexKernel(NamedTuple):
     ) -> tuple[float, float]:
         n = self.size
         x = state[n : 2 * n]
-        most, rest, squares, along = plane_aim(x, self.scale, kappa, shift, noise, work)
-        square = plane_noise(noise, work, along / (most + rest))
-        return square, plane_trace(most, rest, squares)
+        plane_roots(x, self.scale, kappa, shift, work)
+        most, rest, squares, along = plane_sums(work, noise)
+        part = along / (most + rest)
+        for i in range(n):
+            noise[i] -= part / work[i]
+        return dot(noise, noise), plane_trace(most, rest, squares)
 
     def point(
         self, linear: Array, state: Array, work: Array, noise: Array, scale: float, u: Array
     ) -> float:
-        return diagonal_point(state, work, noise, scale, u)
+        step(state, noise, work, scale, u)
+        return dot(u, u)
 
     def recoil(
         self, state: Array, work: Array, noise: Array, scale: float, damping: float, linear: Array
@@ -200,39 +204,49 @@ def extremes(linear: Array) -> tuple[float, float]:
     return low, high
 
 
-@reordered
+@compiled
 def simplex_roots(
     linear: Array, scale: float, level: float, square: float, weight: float, x: Array
-) -> tuple[float, float]:
-    """`_positive_roots` in one pass; gives their sum too."""
-    total = slope = 0.0
+) -> None:
+    """`_positive_roots`."""
     for i in range(x.size):
         b = linear[i] / scale + level
         root = sqrt(b * b + 4.0 * square * weight)
-        value = 2.0 * weight / (b + root) if b > 0.0 else (root - b) / (2.0 * square)
-        x[i] = value
-        total += value
-        slope += value / root
-    return total, slope
+        x[i] = 2.0 * weight / (b + root) if b > 0.0 else (root - b) / (2.0 * square)
 
 
 @reordered
-def plane_aim(
-    x: Array, scale: float, kappa: float, shift: float, noise: Array, work: Array
-) -> tuple[float, float, float, float]:
-    """The roots of D; the largest 1/D, sums of the others and their squares; sum noise/sqrt(D)."""
-    most = rest = squares = along = 0.0
+def simplex_sums(
+    linear: Array, scale: float, level: float, square: float, x: Array
+) -> tuple[float, float]:
+    """The sum of the roots and minus its derivative: the equation's discriminant is 2Sx + b."""
+    total = slope = 0.0
+    for i in range(x.size):
+        b = linear[i] / scale + level
+        total += x[i]
+        slope += x[i] / (2.0 * square * x[i] + b)
+    return total, slope
+
+
+@compiled
+def plane_roots(x: Array, scale: float, kappa: float, shift: float, work: Array) -> None:
+    """The square roots of D."""
     for i in range(x.size):
         ratio = scale / x[i]
-        value = kappa * ratio * ratio + shift
-        root = sqrt(value)
-        inverse = 1.0 / value
-        work[i] = root
+        work[i] = sqrt(kappa * ratio * ratio + shift)
+
+
+@reordered
+def plane_sums(root: Array, noise: Array) -> tuple[float, float, float, float]:
+    """The largest 1/D, sums of the others and of their squares; the sum of noise/sqrt(D)."""
+    most = rest = squares = along = 0.0
+    for i in range(root.size):
+        inverse = 1.0 / (root[i] * root[i])
         other = min(most, inverse)
         most = max(most, inverse)
         rest += other
         squares += other * other
-        along += noise[i] / root
+        along += noise[i] / root[i]
     return most, rest, squares, along
 
 
@@ -244,17 +258,6 @@ def plane_trace(most: float, rest: float, squares: float) -> float:
     """
     total = most + rest
     return rest - squares / total + most * rest / total
-
-
-@reordered
-def plane_noise(noise: Array, work: Array, part: float) -> float:
-    """Take the component along D^(-1/2) 1 out of the noise; gives |s|^2."""
-    square = 0.0
-    for i in range(noise.size):
-        s = noise[i] - part / work[i]
-        noise[i] = s
-        square += s * s
-    return square
 
 
 def _positive_roots(b: Array, square: float, weight: float) -> tuple[Array, float]:

@@ -32,12 +32,15 @@ def place(u: Array, center: Array, radius: float, x: Array) -> None:
         x[i] = center[i] + radius * u[i]
 
 
-@reordered
-def combine(x: float, a: Array, y: float, b: Array, out: Array) -> float:
-    """Out = x a + y b; gives |out|^2."""
-    square = 0.0
+@compiled
+def combine(x: float, a: Array, y: float, b: Array, out: Array) -> None:
+    """Out = x a + y b."""
     for i in range(a.size):
-        value = x * a[i] + y * b[i]
-        out[i] = value
-        square += value * value
-    return square
+        out[i] = x * a[i] + y * b[i]
+
+
+@compiled
+def step(y: Array, s: Array, root: Array, scale: float, u: Array) -> None:
+    """U = y + scale s/root."""
+    for i in range(u.size):
+        u[i] = y[i] + scale * s[i] / root[i]

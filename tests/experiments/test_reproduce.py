@@ -1,0 +1,178 @@
+"""Both tables from one command: resumable, the same everywhere, and clear about mistakes."""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import distributed
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from dikin.cli import main
+from dikin.errors import CheckFailedError, StateError
+from dikin.experiments import measure, tables
+from dikin.experiments.plan import FULL, QUICK, TABLES, cells
+from dikin.experiments.reproduce import refuse_broken_bounds
+from dikin.experiments.store import Store
+from experiments import small
+
+CSVS = ("table1.csv", "table2.csv", "dimensions.csv", "games.csv")
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An uninterrupted run."""
+    out = tmp_path_factory.mktemp("whole")
+    small.run(out)
+    return out
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {name: (folder / name).read_bytes() for name in CSVS}
+
+
+def test_the_folder_has_tables_figures_and_a_report_that_needs_no_network(whole: Path) -> None:
+    for number, rows in ((1, 10), (2, 9)):
+        with open(whole / f"table{number}.csv", encoding="utf-8") as file:
+            table = list(csv.DictReader(file))
+        assert len(table) == rows
+        for row in table:
+            low, measured, high = (float(row[c]) for c in ("low", "measured", "high"))
+            assert low <= measured + 1e-9
+            assert measured <= high + 1e-9
+            assert float(row["regret"]) < float(row["certificate"])
+    page = (whole / "report.html").read_text(encoding="utf-8")
+    assert page.count("<img ") == len(list(whole.glob("*.png"))) == 8
+    assert not re.search(r'(src|href)="(?!data:)', page)
+    assert "How every number was made" in page
+
+
+def test_theory_in_the_tables_is_the_papers() -> None:
+    zero, constant, first, last, *decays = TABLES[1].theory().values()
+    assert [r.horizon_exponent for r in (zero, constant, first, last)] == [2 / 3, 0.5, 0.5, 0.5]
+    assert [r.horizon_exponent for r in decays] == pytest.approx(
+        [0.55, 0.6, 0.65, 2 / 3, 2 / 3, 2 / 3]
+    )
+    assert QUICK.horizons[-1] == 10**6
+    assert FULL.horizons[-1] == 10**7
+    assert len(set(cells((1, 2), FULL, "sharp", 0))) > 1000
+
+
+def test_a_killed_run_goes_on_and_ends_as_if_it_had_not_been(whole: Path, tmp_path: Path) -> None:
+    script = [sys.executable, small.__file__, str(tmp_path)]
+    process = subprocess.Popen(script, stdout=subprocess.DEVNULL)
+    while finished(tmp_path) < 20:
+        assert process.poll() is None, "the run ended before it could be killed"
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    kept = finished(tmp_path)
+    shown = small.run(tmp_path)
+    assert f"{kept} of " in shown
+    assert contents(tmp_path) == contents(whole)
+    assert re.search(r"(\d+) of \1 cells are there already", small.run(tmp_path))
+
+
+def finished(folder: Path) -> int:
+    try:
+        with sqlite3.connect(f"file:{folder}/cells.sqlite?mode=ro", uri=True) as database:
+            return int(database.execute("select count(*) from cells").fetchone()[0])
+    except sqlite3.OperationalError:
+        return 0
+
+
+def test_workers_and_a_dask_cluster_give_the_same_bytes(whole: Path, tmp_path: Path) -> None:
+    small.run(tmp_path / "two", workers=2)
+    assert contents(tmp_path / "two") == contents(whole)
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
+    ) as cluster:
+        small.run(tmp_path / "dask", dask=cluster.scheduler_address)
+    assert contents(tmp_path / "dask") == contents(whole)
+
+
+def test_other_settings_are_never_mixed_in(whole: Path) -> None:
+    before = contents(whole)
+    with pytest.raises(StateError, match=r"seed was 0, is 1"):
+        small.run(whole, seed=1)
+    with pytest.raises(StateError, match=r'constants was "sharp", is "paper"'):
+        small.run(whole, constants="paper")
+    assert contents(whole) == before
+
+
+def test_a_bound_below_the_regret_is_loud(whole: Path) -> None:
+    true = _lines(whole)
+    refuse_broken_bounds({1: true})
+    broken = [replace(line, certificates=0.5 * line.regrets) for line in true]
+    with pytest.raises(CheckFailedError, match="mean regret .* exceeds mean certificate"):
+        refuse_broken_bounds({1: broken})
+
+
+def _lines(folder: Path) -> list[tables.Line]:
+    kept = Store.in_folder(folder, small.request().settings()).finished()
+    wanted = cells((1, 2), small.TINY, "sharp", 0)
+    return tables.lines({cell: kept[cell.key] for cell in wanted}, 1, small.TINY)
+
+
+def test_a_fit_finds_the_exponent_that_is_there() -> None:
+    rng = np.random.default_rng(0)
+    sizes = np.geomspace(1e3, 1e6, 5)
+    clean = 3.0 * sizes[:, None] ** 0.6 * np.ones(8)
+    assert measure.fit(sizes, clean, "x").exponent == pytest.approx(0.6, abs=1e-12)
+    noisy = clean * np.exp(0.2 * rng.standard_normal((1, 8)))
+    found = measure.fit(sizes, noisy, "x")
+    assert found.low <= 0.6 + 1e-12
+    assert found.high >= 0.6 - 1e-12
+    assert abs(measure.fit(sizes, clean * sizes[:, None] ** 0.1, "x").exponent - 0.6) > 0.05
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--table", "3"], "'3' is not one of '1', '2'"),
+        (["--constants", "sharper"], "'sharper' is not one of"),
+        (["--workers", "0"], "0 is not in the range"),
+        (["--dask", "tcp://127.0.0.1:1"], "no Dask cluster answers at tcp://127.0.0.1:1"),
+    ],
+)
+def test_mistakes_end_with_status_2_and_a_sentence(
+    arguments: list[str], message: str, tmp_path: Path
+) -> None:
+    result = CliRunner().invoke(main, ["reproduce", "--out", str(tmp_path / "out"), *arguments])
+    assert result.exit_code == 2
+    assert message in result.output
+    assert "Traceback" not in result.output
+
+
+def test_a_folder_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("here already")
+    result = CliRunner().invoke(main, ["reproduce", "--out", str(file)])
+    assert result.exit_code == 2
+    assert "cannot be written" in result.output
+    assert file.read_text() == "here already"
+
+
+def test_a_damaged_store_is_refused_and_left_as_it_was(tmp_path: Path) -> None:
+    (tmp_path / "cells.sqlite").write_bytes(b"this is no database" * 100)
+    result = CliRunner().invoke(main, ["reproduce", "--out", str(tmp_path)])
+    assert result.exit_code == 2
+    assert "cannot be used as a store of results" in result.output
+    assert (tmp_path / "cells.sqlite").read_bytes() == b"this is no database" * 100
+
+
+def test_help_teaches() -> None:
+    text = CliRunner().invoke(main, ["reproduce", "--help"]).output
+    for word in ("Examples:", "--full", "goes on where it was"):
+        assert word in text
+    assert os.linesep in text
