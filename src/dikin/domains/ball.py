@@ -127,19 +127,17 @@ class BallGeometry(ClosedGeometry):
 @compiled
 def inverse_roots(r: float, slack: float, stiff: float, shift: float) -> tuple[float, float]:
     """1/sqrt of H's eigenvalues: stiff/slack + shift across the radius, and along it."""
-    inverse = 1.0 / slack
-    across = stiff * inverse
-    along = across * (1.0 + r * r) * inverse + shift
-    return 1.0 / sqrt(across + shift), 1.0 / sqrt(along)
+    across = sqrt(slack / (stiff + shift * slack))
+    return across, slack / sqrt(stiff * (1.0 + r * r) + shift * slack * slack)
 
 
 class BallKernel(NamedTuple):
-    """state = (unit, r, slack); work = (across, along, radial)."""
+    """state = (unit, r, slack); work = (across, along, radial, 1/across, 1/along)."""
 
     size: int
     rho: float
     states: int = 3
-    works: int = 3
+    works: int = 5
 
     def solve(self, linear: Array, quadratic: float, weight: float, state: Array) -> None:
         length = sqrt(dot(linear, linear))
@@ -157,6 +155,7 @@ class BallKernel(NamedTuple):
         across, along = inverse_roots(state[1], state[2], stiff, shift)
         square, radial = dots(noise, linear)
         work[0], work[1], work[2] = across, along, state[0] * radial
+        work[3], work[4] = 1.0 / across, 1.0 / along
         return square, (self.size - 1) * across * across + along * along
 
     def point(
@@ -170,8 +169,8 @@ class BallKernel(NamedTuple):
     def recoil(
         self, state: Array, work: Array, noise: Array, scale: float, damping: float, linear: Array
     ) -> None:
-        across = scale / work[0]
-        along = work[2] * (scale / work[1] - across) - damping * self.rho * state[1]
+        across = scale * work[3]
+        along = work[2] * (scale * work[4] - across) - damping * self.rho * state[1]
         along = 1.0 + along * state[0]
         for i in range(linear.size):
             linear[i] = across * noise[i] + along * linear[i]
@@ -215,7 +214,7 @@ class BallAim:
         return u
 
     def recoil(self, scale: float, damping: float) -> Array:
-        frame, across = self.frame, scale / self.frame.across
-        along = self.radial * (scale / frame.along - across) - damping * frame.distance
+        frame, across = self.frame, scale * (1.0 / self.frame.across)
+        along = self.radial * (scale * (1.0 / frame.along) - across) - damping * frame.distance
         pull: Array = np.array((across, along * frame.unit)).dot(self.rows)
         return pull
