@@ -1,11 +1,14 @@
-# Two commands do everything on a machine with python3 and make:  make demo, make test.
+# Two commands do everything on a machine with python3 and make:  make reproduce, make test.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: test lint demo bench stub clean
+.PHONY: reproduce test lint demo bench stub page clean
 .DELETE_ON_ERROR:
+
+reproduce: $(READY)
+	$(BIN)/dikin reproduce
 
 test: $(READY) lint
 	$(BIN)/python -m pytest -n 2
@@ -20,6 +23,9 @@ demo: $(READY)
 
 bench: $(READY)
 	$(BIN)/python benchmarks/run.py
+
+page: $(READY)
+	$(BIN)/python -m dikin.experiments.page docs/evidence docs/evidence.md
 
 stub: $(READY)
 	$(BIN)/python -m dikin.stub
