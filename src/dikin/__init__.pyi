@@ -17,6 +17,7 @@ from dikin.engine.parallel import replicate as replicate
 from dikin.engine.play import Run as Run
 from dikin.engine.play import play as play
 from dikin.environments.base import Environment as Environment
+from dikin.environments.cone import Cone as Cone
 from dikin.environments.fromfunction import FromFunction as FromFunction
 from dikin.environments.kink import Kink as Kink
 from dikin.environments.linear import Linear as Linear

@@ -1,90 +1,41 @@
-"""Lipschitz losses that make exploration felt: a kink that every detour pays for.
-
-    f_t(x) = l |a.v| + sigma_t/2 |v|^2 + e_t a.v + o_t - m,      v = x - theta,
-
-with a a unit vector, theta inside, e_t and o_t random signs times small constants, and m a constant
-that makes the range of the losses symmetric. l is what the Lipschitz constant leaves after the
-other terms. As |e_t| < l the sum of losses is least at theta.
-"""
+"""Lipschitz losses that make exploration felt: g(v) = |a.v|, a kink that each crossing pays for."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
-import numpy as np
-
-from dikin.domains.base import Array, Domain
-from dikin.environments.base import Environment, add
-from dikin.environments.patterns import Decaying, FlatFirst, as_pattern
+from dikin.domains.base import Array
+from dikin.environments.base import add
 from dikin.environments.shared import ridge_sums, two_signs
-from dikin.errors import CurvatureTooLargeError, ParameterError
+from dikin.environments.steep import Shape, Steep
 
 
-class Kink(Environment):
-    """Losses of a given Lipschitz constant and curvature pattern.
+class Kink(Steep):
+    """Losses of a given Lipschitz constant and curvature pattern, steep across one plane.
 
     >>> from dikin import Ball
     >>> Kink(Ball(2), lipschitz=2.0, curvature=0.5, seed=1).curvature(7)
     0.5
     """
 
-    tallies = 1
-    smoothness = None
-
-    def __init__(
-        self, domain: Domain, lipschitz: float, curvature: Any = 0.0, seed: int | None = None
-    ) -> None:
-        super().__init__(domain, seed)
-        if not 0 < lipschitz < np.inf:
-            raise ParameterError(f"lipschitz must be positive and finite, got {lipschitz!r}")
-        pattern = as_pattern(curvature)
-        depth = 0.2
-        far = domain.radius + depth * domain.inradius
-        most = 0.8 * lipschitz / far
-        if pattern.sigma > most:
-            raise CurvatureTooLargeError(
-                f"the curvature {pattern.sigma:g} leaves no Lipschitz constant for the kink: with "
-                f"lipschitz={lipschitz:g} on this domain it can be at most {most:g}"
-            )
-        self.lipschitz = float(lipschitz)
-        tilt, offset = 0.05 * lipschitz, 0.02 * lipschitz * far
-        steep = lipschitz - pattern.sigma * far - tilt
-        high = (steep + tilt) * far + pattern.sigma / 2 * far**2
-        self.world: KinkWorld = KinkWorld(
-            self._inner_point(depth), self._direction(), steep, tilt, offset, high / 2, pattern
-        )
-        self.loss_range = (-high / 2 - offset, high / 2 + offset)
-
-    def best(self) -> tuple[Array, float]:
-        total = self.total(1) - self.rounds * self.world.middle
-        return self.world.theta.reshape(self.domain.point_shape), total
-
-    @classmethod
-    def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
-        most = 0.4 / domain.radius
-        yield cls(domain, 1.0, seed=seed)
-        yield cls(domain, 1.0, curvature=Decaying(most, 0.3), seed=seed)
-        yield cls(domain, 30.0, curvature=FlatFirst(most, 30), seed=seed)
+    @staticmethod
+    def _world(shape: Shape, pattern: Any) -> KinkWorld:
+        return KinkWorld(shape, pattern)
 
 
 class KinkWorld(NamedTuple):
     """The losses themselves; a round's uniform number holds both signs."""
 
-    theta: Array
-    a: Array
-    steep: float
-    tilt: float
-    offset: float
-    middle: float
+    shape: Shape
     pattern: Any
 
     def value(self, round: int, chance: float, x: Array) -> float:
-        along, square = ridge_sums(x, self.theta, self.a)
+        shape = self.shape
+        along, square = ridge_sums(x, shape.theta, shape.a)
         tilt, offset = two_signs(chance)
         curved = 0.5 * self.pattern.at(round) * square
-        value: float = self.steep * abs(along) + curved + tilt * self.tilt * along
-        return value + offset * self.offset - self.middle
+        value: float = shape.steep * abs(along) + curved + tilt * shape.tilt * along
+        return value + offset * shape.offset - shape.middle
 
     def bend(self, round: int) -> float:
         sigma: float = self.pattern.at(round)
@@ -92,4 +43,4 @@ class KinkWorld(NamedTuple):
 
     def tally(self, round: int, chance: float, sums: Array) -> None:
         _, offset = two_signs(chance)
-        add(sums, 1, offset * self.offset)
+        add(sums, 1, offset * self.shape.offset)

@@ -17,15 +17,20 @@ from dikin.domains.ball import Ball
 from dikin.domains.base import Domain
 from dikin.domains.box import Box
 from dikin.environments.base import Environment
+from dikin.environments.cone import Cone
 from dikin.environments.kink import Kink
 from dikin.environments.patterns import Constant, Decaying, FlatFirst, FlatLast
+from dikin.environments.quadratic import Quadratic
 from dikin.environments.ridge import Ridge
+from dikin.environments.understated import Understated
 from dikin.errors import ParameterError
 from dikin.learners.adaptive_lipschitz import AdaptiveLipschitz
 from dikin.learners.adaptive_smooth import AdaptiveSmooth
 from dikin.learners.base import Learner
 from dikin.theory import rates
 
+DIM_ROWS = {"flat": "zero", "curved": "constant"}
+"""Rows of the dimension's tables, and the rows whose exponent of d the paper proves for them."""
 BLOCK = 4
 """Seeds that a cell plays."""
 
@@ -91,8 +96,17 @@ class Table:
 
     def environment(self, domain: Domain, row: str, horizon: int, seed: int) -> Environment:
         """The losses of a row."""
+        if row in DIM_ROWS:
+            return self._all_around(domain, row, seed)
         kind = Ridge if self.number == 1 else Kink
         return kind(domain, self.bend, self.pattern(row, horizon), seed)
+
+    def _all_around(self, domain: Domain, row: str, seed: int) -> Environment:
+        """Losses that charge for exploring in every direction, to see what the dimension costs."""
+        if self.number == 2:
+            return Cone(domain, self.bend, 0.0 if row == "flat" else self.sigma, seed)
+        bowl = Quadratic(domain, self.bend, seed)
+        return Understated(bowl) if row == "flat" else bowl
 
     def learner(self, world: Environment, constants: Constants, horizon: int, seed: int) -> Learner:
         """The paper's algorithm for the table."""
@@ -152,7 +166,7 @@ def cells(
                 for first in range(0, effort.seeds, BLOCK):
                     seeds = min(BLOCK, effort.seeds - first)
                     yield Cell(number, row, "ball", 2, horizon, first, seeds, constants, base_seed)
-        for row in ("zero", "constant"):
+        for row in DIM_ROWS:
             for kind in ("ball", "cube"):
                 for dim in effort.dims:
                     for first in range(0, effort.dim_seeds, BLOCK):

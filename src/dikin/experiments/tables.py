@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dikin.experiments.measure import Fit, fit
-from dikin.experiments.plan import TABLES, Cell, Effort
+from dikin.experiments.plan import DIM_ROWS, TABLES, Cell, Effort
 from dikin.storage import replace_file
 
 Array = NDArray[np.float64]
@@ -113,7 +113,7 @@ class Scaling:
 
 def scalings(results: Results, number: int, effort: Effort) -> Iterator[Scaling]:
     """The dimension exponents of a table."""
-    for row in ("zero", "constant"):
+    for row, proved in DIM_ROWS.items():
         for kind in ("ball", "cube"):
             regrets = np.array(
                 [
@@ -125,7 +125,7 @@ def scalings(results: Results, number: int, effort: Effort) -> Iterator[Scaling]
                         set=kind,
                         dim=dim,
                         horizon=effort.dim_horizon,
-                    )[: effort.dim_seeds]
+                    )
                     for dim in effort.dims
                 ]
             )
@@ -137,7 +137,7 @@ def scalings(results: Results, number: int, effort: Effort) -> Iterator[Scaling]
                 dims=dims,
                 regrets=regrets.mean(axis=1),
                 fit=fit(dims, regrets, f"dims{number}/{row}/{kind}"),
-                theory=TABLES[number].theory()[row].dim_exponent,
+                theory=TABLES[number].theory()[proved].dim_exponent,
             )
 
 

@@ -1,0 +1,81 @@
+"""What Lipschitz losses with a sharp bottom share: constants that use up the Lipschitz constant.
+
+    f_t(x) = l g(v) + sigma_t/2 |v|^2 + e_t a.v + o_t - m,      v = x - theta,
+
+with g of slope one and least at zero, a a unit vector, theta inside, e_t and o_t random signs times
+small constants, and m a constant that makes the range of the losses symmetric. l is what the
+Lipschitz constant leaves after the other terms. Where l g(v) >= |e_t a.v| the sum of the losses is
+least at theta.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from dikin.domains.base import Array, Domain
+from dikin.environments.base import Environment
+from dikin.environments.patterns import Decaying, FlatFirst, as_pattern
+from dikin.errors import CurvatureTooLargeError, ParameterError
+
+
+class Shape(NamedTuple):
+    """The constants of the losses."""
+
+    theta: Array
+    a: Array
+    steep: float
+    tilt: float
+    offset: float
+    middle: float
+
+
+class Steep(Environment):
+    """Losses of a given Lipschitz constant and curvature pattern; subclasses bring g."""
+
+    tallies = 1
+    smoothness = None
+
+    def __init__(
+        self, domain: Domain, lipschitz: float, curvature: Any = 0.0, seed: int | None = None
+    ) -> None:
+        super().__init__(domain, seed)
+        if not 0 < lipschitz < np.inf:
+            raise ParameterError(f"lipschitz must be positive and finite, got {lipschitz!r}")
+        pattern = as_pattern(curvature)
+        depth = 0.2
+        far = domain.radius + depth * domain.inradius
+        most = 0.8 * lipschitz / far
+        if pattern.sigma > most:
+            raise CurvatureTooLargeError(
+                f"the curvature {pattern.sigma:g} uses up the Lipschitz constant: with "
+                f"lipschitz={lipschitz:g} on this domain it can be at most {most:g}"
+            )
+        self.lipschitz = float(lipschitz)
+        tilt, offset = 0.05 * lipschitz, 0.02 * lipschitz * far
+        steep = lipschitz - pattern.sigma * far - tilt
+        high = (steep + tilt) * far + pattern.sigma / 2 * far**2
+        self.shape = Shape(
+            self._inner_point(depth), self._direction(), steep, tilt, offset, high / 2
+        )
+        self.world = self._world(self.shape, pattern)
+        self.loss_range = (-high / 2 - offset, high / 2 + offset)
+
+    @staticmethod
+    @abstractmethod
+    def _world(shape: Shape, pattern: Any) -> Any:
+        """The kernel of the losses."""
+
+    def best(self) -> tuple[Array, float]:
+        total = self.total(1) - self.rounds * self.shape.middle
+        return self.shape.theta.reshape(self.domain.point_shape), total
+
+    @classmethod
+    def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
+        most = 0.4 / domain.radius
+        yield cls(domain, 1.0, seed=seed)
+        yield cls(domain, 1.0, curvature=Decaying(most, 0.3), seed=seed)
+        yield cls(domain, 30.0, curvature=FlatFirst(most, 30), seed=seed)
