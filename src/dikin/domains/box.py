@@ -23,7 +23,7 @@ from dikin.domains.base import (
     frozen,
 )
 from dikin.domains.roots import boundary_gaps, first_gap, next_gap
-from dikin.domains.sums import dot, place, step
+from dikin.domains.sums import dot, kick, place, step
 from dikin.errors import EmptyDomainError, FlatDomainError, ShapeError
 from dikin.kernel import compiled, reordered
 
@@ -154,8 +154,7 @@ class BoxKernel(NamedTuple):
     def recoil(
         self, state: Array, work: Array, noise: Array, scale: float, damping: float, linear: Array
     ) -> None:
-        for i in range(linear.size):
-            linear[i] += scale * noise[i] * work[i] - damping * state[i]
+        kick(state, noise, work, scale, damping, linear)
 
     def outward(self, u: Array, center: Array, radius: float, x: Array) -> None:
         place(u, center, radius, x)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from dikin.domains.base import Array, ClosedGeometry, Domain, Geometry, LinearAim, Place, whole
-from dikin.domains.sums import dot, place, step
+from dikin.domains.sums import dot, kick, place, step
 from dikin.kernel import compiled, reordered
 
 PLANE_TOLERANCE = 1e-9
@@ -188,8 +188,7 @@ class SimplexKernel(NamedTuple):
     def recoil(
         self, state: Array, work: Array, noise: Array, scale: float, damping: float, linear: Array
     ) -> None:
-        for i in range(linear.size):
-            linear[i] += scale * noise[i] * work[i] - damping * state[i]
+        kick(state, noise, work, scale, damping, linear)
 
     def outward(self, u: Array, center: Array, radius: float, x: Array) -> None:
         place(u, center, radius, x)

@@ -40,6 +40,13 @@ def combine(x: float, a: Array, y: float, b: Array, out: Array) -> None:
 
 
 @compiled
+def kick(y: Array, s: Array, root: Array, scale: float, damping: float, linear: Array) -> None:
+    """Linear += scale root s - damping y."""
+    for i in range(linear.size):
+        linear[i] += scale * s[i] * root[i] - damping * y[i]
+
+
+@compiled
 def step(y: Array, s: Array, root: Array, scale: float, u: Array) -> None:
     """U = y + scale s/root."""
     for i in range(u.size):

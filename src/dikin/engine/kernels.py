@@ -72,10 +72,17 @@ def _resolver(method: FunctionType) -> Callable[..., Any]:
 
 
 class Stamped:
-    """Machine code is valid for exactly the source that it was made from."""
+    """Machine code is valid for exactly the source that it was made from, and has its own folder.
+
+    The index of a folder names classes, and is read before anything in it can be found outdated.
+    """
 
     def get_source_stamp(self) -> str:
         return source_stamp()
+
+    def get_cache_path(self) -> str:
+        base: str = super().get_cache_path()  # type: ignore[misc]
+        return str(Path(base) / source_stamp()[:16])
 
 
 class GivenFolder(Stamped, UserProvidedCacheLocator):

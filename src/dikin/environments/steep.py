@@ -1,10 +1,11 @@
 """What Lipschitz losses with a sharp bottom share: constants that use up the Lipschitz constant.
 
     f_t(x) = l g(v) + sigma_t/2 |v|^2 + e_t a.v + o_t - m,      v = x - theta,
+    g(v)   = sqrt(k (a.v)^2 + (1 - k) |v|^2),
 
-with g of slope one and least at zero, a a unit vector, theta inside, e_t and o_t random signs times
-small constants, and m a constant that makes the range of the losses symmetric. l is what the
-Lipschitz constant leaves after the other terms. Where l g(v) >= |e_t a.v| the sum of the losses is
+a kink |a.v| for k = 1 and a cone |v| for k = 0, with a a unit vector, theta inside, e_t and o_t
+random signs times small constants, and m a constant that makes the range of the losses symmetric. l
+is what the Lipschitz constant leaves after the other terms. As |e_t| < l the sum of the losses is
 least at theta.
 """
 
@@ -12,29 +13,49 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
+from math import sqrt
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from dikin.domains.base import Array, Domain
-from dikin.environments.base import Environment
+from dikin.environments.base import Environment, add
 from dikin.environments.patterns import Decaying, FlatFirst, as_pattern
+from dikin.environments.shared import ridge_sums, two_signs
 from dikin.errors import CurvatureTooLargeError, ParameterError
 
 
-class Shape(NamedTuple):
-    """The constants of the losses."""
+class SteepWorld(NamedTuple):
+    """The losses themselves; a round's uniform number holds both signs."""
 
     theta: Array
     a: Array
+    kink: float
     steep: float
     tilt: float
     offset: float
     middle: float
+    pattern: Any
+
+    def value(self, round: int, chance: float, x: Array) -> float:
+        along, square = ridge_sums(x, self.theta, self.a)
+        tilt, offset = two_signs(chance)
+        bottom = sqrt(self.kink * along * along + (1.0 - self.kink) * square)
+        curved = 0.5 * self.pattern.at(round) * square
+        value: float = self.steep * bottom + curved + tilt * self.tilt * along
+        return value + offset * self.offset - self.middle
+
+    def bend(self, round: int) -> float:
+        sigma: float = self.pattern.at(round)
+        return sigma
+
+    def tally(self, round: int, chance: float, sums: Array) -> None:
+        _, offset = two_signs(chance)
+        add(sums, 1, offset * self.offset)
 
 
 class Steep(Environment):
-    """Losses of a given Lipschitz constant and curvature pattern; subclasses bring g."""
+    """Losses of a given Lipschitz constant and curvature pattern; subclasses bring k."""
 
     tallies = 1
     smoothness = None
@@ -58,20 +79,26 @@ class Steep(Environment):
         tilt, offset = 0.05 * lipschitz, 0.02 * lipschitz * far
         steep = lipschitz - pattern.sigma * far - tilt
         high = (steep + tilt) * far + pattern.sigma / 2 * far**2
-        self.shape = Shape(
-            self._inner_point(depth), self._direction(), steep, tilt, offset, high / 2
+        self.world: SteepWorld = SteepWorld(
+            self._inner_point(depth),
+            self._direction(),
+            self._kink(),
+            steep,
+            tilt,
+            offset,
+            high / 2,
+            pattern,
         )
-        self.world = self._world(self.shape, pattern)
         self.loss_range = (-high / 2 - offset, high / 2 + offset)
 
     @staticmethod
     @abstractmethod
-    def _world(shape: Shape, pattern: Any) -> Any:
-        """The kernel of the losses."""
+    def _kink() -> float:
+        """K of g."""
 
     def best(self) -> tuple[Array, float]:
-        total = self.total(1) - self.rounds * self.shape.middle
-        return self.shape.theta.reshape(self.domain.point_shape), total
+        total = self.total(1) - self.rounds * self.world.middle
+        return self.world.theta.reshape(self.domain.point_shape), total
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
