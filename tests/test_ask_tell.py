@@ -256,3 +256,10 @@ def test_two_learners_on_one_domain_do_not_meet(make: Callable[..., Learner]) ->
     together = list(zip(*games, strict=True))
     assert [list(game) for game in zip(*together, strict=True)] == alone
     assert alone[0] != alone[1]
+
+
+def test_a_domain_without_its_centre_is_an_error_and_not_an_endless_loop() -> None:
+    broken = dikin.Box([0, 0], [1, 1])
+    vars(broken)["center"] = np.array([99.0, 0.5])
+    with pytest.raises(dikin.DikinError, match="does not contain its own centre"):
+        _ = dikin.AdaptiveSmooth(broken, 1.0, seed=0).center

@@ -30,6 +30,7 @@ from dikin.errors import (
     LossError,
     LossRangeError,
     NotSavableError,
+    NumericalError,
     PaperConstantsWarning,
     ParameterError,
     UnknownQueryError,
@@ -153,7 +154,12 @@ class Learner(ABC):
         """
         shrink = 1e-15
         while not self.domain.margin(point) >= 0.0:
-            point = self.units.point(self.geometry.outward(u * (1.0 - min(shrink, 1.0))))
+            if shrink > 1.0:
+                raise NumericalError(
+                    f"{self.domain} does not contain its own centre {self.domain.center}, "
+                    f"or the working vector {u} is not finite"
+                )
+            point = self.units.point(self.geometry.outward(u * (1.0 - shrink)))
             shrink *= 4.0
         return point
 
