@@ -114,7 +114,7 @@ def test_a_bound_below_the_regret_is_loud(whole: Path) -> None:
     true = _lines(whole)
     refuse_broken_bounds({1: true})
     broken = [replace(line, certificates=0.5 * line.regrets) for line in true]
-    with pytest.raises(CheckFailedError, match="mean regret .* exceeds mean certificate"):
+    with pytest.raises(CheckFailedError, match=r"mean regret .* exceeds mean certificate"):
         refuse_broken_bounds({1: broken})
 
 
