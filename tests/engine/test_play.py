@@ -146,3 +146,19 @@ def test_changed_source_never_meets_old_machine_code(monkeypatch: pytest.MonkeyP
     kernels.source_stamp.cache_clear()
     assert kernels.source_stamp() != before
     kernels.source_stamp.cache_clear()
+
+
+def test_a_damaged_cache_is_made_anew(tmp_path: Any) -> None:
+    script = (
+        "import dikin; w = dikin.Ridge(dikin.Ball(3), 1.0, 0.1, seed=1);"
+        "l = dikin.AdaptiveSmooth(dikin.Ball(3), 1.0, loss_range=w.loss_range, seed=1);"
+        "print(dikin.play(l, w, 100).fused)"
+    )
+    settings = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, "-c", script], env=settings, capture_output=True, text=True, check=True
+        )
+        assert done.stdout == "True\n"
+        for index in tmp_path.rglob("*.nbi"):
+            index.write_bytes(index.read_bytes()[:-20])

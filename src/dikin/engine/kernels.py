@@ -11,7 +11,7 @@ import hashlib
 import sys
 from collections.abc import Callable
 from functools import cache
-from inspect import isfunction, signature
+from inspect import getfile, isfunction, signature
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -39,6 +39,8 @@ ORDER_FREE = {"reassoc", "contract", "nsz"}
 
 OPTIONS = {"error_model": "numpy", "forceinline": True}
 """No checks for division by zero; one function in the end, in which nothing is passed around."""
+
+PACKAGE = str(Path(dikin.__file__).parent)
 
 PROTOCOLS = (Kernel, Schedule, World, Pattern)
 """What kernels are: the methods of these are the calls that the compiler must resolve."""
@@ -107,11 +109,18 @@ class SourceCache(FunctionCache):
     _impl_class = SourceCacheImpl
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        found = super().load_overload(sig, target_context) if all(map(ours, sig)) else None
+        found = self._find(sig, target_context) if all(map(ours, sig)) else None
         if found is None:
             kinds = " and ".join(kernel.instance_class.__name__ for kernel in (sig[0], sig[2]))
             sys.stderr.write(f"dikin: compiling the loop for {kinds}, once ...\n")
         return found
+
+    def _find(self, sig: Any, target_context: Any) -> Any:
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:  # a damaged index may fail in any way, and is as good as none
+            self.flush()
+            return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
         if all(map(ours, sig)):
@@ -123,9 +132,7 @@ def ours(kind: Any) -> bool:
     if isinstance(kind, types.Dispatcher):
         return False
     if isinstance(kind, types.BaseNamedTuple):
-        if not kind.instance_class.__module__.startswith("dikin."):
-            return False
-        return all(map(ours, kind))
+        return getfile(kind.instance_class).startswith(PACKAGE) and all(map(ours, kind))
     return True
 
 
@@ -133,6 +140,6 @@ def ours(kind: Any) -> bool:
 def source_stamp() -> str:
     """A digest of the package's source: a changed kernel never meets old machine code."""
     digest = hashlib.sha256()
-    for path in sorted(Path(dikin.__file__).parent.rglob("*.py")):
+    for path in sorted(Path(PACKAGE).rglob("*.py")):
         digest.update(path.read_bytes())
     return digest.hexdigest()
