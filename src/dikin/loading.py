@@ -28,9 +28,15 @@ def _domain(spec: dict[str, Any] | None, given: Domain | None) -> Domain:
                 "file: give it again, as in dikin.load(path, domain=...)"
             )
         return given
-    if given is not None and given.spec() != spec:
+    if given is None:
+        return registry.domain_from_spec(spec)
+    try:
+        same = given.spec() == spec
+    except NotSavableError:
+        same = False
+    if not same:
         raise StateError(f"the state was saved on another domain than {given}")
-    return registry.domain_from_spec(spec) if given is None else given
+    return given
 
 
 def restore(state: dict[str, Any], domain: Domain | None = None) -> Learner:

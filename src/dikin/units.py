@@ -46,7 +46,7 @@ class Units:
                     f"{domain} has the {name} {length:g}; to compute with squares of lengths it "
                     f"must lie in ({1 / LARGEST:g}, {LARGEST:g}): choose another unit of length"
                 )
-        low, high = _range(loss_range)
+        low, high = checked_range(loss_range)
         return cls(domain.center, domain.radius, (low, high), (high - low) / 2, high / 2 + low / 2)
 
     @cached_property
@@ -80,7 +80,8 @@ class Units:
         return self.loss_scale * regret
 
 
-def _range(loss_range: Any) -> tuple[float, float]:
+def checked_range(loss_range: Any) -> tuple[float, float]:
+    """The least and the largest loss among a constructor's arguments."""
     try:
         if isinstance(loss_range, str | bytes):
             raise TypeError
@@ -116,6 +117,14 @@ def nonnegative(value: Any, name: str) -> float:
     given = number(value, name)
     if not (isfinite(given) and given >= 0):
         raise ParameterError(f"{name} must be finite and not negative, got {value!r}")
+    return given
+
+
+def strictly_positive(value: Any, name: str) -> float:
+    """A finite constructor argument above zero."""
+    given = number(value, name)
+    if not 0 < given < inf:
+        raise ParameterError(f"{name} must be positive and finite, got {value!r}")
     return given
 
 

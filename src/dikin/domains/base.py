@@ -291,7 +291,7 @@ class Domain(ABC):
     def _shaped(self, point: ArrayLike) -> Array:
         try:
             array = np.array(point, dtype=float)
-        except (TypeError, ValueError) as reason:
+        except (TypeError, ValueError, OverflowError) as reason:
             raise ShapeError(f"{self}: a point is made of numbers, got {point!r}") from reason
         if array.shape != self.point_shape:
             raise ShapeError(f"{self}: a point has shape {self.point_shape}, got {array.shape}")

@@ -7,11 +7,12 @@ Machine code is kept on disk for later processes, under a digest of the source t
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import sys
 from collections.abc import Callable
 from functools import cache
-from inspect import getfile, isfunction, signature
+from inspect import isfunction, signature
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -59,7 +60,8 @@ def compiled_loop() -> Any:
                 )
                 resolve(_resolver(method))
     dispatcher = numba.njit(error_model="numpy")(loop.play_rounds)
-    dispatcher._cache = SourceCache(loop.play_rounds)
+    with contextlib.suppress(RuntimeError):  # no folder can be written: compile in every process
+        dispatcher._cache = SourceCache(loop.play_rounds)
     return dispatcher
 
 
@@ -132,7 +134,8 @@ def ours(kind: Any) -> bool:
     if isinstance(kind, types.Dispatcher):
         return False
     if isinstance(kind, types.BaseNamedTuple):
-        return getfile(kind.instance_class).startswith(PACKAGE) and all(map(ours, kind))
+        file = getattr(sys.modules.get(kind.instance_class.__module__), "__file__", None)
+        return file is not None and Path(PACKAGE) in Path(file).parents and all(map(ours, kind))
     return True
 
 

@@ -1,8 +1,13 @@
-"""Many games at once: the same games with any number of workers, in any order, on any machine."""
+"""Many games at once: the same games with any number of workers, in any order.
+
+Sums use the processor's vectors, so machines of different kinds may differ in the last digits.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+
+import numpy as np
 
 from dikin.engine.play import Run, play
 from dikin.environments.base import Environment
@@ -33,9 +38,13 @@ def replicate(
     >>> len(runs)
     2
     """
-    wanted = list(range(seeds)) if isinstance(seeds, int) else list(seeds)
+    wanted = list(range(seeds)) if isinstance(seeds, int | np.integer) else list(seeds)
     if not wanted:
         raise ParameterError("seeds must be at least one game, got none")
+    if workers == 0:
+        raise ParameterError(
+            "workers must be a number of processes, -1 for all cores, or None; got 0"
+        )
     if workers == 1:
         return [_game(make_learner, make_environment, rounds, s, checkpoints) for s in wanted]
     from joblib import Parallel, delayed

@@ -10,6 +10,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -113,10 +114,10 @@ def geometric(rounds: int, per_decade: int) -> NDArray[np.int64]:
 
 
 def fused(learner: Learner, environment: Environment) -> Road | None:
-    """The compiled road, or None where learner or environment has no kernel."""
+    """The compiled road; None where a kernel is missing or queries are open."""
     if not isinstance(learner, BarrierFTRL) or not compiles(environment.world):
         return None
-    if learner.rounds != environment.rounds or learner.machine() is None:
+    if learner.machine() is None:
         return None
     from dikin.engine.kernels import compiled_loop
 
@@ -126,34 +127,41 @@ def fused(learner: Learner, environment: Environment) -> Road | None:
     loop = compiled_loop()
 
     def advance(rounds: int) -> None:
-        machine = learner.machine()
+        machine, sums = learner.machine(), environment.sums.copy()
         assert machine is not None
-        kernel = machine.kernel
-        scratch = Scratch.of(kernel.size, kernel.works, center.size)
-        loop(
-            kernel,
-            machine.schedule,
-            environment.world,
-            scales,
-            scratch,
-            machine.numbers,
-            machine.linear,
-            machine.state,
-            environment.sums,
-            machine.generator,
-            environment.chances,
-            environment.rounds,
-            rounds,
-        )
+        kernel, players = machine.kernel, (machine.generator, environment.chances)
+        before = [player.bit_generator.state for player in players]
+        try:
+            loop(
+                kernel,
+                machine.schedule,
+                environment.world,
+                scales,
+                Scratch.of(kernel.size, kernel.works, center.size),
+                machine.numbers,
+                machine.linear,
+                machine.state,
+                sums,
+                *players,
+                environment.rounds,
+                rounds,
+            )
+        except BaseException:  # Ctrl-C is heard when the loop returns: as if it had not been played
+            for player, state in zip(players, before, strict=True):
+                player.bit_generator.state = state
+            raise
         learner.adopt(machine, rounds)
+        environment.sums[:] = sums
         environment.rounds += rounds
 
     return advance
 
 
 def compiles(world: Any) -> bool:
-    """Whether an environment's kernel can be compiled: a user's plain Python function cannot."""
-    return all(hasattr(field, "py_func") or not callable(field) for field in world)
+    """Whether an environment's kernel can be compiled: plain Python inside it cannot."""
+    if isinstance(world, tuple) and hasattr(world, "_fields"):
+        return all(map(compiles, world))
+    return isinstance(world, int | float | np.ndarray) or hasattr(world, "py_func")
 
 
 def _refuse_mismatch(learner: Learner, environment: Environment, rounds: int) -> None:
@@ -163,6 +171,11 @@ def _refuse_mismatch(learner: Learner, environment: Environment, rounds: int) ->
         raise ParameterError(
             f"the learner plays on {learner.domain} and the environment on another domain, "
             f"{environment.domain}: give both the same"
+        )
+    if learner.rounds != environment.rounds:
+        raise ParameterError(
+            f"the learner has played {learner.rounds} rounds and the environment "
+            f"{environment.rounds}: start both afresh, the environment with the same seed"
         )
     low, high = environment.loss_range
     least, most = learner.units.loss_range
@@ -174,9 +187,9 @@ def _refuse_mismatch(learner: Learner, environment: Environment, rounds: int) ->
         )
     for name in ("smoothness", "lipschitz"):
         assumed, true = getattr(learner, name, None), getattr(environment, name)
-        if assumed is not None and (true is None or true > assumed * (1 + 1e-9)):
+        if assumed is not None and not (isnan(true) or true <= assumed * (1 + 1e-9)):
             warnings.warn(
-                f"the learner assumes {name}={assumed:g} and the losses have {true}: "
+                f"the learner assumes {name}={assumed:g} and the losses have {true:g}: "
                 "its certificate does not hold for this game",
                 AssumptionWarning,
                 stacklevel=3,

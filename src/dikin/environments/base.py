@@ -58,10 +58,10 @@ class Environment(ABC):
     domain: Domain
     loss_range: tuple[float, float]
     """Bounds that every loss keeps."""
-    smoothness: float | None
-    """Largest smoothness of a loss, None where a loss has a kink."""
+    smoothness: float
+    """Largest smoothness of a loss; infinite where a loss has a kink, NaN where not declared."""
     lipschitz: float
-    """Largest slope of a loss on the domain."""
+    """Largest slope of a loss on the domain; NaN where not declared."""
     world: World
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -84,12 +84,12 @@ class Environment(ABC):
 
     def answer(self, point: Array) -> tuple[float, float]:
         """Play the next round at a point: its loss and its strong convexity."""
-        self.rounds += 1
-        chance = self.chances.random()
-        loss = self.world.value(self.rounds, chance, point.ravel())
-        self.world.tally(self.rounds, chance, self.sums)
-        add(self.sums, 0, loss)
-        return float(loss), float(self.world.bend(self.rounds))
+        chance, round, sums = self.chances.random(), self.rounds + 1, self.sums.copy()
+        loss = self.world.value(round, chance, point.ravel())
+        self.world.tally(round, chance, sums)
+        add(sums, 0, loss)
+        self.rounds, self.sums[:] = round, sums
+        return float(loss), float(self.world.bend(round))
 
     def curvature(self, round: int) -> float:
         """sigma_t, for t = 1, 2, ..."""

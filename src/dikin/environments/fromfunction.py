@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from dikin.domains.base import Array, Domain
 from dikin.environments.base import Environment, add
 from dikin.environments.patterns import as_pattern
-from dikin.units import nonnegative
+from dikin.units import checked_range, number
 
 
 class FromFunction(Environment):
@@ -37,15 +37,15 @@ class FromFunction(Environment):
         curvature: Any = 0.0,
         *,
         loss_range: tuple[float, float],
-        smoothness: float | None = None,
+        smoothness: float = nan,
         lipschitz: float = nan,
         comparator: ArrayLike | None = None,
         seed: int | None = None,
     ) -> None:
         super().__init__(domain, seed)
-        self.loss_range = (float(loss_range[0]), float(loss_range[1]))
-        self.smoothness = None if smoothness is None else nonnegative(smoothness, "smoothness")
-        self.lipschitz = float(lipschitz)
+        self.loss_range = checked_range(loss_range)
+        self.smoothness = number(smoothness, "smoothness")
+        self.lipschitz = number(lipschitz, "lipschitz")
         self._given = comparator is not None
         self._comparator = domain.center if comparator is None else domain.require(comparator)
         self.world: FunctionWorld = FunctionWorld(

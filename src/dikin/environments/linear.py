@@ -13,8 +13,8 @@ import numpy as np
 from dikin.domains.base import Array, Domain
 from dikin.environments.base import Environment, add
 from dikin.environments.shared import one_sign
-from dikin.errors import ParameterError
 from dikin.kernel import reordered
+from dikin.units import strictly_positive
 
 GAP = 1e-11
 """How far, relative to the largest loss, the best point found may be from the best there is."""
@@ -33,8 +33,7 @@ class Linear(Environment):
 
     def __init__(self, domain: Domain, lipschitz: float = 1.0, seed: int | None = None) -> None:
         super().__init__(domain, seed)
-        if not 0 < lipschitz < np.inf:
-            raise ParameterError(f"lipschitz must be positive and finite, got {lipschitz!r}")
+        lipschitz = strictly_positive(lipschitz, "lipschitz")
         self.lipschitz = float(lipschitz)
         a, b = (lipschitz / 2 * self._direction() for _ in range(2))
         self.world: LinearWorld = LinearWorld(domain.center.ravel(), a, b)

@@ -6,7 +6,7 @@ largest. One's own pattern is a NamedTuple with these two.
 
 from __future__ import annotations
 
-from math import isfinite
+from math import inf, isfinite
 from typing import Any, NamedTuple, Protocol
 
 from dikin.errors import CurvatureError
@@ -79,4 +79,8 @@ def as_pattern(curvature: Any) -> Any:
             ) from reason
     if not (isfinite(pattern.sigma) and pattern.sigma >= 0):
         raise CurvatureError(f"curvature must be finite and not negative, got {curvature!r}")
+    if isinstance(pattern, Decaying) and not 0 <= pattern.alpha < inf:
+        raise CurvatureError(f"alpha of a decaying curvature must be at least 0, got {pattern!r}")
+    if isinstance(pattern, FlatFirst | FlatLast) and pattern.rounds < 0:
+        raise CurvatureError(f"the number of flat rounds must not be negative, got {pattern!r}")
     return pattern

@@ -14,13 +14,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple, Self
 
-import numpy as np
-
 from dikin.domains.base import Array, Domain
 from dikin.environments.base import Environment, add
 from dikin.environments.patterns import Decaying, FlatFirst, as_pattern
 from dikin.environments.shared import ridge_sums, two_signs
-from dikin.errors import CurvatureTooLargeError, ParameterError
+from dikin.errors import CurvatureTooLargeError
+from dikin.units import strictly_positive
 
 
 class Ridge(Environment):
@@ -37,8 +36,7 @@ class Ridge(Environment):
         self, domain: Domain, smoothness: float, curvature: Any = 0.0, seed: int | None = None
     ) -> None:
         super().__init__(domain, seed)
-        if not 0 < smoothness < np.inf:
-            raise ParameterError(f"smoothness must be positive and finite, got {smoothness!r}")
+        smoothness = strictly_positive(smoothness, "smoothness")
         pattern = as_pattern(curvature)
         if pattern.sigma > smoothness:
             raise CurvatureTooLargeError(

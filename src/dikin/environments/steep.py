@@ -13,16 +13,15 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from math import sqrt
+from math import inf, sqrt
 from typing import Any, NamedTuple, Self
-
-import numpy as np
 
 from dikin.domains.base import Array, Domain
 from dikin.environments.base import Environment, add
 from dikin.environments.patterns import Decaying, FlatFirst, as_pattern
 from dikin.environments.shared import ridge_sums, two_signs
-from dikin.errors import CurvatureTooLargeError, ParameterError
+from dikin.errors import CurvatureTooLargeError
+from dikin.units import strictly_positive
 
 
 class SteepWorld(NamedTuple):
@@ -58,14 +57,13 @@ class Steep(Environment):
     """Losses of a given Lipschitz constant and curvature pattern; subclasses bring k."""
 
     tallies = 1
-    smoothness = None
+    smoothness = inf
 
     def __init__(
         self, domain: Domain, lipschitz: float, curvature: Any = 0.0, seed: int | None = None
     ) -> None:
         super().__init__(domain, seed)
-        if not 0 < lipschitz < np.inf:
-            raise ParameterError(f"lipschitz must be positive and finite, got {lipschitz!r}")
+        lipschitz = strictly_positive(lipschitz, "lipschitz")
         pattern = as_pattern(curvature)
         depth = 0.2
         far = domain.radius + depth * domain.inradius

@@ -12,10 +12,11 @@ from typing import Any, NamedTuple, Self
 from dikin.domains.base import Array, Domain
 from dikin.environments.base import Environment
 from dikin.environments.patterns import as_pattern
+from dikin.errors import ParameterError
 
 
 class Understated(Environment):
-    """An environment of which another curvature is told: nothing by default.
+    """An environment of which at most `curvature` is told: nothing by default.
 
     >>> from dikin import Ball, Ridge
     >>> Understated(Ridge(Ball(2), smoothness=1.0, curvature=1.0, seed=1)).curvature(7)
@@ -23,7 +24,10 @@ class Understated(Environment):
     """
 
     def __init__(self, environment: Environment, curvature: Any = 0.0) -> None:
+        if not isinstance(environment, Environment):
+            raise ParameterError(f"Understated needs an environment, got {environment!r}")
         super().__init__(environment.domain, None)
+        self.rounds = environment.rounds
         self.environment = environment
         self.loss_range = environment.loss_range
         self.smoothness, self.lipschitz = environment.smoothness, environment.lipschitz
@@ -52,7 +56,7 @@ class UnderstatedWorld(NamedTuple):
         return loss
 
     def bend(self, round: int) -> float:
-        sigma: float = self.pattern.at(round)
+        sigma: float = min(self.pattern.at(round), self.world.bend(round))
         return sigma
 
     def tally(self, round: int, chance: float, sums: Array) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from dikin.engine.play import play, readable
 from dikin.errors import PaperConstantsWarning
 from dikin.experiments.plan import TABLES
 from dikin.experiments.tables import Line, Scaling
+from dikin.storage import replace_file
 from dikin.theory import rates, tuning
 
 if TYPE_CHECKING:
@@ -37,7 +39,9 @@ def draw_all(
 
     def keep(figure: Any, name: str, caption: str) -> None:
         file = out / f"{name}.png"
-        figure.savefig(file, dpi=120)
+        content = io.BytesIO()
+        figure.savefig(content, dpi=120)
+        replace_file(file, content.getvalue())
         plt.close(figure)
         drawn.append((file, caption))
 

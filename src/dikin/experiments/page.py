@@ -7,8 +7,13 @@ import sys
 from math import log
 from pathlib import Path
 
-from dikin.experiments.plan import FULL
+import numpy as np
+
+from dikin.domains.ball import Ball
+from dikin.experiments.plan import FULL, TABLES
+from dikin.learners.adaptive_smooth import PaperSmooth
 from dikin.storage import replace_file
+from dikin.theory import theorems
 
 Row = dict[str, str]
 
@@ -18,6 +23,9 @@ def render(folder: Path) -> str:
     tables = {n: _read(folder / f"table{n}.csv") for n in (1, 2)}
     by_gap = sorted([*tables[1], *tables[2]], key=lambda row: float(row["gap"]))
     first, last = FULL.horizons[-FULL.tail], FULL.horizons[-1]
+    slow = next(row for row in tables[2] if "8/9" in row["pattern"])
+    world = TABLES[1].environment(Ball(2), "zero", last, 0)
+    bend = TABLES[1].bend / world.loss_range[1]
     return (
         (folder / "template.md")
         .read_text(encoding="utf-8")
@@ -33,10 +41,28 @@ def render(folder: Path) -> str:
             least=float(by_gap[0]["gap"]),
             least_row=by_gap[0]["pattern"],
             log=0.5 * log(log(last) / log(first)) / log(last / first),
+            share=last ** (8 / 9 - 1),
+            bound=_bound_slope(),
+            first_theory=float(slow["theory"]),
+            first_low=float(slow["low"]),
+            first_high=float(slow["high"]),
+            first=PaperSmooth.of(2, 1.0, bend, last).first,
             fifth=32**5,
             dim_horizon=FULL.dim_horizon,
         )
     )
+
+
+def _bound_slope() -> float:
+    """The slope of Theorem 12's expression itself, for the first T^(8/9) rounds flat."""
+    table, values = TABLES[2], []
+    horizons = np.array(FULL.horizons[-FULL.tail :])
+    for horizon in horizons.tolist():
+        scale = table.environment(Ball(2), "first", horizon, 0).loss_range[1]
+        flat = table.pattern("first", horizon).rounds
+        sigmas = np.where(np.arange(horizon) < flat, 0.0, table.sigma / scale)
+        values.append(theorems.lipschitz_regret(sigmas, 2, 1.0, table.bend / scale))
+    return float(np.polyfit(np.log(horizons), np.log(values), 1)[0])
 
 
 def _read(file: Path) -> list[Row]:

@@ -18,7 +18,7 @@ th, td { padding: 0.25rem 0.8rem; text-align: right; border-bottom: 1px solid #d
 th:first-child, td:first-child { text-align: left; }
 thead th { border-bottom: 2px solid #222; }
 figure { margin: 1.5rem 0; } img { max-width: 100%; } figcaption { color: #555; font-size: 0.9rem; }
-.scroll { overflow-x: auto; } .above { background: #fff3e6; } code { background: #f4f4f4; }
+.scroll { overflow-x: auto; } code { background: #f4f4f4; }
 """
 
 
@@ -120,10 +120,11 @@ def _figure(path: Path, caption: str) -> str:
 def _how(made: dict[str, str]) -> str:
     rows = [[name, value] for name, value in made.items()]
     text = (
-        "<p>Losses: <code>Ridge</code> (Table 1) and <code>Kink</code> (Table 2) on the unit disc, "
-        "whose best fixed point is known exactly. Each horizon is played anew. The exponent is the "
-        "least-squares slope of log mean regret against log T over the largest horizons; the "
-        "interval is from 2000 bootstrap resamples of the games. Every game is a function of its "
-        "seed; <code>games.csv</code> has them all.</p>"
+        "<p>Losses: <code>Ridge</code> (Table 1) and <code>Kink</code> (Table 2) on the unit disc; "
+        "for the dimension <code>Quadratic</code> and <code>Cone</code>, which are steep in every "
+        "direction. Their best fixed points are known exactly. Each horizon is played anew. The "
+        "exponent is the least-squares slope of log mean regret against log T over the largest "
+        "horizons; the interval is from 2000 bootstrap resamples of the games. Every game is a "
+        "function of its seed; <code>games.csv</code> has them all.</p>"
     )
     return f"<h2>How every number was made</h2>{text}{_html(['', ''], rows)}"

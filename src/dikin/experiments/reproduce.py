@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table as RichTable
 
 import dikin
+from dikin.engine.kernels import source_stamp
 from dikin.errors import CheckFailedError, ParameterError
 from dikin.experiments import figures, report, tables
 from dikin.experiments.measure import play_cell
@@ -39,6 +40,7 @@ class Request:
         """What the results depend on: a store holds one such configuration."""
         return {
             "version": dikin.__version__,
+            "source": source_stamp(),
             "effort": asdict(self.effort),
             "constants": self.constants,
             "seed": self.seed,
@@ -99,8 +101,7 @@ def _keyed(cell: Cell) -> tuple[Cell, list[dict[str, Any]]]:
 def backend(request: Request) -> Iterator[None]:
     """Local processes, or the Dask cluster at an address."""
     if request.dask is None:
-        with nullcontext():
-            yield
+        yield
         return
     try:
         from distributed import Client

@@ -7,12 +7,11 @@ was made with other settings or another version is never mixed in.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Column, MetaData, String, Table, Text, create_engine, select
-from sqlalchemy.exc import DatabaseError, OperationalError
+from sqlalchemy.exc import DatabaseError
 
 from dikin.errors import StateError
 
@@ -34,7 +33,7 @@ class Store:
         try:
             METADATA.create_all(self._engine)
             self._claim(settings)
-        except (DatabaseError, OperationalError) as reason:
+        except DatabaseError as reason:
             raise StateError(
                 f"{url} cannot be used as a store of results ({reason.orig}); "
                 "choose another --out, or move the file away"
@@ -71,6 +70,3 @@ class Store:
         with self._engine.connect() as connection:
             rows = connection.execute(select(CELLS.c.key, CELLS.c.results)).all()
         return {key: json.loads(results) for key, results in rows}
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.finished())

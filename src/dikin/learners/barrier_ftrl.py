@@ -132,7 +132,8 @@ class BarrierFTRL(Learner):
         """The bound on the regret so far, in the user's units: E[regret] <= E[certificate].
 
         NaN once an answer came that was asked before an earlier answer was learnt: the theorem is
-        about one query at a time, and `tell` warned of it. Forgotten queries are not rounds.
+        about one query at a time. NaN, too, where rounding at the boundary decides the centre.
+        `tell` warns of either. Forgotten queries are not rounds.
         """
         if not self._certified:
             return nan

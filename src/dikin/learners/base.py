@@ -33,6 +33,7 @@ from dikin.errors import (
     NumericalError,
     PaperConstantsWarning,
     ParameterError,
+    StateError,
     UnknownQueryError,
 )
 from dikin.units import Units
@@ -250,10 +251,11 @@ class Learner(ABC):
         """The memo that `_memo_state` was given."""
 
     def state(self) -> dict[str, Any]:
-        """Everything that the future depends on, as plain JSON values; its size does not grow."""
+        """Everything that the future depends on, as plain JSON values, open queries included."""
         return {
             "learner": self.kind,
             "domain": self._domain_spec(),
+            "size": self.geometry.size,
             "arguments": self.arguments(),
             "rounds": self.rounds,
             "next": self._next,
@@ -278,6 +280,8 @@ class Learner(ABC):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PaperConstantsWarning)  # said when it was built
             learner = cls(domain, **state["arguments"])
+        if state["size"] != learner.geometry.size:
+            raise StateError(f"the state was saved on another domain than {domain}")
         learner.rounds, learner._next = int(state["rounds"]), int(state["next"])
         learner._noise.restore(state["generator"])
         learner._set_numbers(storage.decode(state["numbers"]))

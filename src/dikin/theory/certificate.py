@@ -21,11 +21,6 @@ from math import log, log1p, sqrt
 from dikin.kernel import compiled
 
 
-def omega(tau: float) -> float:
-    """Tau - ln(1 + tau): the least growth of a self-concordant function at local distance tau."""
-    return tau - log1p(tau)
-
-
 @compiled
 def omega_star(s: float) -> float:
     """omega*(s) = -s - ln(1 - s) = sup_tau (s tau - omega(tau)), for 0 <= s < 1."""
