@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator
 from itertools import product
+from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,16 +34,16 @@ class Game(NamedTuple):
     def learner(self, seed: int = 5) -> Any:
         world = self.environment(seed)
         bend = {"smoothness": world.smoothness, "lipschitz": world.lipschitz}
+        settings = {
+            **bend,
+            "loss_range": world.loss_range,
+            "horizon": 10**12 if self.constants == "paper" else None,
+            "constants": self.constants,
+            "seed": seed,
+        }
         wanted = inspect.signature(self.learner_class).parameters
-        given = {name: value for name, value in bend.items() if name in wanted}
-        return self.learner_class(
-            self.domain,
-            **given,
-            loss_range=world.loss_range,
-            horizon=10**12 if self.constants == "paper" else None,
-            constants=self.constants,
-            seed=seed,
-        )
+        given = {name: value for name, value in settings.items() if name in wanted}
+        return self.learner_class(self.domain, **given)
 
     def __str__(self) -> str:
         parts = (
@@ -67,7 +68,7 @@ def games() -> Iterator[Game]:
         for cls in registry.environments().values():
             for index, world in enumerate(cls.examples(domain, 0)):
                 smooth = "smoothness" in inspect.signature(learner).parameters
-                if compiles(world.world) and not (smooth and world.smoothness is None):
+                if compiles(world.world) and not (smooth and not isfinite(world.smoothness)):
                     yield Game(domain, cls, index, learner, constant)
 
 

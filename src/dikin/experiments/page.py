@@ -46,6 +46,7 @@ def render(folder: Path) -> str:
             first_theory=float(slow["theory"]),
             first_low=float(slow["low"]),
             first_high=float(slow["high"]),
+            first_over=float(slow["low"]) - float(slow["theory"]),
             first=PaperSmooth.of(2, 1.0, bend, last).first,
             fifth=32**5,
             dim_horizon=FULL.dim_horizon,
