@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from math import inf, isfinite, sqrt
 from typing import Any, NamedTuple
 
@@ -11,8 +11,11 @@ import numpy as np
 from dikin.domains.base import Array, Domain, Geometry, LinearAim, Place
 from dikin.errors import NumericalError
 
-TOLERANCE = 1e-9
-"""Newton decrement after which one more step is the last: it squares the error."""
+FRESH, REUSED = 1e-7, 1e-11
+"""Decrements after which a step is the last: one with a new Hessian squares the error, one with the
+Hessian of a nearby point multiplies it by their distance."""
+CLOSE = 1e-2
+"""A decrement below which the Hessian need not be computed anew."""
 
 
 class Minimum(NamedTuple):
@@ -34,23 +37,36 @@ def minimise(
     is and how far one may step: below 1 a full step stays inside, above 1/4 it is damped. So close
     to the boundary that slacks have no digits left, the best point that rounding admits is given.
     """
-    x, best, near = start, Minimum(start, inf), 0
+    best = Minimum(start, inf)
+    with np.errstate(divide="raise", invalid="raise", over="raise"):
+        try:
+            for found in _steps(gradient, hessian, start):
+                best = found
+        except (FloatingPointError, NumericalError, np.linalg.LinAlgError):
+            pass  # on the boundary to within rounding: nothing better is known
+    return best if isfinite(barrier(best.x)) else Minimum(start, inf)
+
+
+def _steps(
+    gradient: Callable[[Array], Array], hessian: Callable[[Array], Array], x: Array
+) -> Iterator[Minimum]:
+    """Newton steps; one with a new Hessian while far away, then with the last one."""
+    near, lower = 0, None
     for _ in range(100):
-        g = gradient(x)
-        step = -solve(cholesky(hessian(x)), g)
+        g, fresh = gradient(x), lower is None
+        if lower is None:
+            lower = cholesky(hessian(x))
+        step = -solve(lower, g)
         decrement = sqrt(max(-float(g @ step), 0.0))
-        moved = x + (step if decrement <= 0.25 else step / (1.0 + decrement))
-        if not isfinite(barrier(moved)):
-            break
-        x = moved
-        if decrement < best.decrement:
-            best = Minimum(x, decrement)
+        x = x + (step if decrement <= 0.25 else step / (1.0 + decrement))
+        yield Minimum(x, decrement)
         near += decrement <= 1e-4
-        # A decrement that small is squared by the next step. If after several it is not smaller,
-        # rounding in the gradient is all that is left.
-        if decrement <= TOLERANCE or near > 4:
-            break
-    return best
+        # If a decrement that small is not smaller after several steps, rounding in the gradient is
+        # all that is left.
+        if decrement <= (FRESH if fresh else REUSED) or near > 8:
+            return
+        if decrement > CLOSE:
+            lower = None
 
 
 def find_center(

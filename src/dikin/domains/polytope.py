@@ -90,7 +90,7 @@ class Polytope(Domain):
 
 def log_barrier(slack: Array) -> float:
     """-sum ln slack."""
-    return float(-np.log(slack).sum()) if (slack > 0).all() else inf
+    return float(-np.log(slack).sum()) if slack.min() > 0 else inf
 
 
 def log_gradient(A: Array, slack: Array) -> Array:
@@ -100,7 +100,7 @@ def log_gradient(A: Array, slack: Array) -> Array:
 
 def log_hessian(A: Array, slack: Array) -> Array:
     """Its Hessian."""
-    scaled = A / slack[:, None]
+    scaled = A * (1 / slack)[:, None]  # one division a row
     return np.asarray(scaled.T @ scaled)
 
 

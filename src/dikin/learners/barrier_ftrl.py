@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from math import inf, nan, sqrt
+from math import nan, sqrt
 from typing import Any, Protocol
 
 import numpy as np
@@ -125,7 +125,7 @@ class BarrierFTRL(Learner):
     def center(self) -> Array:
         """y_t in the user's units: where the learner would play if it need not explore."""
         u = self.geometry.vector(self._place)
-        return self._point(u.copy(), inf)
+        return self._inside(u, self.units.point(self.geometry.outward(u)).copy())
 
     @property
     def certificate(self) -> float:

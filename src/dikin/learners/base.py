@@ -92,9 +92,13 @@ class Learner(ABC):
     def ask(self) -> Query:
         """The next point to play, with an id by which it is answered."""
         u, square, memo = self._propose()
-        query = Query(self._next, self._point(u, square))
-        self._open[self._next] = query, memo
-        self._next += 1
+        point = self.units.point(self.geometry.outward(u))
+        if square > self._surely_inside:
+            point = self._inside(u, point)
+        key = self._next
+        query = Query(key, point)
+        self._open[key] = query, memo
+        self._next = key + 1
         return query
 
     def tell(self, query: Query | int, loss: float, curvature: float = 0.0) -> None:
@@ -141,10 +145,7 @@ class Learner(ABC):
 
     def _played(self, memo: Memo) -> Array:
         """The point of an open query, made anew: what was given away may have been written into."""
-        return self._point(*self._vector(memo))
-
-    def _point(self, u: Array, square: float) -> Array:
-        """The point of a working vector, in the domain."""
+        u, square = self._vector(memo)
         point = self.units.point(self.geometry.outward(u))
         return point if square <= self._surely_inside else self._inside(u, point)
 
