@@ -100,15 +100,17 @@ def _alphas(plt: Any, measured: dict[int, list[Line]]) -> tuple[Any, str, str]:
 
 
 def _dimensions(plt: Any, dims: list[Scaling]) -> tuple[Any, str, str]:
-    figure, axes = plt.subplots(figsize=(7, 4.2), layout="constrained")
+    figure, axes = plt.subplots(figsize=(8.5, 4.2), layout="constrained")
     for one, colour, mark in zip(dims, COLOURS * 2, "osD^v<>P", strict=False):
         growth = f"d^{one.fit.exponent:.2f} (in the table {one.theory:.2f})"
         label = f"table {one.table}, {one.row}, {one.set}: {growth}"
-        axes.loglog(
-            one.dims, one.regrets, mark + "-", color=colour, markersize=4, lw=1, label=label
-        )
+        style = f"{mark}{'-' if one.table == 1 else '--'}"
+        axes.loglog(one.dims, one.regrets, style, color=colour, markersize=4, lw=1, label=label)
+    ticks = dims[0].dims.astype(int)
+    axes.set_xticks(ticks, ticks)
+    axes.minorticks_off()
     axes.set(xlabel="dimension d", ylabel="mean regret (units of B)")
-    axes.legend(fontsize=7, frameon=False)
+    axes.legend(fontsize=7, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
     caption = (
         "Growth with the dimension at a fixed horizon. The tables' exponents are upper bounds for "
         "nu = O(d), which the cube has and the ball (nu = 1) has not."
