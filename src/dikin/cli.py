@@ -34,6 +34,11 @@ def main() -> None:
 @click.option("--workers", type=click.IntRange(1), default=2, show_default=True, help="Processes.")
 @click.option("--dask", metavar="ADDRESS", help="Play on the Dask cluster at this address instead.")
 @click.option(
+    "--store",
+    metavar="URL",
+    help="Keep finished cells in this database (such as postgresql://...) instead of in --out.",
+)
+@click.option(
     "--constants",
     type=click.Choice(["sharp", "paper"]),
     default="sharp",
@@ -52,6 +57,7 @@ def reproduce(
     out: Path,
     workers: int,
     dask: str | None,
+    store: str | None,
     constants: str,
     table: str | None,
     seed: int,
@@ -82,6 +88,7 @@ def reproduce(
         seed=seed,
         workers=workers,
         dask=dask,
+        store=store,
     )
     try:
         run(request, out, Console())

@@ -119,7 +119,7 @@ def test_a_bound_below_the_regret_is_loud(whole: Path) -> None:
 
 
 def _lines(folder: Path) -> list[tables.Line]:
-    kept = Store.in_folder(folder, small.request().settings()).finished()
+    kept = Store(f"sqlite:///{folder}/cells.sqlite", small.request().settings()).finished()
     wanted = cells((1, 2), small.TINY, "sharp", 0)
     return tables.lines({cell: kept[cell.key] for cell in wanted}, 1, small.TINY)
 
@@ -169,6 +169,15 @@ def test_a_damaged_store_is_refused_and_left_as_it_was(tmp_path: Path) -> None:
     assert result.exit_code == 2
     assert "cannot be used as a store of results" in result.output
     assert (tmp_path / "cells.sqlite").read_bytes() == b"this is no database" * 100
+
+
+def test_a_store_can_be_any_database_with_a_url(whole: Path, tmp_path: Path) -> None:
+    small.run(tmp_path / "out", store=f"sqlite:///{tmp_path}/elsewhere.sqlite")
+    assert contents(tmp_path / "out") == contents(whole)
+    assert not (tmp_path / "out" / "cells.sqlite").exists()
+    for wrong in ("nonsense", "oracle+nothing://x", f"sqlite:///{tmp_path}/no/such/folder.sqlite"):
+        with pytest.raises(StateError, match="cannot be used as a store of results"):
+            small.run(tmp_path / "out", store=wrong)
 
 
 def test_help_teaches() -> None:

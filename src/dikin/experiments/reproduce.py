@@ -35,6 +35,7 @@ class Request:
     seed: int
     workers: int
     dask: str | None
+    store: str | None = None
 
     def settings(self) -> dict[str, Any]:
         """What the results depend on: a store holds one such configuration."""
@@ -50,7 +51,7 @@ class Request:
 def reproduce(request: Request, out: Path, console: Console) -> None:
     """Measure both tables into a folder."""
     prepare_folder(out)
-    store = Store.in_folder(out, request.settings())
+    store = Store(request.store or f"sqlite:///{out / 'cells.sqlite'}", request.settings())
     wanted = list(
         dict.fromkeys(cells(request.tables, request.effort, request.constants, request.seed))
     )

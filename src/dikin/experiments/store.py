@@ -7,11 +7,10 @@ was made with other settings or another version is never mixed in.
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Column, MetaData, String, Table, Text, create_engine, select
-from sqlalchemy.exc import DatabaseError
+from sqlalchemy.exc import SQLAlchemyError
 
 from dikin.errors import StateError
 
@@ -29,20 +28,16 @@ class Store:
 
     def __init__(self, url: str, settings: dict[str, Any]) -> None:
         self.url = url
-        self._engine = create_engine(url)
         try:
+            self._engine = create_engine(url)
             METADATA.create_all(self._engine)
             self._claim(settings)
-        except DatabaseError as reason:
+        except (ImportError, SQLAlchemyError) as reason:
+            cause = getattr(reason, "orig", None) or reason
             raise StateError(
-                f"{url} cannot be used as a store of results ({reason.orig}); "
-                "choose another --out, or move the file away"
+                f"{url} cannot be used as a store of results ({cause}); "
+                "choose another --out or --store, or move the file away"
             ) from reason
-
-    @classmethod
-    def in_folder(cls, folder: Path, settings: dict[str, Any]) -> Store:
-        """The SQLite file of a folder."""
-        return cls(f"sqlite:///{folder / 'cells.sqlite'}", settings)
 
     def _claim(self, settings: dict[str, Any]) -> None:
         wanted = {name: json.dumps(value, sort_keys=True) for name, value in settings.items()}
