@@ -143,7 +143,7 @@ def _constants(plt: Any, request: Request) -> tuple[Any, str, str]:
     axes.legend(frameon=False, title="constants")
     caption = (
         "One game with constant curvature, played with the paper's constants and with the sharp "
-        "ones. With the paper's the regret is a straight line of slope one: nothing is learnt yet."
+        "ones. With the paper's the regret still grows almost like T: lambda_0 pins the centre."
     )
     return figure, "constants", caption
 
