@@ -39,23 +39,21 @@ class Noise:
         self._ahead = max(1, 1024 // size)
         self._before: Any = None
         self._rows: list[Array] = []
-        self._used = self._ahead
+        """Drawn and not yet given out, the next one last."""
 
     def draw(self) -> Array:
         """The next vector of the stream; the caller owns it."""
-        if self._used == self._ahead:
+        if not self._rows:
             self._before = self._generator.bit_generator.state
-            self._rows = list(self._generator.standard_normal((self._ahead, self._size)))
-            self._used = 0
-        row = self._rows[self._used]
-        self._used += 1
-        return row
+            block = self._generator.standard_normal((self._ahead, self._size))
+            self._rows = list(block[::-1])
+        return self._rows.pop()
 
     def generator(self) -> Generator:
         """The generator itself, just after the vectors drawn so far."""
         if self._before is not None:
             self._generator.bit_generator.state = self._before
-            self._generator.standard_normal((self._used, self._size))
+            self._generator.standard_normal((self._ahead - len(self._rows), self._size))
             self._drop()
         return self._generator
 
@@ -72,4 +70,4 @@ class Noise:
         self._drop()
 
     def _drop(self) -> None:
-        self._before, self._rows, self._used = None, [], self._ahead
+        self._before, self._rows = None, []
