@@ -17,7 +17,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Protocol, Self
+from math import isfinite
+from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -212,6 +213,15 @@ class ClosedGeometry(Geometry):
         """The place of a kernel's state; the linear term is the one that was solved."""
 
 
+@runtime_checkable
+class NormalGeometry(Protocol):
+    """A geometry that knows the normal laws cut off at its edge."""
+
+    def normal(self, theta: Array, precision: float) -> Frame:
+        """N(theta, I/precision) on the set: the frame of its mean and inverse covariance."""
+        ...
+
+
 class Domain(ABC):
     """A bounded convex set with interior, and a self-concordant barrier on it."""
 
@@ -322,6 +332,20 @@ class Domain(ABC):
     def basis(self) -> Array:
         """Columns: the chart's unit vectors in the user's (flattened) coordinates."""
         return np.stack([self.outward(e).ravel() for e in np.eye(self.dim)], axis=1)
+
+    def gauge(self, v: Array) -> float:
+        """The least p with v/p in the set, to rounding: 1 on the boundary, 0 at the centre."""
+        length = float(np.linalg.norm(v))
+        # Sizes may be exact: the bracket is a little wider than they say.
+        low, high = (1 - 1e-9) * length / self.radius, (1 + 1e-9) * length / self.inradius
+        with np.errstate(all="ignore"):  # outside the set a formula may do as it likes
+            while high - low > 4e-16 * high:
+                middle = (low + high) / 2
+                if isfinite(self.barrier(v / middle)):
+                    high = middle
+                else:
+                    low = middle
+        return high
 
     def spec(self) -> dict[str, Any]:
         """Plain numbers from which `dikin.registry.domain_from_spec` builds an equal domain."""

@@ -83,7 +83,7 @@ class Learner(ABC):
             raise ParameterError(f"domain must be a dikin domain such as Box, got {domain!r}")
         self.domain = domain
         self.units = Units.of(domain, loss_range)
-        self.geometry: Geometry = domain.geometry(self.units.radius)
+        self.geometry = self._working_form()
         self.rounds = 0
         """Rounds answered so far."""
         self._noise = streams.Noise(streams.stream(seed, "learner"), self.geometry.size)
@@ -92,6 +92,10 @@ class Learner(ABC):
         self._surely_inside = max(0.0, (1.0 - digits) * domain.inradius / domain.radius) ** 2
         self._next = 0
         self._open: dict[int, tuple[Query, Memo]] = {}
+
+    def _working_form(self) -> Geometry:
+        """The set in which the learner computes: with closed forms where the domain has them."""
+        return self.domain.geometry(self.units.radius)
 
     # --- the game ------------------------------------------------------------------------------
 
