@@ -31,11 +31,15 @@ from dikin.environments.understated import Understated as Understated
 from dikin.errors import DikinError as DikinError
 from dikin.learners.adaptive_lipschitz import AdaptiveLipschitz as AdaptiveLipschitz
 from dikin.learners.adaptive_smooth import AdaptiveSmooth as AdaptiveSmooth
+from dikin.learners.bandit_newton import BanditNewton as BanditNewton
 from dikin.learners.base import Learner as Learner
 from dikin.learners.base import Query as Query
 from dikin.learners.discard import Discard as Discard
 from dikin.learners.fkm import FKM as FKM
 from dikin.learners.hazan_levy import HazanLevy as HazanLevy
+from dikin.learners.ito import Ito as Ito
+from dikin.learners.kernel_line import KernelLine as KernelLine
+from dikin.learners.lifted_linear import LiftedLinear as LiftedLinear
 from dikin.learners.lipschitz_barrier import LipschitzBarrier as LipschitzBarrier
 from dikin.learners.saha_tewari import SahaTewari as SahaTewari
 from dikin.learners.scrible import Scrible as Scrible
