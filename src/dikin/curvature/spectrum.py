@@ -1,0 +1,100 @@
+"""Extreme eigenvalues of a symmetric matrix, as bounds that hold in spite of rounding.
+
+LAPACK's eigenvalues are good to a modest multiple of the unit roundoff u = 2^-53, but nobody says
+which. So they are only guesses here, and Cholesky's factorisation decides. If it runs to completion
+on A in floating point, its factor satisfies R'R = A + D with |D| <= gamma_{d+1} |R'||R| entry by
+entry (Higham, Accuracy and Stability, Theorem 10.3; gamma_k = ku/(1 - ku), in any order of the
+sums). The 2-norm of |R'||R| is at most |R|_F^2 = tr(A + D), and on the diagonal D is at most
+gamma_{d+1} times the entry of R'R, hence
+
+    lambda_min(A) >= -|D| >= -gamma_{d+1}/(1 - gamma_{d+1}) tr A >= -gamma_{d+2} tr A.
+
+Applied to G - sI or sI - G, with the rounding of the diagonal (one u of an entry) on top, a
+completed factorisation proves s.
+"""
+
+from __future__ import annotations
+
+from math import inf, sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from dikin.domains.base import Array
+
+UNIT = 2.0**-53
+"""The unit roundoff u."""
+TINY = 2.0**-1022
+"""At least what one operation loses by underflow."""
+ASIDE = 1 + 1e-9
+"""Covers the rounding of the error bounds themselves."""
+
+
+def gamma(count: int) -> float:
+    """Relative error of `count` roundings in a row, at most: ku/(1 - ku)."""
+    return count * UNIT / (1 - count * UNIT) if count * UNIT < 0.5 else inf
+
+
+class Extremes(NamedTuple):
+    """All eigenvalues lie between these two."""
+
+    least: float
+    """Never below zero: for positive semidefinite matrices."""
+    greatest: float
+
+
+def extremes(matrix: Array, error: float = 0.0) -> Extremes:
+    """Bounds on the eigenvalues of every positive semidefinite matrix within `error` of this one.
+
+    `matrix` is symmetric, `error` a bound on the 2-norm of what it may be wrong by. Both bounds are
+    proven, rounding included; the lower one is exactly 0 where no positive one is.
+
+    >>> extremes(np.array([[1.0, 1.0], [1.0, 1.0]])).least
+    0.0
+    >>> extremes(np.diag([2.0, 3.0]))
+    Extremes(least=1.9999999999999..., greatest=3.0000000000000...)
+    """
+    if not (np.isfinite(matrix).all() and error < inf):
+        return Extremes(0.0, inf)
+    values = np.linalg.eigvalsh(matrix)
+    least = proven_below(matrix, float(values[0])) - error
+    greatest = proven_above(matrix, float(values[-1])) + error
+    # Two roundings: of the difference, and of this product.
+    return Extremes(max(0.0, least * (1 - 3 * UNIT)), max(0.0, greatest) * (1 + 3 * UNIT))
+
+
+def proven_below(matrix: Array, guess: float) -> float:
+    """A number below every eigenvalue, next to a guess of the least; 0 if none is positive."""
+    size = len(matrix)
+    total = float(np.trace(matrix))
+    lost = ASIDE * (gamma(size + 3) * total + size * TINY)
+    slack = 2 * lost
+    while guess - slack > 0:
+        if is_positive_definite(matrix - (guess - slack + lost) * np.eye(size)):
+            return guess - slack
+        slack *= 4
+    return 0.0
+
+
+def proven_above(matrix: Array, guess: float) -> float:
+    """A number above every eigenvalue, next to a guess of the greatest."""
+    size = len(matrix)
+    norm = ASIDE * (1 + gamma(size * size + 2)) * sqrt(float(np.sum(matrix**2))) + size * TINY
+    slack = 2 * gamma(size + 4) * size * norm
+    while guess + slack < norm:
+        bound = guess + slack
+        # The trace of sI - G is at most d s, its diagonal at most s.
+        lost = ASIDE * (gamma(size + 4) * size * bound + size * TINY)
+        if is_positive_definite((bound - lost) * np.eye(size) - matrix):
+            return bound
+        slack *= 4
+    return norm
+
+
+def is_positive_definite(matrix: Array) -> bool:
+    """Whether Cholesky's factorisation runs to completion."""
+    try:
+        factor = np.linalg.cholesky(matrix)
+    except np.linalg.LinAlgError:
+        return False
+    return bool(np.isfinite(factor).all())
