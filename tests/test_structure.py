@@ -35,7 +35,7 @@ ALLOWED = {
     "units": GEOMETRY,
     "curvature": TOOLS,
     "learners": TOOLS,
-    "environments": TOOLS,
+    "environments": TOOLS | {"curvature"},
     "registry": ROLES - {"registry", "loading"},
     "loading": ROLES - {"loading"},
     "engine": GAME,

@@ -23,8 +23,7 @@ fewer rows than dimensions, or contexts in a common plane, give exactly 0.
 
 from __future__ import annotations
 
-from functools import cached_property
-from math import inf, isinf, sqrt
+from math import inf, isinf
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,8 +31,8 @@ from numpy.typing import ArrayLike
 from dikin.curvature.bounds import Curvature
 from dikin.curvature.gram import Gram, column, table, weights_of
 from dikin.curvature.losses import Bends, Squared
-from dikin.curvature.spectrum import gamma
-from dikin.domains.base import Array, Domain
+from dikin.curvature.plane import Plane
+from dikin.domains.base import Domain
 from dikin.errors import CurvatureError, ParameterError
 from dikin.units import nonnegative, number
 
@@ -114,7 +113,8 @@ class Tally:
         self.loss: Bends = Squared() if loss is None else loss
         self.rows = 0
         """How many contexts have been added."""
-        self._low, self._high = (Gram(domain.dim, self._turn) for _ in range(2))
+        self._plane = Plane(domain)
+        self._low, self._high = (Gram(domain.dim, self._plane.turn) for _ in range(2))
 
     def add(
         self, contexts: ArrayLike, *, targets: ArrayLike | None = None, weights: ArrayLike = 1.0
@@ -125,10 +125,10 @@ class Tally:
         aims = None if targets is None else column(targets, len(rows), "targets")
         # What overflows makes a matrix without bounds, which is true of it.
         with np.errstate(over="ignore", invalid="ignore"):
-            chart = rows if self._whole else rows @ self.domain.basis
             squares = np.sum(rows**2, axis=1)
-            least, most = self.loss.bends(*self._interval(rows, chart, np.sqrt(squares)), aims)
+            least, most = self.loss.bends(*self._plane.span(rows), aims)
             lower, upper = scale * least, scale * most
+        chart = self._plane.rows(rows)
         self._low.add(chart, lower, squares)
         self._high.add(chart, upper, squares)
         self.rows += len(rows)
@@ -138,25 +138,3 @@ class Tally:
         low, high = self._low.extremes(), self._high.extremes()
         least = low.least if self.rows >= self.domain.dim else 0.0
         return Curvature(least, max(high.greatest, least))
-
-    @cached_property
-    def _whole(self) -> bool:
-        """Whether the chart is the space itself."""
-        basis = self.domain.basis
-        return basis.shape[0] == basis.shape[1] and bool((basis == np.eye(len(basis))).all())
-
-    @cached_property
-    def _turn(self) -> float:
-        """Relative to |c|, how far a row may have been moved on its way into the plane."""
-        if self._whole:
-            return 0.0
-        return sqrt(self.domain.dim) * gamma(self.domain.center.size + 3)
-
-    def _interval(self, rows: Array, chart: Array, sizes: Array) -> tuple[Array, Array]:
-        """Where c_i.x can be, for every point x of the domain."""
-        center, radius = self.domain.center.ravel(), self.domain.radius
-        middle = rows @ center
-        along = np.sqrt(np.sum(chart**2, axis=1)) + self._turn * sizes
-        far = sqrt(float(center @ center)) + radius
-        width = along * radius + 4 * gamma(center.size + 8) * sizes * far
-        return middle - width, middle + width

@@ -15,7 +15,7 @@ completed factorisation proves s.
 
 from __future__ import annotations
 
-from math import inf, sqrt
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
@@ -79,7 +79,7 @@ def proven_below(matrix: Array, guess: float) -> float:
 def proven_above(matrix: Array, guess: float) -> float:
     """A number above every eigenvalue, next to a guess of the greatest."""
     size = len(matrix)
-    norm = ASIDE * (1 + gamma(size * size + 2)) * sqrt(float(np.sum(matrix**2))) + size * TINY
+    norm = ASIDE * size * float(np.abs(matrix).max())
     slack = 2 * gamma(size + 4) * size * norm
     while guess + slack < norm:
         bound = guess + slack
