@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dikin.curvature.spectrum import ASIDE, extremes, gamma
+from dikin.curvature.spectrum import ASIDE, gamma, greatest, least
 from dikin.domains.base import Array, Domain
 from dikin.errors import CurvatureError, ShapeError
 from dikin.units import number
@@ -111,7 +111,9 @@ def quadratic(domain: Domain, matrix: ArrayLike) -> Curvature:
     # Two products of length m, and the mean of two entries; |B'||A||B| has at most sqrt(md) |A|_F.
     size = float(np.linalg.norm(half)) * float(np.sqrt(half.shape[0] * domain.dim))
     error = ASIDE * gamma(2 * half.shape[0] + 6) * size
-    return Curvature(*extremes(along / 2 + along.T / 2, error))
+    along = along / 2 + along.T / 2
+    low = least(along, error)
+    return Curvature(low, max(greatest(along, error), low))
 
 
 def square(matrix: Any, size: int) -> Array:

@@ -135,6 +135,5 @@ class Tally:
 
     def curvature(self) -> Curvature:
         """Bounds for the sum of all losses so far."""
-        low, high = self._low.extremes(), self._high.extremes()
-        least = low.least if self.rows >= self.domain.dim else 0.0
-        return Curvature(least, max(high.greatest, least))
+        least = self._low.least() if self.rows >= self.domain.dim else 0.0
+        return Curvature(least, max(self._high.greatest(), least))

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dikin.curvature.spectrum import TINY, Extremes, extremes, gamma
+from dikin.curvature import spectrum
+from dikin.curvature.spectrum import TINY, gamma
 from dikin.domains.base import Array
 from dikin.errors import ParameterError, ShapeError
 
@@ -18,18 +19,18 @@ ASIDE = 1.01
 """Covers the rounding of the error bound itself, for up to 10^13 rows."""
 
 
-def eigenvalues(contexts: ArrayLike, weights: ArrayLike = 1.0) -> Extremes:
+def eigenvalues(contexts: ArrayLike, weights: ArrayLike = 1.0) -> tuple[float, float]:
     """Bounds on the eigenvalues of sum_i w_i c_i c_i', in the whole space of the contexts.
 
     The lower one is what a holder of private contexts can give to `revealed`.
 
-    >>> round(eigenvalues([[1.0, 0.2], [0.1, 0.9], [0.5, -0.4]]).least, 6)
+    >>> round(eigenvalues([[1.0, 0.2], [0.1, 0.9], [0.5, -0.4]])[0], 6)
     0.980971
     """
     rows = table(contexts, None)
     gram = Gram(rows.shape[1])
     gram.add(rows, weights_of(weights, len(rows)), np.sum(rows**2, axis=1))
-    return gram.extremes()
+    return gram.least(), gram.greatest()
 
 
 class Gram:
@@ -47,7 +48,7 @@ class Gram:
 
     def add(self, rows: Array, weights: Array, squares: Array) -> None:
         """Add rows with their weights; `squares` are |c_i|^2."""
-        with np.errstate(over="ignore", invalid="ignore"):  # `extremes` sees what overflowed
+        with np.errstate(over="ignore", invalid="ignore"):  # the spectrum sees what overflowed
             for first in range(0, len(rows), BLOCK):
                 some = slice(first, first + BLOCK)
                 scaled = np.sqrt(weights[some])[:, None] * rows[some]
@@ -56,8 +57,16 @@ class Gram:
             self._size += float(weights @ squares)
         self._rows += len(rows)
 
-    def extremes(self) -> Extremes:
-        """Bounds on the eigenvalues of the exact sum.
+    def least(self) -> float:
+        """At most the least eigenvalue of the exact sum."""
+        return spectrum.least(self._sum, self._error())
+
+    def greatest(self) -> float:
+        """At least the greatest eigenvalue of the exact sum."""
+        return spectrum.greatest(self._sum, self._error())
+
+    def _error(self) -> float:
+        """A bound on the 2-norm of what rounding did to the sum.
 
         Entry by entry, a sum of depth n of products of two numbers with two roundings each is off
         by gamma_{n+5} sum w|r||r|', whose norm is at most gamma_{n+5} sum w|r|^2; a row that was
@@ -66,7 +75,7 @@ class Gram:
         lost = self._rows * len(self._sum) * TINY
         relative = gamma(self._depth + 6) + 3 * self._turn
         error = ASIDE * (relative * self._size + 8 * lost)
-        return extremes(self._sum, error if isfinite(error) else inf)
+        return error if isfinite(error) else inf
 
 
 def weights_of(weights: Any, count: int) -> Array:

@@ -120,7 +120,7 @@ class Batches(Environment):
         rng = np.random.default_rng(seed)
         far = domain.radius + float(np.linalg.norm(domain.center))
         contexts = rng.standard_normal((2 * domain.dim + 4, domain.center.size)) / far
-        for scale, sizes, batches in ((1, (1, domain.dim, domain.dim + 2), 40), (9, (4,), 1)):
+        for scale, sizes, batches in ((1, (1, domain.dim, domain.dim + 2), 12), (9, (4,), 1)):
             targets = cls._invent(rng, scale * contexts, domain)
             yield cls(domain, scale * contexts, targets, sizes, batches=batches, seed=seed)
 
