@@ -61,6 +61,13 @@ class SquaredWorld(NamedTuple):
     def tally(self, round: int, chance: float, sums: Array) -> None:
         """Nothing: the number of rounds says all."""
 
+    def gradient(self, round: int, chance: float, x: Array) -> Array:
+        k = (round - 1) % self.weights.size
+        rows = self.rows[self.starts[k] : self.starts[k + 1]]
+        contexts = self.contexts[rows]
+        slopes = Squared().slope(contexts @ x, self.targets[rows])
+        return np.asarray(self.weights[k] * slopes @ contexts)
+
 
 @reordered
 def squares(contexts: Array, targets: Array, rows: Index, first: int, last: int, x: Array) -> float:
