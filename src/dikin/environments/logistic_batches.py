@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import exp, log1p
+from math import exp, log
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -81,13 +81,21 @@ class LogisticWorld(NamedTuple):
 def surprises(
     contexts: Array, targets: Array, rows: Index, first: int, last: int, x: Array
 ) -> float:
-    """The sum of ln(1 + exp(-y c.x)) over some rows, written so that nothing overflows."""
-    total = 0.0
+    """The sum of ln(1 + exp(-y c.x)) over some rows, written so that nothing overflows.
+
+    ln(1 + e^-|z|) is at most ln 2: a product of many is taken before its logarithm.
+    """
+    total, product = 0.0, 1.0
     for k in range(first, last):
         i = rows[k]
         z = 0.0
         for j in range(x.size):
             z += contexts[i, j] * x[j]
         z *= targets[i]
-        total += log1p(exp(-abs(z))) + (-z if z < 0.0 else 0.0)
-    return total
+        if z < 0.0:
+            total -= z
+        product *= 1.0 + exp(-abs(z))
+        if product > 1e300:
+            total += log(product)
+            product = 1.0
+    return total + log(product)
