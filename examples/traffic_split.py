@@ -113,21 +113,28 @@ def play(fleet: Fleet, rounds: int, seconds: float, seed: int) -> Iterator[Recor
         record.change += not changed
         if record.rounds % COMPARE == 0:
             record.compared.append(record.rounds)
-            record.even.append(fleet.latency(even))
-            record.told.append(fleet.latency(told))
+            record.even.append(measure(fleet, even, record))
+            record.told.append(measure(fleet, told, record))
         yield record
+
+
+def measure(fleet: Fleet, weights: Array, record: Record) -> float:
+    """The mean latency of a burst, at most that of the longest queue.
+
+    A pause of the machine belongs to no split: cutting it leaves the expected loss convex.
+    """
+    latency, limit = fleet.latency(weights), worst(fleet.requests)
+    record.cut += latency > limit
+    return min(latency, limit)
 
 
 def play_round(learner: dikin.AdaptiveSmooth, fleet: Fleet, record: Record) -> None:
     query = learner.ask()
-    latency = fleet.latency(query.point)
-    # A pause of the machine belongs to no split: cutting it leaves the expected loss convex.
-    loss = min(latency, worst(fleet.requests))
+    loss = measure(fleet, query.point, record)
     # Curvature 0: a bound from the fastest server would be allowed, but what is told of curvature
     # ties the learner to its past, and here the past does not last.
     learner.tell(query, loss, curvature=0.0)
     record.losses.append(loss)
-    record.cut += latency > loss
     record.centers.append(learner.center)
     record.certificate = learner.certificate
 
@@ -135,8 +142,9 @@ def play_round(learner: dikin.AdaptiveSmooth, fleet: Fleet, record: Record) -> N
 # --- what is shown -------------------------------------------------------------------------------
 
 
-def progress(record: Record, rounds: int) -> Table:
-    table = Table(title=f"round {record.rounds:,} of {rounds:,}", title_justify="left")
+def progress(record: Record, spent: float, chosen: argparse.Namespace) -> Table:
+    title = f"{record.rounds} of {chosen.rounds} rounds, {spent:.0f} of {chosen.seconds:g} seconds"
+    table = Table(title=title, title_justify="left")
     for name in ("weights", "learner", "even split", "told the capacities"):
         table.add_column(name, justify="right")
     recent = slice(-200, None)
@@ -171,11 +179,12 @@ def _mean(rounds: Any, values: Array, after: int, until: int) -> str:
 
 
 def smooth(values: Sequence[float], window: int) -> Array:
-    """Running means over the last `window` values, or as many as there are."""
+    """Running means over the last `window` values; none before there are half as many."""
     sums = np.concatenate([[0.0], np.cumsum(values)])
     ends = np.arange(1, len(sums))
     starts = np.maximum(ends - window, 0)
     means: Array = (sums[ends] - sums[starts]) / (ends - starts)
+    means[: window // 2] = np.nan
     return means
 
 
@@ -223,10 +232,10 @@ def _draw_weights(axes: Any, record: Record, requests: int) -> None:
 def _draw_latencies(axes: Any, record: Record) -> None:
     window = max(COMPARE, record.rounds // 20)
     few = max(1, window // COMPARE)
-    label = "told the capacities"
+    axes.plot(smooth(record.losses, window), color=BLACK, zorder=3, label="learner")
     axes.plot(record.compared, smooth(record.even, few), color=PINK, label="even split")
+    label = "told the capacities"
     axes.plot(record.compared, smooth(record.told, few), "--", color=GREY, label=label)
-    axes.plot(smooth(record.losses, window), color=BLACK, linewidth=1.5, label="learner")
     axes.set(ylim=(0, 1.1 * axes.get_ylim()[1]), ylabel="milliseconds")
     axes.set_title(f"Mean latency of the last {window} rounds", fontsize=11)
     axes.legend(loc="lower left", fontsize=8)
@@ -263,11 +272,12 @@ def main() -> None:
         console.print(f"{len(BEFORE)} servers listen on the ports", *fleet.ports)
         console.print(f"Playing for at most {chosen.seconds:g} seconds ...")
         with Live(console=console, auto_refresh=False, transient=True) as live:
-            shown = time.perf_counter()
+            start = shown = time.perf_counter()
             for record in play(fleet, chosen.rounds, chosen.seconds, chosen.seed):
-                if console.is_terminal and time.perf_counter() - shown > 0.5:
-                    live.update(progress(record, chosen.rounds), refresh=True)
-                    shown = time.perf_counter()
+                now = time.perf_counter()
+                if console.is_terminal and now - shown > 0.5:
+                    live.update(progress(record, now - start, chosen), refresh=True)
+                    shown = now
     console.print(summary(record))
     limit = worst(chosen.requests)
     console.print(f"{record.rounds} rounds with {fleet.sent} requests")
