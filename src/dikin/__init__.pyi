@@ -33,6 +33,12 @@ from dikin.learners.adaptive_lipschitz import AdaptiveLipschitz as AdaptiveLipsc
 from dikin.learners.adaptive_smooth import AdaptiveSmooth as AdaptiveSmooth
 from dikin.learners.base import Learner as Learner
 from dikin.learners.base import Query as Query
+from dikin.learners.discard import Discard as Discard
+from dikin.learners.fkm import FKM as FKM
+from dikin.learners.hazan_levy import HazanLevy as HazanLevy
+from dikin.learners.lipschitz_barrier import LipschitzBarrier as LipschitzBarrier
+from dikin.learners.saha_tewari import SahaTewari as SahaTewari
+from dikin.learners.scrible import Scrible as Scrible
 from dikin.loading import load as load
 from dikin.loading import restore as restore
 

@@ -65,6 +65,10 @@ class LossError(DikinError, ValueError):
     """A loss is not a finite real number."""
 
 
+class FeedbackError(LossError):
+    """The answer is of another kind than the learner declares."""
+
+
 class LossRangeError(LossError):
     """A loss lies outside the declared `loss_range`."""
 

@@ -8,13 +8,12 @@ from itertools import product
 from math import isfinite
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from dikin import registry
 from dikin.domains.base import ClosedGeometry, Domain
 from dikin.engine import loop
 from dikin.engine.play import compiles
 from dikin.environments.base import Environment
+from dikin.learners.player import Scratch
 
 CONSTANTS = ("sharp", "paper")
 
@@ -87,7 +86,7 @@ def covering(games: list[Game]) -> list[Game]:
 def kernels(game: Game) -> list[Any]:
     """The kernels of a game, those inside others included."""
     machine = game.learner().machine()
-    parts: list[Any] = [machine.kernel, machine.schedule, game.environment().world]
+    parts: list[Any] = [machine.player, game.environment().world]
     for part in parts:
         parts += [field for field in part if hasattr(field, "_fields")]
     return parts
@@ -95,22 +94,16 @@ def kernels(game: Game) -> list[Any]:
 
 def interpreted(learner: Any, environment: Environment) -> Callable[[int], None]:
     """The compiled road's source, run as plain Python."""
-    units = learner.units
-    center = np.array(units.center.ravel())
-    scales = loop.Scales(center, units.radius, units.loss_offset, units.loss_scale)
+    scales = loop.Scales.of(learner.units)
 
     def advance(rounds: int) -> None:
         machine = learner.machine()
-        kernel = machine.kernel
         loop.play_rounds(
-            kernel,
-            machine.schedule,
+            machine.player,
             environment.world,
             scales,
-            loop.Scratch.of(kernel.size, kernel.works, center.size),
-            machine.numbers,
-            machine.linear,
-            machine.state,
+            machine.memory,
+            Scratch.of(machine.player.kernel, scales.center.size),
             environment.sums,
             machine.generator,
             environment.chances,

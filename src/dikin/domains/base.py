@@ -29,6 +29,9 @@ Place = tuple[Any, ...]
 """Where the FTRL update landed: a geometry's own description of u, with what spares it work or
 digits (a slack, a multiplier). Plain numbers and arrays only, so it can be written to a file."""
 
+NOTHING = 1e-16
+"""A weight of the barrier so small that the update is the projection, to nu times as much."""
+
 
 class Frame(Protocol):
     """A place y with the ellipsoid {z : z'Hz <= 1}, H = kappa Hessian(psi)(y) + a I, factored."""
@@ -158,6 +161,13 @@ class Geometry(ABC):
     def solve(self, linear: Array, quadratic: float, weight: float, near: Place) -> Place:
         """Minimise linear.u + quadratic/2 |u|^2 + weight psi(u), starting near a known place."""
 
+    def project(self, linear: Array, near: Place) -> Place:
+        """The point nearest to -linear, as the end of a central path: to 1e-10 nu in |.|^2/2."""
+        place = self.start()
+        for digits in range(0, 11, 2):
+            place = self.solve(linear, 1.0, 10.0**-digits, place)
+        return place
+
     @abstractmethod
     def frame(self, place: Place, kappa: float, shift: float) -> Frame:
         """Factor H = kappa Hessian(psi)(u) + shift I at a place."""
@@ -185,6 +195,9 @@ class Geometry(ABC):
 
 class ClosedGeometry(Geometry):
     """A geometry with closed forms, which also has a kernel for the compiled loop."""
+
+    def project(self, linear: Array, near: Place) -> Place:
+        return self.solve(linear, 1.0, NOTHING, near)
 
     @abstractmethod
     def kernel(self) -> Kernel:
