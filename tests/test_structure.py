@@ -18,7 +18,7 @@ from dikin.domains.base import Domain
 SRC = Path(dikin.__file__).parent
 TESTS = Path(__file__).parent
 
-BOTTOM = {"errors", "kernel"}
+BOTTOM = {"errors", "kernel", "feedback"}
 GEOMETRY = BOTTOM | {"domains"}
 TOOLS = GEOMETRY | {"units", "streams", "storage", "theory"}
 ROLES = TOOLS | {"learners", "environments", "curvature", "registry", "loading"}
@@ -28,6 +28,7 @@ GAME = ROLES | {"engine", "dikin"}
 ALLOWED = {
     "errors": set(),
     "kernel": set(),
+    "feedback": set(),
     "domains": BOTTOM,
     "theory": BOTTOM,
     "streams": BOTTOM,
