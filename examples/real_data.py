@@ -299,6 +299,7 @@ def band(axes: Any, rounds: Any, values: Array, player: Player) -> None:
         color=player.colour,
         label=player.name.replace("sigma_t", r"$\sigma_t$"),
         linewidth=1.6,
+        zorder=2 + (player is TOLD),  # where lines coincide, this one is seen
     )
     axes.fill_between(rounds, low, high, color=player.colour, alpha=0.15, linewidth=0)
 
