@@ -65,7 +65,7 @@ def batches(draw: Any) -> tuple[Any, Any, Any]:
 
 
 @given(batches())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=120, deadline=None, derandomize=True)
 def test_bounds_enclose_the_exact_eigenvalues(batch: Any) -> None:
     require_true(of_contexts, *batch)
 
@@ -168,7 +168,7 @@ def test_many_rows_take_little_memory() -> None:
 
 
 @given(batches())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=40, deadline=None, derandomize=True)
 def test_a_revealed_eigenvalue_says_no_more_than_the_contexts(batch: Any) -> None:
     domain, contexts, weights = batch
     low, high = eigenvalues(contexts, weights)
@@ -193,6 +193,7 @@ numbers = st.floats(0, 1e12, allow_subnormal=False)
 
 
 @given(numbers, numbers, numbers)
+@settings(deadline=None, derandomize=True)
 def test_sums_and_multiples_are_rounded_towards_less(one: float, two: float, factor: float) -> None:
     a, b = Curvature(min(one, two), max(one, two)), ridge(factor)
     total, multiple = a + b, factor * a

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dikin import Ball, Box, Simplex
@@ -51,6 +51,7 @@ def test_bends_enclose_every_bend(loss: Any) -> None:
 
 
 @given(st.floats(-800, 800), st.floats(0, 800))
+@settings(deadline=None, derandomize=True)
 def test_logistic_bends_in_fifty_digits(low: float, width: float) -> None:
     high = low + width
     least, most = Logistic().bends(np.array([low]), np.array([high]), None)
