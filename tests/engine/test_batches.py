@@ -180,6 +180,7 @@ def test_the_data_needs_no_network(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError("a connection")
 
     monkeypatch.setattr("socket.socket.connect", refuse)
+    data._load.cache_clear()
     assert data.diabetes(2).contexts.shape == (442, 2)
     assert data.breast_cancer(2).contexts.shape == (569, 2)
 
@@ -187,6 +188,7 @@ def test_the_data_needs_no_network(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_too_many_columns_and_a_missing_package(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(DikinError, match="at most 10"):
         data.diabetes(11)
+    data._load.cache_clear()
     monkeypatch.setitem(sys.modules, "sklearn", None)
     with pytest.raises(MissingPackageError, match=r"pip install 'dikin\[data\]'"):
         data.diabetes()

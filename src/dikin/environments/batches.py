@@ -119,10 +119,10 @@ class Batches(Environment):
         """Few rows with predictions of the order of one, in batches smaller and larger than d."""
         rng = np.random.default_rng(seed)
         far = domain.radius + float(np.linalg.norm(domain.center))
-        contexts = rng.standard_normal((2 * domain.dim + 4, domain.center.size)) / far
-        for scale, sizes, batches in ((1, (1, domain.dim, domain.dim + 2), 12), (9, (4,), 1)):
-            targets = cls._invent(rng, scale * contexts, domain)
-            yield cls(domain, scale * contexts, targets, sizes, batches=batches, seed=seed)
+        contexts = rng.standard_normal((2 * domain.dim + 4, domain.center.size)) * (3 / far)
+        sizes = (1, domain.dim, domain.dim + 2)
+        targets = cls._invent(rng, contexts, domain)
+        yield cls(domain, contexts, targets, sizes, batches=12, seed=seed)
 
     @classmethod
     @abstractmethod

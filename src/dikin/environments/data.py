@@ -7,11 +7,12 @@ same. What is left of the curvature's variation is the batches' own.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
-from dikin.domains.base import Array, whole
+from dikin.domains.base import Array, frozen, whole
 from dikin.errors import MissingPackageError, ParameterError
 
 
@@ -56,16 +57,19 @@ def standardised(table: Array) -> Array:
 def whitened(table: Array, dimension: int) -> Array:
     """The first principal components of the standardised columns, each of variance 1."""
     count = whole(dimension, "dimension", 1, "a prediction needs a column")
-    if count > min(table.shape):
+    if count > table.shape[1]:
         raise ParameterError(
-            f"dimension must be at most {min(table.shape)}, the number of columns, got {count}"
+            f"dimension must be at most {table.shape[1]}, the number of columns, got {count}"
         )
-    left, _, right = np.linalg.svd(standardised(table), full_matrices=False)
-    # The signs of singular vectors are the solver's choice: make the largest loading positive.
-    loadings = right[np.arange(count), np.abs(right[:count]).argmax(axis=1)]
-    return np.asarray(left[:, :count] * np.sign(loadings) * np.sqrt(len(table)))
+    columns = standardised(table)
+    variances, turns = np.linalg.eigh(columns.T @ columns / len(columns))
+    variances, turns = variances[::-1][:count], turns[:, ::-1][:, :count]
+    # The signs of eigenvectors are the solver's choice: make the largest loading positive.
+    largest = turns[np.abs(turns).argmax(axis=0), np.arange(count)]
+    return np.asarray(columns @ (turns * np.sign(largest)) / np.sqrt(variances))
 
 
+@cache
 def _load(name: str, **options: bool) -> tuple[Array, Array]:
     try:
         from sklearn import datasets
@@ -75,4 +79,4 @@ def _load(name: str, **options: bool) -> tuple[Array, Array]:
             "pip install 'dikin[data]'"
         ) from reason
     table, targets = getattr(datasets, name)(return_X_y=True, **options)
-    return np.asarray(table, dtype=float), np.asarray(targets, dtype=float)
+    return frozen(table, "the table", 2), frozen(targets, "the targets", 1)
