@@ -114,7 +114,7 @@ class BanditGradientDescent:
         self.centers = [np.zeros(dim)]
 
     def told(self, x: Array, loss: float, center: Array) -> None:
-        """The direction is seen from the shipped centre: from ours, rounding would grow by 1/delta."""
+        """The direction is seen from the shipped centre: rounding would grow by 1/delta."""
         u = (x - center) / self.delta
         if abs(float(np.linalg.norm(u)) - 1) > 1e-9:
             raise OffTheSphereError(f"|u| = {np.linalg.norm(u)}")
