@@ -130,7 +130,7 @@ def test_machines_know_roles_and_not_names() -> None:
 # --- the package ---------------------------------------------------------------------------------
 
 
-HEAVY = "numba scipy matplotlib joblib pandas sqlalchemy rich typer click"
+HEAVY = "numba scipy matplotlib joblib pandas sqlalchemy rich typer click sklearn"
 
 
 @pytest.mark.parametrize(

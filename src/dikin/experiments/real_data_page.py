@@ -26,6 +26,7 @@ def render(folder: Path) -> str:
     middle = _of(rows, most["setting"], SMALLEST)
     broken = [row for row in over if float(row["regret"]) > float(row["certificate"])]
     worst = max(over, key=_ratio)
+    flatter = _flatter(told)
     return (
         (folder / "template.md")
         .read_text(encoding="utf-8")
@@ -41,6 +42,9 @@ def render(folder: Path) -> str:
             middle=1 - _ratio(middle),
             fkm_least=min(fkm),
             fkm_most=max(fkm),
+            flatter_least=min(flatter),
+            flatter_most=max(flatter),
+            flat=max(float(row["flat"]) for row in rows),
             broken=len(broken),
             over=len(over),
             worst=_ratio(worst),
@@ -57,6 +61,19 @@ def _ratio(row: Row) -> float:
 
 def _of(rows: list[Row], setting: str, player: str) -> Row:
     return next(row for row in rows if row["setting"] == setting and row["player"] == player)
+
+
+def _flatter(told: list[Row]) -> list[float]:
+    """How many times less sigma/beta the logistic losses have than the squared ones, by batches."""
+    shares: dict[tuple[str, str], float] = {}
+    for row in told:
+        _, loss, batches = row["setting"].split(", ")
+        shares[loss, batches] = float(row["mean_sigma"]) / float(row["smoothness"])
+    return [
+        shares["squared loss", batches] / share
+        for (loss, batches), share in shares.items()
+        if loss == "logistic loss"
+    ]
 
 
 def _settings(told: list[Row]) -> str:
