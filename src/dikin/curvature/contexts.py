@@ -13,7 +13,7 @@ does no harm, so the eigenvalues are those of the d x d matrix in the plane.
 
 Rounding. A computed Gram matrix of n rows differs from the true one by at most
 
-    (gamma_{n+6} + 3 sqrt(d) gamma_{m+2}) sum_i w_i mu_i |c_i|^2   in the 2-norm
+    (gamma_{n+6} + 3 sqrt(d) gamma_{m+3}) sum_i w_i mu_i |c_i|^2   in the 2-norm
 
 (sums in any order; the second term, for rows of m entries carried into the plane, is absent where
 the domain has its whole space). This is subtracted from a proven eigenvalue (`spectrum`) and
