@@ -221,8 +221,8 @@ class Learner(ABC):
                 f"{list(self._open) or 'none'}. Nothing was changed."
             )
         return UnknownQueryError(
-            f"query {key!r} was never asked; open are {list(self._open) or 'none'}. Tell what ask() "
-            "gave, or its id. Nothing was changed."
+            f"query {key!r} was never asked; open are {list(self._open) or 'none'}. Tell the query "
+            "that ask() gave, or its id. Nothing was changed."
         )
 
     def _normal_answer(self, answer: Any) -> Any:
