@@ -77,6 +77,9 @@ class Spectrahedron(Domain):
     def gauge(self, v: Array) -> float:
         return -self.n * float(np.linalg.eigvalsh(self.outward(v))[0])
 
+    def __repr__(self) -> str:
+        return f"Spectrahedron({self.n})"
+
     def arguments(self) -> dict[str, Any]:
         return {"n": self.n}
 

@@ -97,6 +97,9 @@ class Learner(ABC):
         """The set in which the learner computes: with closed forms where the domain has them."""
         return self.domain.geometry(self.units.radius)
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} on {self.domain}, {self.rounds} rounds>"
+
     # --- the game ------------------------------------------------------------------------------
 
     def ask(self, context: ArrayLike | None = None) -> Query:
@@ -222,8 +225,8 @@ class Learner(ABC):
                 f"{list(self._open) or 'none'}. Nothing was changed."
             )
         return UnknownQueryError(
-            f"query {key!r} was never asked; open are {list(self._open) or 'none'}. "
-            "Nothing was changed."
+            f"query {key!r} was never asked; open are {list(self._open) or 'none'}. Tell the query "
+            "that ask() gave, or its id. Nothing was changed."
         )
 
     def _normal_answer(self, answer: Any) -> Any:
