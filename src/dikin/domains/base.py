@@ -17,12 +17,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from math import isfinite
-from typing import Any, ClassVar, Protocol, Self, runtime_checkable
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dikin.domains.gauge import least_scale
 from dikin.errors import DomainError, OutsideDomainError, ShapeError
 
 Array = NDArray[np.float64]
@@ -213,15 +213,6 @@ class ClosedGeometry(Geometry):
         """The place of a kernel's state; the linear term is the one that was solved."""
 
 
-@runtime_checkable
-class NormalGeometry(Protocol):
-    """A geometry that knows the normal laws cut off at its edge."""
-
-    def normal(self, theta: Array, precision: float) -> Frame:
-        """N(theta, I/precision) on the set: the frame of its mean and inverse covariance."""
-        ...
-
-
 class Domain(ABC):
     """A bounded convex set with interior, and a self-concordant barrier on it."""
 
@@ -335,17 +326,7 @@ class Domain(ABC):
 
     def gauge(self, v: Array) -> float:
         """The least p with v/p in the set, to rounding: 1 on the boundary, 0 at the centre."""
-        length = float(np.linalg.norm(v))
-        # Sizes may be exact: the bracket is a little wider than they say.
-        low, high = (1 - 1e-9) * length / self.radius, (1 + 1e-9) * length / self.inradius
-        with np.errstate(all="ignore"):  # outside the set a formula may do as it likes
-            while high - low > 4e-16 * high:
-                middle = (low + high) / 2
-                if isfinite(self.barrier(v / middle)):
-                    high = middle
-                else:
-                    low = middle
-        return high
+        return least_scale(self.barrier, v, self.radius, self.inradius)
 
     def spec(self) -> dict[str, Any]:
         """Plain numbers from which `dikin.registry.domain_from_spec` builds an equal domain."""

@@ -10,17 +10,26 @@ from __future__ import annotations
 
 from functools import cache
 from math import pi, sqrt
+from typing import Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from dikin.domains.base import Array, Frame
 
 NODES = 64
 DROP = 40.0
 """A density e^-40 of its largest value is negligible: 4e-18."""
 FULL = 48
 """Of the nodes so many must see the peak."""
+
+
+@runtime_checkable
+class NormalGeometry(Protocol):
+    """A geometry that knows the normal laws cut off at its edge."""
+
+    def normal(self, theta: Array, precision: float) -> Frame:
+        """N(theta, I/precision) on the set: the frame of its mean and inverse covariance."""
+        ...
 
 
 @cache

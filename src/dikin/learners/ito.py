@@ -36,7 +36,8 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from dikin.domains.base import Aim, Array, Domain, Frame, NormalGeometry, whole
+from dikin.domains.base import Aim, Array, Domain, Frame, whole
+from dikin.domains.normal import NormalGeometry
 from dikin.errors import (
     CurvatureTooLargeError,
     DomainError,
