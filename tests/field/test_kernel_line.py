@@ -45,7 +45,7 @@ class SegmentText:
     def flat(self, mu: float) -> tuple[float, float]:
         return max(mu - self.eps, self.a), min(mu + self.eps, self.b)
 
-    def K(self, y: float, x: float, mu: float) -> float:
+    def kernel(self, y: float, x: float, mu: float) -> float:
         if abs(x - mu) >= self.eps:
             between = min(mu, x) <= y <= max(mu, x)
             return 1 / abs(x - mu) if between else 0.0
@@ -64,8 +64,8 @@ class SegmentText:
 
     def told(self, y: float, f: float) -> None:
         p, mu = self.p(), self.mu()
-        q = sum(p[i] * self.K(y, self.x[i], mu) for i in range(self.N))
-        self.estimates.append([f * self.K(y, x, mu) / q for x in self.x])
+        q = sum(p[i] * self.kernel(y, self.x[i], mu) for i in range(self.N))
+        self.estimates.append([f * self.kernel(y, x, mu) / q for x in self.x])
 
 
 def widest_gap(kind: type[SegmentText], lead: float) -> float:
@@ -103,8 +103,8 @@ class NoFloor(SegmentText):
 class Unweighted(SegmentText):
     """Forgets that a long segment is thin."""
 
-    def K(self, y: float, x: float, mu: float) -> float:
-        return float(super().K(y, x, mu) > 0)
+    def kernel(self, y: float, x: float, mu: float) -> float:
+        return float(super().kernel(y, x, mu) > 0)
 
 
 class OneRate(SegmentText):
