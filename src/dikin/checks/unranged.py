@@ -94,12 +94,12 @@ def check_queries_outlive_a_restart(make: Make, seed: int) -> None:
             fail(name(learner), f"has {learner.open_queries} open, not the queries {asked}")
     before = learner.state()
     for query in (queries[2], ask(learner)):
-        for loss in (nan, inf, "5", None):
+        for wrong in (nan, inf, "5", None):
             try:
-                learner.tell(query, shaped(learner, loss))
+                learner.tell(query, shaped(learner, wrong))
             except LossError:
                 continue
-            fail(name(learner), f"accepted the loss {loss} for query {query.id}")
+            fail(name(learner), f"accepted the loss {wrong} for query {query.id}")
     learner.forget(query)
     unchanged = {"generator", "next"}  # that is what the question took
     if _without(learner.state(), unchanged) != _without(before, unchanged):
