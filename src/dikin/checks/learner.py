@@ -80,12 +80,12 @@ def shaped(learner: Learner, loss: Any, other: Any = None, slope: float = 1.0) -
     return loss
 
 
-def ask(learner: Learner) -> Query:
-    """A query, after a context where the learner needs one."""
+def ask(learner: Learner, round: int | None = None) -> Query:
+    """A query, after the context of a round where the learner needs one."""
     if learner.feedback is not Feedback.CONTEXT:
         return learner.ask()
     domain = learner.domain
-    turned = np.cos(np.arange(domain.dim) + learner.rounds)
+    turned = np.cos(np.arange(domain.dim) + (learner.rounds if round is None else round))
     return learner.ask(domain.outward(turned) / np.linalg.norm(turned))
 
 

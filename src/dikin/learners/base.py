@@ -173,15 +173,6 @@ class Learner(ABC):
         limit = 8.0 * (high - low) / self.domain.diameter**2
         return limit, "8 (high - low)/D^2: no loss within loss_range on a set that wide has more"
 
-    @property
-    def accepts(self) -> tuple[float, float]:
-        """The losses that may be told."""
-        return self.units.loss_range
-
-    def _share(self, rounds: int) -> float:
-        """A bound on the regret of its rounds as a part of a game of T rounds: affine in ln T."""
-        return nan
-
     def _placed(self, u: Array, square: float) -> Array:
         """The point of a working vector, surely inside."""
         point = self.units.point(self.geometry.outward(u))
@@ -190,6 +181,15 @@ class Learner(ABC):
     def _played(self, memo: Memo) -> Array:
         """The point of an open query, made anew: what was given away may have been written into."""
         return self._placed(*self._vector(memo))
+
+    @property
+    def accepts(self) -> tuple[float, float]:
+        """The losses that may be told."""
+        return self.units.loss_range
+
+    def _share(self, rounds: int) -> float:
+        """A bound on the regret of its rounds as a part of a game of T rounds: affine in ln T."""
+        return nan
 
     def machine(self) -> Machine | None:
         """The parts for the compiled loop; None where there is none, or with queries open."""
