@@ -21,7 +21,7 @@ from dikin import errors, registry
 from dikin.checks.learner import ask, shaped
 from dikin.domains.base import Array
 from dikin.learners.base import Learner
-from dikin.learners.unranged import NARROW, Late, Past, Range, Unranged
+from dikin.learners.unranged import Late, Past, Range, Unranged, guess
 from paper.charts import holds
 
 BOX = dikin.Box([0, 0], [10, 2])
@@ -61,7 +61,7 @@ def test_every_sequence_is_taken_and_few_restarts_are_made(
         assert domain.contains(query.point)
         learner.tell(query, loss)
     low, high = learner.units.loss_range
-    half, far = NARROW * (abs(losses[0]) or 1.0), max(abs(loss - losses[0]) for loss in losses)
+    half, far = guess(learner, losses[0]), max(abs(loss - losses[0]) for loss in losses)
     slack = 1e-9 * (high - low)
     assert low - slack <= min(losses) <= max(losses) <= high + slack
     assert learner.rounds == len(losses)

@@ -35,6 +35,9 @@ NARROW = 2.0**-16
 """Half the first range as a share of the first loss: too narrow it costs restarts, too wide it
 costs every round. Much less, and rounding would decide which losses lie inside."""
 
+STEEP = 1.0 / 32.0
+"""The least of it as a share of L R: for Lipschitz losses lambda_0 grows as the range narrows."""
+
 Range = tuple[float, float]
 
 
@@ -208,9 +211,10 @@ class Unranged:
             self._present._normal_answer(answer)  # is it an answer at all?
         told = [_number(part, "loss", LossError) for part in self._losses(answer)]
         finite = [loss for loss in told if isfinite(loss)]  # the learner will refuse the others
-        half = NARROW * (abs(finite[0]) or 1.0)
-        first = finite[0] - half, finite[0] + half
-        return widened(self._present.units.loss_range if self._past.rounds else first, finite)
+        if self._past.rounds:
+            return widened(self._present.units.loss_range, finite)
+        half = guess(self._present, finite[0])
+        return widened((finite[0] - half, finite[0] + half), finite)
 
     def _losses(self, answer: Any) -> tuple[Any, ...]:
         match self._present.feedback:
@@ -296,6 +300,12 @@ class Unranged:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state to a JSON file; a crash at any instant leaves the old file or the new."""
         Learner.save(self._itself, path)
+
+
+def guess(learner: Learner, loss: float) -> float:
+    """Half the first range, around the first loss."""
+    steep = (getattr(learner, "lipschitz", None) or 0.0) * learner.units.radius
+    return max(NARROW * abs(loss), STEEP * steep) or NARROW
 
 
 def widened(loss_range: Range, losses: list[float]) -> Range:
