@@ -314,12 +314,11 @@ def widened(loss_range: Range, losses: list[float]) -> Range:
     while not (low <= min(losses) and max(losses) <= high):
         half = 0.5 * (high - low)
         low, high = low - half, high + half
-        if not high - low < LARGEST:
-            raise LossRangeError(
-                f"losses between {min(losses):g} and {max(losses):g} and the ones before are "
-                f"too far apart to compute with, at most {LARGEST:g}: choose another unit of loss. "
-                "Nothing was changed."
-            )
+    if not high - low < LARGEST:
+        raise LossRangeError(
+            f"the loss {max(losses, key=abs):g} makes the range wider than {LARGEST:g}, which "
+            "cannot be computed with: choose another unit of loss. Nothing was changed."
+        )
     return low, high
 
 
