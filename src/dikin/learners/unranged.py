@@ -4,7 +4,7 @@ The first loss told places a narrow range around itself. A loss outside doubles 
 as it takes, and the learner starts anew there: a learner of the wider range before its first round,
 seeded from the stream of the last one. The last one still learns from the loss outside, clipped;
 without that its rounds would be a biased sample, and the sum of the certificates no bound
-(docs/mathematics.md, 5.4).
+(docs/mathematics.md, 5.5).
 
 What may be asked of a learner may be asked of this: what it does not say itself the present learner
 does.
