@@ -195,7 +195,7 @@ class LastOnly(Unranged):
 def test_the_certificate_adds_up(
     kind: Any, constant: float, most: float, steepest: Callable[[float], float]
 ) -> None:
-    """The theorem of 5.4 term by term, with a learner of its own for every range."""
+    """The theorem of 5.5 term by term, with a learner of its own for every range."""
 
     def adds_up(shell: type[Unranged]) -> None:
         learner, ranges = shell.around(kind(BOX, constant, seed=3)), []

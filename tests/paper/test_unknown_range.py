@@ -1,4 +1,4 @@
-"""docs/mathematics.md, 5.4: what a round costs that ends a range because its loss lies outside.
+"""docs/mathematics.md, 5.5: what a round costs that ends a range because its loss lies outside.
 
 With n = y - u and q(x) the part of f(x) outside the range, b = d E[q(y + z) z'H n] is what the
 gradients of the clipped losses miss. The lemma says that b <= d Lambda P, with P the chance that
