@@ -15,7 +15,7 @@ import numpy as np
 from dikin.domains.base import Domain
 from dikin.errors import HorizonRequiredError, PaperConstantsWarning, ParameterError
 from dikin.learners.barrier_ftrl import BarrierFTRL, Schedule
-from dikin.units import one_of
+from dikin.units import LossRange, one_of
 
 PAPER_KAPPA = 400.0
 
@@ -27,7 +27,7 @@ class Adaptive(BarrierFTRL):
         self,
         domain: Domain,
         *,
-        loss_range: tuple[float, float],
+        loss_range: LossRange,
         horizon: int | None,
         constants: str,
         seed: int | None,

@@ -38,7 +38,7 @@ import numpy as np
 
 from dikin.domains.base import Array, Domain, whole
 from dikin.learners.chart import ChartLearner
-from dikin.units import moderate, strictly_positive
+from dikin.units import LossRange, moderate, strictly_positive
 
 NARROWEST = 1e20
 """How many times A may exceed what it was: steps of 1e-10 of the first ones."""
@@ -72,7 +72,7 @@ class BanditNewton(ChartLearner):
         domain: Domain,
         lipschitz: float,
         *,
-        loss_range: tuple[float, float] = (-1.0, 1.0),
+        loss_range: LossRange = (-1.0, 1.0),
         horizon: int | None = None,
         seed: int | None = None,
     ) -> None:

@@ -45,7 +45,7 @@ from dikin.errors import (
     ParameterError,
 )
 from dikin.learners.base import Learner
-from dikin.units import moderate, nonnegative, one_of, strictly_positive
+from dikin.units import LossRange, moderate, nonnegative, one_of, strictly_positive
 
 
 class Reach(NamedTuple):
@@ -96,7 +96,7 @@ class Ito(Learner):
         curvature: float,
         *,
         depth: float = 0.0,
-        loss_range: tuple[float, float] = (-1.0, 1.0),
+        loss_range: LossRange = (-1.0, 1.0),
         constants: str = "sharp",
         seed: int | None = None,
     ) -> None:

@@ -33,6 +33,7 @@ from dikin.errors import DomainError
 from dikin.kernel import compiled
 from dikin.learners.chart import ChartLearner
 from dikin.learners.player import Aimed, Machine, Memory, Scratch
+from dikin.units import LossRange
 
 
 class Grid(NamedTuple):
@@ -186,7 +187,7 @@ class KernelLine(ChartLearner):
         domain: Domain,
         horizon: int,
         *,
-        loss_range: tuple[float, float] = (-1.0, 1.0),
+        loss_range: LossRange = (-1.0, 1.0),
         seed: int | None = None,
     ) -> None:
         super().__init__(domain, loss_range, seed)

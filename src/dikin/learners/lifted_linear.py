@@ -36,7 +36,7 @@ from dikin.domains.base import Array, Domain, Frame, Place, whole
 from dikin.domains.dense import minimise
 from dikin.learners.chart import ChartLearner
 from dikin.learners.descent import Looked
-from dikin.units import one_of
+from dikin.units import LossRange, one_of
 
 
 class LiftedLinear(ChartLearner):
@@ -56,7 +56,7 @@ class LiftedLinear(ChartLearner):
         domain: Domain,
         horizon: int,
         *,
-        loss_range: tuple[float, float] = (-1.0, 1.0),
+        loss_range: LossRange = (-1.0, 1.0),
         constants: str = "sharp",
         seed: int | None = None,
     ) -> None:
