@@ -14,10 +14,10 @@ the regret is at most twice that of the weights on F, whose variance is small:
     E sum_j p_j F_j^2 <= int dy/max(|y - mu|, eps) <= V = 2 (1 + ln((b - a)/eps)).
 
 With eps = (b - a)/sqrt(T), N = 2 ceil(sqrt(T)) + 1 and eta_t = sqrt(ln N/(t V)) the regret is at
-most 2 (ln N/eta_T + (V/2) sum_t eta_t) <= 4 sqrt(T V ln N), and by O((b - a) L sqrt(T)) more for
-the grid and the floor eps where losses are L-Lipschitz; no constant of theirs is used. One rate
-sqrt(2 ln N/(T V)) for all rounds has a bound smaller by sqrt(2) and, where losses are kinder than
-the bound, learns more slowly. A round costs O(N) = O(sqrt T).
+most 2 (ln N/eta_T + (V/2) sum_t eta_t) <= 4 sqrt(T V ln N), and by 4.25 (b - a) L sqrt(T) more for
+the grid and the floor eps where losses are L-Lipschitz (docs/mathematics.md); no constant of theirs
+is used. One rate sqrt(2 ln N/(T V)) for all rounds has a bound smaller by sqrt(2) and, where losses
+are kinder than the bound, learns more slowly. A round costs O(N) = O(sqrt T).
 """
 
 from __future__ import annotations
