@@ -30,7 +30,7 @@ class PseudoKink(Environment):
     >>> from dikin import Ball
     >>> game = PseudoKink(Ball(2), lipschitz=1.0, contexts=3, seed=1)
     >>> game.context().round(2)
-    array([-1.  ,  0.03])
+    array([ 0.81, -0.58])
     """
 
     tallies = 1

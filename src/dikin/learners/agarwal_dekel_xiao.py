@@ -25,7 +25,7 @@ from dikin.domains.base import Domain, whole
 from dikin.errors import CurvatureTooLargeError, ParameterError
 from dikin.learners.base import Learner
 from dikin.learners.descent import Descent
-from dikin.units import LARGEST, moderate, strictly_positive
+from dikin.units import LARGEST, LossRange, moderate, strictly_positive
 
 
 class HarmonicPace(NamedTuple):
@@ -83,7 +83,7 @@ class AgarwalDekelXiao(Descent):
         lipschitz: float,
         curvature: float,
         *,
-        loss_range: tuple[float, float] = (-1.0, 1.0),
+        loss_range: LossRange = (-1.0, 1.0),
         seed: int | None = None,
     ) -> None:
         super().__init__(domain, loss_range, seed)

@@ -24,7 +24,7 @@ from dikin.domains.base import Array, Domain, Place
 from dikin.errors import FeedbackError
 from dikin.feedback import Feedback
 from dikin.learners.base import Learner
-from dikin.units import LARGEST
+from dikin.units import LARGEST, LossRange
 
 
 class AOGD(Learner):
@@ -34,8 +34,8 @@ class AOGD(Learner):
     >>> learner = AOGD(Ball(2))
     >>> query = learner.ask()
     >>> learner.tell(query, (0.3, [1.0, 0.0]), curvature=0.5)
-    >>> learner.center.round(3)
-    array([-0.91,  0.  ])
+    >>> float(learner.center[0].round(3))
+    -0.906
     """
 
     feedback = Feedback.GRADIENT
@@ -44,7 +44,7 @@ class AOGD(Learner):
         self,
         domain: Domain,
         *,
-        loss_range: tuple[float, float] = (-1.0, 1.0),
+        loss_range: LossRange = (-1.0, 1.0),
         seed: int | None = None,
     ) -> None:
         super().__init__(domain, loss_range, seed)

@@ -29,7 +29,7 @@ from dikin.feedback import Feedback
 from dikin.learners.base import Query
 from dikin.learners.descent import Descent
 from dikin.learners.fkm import lipschitz_pace
-from dikin.units import moderate, strictly_positive
+from dikin.units import LossRange, moderate, strictly_positive
 
 ROUNDING = 1e-12
 """The share of a context that may be left in the set's plane where in truth there is nothing."""
@@ -45,8 +45,8 @@ class PseudoLine(Descent):
     >>> from dikin import Ball
     >>> learner = PseudoLine(Ball(3), horizon=1000, lipschitz=1.0, seed=1)
     >>> query = learner.ask([0.0, 2.0, 0.0])
-    >>> query.point.round(2)
-    array([-0.  , -0.07, -0.  ])
+    >>> abs(query.point).round(3)
+    array([0.   , 0.073, 0.   ])
     >>> learner.tell(query, 0.3)
     """
 
@@ -58,7 +58,7 @@ class PseudoLine(Descent):
         horizon: int,
         lipschitz: float,
         *,
-        loss_range: tuple[float, float] = (-1.0, 1.0),
+        loss_range: LossRange = (-1.0, 1.0),
         seed: int | None = None,
     ) -> None:
         super().__init__(domain, loss_range, seed)

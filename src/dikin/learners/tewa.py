@@ -33,6 +33,7 @@ import numpy as np
 from dikin.domains.base import NOTHING, Array, ClosedGeometry, Domain, whole
 from dikin.learners.base import Learner
 from dikin.learners.player import Aimed, Machine, Memory, Scratch
+from dikin.units import LossRange
 
 
 @dataclass(slots=True)
@@ -124,7 +125,7 @@ class Tewa(Learner):
         domain: Domain,
         horizon: int,
         *,
-        loss_range: tuple[float, float] = (-1.0, 1.0),
+        loss_range: LossRange = (-1.0, 1.0),
         seed: int | None = None,
     ) -> None:
         super().__init__(domain, loss_range, seed)

@@ -32,7 +32,7 @@ from dikin.feedback import Feedback
 from dikin.learners.agarwal_dekel_xiao import HarmonicPace, believed_curvature
 from dikin.learners.descent import Descent, Looked
 from dikin.learners.fkm import FixedPace
-from dikin.units import moderate, strictly_positive
+from dikin.units import LossRange, moderate, strictly_positive
 
 
 def convex_pace(dim: int, inradius: float, horizon: int, lipschitz: float) -> FixedPace:
@@ -73,7 +73,7 @@ class TwoPoint(Descent):
         lipschitz: float,
         curvature: float | None = None,
         *,
-        loss_range: tuple[float, float] = (-1.0, 1.0),
+        loss_range: LossRange = (-1.0, 1.0),
         seed: int | None = None,
     ) -> None:
         super().__init__(domain, loss_range, seed)
