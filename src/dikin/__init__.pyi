@@ -35,6 +35,7 @@ from dikin.learners.base import Learner as Learner
 from dikin.learners.base import Query as Query
 from dikin.loading import load as load
 from dikin.loading import restore as restore
+from dikin.studies.study import Study as Study
 
 __all__: list[str]
 __version__: str

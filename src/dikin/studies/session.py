@@ -1,0 +1,268 @@
+"""A client's hold on a study: its replica, its turns at the database, and what may go wrong there.
+
+The truth is the journal in the database; the replica is a cache of it. An event is one transaction:
+
+    take one's turn; replay what others have appended; ask, tell or forget; append a row; commit
+
+and only then does the call return. Whatever fails before the commit leaves the database as it was,
+and the replica is thrown away and made anew. Where the connection breaks during the commit, the
+row's seal tells afterwards whether it was written: no event is lost or made twice.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from dikin.errors import DikinError, StateError, StoreError
+from dikin.learners.base import Query
+from dikin.studies.database import PAUSE, Database, LostConnection
+from dikin.studies.journal import Event, Journal
+from dikin.studies.replica import Replica
+
+SNAPSHOT_EVERY = 1000
+"""Rows between snapshots: who starts replays at most so many, which takes some ten milliseconds."""
+
+T = TypeVar("T")
+Act = Callable[[Replica], tuple[Event | None, T]]
+"""Moves the replica by one event, or by none; an error that it raises has changed nothing."""
+
+
+class Session:
+    """One client of one study; `linger` is how long an event may wait for others to join it."""
+
+    def __init__(self, database: Database, journal: Journal, linger: float) -> None:
+        self.database, self.journal = database, journal
+        self.guard = threading.RLock()
+        self.unclaimed: Query | None = None
+        """A query that was written without its caller hearing of it; the next ask gives it."""
+        self._linger = linger
+        self._process = os.getpid()
+        self._replica: Replica | None = None
+        self._snapshot = 0
+        """The row of the newest snapshot that is known of."""
+        self._writing = False
+        """Whether a transaction is open, and this client's turn."""
+        self._began = 0.0
+        self._waiting = 0
+        """Events in the open transaction whose calls have returned."""
+        self._timer: threading.Timer | None = None
+        self._failure: DikinError | None = None
+        """What became of a commit that no call waited for."""
+        self._unsure: tuple[Event, Any] | None = None
+        """An event whose commit has begun, and what its caller is to get."""
+        self._closed = False
+
+    # --- calls ---------------------------------------------------------------------------------
+
+    def write(self, act: Act[T]) -> T:
+        """Make an event when it is this client's turn."""
+        with self._usable():
+            return self.patiently(lambda: self._transact(act))
+
+    def read(self, look: Callable[[Replica], T]) -> T:
+        """Look at the replica, brought up to date without waiting for anybody's turn."""
+        with self._usable():
+            return self.patiently(lambda: look(self._current()))
+
+    @contextmanager
+    def _usable(self) -> Iterator[None]:
+        with self.guard:
+            if self._closed:
+                raise StateError("this study was closed; open it again with Study(url, name)")
+            if os.getpid() != self._process:
+                raise StateError(
+                    "a study does not go through a fork: open it again in the new process"
+                )
+            failure, self._failure = self._failure, None
+            if failure is not None:
+                raise failure
+            yield
+
+    def patiently(self, job: Callable[[], T]) -> T:
+        """Do a job again while the server is away, up to this client's patience."""
+        deadline = time.monotonic() + self.database.patience
+        while True:
+            try:
+                return job()
+            except LostConnection as lost:
+                if time.monotonic() > deadline:
+                    raise StoreError(
+                        f"{self.database.name} is away: {lost}. Repeat the call later: an answer "
+                        "counts once, and a query that was written is given by the next ask"
+                    ) from lost
+                time.sleep(PAUSE)
+
+    # --- the replica ---------------------------------------------------------------------------
+
+    def _current(self) -> Replica:
+        """The replica, with everything that others have appended."""
+        if self._writing and self._replica is not None and self._waiting:
+            return self._replica  # it has been our turn since
+        replica, self._replica = self._replica, None
+        last, seal = self.journal.head()
+        if replica is None or last - replica.number > SNAPSHOT_EVERY:
+            replica = self._load()
+        elif (last, seal) != (replica.number, replica.seal):
+            try:
+                self._follow(replica)
+            except StateError:
+                replica = self._load()  # rows were trimmed; or damaged, and then this says so
+        self._replica = replica
+        return replica
+
+    def _follow(self, replica: Replica) -> None:
+        for event in self.journal.events(replica.number, replica.seal):
+            replica.replay(event)
+
+    def _load(self) -> Replica:
+        replica = Replica.of(self.journal.snapshot())
+        try:
+            self._follow(replica)
+        except StateError:
+            newer = self.journal.snapshot()
+            if newer.number <= replica.number:
+                raise
+            replica = Replica.of(newer)  # the rows that were wanted were trimmed meanwhile
+            self._follow(replica)
+        self._snapshot = replica.number
+        return replica
+
+    # --- transactions --------------------------------------------------------------------------
+
+    def _transact(self, act: Act[T]) -> T:
+        with self._all_or_nothing():
+            if not self._writing:
+                self._writing = True  # from here on there is something to give back
+                self.database.begin(self.journal.study)
+                self._began = time.monotonic()
+            replica = self._current()
+            if self._unsure is not None:
+                self._settle()
+            refusal: DikinError | None = None
+            try:
+                event, result = act(replica)
+            except DikinError as error:
+                event, refusal = None, error
+            if event is not None:
+                # Until it is written, the replica is ahead of the database.
+                self._replica = None
+                self.journal.append(event)
+                self._replica = replica
+            self._finish(event, None if refusal else result)
+        if refusal is not None:
+            raise refusal
+        return result
+
+    def _finish(self, event: Event | None, result: Any) -> None:
+        """Commit now, or later, or nothing."""
+        if event is None and not self._waiting:
+            self._abandon()
+        elif time.monotonic() - self._began >= self._linger:
+            self._commit(event, result)
+        elif event is not None:
+            self._waiting += 1
+            self._commit_later()
+
+    @contextmanager
+    def _all_or_nothing(self) -> Iterator[None]:
+        try:
+            yield
+        except BaseException as error:
+            lost, self._replica = self._waiting, None
+            self._abandon()
+            if lost and isinstance(error, DikinError | LostConnection):
+                raise StoreError(
+                    f"{lost} events that waited to be written together may be lost: {error}. "
+                    "The study is as the database has it; see its history"
+                ) from error
+            raise
+
+    def _settle(self) -> None:
+        """Find out whether the event was written during whose commit the connection broke."""
+        assert self._unsure is not None
+        (event, result), self._unsure = self._unsure, None
+        if self.journal.seal_at(event.number) == event.seal and isinstance(result, Query):
+            self.unclaimed = result
+
+    def _commit(self, event: Event | None, result: Any) -> None:
+        replica = self._replica
+        assert replica is not None
+        if replica.number - self._snapshot >= SNAPSHOT_EVERY:
+            self._keep_snapshot(replica)
+        self.journal.move_head(replica.number, replica.seal)
+        if event is not None:
+            self._unsure = event, result
+        self.database.commit()
+        self._unsure = None
+        self._end()
+
+    def _keep_snapshot(self, replica: Replica) -> None:
+        self._snapshot = self.journal.snapshot().number
+        if replica.number - self._snapshot >= SNAPSHOT_EVERY:
+            self.journal.keep(replica.snapshot())
+            self._snapshot = replica.number
+
+    def _commit_later(self) -> None:
+        if self._timer is None:
+            # Not a daemon: a program that ends waits for it.
+            self._timer = threading.Timer(self._linger, self._commit_waiting)
+            self._timer.start()
+
+    def _commit_waiting(self) -> None:
+        """What the timer does where no call came to commit."""
+        with self.guard:
+            if threading.current_thread() is not self._timer:
+                return
+            try:
+                self.flush()
+            except DikinError as failure:
+                self._failure = failure
+
+    def flush(self) -> None:
+        """Commit what waits."""
+        with self.guard:
+            if self._waiting:
+                with self._all_or_nothing():
+                    self._commit(None, None)
+
+    def _abandon(self) -> None:
+        if self._writing:
+            self.database.rollback()
+        self._end()
+
+    def _end(self) -> None:
+        self._writing, self._waiting = False, 0
+        timer, self._timer = self._timer, None
+        if timer is not None:
+            timer.cancel()
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """A transaction for something that is no event; committed at the end."""
+        with self._usable():
+            self.flush()
+            with self._all_or_nothing():
+                self._writing = True
+                self.patiently(lambda: self.database.begin(self.journal.study))
+                yield
+                self.database.commit()
+                self._end()
+
+    def close(self) -> None:
+        """Commit what waits and let go of the database."""
+        with self.guard:
+            if self._closed or os.getpid() != self._process:
+                return
+            failure = self._failure
+            try:
+                self.flush()
+            finally:
+                self._closed = True
+                self.database.close()
+            if failure is not None:
+                raise failure
