@@ -30,6 +30,10 @@ Row = tuple[Any, ...]
 PAUSE = 0.02
 """Seconds between two attempts to reach a server that is away."""
 
+CHECKPOINT = 500
+"""Pages of SQLite's log (2 MB) after which they are carried over into the file and it is reused: a log
+that grows is slower to write than one that is written over."""
+
 
 class LostConnection(Exception):  # noqa: N818 - never leaves this package
     """The connection broke; what was not committed is gone, what was being committed is unknown."""
@@ -142,6 +146,14 @@ class Database(ABC):
         except self._errors as error:
             raise self._lost_or_explained(error) from error
 
+    def run_many(self, sql: str, values: list[Row]) -> None:
+        """Run a statement once for each of these."""
+        self.connect()
+        try:
+            self._cursor.executemany(self._translate(sql), values)
+        except self._errors as error:
+            raise self._lost_or_explained(error) from error
+
     def rows(self, sql: str, values: Row = ()) -> list[Row]:
         """The rows of a query."""
         self.connect()
@@ -206,6 +218,7 @@ class Sqlite(Database):
 
     def _prepare(self) -> None:
         self._cursor.execute("PRAGMA synchronous=FULL")
+        self._cursor.execute(f"PRAGMA wal_autocheckpoint={CHECKPOINT}")
         if self._cursor.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
             self._cursor.execute("PRAGMA journal_mode=WAL")
 

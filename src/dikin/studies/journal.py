@@ -108,17 +108,19 @@ class Snapshot(NamedTuple):
 
 
 def seal(before: str, *parts: object) -> str:
-    """The digest of a row that follows another; parts contain no line breaks."""
-    content = "\n".join([before, *map(str, parts)])
+    """The digest of something that follows what has the seal `before`."""
+    return _digest("\n".join([before, *map(str, parts)]))
+
+
+def row_seal(
+    before: str, number: int, kind: str, query: int, client: str, time: int, body: str
+) -> str:
+    """The seal of a row; none of its parts contains a line break."""
+    return _digest(f"{before}\n{number}\n{kind}\n{query}\n{client}\n{time}\n{body}")
+
+
+def _digest(content: str) -> str:
     return blake2b(content.encode(), digest_size=16).hexdigest()
-
-
-def next_event(
-    number: int, before: str, kind: str, query: int, client: str, time: int, body: str
-) -> Event:
-    """The sealed row that follows row `number`."""
-    mark = seal(before, number + 1, kind, query, client, time, body)
-    return Event(number + 1, kind, query, client, time, body, mark)
 
 
 class Journal:
@@ -177,12 +179,13 @@ class Journal:
 
     # --- rows ----------------------------------------------------------------------------------
 
-    def append(self, event: Event) -> None:
-        """Insert a row."""
-        self.database.run(
+    def append(self, events: list[Event]) -> None:
+        """Insert rows."""
+        study = self.study
+        self.database.run_many(
             "INSERT INTO dikin_events (study, number, kind, query, client, time, body, seal) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (self.study, *event),
+            [(study, *event) for event in events],
         )
 
     def move_head(self, number: int, mark: str) -> None:
@@ -219,7 +222,7 @@ class Journal:
         if event.number != number + 1:
             raise self._damaged(f"row {number + 1} is missing")
         try:
-            wanted = seal(mark, *event[:-1])
+            wanted = row_seal(mark, *event[:-1])
         except (TypeError, ValueError) as reason:
             raise self._damaged(f"row {event.number} cannot be read ({reason})") from reason
         if event.seal != wanted:

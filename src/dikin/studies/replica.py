@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dikin import storage
+from dikin.domains.base import Array
 from dikin.errors import (
     AnsweredError,
     CertificateVoidWarning,
@@ -26,7 +27,7 @@ from dikin.errors import (
 )
 from dikin.learners.base import Learner, Query
 from dikin.loading import restore
-from dikin.studies.journal import Event, Snapshot, next_event
+from dikin.studies.journal import Event, Snapshot, row_seal
 
 
 class Asked(NamedTuple):
@@ -65,18 +66,16 @@ class Replica:
 
     def ask(self, client: str, time: int) -> tuple[Event, Query]:
         query = self.learner.ask()
-        return self._record("ask", query.id, client, time, _point(query)), query
+        return self._record("ask", query.id, client, time, numbers(query.point)), query
 
     def tell(self, key: Query | int, answer: Answer, client: str, time: int) -> Event:
         learner, query = self.learner, query_id(key)
         learner.tell(key, answer.loss, answer.curvature)
-        told = answer.encoded() | {
-            "round": learner.rounds,
-            "center": learner.center.tolist(),
-            "certificate": json_number(self.certificate()),
-        }
         # The point again, so that a round stands in one row and the ask can be trimmed away.
-        body = f'{{"point": {self.asked[query].point}, {json.dumps(told)[1:]}'
+        body = (
+            f'{{"round": {learner.rounds}, "point": {self.asked[query].point}, {answer.text()}, '
+            f'"center": {numbers(learner.center)}, "certificate": {number(self.certificate())}}}'
+        )
         return self._record("tell", query, client, time, body)
 
     def forget(self, key: Query | int, client: str, time: int) -> Event:
@@ -88,7 +87,9 @@ class Replica:
         return float(getattr(self.learner, "certificate", nan))
 
     def _record(self, kind: str, query: int, client: str, time: int, body: str) -> Event:
-        event = next_event(self.number, self.seal, kind, query, client, time, body)
+        number = self.number + 1
+        seal = row_seal(self.seal, number, kind, query, client, time, body)
+        event = Event(number, kind, query, client, time, body, seal)
         self._advance(event)
         return event
 
@@ -103,10 +104,11 @@ class Replica:
         """Do again what a row says was done."""
         if event.kind == "ask":
             query = self.learner.ask()
-            if query.id != event.query or _point(query) != event.body:
+            point = numbers(query.point)
+            if query.id != event.query or point != event.body:
                 raise StateError(
                     f"row {event.number} of the journal asked query {event.query} about "
-                    f"{event.body}, here the learner asks query {query.id} about {_point(query)}: "
+                    f"{event.body}, here the learner asks query {query.id} about {point}: "
                     "this machine computes other numbers than the one that wrote it. Hold a study "
                     "on machines with the same processor and the same versions of NumPy and dikin"
                 )
@@ -133,8 +135,13 @@ class Answer(NamedTuple):
     def of(cls, loss: Any, curvature: Any) -> Answer:
         return cls(_as_read(loss), _as_read(curvature))
 
-    def encoded(self) -> dict[str, Any]:
-        return {"loss": storage.encode(self.loss), "curvature": storage.encode(self.curvature)}
+    def text(self) -> str:
+        """As it stands in a row."""
+        loss, curvature = self
+        if type(loss) is float and type(curvature) is float:
+            return f'"loss": {loss!r}, "curvature": {curvature!r}'
+        told = {"loss": storage.encode(loss), "curvature": storage.encode(curvature)}
+        return json.dumps(told)[1:-1]
 
     def repeats(self, key: Query | int, closed: tuple[str, str]) -> bool:
         """Whether a query was closed by this very answer; an error if by another."""
@@ -147,7 +154,7 @@ class Answer(NamedTuple):
                 f"query {key.id} of this study asked about {told['point']}, the one that came "
                 f"about {key.point}: it belongs to another study. Nothing was changed."
             )
-        if self.encoded() == {name: told[name] for name in ("loss", "curvature")}:
+        if json.loads(f"{{{self.text()}}}") == {part: told[part] for part in self._fields}:
             return True
         raise AnsweredError(
             f"query {query_id(key)} was already answered with loss {told['loss']} and curvature "
@@ -155,9 +162,14 @@ class Answer(NamedTuple):
         )
 
 
-def json_number(value: float) -> float | None:
-    """A number as JSON has it, which knows no NaN."""
-    return value if isfinite(value) else None
+def numbers(values: Array) -> str:
+    """A point as JSON: for finite floats Python's repr, which keeps every bit, is just that."""
+    return repr(values.tolist())
+
+
+def number(value: float) -> str:
+    """A number as JSON, which knows no NaN."""
+    return repr(value) if isfinite(value) else "null"
 
 
 def query_id(key: Query | int) -> int:
@@ -174,11 +186,6 @@ def snapshot_text(learner: Learner, asked: dict[int, Asked]) -> str:
             "a database: a study needs a domain such as Box or Polytope"
         )
     return json.dumps({"asked": asked, "learner": state})
-
-
-def _point(query: Query) -> str:
-    # repr of floats gives back every bit, as JSON does.
-    return json.dumps(query.point.tolist())
 
 
 def _as_read(value: Any) -> Any:

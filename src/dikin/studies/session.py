@@ -27,6 +27,7 @@ from dikin.studies.replica import Replica
 SNAPSHOT_EVERY = 1000
 """Rows between snapshots: who starts replays at most so many, which takes some ten milliseconds."""
 
+S = TypeVar("S")
 T = TypeVar("T")
 Act = Callable[[Replica], tuple[Event | None, T]]
 """Moves the replica by one event, or by none; an error that it raises has changed nothing."""
@@ -49,7 +50,9 @@ class Session:
         """Whether a transaction is open, and this client's turn."""
         self._began = 0.0
         self._waiting = 0
-        """Events in the open transaction whose calls have returned."""
+        """Events of the open transaction whose calls have returned."""
+        self._unsent: list[Event] = []
+        """Events of the open transaction that are not in the database yet."""
         self._timer: threading.Timer | None = None
         self._failure: DikinError | None = None
         """What became of a commit that no call waited for."""
@@ -61,34 +64,31 @@ class Session:
 
     def write(self, act: Act[T]) -> T:
         """Make an event when it is this client's turn."""
-        with self._usable():
-            return self.patiently(lambda: self._transact(act))
+        with self.guard:
+            self._refuse_unusable()
+            return self.patiently(self._transact, act)
 
     def read(self, look: Callable[[Replica], T]) -> T:
         """Look at the replica, brought up to date without waiting for anybody's turn."""
-        with self._usable():
-            return self.patiently(lambda: look(self._current()))
-
-    @contextmanager
-    def _usable(self) -> Iterator[None]:
         with self.guard:
-            if self._closed:
-                raise StateError("this study was closed; open it again with Study(url, name)")
-            if os.getpid() != self._process:
-                raise StateError(
-                    "a study does not go through a fork: open it again in the new process"
-                )
-            failure, self._failure = self._failure, None
-            if failure is not None:
-                raise failure
-            yield
+            self._refuse_unusable()
+            return self.patiently(lambda _: look(self._current()), None)
 
-    def patiently(self, job: Callable[[], T]) -> T:
+    def _refuse_unusable(self) -> None:
+        if self._closed:
+            raise StateError("this study was closed; open it again with Study(url, name)")
+        if os.getpid() != self._process:
+            raise StateError("a study does not go through a fork: open it again in the new process")
+        failure, self._failure = self._failure, None
+        if failure is not None:
+            raise failure
+
+    def patiently(self, job: Callable[[S], T], given: S) -> T:
         """Do a job again while the server is away, up to this client's patience."""
         deadline = time.monotonic() + self.database.patience
         while True:
             try:
-                return job()
+                return job(given)
             except LostConnection as lost:
                 if time.monotonic() > deadline:
                     raise StoreError(
@@ -135,7 +135,8 @@ class Session:
     # --- transactions --------------------------------------------------------------------------
 
     def _transact(self, act: Act[T]) -> T:
-        with self._all_or_nothing():
+        refusal: DikinError | None = None
+        try:
             if not self._writing:
                 self._writing = True  # from here on there is something to give back
                 self.database.begin(self.journal.study)
@@ -143,44 +144,48 @@ class Session:
             replica = self._current()
             if self._unsure is not None:
                 self._settle()
-            refusal: DikinError | None = None
             try:
                 event, result = act(replica)
             except DikinError as error:
-                event, refusal = None, error
-            if event is not None:
-                # Until it is written, the replica is ahead of the database.
-                self._replica = None
-                self.journal.append(event)
-                self._replica = replica
-            self._finish(event, None if refusal else result)
+                self._finish(None, None)
+                refusal = error
+            else:
+                self._finish(event, result)
+        except BaseException as error:
+            raise self._undone(error) from error
         if refusal is not None:
             raise refusal
         return result
 
     def _finish(self, event: Event | None, result: Any) -> None:
         """Commit now, or later, or nothing."""
-        if event is None and not self._waiting:
+        if event is not None:
+            self._unsent.append(event)
+        elif not self._waiting:
             self._abandon()
-        elif time.monotonic() - self._began >= self._linger:
+            return
+        if time.monotonic() - self._began >= self._linger:
             self._commit(event, result)
         elif event is not None:
             self._waiting += 1
             self._commit_later()
 
-    @contextmanager
-    def _all_or_nothing(self) -> Iterator[None]:
-        try:
-            yield
-        except BaseException as error:
-            lost, self._replica = self._waiting, None
-            self._abandon()
-            if lost and isinstance(error, DikinError | LostConnection):
-                raise StoreError(
-                    f"{lost} events that waited to be written together may be lost: {error}. "
-                    "The study is as the database has it; see its history"
-                ) from error
-            raise
+    def _undone(self, error: BaseException) -> BaseException:
+        """Give everything back after a failure; what to raise."""
+        lost, self._replica = self._waiting, None
+        self._abandon()
+        if lost and isinstance(error, DikinError | LostConnection):
+            return StoreError(
+                f"{lost} events that waited to be written together may be lost: {error}. "
+                "The study is as the database has it; see its history"
+            )
+        return error
+
+    def send(self) -> None:
+        """Insert the events that are not in the database yet, without committing them."""
+        unsent, self._unsent = self._unsent, []
+        if unsent:
+            self.journal.append(unsent)
 
     def _settle(self) -> None:
         """Find out whether the event was written during whose commit the connection broke."""
@@ -194,6 +199,7 @@ class Session:
         assert replica is not None
         if replica.number - self._snapshot >= SNAPSHOT_EVERY:
             self._keep_snapshot(replica)
+        self.send()
         self.journal.move_head(replica.number, replica.seal)
         if event is not None:
             self._unsure = event, result
@@ -227,8 +233,10 @@ class Session:
         """Commit what waits."""
         with self.guard:
             if self._waiting:
-                with self._all_or_nothing():
+                try:
                     self._commit(None, None)
+                except BaseException as error:
+                    raise self._undone(error) from error
 
     def _abandon(self) -> None:
         if self._writing:
@@ -236,7 +244,7 @@ class Session:
         self._end()
 
     def _end(self) -> None:
-        self._writing, self._waiting = False, 0
+        self._writing, self._waiting, self._unsent = False, 0, []
         timer, self._timer = self._timer, None
         if timer is not None:
             timer.cancel()
@@ -244,14 +252,17 @@ class Session:
     @contextmanager
     def turn(self) -> Iterator[None]:
         """A transaction for something that is no event; committed at the end."""
-        with self._usable():
+        with self.guard:
+            self._refuse_unusable()
             self.flush()
-            with self._all_or_nothing():
+            try:
                 self._writing = True
-                self.patiently(lambda: self.database.begin(self.journal.study))
+                self.patiently(self.database.begin, self.journal.study)
                 yield
                 self.database.commit()
                 self._end()
+            except BaseException as error:
+                raise self._undone(error) from error
 
     def close(self) -> None:
         """Commit what waits and let go of the database."""

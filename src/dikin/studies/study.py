@@ -87,7 +87,7 @@ class Study:
         self._journal = Journal(database, self.name)
         self._session = Session(database, self._journal, linger)
         try:
-            self._session.patiently(lambda: self._open(learner))
+            self._session.patiently(self._open, learner)
         except BaseException:
             self._session.close()
             raise
@@ -188,7 +188,7 @@ class Study:
 
         def act(replica: Replica) -> tuple[Event | None, None]:
             if query_id(key) not in replica.asked:
-                closed = self._journal.closing(query_id(key))
+                closed = self._closing(key)
                 if closed is not None and answer.repeats(key, closed):
                     return None, None
             return replica.tell(key, answer, self._signature, _now()), None
@@ -203,12 +203,17 @@ class Study:
             try:
                 return replica.forget(key, self._signature, _now()), None
             except ClosedQueryError:
-                closed = self._journal.closing(query_id(key))
+                closed = self._closing(key)
                 if closed is None or closed[0] != "forget":
                     raise
                 return None, None
 
         self._session.write(act)
+
+    def _closing(self, key: Query | int) -> tuple[str, str] | None:
+        """Kind and body of the row that closed a query."""
+        self._session.send()
+        return self._journal.closing(query_id(key))
 
     def flush(self) -> None:
         """Make durable what `commit_within` lets wait."""
