@@ -1,6 +1,6 @@
 """Four clients play one study and are killed at random instants; then everything must add up.
 
-Each client writes what was acknowledged to it into a file of its own, with fsync, before it goes on.
+Each client writes what was acknowledged to it into a file of its own, with fsync, and then goes on.
 Afterwards the journal is read from the database by plain SQL and replayed on a fresh learner:
 
 - every acknowledged query, answer and forgotten query is in the journal, with its point and loss;

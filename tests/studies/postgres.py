@@ -95,7 +95,7 @@ class Server:
         return True
 
     def crash(self, way: signal.Signals = signal.SIGKILL) -> None:
-        """End at once, without a farewell: SIGKILL, or SIGQUIT for the server's own immediate stop."""
+        """End at once: killed, or by SIGQUIT, which is the server's own immediate stop."""
         assert self._process is not None
         self._process.send_signal(way)
         self._process.wait()

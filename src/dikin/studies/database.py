@@ -31,8 +31,8 @@ PAUSE = 0.02
 """Seconds between two attempts to reach a server that is away."""
 
 CHECKPOINT = 500
-"""Pages of SQLite's log (2 MB) after which they are carried over into the file and it is reused: a log
-that grows is slower to write than one that is written over."""
+"""Pages of SQLite's log (2 MB) after which they are carried over into the file, and the log is
+written from its beginning again: that is faster than a log that grows."""
 
 
 class LostConnection(Exception):  # noqa: N818 - never leaves this package

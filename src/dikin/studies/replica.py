@@ -168,8 +168,13 @@ def numbers(values: Array) -> str:
 
 
 def number(value: float) -> str:
-    """A number as JSON, which knows no NaN."""
-    return repr(value) if isfinite(value) else "null"
+    """A number as JSON."""
+    return "null" if finite_or_none(value) is None else repr(value)
+
+
+def finite_or_none(value: float) -> float | None:
+    """A number that JSON knows, as it knows no NaN."""
+    return value if isfinite(value) else None
 
 
 def query_id(key: Query | int) -> int:

@@ -18,6 +18,7 @@ from dikin.errors import (
     ParameterError,
     StateError,
     StudyExistsError,
+    UnknownQueryError,
     UnknownStudyError,
     did_you_mean,
 )
@@ -212,6 +213,8 @@ class Study:
 
     def _closing(self, key: Query | int) -> tuple[str, str] | None:
         """Kind and body of the row that closed a query."""
+        if not 0 <= query_id(key) < 2**63:  # what a database can look for
+            return None
         self._session.send()
         return self._journal.closing(query_id(key))
 
@@ -313,7 +316,9 @@ def _key(query: Query | OpenQuery | int) -> Query | int:
         return Query(query.id, query.point)
     if isinstance(query, np.integer):
         return int(query)
-    return query
+    if isinstance(query, Query) or (isinstance(query, int) and not isinstance(query, bool)):
+        return query
+    raise UnknownQueryError(f"a query is answered by itself or by its id, got {query!r}")
 
 
 def _unknown(database: Database, name: str) -> UnknownStudyError:
