@@ -46,7 +46,7 @@ class Server:
             shutil.copytree(self._home, self.folder / "server", symlinks=True)
             (self.folder / "server").chmod(0o755)
             self._home = self.folder / "server"
-        self._run("initdb", "-D", "data", "-U", "dikin", "--auth=trust", "--encoding=UTF8")
+        self._run("initdb", "-D", "data", "-U", "dikin", "--auth=trust", "--encoding=UTF8", "-N")
 
     @property
     def url(self) -> str:
@@ -105,7 +105,6 @@ class Server:
 
     def __exit__(self, *_: object) -> None:
         if self._process is not None and self._process.poll() is None:
-            self._process.send_signal(signal.SIGINT)
-            self._process.wait()
+            self.crash(signal.SIGQUIT)  # it is thrown away
         with contextlib.suppress(OSError):
             shutil.rmtree(self.folder)
