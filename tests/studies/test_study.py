@@ -31,7 +31,7 @@ def moves(learner: Learner) -> Iterator[tuple[str, int, float, float]]:
     """A game with late answers and forgotten queries, the same for everyone who plays it."""
     low, high = learner.units.loss_range
     top = learner.curvature_limit[0]
-    for t in range(0, 36, 4):
+    for t in range(0, 24, 4):
         yield from (("ask", 0, 0.0, 0.0) for _ in range(4))
         for late, query in enumerate((t + 2, t, t + 3)):
             share = 0.5 + 0.45 * np.sin(1.7 * query)
@@ -62,7 +62,7 @@ def test_every_learner_goes_on_where_it_was(
                 mine, alone = move(other if turn % 3 == 0 else study, *step), move(twin, *step)
                 assert mine == alone
         assert other.state() == twin.state()
-        assert other.verify() > 60
+        assert other.verify() == sum(1 for _ in moves(twin))
         other.close()
 
 
@@ -182,7 +182,7 @@ def test_trimming_does_not_touch_the_learner(url: str, monkeypatch: pytest.Monke
         for t, step in enumerate(moves(twin)):
             step = (step[0], step[1] + 1, *step[2:])
             assert move(study, *step) == move(twin, *step)
-            if t in (20, 41):
+            if t in (20, 35):
                 before, kept = study.state(), study.history(first=t // 3)
                 assert study.trim(t // 3) > 0
                 assert study.trim(t // 3) == 0

@@ -16,53 +16,51 @@ from studies.kills import rows_of
 
 
 class Turns(NamedTuple):
-    """How turns were shared out while all the clients were playing."""
+    """How turns were shared out."""
 
     shares: list[int]
     """Events of each client, fewest first."""
     row: int
     """The most events of one client in a row."""
     longest: float
-    """The longest that any client waited for an event, in seconds."""
+    """The longest that any client waited for two events, in seconds."""
 
 
 def contend(url: str, clients: int, seconds: float) -> Turns:
-    """That many processes ask and forget for so long."""
+    """That many processes ask and forget for so long, all at the same time."""
     dikin.Study(url, "turns", dikin.AdaptiveSmooth(dikin.Ball(2), 1.0, seed=1)).close()
     hears, says = os.pipe()
+    waits, starts = os.pipe()
     children = []
     for _ in range(clients):
         child = os.fork()
         if not child:
-            _play(url, seconds, says)
+            os.close(starts)
+            _play(url, seconds, waits, says)
         children.append(child)
     os.close(says)
+    with os.fdopen(hears) as results:
+        for _ in children:
+            results.readline()  # ready
+        os.close(starts)
+        longest = max(float(results.readline()) for _ in children)
     for child in children:
         os.waitpid(child, 0)
-    with os.fdopen(hears) as results:
-        longest = max(float(line) for line in results)
-    players = _while_all_played([row[3] for row in rows_of(url)], clients)
+    players = [row[3] for row in rows_of(url)]
     row = max(len(list(run)) for _, run in groupby(players))
     return Turns(sorted(Counter(players).values()), row, longest)
 
 
-def _play(url: str, seconds: float, says: int) -> None:
+def _play(url: str, seconds: float, waits: int, says: int) -> None:
     study = dikin.Study(url, "turns", patience=60.0)
+    os.write(says, b"ready\n")
+    os.read(waits, 1)  # returns when the other end is closed
     end, longest = time.monotonic() + seconds, 0.0
     while (before := time.monotonic()) < end:
         study.forget(study.ask())
         longest = max(longest, time.monotonic() - before)
     os.write(says, f"{longest}\n".encode())
     os._exit(0)
-
-
-def _while_all_played(players: list[str], clients: int) -> list[str]:
-    """From the last client's first event to the first client's last."""
-    names = set(players)
-    assert len(names) == clients
-    begin = max(players.index(name) for name in names)
-    end = min(len(players) - players[::-1].index(name) for name in names)
-    return players[begin:end]
 
 
 def without_turnstile() -> None:

@@ -78,7 +78,8 @@ class Database(ABC):
                 f"{self.name} needs a driver that is not installed ({reason}): "
                 "pip install 'dikin[postgres]'"
             ) from reason
-        self._errors: type[Exception] = self.engine.dialect.loaded_dbapi.Error
+        # A damaged SQLite file may contain anything, in the place of its error message too.
+        self._errors = (self.engine.dialect.loaded_dbapi.Error, UnicodeDecodeError)
         self._pooled: Any = None
         self._cursor: Any = None
 

@@ -201,7 +201,7 @@ class Journal:
             for row in self._page(number):
                 event = self._checked(row, number, mark)
                 if event.number > last:  # appended meanwhile
-                    return
+                    break
                 number, mark = event.number, event.seal
                 yield event
         if (number, mark) != (last, final):
