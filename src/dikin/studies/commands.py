@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from functools import wraps
@@ -41,6 +42,9 @@ def plain_errors(command: Callable[P, None]) -> Callable[P, None]:
             sys.exit(2)
         except KeyboardInterrupt:
             sys.exit(130)
+        except BrokenPipeError:  # nobody reads any more
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(1)
 
     return run
 
@@ -100,9 +104,14 @@ def run(
     An answer told twice counts once. A number that is not there (the certificate, once answers have
     overlapped) is null.
     """  # noqa: D301 - click reads the backspace character
-    from dikin.studies.lines import converse
+    from dikin.studies.lines import converse, failure, say
 
-    with _open(store, name, learner, client=client, commit_within=commit_within) as played:
+    try:
+        played = _open(store, name, learner, client=client, commit_within=commit_within)
+    except DikinError as mistake:
+        say(sys.stdout.buffer, failure(mistake))
+        sys.exit(2)
+    with played:
         converse(played, sys.stdin.buffer, sys.stdout.buffer)
 
 

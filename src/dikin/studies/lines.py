@@ -26,8 +26,13 @@ def converse(study: Study, source: BinaryIO, sink: BinaryIO) -> None:
     """Answer every line of the source, in order, until it ends."""
     for line in source:
         if line.strip():
-            sink.write(json.dumps(reply(study, line), allow_nan=False).encode() + b"\n")
-            sink.flush()
+            say(sink, reply(study, line))
+
+
+def say(sink: BinaryIO, answer: Reply) -> None:
+    """One line, at once."""
+    sink.write(json.dumps(answer, allow_nan=False).encode() + b"\n")
+    sink.flush()
 
 
 def reply(study: Study, line: bytes) -> Reply:
@@ -40,9 +45,14 @@ def reply(study: Study, line: bytes) -> Reply:
             answer["warning"] = str(heard[-1].message)
         return answer
     except DikinError as error:
-        return {"error": {"code": code(error), "message": str(error)}}
+        return failure(error)
     except Exception as error:
         return {"error": {"code": "internal", "message": f"{type(error).__name__}: {error}"}}
+
+
+def failure(error: DikinError) -> Reply:
+    """An error as an object."""
+    return {"error": {"code": code(error), "message": str(error)}}
 
 
 def code(error: DikinError) -> str:
@@ -134,10 +144,11 @@ def _show(study: Study, given: dict[str, Any]) -> Reply:
 
 
 def _standing(study: Study) -> Reply:
+    rounds, center, certificate = study.standing()
     return {
-        "rounds": study.rounds,
-        "center": study.center.tolist(),
-        "certificate": finite_or_none(study.certificate),
+        "rounds": rounds,
+        "center": center.tolist(),
+        "certificate": finite_or_none(certificate),
     }
 
 

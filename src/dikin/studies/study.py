@@ -42,6 +42,14 @@ class OpenQuery(NamedTuple):
     asked: datetime
 
 
+class Standing(NamedTuple):
+    """How far a study has come at one instant."""
+
+    rounds: int
+    center: Array
+    certificate: float
+
+
 class Study:
     """A learner called `name` in the database at `url`: a file, or postgresql://user@host/database.
 
@@ -224,20 +232,29 @@ class Study:
 
     # --- looking -------------------------------------------------------------------------------
 
+    def standing(self) -> Standing:
+        """Rounds, center and certificate of the same instant."""
+
+        def look(replica: Replica) -> Standing:
+            learner = replica.learner
+            return Standing(learner.rounds, learner.center, replica.certificate())
+
+        return self._session.read(look)
+
     @property
     def rounds(self) -> int:
         """Rounds answered so far, by all clients."""
-        return self._session.read(lambda replica: replica.learner.rounds)
+        return self.standing().rounds
 
     @property
     def center(self) -> Array:
         """The point that the learner believes in."""
-        return self._session.read(lambda replica: replica.learner.center)
+        return self.standing().center
 
     @property
     def certificate(self) -> float:
         """The bound on the regret so far; NaN where the learner has none."""
-        return self._session.read(lambda replica: replica.certificate())
+        return self.standing().certificate
 
     @property
     def open_queries(self) -> list[OpenQuery]:
