@@ -433,6 +433,20 @@ def test_a_writer_that_does_not_see_the_other(played: str, monkeypatch: pytest.M
         assert one.verify() == 10
 
 
+def test_an_older_copy_under_a_client(played: str) -> None:
+    """A client that knows of more than the database says so, and goes on with what is there."""
+    with dikin.Study(played, "a") as study:
+        step(study)
+        with sqlite3.connect(played, isolation_level=None) as file:
+            file.execute("DELETE FROM dikin_events WHERE number > 9")
+            seal = file.execute("SELECT seal FROM dikin_events WHERE number = 9").fetchone()[0]
+            file.execute("UPDATE dikin_studies SET head = 9, seal = ?", (seal,))
+        with pytest.raises(errors.StateError, match="gone back from row 11 to row 9"):
+            study.ask()
+        assert study.ask().id == 5
+        assert study.verify() == 10
+
+
 # --- what the tests above are good for -----------------------------------------------------------
 
 

@@ -73,3 +73,31 @@ def test_turns_are_shared_out(tmp_path: Path, way: str, fair: bool) -> None:
     assert game.returncode == 0, game.stderr
     shares, _, _ = json.loads(game.stdout)
     assert (shares[0] * 2 >= shares[-1]) == fair, shares
+
+
+RACE = """
+import os, sys, time, warnings
+import dikin
+
+warnings.simplefilter("ignore")
+start, children = time.monotonic() + 0.3, []
+for _ in range(6):
+    child = os.fork()
+    if not child:
+        while time.monotonic() < start:
+            pass
+        learner = dikin.AdaptiveSmooth(dikin.Ball(2), 1.0, seed=1)
+        with dikin.Study(sys.argv[1], "race", learner, patience=30) as study:
+            study.tell(study.ask(), 0.5)
+        os._exit(0)
+    children.append(child)
+assert [os.waitpid(child, 0)[1] for child in children] == [0] * 6
+with dikin.Study(sys.argv[1], "race") as study:
+    print(study.rounds, study.verify())
+"""
+
+
+def test_all_create_it_at_once(url: str) -> None:
+    """One of them makes the tables and the study, the others find them."""
+    game = run("-c", RACE, url)
+    assert game.stdout == "6 12\n", game.stderr

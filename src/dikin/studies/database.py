@@ -14,6 +14,8 @@ from __future__ import annotations
 import os
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -175,6 +177,15 @@ class Database(ABC):
         except self._errors as error:
             raise self._lost_or_explained(error) from error
 
+    @contextmanager
+    def view(self) -> Iterator[None]:
+        """Statements that see the database as it was at the first of them."""
+        self.run(self.begin_read)
+        try:
+            yield
+        finally:
+            self.rollback()
+
     def commit(self) -> None:
         """End a write; what was written is durable when this returns."""
         try:
@@ -208,10 +219,11 @@ class Sqlite(Database):
             raise ParameterError(
                 f"a study needs a file to live in, such as 'studies.db', got {str(url)!r}"
             )
-        self.path = Path(url.database)
-        super().__init__(url, patience)
-        self.name = str(self.path)
+        # The same file for as long as this lives, and the same queue under all its names.
+        self.path = Path(url.database).resolve()
         self._turnstile = Turnstile(self.path)
+        super().__init__(url.set(database=str(self.path)), patience)
+        self.name = url.database
 
     def _connect_arguments(self) -> dict[str, Any]:
         # Transactions by hand, and from whichever thread holds the study at the moment.
@@ -273,18 +285,10 @@ class Postgres(Database):
         super().__init__(url, patience)
 
     def _connect_arguments(self) -> dict[str, Any]:
-        # A client that stops in the middle of its turn is cut off by the server, so that the others
-        # need not wait for it; it finds out when it goes on.
         limit = max(1, int(1000 * self.patience))
-        settings = {
-            "synchronous_commit": "on",
-            "lock_timeout": limit,
-            "idle_in_transaction_session_timeout": limit,
-        }
-        options = " ".join(f"-c {name}={value}" for name, value in settings.items())
         return {
             "autocommit": True,
-            "options": options,
+            "options": f"-c synchronous_commit=on -c lock_timeout={limit}",
             "connect_timeout": max(2, round(self.patience)),
             "tcp_user_timeout": limit,
         }
@@ -296,8 +300,13 @@ class Postgres(Database):
         return known
 
     def _begin(self, key: int, deadline: float) -> None:
-        # One message, two statements; the reads that follow see what was committed before the turn.
-        self._cursor.execute(f"BEGIN; SELECT pg_advisory_xact_lock({self.NAMESPACE}, {key})")
+        # One message; the reads that follow see what was committed before the turn. A client that
+        # stops in the middle of its turn is cut off by the server, so that the others need not wait
+        # for it; it finds out when it goes on.
+        self._cursor.execute(
+            f"BEGIN; SET LOCAL idle_in_transaction_session_timeout={int(1000 * self.patience)}; "
+            f"SELECT pg_advisory_xact_lock({self.NAMESPACE}, {key})"
+        )
 
     def _is_away(self, error: Exception, connection: Any) -> bool:
         if connection is None:  # could not connect at all, or is still starting up

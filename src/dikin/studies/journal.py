@@ -328,7 +328,11 @@ def has_tables(database: Database) -> bool:
             return False
         sql = "SELECT 1 FROM sqlite_master WHERE name = 'dikin_version'"
     else:
-        sql = "SELECT 1 WHERE to_regclass('dikin_version') IS NOT NULL"
+        # Not to_regclass, which may remember that there was none before this client's turn came.
+        sql = (
+            "SELECT 1 FROM pg_catalog.pg_tables WHERE tablename = 'dikin_version' "
+            "AND schemaname = ANY (current_schemas(false))"
+        )
     if not database.rows(sql):
         return False
     versions = [row[0] for row in database.rows("SELECT version FROM dikin_version")]

@@ -26,6 +26,8 @@ from dikin.studies.replica import Replica
 
 SNAPSHOT_EVERY = 1000
 """Rows between snapshots: who starts replays at most so many, which takes some ten milliseconds."""
+FEW = 100
+"""Rows that may be replayed while it is this client's turn and the others wait."""
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -69,10 +71,13 @@ class Session:
             return self.patiently(self._transact, act)
 
     def read(self, look: Callable[[Replica], T]) -> T:
-        """Look at the replica, brought up to date without waiting for anybody's turn."""
+        """Look at the replica, up to date, and at the database as it is at that instant.
+
+        This waits for nobody's turn.
+        """
         with self.guard:
             self._refuse_unusable()
-            return self.patiently(lambda _: look(self._current()), None)
+            return self.patiently(self._view, look)
 
     def _refuse_unusable(self) -> None:
         if self._closed:
@@ -99,12 +104,27 @@ class Session:
 
     # --- the replica ---------------------------------------------------------------------------
 
+    def _view(self, look: Callable[[Replica], T]) -> T:
+        if self._writing:
+            return look(self._current())
+        with self.database.view():
+            return look(self._current())
+
     def _current(self) -> Replica:
         """The replica, with everything that others have appended."""
-        if self._writing and self._replica is not None and self._waiting:
+        if self._replica is not None and self._waiting:
             return self._replica  # it has been our turn since
+        return self._up_to(*self.journal.head())
+
+    def _up_to(self, last: int, seal: str) -> Replica:
+        """The replica after the row with this number and seal, the last one."""
         replica, self._replica = self._replica, None
-        last, seal = self.journal.head()
+        if replica is not None and last < replica.number:
+            raise StateError(
+                f"study {self.journal.name!r} in {self.database.name} has gone back from row "
+                f"{replica.number} to row {last}: was it replaced by an older copy? From here on "
+                "this client goes on with what is there"
+            )
         if replica is None or last - replica.number > SNAPSHOT_EVERY:
             replica = self._load()
         elif (last, seal) != (replica.number, replica.seal):
@@ -115,33 +135,22 @@ class Session:
         self._replica = replica
         return replica
 
+    def _load(self) -> Replica:
+        replica = Replica.of(self.journal.snapshot())
+        self._snapshot = replica.number
+        self._follow(replica)
+        return replica
+
     def _follow(self, replica: Replica) -> None:
         for event in self.journal.events(replica.number, replica.seal):
             replica.replay(event)
-
-    def _load(self) -> Replica:
-        replica = Replica.of(self.journal.snapshot())
-        try:
-            self._follow(replica)
-        except StateError:
-            newer = self.journal.snapshot()
-            if newer.number <= replica.number:
-                raise
-            replica = Replica.of(newer)  # the rows that were wanted were trimmed meanwhile
-            self._follow(replica)
-        self._snapshot = replica.number
-        return replica
 
     # --- transactions --------------------------------------------------------------------------
 
     def _transact(self, act: Act[T]) -> T:
         refusal: DikinError | None = None
         try:
-            if not self._writing:
-                self._writing = True  # from here on there is something to give back
-                self.database.begin(self.journal.study)
-                self._began = time.monotonic()
-            replica = self._current()
+            replica = self._current() if self._writing else self._take_turn()
             if self._unsure is not None:
                 self._settle()
             try:
@@ -152,10 +161,26 @@ class Session:
             else:
                 self._finish(event, result)
         except BaseException as error:
-            raise self._undone(error) from error
+            self._undo(error)
+            raise
         if refusal is not None:
             raise refusal
         return result
+
+    def _take_turn(self) -> Replica:
+        """Begin a transaction; what there is to replay is replayed before others have to wait."""
+        for last_try in (False, False, True):
+            if self._replica is None:
+                self._view(_nothing)
+            self._writing = True  # from here on there is something to give back
+            self.database.begin(self.journal.study)
+            self._began = time.monotonic()
+            last, seal = self.journal.head()
+            if last_try or (self._replica and last - self._replica.number <= FEW):
+                break
+            self._abandon()
+            self._view(_nothing)
+        return self._up_to(last, seal)
 
     def _finish(self, event: Event | None, result: Any) -> None:
         """Commit now, or later, or nothing."""
@@ -170,16 +195,15 @@ class Session:
             self._waiting += 1
             self._commit_later()
 
-    def _undone(self, error: BaseException) -> BaseException:
-        """Give everything back after a failure; what to raise."""
+    def _undo(self, error: BaseException) -> None:
+        """Give everything back after a failure; another error where more than one call failed."""
         lost, self._replica = self._waiting, None
         self._abandon()
         if lost and isinstance(error, DikinError | LostConnection):
-            return StoreError(
+            raise StoreError(
                 f"{lost} events that waited to be written together may be lost: {error}. "
                 "The study is as the database has it; see its history"
-            )
-        return error
+            ) from error
 
     def send(self) -> None:
         """Insert the events that are not in the database yet, without committing them."""
@@ -236,7 +260,8 @@ class Session:
                 try:
                     self._commit(None, None)
                 except BaseException as error:
-                    raise self._undone(error) from error
+                    self._undo(error)
+                    raise
 
     def _abandon(self) -> None:
         if self._writing:
@@ -262,7 +287,8 @@ class Session:
                 self.database.commit()
                 self._end()
             except BaseException as error:
-                raise self._undone(error) from error
+                self._undo(error)
+                raise
 
     def close(self) -> None:
         """Commit what waits and let go of the database."""
@@ -277,3 +303,7 @@ class Session:
                 self.database.close()
             if failure is not None:
                 raise failure
+
+
+def _nothing(replica: Replica) -> None:
+    """What is to be seen when the replica is only to be brought up to date."""

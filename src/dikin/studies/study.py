@@ -108,8 +108,12 @@ class Study:
             if learner is None:
                 raise _unknown(self._journal.database, self.name)
             self._create(learner)
-        self._journal.check_recent()
-        kept = self._session.read(lambda replica: replica.learner)
+
+        def look(replica: Replica) -> Learner:
+            self._journal.check_recent()
+            return replica.learner
+
+        kept = self._session.read(look)
         if learner is not None:
             self._refuse_other(learner, kept)
 
