@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-import dikin
 from studies.postgres import Server
+
+COUNT = itertools.count()
 
 
 @pytest.fixture(scope="session")
@@ -32,7 +34,10 @@ def url(request: pytest.FixtureRequest) -> Iterator[str]:
     if request.param == "sqlite":
         yield request.getfixturevalue("file")
         return
-    found: str = request.getfixturevalue("server").url
-    yield found
-    for name in dikin.Study.names(found):
-        dikin.Study.delete(found, name)
+    import psycopg
+
+    server = request.getfixturevalue("server")
+    schema = f"test_{next(COUNT)}"
+    with psycopg.connect(server.url, autocommit=True) as connection:
+        connection.execute(f"CREATE SCHEMA {schema}")
+    yield f"{server.url}&options=-csearch_path%3D{schema}"

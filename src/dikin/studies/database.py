@@ -285,10 +285,10 @@ class Postgres(Database):
         super().__init__(url, patience)
 
     def _connect_arguments(self) -> dict[str, Any]:
-        limit = max(1, int(1000 * self.patience))
+        limit, given = max(1, int(1000 * self.patience)), self.url.query.get("options", "")
         return {
             "autocommit": True,
-            "options": f"-c synchronous_commit=on -c lock_timeout={limit}",
+            "options": f"{given} -c synchronous_commit=on -c lock_timeout={limit}",
             "connect_timeout": max(2, round(self.patience)),
             "tcp_user_timeout": limit,
         }
