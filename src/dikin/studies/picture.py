@@ -14,7 +14,8 @@ from dikin.errors import StateError
 from dikin.studies.study import Study
 from dikin.studies.table import Table
 
-WIDTH = 60
+WIDTH = 42
+"""Blocks of a curve: with its name and two numbers it fits into 80 columns."""
 BLOCKS = "▁▂▃▄▅▆▇█"
 
 Curve = NDArray[np.float64]
@@ -75,7 +76,7 @@ def show(study: Study, console: Any) -> None:
     if len(rounds):
         lines = Grid("", "over the rounds", "first", "last", box=None)
         for name, values in curves(rounds).items():
-            lines.add_row(name, sparkline(values), f"{values[0]:.4g}", f"{values[-1]:.4g}")
+            lines.add_row(name, sparkline(values), f"{values[0]:,.5g}", f"{values[-1]:,.5g}")
         console.print(lines)
 
 
