@@ -23,7 +23,7 @@ import tempfile
 import time
 import warnings
 from collections import Counter
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from math import sin
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -180,7 +180,7 @@ def rows_of(url: str) -> list[tuple[Any, ...]]:
             return server.execute(sql).fetchall()
     import sqlite3
 
-    with sqlite3.connect(url) as file:
+    with closing(sqlite3.connect(url)) as file:
         return file.execute(sql).fetchall()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sqlite3
 import subprocess
@@ -53,14 +54,15 @@ print(study.ask().id, flush=True)
 """
 
 
-def holder(url: str) -> subprocess.Popen[str]:
+def holder(url: str, code: str = HOLD, **options: Any) -> subprocess.Popen[str]:
     """A process in the middle of its turn."""
     process = subprocess.Popen(
-        [sys.executable, "-c", HOLD, url],
+        [sys.executable, "-c", code, url],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        **options,
     )
     assert process.stdout is not None
     assert process.stdout.readline() == "held\n"
@@ -74,6 +76,29 @@ def test_a_client_that_dies_in_its_turn(url: str) -> None:
             process.send_signal(signal.SIGKILL)
             assert study.ask().id == 0
         assert process.returncode == -signal.SIGKILL
+
+
+FORKED = """
+import os, sys, time, dikin
+study = dikin.Study(sys.argv[1], "a")
+with study._session.turn():
+    if not os.fork():
+        time.sleep(30)  # a child that has nothing to do with it, and lives on
+        os._exit(0)
+    print("held", flush=True)
+    sys.stdin.readline()
+"""
+
+
+def test_a_client_that_dies_in_its_turn_and_leaves_a_child(file: str) -> None:
+    """The child inherits the open files; it must not inherit the turn."""
+    study = dikin.Study(file, "a", fresh(), patience=10)
+    with study, holder(file, FORKED, start_new_session=True) as process:
+        process.send_signal(signal.SIGKILL)
+        try:
+            assert study.ask().id == 0
+        finally:
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 def test_a_client_that_stops_in_its_turn(file: str) -> None:

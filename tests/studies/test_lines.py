@@ -221,6 +221,9 @@ def test_a_study_without_rounds_can_be_shown(store: str, tmp_path: Path) -> None
         (EXAMPLE.replace("smoothness", "smothness"), "Did you mean 'smoothness'?"),
         (EXAMPLE.replace('"smoothness": 0.5, ', ""), "needs the argument 'smoothness'"),
         (EXAMPLE.replace("0.5", "-1"), "smoothness"),
+        (EXAMPLE.replace("[0, 40]", "5"), "loss_range"),
+        (EXAMPLE.replace("0.5", "null"), "smoothness"),
+        (EXAMPLE.replace("7}", '"x"}'), "seed"),
     ],
 )
 def test_a_description_that_is_none(file: str, spec: str, words: str) -> None:

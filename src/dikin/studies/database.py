@@ -122,7 +122,7 @@ class Database(ABC):
         connection = None if connecting else self._pooled and self._pooled.driver_connection
         if self._is_away(error, connection):
             self.drop()
-            return LostConnection(str(error).strip())
+            return LostConnection(_sentence(error))
         return self._explain(error)
 
     def _is_away(self, error: Exception, connection: Any) -> bool:
@@ -315,10 +315,15 @@ class Postgres(Database):
         return bool(self.engine.dialect.is_disconnect(error, connection, None))  # type: ignore[arg-type]
 
     def _explain(self, error: Exception) -> StateError:
-        text, code = str(error).strip(), getattr(error, "sqlstate", None) or ""
+        text, code = _sentence(error), getattr(error, "sqlstate", None) or ""
         if code == "55P03":
             return BusyError(
                 f"another client has held this study for more than {self.patience:g} seconds. "
                 "Nothing was changed; try again, or give Study a longer patience"
             )
         return StoreError(f"{self.name} cannot be used: {text}. Nothing was changed")
+
+
+def _sentence(error: Exception) -> str:
+    """What a driver says, on one line."""
+    return " ".join(str(error).split())

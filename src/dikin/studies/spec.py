@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from dikin import registry
-from dikin.errors import ParameterError, did_you_mean
+from dikin.errors import DikinError, ParameterError, did_you_mean
 from dikin.learners.base import Learner
 
 EXAMPLE = (
@@ -36,7 +36,12 @@ def learner_from_text(text: str) -> Learner:
     cls = registry.find(_text(spec.pop("learner")), registry.learners(), "learner")
     domain = registry.domain_from_spec(spec.pop("domain"))
     _refuse_arguments(cls, spec)
-    return cls(domain, **spec)
+    try:
+        return cls(domain, **spec)
+    except DikinError:
+        raise
+    except (TypeError, ValueError) as reason:
+        raise ParameterError(f"no {cls.__name__} can be made of {spec}: {reason}") from reason
 
 
 def _text(value: Any) -> str:

@@ -288,6 +288,7 @@ class Study:
             events = self._journal.events(base.number, base.seal)
             return table.table(events, first, last, replica.learner.domain.center.shape)
 
+        self.flush()
         return self._session.read(look)
 
     def verify(self) -> int:
@@ -307,6 +308,7 @@ class Study:
                 raise StateError(f"the learner of study {self.name!r} is not its replay")
             return rows
 
+        self.flush()
         return self._session.read(look)
 
     def trim(self, before: int) -> int:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 import threading
+import weakref
 from pathlib import Path
 
 from dikin.errors import BusyError
@@ -60,6 +61,9 @@ class Turnstile:
             self._doors = None
 
 
+_DOORS: weakref.WeakSet[_Doors] = weakref.WeakSet()
+
+
 class _Doors:
     """The two locks, each a file beside the database."""
 
@@ -68,6 +72,7 @@ class _Doors:
         flags, mode = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, path.stat().st_mode & 0o666
         self._gate = os.open(f"{path}-gate", flags, mode)
         self._room = os.open(f"{path}-room", flags, mode)
+        _DOORS.add(self)
 
     def walk_in(self) -> bool:
         """Both locks without waiting, or neither."""
@@ -93,8 +98,20 @@ class _Doors:
         fcntl.flock(self._room, fcntl.LOCK_UN)
 
     def close(self) -> None:
+        _DOORS.discard(self)
         os.close(self._gate)
         os.close(self._room)
+
+
+def _close_inherited() -> None:
+    # A lock belongs to everyone who has the file open, and ends with the last of them. A child that
+    # kept it open would keep the turn of a parent that was killed.
+    for doors in list(_DOORS):
+        doors.close()
+
+
+if fcntl is not None:
+    os.register_at_fork(after_in_child=_close_inherited)
 
 
 class _Walker:
