@@ -43,9 +43,7 @@ class Server:
             os.chown(self.folder, self._who["user"], self._who["group"])
         self._home = installed()
         if not self._reachable():  # an environment in a private folder
-            shutil.copytree(self._home, self.folder / "server", symlinks=True)
-            (self.folder / "server").chmod(0o755)
-            self._home = self.folder / "server"
+            self._home = self._copy(self._home)
         self._run("initdb", "-D", "data", "-U", "dikin", "--auth=trust", "--encoding=UTF8", "-N")
 
     @property
@@ -59,6 +57,16 @@ class Server:
         except (OSError, subprocess.CalledProcessError):
             return False
         return True
+
+    def _copy(self, home: Path) -> Path:
+        """The programs, and the libraries that they look for beside their package."""
+        package = home.parent
+        libraries = package.with_name(f"{package.name}.libs")
+        if libraries.is_dir():
+            shutil.copytree(libraries, self.folder / libraries.name)
+        target = self.folder / package.name / home.name
+        shutil.copytree(home, target, symlinks=True)
+        return target
 
     def _run(self, program: str, *arguments: str) -> None:
         command = [str(self._home / "bin" / program), *arguments]

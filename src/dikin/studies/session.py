@@ -68,7 +68,10 @@ class Session:
         """Make an event when it is this client's turn."""
         with self.guard:
             self._refuse_unusable()
-            return self.patiently(self._transact, act)
+            try:
+                return self._transact(act)
+            except LostConnection:
+                return self.patiently(self._transact, act)
 
     def read(self, look: Callable[[Replica], T]) -> T:
         """Look at the replica, up to date, and at the database as it is at that instant.
@@ -84,8 +87,8 @@ class Session:
             raise StateError("this study was closed; open it again with Study(url, name)")
         if os.getpid() != self._process:
             raise StateError("a study does not go through a fork: open it again in the new process")
-        failure, self._failure = self._failure, None
-        if failure is not None:
+        if self._failure is not None:
+            failure, self._failure = self._failure, None
             raise failure
 
     def patiently(self, job: Callable[[S], T], given: S) -> T:
