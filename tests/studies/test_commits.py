@@ -247,3 +247,28 @@ def test_an_older_copy_under_a_client(played: str) -> None:
             study.ask()
         assert study.ask().id == 5
         assert study.verify() == 10
+
+
+@pytest.mark.parametrize("verb", ["ask", "tell"])
+def test_a_learner_that_fails_in_the_middle(
+    file: str, monkeypatch: pytest.MonkeyPatch, verb: str
+) -> None:
+    """The centre, or the point, cannot be computed when the learner has moved already."""
+    twin = fresh()
+    with dikin.Study(file, "a", twin) as study:
+        query = study.ask()
+        twin.ask()
+        with monkeypatch.context() as patch:
+
+            def fail(*_: Any) -> Any:
+                raise errors.NumericalError("no")
+
+            if verb == "ask":
+                patch.setattr(type(twin.units), "point", fail)
+            else:
+                patch.setattr(type(twin), "center", property(fail))
+            with pytest.raises(errors.NumericalError):
+                study.ask() if verb == "ask" else study.tell(query, 0.5)
+        assert study.state() == twin.state()
+        assert step(study) == step(twin)
+        assert study.state() == twin.state()

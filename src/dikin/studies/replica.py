@@ -48,6 +48,9 @@ class Replica:
     def __init__(self, learner: Learner, asked: dict[int, Asked], number: int, seal: str) -> None:
         self.learner, self.asked = learner, asked
         self.number, self.seal = number, seal
+        self.whole = True
+        """Whether the learner is what the journal up to here makes; not in the middle of an event,
+        and never again if an event failed in its middle."""
 
     # --- snapshots -----------------------------------------------------------------------------
 
@@ -65,12 +68,14 @@ class Replica:
     # --- events --------------------------------------------------------------------------------
 
     def ask(self, client: str, time: int) -> tuple[Event, Query]:
+        self.whole = False  # an ask that fails may have drawn from the generator
         query = self.learner.ask()
         return self._record("ask", query.id, client, time, numbers(query.point)), query
 
     def tell(self, key: Query | int, answer: Answer, client: str, time: int) -> Event:
         learner, query = self.learner, query_id(key)
         learner.tell(key, answer.loss, answer.curvature)
+        self.whole = False
         # The point again, so that a round stands in one row and the ask can be trimmed away.
         body = (
             f'{{"round": {learner.rounds}, "point": {self.asked[query].point}, {answer.text()}, '
@@ -80,6 +85,7 @@ class Replica:
 
     def forget(self, key: Query | int, client: str, time: int) -> Event:
         self.learner.forget(key)
+        self.whole = False
         return self._record("forget", query_id(key), client, time, "{}")
 
     def certificate(self) -> float:
@@ -98,7 +104,7 @@ class Replica:
             self.asked[event.query] = Asked(event.client, event.time, event.body)
         else:
             del self.asked[event.query]
-        self.number, self.seal = event.number, event.seal
+        self.number, self.seal, self.whole = event.number, event.seal, True
 
     def replay(self, event: Event) -> None:
         """Do again what a row says was done."""

@@ -32,7 +32,7 @@ FEW = 100
 S = TypeVar("S")
 T = TypeVar("T")
 Act = Callable[[Replica], tuple[Event | None, T]]
-"""Moves the replica by one event, or by none; an error that it raises has changed nothing."""
+"""Moves the replica by one event, or by none."""
 
 
 class Session:
@@ -159,6 +159,8 @@ class Session:
             try:
                 event, result = act(replica)
             except DikinError as error:
+                if not replica.whole:
+                    raise
                 self._finish(None, None)
                 refusal = error
             else:
