@@ -18,7 +18,7 @@ from dikin.domains.base import Domain
 SRC = Path(dikin.__file__).parent
 TESTS = Path(__file__).parent
 
-BOTTOM = {"errors", "kernel"}
+BOTTOM = {"errors", "kernel", "feedback"}
 GEOMETRY = BOTTOM | {"domains"}
 TOOLS = GEOMETRY | {"units", "streams", "storage", "theory"}
 ROLES = TOOLS | {"learners", "environments", "curvature", "registry", "loading"}
@@ -28,6 +28,7 @@ GAME = ROLES | {"engine", "dikin"}
 ALLOWED = {
     "errors": set(),
     "kernel": set(),
+    "feedback": set(),
     "domains": BOTTOM,
     "theory": BOTTOM,
     "streams": BOTTOM,
@@ -35,7 +36,7 @@ ALLOWED = {
     "units": GEOMETRY,
     "curvature": TOOLS,
     "learners": TOOLS,
-    "environments": TOOLS,
+    "environments": TOOLS | {"curvature"},
     "registry": ROLES - {"registry", "loading"},
     "loading": ROLES - {"loading"},
     "engine": GAME,
@@ -132,7 +133,7 @@ def test_machines_know_roles_and_not_names() -> None:
 # --- the package ---------------------------------------------------------------------------------
 
 
-HEAVY = "numba scipy matplotlib joblib pandas sqlalchemy rich typer click"
+HEAVY = "numba scipy matplotlib joblib pandas sqlalchemy rich typer click sklearn"
 
 
 @pytest.mark.parametrize(

@@ -65,6 +65,10 @@ class LossError(DikinError, ValueError):
     """A loss is not a finite real number."""
 
 
+class FeedbackError(LossError):
+    """The answer is of another kind than the learner declares."""
+
+
 class LossRangeError(LossError):
     """A loss lies outside the declared `loss_range`."""
 
@@ -144,6 +148,10 @@ class NumericalError(DikinError, ArithmeticError):
 
 class CheckFailedError(DikinError, AssertionError):
     """A mathematical law that every domain or learner obeys is broken."""
+
+
+class MissingPackageError(DikinError, ImportError):
+    """An optional package is needed and not installed."""
 
 
 class PaperConstantsWarning(UserWarning):

@@ -190,7 +190,7 @@ def replayed(rows: list[tuple[Any, ...]]) -> dikin.AdaptiveSmooth:
         assert number == place, f"row {place} is missing"
         if kind == "ask":
             asked = twin.ask()
-            assert (asked.id, asked.point.tolist()) == (query, json.loads(body))
+            assert (asked.id, asked.point.tolist()) == (query, json.loads(body)["point"])
         elif kind == "tell":
             told = json.loads(body)
             twin.tell(query, told["loss"], told["curvature"])
@@ -220,7 +220,7 @@ def check(url: str, folder: Path, kills: int, absences: list[tuple[float, float]
     assert all(times == 1 for times in given.values()), "a query was given to two clients"
     for what, *told in acks:
         if what == "ask":
-            assert journal.get(("ask", told[0])) == told[1], f"the query {told} was lost"
+            assert journal.get(("ask", told[0])) == {"point": told[1]}, f"query {told} was lost"
         elif what == "tell":
             kept = journal.get(("tell", told[0]))
             assert kept is not None, f"the answer to query {told[0]} was lost"
@@ -235,7 +235,7 @@ def check(url: str, folder: Path, kills: int, absences: list[tuple[float, float]
         asked = {query for _, kind, query, _, _ in rows if kind == "ask"}
         assert {query.id for query in left} == asked - set(closed)
         for query in left:
-            assert query.point.tolist() == journal["ask", query.id]
+            assert query.point.tolist() == journal["ask", query.id]["point"]
         settle(study, left)
     counts = Counter(ack[0] for ack in acks if ack[0] != "wait")
     longest = max((end - start for start, end in waits(acks, absences)), default=0.0)

@@ -93,7 +93,8 @@ def test_a_conversation(store: str) -> None:
         ({"ask": {}, "tell": {}}, "request", "an object with one verb"),
         ({"aks": {}}, "request", "Did you mean 'ask'?"),
         ({"ask": None}, "request", "must be an object"),
-        ({"ask": {"n": 2}}, "request", "takes nothing"),
+        ({"ask": {"n": 2}}, "request", "takes context (optional)"),
+        ({"ask": {"context": [1, 2]}}, "feedback", "no use of a context"),
         ({"tell": {"id": 0}}, "request", "takes id, loss, curvature (optional)"),
         ({"tell": {"id": 0.0, "loss": 1}}, "request", "whole number"),
         ({"tell": {"id": "0", "loss": 1}}, "request", "whole number"),
@@ -132,7 +133,7 @@ def test_after_an_error_the_next_line_is_read(store: str) -> None:
 
 def test_a_bug_is_an_object_too(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with dikin.Study(store, "prices") as study:
-        monkeypatch.setattr(study, "ask", lambda: 1 / 0)
+        monkeypatch.setattr(study, "ask", lambda _: 1 / 0)
         answer = lines.reply(study, b'{"ask": {}}')
         assert answer["error"]["code"] == "internal"
         assert answer["error"]["message"].startswith("ZeroDivisionError")

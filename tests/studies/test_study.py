@@ -46,6 +46,30 @@ def move(player: Any, kind: str, query: int, loss: float, curvature: float) -> A
     return player.tell(query, loss, curvature) if kind == "tell" else player.forget(query)
 
 
+class Contextual(dikin.AdaptiveSmooth):
+    """A learner of which every ask depends on what it is given."""
+
+    def ask(self, context: Any = None) -> dikin.Query:
+        for _ in range(int(sum(context))):
+            self._noise.draw()
+        return super().ask()
+
+
+def test_a_context_is_replayed(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    known = registry.learners() | {"contextual": Contextual}
+    monkeypatch.setattr(registry, "learners", lambda: known)
+    twin = Contextual(dikin.Ball(2), 1.0, seed=3)
+    dikin.Study(file, "a", twin).close()
+    for context in ([1, 2.0], np.array([2, 1]), (0.0, 5.0)):
+        with dikin.Study(file, "a") as study:
+            assert study.ask(context) == twin.ask(context)
+            assert study.open_queries[-1].point.tolist() == twin.open_queries[-1].point.tolist()
+            study.tell(study.open_queries[-1], 0.5)
+            twin.tell(twin.open_queries[-1].id, 0.5)
+            assert study.state() == twin.state()
+            assert len(study.history()) == study.rounds
+
+
 @pytest.mark.filterwarnings(VOID)
 @pytest.mark.parametrize("kind", sorted(registry.learners()))
 @pytest.mark.parametrize("domain", [dikin.Ball(2), dikin.Simplex(3), dikin.Spectrahedron(2)])

@@ -16,6 +16,7 @@ from dikin.domains.base import Domain
 from dikin.errors import ParameterError
 from dikin.learners.barrier_ftrl import BarrierFTRL
 from dikin.learners.base import Learner
+from dikin.learners.descent import Descent
 from dikin.streams import stream
 
 Law = Callable[..., None]
@@ -43,8 +44,9 @@ def domain_laws() -> dict[str, Law]:
 
 def learner_laws(learner: type[Learner]) -> dict[str, Law]:
     """The laws of a learner: functions of what makes one from a seed, and a seed."""
-    machine = ("barrier_ftrl",) if issubclass(learner, BarrierFTRL) else ()
-    return laws("learner", *machine)
+    machine = ("exploration",) if issubclass(learner, BarrierFTRL | Descent) else ()
+    barrier = ("barrier_ftrl",) if issubclass(learner, BarrierFTRL) else ()
+    return laws("learner", *machine, *barrier)
 
 
 def check_domain(domain: Domain, seed: int = 0) -> list[str]:

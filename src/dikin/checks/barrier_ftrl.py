@@ -55,11 +55,16 @@ def stand(make: Make, seed: int) -> Stand:
 
 
 def _shift(learner: BarrierFTRL) -> float:
-    return learner._rate * learner._total
+    return learner._rate * (learner._total + learner._schedule.assumed)
+
+
+def _heeded(learner: BarrierFTRL) -> float:
+    """A curvature that, told, makes the round count."""
+    return learner._schedule.least / learner.units.curvature(1.0) * (1 + 1e-12)
 
 
 def check_points_are_uniform_on_the_ellipsoid_of_h(make: Make, seed: int) -> None:
-    """Points are y + z, z'Hz = 1, E zz' = H^-1/d, for H = kappa Hessian(psi)(y) + eta S I.
+    """Points are y + delta z, z'Hz = 1, E zz' = H^-1/d, for H = kappa Hessian(psi)(y) + eta S I.
 
     On the sphere of H an entry of d ss' has a variance below 2. The band is six standard deviations
     of the mean of n: a true learner of ten dimensions fails less than once in 10^6 runs.
@@ -68,7 +73,7 @@ def check_points_are_uniform_on_the_ellipsoid_of_h(make: Make, seed: int) -> Non
     learner = here.learner
     d, radius, center = learner.domain.dim, learner.units.radius, learner.center
     steps = [learner.domain.inward(learner.ask().point - center) for _ in range(n)]
-    s = np.array(steps) / radius @ here.root
+    s = np.array(steps) / (radius * learner._schedule.reach) @ here.root
     length = float(np.abs(np.linalg.norm(s, axis=1) - 1).max())
     if not length <= 1e-7 + 100 * here.digits:
         fail(name(learner), f"(z'Hz)^(1/2) is {length:.3g} from 1")
@@ -95,19 +100,23 @@ def check_estimate_is_unbiased_for_linear_losses(make: Make, seed: int) -> None:
 
     The estimate d f~(x) H z is a polynomial of degree three in the direction, and 2d directions
     along some axes and against them average such polynomials as the whole sphere does: the mean is
-    exact, and no chance is in it. The regulariser's share, lambda y, is subtracted again.
+    exact, and no chance is in it. The regulariser's share, lambda y, is subtracted again, and that
+    of the believed curvature, -sigma y, is known.
     """
     here = stand(make, seed)
     learner, d = here.learner, here.learner.domain.dim
     a = np.linspace(1, 2, d) / np.linalg.norm(np.linspace(1, 2, d))
     sphere = np.array([here.sphere(e) for e in np.eye(learner.geometry.size)])
     before, total = dict(vars(learner)), np.zeros(d)
+    schedule, y = learner._schedule, learner.geometry.vector(learner._place)
+    sigma = schedule.trust * learner.units.curvature(_heeded(learner)) + schedule.assumed
     for noise in (*sphere.T, *-sphere.T):
         change: dict[str, Any] = {"_noise": Given(noise)}
         vars(learner).update(change)
         position = float(np.clip(a @ here.sphere(noise), -1, 1))
-        learner.tell(learner.ask(), loss_at(learner, position))
-        total += np.linalg.solve(here.root, here.chart(learner._linear - before["_linear"]))
+        learner.tell(learner.ask(), loss_at(learner, position), _heeded(learner))
+        added = learner._linear - before["_linear"] + sigma * y
+        total += np.linalg.solve(here.root, here.chart(added)) * learner._schedule.reach
         vars(learner).update(before)
     off = float(np.abs(total / (2 * d) - a).max())
     if not off <= 1e-7 + 100 * here.digits:
@@ -133,14 +142,15 @@ def check_certificate_is_void_after_overlapping_answers(make: Make, seed: int) -
     """An answer whose centre has moved on makes the certificate NaN, with one warning, for good."""
     learner = make(seed)
     first, second, third = (learner.ask() for _ in range(3))
-    learner.tell(first, loss_at(learner, 0.5))
+    curvature = _heeded(learner)
+    learner.tell(first, loss_at(learner, 0.5), curvature)
     if not isfinite(learner.certificate):
         fail(name(learner), f"the certificate is {learner.certificate} before any overlap")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         for query in (second, third):
-            learner.tell(query, loss_at(learner, 0.5))
-        learner.tell(learner.ask(), loss_at(learner, 0.5))
+            learner.tell(query, loss_at(learner, 0.5), curvature)
+        learner.tell(learner.ask(), loss_at(learner, 0.5), curvature)
     heard = sum(issubclass(warning.category, CertificateVoidWarning) for warning in caught)
     if not isnan(learner.certificate):
         fail(name(learner), f"the certificate is {learner.certificate} after an overlap")

@@ -16,7 +16,8 @@ import numpy as np
 
 from dikin.checks.probing import center_of, directions, fail, reach
 from dikin.domains.base import Array, Domain
-from dikin.environments.base import Environment
+from dikin.environments.base import Environment, Sloped
+from dikin.feedback import Feedback
 from dikin.streams import Generator
 
 Setup = Callable[[], Environment]
@@ -94,8 +95,8 @@ def check_losses_keep_the_declared_range(setup: Setup, rng: Generator) -> None:
 
 def check_losses_do_not_depend_on_play(setup: Setup, rng: Generator) -> None:
     """Two plays that differ in every round but the last meet the same loss there."""
-    spots = [world_point(setup(), x) for x in points(setup().domain, rng)]
     one, two = setup(), setup()
+    spots = [world_point(one, x) for x in points(one.domain, rng)]
     for x, y in pairwise(spots):
         one.answer(x)
         two.answer(y)
@@ -147,3 +148,20 @@ def _next_chance(world: Environment) -> float:
     chance = world.chances.random()
     world.chances.bit_generator.state = state
     return float(chance)
+
+
+def check_gradients_support_the_losses(setup: Setup, rng: Generator) -> None:
+    """f(y) >= f(x) + g(x).(y - x) + sigma/2 |y - x|^2, where gradients are offered."""
+    world = setup()
+    if Feedback.GRADIENT not in world.offers:
+        return
+    assert isinstance(world.world, Sloped)
+    spots, size = points(world.domain, rng), _size(world)
+    for t in ROUNDS:
+        for chance in (0.05, 0.3, 0.6, 0.95):
+            for x, y in pairwise(spots):
+                f, g = partial(world.world.value, t, chance), world.world.gradient(t, chance, x)
+                step = y - x
+                owed = f(x) + float(g @ step) + world.curvature(t) / 2 * float(step @ step)
+                if not f(y) >= owed - DIGITS * size:
+                    fail(world, f"round {t}: the loss is {f(y):.6g}, its tangent {owed:.6g} there")

@@ -29,6 +29,9 @@ Place = tuple[Any, ...]
 """Where the FTRL update landed: a geometry's own description of u, with what spares it work or
 digits (a slack, a multiplier). Plain numbers and arrays only, so it can be written to a file."""
 
+NOTHING = 1e-16
+"""A weight of the barrier so small that the update is the projection, to nu times as much."""
+
 
 class Frame(Protocol):
     """A place y with the ellipsoid {z : z'Hz <= 1}, H = kappa Hessian(psi)(y) + a I, factored."""
@@ -158,6 +161,13 @@ class Geometry(ABC):
     def solve(self, linear: Array, quadratic: float, weight: float, near: Place) -> Place:
         """Minimise linear.u + quadratic/2 |u|^2 + weight psi(u), starting near a known place."""
 
+    def project(self, linear: Array, near: Place) -> Place:
+        """The point nearest to -linear, as the end of a central path: to 1e-10 nu in |.|^2/2."""
+        place = self.start()
+        for digits in range(0, 11, 2):
+            place = self.solve(linear, 1.0, 10.0**-digits, place)
+        return place
+
     @abstractmethod
     def frame(self, place: Place, kappa: float, shift: float) -> Frame:
         """Factor H = kappa Hessian(psi)(u) + shift I at a place."""
@@ -185,6 +195,9 @@ class Geometry(ABC):
 
 class ClosedGeometry(Geometry):
     """A geometry with closed forms, which also has a kernel for the compiled loop."""
+
+    def project(self, linear: Array, near: Place) -> Place:
+        return self.solve(linear, 1.0, NOTHING, near)
 
     @abstractmethod
     def kernel(self) -> Kernel:
@@ -333,12 +346,18 @@ def frozen(values: ArrayLike, name: str, ndim: int) -> Array:
     try:
         array = np.array(values, dtype=float)
     except (TypeError, ValueError) as reason:
-        raise DomainError(f"{name} must be numbers, got {values!r}") from reason
+        what = "numbers in rows of equal length" if ndim == 2 else "numbers"
+        raise DomainError(f"{name} must be {what}, got {values!r}") from reason
     except OverflowError as reason:
         raise DomainError(f"every entry of {name} must be finite") from reason
     if array.ndim != ndim or array.size == 0:
         wanted = {1: "a non-empty vector", 2: "a non-empty matrix"}[ndim]
-        raise ShapeError(f"{name} must be {wanted}, got an array of shape {array.shape}")
+        came = (
+            f"the single number {array}; write [{array}]"
+            if array.ndim == 0
+            else (f"an array of shape {array.shape}")
+        )
+        raise ShapeError(f"{name} must be {wanted}, got {came}")
     if not np.isfinite(array).all():
         where, value = _not_finite(array)
         raise DomainError(f"{name}[{where}] is {value}; every entry must be finite")
@@ -354,10 +373,10 @@ def _not_finite(array: Array) -> tuple[str, float]:
 
 def whole(value: Any, name: str, least: int, why: str) -> int:
     """A whole-number argument of at least `least`."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise DomainError(
-            f"{name} must be a whole number of at least {least} ({why}), got {value!r}"
-        )
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise DomainError(f"{name} must be a whole number, got {value!r}")
+    if value < least:
+        raise DomainError(f"{name} must be at least {least} ({why}), got {value}")
     return int(value)
 
 

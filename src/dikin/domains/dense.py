@@ -160,6 +160,11 @@ class DenseGeometry(Geometry):
         )
         return self.recall(found)
 
+    def project(self, linear: Array, near: Place) -> Place:
+        if isfinite(self.domain.barrier(-self.scale * linear)):  # inside: its own projection
+            return self.recall((-linear, 0.0))
+        return super().project(linear, near)
+
     def frame(self, place: Place, kappa: float, shift: float) -> DenseFrame:
         return DenseFrame(place[0], cholesky(kappa * place[1] + shift * self.eye))
 

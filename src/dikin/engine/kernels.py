@@ -34,6 +34,8 @@ from dikin.environments.base import World
 from dikin.environments.patterns import Pattern
 from dikin.kernel import FUNCTIONS
 from dikin.learners.barrier_ftrl import Schedule
+from dikin.learners.descent import Pace
+from dikin.learners.player import Player
 
 ORDER_FREE = {"reassoc", "contract", "nsz"}
 """What a compiler may do to a sum whose order is free; NaN and infinity keep their meaning."""
@@ -43,7 +45,7 @@ OPTIONS = {"error_model": "numpy", "forceinline": True}
 
 PACKAGE = str(Path(dikin.__file__).parent)
 
-PROTOCOLS = (Kernel, Schedule, World, Pattern)
+PROTOCOLS = (Kernel, Schedule, Pace, Player, World, Pattern)
 """What kernels are: the methods of these are the calls that the compiler must resolve."""
 
 
@@ -113,7 +115,7 @@ class SourceCache(FunctionCache):
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         found = self._find(sig, target_context) if all(map(ours, sig)) else None
         if found is None:
-            kinds = " and ".join(kernel.instance_class.__name__ for kernel in (sig[0], sig[2]))
+            kinds = " and ".join(kernel.instance_class.__name__ for kernel in (sig[0][0], sig[1]))
             sys.stderr.write(f"dikin: compiling the loop for {kinds}, once ...\n")
         return found
 

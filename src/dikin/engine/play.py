@@ -17,12 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dikin.domains.base import Array, Domain
-from dikin.engine.loop import Scales, Scratch
+from dikin.engine.loop import Scales
 from dikin.engine.progress import Progress
 from dikin.environments.base import Environment
 from dikin.errors import AssumptionWarning, NotSavableError, ParameterError
-from dikin.learners.barrier_ftrl import BarrierFTRL
+from dikin.feedback import Feedback
 from dikin.learners.base import Learner
+from dikin.learners.player import Scratch
 
 Road = Callable[[int], None]
 """Plays that many rounds."""
@@ -30,11 +31,18 @@ Road = Callable[[int], None]
 
 def readable(learner: Learner, environment: Environment) -> Road:
     """Any learner against any environment, one number and one curvature at a time."""
+    answer: Any = {
+        Feedback.VALUE: environment.answer,
+        Feedback.PAIR: environment.answer_pair,
+        Feedback.GRADIENT: environment.answer_gradient,
+        Feedback.CONTEXT: environment.answer,
+    }[learner.feedback]
+    sees = learner.feedback is Feedback.CONTEXT
 
     def advance(rounds: int) -> None:
         for _ in range(rounds):
-            query = learner.ask()
-            loss, curvature = environment.answer(query.point)
+            query = learner.ask(environment.context()) if sees else learner.ask()
+            loss, curvature = answer(query.point)
             learner.tell(query, loss, curvature)
 
     return advance
@@ -57,6 +65,13 @@ class Run:
     fused: bool
     """Whether the compiled road was taken."""
     seconds: float
+
+    def __repr__(self) -> str:
+        road = "fused" if self.fused else "readable"
+        return (
+            f"Run({self.checkpoints[-1]} rounds, regret {self.regret[-1]:.6g}, certificate "
+            f"{self.certificate[-1]:.6g}, {self.seconds:.2g} s, {road})"
+        )
 
     @property
     def total_loss(self) -> float:
@@ -115,35 +130,29 @@ def geometric(rounds: int, per_decade: int) -> NDArray[np.int64]:
 
 def fused(learner: Learner, environment: Environment) -> Road | None:
     """The compiled road; None where a kernel is missing or queries are open."""
-    if not isinstance(learner, BarrierFTRL) or not compiles(environment.world):
-        return None
-    if learner.machine() is None:
+    if not compiles(environment.world) or learner.machine() is None:
         return None
     from dikin.engine.kernels import compiled_loop
 
-    units = learner.units
-    center = np.array(units.center.ravel())
-    scales = Scales(center, units.radius, units.loss_offset, units.loss_scale)
-    loop = compiled_loop()
+    scales, loop = Scales.of(learner.units), compiled_loop()
 
     def advance(rounds: int) -> None:
         machine, sums = learner.machine(), environment.sums.copy()
         assert machine is not None
-        kernel, players = machine.kernel, (machine.generator, environment.chances)
+        players = machine.generator, environment.chances
         before = [player.bit_generator.state for player in players]
+        scratch = Scratch.of(machine.player.kernel, scales.center.size)
+        world, played = environment.world, environment.rounds
         try:
             loop(
-                kernel,
-                machine.schedule,
-                environment.world,
+                machine.player,
+                world,
                 scales,
-                Scratch.of(kernel.size, kernel.works, center.size),
-                machine.numbers,
-                machine.linear,
-                machine.state,
+                machine.memory,
+                scratch,
                 sums,
                 *players,
-                environment.rounds,
+                played,
                 rounds,
             )
         except BaseException:  # Ctrl-C is heard when the loop returns: as if it had not been played
@@ -167,6 +176,11 @@ def compiles(world: Any) -> bool:
 def _refuse_mismatch(learner: Learner, environment: Environment, rounds: int) -> None:
     if isinstance(rounds, bool) or not isinstance(rounds, int | np.integer) or rounds < 1:
         raise ParameterError(f"rounds must be a positive whole number, got {rounds!r}")
+    if not isinstance(environment, Environment):
+        raise ParameterError(
+            f"play needs an environment such as Ridge, got {environment!r}; a loss of your own "
+            "becomes one with FromFunction"
+        )
     if not _same(learner.domain, environment.domain):
         raise ParameterError(
             f"the learner plays on {learner.domain} and the environment on another domain, "
@@ -175,7 +189,12 @@ def _refuse_mismatch(learner: Learner, environment: Environment, rounds: int) ->
     if learner.rounds != environment.rounds:
         raise ParameterError(
             f"the learner has played {learner.rounds} rounds and the environment "
-            f"{environment.rounds}: start both afresh, the environment with the same seed"
+            f"{environment.rounds}: a game goes on with the same two, or begins with two new ones"
+        )
+    if learner.feedback not in environment.offers:
+        raise ParameterError(
+            f"{type(learner).__name__} must be told {learner.feedback.value}; "
+            f"{environment} does not offer it"
         )
     low, high = environment.loss_range
     least, most = learner.units.loss_range

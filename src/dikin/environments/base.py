@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
 
 from dikin import streams
 from dikin.domains.base import Array, Domain
 from dikin.errors import ParameterError
+from dikin.feedback import Feedback
 from dikin.kernel import compiled
 
 
@@ -33,6 +34,15 @@ class World(Protocol):
 
     def tally(self, round: int, chance: float, sums: Array) -> None:
         """Add to the sums, from row 1 on, what the best fixed point depends on."""
+        ...
+
+
+@runtime_checkable
+class Sloped(Protocol):
+    """A kernel that also knows the slope of its losses: for learners that are told gradients."""
+
+    def gradient(self, round: int, chance: float, x: Array) -> Array:
+        """The gradient of f_t at x, flattened; any subgradient at a kink."""
         ...
 
 
@@ -82,14 +92,43 @@ class Environment(ABC):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.domain!r})"
 
+    @property
+    def offers(self) -> set[Feedback]:
+        """What a learner may be told here."""
+        values = {Feedback.VALUE, Feedback.PAIR}
+        return values | {Feedback.GRADIENT} if isinstance(self.world, Sloped) else values
+
     def answer(self, point: Array) -> tuple[float, float]:
         """Play the next round at a point: its loss and its strong convexity."""
-        chance, round, sums = self.chances.random(), self.rounds + 1, self.sums.copy()
-        loss = self.world.value(round, chance, point.ravel())
+        chance, round = self.chances.random(), self.rounds + 1
+        loss = float(self.world.value(round, chance, point.ravel()))
+        return loss, self._close(round, chance, loss)
+
+    def context(self) -> Array:
+        """What a learner may see of the next round before it plays."""
+        raise NotImplementedError
+
+    def answer_pair(self, points: Array) -> tuple[tuple[float, float], float]:
+        """Play the next round at two points: both losses, of which the mean is suffered."""
+        chance, round = self.chances.random(), self.rounds + 1
+        one, two = (float(self.world.value(round, chance, point.ravel())) for point in points)
+        return (one, two), self._close(round, chance, (one + two) / 2)
+
+    def answer_gradient(self, point: Array) -> tuple[tuple[float, Array], float]:
+        """Play the next round at a point: its loss and gradient there."""
+        assert isinstance(self.world, Sloped)
+        chance, round = self.chances.random(), self.rounds + 1
+        loss = float(self.world.value(round, chance, point.ravel()))
+        gradient = self.world.gradient(round, chance, point.ravel()).reshape(point.shape)
+        return (loss, gradient), self._close(round, chance, loss)
+
+    def _close(self, round: int, chance: float, suffered: float) -> float:
+        """Tally a round once all of it is known; its strong convexity."""
+        sums = self.sums.copy()
         self.world.tally(round, chance, sums)
-        add(sums, 0, loss)
+        add(sums, 0, suffered)
         self.rounds, self.sums[:] = round, sums
-        return float(loss), float(self.world.bend(round))
+        return float(self.world.bend(round))
 
     def curvature(self, round: int) -> float:
         """sigma_t, for t = 1, 2, ..."""

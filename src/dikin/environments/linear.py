@@ -81,6 +81,9 @@ class LinearWorld(NamedTuple):
     def value(self, round: int, chance: float, x: Array) -> float:
         return linear_sum(x, self.center, self.a, self.b, one_sign(chance))
 
+    def gradient(self, round: int, chance: float, x: Array) -> Array:
+        return self.a + one_sign(chance) * self.b
+
     def bend(self, round: int) -> float:
         return 0.0
 

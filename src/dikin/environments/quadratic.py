@@ -71,6 +71,10 @@ class QuadraticWorld(NamedTuple):
         value: float = 0.5 * self.pattern.at(round) * square
         return value
 
+    def gradient(self, round: int, chance: float, x: Array) -> Array:
+        theta = self.one if chance < SHARE else self.two
+        return np.asarray(self.pattern.at(round) * (x - theta))
+
     def bend(self, round: int) -> float:
         sigma: float = self.pattern.at(round)
         return sigma

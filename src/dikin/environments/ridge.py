@@ -14,6 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple, Self
 
+import numpy as np
+
 from dikin.domains.base import Array, Domain
 from dikin.environments.base import Environment, add
 from dikin.environments.patterns import Decaying, FlatFirst, as_pattern
@@ -92,6 +94,11 @@ class RidgeWorld(NamedTuple):
         tilt, offset = two_signs(chance)
         value: float = curved + tilt * self.tilt * along + offset * self.offset
         return value - self.middle
+
+    def gradient(self, round: int, chance: float, x: Array) -> Array:
+        v, sigma = x - self.theta, self.pattern.at(round)
+        along, tilt = float(self.a @ v), two_signs(chance)[0] * self.tilt
+        return np.asarray(((self.smoothness - sigma) * along + tilt) * self.a + sigma * v)
 
     def bend(self, round: int) -> float:
         sigma: float = self.pattern.at(round)

@@ -16,6 +16,8 @@ from collections.abc import Iterator
 from math import inf, sqrt
 from typing import Any, NamedTuple, Self
 
+import numpy as np
+
 from dikin.domains.base import Array, Domain
 from dikin.environments.base import Environment, add
 from dikin.environments.patterns import Decaying, FlatFirst, as_pattern
@@ -43,6 +45,15 @@ class SteepWorld(NamedTuple):
         curved = 0.5 * self.pattern.at(round) * square
         value: float = self.steep * bottom + curved + tilt * self.tilt * along
         return value + offset * self.offset - self.middle
+
+    def gradient(self, round: int, chance: float, x: Array) -> Array:
+        v, tilt = x - self.theta, two_signs(chance)[0] * self.tilt
+        along, square = float(self.a @ v), float(v @ v)
+        bottom = sqrt(self.kink * along * along + (1.0 - self.kink) * square)
+        rise = (
+            (self.kink * along * self.a + (1.0 - self.kink) * v) / bottom if bottom > 0 else 0 * v
+        )
+        return np.asarray(self.steep * rise + self.pattern.at(round) * v + tilt * self.a)
 
     def bend(self, round: int) -> float:
         sigma: float = self.pattern.at(round)

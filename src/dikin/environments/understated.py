@@ -9,10 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple, Self
 
+import numpy as np
+
 from dikin.domains.base import Array, Domain
 from dikin.environments.base import Environment
 from dikin.environments.patterns import as_pattern
 from dikin.errors import ParameterError
+from dikin.feedback import Feedback
 
 
 class Understated(Environment):
@@ -34,6 +37,10 @@ class Understated(Environment):
         self.chances, self.sums = environment.chances, environment.sums
         self.world = UnderstatedWorld(environment.world, as_pattern(curvature))
 
+    @property
+    def offers(self) -> set[Feedback]:
+        return self.environment.offers
+
     def best(self) -> tuple[Array, float]:
         self.environment.rounds = self.rounds
         return self.environment.best()
@@ -54,6 +61,9 @@ class UnderstatedWorld(NamedTuple):
     def value(self, round: int, chance: float, x: Array) -> float:
         loss: float = self.world.value(round, chance, x)
         return loss
+
+    def gradient(self, round: int, chance: float, x: Array) -> Array:
+        return np.asarray(self.world.gradient(round, chance, x))
 
     def bend(self, round: int) -> float:
         sigma: float = min(self.pattern.at(round), self.world.bend(round))

@@ -31,6 +31,10 @@ class SharpLipschitz(NamedTuple):
     """d^2 (L + 1)^2."""
     first: float
     kappa: float = 1.0
+    reach: float = 1.0
+    trust: float = 1.0
+    assumed: float = 0.0
+    least: float = 0.0
 
     @classmethod
     def of(cls, dim: int, nu: float, lipschitz: float) -> SharpLipschitz:
@@ -65,6 +69,10 @@ class PaperLipschitz(NamedTuple):
     target: float
     first: float
     kappa: float = PAPER_KAPPA
+    reach: float = 1.0
+    trust: float = 1.0
+    assumed: float = 0.0
+    least: float = 0.0
 
     @classmethod
     def of(cls, dim: int, nu: float, lipschitz: float, horizon: int) -> PaperLipschitz:

@@ -34,6 +34,10 @@ class SharpSmooth(NamedTuple):
     """d^2 (beta + 1)."""
     first: float
     kappa: float = 1.0
+    reach: float = 1.0
+    trust: float = 1.0
+    assumed: float = 0.0
+    least: float = 0.0
 
     @classmethod
     def of(cls, dim: int, nu: float, smoothness: float, horizon: int | None) -> SharpSmooth:
@@ -76,6 +80,10 @@ class PaperSmooth(NamedTuple):
     target: float
     first: float
     kappa: float = PAPER_KAPPA
+    reach: float = 1.0
+    trust: float = 1.0
+    assumed: float = 0.0
+    least: float = 0.0
 
     @classmethod
     def of(cls, dim: int, nu: float, smoothness: float, horizon: int) -> PaperSmooth:

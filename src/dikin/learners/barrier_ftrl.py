@@ -3,14 +3,15 @@
 In the paper's units, with S_t = lambda_0 + sum_{s<=t} (sigma_s + lambda_s):
 
     H_t     = kappa Hessian(psi)(y_t) + eta_t S_{t-1} I
-    x_t     = y_t + z_t,  z_t = H_t^(-1/2) s_t,  s_t uniform on the unit sphere
+    x_t     = y_t + z_t,  z_t = delta H_t^(-1/2) s_t,  s_t uniform on the unit sphere
     f~_t    = f_t(x_t) + lambda_t/2 |x_t|^2
-    g_t     = d f~_t H_t z_t
+    g_t     = (d/delta^2) f~_t H_t z_t
     y_{t+1} = argmin_u  G_t.u + S_t/2 |u|^2 + (kappa/eta_{t+1}) psi(u),
     G_t     = sum_{s<=t} g_s - (sigma_s + lambda_s) y_s
 
-This is the paper's algorithm in R^{d+1} with its lifting carried out (docs/mathematics.md, "The
-reduced form"). A learner's own file says only how eta_t and lambda_t come about: its `Schedule`.
+With delta = 1 this is the paper's algorithm in R^{d+1} with its lifting carried out
+(docs/mathematics.md, "The reduced form"). A learner's own file says only how eta_t and lambda_t
+come about, how far it explores, and which curvature it believes: its `Schedule`.
 """
 
 from __future__ import annotations
@@ -18,14 +19,14 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from math import nan, sqrt
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from dikin.domains.base import Aim, Array, ClosedGeometry, Frame, Kernel, Place
+from dikin.domains.base import Aim, Array, ClosedGeometry, Frame, Place
 from dikin.errors import CertificateVoidWarning
 from dikin.learners.base import Learner
-from dikin.streams import Generator
+from dikin.learners.player import Aimed, Machine, Memory, Scratch
 
 OVERLAP = (
     "an answer came after its centre had moved on: the certificate covers one query at a time and "
@@ -35,6 +36,8 @@ UNSETTLED = (
     "the centre is so close to the boundary that rounding decides where it is: the certificate is "
     "NaN from here on; the learner itself goes on"
 )
+THROWN_AWAY = 2.0
+"""What a round that is thrown away may cost: the whole range of the losses."""
 
 
 class Schedule(Protocol):
@@ -57,6 +60,26 @@ class Schedule(Protocol):
         """lambda_0."""
         ...
 
+    @property
+    def reach(self) -> float:
+        """delta: the share of the ellipsoid's radius at which points are played, at most 1."""
+        ...
+
+    @property
+    def trust(self) -> float:
+        """1 to believe the curvature that is told, 0 to ignore it."""
+        ...
+
+    @property
+    def assumed(self) -> float:
+        """Curvature believed of every round, and of the next one before it is played."""
+        ...
+
+    @property
+    def least(self) -> float:
+        """A round of which less curvature is told is thrown away."""
+        ...
+
     def regularisation(self, total: float) -> float:
         """lambda_t from total = S_{t-1} + sigma_t."""
         ...
@@ -68,7 +91,7 @@ class Schedule(Protocol):
     def cost(
         self, lam: float, sigma: float, trace: float, rate: float, total: float, slope: float
     ) -> float:
-        """A round's share of the certificate, see `dikin.theory.certificate`."""
+        """A round's share of the certificate, from delta^2 tr(H^-1): `dikin.theory.certificate`."""
         ...
 
     def closing(self, rounds: int, rate: float) -> float:
@@ -95,17 +118,48 @@ class Asked:
     """How many answers the learner had when it asked."""
 
 
-@dataclass(slots=True)
-class Machine:
-    """A learner taken apart for the compiled loop: its kernels and its state in plain arrays."""
+class BarrierPlayer(NamedTuple):
+    """The machine for the compiled loop; numbers = (S, eta, the certificate's costs)."""
 
-    kernel: Kernel
-    schedule: Schedule
-    generator: Generator
-    numbers: Array
-    """S, eta, the certificate's costs."""
-    linear: Array
-    state: Array
+    kernel: Any
+    schedule: Any
+
+    def ask(self, memory: Memory, scratch: Scratch) -> Aimed:
+        """|x|^2, tr(H^-1) and 1/|s|."""
+        schedule, kernel, linear, state = self.schedule, self.kernel, memory.linear, memory.state
+        shift = memory.numbers[1] * (memory.numbers[0] + schedule.assumed)
+        square, trace = kernel.aim(
+            linear, state, schedule.kappa, shift, scratch.noise, scratch.work
+        )
+        unit = 1.0 / sqrt(square)
+        far = schedule.reach * unit
+        norm = kernel.point(linear, state, scratch.work, scratch.noise, far, scratch.u)
+        return norm, trace, unit
+
+    def tell(
+        self,
+        round: int,
+        aimed: Aimed,
+        loss: float,
+        curvature: float,
+        memory: Memory,
+        scratch: Scratch,
+    ) -> None:
+        schedule, numbers, (norm, trace, unit) = self.schedule, memory.numbers, aimed
+        total, rate, reach = numbers[0], numbers[1], schedule.reach
+        # A round thrown away is one that adds nothing: to branch here would cost every round.
+        kept = 1.0 if curvature >= schedule.least else 0.0
+        sigma = schedule.trust * curvature + schedule.assumed
+        lam = schedule.regularisation(total + sigma)
+        slope = schedule.dim / reach * (loss + 0.5 * lam * norm)
+        added, scale = kept * (sigma + lam), kept * slope * unit
+        self.kernel.recoil(memory.state, scratch.work, scratch.noise, scale, added, memory.linear)
+        spread = reach * reach * trace
+        cost = schedule.cost(lam, sigma, spread, rate, total, abs(slope))
+        numbers[2] += kept * cost + (1.0 - kept) * THROWN_AWAY
+        numbers[0] = total + added
+        numbers[1] = schedule.rate(numbers[0], round + 1)
+        self.kernel.solve(memory.linear, numbers[0], schedule.kappa / numbers[1], memory.state)
 
 
 class BarrierFTRL(Learner):
@@ -141,27 +195,33 @@ class BarrierFTRL(Learner):
         return self.units.regret(rest + self._costs)
 
     def _propose(self) -> tuple[Array, float, Asked]:
-        shift = self._rate * self._total
+        schedule = self._schedule
+        shift = self._rate * (self._total + schedule.assumed)
         frame = self._frame
         if frame is None:
-            frame = self.geometry.frame(self._place, self._schedule.kappa, shift)
+            frame = self.geometry.frame(self._place, schedule.kappa, shift)
             self._frame = frame
         noise = self._noise.draw()
         aim = frame.aim(noise)
         scale = 1.0 / sqrt(aim.square)
-        u = aim.point(scale)
+        u = aim.point(schedule.reach * scale)
         square = float(u.dot(u))
         asked = Asked(self._place, shift, noise, aim, scale, square, frame.trace, self.rounds)
         return u, square, asked
 
     def _vector(self, memo: Asked) -> tuple[Array, float]:
-        return memo.aim.point(memo.scale), memo.square
+        return memo.aim.point(self._schedule.reach * memo.scale), memo.square
 
     def _learn(self, asked: Asked, loss: float, curvature: float) -> None:
         schedule, before = self._schedule, self._total
-        lam = schedule.regularisation(before + curvature)
-        slope = schedule.dim * (loss + 0.5 * lam * asked.square)
-        added = curvature + lam
+        if curvature < schedule.least:
+            self._costs += THROWN_AWAY
+            self.rounds += 1
+            return
+        sigma = schedule.trust * curvature + schedule.assumed
+        lam = schedule.regularisation(before + sigma)
+        slope = schedule.dim / schedule.reach * (loss + 0.5 * lam * asked.square)
+        added = sigma + lam
         linear = self._linear + asked.aim.recoil(slope * asked.scale, added)
         total = before + added
         rate = schedule.rate(total, self.rounds + 2)
@@ -173,8 +233,8 @@ class BarrierFTRL(Learner):
         # Everything that can fail has been done: from here on the state changes.
         self._certified = certified
         if certified:
-            trace = asked.trace
-            self._costs += schedule.cost(lam, curvature, trace, self._rate, before, abs(slope))
+            spread = schedule.reach**2 * asked.trace
+            self._costs += schedule.cost(lam, sigma, spread, self._rate, before, abs(slope))
         self._linear, self._total, self._rate = linear, total, rate
         self._place, self._frame = place, None
         self.rounds += 1
@@ -185,17 +245,17 @@ class BarrierFTRL(Learner):
         if self._open or not isinstance(geometry, ClosedGeometry):
             return None
         numbers = np.array([self._total, self._rate, self._costs])
-        generator, state = self._noise.generator(), geometry.pack(self._place)
-        return Machine(
-            geometry.kernel(), self._schedule, generator, numbers, self._linear.copy(), state
-        )
+        memory = Memory(numbers, self._linear.copy(), geometry.pack(self._place))
+        player = BarrierPlayer(geometry.kernel(), self._schedule)
+        return Machine(player, memory, self._noise.generator())
 
     def adopt(self, machine: Machine, rounds: int) -> None:
         """Take over a state that was `rounds` rounds further on."""
         assert isinstance(self.geometry, ClosedGeometry)
-        self._linear = machine.linear.copy()
-        self._total, self._rate, self._costs = machine.numbers.tolist()
-        self._place = self.geometry.unpack(self._linear, machine.state)
+        memory = machine.memory
+        self._linear = memory.linear.copy()
+        self._total, self._rate, self._costs = memory.numbers.tolist()
+        self._place = self.geometry.unpack(self._linear, memory.state)
         self._frame = None
         self.rounds += rounds
         self._next += rounds

@@ -4,7 +4,8 @@ The base keeps the protocol (queries, refusals, units, randomness, state); a lea
 keeps its mathematics: `_propose` a working vector, `_learn` from an answer, and the numbers that
 make up its state.
 
-A query may be answered in any order, late, or never. A refused answer changes nothing.
+A query may be answered in any order, late, or never. A refused answer changes nothing. Most
+learners are told one number; one that needs more declares it (`feedback`).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from numbers import Real
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dikin import storage, streams
 from dikin.domains.base import Array, Domain, Geometry
@@ -26,6 +28,7 @@ from dikin.errors import (
     ClosedQueryError,
     CurvatureError,
     CurvatureTooLargeError,
+    FeedbackError,
     ForeignQueryError,
     LossError,
     LossRangeError,
@@ -36,6 +39,8 @@ from dikin.errors import (
     StateError,
     UnknownQueryError,
 )
+from dikin.feedback import Feedback
+from dikin.learners.player import Machine
 from dikin.units import Units
 
 ROUNDING = 1e-9
@@ -67,6 +72,7 @@ class Learner(ABC):
     """A player of bandit convex optimization on a domain."""
 
     kind: ClassVar[str] = ""
+    feedback: ClassVar[Feedback] = Feedback.VALUE
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -87,28 +93,37 @@ class Learner(ABC):
         self._next = 0
         self._open: dict[int, tuple[Query, Memo]] = {}
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} on {self.domain}, {self.rounds} rounds>"
+
     # --- the game ------------------------------------------------------------------------------
 
-    def ask(self) -> Query:
-        """The next point to play, with an id by which it is answered."""
+    def ask(self, context: ArrayLike | None = None) -> Query:
+        """The next point to play, with an id by which it is answered.
+
+        A context is what is known of the round beforehand; only some learners make use of one.
+        """
+        if context is not None:
+            raise FeedbackError(
+                f"{type(self).__name__} makes no use of a context: ask() without one"
+            )
         u, square, memo = self._propose()
-        point = self.units.point(self.geometry.outward(u))
-        if square > self._surely_inside:
-            point = self._inside(u, point)
+        point = self._placed(u, square)
         key = self._next
         query = Query(key, point)
         self._open[key] = query, memo
         self._next = key + 1
         return query
 
-    def tell(self, query: Query | int, loss: float, curvature: float = 0.0) -> None:
+    def tell(self, query: Query | int, loss: Any, curvature: float = 0.0) -> None:
         """Answer a query with the loss at its point and the strong convexity of that loss.
 
         An understated curvature is always safe (zero says nothing about it); an overstated one
-        voids the guarantee. Neither may be chosen by looking at the point that was played.
+        voids the guarantee. Neither may be chosen by looking at the point that was played. The loss
+        is one number unless the learner declares another `feedback`.
         """
         asked, memo = self._find(query)
-        f, sigma = self._normal_loss(loss), self._normal_curvature(curvature)
+        f, sigma = self._normal_answer(loss), self._normal_curvature(curvature)
         self._learn(memo, f, sigma)
         del self._open[asked.id]
 
@@ -135,19 +150,36 @@ class Learner(ABC):
         """The working vector of a memo again, and its square."""
 
     @abstractmethod
-    def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
+    def _learn(self, memo: Memo, loss: Any, curvature: float) -> None:
         """Take in an answer in the paper's units; on an exception nothing has changed."""
 
     @cached_property
-    @abstractmethod
     def curvature_limit(self) -> tuple[float, str]:
-        """The largest possible curvature in the user's units, and the reason for it."""
+        """The largest possible curvature in the user's units, and the reason for it.
+
+        Half-way between two points at the distance D a sigma-strongly convex loss lies by
+        sigma D^2/8 below its mean there, and cannot lie below the range.
+        """
+        low, high = self.units.loss_range
+        limit = 8.0 * (high - low) / self.domain.diameter**2
+        return limit, "8 (high - low)/D^2: no loss within loss_range on a set that wide has more"
+
+    def _placed(self, u: Array, square: float) -> Array:
+        """The point of a working vector, surely inside."""
+        point = self.units.point(self.geometry.outward(u))
+        return point if square <= self._surely_inside else self._inside(u, point)
 
     def _played(self, memo: Memo) -> Array:
         """The point of an open query, made anew: what was given away may have been written into."""
-        u, square = self._vector(memo)
-        point = self.units.point(self.geometry.outward(u))
-        return point if square <= self._surely_inside else self._inside(u, point)
+        return self._placed(*self._vector(memo))
+
+    def machine(self) -> Machine | None:
+        """The parts for the compiled loop; None where there is none, or with queries open."""
+        return None
+
+    def adopt(self, machine: Machine, rounds: int) -> None:
+        """Take over a state that was `rounds` rounds further on."""
+        raise NotImplementedError
 
     def _inside(self, u: Array, point: Array) -> Array:
         """The point of a working vector, pulled towards the centre by as many ulps as it takes.
@@ -189,11 +221,15 @@ class Learner(ABC):
                 f"{list(self._open) or 'none'}. Nothing was changed."
             )
         return UnknownQueryError(
-            f"query {key!r} was never asked; open are {list(self._open) or 'none'}. "
-            "Nothing was changed."
+            f"query {key!r} was never asked; open are {list(self._open) or 'none'}. Tell the query "
+            "that ask() gave, or its id. Nothing was changed."
         )
 
-    def _normal_loss(self, loss: float) -> float:
+    def _normal_answer(self, answer: Any) -> Any:
+        """What was told in the paper's units: one loss here, more for another feedback."""
+        return self._normal_loss(answer)
+
+    def _normal_loss(self, loss: Any) -> float:
         value = loss if type(loss) is float else _number(loss, "loss", LossError)
         f = self.units.loss(value)
         if -1.0 <= f <= 1.0:

@@ -104,8 +104,8 @@ def _id(given: dict[str, Any]) -> int:
 
 
 def _ask(study: Study, given: dict[str, Any]) -> Reply:
-    _take(given, "ask", set(), set())
-    query = study.ask()
+    _take(given, "ask", set(), {"context"})
+    query = study.ask(given.get("context"))
     return {"id": query.id, "point": query.point.tolist()}
 
 

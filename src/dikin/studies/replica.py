@@ -67,10 +67,11 @@ class Replica:
 
     # --- events --------------------------------------------------------------------------------
 
-    def ask(self, client: str, time: int) -> tuple[Event, Query]:
+    def ask(self, context: Any, client: str, time: int) -> tuple[Event, Query]:
         self.whole = False  # an ask that fails may have drawn from the generator
-        query = self.learner.ask()
-        return self._record("ask", query.id, client, time, numbers(query.point)), query
+        context = _as_read(context)
+        query = self.learner.ask() if context is None else self.learner.ask(context)
+        return self._record("ask", query.id, client, time, _asked(query, context)), query
 
     def tell(self, key: Query | int, answer: Answer, client: str, time: int) -> Event:
         learner, query = self.learner, query_id(key)
@@ -101,7 +102,7 @@ class Replica:
 
     def _advance(self, event: Event) -> None:
         if event.kind == "ask":
-            self.asked[event.query] = Asked(event.client, event.time, event.body)
+            self.asked[event.query] = Asked(event.client, event.time, _point_of(event.body))
         else:
             del self.asked[event.query]
         self.number, self.seal, self.whole = event.number, event.seal, True
@@ -109,15 +110,7 @@ class Replica:
     def replay(self, event: Event) -> None:
         """Do again what a row says was done."""
         if event.kind == "ask":
-            query = self.learner.ask()
-            point = numbers(query.point)
-            if query.id != event.query or point != event.body:
-                raise StateError(
-                    f"row {event.number} of the journal asked query {event.query} about "
-                    f"{event.body}, here the learner asks query {query.id} about {point}: "
-                    "this machine computes other numbers than the one that wrote it. Hold a study "
-                    "on machines with the same processor and the same versions of NumPy and dikin"
-                )
+            self._ask_again(event)
         elif event.kind == "tell":
             told = json.loads(event.body)
             with warnings.catch_warnings():
@@ -129,6 +122,20 @@ class Replica:
         else:
             raise StateError(f"row {event.number} of the journal has the kind {event.kind!r}")
         self._advance(event)
+
+    def _ask_again(self, event: Event) -> None:
+        context = None
+        if CONTEXT in event.body:
+            context = storage.decode(json.loads(event.body)["context"])
+        query = self.learner.ask() if context is None else self.learner.ask(context)
+        body = _asked(query, context)
+        if query.id != event.query or body != event.body:
+            raise StateError(
+                f"row {event.number} of the journal asked query {event.query} with {event.body}, "
+                f"here the learner asks query {query.id} with {body}: this machine computes other "
+                "numbers than the one that wrote it. Hold a study on machines with the same "
+                "processor and the same versions of NumPy and dikin"
+            )
 
 
 class Answer(NamedTuple):
@@ -166,6 +173,21 @@ class Answer(NamedTuple):
             f"query {query_id(key)} was already answered with loss {told['loss']} and curvature "
             f"{told['curvature']}, now came {self.loss} and {self.curvature}. Nothing was changed."
         )
+
+
+CONTEXT = ', "context": '
+
+
+def _asked(query: Query, context: Any) -> str:
+    """The body of a row that asks."""
+    if context is None:
+        return f'{{"point": {numbers(query.point)}}}'
+    return f'{{"point": {numbers(query.point)}{CONTEXT}{json.dumps(storage.encode(context))}}}'
+
+
+def _point_of(body: str) -> str:
+    """The text of the point in the body of a row that asks."""
+    return body[len('{"point": ') : -1].partition(CONTEXT)[0]
 
 
 def numbers(values: Array) -> str:
@@ -208,6 +230,8 @@ def _as_read(value: Any) -> Any:
             return float(value)
         except OverflowError:
             return value
+    if isinstance(value, np.ndarray) and value.dtype.kind in "fiu":
+        return value.astype(float)
     if isinstance(value, list | tuple):
         return tuple(_as_read(part) for part in value)
     return value

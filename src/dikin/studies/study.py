@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dikin.domains.base import Array
 from dikin.errors import (
@@ -179,7 +180,7 @@ class Study:
 
     # --- the game ------------------------------------------------------------------------------
 
-    def ask(self) -> Query:
+    def ask(self, context: ArrayLike | None = None) -> Query:
         """The next point to play; the query is in the database when this returns."""
         session = self._session
 
@@ -187,7 +188,7 @@ class Study:
             unclaimed, session.unclaimed = session.unclaimed, None
             if unclaimed is not None and unclaimed.id in replica.asked:
                 return None, unclaimed
-            return replica.ask(self._signature, _now())
+            return replica.ask(context, self._signature, _now())
 
         return session.write(act)
 

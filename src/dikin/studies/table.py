@@ -33,7 +33,7 @@ def table(events: Iterable[Event], first: int, last: int | None, shape: tuple[in
     plain = all(isinstance(row[2], float) for row in rows)
     kinds = [
         ("round", np.int64),
-        ("point", np.float64, shape),
+        ("point", np.float64, np.shape(rows[0][1]) if rows else shape),
         ("loss", np.float64 if plain else object),
         ("curvature", np.float64),
         ("center", np.float64, shape),

@@ -1,0 +1,24 @@
+"""Discard: throw away every round without strong convexity, learn from the others.
+
+The naive method that the paper compares itself with in its remarks on Theorem 7: `hazan_levy` on
+the rounds whose curvature is told to be at least sigma, nothing on the others. M rounds thrown away
+may cost their whole range, so it tolerates M of order sqrt(T) only.
+"""
+
+from __future__ import annotations
+
+from dikin.learners.hazan_levy import HazanLevy
+
+
+class Discard(HazanLevy):
+    """Learner for losses that are `curvature`-strongly convex in the rounds that count.
+
+    >>> from dikin import Ball
+    >>> learner = Discard(Ball(2), horizon=1000, smoothness=1.0, curvature=0.5, seed=1)
+    >>> learner.tell(learner.ask(), 0.3)  # no curvature told: thrown away
+    >>> learner.center
+    array([0., 0.])
+    """
+
+    def _least(self, sigma: float) -> float:
+        return sigma

@@ -1,0 +1,80 @@
+"""Follow the regularised leader at one rate over a known horizon: the machine before it adapted.
+
+With |f| <= 1, the barrier's parameter nu and exploration at the share delta of Dikin's ellipsoid
+|g_t|* <= d/delta, and for eta |g_t|* <= 1/2 the regret on the linearised losses is at most
+
+    nu ln T/eta + eta T d^2/delta^2 + 2.
+
+eta = (delta/d) min{1/2, sqrt(nu ln T/T)} makes both terms (d/delta) sqrt(nu T ln T) for
+T >= 4 nu ln T. What exploring costs on top depends on the losses: each learner's own file has it.
+"""
+
+from __future__ import annotations
+
+from math import log, sqrt
+from typing import Any, NamedTuple
+
+from dikin.domains.base import Domain, whole
+from dikin.learners.barrier_ftrl import BarrierFTRL
+from dikin.theory import certificate
+
+
+class FixedRate(NamedTuple):
+    """The schedule; `smoothness` or `lipschitz` says what a round of exploring may cost."""
+
+    dim: float
+    nu: float
+    eta: float
+    reach: float
+    smoothness: float
+    lipschitz: float
+    first: float = 0.0
+    kappa: float = 1.0
+    trust: float = 0.0
+    assumed: float = 0.0
+    least: float = 0.0
+
+    @classmethod
+    def of(
+        cls, dim: int, nu: float, horizon: int, reach: float, smoothness: float, lipschitz: float
+    ) -> FixedRate:
+        eta = reach / dim * min(0.5, sqrt(nu * log(horizon) / horizon))
+        return cls(dim, nu, eta, reach, smoothness, lipschitz)
+
+    def regularisation(self, total: float) -> float:
+        return 0.0
+
+    def rate(self, total: float, round: int) -> float:
+        return self.eta
+
+    def cost(
+        self, lam: float, sigma: float, trace: float, rate: float, total: float, slope: float
+    ) -> float:
+        bent = certificate.smooth_cost(0.0, 0.0, trace, rate, slope, self.dim, self.smoothness)
+        steep = self.lipschitz * sqrt(trace) * (1.0 / sqrt(self.dim) + 1.0 / sqrt(self.dim + 2.0))
+        return bent + steep
+
+    def closing(self, rounds: int, rate: float) -> float:
+        return certificate.closing_cost(rounds, 0.0, self.nu, rate)
+
+
+class FixedRateFTRL(BarrierFTRL):
+    """What the three learners share: the horizon."""
+
+    def __init__(
+        self, domain: Domain, horizon: int, loss_range: tuple[float, float], seed: int | None
+    ) -> None:
+        super().__init__(domain, loss_range, seed)
+        self.horizon = whole(horizon, "horizon", 2, "the rate contains ln T")
+
+    def _explore(self, reach: float, smoothness: float, lipschitz: float) -> None:
+        dim, nu = self.domain.dim, self.domain.nu
+        self._begin(FixedRate.of(dim, nu, self.horizon, reach, smoothness, lipschitz))
+
+    def _learning(self) -> float:
+        """What each of the two terms is at delta = 1: d sqrt(nu T ln T)."""
+        horizon = self.horizon
+        return self.domain.dim * sqrt(self.domain.nu * horizon * log(horizon))
+
+    def arguments(self) -> dict[str, Any]:
+        return {"horizon": self.horizon, "loss_range": list(self.units.loss_range)}

@@ -1,0 +1,91 @@
+"""FKM (Flaxman, Kalai, McMahan, SODA 2005): gradient descent without a gradient.
+
+With |f| <= 1, the set inside the unit ball and a ball of radius r inside it (all around the same
+centre), eta = delta/(d sqrt T) in both tunings:
+
+    Lipschitz:  delta = T^(-1/4) sqrt(d r/(3 (L r + 1))),   shrink = 1 - delta/r,
+                regret <= 2 T^(3/4) sqrt(3 d (L + 1/r))
+    general:    delta = (r d^2/(12 T))^(1/3),   shrink = 1 - (3 d/(2 r sqrt T))^(1/3),
+                regret <= 3 12^(1/3) T^(5/6) (d/r)^(1/3)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import sqrt
+from typing import Any, NamedTuple, Self
+
+from dikin.domains.base import Domain, whole
+from dikin.learners.descent import Descent
+from dikin.units import moderate, strictly_positive
+
+
+class FixedPace(NamedTuple):
+    """The same step in every round."""
+
+    dim: float
+    reach: float
+    shrink: float
+    eta: float
+
+    def step(self, round: int) -> float:
+        return self.eta
+
+
+def lipschitz_pace(dim: int, inradius: float, horizon: int, lipschitz: float) -> FixedPace:
+    """The tuning for L-Lipschitz losses; never farther than half the inradius."""
+    reach = horizon**-0.25 * sqrt(dim * inradius / (3.0 * (lipschitz * inradius + 1.0)))
+    reach = min(reach, inradius / 2.0)
+    return FixedPace(dim, reach, 1.0 - reach / inradius, reach / (dim * sqrt(horizon)))
+
+
+def general_pace(dim: int, inradius: float, horizon: int) -> FixedPace:
+    """The tuning for bounded losses; alpha at most 1/2 and delta at most alpha r."""
+    alpha = min((3.0 * dim / (2.0 * inradius * sqrt(horizon))) ** (1.0 / 3.0), 0.5)
+    reach = min((inradius * dim**2 / (12.0 * horizon)) ** (1.0 / 3.0), alpha * inradius)
+    return FixedPace(dim, reach, 1.0 - alpha, reach / (dim * sqrt(horizon)))
+
+
+class FKM(Descent):
+    """Learner for convex losses, `lipschitz` or merely bounded (None), over a known horizon.
+
+    Regret of order sqrt(d) T^(3/4) for Lipschitz losses, T^(5/6) for bounded ones; curvature is not
+    used.
+
+    >>> from dikin import Ball
+    >>> learner = FKM(Ball(2), horizon=1000, lipschitz=1.0, seed=1)
+    >>> learner.tell(learner.ask(), 0.3)
+    >>> learner.rounds
+    1
+    """
+
+    def __init__(
+        self,
+        domain: Domain,
+        horizon: int,
+        lipschitz: float | None = None,
+        *,
+        loss_range: tuple[float, float] = (-1.0, 1.0),
+        seed: int | None = None,
+    ) -> None:
+        super().__init__(domain, loss_range, seed)
+        self.horizon = whole(horizon, "horizon", 1, "the step depends on it")
+        self.lipschitz = None if lipschitz is None else strictly_positive(lipschitz, "lipschitz")
+        inradius = domain.inradius / domain.radius
+        if self.lipschitz is None:
+            self._begin(general_pace(domain.dim, inradius, self.horizon))
+        else:
+            slope = moderate(self.units.slope(self.lipschitz), "lipschitz", self.lipschitz)
+            self._begin(lipschitz_pace(domain.dim, inradius, self.horizon, slope))
+
+    def arguments(self) -> dict[str, Any]:
+        return {
+            "horizon": self.horizon,
+            "lipschitz": self.lipschitz,
+            "loss_range": list(self.units.loss_range),
+        }
+
+    @classmethod
+    def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
+        yield cls(domain, 1000, seed=seed)
+        yield cls(domain, 5000, 2.0 / domain.radius, loss_range=(3, 11), seed=seed)

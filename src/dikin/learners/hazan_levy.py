@@ -1,0 +1,116 @@
+"""Hazan and Levy (NeurIPS 2014): smooth and strongly convex losses, sqrt(T) with sigma known.
+
+    H_t     = Hessian(psi)(y_t) + eta sigma t I,      x_t = y_t + H_t^(-1/2) s_t,
+    y_{t+1} = argmin_u sum_{s<=t} (g_s.u + sigma/2 |u - y_s|^2) + psi(u)/eta,
+    eta     = sqrt((nu + 2 beta/sigma) ln T/(2 d^2 T)), at most 1/(2d),
+
+regret <= nu ln T/eta + 2 eta d^2 T + (beta/(eta sigma)) (1 + ln T) + 2, of order
+d sqrt((nu + beta/sigma) T ln T). sigma is believed of every round, whatever is told: where it is
+wrong, nothing of this holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from math import log, sqrt
+from typing import Any, NamedTuple, Self
+
+from dikin.domains.base import Domain, whole
+from dikin.errors import CurvatureTooLargeError
+from dikin.learners.barrier_ftrl import BarrierFTRL
+from dikin.theory import certificate
+from dikin.units import moderate, nonnegative, strictly_positive
+
+
+class KnownCurvature(NamedTuple):
+    """The schedule: one rate, one curvature."""
+
+    dim: float
+    nu: float
+    eta: float
+    smoothness: float
+    assumed: float
+    least: float
+    first: float = 0.0
+    kappa: float = 1.0
+    reach: float = 1.0
+    trust: float = 0.0
+
+    @classmethod
+    def of(
+        cls, dim: int, nu: float, horizon: int, smoothness: float, sigma: float, least: float
+    ) -> KnownCurvature:
+        stiff = (nu + 2.0 * smoothness / sigma) * log(horizon)
+        eta = min(sqrt(stiff / (2.0 * horizon)), 0.5) / dim
+        return cls(dim, nu, eta, smoothness, sigma, least)
+
+    def regularisation(self, total: float) -> float:
+        return 0.0
+
+    def rate(self, total: float, round: int) -> float:
+        return self.eta
+
+    def cost(
+        self, lam: float, sigma: float, trace: float, rate: float, total: float, slope: float
+    ) -> float:
+        return certificate.smooth_cost(lam, sigma, trace, rate, slope, self.dim, self.smoothness)
+
+    def closing(self, rounds: int, rate: float) -> float:
+        return certificate.closing_cost(rounds, 0.0, self.nu, rate)
+
+
+class HazanLevy(BarrierFTRL):
+    """Learner for `smoothness`-smooth losses that are all `curvature`-strongly convex.
+
+    >>> from dikin import Ball
+    >>> learner = HazanLevy(Ball(2), horizon=1000, smoothness=1.0, curvature=0.5, seed=1)
+    >>> learner.tell(learner.ask(), 0.3)
+    >>> learner.rounds
+    1
+    """
+
+    def __init__(
+        self,
+        domain: Domain,
+        horizon: int,
+        smoothness: float,
+        curvature: float,
+        *,
+        loss_range: tuple[float, float] = (-1.0, 1.0),
+        seed: int | None = None,
+    ) -> None:
+        super().__init__(domain, loss_range, seed)
+        self.horizon = whole(horizon, "horizon", 2, "the rate contains ln T")
+        self.smoothness = nonnegative(smoothness, "smoothness")
+        self.curvature = strictly_positive(curvature, "curvature")
+        if self.curvature > self.smoothness:
+            raise CurvatureTooLargeError(
+                f"the curvature {self.curvature:g} exceeds the smoothness {self.smoothness:g}"
+            )
+        beta = moderate(self.units.curvature(self.smoothness), "smoothness", self.smoothness)
+        sigma = self.units.curvature(self.curvature)
+        least = self._least(sigma)
+        self._begin(KnownCurvature.of(domain.dim, domain.nu, self.horizon, beta, sigma, least))
+
+    def _least(self, sigma: float) -> float:
+        """The curvature that a round must be told to have for it to count: any."""
+        return 0.0
+
+    @cached_property
+    def curvature_limit(self) -> tuple[float, str]:
+        return self.smoothness, "the smoothness that this learner was built with"
+
+    def arguments(self) -> dict[str, Any]:
+        return {
+            "horizon": self.horizon,
+            "smoothness": self.smoothness,
+            "curvature": self.curvature,
+            "loss_range": list(self.units.loss_range),
+        }
+
+    @classmethod
+    def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
+        unit = 1.0 / domain.radius**2
+        yield cls(domain, 1000, unit, 0.5 * unit, seed=seed)
+        yield cls(domain, 10**6, 20 * unit, unit, loss_range=(3, 11), seed=seed)

@@ -1,0 +1,63 @@
+"""Saha and Tewari (AISTATS 2011): smooth losses, T^(2/3) without curvature.
+
+At the share delta of Dikin's ellipsoid, of radius at most D/2, exploring a beta-smooth loss and
+smoothing it cost at most (3/8) beta D^2 delta^2 a round. With a = d sqrt(nu T ln T),
+
+    delta = min{1, (a/((3/8) beta D^2 T))^(1/3)}
+
+balances that against 2a/delta: regret <= 2.17 (beta nu ln T)^(1/3) (d D)^(2/3) T^(2/3) + 2 for
+T >= 4 nu ln T. The published proof takes a smooth bounded loss to be Lipschitz, which it need not
+be near the boundary; comparing with (1 - 1/T) x + y_1/T instead needs convexity alone, and gives
+the constants here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any, Self
+
+from dikin.domains.base import Domain
+from dikin.learners.fixed_rate import FixedRateFTRL
+from dikin.units import moderate, nonnegative
+
+
+class SahaTewari(FixedRateFTRL):
+    """Learner for `smoothness`-smooth losses over a known number of rounds; ignores curvature.
+
+    >>> from dikin import Ball
+    >>> learner = SahaTewari(Ball(2), horizon=1000, smoothness=1.0, seed=1)
+    >>> learner.tell(learner.ask(), 0.3)
+    >>> learner.rounds
+    1
+    """
+
+    def __init__(
+        self,
+        domain: Domain,
+        horizon: int,
+        smoothness: float,
+        *,
+        loss_range: tuple[float, float] = (-1.0, 1.0),
+        seed: int | None = None,
+    ) -> None:
+        super().__init__(domain, horizon, loss_range, seed)
+        self.smoothness = nonnegative(smoothness, "smoothness")
+        beta = moderate(self.units.curvature(self.smoothness), "smoothness", self.smoothness)
+        width = domain.diameter / domain.radius
+        exploring = 0.375 * beta * width**2 * self.horizon
+        reach = min(1.0, (self._learning() / exploring) ** (1 / 3)) if exploring > 0 else 1.0
+        self._explore(reach, smoothness=beta, lipschitz=0.0)
+
+    @cached_property
+    def curvature_limit(self) -> tuple[float, str]:
+        return self.smoothness, "the smoothness that this learner was built with"
+
+    def arguments(self) -> dict[str, Any]:
+        return {"smoothness": self.smoothness} | super().arguments()
+
+    @classmethod
+    def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
+        unit = 1.0 / domain.radius**2
+        yield cls(domain, 1000, unit, seed=seed)
+        yield cls(domain, 10**6, 20 * unit, loss_range=(3, 11), seed=seed)

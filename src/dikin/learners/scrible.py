@@ -1,0 +1,49 @@
+"""SCRiBLe (Abernethy, Hazan, Rakhlin, COLT 2008), with directions from the sphere: linear losses.
+
+Exploring costs nothing, so delta = 1 and the regret is at most 2 d sqrt(nu T ln T) + 2 for
+T >= 4 nu ln T: order d sqrt(T) on a ball, d^(3/2) sqrt(T) on a box. The original plays along an
+eigenvector of the Hessian drawn at random; any direction of its unit sphere serves as well
+(docs/mathematics.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Self
+
+from dikin.domains.base import Domain
+from dikin.learners.fixed_rate import FixedRateFTRL
+
+
+class Scrible(FixedRateFTRL):
+    """Learner for linear losses over a known number of rounds.
+
+    >>> from dikin import Ball
+    >>> learner = Scrible(Ball(2), horizon=1000, seed=1)
+    >>> learner.tell(learner.ask(), 0.3)
+    >>> learner.rounds
+    1
+    """
+
+    smoothness = 0.0
+
+    def __init__(
+        self,
+        domain: Domain,
+        horizon: int,
+        *,
+        loss_range: tuple[float, float] = (-1.0, 1.0),
+        seed: int | None = None,
+    ) -> None:
+        super().__init__(domain, horizon, loss_range, seed)
+        self._explore(1.0, smoothness=0.0, lipschitz=0.0)
+
+    @cached_property
+    def curvature_limit(self) -> tuple[float, str]:
+        return 0.0, "as linear losses are not strongly convex"
+
+    @classmethod
+    def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
+        yield cls(domain, 1000, seed=seed)
+        yield cls(domain, 5000, loss_range=(3, 11), seed=seed)
