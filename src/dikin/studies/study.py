@@ -30,7 +30,7 @@ from dikin.studies.journal import Event, Journal, Snapshot
 from dikin.studies.replica import Answer, Replica, query_id, snapshot_text
 from dikin.studies.session import Session
 
-PATIENCE = 0.9
+PATIENCE = 0.8
 """Seconds: with what else a call does, it ends within one."""
 
 
