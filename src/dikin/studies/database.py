@@ -32,8 +32,8 @@ Row = tuple[Any, ...]
 PAUSE = 0.02
 """Seconds between two attempts to reach a server that is away."""
 
-CHECKPOINT = 500
-"""Pages of SQLite's log (2 MB) after which they are carried over into the file, and the log is
+CHECKPOINT = 200
+"""Pages of SQLite's log (800 KB) after which they are carried over into the file, and the log is
 written from its beginning again: that is faster than a log that grows."""
 
 
