@@ -11,6 +11,10 @@ def fresh() -> dikin.AdaptiveSmooth:
     return dikin.AdaptiveSmooth(dikin.Ball(2), 1.0, loss_range=(0, 1), seed=5)
 
 
+def prices(seed: int = 5) -> dikin.AdaptiveSmooth:
+    return dikin.AdaptiveSmooth(dikin.Box([0, 0], [10, 2]), 0.5, loss_range=(0, 40), seed=seed)
+
+
 def step(player: Any, loss: float = 0.25) -> dikin.Query:
     query: dikin.Query = player.ask()
     player.tell(query, loss, 0.5)

@@ -8,7 +8,11 @@ bit. A replay checks this against the points on record: on a machine that comput
 from __future__ import annotations
 
 import json
+import logging
+import threading
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from math import isfinite, nan
 from numbers import Real
@@ -113,9 +117,7 @@ class Replica:
             self._ask_again(event)
         elif event.kind == "tell":
             told = json.loads(event.body)
-            with warnings.catch_warnings():
-                # Said to the client that told it.
-                warnings.simplefilter("ignore", CertificateVoidWarning)
+            with _said_already():
                 self.learner.tell(event.query, storage.decode(told["loss"]), told["curvature"])
         elif event.kind == "forget":
             self.learner.forget(event.query)
@@ -173,6 +175,31 @@ class Answer(NamedTuple):
             f"query {query_id(key)} was already answered with loss {told['loss']} and curvature "
             f"{told['curvature']}, now came {self.loss} and {self.curvature}. Nothing was changed."
         )
+
+
+class _Replaying(logging.Filter, threading.local):
+    """Keeps what a learner logs from being logged again in every replay."""
+
+    now = False
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return not self.now
+
+
+_REPLAYING = _Replaying()
+logging.getLogger("dikin").addFilter(_REPLAYING)
+
+
+@contextmanager
+def _said_already() -> Iterator[None]:
+    """What a learner has to say about an answer was said to the client that told it."""
+    _REPLAYING.now = True
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", CertificateVoidWarning)
+            yield
+    finally:
+        _REPLAYING.now = False
 
 
 CONTEXT = ', "context": '
