@@ -50,6 +50,7 @@ from dikin.learners.tewa import Tewa as Tewa
 from dikin.learners.two_point import TwoPoint as TwoPoint
 from dikin.loading import load as load
 from dikin.loading import restore as restore
+from dikin.studies.study import Study as Study
 
 __all__: list[str]
 __version__: str
