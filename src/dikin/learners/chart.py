@@ -16,7 +16,7 @@ class ChartLearner(Learner):
 
     geometry: DenseGeometry
 
-    def _working_form(self) -> DenseGeometry:
+    def _form(self) -> DenseGeometry:
         return DenseGeometry(self.domain, self.units.radius)
 
     def _at(self, u: Array) -> Array:
