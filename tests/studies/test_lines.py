@@ -204,6 +204,16 @@ def test_the_commands(store: str, tmp_path: Path) -> None:
     assert command("list", "--store", store).output == ""
 
 
+@pytest.mark.parametrize(("out", "words"), [("a.xyz", ".png"), ("none/a.png", "No such file")])
+def test_a_picture_that_cannot_be_written(store: str, tmp_path: Path, out: str, words: str) -> None:
+    with dikin.Study(store, "prices") as study:
+        study.tell(study.ask(), 1.0)
+    drawn = command("show", "prices", "--store", store, "--out", str(tmp_path / out))
+    assert drawn.exit_code == 2
+    assert words in drawn.output
+    assert "Traceback" not in drawn.output
+
+
 def test_a_study_without_rounds_can_be_shown(store: str, tmp_path: Path) -> None:
     assert "rounds        0" in command("show", "prices", "--store", store).output
     drawn = command("show", "prices", "--store", store, "--out", str(tmp_path / "a.png"))

@@ -15,6 +15,8 @@ import pytest
 
 import dikin
 from dikin import errors, registry
+from dikin.checks.learner import answer_at
+from dikin.feedback import Feedback
 from dikin.learners.base import Learner
 from dikin.studies import session
 from dikin.studies.replica import Answer
@@ -23,23 +25,22 @@ from studies.small import prices as fresh
 VOID = "ignore::dikin.errors.CertificateVoidWarning"
 
 
-def moves(learner: Learner) -> Iterator[tuple[str, int, float, float]]:
+def moves(learner: Learner, first: int = 0) -> Iterator[tuple[str, Any]]:
     """A game with late answers and forgotten queries, the same for everyone who plays it."""
-    low, high = learner.units.loss_range
     top = learner.curvature_limit[0]
-    for t in range(0, 24, 4):
-        yield from (("ask", 0, 0.0, 0.0) for _ in range(4))
+    context = learner.domain.outward(np.linspace(1, 2, learner.domain.dim))
+    seen = (context,) if learner.feedback is Feedback.CONTEXT else ()
+    for t in range(first, first + 24, 4):
+        yield from (("ask", seen) for _ in range(4))
         for late, query in enumerate((t + 2, t, t + 3)):
-            share = 0.5 + 0.45 * np.sin(1.7 * query)
-            yield "tell", query, float(low + (high - low) * share), top * (0.9 if late == 1 else 0)
-        if t % 8:
-            yield "forget", t + 1, 0.0, 0.0
+            answer = answer_at(learner, float(0.9 * np.sin(1.7 * query)))
+            yield "tell", (query, answer, top * (0.9 if late == 1 else 0))
+        if (t - first) % 8:
+            yield "forget", (t + 1,)
 
 
-def move(player: Any, kind: str, query: int, loss: float, curvature: float) -> Any:
-    if kind == "ask":
-        return player.ask()
-    return player.tell(query, loss, curvature) if kind == "tell" else player.forget(query)
+def move(player: Any, kind: str, given: Any) -> Any:
+    return getattr(player, kind)(*given)
 
 
 class Contextual(dikin.AdaptiveSmooth):
@@ -217,8 +218,7 @@ def test_trimming_does_not_touch_the_learner(url: str, monkeypatch: pytest.Monke
     with dikin.Study(url, "a", twin) as study, dikin.Study(url, "a") as other:
         late = study.ask()
         twin.ask()
-        for t, step in enumerate(moves(twin)):
-            step = (step[0], step[1] + 1, *step[2:])
+        for t, step in enumerate(moves(twin, first=1)):
             assert move(study, *step) == move(twin, *step)
             if t in (20, 35):
                 before, kept = study.state(), study.history(first=t // 3)

@@ -45,6 +45,9 @@ def plain_errors(command: Callable[P, None]) -> Callable[P, None]:
         except BrokenPipeError:  # nobody reads any more
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             sys.exit(1)
+        except OSError as trouble:
+            click.echo(f"dikin: {trouble.filename}: {trouble.strerror}", err=True)
+            sys.exit(2)
 
     return run
 

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dikin.errors import StateError
+from dikin.errors import ParameterError, StateError
+from dikin.storage import replace_file
 from dikin.studies.study import Study
 from dikin.studies.table import Table
 
+FORMATS = ("png", "svg", "pdf")
 WIDTH = 42
 """Blocks of a curve: with its name and two numbers it fits into 80 columns."""
 BLOCKS = "▁▂▃▄▅▆▇█"
@@ -84,6 +87,9 @@ def draw(study: Study, path: Path) -> None:
     """Draw loss, running mean, curvature and certificate over the rounds into a file."""
     from matplotlib.figure import Figure
 
+    kind = path.suffix.lstrip(".").lower()
+    if kind not in FORMATS:
+        raise ParameterError(f"{path} must end in {', '.join(f'.{each}' for each in FORMATS)}")
     rounds = study.history()
     if not len(rounds):
         raise StateError(f"study {study.name!r} has no history to draw yet")
@@ -94,12 +100,17 @@ def draw(study: Study, path: Path) -> None:
     top.plot(x, lines["running mean"], color="C0", label="running mean")
     top.set_ylabel("loss")
     top.legend(loc="upper right")
-    middle.plot(x, lines["curvature"], color="C2", drawstyle="steps-mid")
+    told, dots = lines["curvature"], {"markersize": 2, "color": "0.7", "rasterized": True}
+    middle.plot(x, told, ".", **dots)
+    middle.plot(x, np.cumsum(told) / np.arange(1, len(told) + 1), color="C2", label="running mean")
     middle.set_ylabel("curvature told")
+    middle.legend(loc="upper right")
     bottom.plot(x, lines["certificate"], color="C3")
     bottom.set_ylabel("certificate")
     if not np.isfinite(lines["certificate"]).any():
         bottom.text(0.5, 0.5, "NaN: it covers one query at a time", transform=bottom.transAxes)
     bottom.set_xlabel("round")
     figure.suptitle(f"study {study.name}")
-    figure.savefig(path, dpi=110)
+    content = BytesIO()
+    figure.savefig(content, dpi=110, format=kind)
+    replace_file(path, content.getvalue())
