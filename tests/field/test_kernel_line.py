@@ -215,9 +215,13 @@ def test_every_line_will_do(domain: dikin.Domain) -> None:
     check_learner(dikin.KernelLine, domain)
 
 
-def test_another_dimension_is_refused_by_name() -> None:
+def test_refusals() -> None:
     with pytest.raises(dikin.DikinError, match=r"Simplex.*dimension 2: use BanditNewton"):
         dikin.KernelLine(dikin.Simplex(3), 100)
+    with pytest.raises(dikin.DikinError, match=r"grid of 2e\+08 points"):
+        dikin.KernelLine(dikin.Ball(1), 10**16)
+    with pytest.raises(dikin.DikinError, match="horizon"):
+        dikin.KernelLine(dikin.Ball(1), 1)
 
 
 @pytest.mark.parametrize("kind", [dikin.Kink, dikin.Ridge])

@@ -29,11 +29,14 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from dikin.domains.base import Array, Domain, whole
-from dikin.errors import DomainError
+from dikin.errors import DomainError, ParameterError
 from dikin.kernel import compiled
 from dikin.learners.chart import ChartLearner
 from dikin.learners.player import Aimed, Machine, Memory, Scratch
 from dikin.units import LossRange
+
+LONGEST = 10**12
+"""A horizon beyond which the grid has more than two million points."""
 
 
 class Grid(NamedTuple):
@@ -197,6 +200,11 @@ class KernelLine(ChartLearner):
                 "BanditNewton or AdaptiveLipschitz there"
             )
         self.horizon = whole(horizon, "horizon", 2, "the grid depends on it")
+        if self.horizon > LONGEST:
+            raise ParameterError(
+                f"horizon={self.horizon} needs a grid of {2 * self.horizon**0.5:.1g} points, and as "
+                f"many steps a round; at most {LONGEST:.0e} rounds can be planned for"
+            )
         radius = np.array([self.units.radius])
         low, high = -1.0 / domain.gauge(-radius), 1.0 / domain.gauge(radius)
         self._grid = Grid.of(low, high, self.horizon)
