@@ -113,7 +113,7 @@ def backend(request: Request) -> Iterator[None]:
     from joblib import parallel_config
 
     try:
-        client: Any = Client(request.dask, timeout=10)  # type: ignore[no-untyped-call]
+        client: Any = Client(request.dask, timeout=5)  # type: ignore[no-untyped-call]
     except (OSError, ValueError, TimeoutError) as reason:
         raise ParameterError(f"no Dask cluster answers at {request.dask} ({reason})") from reason
     with client, parallel_config("dask", client=client):
