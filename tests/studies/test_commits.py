@@ -216,6 +216,8 @@ def test_a_server_that_is_away() -> None:
     url = "postgresql://dikin@/postgres?host=/nowhere/at/all"
     with pytest.raises(errors.StoreError, match="is away"):
         dikin.Study(url, "a", fresh(), patience=0.05)
+    with pytest.raises(errors.StoreError, match="is away"):
+        dikin.Study.names(url)
 
 
 def test_a_missing_driver(monkeypatch: pytest.MonkeyPatch) -> None:

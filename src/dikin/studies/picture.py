@@ -20,21 +20,18 @@ FORMATS = ("png", "svg", "pdf")
 WIDTH = 42
 """Blocks of a curve: with its name and two numbers it fits into 80 columns."""
 BLOCKS = "▁▂▃▄▅▆▇█"
+NO_CERTIFICATE = "NaN: this learner has none, or answers have overlapped"
 
 Curve = NDArray[np.float64]
 
 
 def curves(rounds: Table) -> dict[str, Curve]:
     """What is drawn over the rounds."""
-    if len(rounds) and rounds["loss"].dtype == object:
-        raise StateError("this learner is told more than one number a round: no loss to draw")
-    count = np.arange(1, len(rounds) + 1)
-    return {
-        "loss": rounds["loss"],
-        "running mean": np.cumsum(rounds["loss"]) / count,
-        "curvature": rounds["curvature"],
-        "certificate": rounds["certificate"],
-    }
+    told = {name: rounds[name] for name in ("curvature", "certificate")}
+    if rounds["loss"].dtype == object:  # more than one number a round
+        return told
+    mean = np.cumsum(rounds["loss"]) / np.arange(1, len(rounds) + 1)
+    return {"loss": rounds["loss"], "running mean": mean} | told
 
 
 def sparkline(values: Curve, width: int = WIDTH) -> str:
@@ -94,6 +91,8 @@ def draw(study: Study, path: Path) -> None:
     if not len(rounds):
         raise StateError(f"study {study.name!r} has no history to draw yet")
     x, lines = rounds["round"], curves(rounds)
+    if "loss" not in lines:
+        raise StateError("this learner is told more than one number a round: no loss to draw")
     figure = Figure(figsize=(8, 7), layout="constrained")
     top, middle, bottom = figure.subplots(3, sharex=True, height_ratios=[3, 1.5, 2])
     top.plot(x, lines["loss"], ".", markersize=2, color="0.7", label="loss", rasterized=True)
@@ -108,7 +107,7 @@ def draw(study: Study, path: Path) -> None:
     bottom.plot(x, lines["certificate"], color="C3")
     bottom.set_ylabel("certificate")
     if not np.isfinite(lines["certificate"]).any():
-        bottom.text(0.5, 0.5, "NaN: it covers one query at a time", transform=bottom.transAxes)
+        bottom.text(0.5, 0.5, NO_CERTIFICATE, ha="center", transform=bottom.transAxes)
     bottom.set_xlabel("round")
     figure.suptitle(f"study {study.name}")
     content = BytesIO()

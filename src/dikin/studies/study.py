@@ -18,6 +18,7 @@ from dikin.errors import (
     ClosedQueryError,
     ParameterError,
     StateError,
+    StoreError,
     StudyExistsError,
     UnknownQueryError,
     UnknownStudyError,
@@ -25,7 +26,7 @@ from dikin.errors import (
 )
 from dikin.learners.base import Learner, Query
 from dikin.studies import journal, table
-from dikin.studies.database import Database, open_database
+from dikin.studies.database import Database, LostConnection, open_database
 from dikin.studies.journal import Event, Journal, Snapshot
 from dikin.studies.replica import Answer, Replica, query_id, snapshot_text
 from dikin.studies.session import Session
@@ -154,6 +155,8 @@ class Study:
         database = open_database(url, PATIENCE)
         try:
             return journal.names(database)
+        except LostConnection as lost:
+            raise StoreError(f"{database.name} is away: {lost}. Repeat the call later") from lost
         finally:
             database.close()
 
@@ -166,6 +169,9 @@ class Study:
     def close(self) -> None:
         """Let go of the database; the study stays in it."""
         self._session.close()
+
+    def __repr__(self) -> str:
+        return f"<Study {self.name!r} in {self._journal.database.name}>"
 
     def __enter__(self) -> Self:
         return self
@@ -350,7 +356,7 @@ def _unknown(database: Database, name: str) -> UnknownStudyError:
     others = did_you_mean(name, known) if known else " It has none at all."
     return UnknownStudyError(
         f"{database.name} has no study {name!r}.{others} To create one, give a learner: "
-        "Study(url, name, learner)"
+        "Study(url, name, learner), or dikin study create"
     )
 
 
