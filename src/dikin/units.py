@@ -115,6 +115,15 @@ def number(value: Any, name: str) -> float:
         raise ParameterError(f"{name} must be a number, got {value!r}") from reason
 
 
+def whole(value: Any, name: str, least: int, why: str) -> int:
+    """A whole constructor argument of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise ParameterError(f"{name} must be a whole number, got {value!r}")
+    if value < least:
+        raise ParameterError(f"{name} must be at least {least} ({why}), got {value}")
+    return int(value)
+
+
 def nonnegative(value: Any, name: str) -> float:
     """A finite constructor argument of at least zero."""
     given = number(value, name)

@@ -189,8 +189,8 @@ def test_it_learns_more_than_the_centre_knows(name: str) -> None:
 
 ADX: Callable[..., Learner] = dikin.AgarwalDekelXiao
 REFUSED: list[tuple[Callable[[], Any], type[Exception], str]] = [
-    (lambda: ADX(DISC, 0, 1.0, 0.5), errors.DomainError, "horizon"),
-    (lambda: ADX(DISC, 1000.0, 1.0, 0.5), errors.DomainError, "horizon"),
+    (lambda: ADX(DISC, 0, 1.0, 0.5), errors.ParameterError, "horizon"),
+    (lambda: ADX(DISC, 1000.0, 1.0, 0.5), errors.ParameterError, "horizon"),
     (lambda: ADX(DISC, 9, 0.0, 0.5), errors.ParameterError, "lipschitz"),
     (lambda: ADX(DISC, 9, nan, 0.5), errors.ParameterError, "lipschitz"),
     (lambda: ADX(DISC, 9, 1e300, 0.5, loss_range=(0, 1e-9)), errors.ParameterError, "lipschitz"),
@@ -198,19 +198,19 @@ REFUSED: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: ADX(DISC, 9, 1.0, 2.5), errors.CurvatureTooLargeError, "4L/D"),
     (lambda: ADX(DISC, 9, 1.0, 1e-200), errors.ParameterError, "inverse"),
     (lambda: ADX("disc", 9, 1.0, 0.5), errors.ParameterError, "domain"),
-    (lambda: dikin.TwoPoint(DISC, 1, 1.0), errors.DomainError, "ln T"),
+    (lambda: dikin.TwoPoint(DISC, 1, 1.0), errors.ParameterError, "ln T"),
     (lambda: dikin.TwoPoint(DISC, 9, -1.0), errors.ParameterError, "lipschitz"),
     (lambda: dikin.TwoPoint(DISC, 9, 1.0, -0.5), errors.ParameterError, "curvature"),
     (lambda: dikin.TwoPoint(DISC, 9, 1.0, 2.5), errors.CurvatureTooLargeError, "2.5"),
     (lambda: dikin.AOGD(DISC, loss_range=(1, 0)), errors.ParameterError, "low < high"),
-    (lambda: dikin.Tewa(DISC, 0), errors.DomainError, "horizon"),
+    (lambda: dikin.Tewa(DISC, 0), errors.ParameterError, "horizon"),
     (lambda: dikin.Tewa(DISC, 9, seed=-1), errors.ParameterError, "seed"),
-    (lambda: dikin.PseudoLine(DISC, 0, 1.0), errors.DomainError, "horizon"),
+    (lambda: dikin.PseudoLine(DISC, 0, 1.0), errors.ParameterError, "horizon"),
     (lambda: dikin.PseudoLine(DISC, 9, inf), errors.ParameterError, "lipschitz"),
-    (lambda: dikin.ReshapedFKM(DISC, True), errors.DomainError, "horizon"),
+    (lambda: dikin.ReshapedFKM(DISC, True), errors.ParameterError, "horizon"),
     (lambda: dikin.ReshapedFKM(DISC, 9, -1.0), errors.ParameterError, "lipschitz"),
     (lambda: dikin.PseudoKink(DISC, 0.0), errors.ParameterError, "lipschitz"),
-    (lambda: dikin.PseudoKink(DISC, 1.0, 0), errors.DomainError, "contexts"),
+    (lambda: dikin.PseudoKink(DISC, 1.0, 0), errors.ParameterError, "contexts"),
 ]
 
 

@@ -21,11 +21,11 @@ from functools import cached_property
 from math import log
 from typing import Any, NamedTuple, Self
 
-from dikin.domains.base import Domain, whole
+from dikin.domains.base import Domain
 from dikin.errors import CurvatureTooLargeError, ParameterError
 from dikin.learners.base import Learner
 from dikin.learners.descent import Descent
-from dikin.units import LARGEST, LossRange, moderate, strictly_positive
+from dikin.units import LARGEST, LossRange, moderate, strictly_positive, whole
 
 
 class HarmonicPace(NamedTuple):

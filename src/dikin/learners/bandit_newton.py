@@ -37,9 +37,9 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from dikin.domains.base import Array, Domain, whole
+from dikin.domains.base import Array, Domain
 from dikin.learners.chart import ChartLearner
-from dikin.units import LossRange, moderate, strictly_positive
+from dikin.units import LossRange, moderate, strictly_positive, whole
 
 NARROWEST = 1e20
 """How many times A may exceed what it was: steps of 1e-10 of the first ones."""

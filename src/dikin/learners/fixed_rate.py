@@ -14,10 +14,10 @@ from __future__ import annotations
 from math import log, sqrt
 from typing import Any, NamedTuple
 
-from dikin.domains.base import Domain, whole
+from dikin.domains.base import Domain
 from dikin.learners.barrier_ftrl import BarrierFTRL
 from dikin.theory import certificate
-from dikin.units import LossRange
+from dikin.units import LossRange, whole
 
 
 class FixedRate(NamedTuple):

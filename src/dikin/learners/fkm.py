@@ -17,9 +17,9 @@ from collections.abc import Iterator
 from math import sqrt
 from typing import Any, NamedTuple, Self
 
-from dikin.domains.base import Domain, whole
+from dikin.domains.base import Domain
 from dikin.learners.descent import Descent
-from dikin.units import LossRange, moderate, strictly_positive
+from dikin.units import LossRange, moderate, strictly_positive, whole
 
 
 class FixedPace(NamedTuple):

@@ -16,11 +16,11 @@ from functools import cached_property
 from math import log, sqrt
 from typing import Any, NamedTuple, Self
 
-from dikin.domains.base import Domain, whole
+from dikin.domains.base import Domain
 from dikin.errors import CurvatureTooLargeError
 from dikin.learners.barrier_ftrl import BarrierFTRL
 from dikin.theory import certificate
-from dikin.units import LossRange, moderate, nonnegative, strictly_positive
+from dikin.units import LossRange, moderate, nonnegative, strictly_positive, whole
 
 
 class KnownCurvature(NamedTuple):

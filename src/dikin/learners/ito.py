@@ -36,7 +36,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from dikin.domains.base import Aim, Array, Domain, Frame, whole
+from dikin.domains.base import Aim, Array, Domain, Frame
 from dikin.domains.normal import NormalGeometry
 from dikin.errors import (
     CurvatureTooLargeError,
@@ -45,7 +45,7 @@ from dikin.errors import (
     ParameterError,
 )
 from dikin.learners.base import Learner
-from dikin.units import LossRange, moderate, nonnegative, one_of, strictly_positive
+from dikin.units import LossRange, moderate, nonnegative, one_of, strictly_positive, whole
 
 
 class Reach(NamedTuple):

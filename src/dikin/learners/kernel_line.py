@@ -28,12 +28,12 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from dikin.domains.base import Array, Domain, whole
+from dikin.domains.base import Array, Domain
 from dikin.errors import DomainError, ParameterError
 from dikin.kernel import compiled
 from dikin.learners.chart import ChartLearner
 from dikin.learners.player import Aimed, Machine, Memory, Scratch
-from dikin.units import LossRange
+from dikin.units import LossRange, whole
 
 LONGEST = 10**12
 """A horizon beyond which the grid has more than two million points."""

@@ -32,11 +32,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from dikin.domains.base import Array, Domain, Frame, Place, whole
+from dikin.domains.base import Array, Domain, Frame, Place
 from dikin.domains.dense import minimise
 from dikin.learners.chart import ChartLearner
 from dikin.learners.descent import Looked
-from dikin.units import LossRange, one_of
+from dikin.units import LossRange, one_of, whole
 
 
 class LiftedLinear(ChartLearner):

@@ -30,10 +30,10 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from dikin.domains.base import NOTHING, Array, ClosedGeometry, Domain, whole
+from dikin.domains.base import NOTHING, Array, ClosedGeometry, Domain
 from dikin.learners.base import Learner
 from dikin.learners.player import Aimed, Machine, Memory, Scratch
-from dikin.units import LossRange
+from dikin.units import LossRange, whole
 
 
 @dataclass(slots=True)

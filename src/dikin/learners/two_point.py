@@ -27,12 +27,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from dikin.domains.base import Array, Domain, whole
+from dikin.domains.base import Array, Domain
 from dikin.feedback import Feedback
 from dikin.learners.agarwal_dekel_xiao import HarmonicPace, believed_curvature
 from dikin.learners.descent import Descent, Looked
 from dikin.learners.fkm import FixedPace
-from dikin.units import LossRange, moderate, strictly_positive
+from dikin.units import LossRange, moderate, strictly_positive, whole
 
 
 def convex_pace(dim: int, inradius: float, horizon: int, lipschitz: float) -> FixedPace:
