@@ -33,6 +33,7 @@ from dikin.learners.adaptive_lipschitz import AdaptiveLipschitz as AdaptiveLipsc
 from dikin.learners.adaptive_smooth import AdaptiveSmooth as AdaptiveSmooth
 from dikin.learners.base import Learner as Learner
 from dikin.learners.base import Query as Query
+from dikin.learners.corral import Corral as Corral
 from dikin.learners.discard import Discard as Discard
 from dikin.learners.fkm import FKM as FKM
 from dikin.learners.hazan_levy import HazanLevy as HazanLevy

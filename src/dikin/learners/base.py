@@ -309,11 +309,16 @@ class Learner(ABC):
             return None
 
     @classmethod
+    def _anew(cls, domain: Domain, arguments: dict[str, Any], seed: int | None = None) -> Self:
+        """The learner with these `arguments`, before its first round."""
+        return cls(domain, **arguments, seed=seed)
+
+    @classmethod
     def restore(cls, domain: Domain, state: dict[str, Any]) -> Self:
         """A learner that continues exactly as the one that gave the state would have."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PaperConstantsWarning)  # said when it was built
-            learner = cls(domain, **state["arguments"])
+            learner = cls._anew(domain, state["arguments"])
         if state["size"] != learner.geometry.size:
             raise StateError(f"the state was saved on another domain than {domain}")
         learner.rounds, learner._next = int(state["rounds"]), int(state["next"])
