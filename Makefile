@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: reproduce test lint demo bench stub page clean
+.PHONY: reproduce test lint demo traffic bench stub page clean
 .DELETE_ON_ERROR:
 
 reproduce: $(READY)
@@ -20,6 +20,9 @@ lint: $(READY)
 
 demo: $(READY)
 	$(BIN)/python examples/changing_curvature.py
+
+traffic: $(READY)
+	$(BIN)/python examples/traffic_split.py
 
 bench: $(READY)
 	$(BIN)/python benchmarks/run.py

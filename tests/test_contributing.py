@@ -21,7 +21,7 @@ BLOCKS = {
     name: next(
         b for b in re.findall(r"```python\n(.*?)```", PAGE, flags=re.S) if f"class {cls}(" in b
     )
-    for name, cls in {"halfball": "Halfball", "scrible": "Scrible"}.items()
+    for name, cls in {"halfball": "Halfball", "anytime": "Anytime"}.items()
 }
 
 
@@ -57,8 +57,8 @@ def test_a_domain_is_one_file(drop) -> None:
 
 
 def test_a_learner_is_one_file(drop) -> None:
-    cls = drop(dikin.learners, "scrible").Scrible
-    assert registry.learners()["scrible"] is cls
+    cls = drop(dikin.learners, "anytime").Anytime
+    assert registry.learners()["anytime"] is cls
     assert len(dikin.check_learner(cls, dikin.Ball(2))) > 8
     world = dikin.Linear(dikin.Ball(2), seed=1)
     (learner, *_) = cls.examples(dikin.Ball(2), 1)

@@ -48,6 +48,19 @@ class Flat(BoxGeometry):
         return super().solve(linear, 0.0, weight, near)
 
 
+class Radial(BoxGeometry):
+    """Shrinks a vector towards the centre instead of finding the nearest point."""
+
+    def project(self, linear: Array, near: Any) -> Any:
+        most = float(np.abs(linear / self.half).max())
+        return super().project(linear / max(1.0, most), near)
+
+
+class Blunt(BoxGeometry):
+    def project(self, linear: Array, near: Any) -> Any:
+        return self.solve(linear, 1.0, 1e-6, near)
+
+
 class Wide(BoxGeometry):
     def frame(self, place: Any, kappa: float, shift: float) -> Any:
         return super().frame(place, kappa, 0.999 * shift)
@@ -137,6 +150,8 @@ GEOMETRY_MUTANTS = [
     DomainMutant("check_solve_is_stationary", "the weight is wrong", box, geometry(Heavier)),
     DomainMutant("check_solve_is_stationary", "onto the boundary", box, geometry(Overshooting)),
     DomainMutant("check_solve_is_stationary", "no quadratic", box, geometry(Flat)),
+    DomainMutant("check_project_finds_the_nearest_point", "radially", box, geometry(Radial)),
+    DomainMutant("check_project_finds_the_nearest_point", "too far inside", box, geometry(Blunt)),
     DomainMutant("check_geometry_agrees_with_the_oracles", "another place", box, geometry(Heavier)),
     DomainMutant("check_geometry_agrees_with_the_oracles", "too wide", box, geometry(Wide)),
     DomainMutant("check_aim_lies_on_the_ellipsoid", "a root is missing", box, geometry(Rootless)),

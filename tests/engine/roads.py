@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable, Iterator
 from itertools import product
-from math import isfinite
+from math import inf
 from typing import Any, NamedTuple
 
 from dikin import registry
@@ -13,9 +14,8 @@ from dikin.domains.base import ClosedGeometry, Domain
 from dikin.engine import loop
 from dikin.engine.play import compiles
 from dikin.environments.base import Environment
+from dikin.errors import DikinError
 from dikin.learners.player import Scratch
-
-CONSTANTS = ("sharp", "paper")
 
 
 class Game(NamedTuple):
@@ -32,15 +32,18 @@ class Game(NamedTuple):
 
     def learner(self, seed: int = 5) -> Any:
         world = self.environment(seed)
-        bend = {"smoothness": world.smoothness, "lipschitz": world.lipschitz}
+        wanted = inspect.signature(self.learner_class).parameters
         settings = {
-            **bend,
+            "smoothness": world.smoothness,
+            "lipschitz": world.lipschitz,
+            "curvature": world.curvature(1) or world.smoothness / 2 or 1.0,
             "loss_range": world.loss_range,
-            "horizon": 10**12 if self.constants == "paper" else None,
+            "horizon": 10**12 if self.constants == "paper" else 1000,
             "constants": self.constants,
             "seed": seed,
         }
-        wanted = inspect.signature(self.learner_class).parameters
+        if self.constants == "sharp" and "constants" in wanted:
+            settings["horizon"] = None
         given = {name: value for name, value in settings.items() if name in wanted}
         return self.learner_class(self.domain, **given)
 
@@ -61,14 +64,35 @@ def closed_domains() -> list[Domain]:
 
 
 def games() -> Iterator[Game]:
-    """Everything that has kernels, in every combination."""
-    learners, constants = registry.learners().values(), CONSTANTS
-    for domain, learner, constant in product(closed_domains(), learners, constants):
-        for cls in registry.environments().values():
-            for index, world in enumerate(cls.examples(domain, 0)):
-                smooth = "smoothness" in inspect.signature(learner).parameters
-                if compiles(world.world) and not (smooth and not isfinite(world.smoothness)):
-                    yield Game(domain, cls, index, learner, constant)
+    """Everything that has kernels; those with two sets of constants in every combination."""
+    for domain, learner in product(closed_domains(), registry.learners().values()):
+        twofold = "constants" in inspect.signature(learner).parameters
+        for constants in ("sharp", "paper") if twofold else ("sharp",):
+            for cls in registry.environments().values():
+                worlds = list(cls.examples(domain, 0))
+                for index, world in enumerate(worlds if twofold else worlds[-1:]):
+                    game = Game(
+                        domain, cls, index if twofold else len(worlds) - 1, learner, constants
+                    )
+                    if compiles(world.world) and playable(game, world):
+                        yield game
+
+
+def playable(game: Game, world: Environment) -> bool:
+    """Whether a learner is made for such losses, and has a player."""
+    if getattr(game.learner_class, "smoothness", None) == 0.0 and world.smoothness != 0.0:
+        return False
+    wanted = inspect.signature(game.learner_class).parameters
+    if "smoothness" in wanted and not (0 <= world.smoothness < inf):
+        return False
+    if "curvature" in wanted and world.smoothness == 0.0:
+        return False
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return game.learner().machine() is not None
+    except (DikinError, TypeError):
+        return False  # not on such a domain, or built from other things
 
 
 def covering(games: list[Game]) -> list[Game]:

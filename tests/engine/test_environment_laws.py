@@ -12,7 +12,7 @@ from dikin import registry
 from dikin.checks import environment as laws
 from dikin.domains.ball import Ball
 from dikin.environments.kink import Kink
-from dikin.environments.ridge import Ridge
+from dikin.environments.ridge import Ridge, RidgeWorld
 from dikin.errors import CheckFailedError
 from dikin.streams import stream
 
@@ -70,12 +70,26 @@ class NotItsTotal(Kink):
         return point, total + 0.01
 
 
+class Sideways(Ridge):
+    """Its gradient has one entry too small by a hundredth."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.world = SidewaysWorld(*self.world)
+
+
+class SidewaysWorld(RidgeWorld):
+    def gradient(self, round: int, chance: float, x: Any) -> Any:
+        return super().gradient(round, chance, x) * np.array([0.99, 1.0, 1.0])
+
+
 MUTANTS = {
     "check_losses_are_as_strongly_convex_as_told": [TooCurved],
     "check_losses_are_as_smooth_as_declared": [TooRound],
     "check_losses_are_as_steep_as_declared": [TooSteep],
     "check_losses_keep_the_declared_range": [OutOfRange],
     "check_losses_do_not_depend_on_play": [Watching],
+    "check_gradients_support_the_losses": [Sideways],
     "check_best_is_no_worse_than_any_point": [NotTheBest, NotItsTotal],
 }
 

@@ -39,8 +39,9 @@ def agree(game: Game, one: Road, two: Road) -> None:
     gap = float(np.abs(a.center - b.center).max()) / game.domain.radius
     if not gap <= 1e-9:
         raise CheckFailedError(f"centres differ by {gap:.1e} of the radius")
-    if not abs(a.certificate / b.certificate - 1) <= 1e-9:
-        raise CheckFailedError(f"certificates are {a.certificate} and {b.certificate}")
+    ours, theirs = (getattr(each, "certificate", 1.0) for each in (a, b))
+    if not abs(ours / theirs - 1) <= 1e-9:
+        raise CheckFailedError(f"certificates are {ours} and {theirs}")
     if not np.allclose(world_a.sums, world_b.sums, rtol=1e-9, atol=1e-9 * ROUNDS):
         raise CheckFailedError(f"sums are {world_a.sums} and {world_b.sums}")
     # These never depend on the order of a sum.
@@ -65,7 +66,9 @@ def test_the_compiled_kernels_agree_with_ask_and_tell(game: Game) -> None:
 
 def test_every_type_of_kernel_is_compiled_once() -> None:
     assert len(ALL) > 200
-    assert 8 < len(covering(ALL)) < 30
+    assert 8 < len(covering(ALL)) < 40
+    played = {game.learner_class.__name__ for game in ALL}
+    assert {"AdaptiveSmooth", "FKM", "Scrible", "HazanLevy", "Discard"} <= played
 
 
 def one_round_late(learner: Any, environment: Environment) -> Any:
@@ -79,7 +82,7 @@ def other_noise(learner: Any, environment: Environment) -> Any:
 
 
 def wrong_scale(learner: Any, environment: Environment) -> Any:
-    learner._total *= 1 + 1e-6
+    learner._total *= 1 + 1e-6  # ALL[0] is played by a learner with a schedule
     return readable(learner, environment)
 
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dikin import storage
-from dikin.checks.probing import EPS, Spot, fail, skew
+from dikin.checks.probing import EPS, Spot, boundary, fail, finite_inside, skew
 from dikin.domains.base import Aim, Array, Domain, Frame, Geometry, Place
 from dikin.domains.dense import DenseGeometry
 from dikin.streams import Generator
@@ -146,6 +146,28 @@ def _decrement(form: Form, at: Spot, update: Update) -> float:
     slope = slope + weight * form.scale * form.domain.gradient(at.v)
     bend = form.matrix(at, weight, quadratic)
     return sqrt(max(float(slope @ np.linalg.solve(bend, slope)) / weight, 0.0))
+
+
+def check_project_finds_the_nearest_point(domain: Domain, rng: Generator) -> None:
+    """(w - p).(v - p) <= 0 for every v of the set, if p is the point of the set nearest to w.
+
+    The update with the weight e ends at w - p = e grad psi(p), and grad psi(p).(v - p) <= nu. The
+    path ends at e = 1e-10; the rest is rounding. Points v are where rays leave the set.
+    """
+    ends = list(boundary(domain, rng, 12))
+    for form in forms(domain):
+        place = form.geometry.start()
+        frame = form.geometry.frame(place, 0.0, 1.0)
+        for length in (0.01, 0.3, 1.0, 3.0, 10.0):
+            aim = frame.aim(rng.standard_normal(form.geometry.size))
+            w = aim.point(length * domain.radius / form.scale / sqrt(aim.square))
+            place = form.geometry.project(-w, place)
+            p = form.chart(form.geometry.vector(place))
+            most = max(float((form.chart(w) - p) @ (v / form.scale - p)) for v in ends)
+            if not most <= 1.01e-10 * domain.nu + 1e-12 * (domain.radius / form.scale) ** 2:
+                fail(domain, f"a vector of length {length} has a nearer point, by {most:.3g}")
+            if not finite_inside(domain, (1 - DIGITS) * form.scale * p):
+                fail(domain, f"the projection of a vector of length {length} is not inside")
 
 
 def check_geometry_agrees_with_the_oracles(domain: Domain, rng: Generator) -> None:
