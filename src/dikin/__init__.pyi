@@ -27,6 +27,7 @@ from dikin.environments.patterns import FlatFirst as FlatFirst
 from dikin.environments.patterns import FlatLast as FlatLast
 from dikin.environments.quadratic import Quadratic as Quadratic
 from dikin.environments.ridge import Ridge as Ridge
+from dikin.environments.shifted import Shifted as Shifted
 from dikin.environments.understated import Understated as Understated
 from dikin.errors import DikinError as DikinError
 from dikin.learners.adaptive_lipschitz import AdaptiveLipschitz as AdaptiveLipschitz
