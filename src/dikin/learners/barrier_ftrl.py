@@ -146,19 +146,17 @@ class BarrierPlayer(NamedTuple):
         scratch: Scratch,
     ) -> None:
         schedule, numbers, (norm, trace, unit) = self.schedule, memory.numbers, aimed
-        if curvature < schedule.least:
-            numbers[2] += THROWN_AWAY
-            return
         total, rate, reach = numbers[0], numbers[1], schedule.reach
+        # A round thrown away is one that adds nothing: to branch here would cost every round.
+        kept = 1.0 if curvature >= schedule.least else 0.0
         sigma = schedule.trust * curvature + schedule.assumed
         lam = schedule.regularisation(total + sigma)
-        slope = schedule.dim * (loss + 0.5 * lam * norm) / reach
-        added = sigma + lam
-        self.kernel.recoil(
-            memory.state, scratch.work, scratch.noise, slope * unit, added, memory.linear
-        )
+        slope = schedule.dim / reach * (loss + 0.5 * lam * norm)
+        added, scale = kept * (sigma + lam), kept * slope * unit
+        self.kernel.recoil(memory.state, scratch.work, scratch.noise, scale, added, memory.linear)
         spread = reach * reach * trace
-        numbers[2] += schedule.cost(lam, sigma, spread, rate, total, abs(slope))
+        cost = schedule.cost(lam, sigma, spread, rate, total, abs(slope))
+        numbers[2] += kept * cost + (1.0 - kept) * THROWN_AWAY
         numbers[0] = total + added
         numbers[1] = schedule.rate(numbers[0], round + 1)
         self.kernel.solve(memory.linear, numbers[0], schedule.kappa / numbers[1], memory.state)
@@ -222,7 +220,7 @@ class BarrierFTRL(Learner):
             return
         sigma = schedule.trust * curvature + schedule.assumed
         lam = schedule.regularisation(before + sigma)
-        slope = schedule.dim * (loss + 0.5 * lam * asked.square) / schedule.reach
+        slope = schedule.dim / schedule.reach * (loss + 0.5 * lam * asked.square)
         added = sigma + lam
         linear = self._linear + asked.aim.recoil(slope * asked.scale, added)
         total = before + added

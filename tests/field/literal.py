@@ -1,0 +1,154 @@
+"""The older algorithms word for word, in the paper's units: lists of everything, nothing clever.
+
+Each is told the point that the shipped learner played and its loss, recovers the direction from the
+point, and says where its own centre goes. A point off the sphere that the text prescribes is an
+error by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import log, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reference.barriers import Normalised
+
+Array = NDArray[np.float64]
+
+
+class OffTheSphereError(AssertionError):
+    """A played point is not where the text puts it."""
+
+
+def newton(
+    gradient: Callable[[Array], Array],
+    hessian: Callable[[Array], Array],
+    value: Callable[[Array], float],
+    start: Array,
+) -> Array:
+    """The minimiser of a smooth convex function that is infinite outside, by halving steps."""
+    x = start
+    for _ in range(200):
+        step = -np.linalg.solve(hessian(x), gradient(x))
+        length = 1.0
+        while length > 1e-12 and not value(x + length * step) <= value(x) + 1e-14 * abs(value(x)):
+            length /= 2
+        x = x + length * step
+        if float(np.linalg.norm(step)) < 1e-13:
+            break
+    return x
+
+
+class FixedRate:
+    """A2, A4, A5: x_{t+1} = argmin eta <sum g, x> + R(x), exploring at the share delta."""
+
+    def __init__(self, psi: Normalised, eta: float, delta: float) -> None:
+        self.psi, self.eta, self.delta = psi, eta, delta
+        self.estimates: list[Array] = []
+        self.centers = [np.zeros(psi.dim)]
+
+    def ellipsoid(self) -> Array:
+        return self.psi.hessian(self.centers[-1])
+
+    def told(self, x: Array, loss: float) -> None:
+        H, y, d = self.ellipsoid(), self.centers[-1], self.psi.dim
+        h = (x - y) / self.delta
+        if abs(sqrt(h @ H @ h) - 1) > 1e-7:
+            raise OffTheSphereError(f"h'Hh = {h @ H @ h}")
+        values, vectors = np.linalg.eigh(H)
+        root = (vectors * np.sqrt(values)) @ vectors.T
+        u = root @ h
+        self.estimates.append(d / self.delta * loss * (root @ u))
+        self.centers.append(self.minimise())
+
+    def minimise(self) -> Array:
+        total = np.sum(self.estimates, axis=0)
+        return newton(
+            lambda x: self.eta * total + self.psi.gradient(x),
+            self.psi.hessian,
+            lambda x: self.eta * float(total @ x) + self.psi.value(x),
+            self.centers[-1],
+        )
+
+
+class KnownCurvature(FixedRate):
+    """A6: H_t = Hessian R(y_t) + eta sigma t I, and (sigma/2)|x - y_s|^2 in the leader."""
+
+    def __init__(self, psi: Normalised, eta: float, sigma: float) -> None:
+        super().__init__(psi, eta, 1.0)
+        self.sigma = sigma
+
+    def ellipsoid(self) -> Array:
+        round = len(self.estimates) + 1
+        return super().ellipsoid() + self.eta * self.sigma * round * np.eye(self.psi.dim)
+
+    def minimise(self) -> Array:
+        sigma, eta, played = self.sigma, self.eta, self.centers
+
+        def value(x: Array) -> float:
+            terms = zip(self.estimates, played, strict=True)
+            leader = sum(g @ x + sigma / 2 * (x - y) @ (x - y) for g, y in terms)
+            return eta * float(leader) + self.psi.value(x)
+
+        def gradient(x: Array) -> Array:
+            terms = zip(self.estimates, played, strict=True)
+            slope: Array = sum((g + sigma * (x - y) for g, y in terms), np.zeros(self.psi.dim))
+            return eta * slope + self.psi.gradient(x)
+
+        def hessian(x: Array) -> Array:
+            bend = eta * sigma * len(self.estimates) * np.eye(self.psi.dim)
+            return self.psi.hessian(x) + bend
+
+        return newton(gradient, hessian, value, self.centers[-1])
+
+
+class BanditGradientDescent:
+    """A1: y <- Proj_{(1-alpha)K}(y - nu_step v u), u the direction played at distance delta."""
+
+    def __init__(
+        self, project: Callable[[Array], Array], delta: float, alpha: float, step: float, dim: int
+    ) -> None:
+        self.project, self.delta, self.alpha, self.step = project, delta, alpha, step
+        self.centers = [np.zeros(dim)]
+
+    def told(self, x: Array, loss: float, center: Array) -> None:
+        """The direction is seen from the shipped centre: rounding would grow by 1/delta."""
+        u = (x - center) / self.delta
+        if abs(float(np.linalg.norm(u)) - 1) > 1e-9:
+            raise OffTheSphereError(f"|u| = {np.linalg.norm(u)}")
+        moved = self.centers[-1] - self.step * loss * u
+        shrunk = 1 - self.alpha
+        self.centers.append(shrunk * self.project(moved / shrunk))
+
+
+# --- the tunings of the text ---------------------------------------------------------------------
+
+
+def scrible_rate(d: int, nu: float, T: int) -> float:
+    return sqrt(nu * log(T) / T) / d
+
+
+def saha_tewari_reach(d: int, nu: float, T: int, beta: float, D: float) -> float:
+    a, c = d * sqrt(nu * T * log(T)), 3 / 8 * beta * D**2
+    return min(1.0, float(np.cbrt(a / (c * T))))
+
+
+def lipschitz_reach(d: int, nu: float, T: int, L: float, D: float) -> float:
+    return min(1.0, sqrt(2 * d * sqrt(nu * T * log(T)) / (L * D * T)))
+
+
+def hazan_levy_rate(d: int, nu: float, T: int, beta: float, sigma: float) -> float:
+    return sqrt((nu + 2 * beta / sigma) * log(T) / (2 * d**2 * T))
+
+
+def fkm_lipschitz(d: int, T: int, L: float, r: float) -> tuple[float, float, float]:
+    """Delta, alpha and nu_step, with R = C = 1."""
+    delta = T**-0.25 * sqrt(d * r / (3 * (L * r + 1)))
+    return delta, delta / r, 1 / sqrt(T)
+
+
+def fkm_general(d: int, T: int, r: float) -> tuple[float, float, float]:
+    delta = float(np.cbrt(r * d**2 / (12 * T)))
+    return delta, float(np.cbrt(3 * d / (2 * r * sqrt(T)))), 1 / sqrt(T)

@@ -1,0 +1,153 @@
+"""The learners with a barrier and a fixed rate against their texts."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dikin
+from dikin.learners.base import Learner
+from field import literal
+from reference import barriers
+from reference.barriers import Normalised
+
+T, ROUNDS = 3000, 40
+LOSSES = (3.0, 11.0)
+SETS: dict[str, tuple[Any, barriers.UserBarrier]] = {
+    "ball": (dikin.Ball(3, 2.5, [1, -2, 0]), barriers.BallBarrier(np.array([1.0, -2, 0]), 2.5)),
+    "box": (
+        dikin.Box([0, -1], [4, 2]),
+        barriers.BoxBarrier(np.array([0.0, -1]), np.array([4.0, 2])),
+    ),
+    "simplex": (dikin.Simplex(4), barriers.SimplexBarrier(4)),
+}
+
+
+class Units:
+    """The paper's units by hand: lengths in R, losses in [-1, 1]."""
+
+    def __init__(self, domain: Any, barrier: barriers.UserBarrier) -> None:
+        self.domain, self.R, self.B = domain, barrier.reach(), (LOSSES[1] - LOSSES[0]) / 2
+        self.psi = Normalised(barrier, self.R)
+        self.d, self.nu = self.psi.dim, barrier.nu
+        self.D = domain.diameter / self.R
+        self.beta = 0.5 * self.R**2 / self.B
+        self.sigma = 0.2 * self.R**2 / self.B
+        self.L = 1.5 * self.R / self.B
+
+
+def scrible(units: Units) -> tuple[Learner, Any]:
+    learner = dikin.Scrible(units.domain, T, loss_range=LOSSES, seed=2)
+    return learner, literal.FixedRate(units.psi, literal.scrible_rate(units.d, units.nu, T), 1.0)
+
+
+def saha_tewari(units: Units) -> tuple[Learner, Any]:
+    learner = dikin.SahaTewari(units.domain, T, 0.5, loss_range=LOSSES, seed=2)
+    delta = literal.saha_tewari_reach(units.d, units.nu, T, units.beta, units.D)
+    eta = delta * literal.scrible_rate(units.d, units.nu, T)
+    return learner, literal.FixedRate(units.psi, eta, delta)
+
+
+def lipschitz_barrier(units: Units) -> tuple[Learner, Any]:
+    learner = dikin.LipschitzBarrier(units.domain, T, 1.5, loss_range=LOSSES, seed=2)
+    delta = literal.lipschitz_reach(units.d, units.nu, T, units.L, units.D)
+    eta = delta * literal.scrible_rate(units.d, units.nu, T)
+    return learner, literal.FixedRate(units.psi, eta, delta)
+
+
+def hazan_levy(units: Units) -> tuple[Learner, Any]:
+    learner = dikin.HazanLevy(units.domain, T, 0.5, 0.2, loss_range=LOSSES, seed=2)
+    eta = literal.hazan_levy_rate(units.d, units.nu, T, units.beta, units.sigma)
+    return learner, literal.KnownCurvature(units.psi, eta, units.sigma)
+
+
+BUILD: dict[str, Callable[[Units], tuple[Learner, Any]]] = {
+    "scrible": scrible,
+    "saha_tewari": saha_tewari,
+    "lipschitz_barrier": lipschitz_barrier,
+    "hazan_levy": hazan_levy,
+}
+
+
+def widest_gap(learner: Learner, text: Any, units: Units) -> float:
+    """The largest distance between the two centres over a game, in the paper's units."""
+    gap = 0.0
+    for t in range(ROUNDS):
+        query = learner.ask()
+        x = units.psi.from_user(query.point)
+        loss = float(np.cos(3 * x.sum() + t))
+        learner.tell(query, 7 + 4 * loss)
+        text.told(x, loss)
+        ours = units.psi.from_user(learner.center)
+        gap = max(gap, float(np.linalg.norm(ours - text.centers[-1])))
+    return gap
+
+
+@pytest.mark.parametrize("name", BUILD)
+@pytest.mark.parametrize("place", SETS)
+def test_the_learner_is_its_text(name: str, place: str) -> None:
+    units = Units(*SETS[place])
+    # Both solve to rounding; a gap would grow from round to round.
+    assert widest_gap(*BUILD[name](units), units) < 1e-9
+
+
+def slower(text: Any) -> None:
+    text.eta *= 0.999
+
+
+def shorter(text: Any) -> None:
+    text.delta *= 0.999
+
+
+def without_the_round(text: Any) -> None:
+    """The factor t of Hazan and Levy's ellipsoid, as a public script drops it."""
+    text.ellipsoid = lambda: (
+        text.psi.hessian(text.centers[-1]) + text.eta * text.sigma * np.eye(text.psi.dim)
+    )
+
+
+def without_curvature(text: Any) -> None:
+    text.sigma = 0.0
+
+
+MUTANTS = [
+    ("scrible", slower),
+    ("saha_tewari", slower),
+    ("saha_tewari", shorter),
+    ("lipschitz_barrier", shorter),
+    ("hazan_levy", slower),
+    ("hazan_levy", without_the_round),
+    ("hazan_levy", without_curvature),
+]
+
+
+@pytest.mark.parametrize(("name", "spoil"), MUTANTS)
+def test_another_text_is_noticed(name: str, spoil: Callable[[Any], None]) -> None:
+    units = Units(*SETS["ball"])
+    learner, text = BUILD[name](units)
+    spoil(text)
+    with contextlib.suppress(literal.OffTheSphereError):
+        assert widest_gap(learner, text, units) > 1e-6
+
+
+def test_discard_is_hazan_levy_on_the_rounds_that_count() -> None:
+    domain = dikin.Ball(2)
+    naive = dikin.Discard(domain, T, 0.5, 0.2, seed=2)
+    bare = dikin.HazanLevy(domain, T, 0.5, 0.2, seed=2)
+    for t in range(60):
+        query = naive.ask()
+        loss = float(np.cos(t))
+        if t % 3:
+            naive.tell(query, loss, 0.1)
+            bare.ask()  # the same noise is drawn, and nothing learnt from it
+            bare.forget(t)
+        else:
+            naive.tell(query, loss, 0.2)
+            bare.tell(bare.ask(), loss)
+        assert np.array_equal(naive.center, bare.center)
+    assert naive.rounds == 60
+    assert naive.certificate > bare.certificate + 2 * 40
