@@ -39,10 +39,7 @@ def draw_all(
 
     def keep(figure: Any, name: str, caption: str) -> None:
         file = out / f"{name}.png"
-        content = io.BytesIO()
-        figure.savefig(content, dpi=120)
-        replace_file(file, content.getvalue())
-        plt.close(figure)
+        saved(plt, figure, file)
         drawn.append((file, caption))
 
     for number, lines in measured.items():
@@ -55,6 +52,14 @@ def draw_all(
     keep(*_schedule(plt, request))
     keep(*_lemma(plt))
     return drawn
+
+
+def saved(plt: Any, figure: Any, file: Path) -> None:
+    """Write a figure, the file replaced as a whole."""
+    content = io.BytesIO()
+    figure.savefig(content, dpi=120)
+    replace_file(file, content.getvalue())
+    plt.close(figure)
 
 
 def _regret(plt: Any, number: int, lines: list[Line]) -> tuple[Any, str, str]:

@@ -114,7 +114,7 @@ class Corral(Learner):
 
     def _recipe(self, base: Learner) -> tuple[type[Learner], dict[str, Any]]:
         """What a base is made from."""
-        name, spec = type(base).__name__, self._domain_spec()
+        name, spec = base.__class__.__name__, self._domain_spec()
         if base.feedback is not Feedback.VALUE:
             raise ParameterError(
                 f"{name} must be told {base.feedback.value}; Corral hands on one loss a round: "
@@ -125,7 +125,7 @@ class Corral(Learner):
                 f"{name} plays on {base.domain} and Corral on another domain, {self.domain}: give "
                 "both the same"
             )
-        return type(base), base.arguments()
+        return base.__class__, base.arguments()
 
     def _started(self, i: int, rho: float) -> Learner:
         """Base i before its first round, for losses that are rho times as large."""

@@ -1,0 +1,137 @@
+"""The environments of `dikin compare`, and what a learner may honestly be told about each.
+
+One list: an arena is a name, a sentence, and a function from the horizon and a seed to a game.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from dikin.domains.ball import Ball
+from dikin.domains.box import Box
+from dikin.environments.base import Environment
+from dikin.environments.cone import Cone
+from dikin.environments.kink import Kink
+from dikin.environments.linear import Linear
+from dikin.environments.patterns import Decaying, FlatFirst, FlatLast
+from dikin.environments.quadratic import Quadratic
+from dikin.environments.ridge import Ridge
+from dikin.environments.shifted import Shifted
+from dikin.environments.understated import Understated
+
+DISC, LINE, CUBE = Ball(2), Box([-1.0], [1.0]), Box(np.full(50, -1.0), np.full(50, 1.0))
+
+
+@dataclass(frozen=True)
+class Arena:
+    """A game to be compared on."""
+
+    name: str
+    words: str
+    game: Callable[[int, int], Environment]
+    """From the horizon and a seed."""
+
+
+def _shifted(calm: Environment) -> Environment:
+    """With constants twice as large as the losses themselves."""
+    return Shifted(calm, 2.0 * calm.loss_range[1])
+
+
+GAMES: dict[str, tuple[str, Callable[[int, int], Environment]]] = {
+    "constant": (
+        "constant curvature, disc",
+        lambda horizon, seed: Ridge(DISC, 1.0, 0.5, seed),
+    ),
+    "hidden": (
+        "`constant`, and nobody tells the curvature",
+        lambda horizon, seed: Understated(Ridge(DISC, 1.0, 0.5, seed)),
+    ),
+    "zero": (
+        "no curvature, disc",
+        lambda horizon, seed: Ridge(DISC, 1.0, 0.0, seed),
+    ),
+    "tenth-flat": (
+        "the first tenth of the rounds says nothing, then curved, disc",
+        lambda horizon, seed: Quadratic(DISC, FlatFirst(1.0, horizon // 10), seed),
+    ),
+    "half-flat": (
+        "curved, and no curvature in the second half, disc",
+        lambda horizon, seed: Ridge(DISC, 1.0, FlatLast(0.5, horizon, horizon // 2), seed),
+    ),
+    "decaying": (
+        "curvature t^-0.3, disc",
+        lambda horizon, seed: Ridge(DISC, 1.0, Decaying(1.0, 0.3), seed),
+    ),
+    "linear": (
+        "linear losses, disc",
+        lambda horizon, seed: Linear(DISC, 1.0, seed),
+    ),
+    "moving": (
+        "bowls whose minimum jumps, disc",
+        lambda horizon, seed: Quadratic(DISC, 1.0, seed),
+    ),
+    "offset": (
+        "`constant`, with a random constant in each loss",
+        lambda horizon, seed: _shifted(Ridge(DISC, 1.0, 0.5, seed)),
+    ),
+    "cone": (
+        "Lipschitz, steep in every direction, no curvature, disc",
+        lambda horizon, seed: Cone(DISC, 1.0, 0.0, seed),
+    ),
+    "line": (
+        "Lipschitz with a kink, no curvature, d = 1",
+        lambda horizon, seed: Kink(LINE, 1.0, 0.0, seed),
+    ),
+    "heavy": (
+        "bowls whose minimum jumps, cube, d = 50",
+        lambda horizon, seed: Quadratic(CUBE, 1.0, seed),
+    ),
+}
+
+ARENAS = {name: Arena(name, words, game) for name, (words, game) in GAMES.items()}
+
+
+@dataclass(frozen=True)
+class Told:
+    """What the constructor of a learner may be told about a game."""
+
+    constants: dict[str, Any]
+    """By the names that constructors use."""
+    chosen: frozenset[str]
+    """Those among them that the losses do not have: stated choices."""
+    sharpest: float
+    """The largest curvature of a round."""
+
+    @classmethod
+    def of(cls, world: Environment, horizon: int) -> Told:
+        """What is true of a game, or else the choices below.
+
+        smoothness: where there is a kink, the slope over the radius.
+        curvature, as one number for all rounds: their mean if they differ; where all are flat, a
+        tenth of half the losses' range over the squared radius.
+        """
+        chosen, radius, smoothness = set(), world.domain.radius, world.smoothness
+        if not isfinite(smoothness):
+            smoothness = world.lipschitz / radius
+            chosen.add("smoothness")
+        rounds = np.unique(np.linspace(1, horizon, 1001).round().astype(int)).tolist()
+        sigmas = [world.curvature(t) for t in rounds]
+        curvature = float(np.mean(sigmas))
+        if min(sigmas) < max(sigmas) or curvature == 0.0:
+            chosen.add("curvature")
+        if curvature == 0.0:
+            low, high = world.loss_range
+            curvature = 0.1 * (high - low) / 2 / radius**2
+        constants = {
+            "smoothness": smoothness,
+            "lipschitz": world.lipschitz,
+            "curvature": curvature,
+            "loss_range": world.loss_range,
+            "horizon": horizon,
+        }
+        return cls(constants, frozenset(chosen), max(sigmas))
