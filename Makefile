@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: reproduce test lint demo game traffic bench stub page clean
+.PHONY: reproduce matrix test lint demo game traffic bench stub page clean
 .DELETE_ON_ERROR:
 
 reproduce: $(READY)
@@ -30,9 +30,14 @@ traffic: $(READY)
 bench: $(READY)
 	$(BIN)/python benchmarks/run.py
 
+matrix: $(READY)
+	$(BIN)/dikin compare --outsiders --seeds 8 --out docs/compare
+	$(BIN)/python -m dikin.experiments.known_curvature docs/compare
+
 page: $(READY)
 	$(BIN)/python -m dikin.experiments.page docs/evidence docs/evidence.md
 	$(BIN)/python -m dikin.experiments.real_data_page docs/real_data docs/real_data.md
+	$(BIN)/python -m dikin.experiments.which_page docs/compare docs/which_learner.md
 
 stub: $(READY)
 	$(BIN)/python -m dikin.stub

@@ -96,6 +96,8 @@ def _arguments(cls: type[Learner], world: Environment, told: Told, seed: int) ->
     given: dict[str, Any] = {}
     for name, parameter in [*inspect.signature(cls).parameters.items()][1:]:
         optional = parameter.default is not parameter.empty
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            continue
         if name == "seed":
             given[name] = seed
         elif name == "bases":
@@ -120,7 +122,7 @@ def _broken(learner: Learner, world: Environment, chosen: Iterable[str]) -> tupl
             found.add(name)
     # A learner that believes in no curvature at all is one for linear losses.
     if learner.curvature_limit[0] == 0.0 and world.smoothness > 0.0:
-        found.add("linearity")
+        found = {"linearity"}
     return tuple(sorted(found))
 
 

@@ -24,7 +24,8 @@ def draw(matrix: Matrix, file: Path) -> None:
     learners, environments = matrix.learners(), matrix.environments
     values = np.full((len(learners), len(environments)), np.nan)
     figure, axes = plt.subplots(
-        figsize=(2.2 + 0.78 * len(environments), 1.9 + 0.34 * len(learners)), layout="constrained"
+        figsize=(max(7.0, 2.2 + 0.78 * len(environments)), 2.0 + 0.34 * len(learners)),
+        layout="constrained",
     )
     for i, learner in enumerate(learners):
         for j, environment in enumerate(environments):

@@ -23,6 +23,9 @@ from dikin.learners.base import Learner
 from dikin.streams import stream
 from dikin.units import strictly_positive
 
+SETTLED = 1e-10
+"""A step of CMA-ES, in units of the radius, that is none."""
+
 
 class Sent(NamedTuple):
     """What is remembered of a query."""
@@ -105,6 +108,7 @@ class CMA(Outsider):
     """CMA-ES (Hansen) of the package cma, as it comes: first step 0.3, its own population size.
 
     It ranks the losses of a generation: made for one function, and here every round has another.
+    Once its steps have shrunk to nothing, its mean is played.
     """
 
     def __init__(
@@ -123,7 +127,14 @@ class CMA(Outsider):
         self._queue: list[Array] = []
         self._answers: list[tuple[Array, float]] = []
 
+    @property
+    def _settled(self) -> bool:
+        """Smaller steps would soon be no numbers any more."""
+        return not self._strategy.sigma > SETTLED
+
     def _wanted(self) -> tuple[Any, Array]:
+        if self._settled:
+            return None, self._believed()
         if not self._queue:
             self._queue = list(self._strategy.ask())
         z = self._queue.pop(0)
@@ -133,6 +144,8 @@ class CMA(Outsider):
         return np.asarray(self._strategy.mean, dtype=float)
 
     def _answered(self, candidate: Any, loss: float) -> None:
+        if self._settled:
+            return
         self._answers.append((candidate, loss))
         if len(self._answers) >= self._strategy.popsize:
             points, losses = zip(*self._answers, strict=True)
