@@ -41,7 +41,7 @@ from dikin.learners.base import Learner, Memo
 from dikin.learners.fkm import FKM
 from dikin.learners.hazan_levy import HazanLevy
 from dikin.learners.saha_tewari import SahaTewari
-from dikin.units import strictly_positive
+from dikin.units import LossRange, strictly_positive
 
 
 @dataclass(slots=True)
@@ -79,7 +79,7 @@ class Corral(Learner):
         horizon: int,
         *,
         eta: float | None = None,
-        loss_range: tuple[float, float] = (-1.0, 1.0),
+        loss_range: LossRange = (-1.0, 1.0),
         seed: int | None = None,
     ) -> None:
         super().__init__(domain, loss_range, seed)
