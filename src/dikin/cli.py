@@ -115,7 +115,7 @@ def reproduce(
     metavar="NAME",
     help="Only this environment; may be given several times. Default: all.",
 )
-@click.option("--rounds", type=click.IntRange(10), default=10_000, show_default=True)
+@click.option("--rounds", type=click.IntRange(10), default=5_000, show_default=True)
 @click.option(
     "--seeds",
     type=click.IntRange(1),

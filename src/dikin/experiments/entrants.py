@@ -75,7 +75,7 @@ def find_arenas(names: Iterable[str]) -> dict[str, Arena]:
 def enter(cls: type[Learner], arena: Arena, horizon: int, seed: int) -> Entry:
     """A learner, tuned for a game by what that declares, and the game."""
     world = arena.game(horizon, seed)
-    told = Told.of(world, horizon)
+    told = Told.of(arena, world, horizon)
     if cls.feedback not in world.offers:
         raise LeftOutError(f"must be told {cls.feedback.value}")
     try:
@@ -85,10 +85,9 @@ def enter(cls: type[Learner], arena: Arena, horizon: int, seed: int) -> Entry:
         raise
     except (ParameterError, DomainError) as refusal:
         raise LeftOutError(str(refusal)) from refusal
-    limit = learner.curvature_limit[0]
-    if limit < told.sharpest:
-        world = Understated(world, limit)
-    return Entry(learner, world, _broken(learner, world, given.keys() & told.chosen))
+    known = learner.curvature_limit[0] if arena.told else 0.0
+    broken = _broken(learner, world, given.keys() & told.chosen)
+    return Entry(learner, Understated(world, known), broken)
 
 
 def _arguments(cls: type[Learner], world: Environment, told: Told, seed: int) -> dict[str, Any]:

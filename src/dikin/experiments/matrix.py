@@ -101,7 +101,11 @@ class Matrix:
         return max(cell.mean, FLOOR) / max(self.best(cell.environment).mean, FLOOR)
 
     def learners(self) -> list[str]:
-        """Those that played anything, by the median of their ratios; those that see more last."""
+        """Those that played anything, by the median of their ratios.
+
+        Those that played in less than half of the environments come after the others, and those
+        that see more last.
+        """
         found: dict[str, list[Cell]] = {}
         for cell in self.cells:
             if cell.played:
@@ -110,6 +114,7 @@ class Matrix:
             found,
             key=lambda name: (
                 found[name][0].sees_more,
+                2 * len(found[name]) < len(self.environments),
                 median(map(self.ratio, found[name])),
                 name,
             ),

@@ -13,6 +13,9 @@ FAR = 30.0
 """The ratio at which the colours end."""
 
 
+SIGNS = {"best": "", "tie": "=", "": ""}
+
+
 def draw(matrix: Matrix, file: Path) -> None:
     """The heat map."""
     import matplotlib
@@ -34,16 +37,15 @@ def draw(matrix: Matrix, file: Path) -> None:
                 continue
             values[i, j] = ratio = matrix.ratio(cell)
             mark = matrix.mark(cell)
-            text = f"{ratio:.1f}" if ratio < 9.95 else f"{ratio:.0f}"
             axes.text(
                 j,
                 i,
-                text + ("†" if cell.broken else ""),
+                _spoken(ratio) + SIGNS[mark] + ("†" if cell.broken else ""),
                 ha="center",
                 va="center",
                 fontsize=8,
                 color="white" if ratio > 4 else "black",
-                fontweight="bold" if mark else "normal",
+                fontweight="bold" if mark == "best" else "normal",
             )
     norm = LogNorm(1.0, FAR)
     image = axes.imshow(np.clip(values, 1.0, FAR), cmap="cividis_r", norm=norm, aspect="auto")
@@ -67,9 +69,16 @@ def draw(matrix: Matrix, file: Path) -> None:
     rounds = matrix.cells[0].rounds
     axes.set_title(
         f"Regret after {rounds:,} rounds, in units of the best learner's (one value a round).\n"
-        "Bold: best, or not told apart from it. †: an assumption of the learner does not hold.\n"
+        "Bold: best. =: not told apart from it. †: an assumption of the learner does not hold.\n"
         + ("Below the line: learners that are told more of a round." if more else ""),
         fontsize=9,
         loc="left",
     )
     saved(plt, figure, file)
+
+
+def _spoken(ratio: float) -> str:
+    """A ratio with two digits that count."""
+    if ratio < 0.01:
+        return "<0.01"
+    return f"{ratio:.2f}" if ratio < 0.95 else f"{ratio:.1f}" if ratio < 9.95 else f"{ratio:.0f}"

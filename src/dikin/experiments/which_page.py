@@ -159,16 +159,18 @@ def _shown(matrix: Matrix, learner: str, environment: str) -> str:
     if cell is None or not cell.played:
         return ""
     text = f"{cell.mean:,.0f} ± {cell.half:,.0f}"
-    return (f"**{text}**" if matrix.mark(cell) else text) + ("†" if cell.broken else "")
+    marked = {"best": f"**{text}**", "tie": f"{text} ="}.get(matrix.mark(cell), text)
+    return marked + ("†" if cell.broken else "")
 
 
 def _notes(matrix: Matrix) -> str:
     games = sorted({len(cell.seeds) for cell in matrix.cells if cell.played})
     return (
         f"Mean ± half the 95% interval, over {' or '.join(map(str, games))} games. **Bold**: the "
-        "least, or not told apart from it at 95%. †: an assumption of the learner, or a constant "
+        "least; =: not told apart from it at 95%. †: an assumption of the learner, or a constant "
         "that it must be told, does not hold there. *Italics*: sees more than one value a round. "
-        "Learners are sorted by their median ratio to the best."
+        "Learners are sorted by their median ratio to the best, those of few environments after "
+        "the others."
     )
 
 
