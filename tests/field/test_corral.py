@@ -12,7 +12,10 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 
 import dikin
+from dikin import registry
+from dikin.checks import learner as laws
 from dikin.errors import NumericalError, ParameterError
+from dikin.feedback import Feedback
 from dikin.learners.base import Learner
 from dikin.learners.corral import Corral, stepped
 from dikin.streams import stream
@@ -240,6 +243,19 @@ def test_a_corral_of_corrals_is_saved_and_goes_on(tmp_path: Any) -> None:
         twin.tell(two, 9.0)
 
 
+def test_every_learner_of_values_can_be_a_base() -> None:
+    """All of the library's at once, on a line, where every one of them plays."""
+    line = dikin.Box([-1.0], [1.0])
+
+    def make(seed: int) -> Corral:
+        kinds = [c for c in registry.learners().values() if c.feedback is Feedback.VALUE]
+        bases = [next(iter(cls.examples(line, seed))) for cls in kinds]
+        return Corral(line, bases, 50, eta=3.0, seed=seed)
+
+    laws.check_restored_learner_continues_exactly(make, 0)
+    laws.check_queries_are_answered_in_any_order(make, 0)
+
+
 def test_a_base_that_cannot_learn_leaves_everything_as_it_was(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -261,7 +277,7 @@ def test_a_base_that_cannot_learn_leaves_everything_as_it_was(
 
 
 class Pairs(dikin.FKM):
-    feedback = dikin.learners.base.Feedback.PAIR
+    feedback = Feedback.PAIR
 
 
 @pytest.mark.parametrize(

@@ -158,7 +158,8 @@ def show(matrix: Matrix, console: Console) -> None:
         "[i]italics[/i]: sees more than one value a round."
     )
     for reason, cells in matrix.absent().items():
-        where = ", ".join(cell.environment for cell in cells)
+        everywhere = len(cells) == len(matrix.environments)
+        where = "all" if everywhere else ", ".join(cell.environment for cell in cells)
         console.print(f"Left out of {where}: {reason}", style="dim", highlight=False)
 
 

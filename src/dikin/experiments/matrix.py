@@ -121,11 +121,13 @@ class Matrix:
         )
 
     def absent(self) -> dict[str, list[Cell]]:
-        """The cells that nothing was played in, by reason."""
+        """The cells that nothing was played in, by reason, which names the learner."""
         reasons: dict[str, list[Cell]] = {}
         for cell in self.cells:
             if not cell.played:
-                reasons.setdefault(f"{cell.learner} {cell.left_out}", []).append(cell)
+                named = cell.left_out.startswith(cell.learner)
+                reason = cell.left_out if named else f"{cell.learner} {cell.left_out}"
+                reasons.setdefault(reason, []).append(cell)
         return reasons
 
 

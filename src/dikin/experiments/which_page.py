@@ -228,10 +228,11 @@ def _outsiders(matrix: Matrix) -> str:
 
 
 def _absent(matrix: Matrix) -> str:
-    lines = [
-        f"- {_all(f'`{cell.environment}`' for cell in cells)}: {reason}."
-        for reason, cells in matrix.absent().items()
-    ]
+    lines = []
+    for reason, cells in matrix.absent().items():
+        everywhere = len(cells) == len(matrix.environments)
+        where = "all" if everywhere else _all(f"`{cell.environment}`" for cell in cells)
+        lines.append(f"- {where}: {reason}.")
     return "\n".join(["Not played, and the reason given:", "", *lines]) if lines else ""
 
 
