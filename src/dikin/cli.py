@@ -1,4 +1,4 @@
-"""The command line: `dikin reproduce` and `dikin compare`."""
+"""The command line: `dikin reproduce`, `dikin compare`, `dikin study`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from dikin.errors import CheckFailedError, DikinError
+from dikin.studies.commands import study
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -17,6 +18,9 @@ def main() -> None:
 
     One number back per decision, any convex domain, and a bound you can print.
     """
+
+
+main.add_command(study)
 
 
 @main.command()
@@ -62,7 +66,7 @@ def reproduce(
     table: str | None,
     seed: int,
 ) -> None:
-    r"""Measure both tables of the paper.
+    """Measure both tables of the paper.
 
     Plays every row of Tables 1 and 2 of "Adaptive Bandit Convex Optimization with Heterogeneous
     Curvature" over a grid of horizons, fits the exponents of T, and writes table1.csv, table2.csv,
@@ -75,7 +79,7 @@ def reproduce(
       dikin reproduce                       both tables, a few minutes
       dikin reproduce --full --out full     the long version
       dikin reproduce --table 1 --constants paper --out paper
-    """
+    """  # noqa: D301 - click reads the backspace character
     from rich.console import Console
 
     from dikin.experiments.reproduce import FULL, QUICK, Request
