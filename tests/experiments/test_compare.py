@@ -193,7 +193,7 @@ def test_a_new_learner_takes_part_without_being_listed(
     assert len(cells["Newcomer"].regrets) == 2
     assert cells["Prophet"].left_out == "asks for 'prophecy', which no game of compare declares"
     assert cells["Recluse"].left_out == "not on Ball(dim=2): use FKM"
-    assert "Left out of zero: Prophet asks for 'prophecy'" in result.output
+    assert "Left out of all: Prophet asks for 'prophecy'" in result.output
 
 
 # --- marks ----------------------------------------------------------------------------------------

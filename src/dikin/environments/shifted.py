@@ -74,6 +74,9 @@ class ShiftedWorld(NamedTuple):
     def gradient(self, round: int, chance: float, x: Array) -> Array:
         return np.asarray(self.world.gradient(round, chance, x))
 
+    def context(self, round: int) -> Array:
+        return np.asarray(self.world.context(round))
+
     def bend(self, round: int) -> float:
         sigma: float = self.world.bend(round)
         return sigma

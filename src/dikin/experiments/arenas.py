@@ -19,11 +19,13 @@ from dikin.environments.base import Environment
 from dikin.environments.cone import Cone
 from dikin.environments.kink import Kink
 from dikin.environments.linear import Linear
+from dikin.environments.pseudo_kink import PseudoKink
 from dikin.environments.quadratic import Quadratic
 from dikin.environments.ridge import Ridge
 from dikin.environments.shifted import Shifted
 
-DISC, LINE, CUBE = Ball(2), Box([-1.0], [1.0]), Box(np.full(50, -1.0), np.full(50, 1.0))
+DISC, BALL, LINE = Ball(2), Ball(8), Box([-1.0], [1.0])
+CUBE = Box(np.full(50, -1.0), np.full(50, 1.0))
 
 
 class Stretch(NamedTuple):
@@ -121,6 +123,11 @@ ARENAS = {
             "line",
             "Lipschitz with a kink, no curvature, d = 1",
             lambda horizon, seed: Kink(LINE, 1.0, Stretch(0.0), seed),
+        ),
+        Arena(
+            "pseudo",
+            "Lipschitz functions of one product z.x, z known beforehand, ball, d = 8",
+            lambda horizon, seed: PseudoKink(BALL, 1.0, seed=seed),
         ),
         Arena(
             "heavy",

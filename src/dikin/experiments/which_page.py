@@ -29,6 +29,7 @@ SITUATIONS = {
     "offset": "a large random constant in every loss",
     "cone": "kinks, steep in every direction",
     "line": "kinks, one dimension",
+    "pseudo": "kinked functions of one product, eight dimensions",
     "heavy": "bowls that move about, 50 dimensions",
 }
 
@@ -58,7 +59,7 @@ def render(folder: Path) -> str:
             speeds=_speeds(matrix),
             **{
                 name: _sentences(matrix, [name])
-                for name in ("hidden", "zero", "linear", "line", "heavy", "offset")
+                for name in ("hidden", "zero", "linear", "line", "pseudo", "heavy", "offset")
                 if name in environments
             },
         )
