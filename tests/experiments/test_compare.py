@@ -216,6 +216,14 @@ def test_the_best_is_marked_and_those_not_told_apart() -> None:
     assert list(table.absent()) == ["E no"]
 
 
+def test_another_package_wins_if_it_does_and_ratios_are_to_this_library() -> None:
+    ours, theirs = cell("A", [10.0, 12.0]), cell("Z", [5.0, 6.0], package="cma")
+    table = Matrix((ours, theirs))
+    assert [table.mark(c) for c in table.cells] == ["", "best"]
+    assert [table.ratio(c) for c in table.cells] == [1.0, 0.5]
+    assert table.learners() == ["A", "Z"]
+
+
 def test_games_of_other_seeds_are_compared_by_welch() -> None:
     many = cell("A", [10.0, 12.0, 11.0, 13.0, 9.0, 12.0, 11.0, 10.0])
     assert not ties(cell("B", [16.0, 17.0, 16.5]), many)

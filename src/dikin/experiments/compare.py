@@ -18,7 +18,7 @@ from dikin.errors import MissingPackageError, NumericalError
 from dikin.experiments import matrix_figure
 from dikin.experiments.arenas import ARENAS, Arena
 from dikin.experiments.entrants import LeftOutError, enter, find_arenas, find_learners, quietly
-from dikin.experiments.matrix import Cell, Matrix, write
+from dikin.experiments.matrix import OURS, Cell, Matrix, write
 from dikin.experiments.reproduce import prepare_folder, progress
 from dikin.learners.base import Learner
 
@@ -120,6 +120,7 @@ def play_cell(cls: type[Learner], arena: Arena, request: Request) -> Cell:
     regrets: list[float] = []
     seconds: list[float] = []
     cell = (cls.__name__, arena.name, cls.feedback.name, request.rounds)
+    package = getattr(cls, "package", OURS)
     wanted = request.seeds or SEEDS
     try:
         while len(seeds) < wanted:
@@ -135,10 +136,18 @@ def play_cell(cls: type[Learner], arena: Arena, request: Request) -> Cell:
             seconds.append(run.seconds)
             wanted = request.seeds or (SEEDS if run.fused else SLOW_SEEDS)
     except (LeftOutError, NumericalError) as reason:
-        return Cell(*cell, left_out=str(reason))
+        return Cell(*cell, left_out=str(reason), package=package)
     except MissingPackageError:
         raise
-    return Cell(*cell, tuple(seeds), tuple(regrets), min(seconds), run.fused, entry.broken)
+    return Cell(
+        *cell,
+        tuple(seeds),
+        tuple(regrets),
+        min(seconds),
+        run.fused,
+        entry.broken,
+        package=package,
+    )
 
 
 # --- the screen ---------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from dikin.domains.ball import Ball
 from dikin.engine.parallel import replicate
 from dikin.environments.patterns import Constant, FlatFirst
 from dikin.environments.quadratic import Quadratic
-from dikin.experiments.figures import COLOURS, GREY, saved
+from dikin.experiments.figures import COLOURS, GREY, pyplot, save_figure
 from dikin.experiments.measure import Fit, fit
 from dikin.experiments.tables import write_csv
 from dikin.learners.adaptive_smooth import AdaptiveSmooth
@@ -109,11 +109,7 @@ def _curves(rows: list[dict[str, str]]) -> Iterator[Curve]:
 
 def draw(curves: list[Curve], file: Path) -> None:
     """Both cases side by side."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
+    plt = pyplot()
     figure, panels = plt.subplots(
         1, len(CASES), figsize=(8.6, 3.6), sharey=True, layout="constrained"
     )
@@ -128,7 +124,7 @@ def draw(curves: list[Curve], file: Path) -> None:
         axes.set_xlabel("rounds T")
         axes.legend(frameon=False, fontsize=8)
     panels[0].set_ylabel("mean regret (units of B)")
-    saved(plt, figure, file)
+    save_figure(plt, figure, file)
 
 
 def _of(curves: list[Curve], case: str) -> list[Curve]:

@@ -19,6 +19,10 @@ FLOOR = 1.0
 """Regrets below half a range of the losses in a whole game count as that much in a ratio."""
 
 
+OURS = "dikin"
+SECTIONS = (OURS, "other packages", "sees more")
+
+
 @dataclass(frozen=True)
 class Cell:
     """A learner in an environment."""
@@ -38,6 +42,8 @@ class Cell:
     """Assumptions of the learner that the environment does not keep."""
     left_out: str = ""
     """Why nothing was played."""
+    package: str = OURS
+    """Where the learner comes from."""
 
     @property
     def played(self) -> bool:
@@ -46,6 +52,11 @@ class Cell:
     @property
     def sees_more(self) -> bool:
         return self.feedback != "VALUE"
+
+    @property
+    def section(self) -> str:
+        own = OURS if self.package == OURS else "other packages"
+        return "sees more" if self.sees_more else own
 
     @property
     def mean(self) -> float:
@@ -82,29 +93,33 @@ class Matrix:
                 return cell
         return None
 
-    def best(self, environment: str) -> Cell:
-        """The least mean regret among the learners that see one value."""
-        rivals = [c for c in self.cells if c.environment == environment and c.played]
-        return min([c for c in rivals if not c.sees_more] or rivals, key=lambda c: c.mean)
+    def ranked(self, environment: str) -> list[Cell]:
+        """The learners that see one value, least mean regret first."""
+        found = [c for c in self.cells if c.environment == environment and c.played]
+        return sorted((c for c in found if not c.sees_more), key=lambda c: c.mean)
+
+    def own(self, environment: str) -> list[Cell]:
+        """Those of them that this library has."""
+        return [cell for cell in self.ranked(environment) if cell.package == OURS]
 
     def mark(self, cell: Cell) -> str:
         """`best`, or `tie` where the games do not tell a learner from the best, or nothing."""
         if cell.sees_more or not cell.played:
             return ""
-        best = self.best(cell.environment)
+        best = self.ranked(cell.environment)[0]
         if cell is best:
             return "best"
         return "tie" if ties(cell, best) else ""
 
     def ratio(self, cell: Cell) -> float:
-        """The mean regret in units of the best one."""
-        return max(cell.mean, FLOOR) / max(self.best(cell.environment).mean, FLOOR)
+        """The mean regret in units of the least that a learner of this library has."""
+        rivals = self.own(cell.environment) or self.ranked(cell.environment) or [cell]
+        return max(cell.mean, FLOOR) / max(rivals[0].mean, FLOOR)
 
     def learners(self) -> list[str]:
-        """Those that played anything, by the median of their ratios.
+        """Those that played anything: by section, then by the median of their ratios.
 
-        Those that played in less than half of the environments come after the others, and those
-        that see more last.
+        Those of a section that played in less than half of the environments come last in it.
         """
         found: dict[str, list[Cell]] = {}
         for cell in self.cells:
@@ -113,12 +128,16 @@ class Matrix:
         return sorted(
             found,
             key=lambda name: (
-                found[name][0].sees_more,
+                SECTIONS.index(found[name][0].section),
                 2 * len(found[name]) < len(self.environments),
                 median(map(self.ratio, found[name])),
                 name,
             ),
         )
+
+    def section(self, learner: str) -> str:
+        """What a learner is compared with first."""
+        return next(cell.section for cell in self.cells if cell.learner == learner)
 
     def absent(self) -> dict[str, list[Cell]]:
         """The cells that nothing was played in, by reason, which names the learner."""
@@ -148,7 +167,7 @@ def ties(one: Cell, two: Cell) -> bool:
 # --- files --------------------------------------------------------------------------------------
 
 HEADER = ["environment", "learner", "feedback", "rounds", "seeds", "regret", "low", "high", "ratio"]
-HEADER += ["mark", "broken", "seconds", "fused", "left_out"]
+HEADER += ["mark", "broken", "seconds", "fused", "left_out", "package"]
 
 
 def write(matrix: Matrix, out: Path) -> None:
@@ -179,6 +198,7 @@ def _row(matrix: Matrix, cell: Cell) -> list[str]:
         f"{cell.seconds:.4f}" if cell.played else "",
         "yes" if cell.fused else "",
         cell.left_out,
+        cell.package,
     ]
 
 
@@ -207,4 +227,5 @@ def _cell(row: dict[str, str], games: dict[tuple[str, str], list[tuple[int, floa
         row["fused"] == "yes",
         tuple(row["broken"].split()),
         row["left_out"],
+        row["package"],
     )

@@ -13,7 +13,7 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from importlib import import_module
 from math import nan, sqrt
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -49,6 +49,9 @@ def optional(package: str) -> Any:
 
 class Outsider(Learner):
     """An optimiser of another package; subclasses bring its ask and tell."""
+
+    package: ClassVar[str]
+    """Its name, as one imports it."""
 
     def __init__(self, domain: Domain, loss_range: tuple[float, float], seed: int | None) -> None:
         super().__init__(domain, loss_range, seed)
@@ -111,6 +114,8 @@ class CMA(Outsider):
     Once its steps have shrunk to nothing, its mean is played.
     """
 
+    package = "cma"
+
     def __init__(
         self,
         domain: Domain,
@@ -122,7 +127,7 @@ class CMA(Outsider):
         normal = stream(seed, "learner").standard_normal
         # A seed of NaN: it leaves NumPy's global generator alone and draws from ours.
         options = {"verbose": -9, "seed": nan, "randn": lambda *shape: normal(shape)}
-        strategy = optional("cma").CMAEvolutionStrategy
+        strategy = optional(self.package).CMAEvolutionStrategy
         self._strategy = strategy(np.zeros(domain.dim), 0.3, options)
         self._queue: list[Array] = []
         self._answers: list[tuple[Array, float]] = []
@@ -167,6 +172,8 @@ class SPSA(Outsider):
     first step should be a reasonable one: 0.1 in every coordinate where the losses are steepest.
     """
 
+    package = "nevergrad"
+
     def __init__(
         self,
         domain: Domain,
@@ -179,7 +186,7 @@ class SPSA(Outsider):
         super().__init__(domain, loss_range, seed)
         self.horizon = whole(horizon, "horizon", 1, "the gain depends on it")
         self.lipschitz = strictly_positive(lipschitz, "lipschitz")
-        nevergrad = optional("nevergrad")
+        nevergrad = optional(self.package)
         space = nevergrad.p.Array(shape=(domain.dim,))
         words = stream(seed, "learner").integers(2**32, size=8, dtype=np.uint32)
         space.random_state = np.random.RandomState(words)

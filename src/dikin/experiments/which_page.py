@@ -10,14 +10,12 @@ from dikin.experiments import known_curvature
 from dikin.experiments.arenas import ARENAS
 from dikin.experiments.entrants import BASES
 from dikin.experiments.matrix import Cell, Matrix, read, ties
-from dikin.experiments.outsiders import OUTSIDERS
 from dikin.experiments.page import markdown
 from dikin.feedback import Feedback
 from dikin.storage import replace_file
 
 OURS = ("AdaptiveSmooth", "AdaptiveLipschitz")
 """The learners of the paper that this library is about."""
-FOREIGN = {cls.__name__ for cls in OUTSIDERS.values()}
 SITUATIONS = {
     "constant": "every loss curved alike, and you know how much",
     "half-flat": "curved in part of the rounds, and you know how much",
@@ -69,19 +67,9 @@ def render(folder: Path) -> str:
 # --- who is best --------------------------------------------------------------------------------
 
 
-def rivals(matrix: Matrix, environment: str) -> list[Cell]:
-    """The library's learners that see one value, least regret first."""
-    found = [
-        cell
-        for cell in matrix.cells
-        if cell.environment == environment and cell.played and not cell.sees_more
-    ]
-    return sorted((c for c in found if c.learner not in FOREIGN), key=lambda c: c.mean)
-
-
 def recommended(matrix: Matrix, environment: str) -> list[Cell]:
     """The best of those whose assumptions hold, and those not told apart from it."""
-    sound = [cell for cell in rivals(matrix, environment) if not cell.broken]
+    sound = [cell for cell in matrix.own(environment) if not cell.broken]
     return [sound[0], *(cell for cell in sound[1:] if ties(cell, sound[0]))]
 
 
@@ -89,8 +77,8 @@ def _short(matrix: Matrix) -> str:
     rows = []
     for environment, words in SITUATIONS.items():
         take = recommended(matrix, environment)
-        best = matrix.best(environment)
-        more = f"{matrix.ratio(take[0]):.1f}, {_name(best)}" if best is not take[0] else "1"
+        best = matrix.ranked(environment)[0]
+        more = f"{take[0].mean / best.mean:.1f}, {_name(best)}" if best is not take[0] else "1"
         names = _name(take[0]) + (f", or {_all(map(_name, take[1:]))}" if take[1:] else "")
         rows.append([words, names, f"{take[0].mean:,.0f}", more, f"`{environment}`"])
     return markdown("your losses | take | regret | more | measured in", rows)
@@ -100,7 +88,7 @@ def _record(matrix: Matrix, name: str) -> str:
     """Where a learner is best among the library's, and where and by how much it is not."""
     won, lost = [], []
     for environment in matrix.environments:
-        cell, (best, *_) = matrix.at(name, environment), rivals(matrix, environment)
+        cell, (best, *_) = matrix.at(name, environment), matrix.own(environment)
         if cell is None or not cell.played:
             continue
         if cell is best or ties(cell, best):
@@ -124,7 +112,7 @@ def _sentences(matrix: Matrix, environments: Iterable[str]) -> str:
 
 def _sentence(matrix: Matrix, environment: str) -> str:
     """Who is best in an environment, who is not told apart, and how the adaptive learners do."""
-    first, *rest = rivals(matrix, environment)
+    first, *rest = matrix.own(environment)
     level = [cell for cell in rest if ties(cell, first)]
     text = f"In `{environment}` ({ARENAS[environment].words}) {_name(first)} has the least regret"
     text += f", {first.mean:,.0f} ± {first.half:,.0f}"
@@ -170,8 +158,8 @@ def _notes(matrix: Matrix) -> str:
         f"Mean ± half the 95% interval, over {' or '.join(map(str, games))} games. **Bold**: the "
         "least; =: not told apart from it at 95%. †: an assumption of the learner, or a constant "
         "that it must be told, does not hold there. *Italics*: sees more than one value a round. "
-        "Learners are sorted by their median ratio to the best, those of few environments after "
-        "the others."
+        "This library's learners come first, then other packages', then those that see more; each "
+        "sorted by the median ratio to the best, with those of few environments at the end."
     )
 
 
@@ -204,7 +192,7 @@ def _more(matrix: Matrix) -> str:
             least, most = (choose(cells, key=matrix.ratio) for choose in (min, max))
             lines.append(
                 f"- `{learner}` ({Feedback[cells[0].feedback].value}): from "
-                f"{matrix.ratio(least):.2f} times the least regret of one value "
+                f"{matrix.ratio(least):.2f} times the least regret of a learner of one value "
                 f"(`{least.environment}`) to {matrix.ratio(most):.2f} times (`{most.environment}`)."
             )
     return "\n".join(lines) or "None took part."
@@ -212,19 +200,18 @@ def _more(matrix: Matrix) -> str:
 
 def _outsiders(matrix: Matrix) -> str:
     lines = []
-    for learner in sorted(FOREIGN):
-        ratios = {
-            c.environment: c.mean / rivals(matrix, c.environment)[0].mean
-            for c in matrix.cells
-            if c.learner == learner and c.played
-        }
-        if ratios:
-            below = [f"`{e}` ({r:.2f})" for e, r in ratios.items() if r < 1]
-            above = [f"`{e}` ({r:.1f})" for e, r in ratios.items() if r >= 1]
-            lines.append(
-                f"- `{learner}` over the best of this library: below one in "
-                f"{_all(below) or 'none'}; above in {_all(above) or 'none'}."
-            )
+    for learner in matrix.learners():
+        if matrix.section(learner) != "other packages":
+            continue
+        cells = [c for c in matrix.cells if c.learner == learner and c.played]
+        below = [f"`{c.environment}` ({matrix.ratio(c):.2f})" for c in cells if matrix.ratio(c) < 1]
+        above = [
+            f"`{c.environment}` ({matrix.ratio(c):.1f})" for c in cells if matrix.ratio(c) >= 1
+        ]
+        lines.append(
+            f"- `{learner}` over the best of this library: below one in {_all(below) or 'none'}; "
+            f"above in {_all(above) or 'none'}."
+        )
     return "\n".join(lines) or "None took part."
 
 
