@@ -94,12 +94,19 @@ def plan(request: Request) -> Iterator[Task]:
         world = arena.game(request.rounds, 0)
         kernel = type(world.domain), _types(world.world)
         groups.setdefault(kernel, []).append(name)
-    for name, cls in find_learners(request.learners, request.outsiders).items():
-        slow = cls.machine is Learner.machine
-        seeds = request.seeds or (SLOW_SEEDS if slow else SEEDS)
-        each = SLOW * request.rounds * seeds if slow else 1.0
+    learners = find_learners(request.learners, request.outsiders)
+    # What takes longest comes first, so that no worker is left with it at the end.
+    for name in sorted(learners, key=lambda name: not slow(learners[name])):
+        is_slow = slow(learners[name])
+        seeds = request.seeds or (SLOW_SEEDS if is_slow else SEEDS)
+        each = SLOW * request.rounds * seeds if is_slow else 1.0
         for group in groups.values():
             yield Task(name, tuple(group), each * len(group))
+
+
+def slow(cls: type[Learner]) -> bool:
+    """Whether the compiled loop can never play a learner."""
+    return cls.machine is Learner.machine
 
 
 def _types(kernel: Any) -> Any:
