@@ -217,7 +217,7 @@ def test_the_best_is_marked_and_those_not_told_apart() -> None:
 
 
 def test_another_package_wins_if_it_does_and_ratios_are_to_this_library() -> None:
-    ours, theirs = cell("A", [10.0, 12.0]), cell("Z", [5.0, 6.0], package="cma")
+    ours, theirs = cell("A", [10.0, 12.0, 11.0]), cell("Z", [5.0, 6.0, 5.5], package="cma")
     table = Matrix((ours, theirs))
     assert [table.mark(c) for c in table.cells] == ["", "best"]
     assert [table.ratio(c) for c in table.cells] == [1.0, 0.5]
