@@ -8,12 +8,14 @@ same games once more without being told. Prints a table and draws a picture of i
 from __future__ import annotations
 
 import argparse
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import dikin
+from dikin.storage import replace_file
 
 DOMAIN = dikin.Box([0, 0], [10, 2])
 SMOOTHNESS, ROUNDS, GAMES = 0.5, 1_000_000, 16
@@ -81,8 +83,9 @@ def draw(told: list[dikin.Run], untold: list[dikin.Run], file: Path) -> None:
     right.legend(loc="upper left", fontsize=8)
     for axes in (left, right):
         axes.spines[["top", "right"]].set_visible(False)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(file, dpi=110)
+    content = BytesIO()
+    figure.savefig(content, dpi=110)
+    replace_file(file, content.getvalue())
 
 
 def main() -> None:

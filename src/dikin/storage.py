@@ -56,9 +56,11 @@ def replace_file(target: Path, content: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         os.replace(beside, target)
-    except BaseException:
+    except BaseException as reason:
         with contextlib.suppress(OSError):
             beside.unlink()
+        if isinstance(reason, OSError):
+            raise type(reason)(reason.errno, reason.strerror, str(target)) from reason
         raise
     _sync_folder(target.parent)
 

@@ -346,12 +346,18 @@ def frozen(values: ArrayLike, name: str, ndim: int) -> Array:
     try:
         array = np.array(values, dtype=float)
     except (TypeError, ValueError) as reason:
-        raise DomainError(f"{name} must be numbers, got {values!r}") from reason
+        what = "numbers in rows of equal length" if ndim == 2 else "numbers"
+        raise DomainError(f"{name} must be {what}, got {values!r}") from reason
     except OverflowError as reason:
         raise DomainError(f"every entry of {name} must be finite") from reason
     if array.ndim != ndim or array.size == 0:
         wanted = {1: "a non-empty vector", 2: "a non-empty matrix"}[ndim]
-        raise ShapeError(f"{name} must be {wanted}, got an array of shape {array.shape}")
+        came = (
+            f"the single number {array}; write [{array}]"
+            if array.ndim == 0
+            else (f"an array of shape {array.shape}")
+        )
+        raise ShapeError(f"{name} must be {wanted}, got {came}")
     if not np.isfinite(array).all():
         where, value = _not_finite(array)
         raise DomainError(f"{name}[{where}] is {value}; every entry must be finite")
@@ -367,10 +373,10 @@ def _not_finite(array: Array) -> tuple[str, float]:
 
 def whole(value: Any, name: str, least: int, why: str) -> int:
     """A whole-number argument of at least `least`."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise DomainError(
-            f"{name} must be a whole number of at least {least} ({why}), got {value!r}"
-        )
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise DomainError(f"{name} must be a whole number, got {value!r}")
+    if value < least:
+        raise DomainError(f"{name} must be at least {least} ({why}), got {value}")
     return int(value)
 
 

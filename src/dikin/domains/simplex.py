@@ -65,6 +65,9 @@ class Simplex(Domain):
     def geometry(self, scale: float) -> Geometry:
         return SimplexGeometry(self.n, scale)
 
+    def __repr__(self) -> str:
+        return f"Simplex({self.n})"
+
     def arguments(self) -> dict[str, Any]:
         return {"n": self.n}
 

@@ -74,6 +74,9 @@ class Spectrahedron(Domain):
         off = max(abs(float(np.trace(point)) - 1), float(np.abs(point - point.T).max()))
         return float(np.linalg.eigvalsh(point)[0]) if off <= PLANE_TOLERANCE else -off
 
+    def __repr__(self) -> str:
+        return f"Spectrahedron({self.n})"
+
     def arguments(self) -> dict[str, Any]:
         return {"n": self.n}
 

@@ -66,6 +66,13 @@ class Run:
     """Whether the compiled road was taken."""
     seconds: float
 
+    def __repr__(self) -> str:
+        road = "fused" if self.fused else "readable"
+        return (
+            f"Run({self.checkpoints[-1]} rounds, regret {self.regret[-1]:.6g}, certificate "
+            f"{self.certificate[-1]:.6g}, {self.seconds:.2g} s, {road})"
+        )
+
     @property
     def total_loss(self) -> float:
         """Loss suffered in all rounds."""
@@ -169,6 +176,11 @@ def compiles(world: Any) -> bool:
 def _refuse_mismatch(learner: Learner, environment: Environment, rounds: int) -> None:
     if isinstance(rounds, bool) or not isinstance(rounds, int | np.integer) or rounds < 1:
         raise ParameterError(f"rounds must be a positive whole number, got {rounds!r}")
+    if not isinstance(environment, Environment):
+        raise ParameterError(
+            f"play needs an environment such as Ridge, got {environment!r}; a loss of your own "
+            "becomes one with FromFunction"
+        )
     if not _same(learner.domain, environment.domain):
         raise ParameterError(
             f"the learner plays on {learner.domain} and the environment on another domain, "
@@ -177,7 +189,7 @@ def _refuse_mismatch(learner: Learner, environment: Environment, rounds: int) ->
     if learner.rounds != environment.rounds:
         raise ParameterError(
             f"the learner has played {learner.rounds} rounds and the environment "
-            f"{environment.rounds}: start both afresh, the environment with the same seed"
+            f"{environment.rounds}: a game goes on with the same two, or begins with two new ones"
         )
     if learner.feedback not in environment.offers:
         raise ParameterError(

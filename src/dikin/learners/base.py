@@ -93,6 +93,9 @@ class Learner(ABC):
         self._next = 0
         self._open: dict[int, tuple[Query, Memo]] = {}
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} on {self.domain}, {self.rounds} rounds>"
+
     # --- the game ------------------------------------------------------------------------------
 
     def ask(self, context: ArrayLike | None = None) -> Query:
@@ -218,8 +221,8 @@ class Learner(ABC):
                 f"{list(self._open) or 'none'}. Nothing was changed."
             )
         return UnknownQueryError(
-            f"query {key!r} was never asked; open are {list(self._open) or 'none'}. "
-            "Nothing was changed."
+            f"query {key!r} was never asked; open are {list(self._open) or 'none'}. Tell the query "
+            "that ask() gave, or its id. Nothing was changed."
         )
 
     def _normal_answer(self, answer: Any) -> Any:

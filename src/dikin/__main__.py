@@ -1,0 +1,5 @@
+"""`python -m dikin` is `dikin`."""
+
+from dikin.cli import main
+
+main(prog_name="dikin")
