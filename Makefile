@@ -29,6 +29,7 @@ bench: $(READY)
 
 page: $(READY)
 	$(BIN)/python -m dikin.experiments.page docs/evidence docs/evidence.md
+	$(BIN)/python -m dikin.experiments.home_page docs/home docs/rates.md
 
 stub: $(READY)
 	$(BIN)/python -m dikin.stub

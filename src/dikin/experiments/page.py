@@ -20,7 +20,7 @@ Row = dict[str, str]
 
 def render(folder: Path) -> str:
     """The template of a folder, with the numbers of its CSVs."""
-    tables = {n: _read(folder / f"table{n}.csv") for n in (1, 2)}
+    tables = {n: read_rows(folder / f"table{n}.csv") for n in (1, 2)}
     by_gap = sorted([*tables[1], *tables[2]], key=lambda row: float(row["gap"]))
     first, last = FULL.horizons[-FULL.tail], FULL.horizons[-1]
     slow = next(row for row in tables[2] if "8/9" in row["pattern"])
@@ -35,7 +35,7 @@ def render(folder: Path) -> str:
             horizon=int(tables[1][0]["horizon"]),
             table1=_table(tables[1]),
             table2=_table(tables[2]),
-            dims=_dims(_read(folder / "dimensions.csv")),
+            dims=_dims(read_rows(folder / "dimensions.csv")),
             worst=float(by_gap[-1]["gap"]),
             worst_row=by_gap[-1]["pattern"],
             least=float(by_gap[0]["gap"]),
@@ -66,7 +66,8 @@ def _bound_slope() -> float:
     return float(np.polyfit(np.log(horizons), np.log(values), 1)[0])
 
 
-def _read(file: Path) -> list[Row]:
+def read_rows(file: Path) -> list[Row]:
+    """A CSV by its header."""
     with open(file, encoding="utf-8") as opened:
         return list(csv.DictReader(opened))
 
@@ -86,7 +87,7 @@ def _table(rows: list[Row]) -> str:
         ]
         for r in rows
     ]
-    return _markdown(head, cells)
+    return markdown(head, cells)
 
 
 def _dims(rows: list[Row]) -> str:
@@ -101,10 +102,11 @@ def _dims(rows: list[Row]) -> str:
         ]
         for r in rows
     ]
-    return _markdown("table | pattern | set | in the table | measured | 95% interval", cells)
+    return markdown("table | pattern | set | in the table | measured | 95% interval", cells)
 
 
-def _markdown(head: str, rows: list[list[str]]) -> str:
+def markdown(head: str, rows: list[list[str]]) -> str:
+    """A table; `head` has a bar between columns."""
     rule = " | ".join("---" for _ in head.split("|"))
     return "\n".join(f"| {line} |" for line in (head, rule, *(" | ".join(row) for row in rows)))
 
