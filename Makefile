@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: reproduce test lint demo traffic bench stub page clean
+.PHONY: reproduce test lint demo game traffic bench stub page clean
 .DELETE_ON_ERROR:
 
 reproduce: $(READY)
@@ -19,6 +19,9 @@ lint: $(READY)
 	$(BIN)/mypy
 
 demo: $(READY)
+	$(BIN)/python examples/real_data.py
+
+game: $(READY)
 	$(BIN)/python examples/changing_curvature.py
 
 traffic: $(READY)
@@ -30,6 +33,7 @@ bench: $(READY)
 page: $(READY)
 	$(BIN)/python -m dikin.experiments.page docs/evidence docs/evidence.md
 	$(BIN)/python -m dikin.experiments.home_page docs/home docs/rates.md
+	$(BIN)/python -m dikin.experiments.real_data_page docs/real_data docs/real_data.md
 
 stub: $(READY)
 	$(BIN)/python -m dikin.stub

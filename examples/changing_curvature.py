@@ -90,7 +90,7 @@ def draw(told: list[dikin.Run], untold: list[dikin.Run], file: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=Path, default=Path("demo.png"), help="the picture's file")
+    parser.add_argument("--out", type=Path, default=Path("game.png"), help="the picture's file")
     file = parser.parse_args().out
     print(f"Playing 2 x {GAMES} games of {ROUNDS:,} rounds on two processes ...", flush=True)
     told = dikin.replicate(learner, game, ROUNDS, GAMES, workers=2)

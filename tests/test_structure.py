@@ -36,7 +36,7 @@ ALLOWED = {
     "units": GEOMETRY,
     "curvature": TOOLS,
     "learners": TOOLS,
-    "environments": TOOLS,
+    "environments": TOOLS | {"curvature"},
     "registry": ROLES - {"registry", "loading"},
     "loading": ROLES - {"loading"},
     "engine": GAME,
@@ -130,7 +130,7 @@ def test_machines_know_roles_and_not_names() -> None:
 # --- the package ---------------------------------------------------------------------------------
 
 
-HEAVY = "numba scipy matplotlib joblib pandas sqlalchemy rich typer click"
+HEAVY = "numba scipy matplotlib joblib pandas sqlalchemy rich typer click sklearn"
 
 
 @pytest.mark.parametrize(

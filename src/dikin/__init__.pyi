@@ -21,12 +21,14 @@ from dikin.environments.cone import Cone as Cone
 from dikin.environments.fromfunction import FromFunction as FromFunction
 from dikin.environments.kink import Kink as Kink
 from dikin.environments.linear import Linear as Linear
+from dikin.environments.logistic_batches import LogisticBatches as LogisticBatches
 from dikin.environments.patterns import Constant as Constant
 from dikin.environments.patterns import Decaying as Decaying
 from dikin.environments.patterns import FlatFirst as FlatFirst
 from dikin.environments.patterns import FlatLast as FlatLast
 from dikin.environments.quadratic import Quadratic as Quadratic
 from dikin.environments.ridge import Ridge as Ridge
+from dikin.environments.squared_batches import SquaredBatches as SquaredBatches
 from dikin.environments.understated import Understated as Understated
 from dikin.errors import DikinError as DikinError
 from dikin.learners.adaptive_lipschitz import AdaptiveLipschitz as AdaptiveLipschitz

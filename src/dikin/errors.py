@@ -120,6 +120,10 @@ class CheckFailedError(DikinError, AssertionError):
     """A mathematical law that every domain or learner obeys is broken."""
 
 
+class MissingPackageError(DikinError, ImportError):
+    """An optional package is needed and not installed."""
+
+
 class PaperConstantsWarning(UserWarning):
     """The paper's constants are inert at this horizon."""
 

@@ -95,8 +95,8 @@ def check_losses_keep_the_declared_range(setup: Setup, rng: Generator) -> None:
 
 def check_losses_do_not_depend_on_play(setup: Setup, rng: Generator) -> None:
     """Two plays that differ in every round but the last meet the same loss there."""
-    spots = [world_point(setup(), x) for x in points(setup().domain, rng)]
     one, two = setup(), setup()
+    spots = [world_point(one, x) for x in points(one.domain, rng)]
     for x, y in pairwise(spots):
         one.answer(x)
         two.answer(y)

@@ -67,7 +67,7 @@ def _bound_slope() -> float:
 
 
 def read_rows(file: Path) -> list[Row]:
-    """A CSV by its header."""
+    """The lines of a CSV."""
     with open(file, encoding="utf-8") as opened:
         return list(csv.DictReader(opened))
 
@@ -106,7 +106,7 @@ def _dims(rows: list[Row]) -> str:
 
 
 def markdown(head: str, rows: list[list[str]]) -> str:
-    """A table; `head` has a bar between columns."""
+    """A table; `head` has its columns with bars between."""
     rule = " | ".join("---" for _ in head.split("|"))
     return "\n".join(f"| {line} |" for line in (head, rule, *(" | ".join(row) for row in rows)))
 

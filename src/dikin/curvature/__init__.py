@@ -1,0 +1,28 @@
+"""Where sigma_t comes from: bounds on the curvature of losses whose parts are known.
+
+    f(x) = sum_i w_i g_i(c_i.x),      contexts c_i, weights w_i >= 0 (1/n for a mean),
+
+is at least sigma-strongly convex and at most beta-smooth on a domain, where sigma and beta are the
+extreme eigenvalues of weighted Gram matrices of the contexts in the domain's own plane: see
+`contexts`. Every lower bound here is a true one, rounding included, and exactly 0 where nothing is
+known. Understating curvature is always safe, overstating it is not.
+"""
+
+from dikin.curvature.bounds import Curvature, quadratic, ridge
+from dikin.curvature.contexts import Tally, of_contexts, revealed
+from dikin.curvature.gram import eigenvalues
+from dikin.curvature.losses import Between, Huber, Logistic, Squared
+
+__all__ = [
+    "Between",
+    "Curvature",
+    "Huber",
+    "Logistic",
+    "Squared",
+    "Tally",
+    "eigenvalues",
+    "of_contexts",
+    "quadratic",
+    "revealed",
+    "ridge",
+]

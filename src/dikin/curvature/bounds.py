@@ -1,0 +1,129 @@
+"""The curvature of a loss as a value: sigma and beta add up as losses do.
+
+If f is sigma-strongly convex and beta-smooth and g is sigma'-, beta'-, then f + g is (sigma +
+sigma')-strongly convex and (beta + beta')-smooth, and k f for k >= 0 has k sigma and k beta: the
+defining inequalities add and scale. Results are rounded away from claims: sigma down, beta up.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import inf, isfinite, isinf, nextafter
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dikin.curvature.spectrum import ASIDE, gamma, greatest, least
+from dikin.domains.base import Array, Domain
+from dikin.errors import CurvatureError, ShapeError
+from dikin.units import number
+
+
+@dataclass(frozen=True)
+class Curvature:
+    """Bounds that hold on a whole domain: tell the first to `tell`, the second to a constructor.
+
+    >>> Curvature(0.5, 2.0) + ridge(0.25)
+    Curvature(strong_convexity=0.75, smoothness=2.25)
+    >>> 2 * Curvature(0.5, 2.0)
+    Curvature(strong_convexity=1.0, smoothness=4.0)
+    """
+
+    strong_convexity: float
+    """At most the true sigma."""
+    smoothness: float = inf
+    """At least the true beta; infinite where nothing is known."""
+
+    def __post_init__(self) -> None:
+        if not (isfinite(self.strong_convexity) and self.strong_convexity >= 0):
+            raise CurvatureError(
+                f"strong_convexity must be finite and not negative, got {self.strong_convexity!r}"
+            )
+        if not self.smoothness >= self.strong_convexity:
+            raise CurvatureError(
+                f"no loss is smoother than it is strongly convex: got smoothness "
+                f"{self.smoothness!r} below strong_convexity {self.strong_convexity!r}"
+            )
+
+    def __add__(self, other: Curvature) -> Curvature:
+        """The curvature of a sum of two losses."""
+        if not isinstance(other, Curvature):
+            return NotImplemented
+        low = Fraction(self.strong_convexity) + Fraction(other.strong_convexity)
+        if isinf(self.smoothness) or isinf(other.smoothness):
+            return Curvature(_below(low), inf)
+        high = Fraction(self.smoothness) + Fraction(other.smoothness)
+        return Curvature(_below(low), _above(high))
+
+    def __mul__(self, factor: float) -> Curvature:
+        """The curvature of a loss times a number."""
+        k = number(factor, "a factor of a loss")
+        if not (isfinite(k) and k >= 0):
+            raise CurvatureError(f"a factor of a loss must be finite and not negative, got {k!r}")
+        low = Fraction(k) * Fraction(self.strong_convexity)
+        if isinf(self.smoothness):
+            return Curvature(_below(low), inf if k else 0.0)
+        return Curvature(_below(low), _above(Fraction(k) * Fraction(self.smoothness)))
+
+    __rmul__ = __mul__
+
+
+def _below(exact: Fraction) -> float:
+    """The largest float that is at most a number."""
+    near = float(exact)
+    return near if Fraction(near) <= exact else nextafter(near, -inf)
+
+
+def _above(exact: Fraction) -> float:
+    """The least float that is at least a number."""
+    near = float(exact)
+    return near if Fraction(near) >= exact else nextafter(near, inf)
+
+
+def ridge(penalty: float) -> Curvature:
+    """The term penalty/2 |x - a|^2: Hessian penalty I.
+
+    >>> ridge(0.1)
+    Curvature(strong_convexity=0.1, smoothness=0.1)
+    """
+    size = number(penalty, "penalty")
+    return Curvature(size, size)
+
+
+def quadratic(domain: Domain, matrix: ArrayLike) -> Curvature:
+    """x'Ax/2 + b.x + c on a domain: the extreme eigenvalues of A in the domain's plane.
+
+    With B the domain's orthonormal basis, the Hessian along the set is B'AB. A must be positive
+    semidefinite there; that is not checked, and the strong convexity is 0 where it is not positive.
+
+    >>> from dikin import Ball, Simplex
+    >>> quadratic(Ball(2), [[2.0, 0.0], [0.0, 0.0]]).strong_convexity
+    0.0
+    >>> round(quadratic(Simplex(2), [[2.0, 0.0], [0.0, 0.0]]).strong_convexity, 9)
+    1.0
+    """
+    given = square(matrix, domain.center.size)
+    half = given / 2 + given.T / 2
+    basis = domain.basis
+    along = basis.T @ half @ basis
+    # Two products of length m, and the mean of two entries; |B'||A||B| has at most sqrt(md) |A|_F.
+    size = float(np.linalg.norm(half)) * float(np.sqrt(half.shape[0] * domain.dim))
+    error = ASIDE * gamma(2 * half.shape[0] + 6) * size
+    along = along / 2 + along.T / 2
+    low = least(along, error)
+    return Curvature(low, max(greatest(along, error), low))
+
+
+def square(matrix: Any, size: int) -> Array:
+    """A finite square matrix of that size among the arguments."""
+    try:
+        given = np.array(matrix, dtype=float)
+    except (TypeError, ValueError) as reason:
+        raise ShapeError(f"the matrix must be made of numbers, got {matrix!r}") from reason
+    if given.shape != (size, size):
+        raise ShapeError(f"the matrix must have shape {(size, size)}, got {given.shape}")
+    if not np.isfinite(given).all():
+        raise CurvatureError("every entry of the matrix must be finite")
+    return given

@@ -1,0 +1,82 @@
+"""Real rows, from data that scikit-learn carries in its package: nothing is fetched.
+
+Columns are standardised and turned into their first principal components, each with mean 0 and
+variance 1, so that no direction is flat merely because of a unit or of two columns that say the
+same. What is left of the curvature's variation is the batches' own.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from dikin.domains.base import Array, frozen, whole
+from dikin.errors import MissingPackageError, ParameterError
+
+
+class Rows(NamedTuple):
+    """What was known about each case, and what came of it."""
+
+    contexts: Array
+    targets: Array
+
+
+def diabetes(dimension: int = 3) -> Rows:
+    """442 patients: ten measurements, and how far the disease had gone a year later.
+
+    Targets have mean 0 and variance 1. (Efron, Hastie, Johnstone and Tibshirani 2004.)
+
+    >>> rows = diabetes(3)
+    >>> rows.contexts.shape, rows.targets.shape
+    ((442, 3), (442,))
+    """
+    table, targets = _load("load_diabetes", scaled=False)
+    return Rows(whitened(table, dimension), standardised(targets))
+
+
+def breast_cancer(dimension: int = 3) -> Rows:
+    """569 tumours: thirty measurements of an image, and 1 for benign, -1 for malignant.
+
+    (Wolberg, Mangasarian, Street and Street 1995.)
+
+    >>> rows = breast_cancer(3)
+    >>> rows.contexts.shape, sorted(set(rows.targets.tolist()))
+    ((569, 3), [-1.0, 1.0])
+    """
+    table, benign = _load("load_breast_cancer")
+    return Rows(whitened(table, dimension), 2.0 * benign - 1.0)
+
+
+def standardised(table: Array) -> Array:
+    """Columns of mean 0 and variance 1."""
+    return np.asarray((table - table.mean(axis=0)) / table.std(axis=0))
+
+
+def whitened(table: Array, dimension: int) -> Array:
+    """The first principal components of the standardised columns, each of variance 1."""
+    count = whole(dimension, "dimension", 1, "a prediction needs a column")
+    if count > table.shape[1]:
+        raise ParameterError(
+            f"dimension must be at most {table.shape[1]}, the number of columns, got {count}"
+        )
+    columns = standardised(table)
+    variances, turns = np.linalg.eigh(columns.T @ columns / len(columns))
+    variances, turns = variances[::-1][:count], turns[:, ::-1][:, :count]
+    # The signs of eigenvectors are the solver's choice: make the largest loading positive.
+    largest = turns[np.abs(turns).argmax(axis=0), np.arange(count)]
+    return np.asarray(columns @ (turns * np.sign(largest)) / np.sqrt(variances))
+
+
+@cache
+def _load(name: str, **options: bool) -> tuple[Array, Array]:
+    try:
+        from sklearn import datasets
+    except ImportError as reason:
+        raise MissingPackageError(
+            "the data sets come with scikit-learn, which is not installed: "
+            "pip install 'dikin[data]'"
+        ) from reason
+    table, targets = getattr(datasets, name)(return_X_y=True, **options)
+    return frozen(table, "the table", 2), frozen(targets, "the targets", 1)
