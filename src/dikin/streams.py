@@ -61,6 +61,12 @@ class Noise:
         """The generator's state after the vectors drawn so far, as plain numbers."""
         return dict(self.generator().bit_generator.state)
 
+    def seed(self) -> int:
+        """A seed for a stream that goes on from here; this one stays where it is."""
+        fork = np.random.Generator(np.random.PCG64(0))
+        fork.bit_generator.state = self.state()
+        return int(fork.integers(2**63))
+
     def restore(self, state: dict[str, Any]) -> None:
         """Continue exactly where `state` was taken."""
         try:

@@ -26,6 +26,9 @@ from dikin.errors import DomainError, ParameterError
 LARGEST = 1e100
 """Beyond this, or its inverse, products of three such numbers would overflow."""
 
+LossRange = tuple[float, float] | None
+"""The least and the largest loss; None where they are not known."""
+
 
 @dataclass(frozen=True)
 class Units:
@@ -38,7 +41,7 @@ class Units:
     loss_offset: float
 
     @classmethod
-    def of(cls, domain: Domain, loss_range: tuple[float, float]) -> Units:
+    def of(cls, domain: Domain, loss_range: LossRange) -> Units:
         """The units of a domain and a range of losses."""
         for name, length in (("radius", domain.radius), ("inradius", domain.inradius)):
             if not 1 / LARGEST < length < LARGEST:

@@ -7,6 +7,7 @@ import pytest
 from checks.geometry_mutants import GEOMETRY_MUTANTS
 from checks.learner_mutants import LEARNER_MUTANTS, LearnerMutant, disc
 from checks.mutants import BARRIER_MUTANTS, DomainMutant
+from checks.unranged_mutants import UNRANGED_MUTANTS
 from dikin.checks import domain_laws, learner_laws
 from dikin.errors import CheckFailedError
 from dikin.learners.adaptive_smooth import AdaptiveSmooth
@@ -14,13 +15,14 @@ from dikin.streams import stream
 
 SEEDS = range(3)
 DOMAIN_MUTANTS = BARRIER_MUTANTS + GEOMETRY_MUTANTS
+ALL_LEARNER_MUTANTS = LEARNER_MUTANTS + UNRANGED_MUTANTS
 DOMAIN_LAWS = domain_laws()
 LEARNER_LAWS = learner_laws(AdaptiveSmooth)
 
 
 def test_every_law_has_a_mutant() -> None:
     assert {mutant.law for mutant in DOMAIN_MUTANTS} == set(DOMAIN_LAWS)
-    assert {mutant.law for mutant in LEARNER_MUTANTS} == set(LEARNER_LAWS)
+    assert {mutant.law for mutant in ALL_LEARNER_MUTANTS} == set(LEARNER_LAWS)
 
 
 @pytest.mark.parametrize("mutant", DOMAIN_MUTANTS, ids=lambda m: f"{m.law}-{m.wrong}")
@@ -28,14 +30,14 @@ def test_domain_law_catches_its_mutant(mutant: DomainMutant) -> None:
     law = DOMAIN_LAWS[mutant.law]
     for seed in SEEDS:
         law(mutant.sound(), stream(seed, mutant.law))
-        with pytest.raises(CheckFailedError, match=r"\w+\(dim=\d\): "):
+        with pytest.raises(CheckFailedError, match=r"\w+\((dim=)?\d\): "):
             law(mutant.broken(), stream(seed, mutant.law))
 
 
-@pytest.mark.parametrize("mutant", LEARNER_MUTANTS, ids=lambda m: f"{m.law}-{m.wrong}")
+@pytest.mark.parametrize("mutant", ALL_LEARNER_MUTANTS, ids=lambda m: f"{m.law}-{m.wrong}")
 def test_learner_law_catches_its_mutant(mutant: LearnerMutant) -> None:
     law = LEARNER_LAWS[mutant.law]
     for seed in SEEDS:
         law(disc(), seed)
-        with pytest.raises(CheckFailedError, match=r"\w+ on \w+\(dim=\d\): "):
+        with pytest.raises(CheckFailedError, match=r"\w+ on \w+\((dim=)?\d\): "):
             law(mutant.broken, seed)

@@ -110,6 +110,39 @@ def test_a_learner_that_assumes_too_little_is_warned_of() -> None:
         dikin.play(timid, world, 10)
 
 
+def test_a_round_that_fails_was_not_played() -> None:
+    """A loss that is refused, or an interrupt in the loss itself; then the game goes on."""
+    disc = dikin.Ball(2)
+
+    def spiked(round: int, x: Any) -> float:
+        if broken and round == 30:
+            if broken[0] is None:
+                raise KeyboardInterrupt
+            return float(broken[0])
+        return float(x @ x) / 2
+
+    def game() -> tuple[Any, Any]:
+        world = dikin.FromFunction(disc, spiked, loss_range=(0, 1), comparator=[0.0, 0.0], seed=1)
+        return dikin.AdaptiveSmooth(disc, 1.0, loss_range=(0, 1), seed=1), world
+
+    broken: list[float | None] = []
+    _, whole = game()
+    for _ in range(29):
+        whole.answer(disc.center)
+    for broken in ([5.0], [None]):
+        learner, world = game()
+        with pytest.raises((dikin.errors.LossRangeError, KeyboardInterrupt)):
+            dikin.play(learner, world, 50, progress=False)
+        assert learner.rounds == world.rounds == 29
+        assert learner.open_queries == []
+        assert world.total(1) == 0.0 < world.total_loss
+        assert world.chances.bit_generator.state == whole.chances.bit_generator.state
+        broken = []
+        run = dikin.play(learner, world, 21, progress=False)
+        assert learner.rounds == world.rounds == 50
+        assert run.checkpoints[-1] == 50
+
+
 def test_compensated_sums_lose_nothing_where_plain_ones_do() -> None:
     rng = np.random.default_rng(0)
     values = (rng.standard_normal(20_000) * 10.0 ** rng.uniform(-12, 12, 20_000)).tolist()

@@ -103,15 +103,6 @@ def test_a_logarithm_and_a_power_are_told_apart() -> None:
     assert root.power_misfit < 1e-12 < root.misfit
 
 
-def test_a_wide_range_puts_the_least_loss_in_its_middle() -> None:
-    ground = GROUNDS["fkm-lipschitz"]
-    world = ground.losses.start(0)
-    low, high = world.loss_range
-    learner = Told(ground.player.kind, ground.player.names, room=1.0).start(world, 1000, 0)
-    assert sum(learner.units.loss_range) / 2 == pytest.approx(low)
-    assert learner.units.loss_range[1] == high
-
-
 # --- the command ---------------------------------------------------------------------------------
 
 

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from math import inf, nan
+from math import inf, isfinite, nan
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -80,12 +80,12 @@ def shaped(learner: Learner, loss: Any, other: Any = None, slope: float = 1.0) -
     return loss
 
 
-def ask(learner: Learner) -> Query:
-    """A query, after a context where the learner needs one."""
+def ask(learner: Learner, round: int | None = None) -> Query:
+    """A query, after the context of a round where the learner needs one."""
     if learner.feedback is not Feedback.CONTEXT:
         return learner.ask()
     domain = learner.domain
-    turned = np.cos(np.arange(domain.dim) + learner.rounds)
+    turned = np.cos(np.arange(domain.dim) + (learner.rounds if round is None else round))
     return learner.ask(domain.outward(turned) / np.linalg.norm(turned))
 
 
@@ -173,7 +173,7 @@ def check_restored_learner_continues_exactly(make: Make, seed: int) -> None:
         pass
     queries = [ask(learner) for _ in range(3)]
     state = json.loads(json.dumps(learner.state()))
-    twin = type(learner).restore(learner.domain, state)
+    twin = learner.restore(learner.domain, state)
     _same(learner, twin, "right after")
     with uncertified():
         for query in (queries[2], queries[0]):
@@ -247,11 +247,12 @@ class Refusal(NamedTuple):
 
 def refusals(learner: Learner, query: Query, closed: Query) -> Iterator[Refusal]:
     """Every kind of wrong answer, each wrong in one thing only."""
-    low, high = learner.units.loss_range
+    low, high = learner.accepts
     limit, fine = learner.curvature_limit[0], answer_at(learner, 0.0)
     for loss in (nan, inf, -inf, "0.5", None, True, [0.5], 1j):
         yield Refusal(query, shaped(learner, loss), 0.0, LossError)
-    for loss in (low - 0.01 * (high - low), high + 0.01 * (high - low), 1e300):
+    outside = (low - 0.01 * (high - low), high + 0.01 * (high - low))
+    for loss in (*(outside if isfinite(high - low) else ()), 1e300):
         yield Refusal(query, shaped(learner, loss), 0.0, LossRangeError)
     if learner.feedback in (Feedback.PAIR, Feedback.GRADIENT):
         for other in (loss_at(learner, 0.0), fine[:1], (*fine, 0.0), (fine[0], nan * fine[1])):

@@ -40,10 +40,21 @@ def readable(learner: Learner, environment: Environment) -> Road:
     sees = learner.feedback is Feedback.CONTEXT
 
     def advance(rounds: int) -> None:
+        chances, played = environment.chances.bit_generator.state, learner.rounds
         for _ in range(rounds):
+            sums = environment.sums.copy()
             query = learner.ask(environment.context()) if sees else learner.ask()
-            loss, curvature = answer(query.point)
-            learner.tell(query, loss, curvature)
+            try:
+                loss, curvature = answer(query.point)
+                learner.tell(query, loss, curvature)
+            except BaseException:  # as if the round had not been played, unless it was learnt from
+                if learner.rounds < environment.rounds:
+                    environment.rounds, environment.sums[:] = learner.rounds, sums
+                environment.chances.bit_generator.state = chances
+                environment.chances.random(learner.rounds - played)
+                if query.id in learner._open:
+                    learner.forget(query)
+                raise
 
     return advance
 
@@ -197,7 +208,7 @@ def _refuse_mismatch(learner: Learner, environment: Environment, rounds: int) ->
             f"{environment} does not offer it"
         )
     low, high = environment.loss_range
-    least, most = learner.units.loss_range
+    least, most = learner.accepts
     slack = 1e-9 * (high - low)
     if low < least - slack or high > most + slack:
         raise ParameterError(

@@ -83,24 +83,15 @@ class Told:
 
     kind: type[Learner]
     names: tuple[str, ...]
-    room: float = 0.0
-    """How far its range of losses reaches below the true one, as a share of it.
-
-    With 1 the least loss is the middle of the range: estimates near it are quiet, and exploring is
-    what costs.
-    """
 
     def __str__(self) -> str:
-        words = [*self.names, *(["wide loss_range"] if self.room else [])]
-        return f"{self.kind.__name__}({', '.join(words)})"
+        return f"{self.kind.__name__}({', '.join(self.names)})"
 
     def start(self, world: Environment, horizon: int, seed: int) -> Learner:
         known = {
             name: horizon if name == "horizon" else constant(world, name) for name in self.names
         }
-        low, high = world.loss_range
-        told = (low - self.room * (high - low), high)
-        return self.kind(world.domain, **known, loss_range=told, seed=seed)
+        return self.kind(world.domain, **known, loss_range=world.loss_range, seed=seed)
 
 
 def constant(world: Environment, name: str) -> float:

@@ -20,6 +20,7 @@ from dikin.errors import (
     did_you_mean,
 )
 from dikin.learners.barrier_ftrl import BarrierFTRL, Schedule
+from dikin.units import LossRange
 
 PAPER_KAPPA = 400.0
 
@@ -31,7 +32,7 @@ class Adaptive(BarrierFTRL):
         self,
         domain: Domain,
         *,
-        loss_range: tuple[float, float],
+        loss_range: LossRange,
         horizon: int | None,
         constants: str,
         seed: int | None,

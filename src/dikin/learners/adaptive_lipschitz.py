@@ -18,7 +18,7 @@ from dikin.domains.base import Domain
 from dikin.learners.adaptive import PAPER_KAPPA, Adaptive
 from dikin.learners.barrier_ftrl import Schedule
 from dikin.theory import certificate, tuning
-from dikin.units import moderate, nonnegative
+from dikin.units import LossRange, moderate, nonnegative
 
 
 class SharpLipschitz(NamedTuple):
@@ -123,7 +123,7 @@ class AdaptiveLipschitz(Adaptive):
         domain: Domain,
         lipschitz: float,
         *,
-        loss_range: tuple[float, float] = (-1.0, 1.0),
+        loss_range: LossRange = (-1.0, 1.0),
         horizon: int | None = None,
         constants: str = "sharp",
         seed: int | None = None,

@@ -19,7 +19,7 @@ from dikin.domains.base import Domain
 from dikin.learners.adaptive import PAPER_KAPPA, Adaptive
 from dikin.learners.barrier_ftrl import Schedule
 from dikin.theory import certificate, tuning
-from dikin.units import moderate, nonnegative
+from dikin.units import LossRange, moderate, nonnegative
 
 
 class SharpSmooth(NamedTuple):
@@ -131,7 +131,7 @@ class AdaptiveSmooth(Adaptive):
         domain: Domain,
         smoothness: float,
         *,
-        loss_range: tuple[float, float] = (-1.0, 1.0),
+        loss_range: LossRange = (-1.0, 1.0),
         horizon: int | None = None,
         constants: str = "sharp",
         seed: int | None = None,

@@ -95,7 +95,7 @@ class Schedule(Protocol):
         ...
 
     def closing(self, rounds: int, rate: float) -> float:
-        """The rest of the certificate after T rounds, from eta_{T+1}."""
+        """The rest of the certificate after T rounds, from eta_{T+1}: affine in ln T."""
         ...
 
 
@@ -189,9 +189,12 @@ class BarrierFTRL(Learner):
         about one query at a time. NaN, too, where rounding at the boundary decides the centre.
         `tell` warns of either. Forgotten queries are not rounds.
         """
+        return self._share(self.rounds)
+
+    def _share(self, rounds: int) -> float:
         if not self._certified:
             return nan
-        rest = self._schedule.closing(self.rounds, self._rate)
+        rest = self._schedule.closing(rounds, self._rate)
         return self.units.regret(rest + self._costs)
 
     def _propose(self) -> tuple[Array, float, Asked]:

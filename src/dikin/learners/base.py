@@ -15,9 +15,9 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from functools import cached_property
-from math import inf, isfinite
+from math import inf, isfinite, nan
 from numbers import Real
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -41,7 +41,7 @@ from dikin.errors import (
 )
 from dikin.feedback import Feedback
 from dikin.learners.player import Machine
-from dikin.units import Units
+from dikin.units import LossRange, Units
 
 ROUNDING = 1e-9
 """Relative excess of a loss or curvature over its limit that counts as rounding and is clipped."""
@@ -60,6 +60,9 @@ class Query(NamedTuple):
             and np.array_equal(self.point, other.point)
         )
 
+    def __ne__(self, other: object) -> bool:
+        return not self == other  # a tuple's own would ask an array for its truth
+
     def __hash__(self) -> int:
         return hash(self.id)
 
@@ -73,12 +76,21 @@ class Learner(ABC):
 
     kind: ClassVar[str] = ""
     feedback: ClassVar[Feedback] = Feedback.VALUE
+    restarts = 0
+    """How often a range that was not known had to be widened."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         cls.kind = cls.__name__.lower()
 
-    def __init__(self, domain: Domain, loss_range: tuple[float, float], seed: int | None) -> None:
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        if kwargs.get("loss_range", ()) is not None:
+            return super().__new__(cls)
+        from dikin.learners.unranged import Unranged  # which imports this file
+
+        return cast(Self, Unranged.around(cls(*args, **kwargs | {"loss_range": (-1.0, 1.0)})))
+
+    def __init__(self, domain: Domain, loss_range: LossRange, seed: int | None) -> None:
         if not isinstance(domain, Domain):
             raise ParameterError(f"domain must be a dikin domain such as Box, got {domain!r}")
         self.domain = domain
@@ -173,6 +185,15 @@ class Learner(ABC):
         """The point of an open query, made anew: what was given away may have been written into."""
         return self._placed(*self._vector(memo))
 
+    @property
+    def accepts(self) -> tuple[float, float]:
+        """The losses that may be told."""
+        return self.units.loss_range
+
+    def _share(self, rounds: int) -> float:
+        """A bound on the regret of its rounds as a part of a game of T rounds: affine in ln T."""
+        return nan
+
     def machine(self) -> Machine | None:
         """The parts for the compiled loop; None where there is none, or with queries open."""
         return None
@@ -241,7 +262,7 @@ class Learner(ABC):
         low, high = self.units.loss_range
         raise LossRangeError(
             f"the loss {value:g} lies outside loss_range=({low:g}, {high:g}); build the learner "
-            "with a range that contains every loss. Nothing was changed."
+            "with a range that contains every loss, or None. Nothing was changed."
         )
 
     def _normal_curvature(self, curvature: float) -> float:
@@ -312,11 +333,20 @@ class Learner(ABC):
             return None
 
     @classmethod
+    def _anew(cls, domain: Domain, arguments: dict[str, Any], seed: int | None = None) -> Self:
+        """The learner with these `arguments`, before its first round."""
+        return cls(domain, **arguments, seed=seed)
+
+    @classmethod
     def restore(cls, domain: Domain, state: dict[str, Any]) -> Self:
         """A learner that continues exactly as the one that gave the state would have."""
+        if "unranged" in state:
+            from dikin.learners.unranged import Unranged
+
+            return cast(Self, Unranged.restored(cls, domain, state))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PaperConstantsWarning)  # said when it was built
-            learner = cls(domain, **state["arguments"])
+            learner = cls._anew(domain, state["arguments"])
         if state["size"] != learner.geometry.size:
             raise StateError(f"the state was saved on another domain than {domain}")
         learner.rounds, learner._next = int(state["rounds"]), int(state["next"])

@@ -7,6 +7,8 @@ may cost their whole range, so it tolerates M of order sqrt(T) only.
 
 from __future__ import annotations
 
+from math import nan
+
 from dikin.learners.hazan_levy import HazanLevy
 
 
@@ -22,3 +24,7 @@ class Discard(HazanLevy):
 
     def _least(self, sigma: float) -> float:
         return sigma
+
+    def _share(self, rounds: int) -> float:
+        # In a longer game a round thrown away may cost more than the range of these rounds.
+        return super()._share(rounds) if rounds == self.rounds else nan

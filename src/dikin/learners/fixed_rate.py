@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from dikin.domains.base import Domain, whole
 from dikin.learners.barrier_ftrl import BarrierFTRL
 from dikin.theory import certificate
+from dikin.units import LossRange
 
 
 class FixedRate(NamedTuple):
@@ -62,7 +63,7 @@ class FixedRateFTRL(BarrierFTRL):
     """What the three learners share: the horizon."""
 
     def __init__(
-        self, domain: Domain, horizon: int, loss_range: tuple[float, float], seed: int | None
+        self, domain: Domain, horizon: int, loss_range: LossRange, seed: int | None
     ) -> None:
         super().__init__(domain, loss_range, seed)
         self.horizon = whole(horizon, "horizon", 2, "the rate contains ln T")

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, Self
 
 from dikin.domains.base import Domain, whole
 from dikin.learners.descent import Descent
-from dikin.units import moderate, strictly_positive
+from dikin.units import LossRange, moderate, strictly_positive
 
 
 class FixedPace(NamedTuple):
@@ -65,7 +65,7 @@ class FKM(Descent):
         horizon: int,
         lipschitz: float | None = None,
         *,
-        loss_range: tuple[float, float] = (-1.0, 1.0),
+        loss_range: LossRange = (-1.0, 1.0),
         seed: int | None = None,
     ) -> None:
         super().__init__(domain, loss_range, seed)

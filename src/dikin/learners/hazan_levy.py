@@ -20,7 +20,7 @@ from dikin.domains.base import Domain, whole
 from dikin.errors import CurvatureTooLargeError
 from dikin.learners.barrier_ftrl import BarrierFTRL
 from dikin.theory import certificate
-from dikin.units import moderate, nonnegative, strictly_positive
+from dikin.units import LossRange, moderate, nonnegative, strictly_positive
 
 
 class KnownCurvature(NamedTuple):
@@ -77,7 +77,7 @@ class HazanLevy(BarrierFTRL):
         smoothness: float,
         curvature: float,
         *,
-        loss_range: tuple[float, float] = (-1.0, 1.0),
+        loss_range: LossRange = (-1.0, 1.0),
         seed: int | None = None,
     ) -> None:
         super().__init__(domain, loss_range, seed)

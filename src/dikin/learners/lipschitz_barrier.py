@@ -18,7 +18,7 @@ from typing import Any, Self
 
 from dikin.domains.base import Domain
 from dikin.learners.fixed_rate import FixedRateFTRL
-from dikin.units import moderate, strictly_positive
+from dikin.units import LossRange, moderate, strictly_positive
 
 
 class LipschitzBarrier(FixedRateFTRL):
@@ -37,7 +37,7 @@ class LipschitzBarrier(FixedRateFTRL):
         horizon: int,
         lipschitz: float,
         *,
-        loss_range: tuple[float, float] = (-1.0, 1.0),
+        loss_range: LossRange = (-1.0, 1.0),
         seed: int | None = None,
     ) -> None:
         super().__init__(domain, horizon, loss_range, seed)

@@ -19,7 +19,7 @@ from typing import Any, Self
 
 from dikin.domains.base import Domain
 from dikin.learners.fixed_rate import FixedRateFTRL
-from dikin.units import moderate, nonnegative
+from dikin.units import LossRange, moderate, nonnegative
 
 
 class SahaTewari(FixedRateFTRL):
@@ -38,7 +38,7 @@ class SahaTewari(FixedRateFTRL):
         horizon: int,
         smoothness: float,
         *,
-        loss_range: tuple[float, float] = (-1.0, 1.0),
+        loss_range: LossRange = (-1.0, 1.0),
         seed: int | None = None,
     ) -> None:
         super().__init__(domain, horizon, loss_range, seed)

@@ -14,6 +14,7 @@ from typing import Self
 
 from dikin.domains.base import Domain
 from dikin.learners.fixed_rate import FixedRateFTRL
+from dikin.units import LossRange
 
 
 class Scrible(FixedRateFTRL):
@@ -33,7 +34,7 @@ class Scrible(FixedRateFTRL):
         domain: Domain,
         horizon: int,
         *,
-        loss_range: tuple[float, float] = (-1.0, 1.0),
+        loss_range: LossRange = (-1.0, 1.0),
         seed: int | None = None,
     ) -> None:
         super().__init__(domain, horizon, loss_range, seed)

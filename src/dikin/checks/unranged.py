@@ -1,0 +1,144 @@
+"""The laws of a learner whose range of losses is not known: `loss_range=None`.
+
+Every `check_*` takes `make`, which builds a learner of some range, and a seed, and judges the same
+learner without a range.
+"""
+
+from __future__ import annotations
+
+import json
+from math import inf, log2, nan
+
+import numpy as np
+
+from dikin.checks.learner import Make, _same, ask, name, shaped, uncertified
+from dikin.checks.probing import fail
+from dikin.errors import LossError, LossRangeError
+from dikin.learners.base import Learner
+
+LOSSES = [5.0, 5.01, 4.9, 4.93, 7.0, 6.0, -40.0, 30.0]
+"""Narrow at first, around a middle that is not zero; every so often one that is far outside."""
+
+
+def unranged(make: Make, seed: int) -> Learner:
+    """A learner like the one that is made, without its range."""
+    known = make(seed)
+    return known._anew(known.domain, known.arguments() | {"loss_range": None}, seed)
+
+
+def check_unknown_range_is_doubled_by_a_loss_outside(make: Make, seed: int) -> None:
+    """No loss is refused; the range contains all of them, and is at most four times as wide.
+
+    Or it is still the first: a small share of the first loss, or of what a Lipschitz constant
+    allows. A loss outside makes it wider by a power of two and counts as one restart; a loss inside
+    leaves it alone.
+    """
+    learner = unranged(make, seed)
+    steep = (getattr(learner, "lipschitz", None) or 0.0) * learner.units.radius
+    first = 1e-3 * LOSSES[0] + 0.1 * steep
+    told: list[float] = []
+    for loss in LOSSES:
+        low, high, restarts = *learner.units.loss_range, learner.restarts
+        try:
+            learner.tell(ask(learner), shaped(learner, loss), learner.curvature_limit[0] / 2)
+        except LossRangeError:
+            fail(name(learner), f"refused the loss {loss:g} after {told}")
+        told.append(loss)
+        least, most = learner.units.loss_range
+        slack = 1e-9 * (most - least)  # as much as `tell` takes for rounding
+        if not least - slack <= min(told) <= max(told) <= most + slack:
+            fail(name(learner), f"({least:g}, {most:g}) does not contain the losses {told}")
+        if learner.rounds != len(told):
+            fail(name(learner), f"counts {learner.rounds} rounds after {len(told)} answers")
+        outside = len(told) > 1 and not low - slack <= loss <= high + slack
+        if learner.restarts != restarts + outside:
+            fail(
+                name(learner), f"counts {learner.restarts} restarts at {loss:g}, {restarts} before"
+            )
+        doublings = log2((most - least) / (high - low))
+        if len(told) > 1 and abs(doublings - max(outside, round(doublings))) > 1e-6:
+            fail(name(learner), f"{loss:g} made the range {2**doublings:g} times as wide")
+        if not most - least <= max(4.001 * (max(told) - min(told)), first):
+            fail(name(learner), f"({least:g}, {most:g}) is too wide for the losses {told}")
+
+
+def check_restarted_learner_is_that_of_the_wider_range(make: Make, seed: int) -> None:
+    """From one restart to the next it plays as if its range had been given at its first round."""
+    learner = unranged(make, seed)
+    twin = make(seed)
+    query, theirs = ask(learner), ask(twin)
+    for i, loss in enumerate(LOSSES):
+        before, stream = learner.units.loss_range, learner._noise.seed()
+        told, curvature = shaped(learner, loss), twin.curvature_limit[0] * (i % 3) / 2
+        learner.tell(query, told, curvature)
+        if learner.units.loss_range == before:
+            twin.tell(theirs, told, curvature)
+        else:
+            arguments = learner.arguments() | {"loss_range": list(learner.units.loss_range)}
+            twin = learner._anew(learner.domain, arguments, stream)
+        query, theirs = ask(learner, i), ask(twin, i)
+        if not np.array_equal(query.point, theirs.point):
+            fail(name(learner), f"after {loss:g} asks about {query.point}, wanted {theirs.point}")
+        if not np.array_equal(learner.center, twin.center):
+            fail(name(learner), f"after {loss:g} believes in {learner.center}, not {twin.center}")
+
+
+def check_queries_outlive_a_restart(make: Make, seed: int) -> None:
+    """A query of an earlier range stays open; its answer is a round, widens, and teaches nothing.
+
+    What is wrong in an answer is refused as ever, and changes nothing.
+    """
+    learner = unranged(make, seed)
+    queries = [ask(learner) for _ in range(5)]
+    for i, loss in enumerate((5.0, 9.0)):
+        learner.tell(queries[i], shaped(learner, loss))
+        if learner.open_queries != queries[i + 1 :]:
+            asked = [query.id for query in queries[i + 1 :]]
+            fail(name(learner), f"has {learner.open_queries} open, not the queries {asked}")
+    present = ask(learner)
+    before = learner.state()
+    for query in (queries[2], present):
+        for wrong in (nan, inf, "5", None):
+            try:
+                learner.tell(query, shaped(learner, wrong))
+            except LossError:
+                continue
+            fail(name(learner), f"accepted the loss {wrong} for query {query.id}")
+    if learner.state() != before:
+        fail(name(learner), "a refused answer changed the state")
+    learner.forget(present)
+    for i, loss in ((2, 5.0), (4, -200.0)):
+        numbers = learner.state()["numbers"]
+        learner.tell(queries[i].id, shaped(learner, loss))
+        if i == 2 and learner.state()["numbers"] != numbers:
+            fail(name(learner), "learnt from a query of an earlier range")
+    left = [query.id for query in learner.open_queries]
+    if learner.rounds != 4 or learner.restarts != 2 or left != [queries[3].id]:
+        found = f"{learner.rounds} rounds, {learner.restarts} restarts and {left} open"
+        fail(name(learner), f"has {found} after four late answers, two of them outside")
+    learner.forget(queries[3])
+    if learner.open_queries:
+        fail(name(learner), "still has a query open that was forgotten")
+
+
+def check_unknown_range_continues_exactly_when_restored(make: Make, seed: int) -> None:
+    """A state that went through JSON continues bit for bit, through restarts and late answers."""
+    learner = unranged(make, seed)
+    queries = [ask(learner) for _ in range(3)]
+    with uncertified():
+        for loss in LOSSES[:4]:
+            learner.tell(ask(learner), shaped(learner, loss))
+        queries.append(ask(learner))
+        state = json.loads(json.dumps(learner.state()))
+        twin = learner.restore(learner.domain, state)
+        _same(learner, twin, "right after")
+        for query, loss in zip(queries, (6.0, 60.0, 6.0, 6.0), strict=True):
+            for each in (learner, twin):
+                each.tell(query.id, shaped(each, loss))
+            _same(learner, twin, f"after an answer to query {query.id}")
+        for loss in LOSSES[4:]:
+            for each in (learner, twin):
+                each.tell(ask(each), shaped(each, loss))
+        _same(learner, twin, "at the end")
+    if (learner.rounds, learner.restarts) != (twin.rounds, twin.restarts):
+        fail(name(learner), f"restored it counts {twin.rounds} rounds, {twin.restarts} restarts")

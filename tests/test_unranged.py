@@ -1,0 +1,274 @@
+"""`loss_range=None`: what the laws in `dikin.checks.unranged` leave out."""
+
+from __future__ import annotations
+
+import copy
+import logging
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from math import isnan, log, log2
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dikin
+from dikin import errors, registry
+from dikin.checks.learner import ask, shaped
+from dikin.domains.base import Array
+from dikin.learners.base import Learner
+from dikin.learners.unranged import Late, Past, Range, Unranged, guess
+from paper.charts import holds
+
+BOX = dikin.Box([0, 0], [10, 2])
+
+
+def smooth(**changes: Any) -> Any:
+    settings: dict[str, Any] = {"loss_range": None, "seed": 7} | changes
+    return dikin.AdaptiveSmooth(BOX, 0.5, **settings)
+
+
+def told(learner: Any, *losses: float, curvature: float = 0.0) -> Any:
+    for loss in losses:
+        learner.tell(learner.ask(), loss, curvature)
+    return learner
+
+
+# --- any sequence of losses ----------------------------------------------------------------------
+
+DOMAINS = [BOX, dikin.Ball(3, 2.0), dikin.Simplex(4), dikin.Polytope([[-1], [1]], [0, 4])]
+MAKERS: list[Callable[[dikin.Domain], Any]] = [
+    lambda domain: dikin.AdaptiveSmooth(domain, 0.5, loss_range=None, seed=1),
+    lambda domain: dikin.AdaptiveLipschitz(domain, 2.0, loss_range=None, seed=1),
+    lambda domain: dikin.FKM(domain, 100, loss_range=None, seed=1),
+    lambda domain: dikin.Scrible(domain, 100, loss_range=None, seed=1),
+]
+size = st.floats(1e-6, 1e6) | st.floats(-1e6, -1e-6) | st.just(0.0)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.sampled_from(DOMAINS), st.sampled_from(MAKERS), st.lists(size, min_size=2, max_size=12))
+def test_every_sequence_is_taken_and_few_restarts_are_made(
+    domain: dikin.Domain, make: Callable[[dikin.Domain], Any], losses: list[float]
+) -> None:
+    learner = make(domain)
+    for loss in losses:
+        query = learner.ask()
+        assert domain.contains(query.point)
+        learner.tell(query, loss)
+    low, high = learner.units.loss_range
+    half, far = guess(learner, losses[0]), max(abs(loss - losses[0]) for loss in losses)
+    slack = 1e-9 * (high - low)
+    assert low - slack <= min(losses) <= max(losses) <= high + slack
+    assert learner.rounds == len(losses)
+    assert learner.restarts <= max(0.0, 1 + log2(max(far, half) / half))
+    assert high - low <= max(2 * half, 4 * far) * (1 + 1e-9)
+
+
+def test_losses_that_cannot_be_computed_with_are_refused() -> None:
+    learner = smooth()
+    for rounds, loss in enumerate((3.0, 4.0, 1e90)):
+        query = learner.ask()
+        before = learner.state()
+        for wrong in (1e150, -1e308):
+            with pytest.raises(errors.LossRangeError, match="choose another unit of loss"):
+                learner.tell(query, wrong)
+        assert learner.state() == before
+        learner.tell(query, loss)
+        assert learner.restarts == rounds
+
+
+def test_curvature_that_only_the_range_limits_is_understated_not_refused() -> None:
+    """As the ranges grow, so does the limit: 8 (high - low)/D^2."""
+    learner = told(dikin.FKM(BOX, 100, loss_range=None, seed=1), 3.0, 3.1, curvature=5.0)
+    assert learner.rounds == 2
+    with pytest.raises(errors.CurvatureError, match="must be finite and not negative"):
+        learner.tell(learner.ask(), 3.0, float("inf"))
+    with pytest.raises(errors.CurvatureTooLargeError, match=r"exceeds 0\.5"):
+        told(smooth(), 3.0, 3.1, curvature=0.6)  # the smoothness is known
+
+
+# --- what it is like -----------------------------------------------------------------------------
+
+
+def test_it_is_the_learner_that_it_was_built_as() -> None:
+    learner = told(smooth(horizon=50), 3.0, 7.0, 8.0)
+    assert isinstance(learner, dikin.AdaptiveSmooth)
+    assert isinstance(learner, dikin.Learner)
+    assert (learner.smoothness, learner.horizon, learner.kind) == (0.5, 50, "adaptivesmooth")
+    assert learner.arguments() == smooth(horizon=50).arguments()
+    assert learner.accepts == (-np.inf, np.inf)
+    assert told(smooth(loss_range=(0, 9)), 3.0).restarts == 0
+    twin = copy.deepcopy(learner)
+    assert (told(twin, 5.0, 99.0).center == told(learner, 5.0, 99.0).center).all()
+
+
+def test_each_restart_is_one_line_of_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, logger="dikin"):
+        told(smooth(), 3.0, 3.0, 5.0, 4.0, 50.0)
+    assert [record.message for record in caplog.records] == [
+        "AdaptiveSmooth begins anew for losses in (0, 6) after 3 rounds; restarts so far: 1",
+        "AdaptiveSmooth begins anew for losses in (-45, 51) after 5 rounds; restarts so far: 2",
+    ]
+    assert {record.name for record in caplog.records} == {"dikin"}
+
+
+def test_it_is_saved_and_loaded(tmp_path: Path) -> None:
+    learner = smooth()
+    pending = learner.ask()
+    told(learner, 3.0, 9.0, 4.0)
+    learner.save(tmp_path / "learner.json")
+    twin = dikin.load(tmp_path / "learner.json")
+    for each in (learner, twin):
+        each.tell(pending.id, 1000.0)
+    assert twin.state() == learner.state()
+    assert (twin.restarts, twin.rounds) == (2, 4)
+    state = learner.state()
+    with pytest.raises(errors.StateError):
+        dikin.restore(state | {"unranged": {"past": {}}})
+
+
+def test_late_queries_are_told_apart_from_foreign_and_closed_ones() -> None:
+    learner = smooth()
+    queries = [learner.ask() for _ in range(3)]
+    learner.tell(queries[0], 3.0)
+    with pytest.raises(errors.ForeignQueryError):
+        learner.tell(dikin.Query(1, queries[1].point + 1e-9), 3.0)
+    with pytest.raises(errors.ClosedQueryError, match=r"open are \[1, 2\]"):
+        learner.tell(0, 3.0)
+    queries[1].point[:] = 99.0  # the learner keeps its own copy
+    assert BOX.contains(learner.open_queries[0].point)
+    learner.tell(queries[1], 3.0)
+    for wrong in (True, "1", None, 1):
+        with pytest.raises(errors.QueryError):
+            learner.forget(wrong)
+
+
+def test_the_paper_s_constants_warn_once() -> None:
+    with pytest.warns(errors.PaperConstantsWarning):
+        learner = smooth(constants="paper", horizon=100)
+    with warnings.catch_warnings(action="error"):
+        dikin.restore(told(learner, 3.0, 9.0, 99.0).state())
+
+
+# --- the certificate -----------------------------------------------------------------------------
+
+
+ACROSS = 2 * BOX.radius
+
+
+class Unclipped(Unranged):
+    """A round that ends a range is not learnt from."""
+
+    def _restart(self, key: int, wider: Range, loss: Any, curvature: float) -> None:
+        asked = self._present._open.pop(key)
+        self._late[key] = asked[0], Late(asked[0].point)
+        super()._restart(key, wider, loss, curvature)
+
+
+class NoLogarithm(Unranged):
+    def _closed(self, old: Learner, rounds: int, idle: bool) -> Past:
+        return replace(super()._closed(old, rounds, idle), growth=0.0)
+
+
+class NothingIdle(Unranged):
+    def _closed(self, old: Learner, rounds: int, idle: bool) -> Past:
+        return super()._closed(old, rounds, idle=False)
+
+
+class LastOnly(Unranged):
+    def _closed(self, old: Learner, rounds: int, idle: bool) -> Past:
+        return replace(super()._closed(old, rounds, idle), restarts=0)
+
+
+@pytest.mark.parametrize(
+    ("kind", "constant", "most", "steepest"),
+    [
+        (dikin.AdaptiveSmooth, 0.5, 0.0, lambda width: width + 0.25 * ACROSS**2),
+        (dikin.AdaptiveLipschitz, 4.0, 4 * ACROSS, lambda width: 4 * ACROSS),
+    ],
+)
+def test_the_certificate_adds_up(
+    kind: Any, constant: float, most: float, steepest: Callable[[float], float]
+) -> None:
+    """The theorem of 5.5 term by term, with a learner of its own for every range."""
+
+    def adds_up(shell: type[Unranged]) -> None:
+        learner, ranges = shell.around(kind(BOX, constant, seed=3)), []
+        for loss in (3.0, 3.0, 5.0, 4.0, 4.5, 3.5, 50.0, 40.0, 0.0, -30.0):
+            query, stream, before = learner.ask(), learner._noise.seed(), learner.units.loss_range
+            learner.tell(query, loss)
+            if ranges:
+                ranges[-1].tell(ranges[-1].ask(), float(np.clip(loss, *before)))
+            if learner.units.loss_range != before:
+                ranges.append(kind(BOX, constant, loss_range=learner.units.loss_range, seed=stream))
+        assert len(ranges) == 3
+        low, high = learner.units.loss_range
+        varies = max(high - low, most)
+        # The first round, the comparator's move, and 2 d Lambda for each of two restarts, d = 2.
+        total = varies + (varies - (high - low)) + 2 * 2 * 2 * steepest(high - low)
+        for each in ranges:
+            closing = 2 + each._schedule.first / 2 + BOX.nu * log(10) / each._rate
+            total += each.units.loss_scale * (each._costs + closing)
+        assert learner.certificate == pytest.approx(total, rel=1e-12)
+
+    holds(adds_up, Unranged, Unclipped, NoLogarithm, NothingIdle, LastOnly)
+
+
+def test_the_certificate_covers_late_answers_and_no_overlap() -> None:
+    learner = smooth()
+    queries = [learner.ask() for _ in range(3)]
+    learner.tell(queries[0], 3.0)
+    before = learner.certificate
+    learner.tell(queries[1], 3.0)  # of an earlier range: one more round that taught nothing
+    low, high = learner.units.loss_range
+    closing = learner._schedule.closing
+    grown = learner.units.regret(closing(2, learner._rate) - closing(1, learner._rate))
+    assert learner.certificate == pytest.approx(before + (high - low) + grown, rel=1e-12)
+    one, two = learner.ask(), learner.ask()
+    learner.tell(one, 3.0)
+    with pytest.warns(errors.CertificateVoidWarning):
+        learner.tell(two, 3.0)
+    assert isnan(told(learner, 9.0, 3.0).certificate)
+    assert isnan(dikin.restore(learner.state()).certificate)
+
+
+@pytest.mark.parametrize("kind", registry.learners())
+def test_what_has_no_certificate_gets_none(kind: str) -> None:
+    try:
+        known = next(iter(registry.learners()[kind].examples(BOX, 1)))
+    except errors.DikinError:
+        return  # not on a box
+    learner: Any = known._anew(BOX, known.arguments() | {"loss_range": None}, 1)
+    learner.tell(ask(learner), shaped(learner, 3.0))
+    certified = hasattr(known, "certificate") and kind != "discard"
+    assert isnan(learner.certificate) != certified
+
+
+# --- in a game -----------------------------------------------------------------------------------
+
+
+def bowl(round: int, x: Array) -> float:
+    """Between 100 and 100.3, but for three rounds."""
+    scale = 100.0 if round in (3, 40, 200) else 1.0
+    return 100.0 + scale * (0.02 * (x[0] - 3) ** 2 + 0.05 * (x[1] - 0.5) ** 2) / 4
+
+
+def test_play_takes_it_without_a_range_and_the_bound_holds() -> None:
+    rows = []
+    for seed in range(5):
+        world = dikin.FromFunction(
+            BOX, bowl, loss_range=(100, 128), smoothness=2.5, comparator=[3.0, 0.5], seed=seed
+        )
+        learner = dikin.AdaptiveSmooth(BOX, 2.5, loss_range=None, seed=seed)
+        run = dikin.play(learner, world, 400, progress=False)
+        assert not run.fused
+        assert 1 <= learner.restarts <= 12
+        assert learner.rounds == world.rounds == 400
+        rows.append((run.regret[-1], run.certificate[-1]))
+    regret, certificate = np.mean(rows, axis=0)
+    assert 0 < regret < certificate
