@@ -26,6 +26,7 @@ from dikin.environments.patterns import Constant as Constant
 from dikin.environments.patterns import Decaying as Decaying
 from dikin.environments.patterns import FlatFirst as FlatFirst
 from dikin.environments.patterns import FlatLast as FlatLast
+from dikin.environments.pseudo_kink import PseudoKink as PseudoKink
 from dikin.environments.quadratic import Quadratic as Quadratic
 from dikin.environments.ridge import Ridge as Ridge
 from dikin.environments.squared_batches import SquaredBatches as SquaredBatches
@@ -33,14 +34,20 @@ from dikin.environments.understated import Understated as Understated
 from dikin.errors import DikinError as DikinError
 from dikin.learners.adaptive_lipschitz import AdaptiveLipschitz as AdaptiveLipschitz
 from dikin.learners.adaptive_smooth import AdaptiveSmooth as AdaptiveSmooth
+from dikin.learners.agarwal_dekel_xiao import AgarwalDekelXiao as AgarwalDekelXiao
+from dikin.learners.aogd import AOGD as AOGD
 from dikin.learners.base import Learner as Learner
 from dikin.learners.base import Query as Query
 from dikin.learners.discard import Discard as Discard
 from dikin.learners.fkm import FKM as FKM
 from dikin.learners.hazan_levy import HazanLevy as HazanLevy
 from dikin.learners.lipschitz_barrier import LipschitzBarrier as LipschitzBarrier
+from dikin.learners.pseudo_line import PseudoLine as PseudoLine
+from dikin.learners.reshaped_fkm import ReshapedFKM as ReshapedFKM
 from dikin.learners.saha_tewari import SahaTewari as SahaTewari
 from dikin.learners.scrible import Scrible as Scrible
+from dikin.learners.tewa import Tewa as Tewa
+from dikin.learners.two_point import TwoPoint as TwoPoint
 from dikin.loading import load as load
 from dikin.loading import restore as restore
 

@@ -33,6 +33,11 @@ class Miscounted(BoxGeometry):
         self.nu = 2.0 * self.nu  # two ends an interval
 
 
+class Mirrored(BoxGeometry):
+    def inward(self, displacement: Array) -> Array:
+        return -displacement
+
+
 class Heavier(BoxGeometry):
     def solve(self, linear: Array, quadratic: float, weight: float, near: Any) -> Any:
         return super().solve(linear, quadratic, 1.0001 * weight, near)
@@ -147,6 +152,7 @@ GEOMETRY_MUTANTS = [
     DomainMutant("check_geometry_starts_at_the_center", "not at zero", box, geometry(Displaced)),
     DomainMutant("check_geometry_starts_at_the_center", "no isometry", box, geometry(Stretched)),
     DomainMutant("check_geometry_starts_at_the_center", "another nu", box, geometry(Miscounted)),
+    DomainMutant("check_inward_is_the_way_back", "the other way", box, geometry(Mirrored)),
     DomainMutant("check_solve_is_stationary", "the weight is wrong", box, geometry(Heavier)),
     DomainMutant("check_solve_is_stationary", "onto the boundary", box, geometry(Overshooting)),
     DomainMutant("check_solve_is_stationary", "no quadratic", box, geometry(Flat)),

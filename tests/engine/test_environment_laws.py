@@ -12,6 +12,7 @@ from dikin import registry
 from dikin.checks import environment as laws
 from dikin.domains.ball import Ball
 from dikin.environments.kink import Kink
+from dikin.environments.pseudo_kink import PseudoKink, PseudoWorld
 from dikin.environments.ridge import Ridge, RidgeWorld
 from dikin.errors import CheckFailedError
 from dikin.streams import stream
@@ -70,6 +71,17 @@ class NotItsTotal(Kink):
         return point, total + 0.01
 
 
+class ElsewhereWorld(PseudoWorld):
+    def context(self, round: int) -> Any:
+        return super().context(round + 1)
+
+
+class Elsewhere(PseudoKink):
+    def __init__(self, domain: Any, lipschitz: float, _: float, seed: int) -> None:
+        super().__init__(domain, lipschitz, seed=seed)
+        self.world = ElsewhereWorld(*self.world)
+
+
 class Sideways(Ridge):
     """Its gradient has one entry too small by a hundredth."""
 
@@ -91,6 +103,7 @@ MUTANTS = {
     "check_losses_do_not_depend_on_play": [Watching],
     "check_gradients_support_the_losses": [Sideways],
     "check_best_is_no_worse_than_any_point": [NotTheBest, NotItsTotal],
+    "check_losses_depend_on_the_context_alone": [Elsewhere],
 }
 
 

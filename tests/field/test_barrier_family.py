@@ -34,7 +34,7 @@ class Units:
         self.domain, self.R, self.B = domain, barrier.reach(), (LOSSES[1] - LOSSES[0]) / 2
         self.psi = Normalised(barrier, self.R)
         self.d, self.nu = self.psi.dim, barrier.nu
-        self.D = domain.diameter / self.R
+        self.D = 2.0  # no two points of the unit ball are farther apart
         self.beta = 0.5 * self.R**2 / self.B
         self.sigma = 0.2 * self.R**2 / self.B
         self.L = 1.5 * self.R / self.B

@@ -16,7 +16,7 @@ import numpy as np
 
 from dikin.checks.probing import center_of, directions, fail, reach
 from dikin.domains.base import Array, Domain
-from dikin.environments.base import Environment, Sloped
+from dikin.environments.base import Environment, Foretold, Sloped
 from dikin.feedback import Feedback
 from dikin.streams import Generator
 
@@ -165,3 +165,22 @@ def check_gradients_support_the_losses(setup: Setup, rng: Generator) -> None:
                 owed = f(x) + float(g @ step) + world.curvature(t) / 2 * float(step @ step)
                 if not f(y) >= owed - DIGITS * size:
                     fail(world, f"round {t}: the loss is {f(y):.6g}, its tangent {owed:.6g} there")
+
+
+def check_losses_depend_on_the_context_alone(setup: Setup, rng: Generator) -> None:
+    """f_t(x) = f_t(x + h) for every h with z_t.h = 0, where contexts are offered."""
+    world = setup()
+    if Feedback.CONTEXT not in world.offers:
+        return
+    assert isinstance(world.world, Foretold)
+    domain, size = world.domain, _size(world)
+    for t, f in rounds(world, rng):
+        z = domain.inward(world_point(world, world.world.context(t)))
+        for x in points(domain, rng, 3):
+            h = rng.standard_normal(domain.dim)
+            h -= z * float(z @ h) / float(z @ z)
+            h *= domain.inradius / 2 / max(float(np.linalg.norm(h)), 1.0)
+            middle = (domain.center.ravel() + x) / 2  # a ball of half the inradius fits around it
+            change = abs(f(middle + domain.outward(h).ravel()) - f(middle))
+            if not change <= DIGITS * size:
+                fail(world, f"round {t}: the loss changes by {change:.3g} where z.x does not")

@@ -128,6 +128,25 @@ def check_geometry_starts_at_the_center(domain: Domain, rng: Generator) -> None:
                 fail(domain, f"outward turns a working vector of length {inner} into {outer}")
 
 
+def check_inward_is_the_way_back(domain: Domain, rng: Generator) -> None:
+    """`inward` undoes `outward`, and takes any displacement to the nearest one of the set's plane.
+
+    Both are sums of as many products as the set has dimensions; 1e-12 is thousands of roundings.
+    """
+    for form in forms(domain):
+        geometry = form.geometry
+        for place in places(form, rng):
+            u = geometry.vector(place)
+            back = float(np.abs(geometry.inward(geometry.outward(u)) - u).max())
+            if not back <= 1e-12 * (1 + float(np.abs(u).max())):
+                fail(domain, f"inward of outward is {back:.3g} away from where it began")
+        step = rng.standard_normal(domain.point_shape)
+        nearest = domain.outward(domain.inward(step))
+        off = float(np.abs(geometry.outward(geometry.inward(step)) - nearest).max())
+        if not off <= 1e-12 * (1 + float(np.abs(step).max())):
+            fail(domain, f"inward ends {off:.3g} away from the nearest vector of the plane")
+
+
 def check_solve_is_stationary(domain: Domain, rng: Generator) -> None:
     """A solve leaves linear + quadratic u + weight grad psi(u) = 0, at weights from 1e-3 to 1e8.
 

@@ -114,6 +114,9 @@ class BallGeometry(ClosedGeometry):
     def outward(self, u: Array) -> Array:
         return u
 
+    def inward(self, displacement: Array) -> Array:
+        return displacement
+
     def kernel(self) -> BallKernel:
         return BallKernel(self.dim, self.rho)
 

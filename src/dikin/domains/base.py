@@ -7,8 +7,9 @@ right space, and no digits are lost on a small set far from the origin.
 
 A `Geometry` is the working form of the same set, (X - center)/scale, for one learner. It does
 the three things that a round needs: `solve` the FTRL update, `frame` the exploration ellipsoid, and
-carry a vector `outward` to the user's space. Every domain inherits a dense geometry from its
-oracles; a domain with closed forms returns its own, which does a round in O(d).
+carry a vector `outward` to the user's space (and a gradient `inward`). Every domain inherits a
+dense geometry from its oracles; a domain with closed forms returns its own, which does a round in
+O(d).
 """
 
 from __future__ import annotations
@@ -161,12 +162,9 @@ class Geometry(ABC):
     def solve(self, linear: Array, quadratic: float, weight: float, near: Place) -> Place:
         """Minimise linear.u + quadratic/2 |u|^2 + weight psi(u), starting near a known place."""
 
+    @abstractmethod
     def project(self, linear: Array, near: Place) -> Place:
-        """The point nearest to -linear, as the end of a central path: to 1e-10 nu in |.|^2/2."""
-        place = self.start()
-        for digits in range(0, 11, 2):
-            place = self.solve(linear, 1.0, 10.0**-digits, place)
-        return place
+        """The point nearest to -linear: to 1e-10 nu in |.|^2/2."""
 
     @abstractmethod
     def frame(self, place: Place, kappa: float, shift: float) -> Frame:
@@ -175,6 +173,13 @@ class Geometry(ABC):
     @abstractmethod
     def outward(self, u: Array) -> Array:
         """The isometry from working vectors to displacements in the user's coordinates."""
+
+    @abstractmethod
+    def inward(self, displacement: Array) -> Array:
+        """The working vector of a displacement (the nearest one, for a set in a plane).
+
+        As the adjoint of `outward` it also turns a gradient into one in working vectors.
+        """
 
     def settled(self, place: Place) -> bool:
         """Whether the update is known to full precision there."""

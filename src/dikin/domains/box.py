@@ -118,6 +118,9 @@ class BoxGeometry(ClosedGeometry):
     def outward(self, u: Array) -> Array:
         return u
 
+    def inward(self, displacement: Array) -> Array:
+        return displacement
+
     def kernel(self) -> BoxKernel:
         return BoxKernel(self.size, 2 * self.size, self.size, self.half)
 

@@ -16,6 +16,10 @@ FRESH, REUSED = 1e-7, 1e-11
 Hessian of a nearby point multiplies it by their distance."""
 CLOSE = 1e-2
 """A decrement below which the Hessian need not be computed anew."""
+INSIDE = 0.25
+"""A decrement below which a full step is taken, and squares what is left."""
+LAST, NEXT = 1e-10, 1e-2
+"""The weight of the barrier at the end of a projection, and the factor on the way there."""
 
 
 class Minimum(NamedTuple):
@@ -30,8 +34,11 @@ def minimise(
     gradient: Callable[[Array], Array],
     hessian: Callable[[Array], Array],
     start: Array,
+    enough: float = 0.0,
 ) -> Minimum:
     """The minimiser of a self-concordant function, from any point of its domain.
+
+    A decrement that is `enough` ends it early.
 
     The decrement, the length of the Newton step in the local norm, says both how far the minimiser
     is and how far one may step: below 1 a full step stays inside, above 1/4 it is damped. So close
@@ -42,6 +49,8 @@ def minimise(
         try:
             for found in _steps(gradient, hessian, start):
                 best = found
+                if found.decrement <= enough:
+                    break
         except (FloatingPointError, NumericalError, np.linalg.LinAlgError):
             pass  # on the boundary to within rounding: nothing better is known
     return best if isfinite(barrier(best.x)) else Minimum(start, inf)
@@ -51,20 +60,22 @@ def _steps(
     gradient: Callable[[Array], Array], hessian: Callable[[Array], Array], x: Array
 ) -> Iterator[Minimum]:
     """Newton steps; one with a new Hessian while far away, then with the last one."""
-    near, lower = 0, None
+    last, lower = inf, None
     for _ in range(100):
         g, fresh = gradient(x), lower is None
         if lower is None:
             lower = cholesky(hessian(x))
         step = -solve(lower, g)
         decrement = sqrt(max(-float(g @ step), 0.0))
-        x = x + (step if decrement <= 0.25 else step / (1.0 + decrement))
-        yield Minimum(x, decrement)
-        near += decrement <= 1e-4
-        # If a decrement that small is not smaller after several steps, rounding in the gradient is
-        # all that is left.
-        if decrement <= (FRESH if fresh else REUSED) or near > 8:
+        # Such a step makes the next one many times smaller; if it did not, rounding in the gradient
+        # is all that is left.
+        if last <= 1e-4 and decrement > last / 2:
             return
+        x = x + (step if decrement <= INSIDE else step / (1.0 + decrement))
+        yield Minimum(x, decrement)
+        if decrement <= (FRESH if fresh else REUSED):
+            return
+        last = decrement
         if decrement > CLOSE:
             lower = None
 
@@ -143,6 +154,9 @@ class DenseGeometry(Geometry):
     def start(self) -> Place:
         return self.recall((np.zeros(self.dim), 0.0))
 
+    def barrier(self, u: Array) -> float:
+        return self.domain.barrier(self.scale * u)
+
     def gradient(self, u: Array) -> Array:
         return self.scale * self.domain.gradient(self.scale * u)
 
@@ -153,7 +167,7 @@ class DenseGeometry(Geometry):
         start, curved, _ = near
         pull, shift = linear / weight, quadratic / weight
         found = minimise(
-            lambda u: self.domain.barrier(self.scale * u),
+            self.barrier,
             lambda u: pull + shift * u + self.gradient(u),
             lambda u: (curved if u is start else self.hessian(u)) + shift * self.eye,
             start,
@@ -161,15 +175,38 @@ class DenseGeometry(Geometry):
         return self.recall(found)
 
     def project(self, linear: Array, near: Place) -> Place:
-        if isfinite(self.domain.barrier(-self.scale * linear)):  # inside: its own projection
+        if isfinite(self.barrier(-linear)):  # inside: its own projection
             return self.recall((-linear, 0.0))
-        return super().project(linear, near)
+        u, weight = np.zeros(self.dim), 1.0
+        while weight > 2 * LAST:
+            u, weight = self._ahead(linear, u, weight), weight * NEXT
+        return self.solve(linear, 1.0, LAST, self.recall((u, 0.0)))
+
+    def _ahead(self, linear: Array, u: Array, weight: float) -> Array:
+        """From near a point of the projection's central path to near the one of the next weight.
+
+        The path u + linear + weight grad psi(u) = 0 has the tangent
+        (1 + weight Hessian)^-1 (u + linear) in ln(weight), and is all but straight in the weight.
+        """
+        u, _ = minimise(
+            self.barrier,
+            lambda u: (linear + u) / weight + self.gradient(u),
+            lambda u: self.hessian(u) + self.eye / weight,
+            u,
+            INSIDE,
+        )
+        lower = cholesky(weight * self.hessian(u) + self.eye)
+        ahead = u - (1.0 - NEXT) * solve(lower, linear + u)
+        return ahead if isfinite(self.barrier(ahead)) else u
 
     def frame(self, place: Place, kappa: float, shift: float) -> DenseFrame:
         return DenseFrame(place[0], cholesky(kappa * place[1] + shift * self.eye))
 
     def outward(self, u: Array) -> Array:
         return self.domain.outward(u)
+
+    def inward(self, displacement: Array) -> Array:
+        return self.domain.inward(displacement.reshape(self.domain.point_shape))
 
     def memory(self, place: Place) -> Place:
         u, _, decrement = place

@@ -151,6 +151,9 @@ class EllipsoidGeometry(ClosedGeometry):
     def outward(self, u: Array) -> Array:
         return u if self.axes is None else np.asarray(self.axes @ u)
 
+    def inward(self, displacement: Array) -> Array:
+        return displacement if self.axes is None else np.asarray(displacement @ self.axes)
+
     def kernel(self) -> EllipsoidKernel:
         axes = np.empty((0, 0)) if self.axes is None else self.axes
         return EllipsoidKernel(self.size, self.size + 2, 2 * self.size + 2, self.p, axes)

@@ -113,6 +113,8 @@ class ProductGeometry(Geometry):
         self.size = sum(part.size for part in parts)
         self.nu = sum(part.nu for part in parts)
         self.ranges = _ranges([part.size for part in parts])
+        self.points = _ranges([part.outward(np.zeros(part.size)).size for part in parts])
+        """Where the parts' entries are in a point."""
 
     def start(self) -> Place:
         return tuple(part.start() for part in self.parts)
@@ -129,6 +131,12 @@ class ProductGeometry(Geometry):
             for part, where, place in zip(self.parts, self.ranges, near, strict=True)
         )
 
+    def project(self, linear: Array, near: Place) -> Place:
+        return tuple(
+            part.project(linear[where], place)
+            for part, where, place in zip(self.parts, self.ranges, near, strict=True)
+        )
+
     def frame(self, place: Place, kappa: float, shift: float) -> ProductFrame:
         pairs = zip(self.parts, place, strict=True)
         return ProductFrame([part.frame(p, kappa, shift) for part, p in pairs], self.ranges)
@@ -136,6 +144,10 @@ class ProductGeometry(Geometry):
     def outward(self, u: Array) -> Array:
         pieces = zip(self.parts, self.ranges, strict=True)
         return np.concatenate([part.outward(u[where]).ravel() for part, where in pieces])
+
+    def inward(self, displacement: Array) -> Array:
+        pieces = zip(self.parts, self.points, strict=True)
+        return np.concatenate([part.inward(displacement[where]) for part, where in pieces])
 
     def memory(self, place: Place) -> Place:
         return tuple(part.memory(p) for part, p in zip(self.parts, place, strict=True))

@@ -115,6 +115,9 @@ class SimplexGeometry(ClosedGeometry):
     def outward(self, u: Array) -> Array:
         return u
 
+    def inward(self, displacement: Array) -> Array:
+        return np.asarray(displacement - displacement.mean())
+
     def kernel(self) -> SimplexKernel:
         return SimplexKernel(self.size, 2 * self.size + 1, self.size, self.scale)
 

@@ -47,11 +47,16 @@ class Spectrahedron(Domain):
         diagonal = np.asarray(helmert(self.n))[:, :, None] * np.eye(self.n)
         return np.concatenate([diagonal, off])
 
+    @cached_property
+    def _rows(self) -> Array:
+        """The same, one a row."""
+        return self._matrices.reshape(self.dim, self.n**2)
+
     def outward(self, v: Array) -> Array:
-        return np.tensordot(v, self._matrices, axes=1)
+        return np.asarray(v @ self._rows).reshape(self.point_shape)
 
     def inward(self, displacement: Array) -> Array:
-        return np.tensordot(self._matrices, displacement, axes=2)
+        return np.asarray(self._rows @ displacement.ravel())
 
     def barrier(self, v: Array) -> float:
         eigenvalues, _ = np.linalg.eigh(self.point(v))
@@ -63,7 +68,7 @@ class Spectrahedron(Domain):
     def hessian(self, v: Array) -> Array:
         inverse = self._inverse(v)
         images = inverse @ self._matrices @ inverse
-        return np.tensordot(self._matrices, images, axes=([1, 2], [1, 2]))
+        return np.asarray(self._rows @ images.reshape(self._rows.shape).T)
 
     def _inverse(self, v: Array) -> Array:
         # By the eigenvalues of the barrier: where it is finite, so is this.

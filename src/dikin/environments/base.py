@@ -16,7 +16,7 @@ import numpy as np
 
 from dikin import streams
 from dikin.domains.base import Array, Domain
-from dikin.errors import ParameterError
+from dikin.errors import FeedbackError, ParameterError
 from dikin.feedback import Feedback
 from dikin.kernel import compiled
 
@@ -43,6 +43,15 @@ class Sloped(Protocol):
 
     def gradient(self, round: int, chance: float, x: Array) -> Array:
         """The gradient of f_t at x, flattened; any subgradient at a kink."""
+        ...
+
+
+@runtime_checkable
+class Foretold(Protocol):
+    """A kernel whose losses are functions of z_t.x, z_t known before the round is played."""
+
+    def context(self, round: int) -> Array:
+        """z_t, flattened, in the user's coordinates."""
         ...
 
 
@@ -95,8 +104,15 @@ class Environment(ABC):
     @property
     def offers(self) -> set[Feedback]:
         """What a learner may be told here."""
-        values = {Feedback.VALUE, Feedback.PAIR}
-        return values | {Feedback.GRADIENT} if isinstance(self.world, Sloped) else values
+        more = {Feedback.GRADIENT: Sloped, Feedback.CONTEXT: Foretold}
+        known = {kind for kind, role in more.items() if isinstance(self.world, role)}
+        return {Feedback.VALUE, Feedback.PAIR} | known
+
+    def _require(self, kind: Feedback) -> Any:
+        """The kernel, where it offers that kind of feedback."""
+        if kind not in self.offers:
+            raise FeedbackError(f"{self} does not offer a {kind.name.lower()}")
+        return self.world
 
     def answer(self, point: Array) -> tuple[float, float]:
         """Play the next round at a point: its loss and its strong convexity."""
@@ -105,8 +121,9 @@ class Environment(ABC):
         return loss, self._close(round, chance, loss)
 
     def context(self) -> Array:
-        """What a learner may see of the next round before it plays."""
-        raise NotImplementedError
+        """Z_t of the next round, where its loss is a function of z_t.x and contexts are offered."""
+        world: Foretold = self._require(Feedback.CONTEXT)
+        return world.context(self.rounds + 1).reshape(self.domain.point_shape)
 
     def answer_pair(self, points: Array) -> tuple[tuple[float, float], float]:
         """Play the next round at two points: both losses, of which the mean is suffered."""
@@ -116,10 +133,10 @@ class Environment(ABC):
 
     def answer_gradient(self, point: Array) -> tuple[tuple[float, Array], float]:
         """Play the next round at a point: its loss and gradient there."""
-        assert isinstance(self.world, Sloped)
+        sloped: Sloped = self._require(Feedback.GRADIENT)
         chance, round = self.chances.random(), self.rounds + 1
         loss = float(self.world.value(round, chance, point.ravel()))
-        gradient = self.world.gradient(round, chance, point.ravel()).reshape(point.shape)
+        gradient = sloped.gradient(round, chance, point.ravel()).reshape(point.shape)
         return (loss, gradient), self._close(round, chance, loss)
 
     def _close(self, round: int, chance: float, suffered: float) -> float:

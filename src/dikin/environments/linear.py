@@ -51,19 +51,13 @@ class Linear(Environment):
         if length == 0.0:
             return domain.center, 0.0
         geometry = domain.geometry(domain.radius)
-        pull = self._pull(slope / length)
+        pull = geometry.inward(slope / length)
         place, weight = geometry.start(), 1.0
         while weight * domain.nu > GAP:
             weight /= 10
             place = geometry.solve(pull, 0.0, weight, place)
         displacement = domain.radius * geometry.outward(geometry.vector(place))
         return domain.center + displacement, float(slope @ displacement.ravel())
-
-    def _pull(self, slope: Array) -> Array:
-        """A linear function of the user's displacements as one of working vectors."""
-        geometry = self.domain.geometry(self.domain.radius)
-        units = np.eye(geometry.size)
-        return np.array([geometry.outward(unit).ravel() @ slope for unit in units])
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:

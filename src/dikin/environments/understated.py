@@ -65,6 +65,9 @@ class UnderstatedWorld(NamedTuple):
     def gradient(self, round: int, chance: float, x: Array) -> Array:
         return np.asarray(self.world.gradient(round, chance, x))
 
+    def context(self, round: int) -> Array:
+        return np.asarray(self.world.context(round))
+
     def bend(self, round: int) -> float:
         sigma: float = min(self.pattern.at(round), self.world.bend(round))
         return sigma

@@ -95,7 +95,7 @@ class Learner(ABC):
             raise ParameterError(f"domain must be a dikin domain such as Box, got {domain!r}")
         self.domain = domain
         self.units = Units.of(domain, loss_range)
-        self.geometry: Geometry = domain.geometry(self.units.radius)
+        self.geometry: Geometry = self._form()
         self.rounds = 0
         """Rounds answered so far."""
         self._noise = streams.Noise(streams.stream(seed, "learner"), self.geometry.size)
@@ -176,6 +176,10 @@ class Learner(ABC):
         limit = 8.0 * (high - low) / self.domain.diameter**2
         return limit, "8 (high - low)/D^2: no loss within loss_range on a set that wide has more"
 
+    def _form(self) -> Geometry:
+        """The set as this learner works with it."""
+        return self.domain.geometry(self.units.radius)
+
     def _placed(self, u: Array, square: float) -> Array:
         """The point of a working vector, surely inside."""
         point = self.units.point(self.geometry.outward(u))
@@ -249,6 +253,17 @@ class Learner(ABC):
     def _normal_answer(self, answer: Any) -> Any:
         """What was told in the paper's units: one loss here, more for another feedback."""
         return self._normal_loss(answer)
+
+    def _two_parts(self, answer: Any) -> tuple[Any, Any]:
+        """An answer of a feedback that has two parts, taken apart."""
+        row = isinstance(answer, np.ndarray) and answer.ndim > 0
+        parts = tuple(answer) if row or isinstance(answer, tuple | list) else ()
+        if len(parts) != 2:
+            raise FeedbackError(
+                f"{type(self).__name__} must be told {self.feedback.value}; got {answer!r}. "
+                "Nothing was changed."
+            )
+        return parts[0], parts[1]
 
     def _normal_loss(self, loss: Any) -> float:
         value = loss if type(loss) is float else _number(loss, "loss", LossError)

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from dikin.domains.base import NOTHING, Aim, Array, ClosedGeometry, Frame, Place
+from dikin.feedback import Feedback
 from dikin.learners.base import Learner
 from dikin.learners.player import Aimed, Machine, Memory, Scratch
 
@@ -109,10 +110,18 @@ class Descent(Learner):
     def _propose(self) -> tuple[Array, float, Looked]:
         if self._frame is None:
             self._frame = self.geometry.frame(self._place, 0.0, 1.0)
-        noise = self._noise.draw()
-        aim = self._frame.aim(noise)
-        memo = Looked(self._place, noise, aim, 1.0 / sqrt(aim.square))
+        memo = self._look(self._place, self._frame, self._toward())
         return *self._vector(memo), memo
+
+    def _toward(self) -> Array:
+        """The noise that becomes the direction to look in."""
+        return self._noise.draw()
+
+    @staticmethod
+    def _look(place: Place, frame: Frame, noise: Array) -> Looked:
+        aim = frame.aim(noise)
+        # Without a direction, there is nothing to explore.
+        return Looked(place, noise, aim, 1.0 / sqrt(aim.square) if aim.square > 0.0 else 0.0)
 
     def _vector(self, memo: Looked) -> tuple[Array, float]:
         pace = self._pace
@@ -133,7 +142,9 @@ class Descent(Learner):
 
     def machine(self) -> Machine | None:
         geometry = self.geometry
-        if self._open or not isinstance(geometry, ClosedGeometry):
+        if self._open or self.feedback is not Feedback.VALUE:  # the loop answers with one loss
+            return None
+        if not isinstance(geometry, ClosedGeometry):
             return None
         memory = Memory(np.zeros(1), self._linear.copy(), geometry.pack(self._place))
         player = DescentPlayer(geometry.kernel(), self._pace)
@@ -161,5 +172,4 @@ class Descent(Learner):
     def _memo_from(self, state: tuple[Any, ...]) -> Looked:
         memory, noise = state
         place = self.geometry.recall(memory)
-        aim = self.geometry.frame(place, 0.0, 1.0).aim(noise)
-        return Looked(place, noise, aim, 1.0 / sqrt(aim.square))
+        return self._look(place, self.geometry.frame(place, 0.0, 1.0), noise)

@@ -7,6 +7,8 @@ centre), eta = delta/(d sqrt T) in both tunings:
                 regret <= 2 T^(3/4) sqrt(3 d (L + 1/r))
     general:    delta = (r d^2/(12 T))^(1/3),   shrink = 1 - (3 d/(2 r sqrt T))^(1/3),
                 regret <= 3 12^(1/3) T^(5/6) (d/r)^(1/3)
+
+On a thin set, where r is small, `reshaped_fkm` makes the set round first.
 """
 
 from __future__ import annotations
@@ -71,12 +73,17 @@ class FKM(Descent):
         super().__init__(domain, loss_range, seed)
         self.horizon = whole(horizon, "horizon", 1, "the step depends on it")
         self.lipschitz = None if lipschitz is None else strictly_positive(lipschitz, "lipschitz")
-        inradius = domain.inradius / domain.radius
+        inradius, length = self._position()
         if self.lipschitz is None:
             self._begin(general_pace(domain.dim, inradius, self.horizon))
         else:
-            slope = moderate(self.units.slope(self.lipschitz), "lipschitz", self.lipschitz)
+            steep = self.lipschitz * length / self.units.loss_scale
+            slope = moderate(steep, "lipschitz", self.lipschitz)
             self._begin(lipschitz_pace(domain.dim, inradius, self.horizon, slope))
+
+    def _position(self) -> tuple[float, float]:
+        """R in working units, and how long a working vector of length one is in the user's."""
+        return self.domain.inradius / self.domain.radius, self.domain.radius
 
     def arguments(self) -> dict[str, Any]:
         return {

@@ -2,11 +2,11 @@
 
 The notes are known by the rate that the paper quotes, sqrt(L) d^(3/4) T^(3/4); this is the method
 of `saha_tewari` with the tuning that gives it. At the share delta of Dikin's ellipsoid, of radius
-at most D/2, exploring and smoothing cost at most L D delta a round. With a = d sqrt(nu T ln T),
+at most 1, exploring and smoothing cost at most 2 L delta a round. With a = d sqrt(nu T ln T),
 
-    delta = min{1, sqrt(2 a/(L D T))},
+    delta = min{1, sqrt(a/(L T))},
 
-regret <= 2 sqrt(2) sqrt(L D d) nu^(1/4) T^(3/4) (ln T)^(1/4) + 2 for T >= 4 nu ln T.
+regret <= 4 sqrt(L d) nu^(1/4) T^(3/4) (ln T)^(1/4) + 2 for T >= 4 nu ln T.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class LipschitzBarrier(FixedRateFTRL):
         super().__init__(domain, horizon, loss_range, seed)
         self.lipschitz = strictly_positive(lipschitz, "lipschitz")
         steep = moderate(self.units.slope(self.lipschitz), "lipschitz", self.lipschitz)
-        exploring = steep * domain.diameter / domain.radius * self.horizon
+        exploring = 2.0 * steep * self.horizon
         reach = min(1.0, sqrt(2.0 * self._learning() / exploring))
         self._explore(reach, smoothness=0.0, lipschitz=steep)
 

@@ -1,11 +1,11 @@
 """Saha and Tewari (AISTATS 2011): smooth losses, T^(2/3) without curvature.
 
-At the share delta of Dikin's ellipsoid, of radius at most D/2, exploring a beta-smooth loss and
-smoothing it cost at most (3/8) beta D^2 delta^2 a round. With a = d sqrt(nu T ln T),
+At the share delta of Dikin's ellipsoid, of radius at most 1, exploring a beta-smooth loss and
+smoothing it cost at most (3/2) beta delta^2 a round. With a = d sqrt(nu T ln T),
 
-    delta = min{1, (a/((3/8) beta D^2 T))^(1/3)}
+    delta = min{1, (a/((3/2) beta T))^(1/3)}
 
-balances that against 2a/delta: regret <= 2.17 (beta nu ln T)^(1/3) (d D)^(2/3) T^(2/3) + 2 for
+balances that against 2a/delta: regret <= 3.44 (beta nu ln T)^(1/3) d^(2/3) T^(2/3) + 2 for
 T >= 4 nu ln T. The published proof takes a smooth bounded loss to be Lipschitz, which it need not
 be near the boundary; comparing with (1 - 1/T) x + y_1/T instead needs convexity alone, and gives
 the constants here.
@@ -44,8 +44,7 @@ class SahaTewari(FixedRateFTRL):
         super().__init__(domain, horizon, loss_range, seed)
         self.smoothness = nonnegative(smoothness, "smoothness")
         beta = moderate(self.units.curvature(self.smoothness), "smoothness", self.smoothness)
-        width = domain.diameter / domain.radius
-        exploring = 0.375 * beta * width**2 * self.horizon
+        exploring = 1.5 * beta * self.horizon
         reach = min(1.0, (self._learning() / exploring) ** (1 / 3)) if exploring > 0 else 1.0
         self._explore(reach, smoothness=beta, lipschitz=0.0)
 

@@ -1,0 +1,97 @@
+"""Losses of one prediction: a kink across a plane that turns from round to round.
+
+    f_t(x) = l |z_t.v| + e_t z_t.v + o_t - m,      v = x - theta,
+
+with z_t, the context, one of a few unit vectors, in turn; theta inside, e_t and o_t random signs
+times small constants, and m a constant that makes the range of the losses symmetric. l is what the
+Lipschitz constant leaves after the tilt. The losses are functions of z_t.x alone, without any
+curvature across z_t. As |e_t| < l their sum is least at theta.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import inf
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from dikin.domains.base import Array, Domain, whole
+from dikin.environments.base import Environment, add
+from dikin.environments.shared import ridge_sums, two_signs
+from dikin.units import strictly_positive
+
+
+class PseudoKink(Environment):
+    """Losses of a given Lipschitz constant, each a function of one known product z_t.x.
+
+    `contexts` is how many different z_t there are.
+
+    >>> from dikin import Ball
+    >>> game = PseudoKink(Ball(2), lipschitz=1.0, contexts=3, seed=1)
+    >>> game.context().round(2)
+    array([ 0.81, -0.58])
+    """
+
+    tallies = 1
+    smoothness = inf
+
+    def __init__(
+        self, domain: Domain, lipschitz: float = 1.0, contexts: int = 64, seed: int | None = None
+    ) -> None:
+        super().__init__(domain, seed)
+        lipschitz = strictly_positive(lipschitz, "lipschitz")
+        count = whole(contexts, "contexts", 1, "how many different ones there are")
+        depth = 0.2
+        far = domain.radius + depth * domain.inradius
+        tilt, offset = 0.05 * lipschitz, 0.02 * lipschitz * far
+        high = lipschitz * far
+        self.lipschitz = float(lipschitz)
+        self.loss_range = (-high / 2 - offset, high / 2 + offset)
+        theta = self._inner_point(depth)
+        table = np.stack([self._direction() for _ in range(count)])
+        self.world: PseudoWorld = PseudoWorld(
+            theta, table, lipschitz - tilt, tilt, offset, high / 2
+        )
+
+    def best(self) -> tuple[Array, float]:
+        total = self.total(1) - self.rounds * self.world.middle
+        return self.world.theta.reshape(self.domain.point_shape), total
+
+    @classmethod
+    def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
+        yield cls(domain, seed=seed)
+        yield cls(domain, 30.0, 3, seed=seed)
+
+
+class PseudoWorld(NamedTuple):
+    """The losses themselves; a round's uniform number holds both signs."""
+
+    theta: Array
+    table: Array
+    steep: float
+    tilt: float
+    offset: float
+    middle: float
+
+    def context(self, round: int) -> Array:
+        return np.array(self.table[(round - 1) % self.table.shape[0]])
+
+    def value(self, round: int, chance: float, x: Array) -> float:
+        z = self.table[(round - 1) % self.table.shape[0]]
+        along, _ = ridge_sums(x, self.theta, z)
+        tilt, offset = two_signs(chance)
+        value: float = self.steep * abs(along) + tilt * self.tilt * along
+        return value + offset * self.offset - self.middle
+
+    def gradient(self, round: int, chance: float, x: Array) -> Array:
+        z = self.context(round)
+        side = float(np.sign(z @ (x - self.theta)))
+        return np.asarray((self.steep * side + two_signs(chance)[0] * self.tilt) * z)
+
+    def bend(self, round: int) -> float:
+        return 0.0
+
+    def tally(self, round: int, chance: float, sums: Array) -> None:
+        _, offset = two_signs(chance)
+        add(sums, 1, offset * self.offset)

@@ -1,0 +1,115 @@
+"""Agarwal, Dekel and Xiao (COLT 2010), one point a round: strongly convex Lipschitz losses.
+
+`fkm` with steps that fall like 1/t. With |f| <= 1, the set inside the unit ball and a ball of
+radius r inside it, all around the same centre,
+
+    eta_t = 1/(sigma t),   delta = (d^2 (1 + ln T)/(sigma (3 L + S) T))^(1/3), at most r/2,
+    shrink = 1 - delta/r,  S = min{2, L}/r,
+
+regret <= d^2 (1 + ln T)/(2 sigma delta^2) + (3 L + S) delta T
+        = (3/2) (d^2 (1 + ln T)/sigma)^(1/3) ((3 L + S) T)^(2/3) where delta is not cut off.
+
+S delta bounds what a round loses because the comparator x must shrink to (1 - delta/r) x: at most
+2 delta/r by convexity, and at most L |x| delta/r by the slope. sigma is believed of every round,
+whatever is told: where it is wrong, nothing of this holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from math import log
+from typing import Any, NamedTuple, Self
+
+from dikin.domains.base import Domain, whole
+from dikin.errors import CurvatureTooLargeError, ParameterError
+from dikin.learners.base import Learner
+from dikin.learners.descent import Descent
+from dikin.units import LARGEST, LossRange, moderate, strictly_positive
+
+
+class HarmonicPace(NamedTuple):
+    """Steps of 1/(sigma t)."""
+
+    dim: float
+    reach: float
+    shrink: float
+    sigma: float
+
+    def step(self, round: int) -> float:
+        return 1.0 / (self.sigma * round)
+
+
+def one_point_pace(
+    dim: int, inradius: float, horizon: int, lipschitz: float, sigma: float
+) -> HarmonicPace:
+    """The tuning of the docstring above."""
+    drift = 3.0 * lipschitz + min(2.0, lipschitz) / inradius
+    reach = (dim**2 * (1.0 + log(horizon)) / (sigma * drift * horizon)) ** (1.0 / 3.0)
+    reach = min(reach, inradius / 2.0)
+    return HarmonicPace(dim, reach, 1.0 - reach / inradius, sigma)
+
+
+def believed_curvature(learner: Learner, curvature: float) -> float:
+    """A strong convexity that is believed of every loss, in the paper's units."""
+    limit, reason = learner.curvature_limit
+    if curvature > limit:
+        raise CurvatureTooLargeError(f"curvature={curvature:g} exceeds {limit:g}, {reason}")
+    sigma = learner.units.curvature(curvature)
+    if sigma * LARGEST < 1.0:
+        raise ParameterError(
+            f"curvature={curvature:g} is {sigma:g} in units of the domain's radius and the losses' "
+            f"range; its inverse must be at most {LARGEST:g} to compute with"
+        )
+    return sigma
+
+
+class AgarwalDekelXiao(Descent):
+    """Learner for `lipschitz` losses that are all `curvature`-strongly convex.
+
+    Regret of order (d T)^(2/3), up to a logarithm, over a known horizon.
+
+    >>> from dikin import Ball
+    >>> learner = AgarwalDekelXiao(Ball(2), horizon=1000, lipschitz=1.0, curvature=0.5, seed=1)
+    >>> learner.tell(learner.ask(), 0.3)
+    >>> learner.rounds
+    1
+    """
+
+    def __init__(
+        self,
+        domain: Domain,
+        horizon: int,
+        lipschitz: float,
+        curvature: float,
+        *,
+        loss_range: LossRange = (-1.0, 1.0),
+        seed: int | None = None,
+    ) -> None:
+        super().__init__(domain, loss_range, seed)
+        self.horizon = whole(horizon, "horizon", 1, "the exploration depends on it")
+        self.lipschitz = strictly_positive(lipschitz, "lipschitz")
+        self.curvature = strictly_positive(curvature, "curvature")
+        slope = moderate(self.units.slope(self.lipschitz), "lipschitz", self.lipschitz)
+        sigma = believed_curvature(self, self.curvature)
+        inradius = domain.inradius / domain.radius
+        self._begin(one_point_pace(domain.dim, inradius, self.horizon, slope, sigma))
+
+    @cached_property
+    def curvature_limit(self) -> tuple[float, str]:
+        limit = 4.0 * self.lipschitz / self.domain.diameter
+        return limit, "4L/D: no loss of this Lipschitz constant has more"
+
+    def arguments(self) -> dict[str, Any]:
+        return {
+            "horizon": self.horizon,
+            "lipschitz": self.lipschitz,
+            "curvature": self.curvature,
+            "loss_range": list(self.units.loss_range),
+        }
+
+    @classmethod
+    def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
+        unit = 1.0 / domain.radius
+        yield cls(domain, 1000, unit, 0.5 * unit**2, seed=seed)
+        yield cls(domain, 10**6, 20 * unit, 4 * unit**2, loss_range=(3, 11), seed=seed)

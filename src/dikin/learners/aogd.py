@@ -1,0 +1,122 @@
+"""Adaptive online gradient descent (Bartlett, Hazan and Rakhlin, NIPS 2007): gradients are told.
+
+The full-information reference of the paper: what its two algorithms do with one value, this one
+does with a gradient. With |u| <= 1, G_t the length of the gradient and H_t the curvature told,
+
+    S_t      = H_{1:t} + lambda_{1:t-1}
+    lambda_t = (sqrt(S_t^2 + 8 G_t^2/3) - S_t)/2,    so (3/2) lambda_t = G_t^2/(S_t + lambda_t)
+    x_{t+1}  = the point of X nearest to x_t - (gradient f_t(x_t) + lambda_t x_t)/(S_t + lambda_t)
+
+regret <= 3 min_l (l_{1:T} + sum_t (G_t + l_t)^2/(H_{1:t} + l_{1:t})), over all l_1, ..., l_T >= 0:
+of order sqrt(T) without curvature, ln T with constant curvature, T^a for H_t = t^(-a), a <= 1/2. It
+needs neither the horizon nor a Lipschitz constant, plays its centre and draws nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import sqrt
+from typing import Any, Self
+
+import numpy as np
+
+from dikin.domains.base import Array, Domain, Place
+from dikin.errors import FeedbackError
+from dikin.feedback import Feedback
+from dikin.learners.base import Learner
+from dikin.units import LARGEST, LossRange
+
+
+class AOGD(Learner):
+    """Learner that is told the gradient at its point, for losses of any curvature.
+
+    >>> from dikin import Ball
+    >>> learner = AOGD(Ball(2))
+    >>> query = learner.ask()
+    >>> learner.tell(query, (0.3, [1.0, 0.0]), curvature=0.5)
+    >>> float(learner.center[0].round(3))
+    -0.906
+    """
+
+    feedback = Feedback.GRADIENT
+
+    def __init__(
+        self,
+        domain: Domain,
+        *,
+        loss_range: LossRange = (-1.0, 1.0),
+        seed: int | None = None,
+    ) -> None:
+        super().__init__(domain, loss_range, seed)
+        self._place = self.geometry.start()
+        self._total = 0.0
+        """H_{1:t} + lambda_{1:t}."""
+
+    @property
+    def center(self) -> Array:
+        """The point that it will play."""
+        return self._placed(*self._vector(self._place)).copy()
+
+    def _propose(self) -> tuple[Array, float, Place]:
+        return *self._vector(self._place), self._place
+
+    def _vector(self, memo: Place) -> tuple[Array, float]:
+        u = self.geometry.vector(memo)
+        return u, float(u.dot(u))
+
+    def _normal_answer(self, answer: Any) -> Array:
+        loss, gradient = self._two_parts(answer)
+        self._normal_loss(loss)
+        return self._normal_gradient(gradient)
+
+    def _normal_gradient(self, gradient: Any) -> Array:
+        """A gradient in the paper's units, as a working vector; its part across the set is lost."""
+        shape = self.domain.point_shape
+        try:
+            slope = np.array(gradient, dtype=float)
+        except (TypeError, ValueError, OverflowError):
+            slope = np.empty(0)
+        if slope.shape != shape or not np.isfinite(slope).all():
+            raise FeedbackError(
+                f"a gradient is finite numbers of the shape {shape}, got {gradient!r}. "
+                "Nothing was changed."
+            )
+        with np.errstate(over="ignore"):
+            steep = self.units.slope(1.0) * slope
+        if not np.abs(steep).max() < LARGEST:
+            raise FeedbackError(
+                f"the gradient {gradient!r} is too steep to compute with: in units of the domain's "
+                f"radius and the losses' range its entries must be below {LARGEST:g}. "
+                "Nothing was changed."
+            )
+        return self.geometry.inward(steep)
+
+    def _learn(self, memo: Place, slope: Array, curvature: float) -> None:
+        before = self._total + curvature
+        steep = float(slope.dot(slope))
+        total = before + 0.5 * (sqrt(before * before + 8.0 / 3.0 * steep) - before)
+        if total > 0.0:  # else the loss is flat, and so were all before
+            pull = slope + (total - before) * self.geometry.vector(memo)
+            linear = pull / total - self.geometry.vector(self._place)
+            self._place = self.geometry.project(linear, self._place)
+            self._total = total
+        self.rounds += 1
+
+    def arguments(self) -> dict[str, Any]:
+        return {"loss_range": list(self.units.loss_range)}
+
+    @classmethod
+    def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
+        yield cls(domain, loss_range=(3, 11), seed=seed)
+
+    def _numbers(self) -> dict[str, Any]:
+        return {"place": self.geometry.memory(self._place), "total": self._total}
+
+    def _set_numbers(self, numbers: dict[str, Any]) -> None:
+        self._place, self._total = self.geometry.recall(numbers["place"]), numbers["total"]
+
+    def _memo_state(self, memo: Place) -> tuple[Any, ...]:
+        return self.geometry.memory(memo)
+
+    def _memo_from(self, state: tuple[Any, ...]) -> Place:
+        return self.geometry.recall(state)

@@ -1,0 +1,84 @@
+"""FKM after a reshaping of the set (Flaxman, Kalai, McMahan, SODA 2005, section 3.2).
+
+FKM pays for R/r, and a thin set has a large one. An affine map that makes the set round first costs
+nothing: convex losses stay convex. The text brings the set into isotropic position by random walks
+inside it, which gives r = sqrt((d+2)/d) and R = sqrt(d (d+2)) (Kannan, Lovasz, Simonovits 1995), up
+to the error of the samples. Every domain here has something better at hand. With H the barrier's
+Hessian at the analytic centre c, the map x -> H^(1/2) (x - c) leads to
+
+    r >= 1  and  R <= nu + 2 sqrt(nu)
+
+(Nesterov, Introductory Lectures on Convex Optimization, Theorem 4.2.6): a ratio of the same order
+where nu is of the order of d, known without samples and the same in every run. Where the original
+sizes, mapped, give a better bound on r or R, that is used.
+
+In the new coordinates this is `fkm`; a Lipschitz constant grows by the longest axis of the
+ellipsoid {z : z'Hz <= 1} where strong convexity, which is not used, would grow by the square of the
+shortest one. For a ball the map is a scaling, and nothing changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import sqrt
+from typing import Self
+
+import numpy as np
+
+from dikin.domains.base import Array, Domain, Geometry
+from dikin.domains.dense import DenseGeometry, cholesky
+from dikin.learners.fkm import FKM
+
+
+class RoundGeometry(DenseGeometry):
+    """The set seen in the local norm of its centre: v = stretch u with stretch' H stretch = R^2."""
+
+    def __init__(self, domain: Domain) -> None:
+        super().__init__(domain, domain.radius)
+        lower = cholesky(domain.hessian(np.zeros(domain.dim)))
+        axes = np.linalg.svd(lower, compute_uv=False)
+        radius = min(float(axes[0]) * domain.radius, domain.nu + 2.0 * sqrt(domain.nu))
+        self.stretch = radius * np.linalg.inv(lower).T
+        self.inradius = max(float(axes[-1]) * domain.inradius, 1.0) / radius
+        self.length = radius / float(axes[-1])
+        """At most this long, in the user's units, is a working vector of length one."""
+
+    def barrier(self, u: Array) -> float:
+        return self.domain.barrier(self.stretch @ u)
+
+    def gradient(self, u: Array) -> Array:
+        return np.asarray(self.domain.gradient(self.stretch @ u) @ self.stretch)
+
+    def hessian(self, u: Array) -> Array:
+        return np.asarray(self.stretch.T @ self.domain.hessian(self.stretch @ u) @ self.stretch)
+
+    def outward(self, u: Array) -> Array:
+        return super().outward(self.stretch @ u) / self.scale
+
+    def inward(self, displacement: Array) -> Array:
+        return np.asarray(super().inward(displacement) @ self.stretch) / self.scale
+
+
+class ReshapedFKM(FKM):
+    """`FKM` in coordinates in which the domain is nearly round: for thin domains.
+
+    >>> from dikin import Box
+    >>> thin = Box([0, 0], [1000, 1])
+    >>> learner = ReshapedFKM(thin, horizon=1000, seed=1)
+    >>> bool(abs(learner.ask().point - thin.center)[0] > 10)
+    True
+    >>> bool(abs(FKM(thin, horizon=1000, seed=1).ask().point - thin.center)[0] > 10)
+    False
+    """
+
+    def _form(self) -> Geometry:
+        self._round = RoundGeometry(self.domain)
+        return self._round
+
+    def _position(self) -> tuple[float, float]:
+        self._surely_inside = 0.0  # that is about the original coordinates
+        return self._round.inradius, self._round.length
+
+    @classmethod
+    def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
+        yield cls(domain, 5000, 2.0 / domain.radius, loss_range=(3, 11), seed=seed)

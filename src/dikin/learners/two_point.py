@@ -1,0 +1,123 @@
+"""Two points a round (Agarwal, Dekel and Xiao, COLT 2010): almost as good as gradients.
+
+With |f| <= 1, the set inside the unit ball and a ball of radius r inside it, s_t uniform on the
+unit sphere of the set's plane,
+
+    x_t  = y_t + delta s_t  and  x_t' = y_t - delta s_t,      both are played, their mean is paid,
+    g_t  = (d/(2 delta)) (f_t(x_t) - f_t(x_t')) s_t,          |g_t| <= d L, E|g_t|^2 of order d L^2,
+    y_{t+1} = the point of (1 - delta/r) X nearest to y_t - eta_t g_t
+
+(the second moment: Shamir, JMLR 2017). As the estimate does not grow when delta falls, delta is all
+but zero:
+
+    convex:            eta   = 1/(L sqrt(d T)),   delta = 1/T,        regret of order L sqrt(d T)
+    strongly convex:   eta_t = 1/(sigma t),       delta = ln T/T,
+                       regret <= d^2 L^2 (1 + ln T)/(2 sigma) + L ln T (3 + 1/r)
+
+and delta is at most r/2. The two losses must be those of one function, noise included: a difference
+of their noise would be divided by delta.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from math import log, sqrt
+from typing import Any, Self
+
+import numpy as np
+
+from dikin.domains.base import Array, Domain, whole
+from dikin.feedback import Feedback
+from dikin.learners.agarwal_dekel_xiao import HarmonicPace, believed_curvature
+from dikin.learners.descent import Descent, Looked
+from dikin.learners.fkm import FixedPace
+from dikin.units import LossRange, moderate, strictly_positive
+
+
+def convex_pace(dim: int, inradius: float, horizon: int, lipschitz: float) -> FixedPace:
+    """The tuning for L-Lipschitz losses."""
+    reach = min(1.0 / horizon, inradius / 2.0)
+    eta = 1.0 / (lipschitz * sqrt(dim * horizon))
+    return FixedPace(dim, reach, 1.0 - reach / inradius, eta)
+
+
+def strongly_convex_pace(dim: int, inradius: float, horizon: int, sigma: float) -> HarmonicPace:
+    """The tuning for sigma-strongly convex losses."""
+    reach = min(log(horizon) / horizon, inradius / 2.0)
+    return HarmonicPace(dim, reach, 1.0 - reach / inradius, sigma)
+
+
+class TwoPoint(Descent):
+    """Learner that is told `lipschitz` losses at two points a round, over a known horizon.
+
+    `curvature` is a strong convexity of every loss, or None. Of a query `point[0]` and `point[1]`
+    are played; the answer is the pair of their losses.
+
+    >>> from dikin import Ball
+    >>> learner = TwoPoint(Ball(3), horizon=1000, lipschitz=1.0, seed=1)
+    >>> query = learner.ask()
+    >>> query.point.shape
+    (2, 3)
+    >>> learner.tell(query, (0.3, 0.2))
+    >>> learner.rounds
+    1
+    """
+
+    feedback = Feedback.PAIR
+
+    def __init__(
+        self,
+        domain: Domain,
+        horizon: int,
+        lipschitz: float,
+        curvature: float | None = None,
+        *,
+        loss_range: LossRange = (-1.0, 1.0),
+        seed: int | None = None,
+    ) -> None:
+        super().__init__(domain, loss_range, seed)
+        self.horizon = whole(horizon, "horizon", 2, "the exploration contains ln T")
+        self.lipschitz = strictly_positive(lipschitz, "lipschitz")
+        self.curvature = None if curvature is None else strictly_positive(curvature, "curvature")
+        slope = moderate(self.units.slope(self.lipschitz), "lipschitz", self.lipschitz)
+        inradius = domain.inradius / domain.radius
+        if self.curvature is None:
+            self._begin(convex_pace(domain.dim, inradius, self.horizon, slope))
+        else:
+            sigma = believed_curvature(self, self.curvature)
+            self._begin(strongly_convex_pace(domain.dim, inradius, self.horizon, sigma))
+
+    def _vector(self, memo: Looked) -> tuple[Array, float]:
+        pace = self._pace
+        far = pace.reach / pace.shrink * memo.scale
+        both = np.stack([memo.aim.point(far), memo.aim.point(-far)]) * pace.shrink
+        return both, float((both * both).sum(axis=1).max())
+
+    def _placed(self, u: Array, square: float) -> Array:
+        one, two = (super(TwoPoint, self)._placed(each, square) for each in u)
+        return np.stack([one, two])
+
+    def _normal_answer(self, answer: Any) -> float:
+        """Half the difference of the two losses: what one loss is to the one-point estimate."""
+        one, two = (self._normal_loss(part) for part in self._two_parts(answer))
+        return (one - two) / 2.0
+
+    @cached_property
+    def curvature_limit(self) -> tuple[float, str]:
+        limit = 4.0 * self.lipschitz / self.domain.diameter
+        return limit, "4L/D: no loss of this Lipschitz constant has more"
+
+    def arguments(self) -> dict[str, Any]:
+        return {
+            "horizon": self.horizon,
+            "lipschitz": self.lipschitz,
+            "curvature": self.curvature,
+            "loss_range": list(self.units.loss_range),
+        }
+
+    @classmethod
+    def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
+        unit = 1.0 / domain.radius
+        yield cls(domain, 1000, unit, seed=seed)
+        yield cls(domain, 5000, 20 * unit, 4 * unit**2, loss_range=(3, 11), seed=seed)

@@ -1,0 +1,229 @@
+"""The learners that project against their texts, in units of their own."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from math import log, sqrt
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dikin
+from dikin.feedback import Feedback
+from dikin.learners.base import Learner
+from field import literal_descent as texts
+from field.literal import OffTheSphereError
+from field.projections import SETS, Array
+
+ROUNDS = 60
+LOW, HIGH = 3.0, 11.0
+L, SIGMA = 1.5, 0.2
+
+
+class Units:
+    """The paper's units by hand: lengths in R, losses in [-1, 1]."""
+
+    def __init__(self, place: str) -> None:
+        self.domain, self.project = SETS[place]
+        self.R, self.B = self.domain.radius, (HIGH - LOW) / 2
+        self.d, self.r = self.domain.dim, self.domain.inradius / self.R
+        self.size = self.domain.center.size
+        self.L, self.sigma = L * self.R / self.B, SIGMA * self.R**2 / self.B
+
+    def inner(self, point: Array) -> Array:
+        return np.asarray((point - self.domain.center) / self.R)
+
+    def tangent(self, slope: Array) -> Array:
+        """The part of a vector in the set's plane."""
+        flat = self.d == self.size
+        return slope if flat else slope - slope.mean()
+
+
+Game = tuple[Learner, Any]
+
+
+def one_point(units: Units) -> Game:
+    T = 10**6
+    learner = dikin.AgarwalDekelXiao(units.domain, T, L, SIGMA, loss_range=(LOW, HIGH), seed=2)
+    delta = texts.one_point_reach(units.d, T, units.L, units.sigma, units.r)
+    text = texts.StronglyConvex(units.project, units.d, units.r, delta, units.size)
+    text.sigma = units.sigma
+    return learner, text
+
+
+def two_points(units: Units) -> Game:
+    T = 100
+    learner = dikin.TwoPoint(units.domain, T, L, loss_range=(LOW, HIGH), seed=2)
+    text = texts.TwoPoints(units.project, units.d, units.r, 1 / T, units.size)
+    text.step = 1 / (units.L * sqrt(units.d * T))
+    return learner, text
+
+
+def two_points_curved(units: Units) -> Game:
+    T = 100
+    learner = dikin.TwoPoint(units.domain, T, L, SIGMA, loss_range=(LOW, HIGH), seed=2)
+    delta = log(T) / T
+    text = texts.TwoPointsStronglyConvex(units.project, units.d, units.r, delta, units.size)
+    text.sigma = units.sigma
+    return learner, text
+
+
+def predictions(units: Units) -> Game:
+    T = 100
+    learner = dikin.PseudoLine(units.domain, T, L, loss_range=(LOW, HIGH), seed=2)
+    delta = texts.prediction_reach(T, units.L, units.r)
+    text = texts.Predictions(units.project, 1, units.r, delta, units.size)
+    text.T = T
+    return learner, text
+
+
+def adaptive(units: Units) -> Game:
+    learner = dikin.AOGD(units.domain, loss_range=(LOW, HIGH))
+    return learner, texts.AdaptiveGradient(units.project, units.size)
+
+
+def tilted(units: Units) -> Game:
+    T = 10**6
+    learner = dikin.Tewa(units.domain, T, loss_range=(LOW, HIGH), seed=2)
+    return learner, texts.Tilted(units.project, units.d, units.r, T, units.size)
+
+
+BUILD: dict[str, Callable[[Units], Game]] = {
+    f.__name__: f for f in (one_point, two_points, two_points_curved, predictions, adaptive, tilted)
+}
+
+
+def live(learner: Learner, units: Units, t: int) -> texts.Round:
+    """A round of the shipped learner, with losses that lead it to the boundary and back."""
+    context = np.cos(np.arange(units.size) + t // 40 + 0.2 * (t % 3)) * (1 + t % 3)
+    center = units.inner(learner.center)
+    told_before = learner.feedback is Feedback.CONTEXT
+    query = learner.ask(context) if told_before else learner.ask()
+    pair = learner.feedback is Feedback.PAIR
+    points = [units.inner(point) for point in (query.point if pair else [query.point])]
+    slope = np.cos(np.arange(units.size) + t // 40)
+    losses = [float(np.tanh(3 * slope @ x + 0.2)) for x in points]
+    curvature = 0.1 * (t % 3)
+    answer: Any = [(HIGH + LOW) / 2 + units.B * loss for loss in losses]
+    if learner.feedback is Feedback.GRADIENT:
+        answer = answer[0], slope * units.B / units.R
+    learner.tell(query, answer if len(answer) > 1 else answer[0], curvature)
+    sigma = curvature * units.R**2 / units.B
+    return texts.Round(center, points, losses, units.tangent(slope), sigma, units.tangent(context))
+
+
+def widest_gap(learner: Learner, text: Any, units: Units) -> tuple[float, int]:
+    """The largest distance between the centres, and how many steps ended outside."""
+    gap, outside, project = 0.0, 0, text.project
+
+    def counted(v: Array) -> Array:
+        nonlocal outside
+        outside += bool(np.linalg.norm(project(v) - v) > 1e-6)
+        return np.asarray(project(v))
+
+    text.project = counted
+    for t in range(ROUNDS):
+        text.told(live(learner, units, t))
+        gap = max(gap, float(np.linalg.norm(units.inner(learner.center) - text.centers[-1])))
+    return gap, outside
+
+
+@pytest.mark.parametrize("name", BUILD)
+@pytest.mark.parametrize("place", SETS)
+def test_learner_is_its_text(name: str, place: str) -> None:
+    units = Units(place)
+    learner, text = BUILD[name](units)
+    gap, outside = widest_gap(learner, text, units)
+    # The barrier's weight 1e-16 leaves at most sqrt(2 nu 1e-16) = 3e-8 where a step ends on the
+    # boundary exactly, and far less elsewhere; a projection does not enlarge it.
+    assert gap < 1e-7
+    assert outside > 5
+
+
+# --- another text is noticed ---------------------------------------------------------------------
+
+
+def longer(text: Any) -> None:
+    text.xi *= 0.99
+
+
+def timeless(text: Any) -> None:
+    text.eta = lambda t: 1 / (text.sigma * min(t, 3))
+
+
+def dimensionless(text: Any) -> None:
+    text.d = 1
+
+
+def one_sided(text: Any) -> None:
+    """The difference to what the centre was taken to suffer, zero, at one point only."""
+    text.estimate = lambda seen: texts.OnePoint.estimate(text, seen)
+
+
+def slower(text: Any) -> None:
+    text.step *= 0.999
+
+
+def as_it_comes(text: Any) -> None:
+    """A step that grows with the context's length."""
+    told = text.told
+    text.told = lambda seen: told(seen._replace(losses=[np.linalg.norm(seen.context)]))
+
+
+def other_horizon(text: Any) -> None:
+    text.T *= 1.01
+
+
+def uncurved(text: Any) -> None:
+    told = text.told
+    text.told = lambda seen: told(seen._replace(sigma=0.0))
+
+
+def without_eight_thirds(text: Any) -> None:
+    text.regularisation = lambda S, G: (sqrt(S**2 + 4 * G**2) - S) / 2
+
+
+def less_regularised(text: Any) -> None:
+    text.regularisation = lambda S, G: 0.999 * (sqrt(S**2 + 8 * G**2 / 3) - S) / 2
+
+
+def untilted(text: Any) -> None:
+    text.weight = lambda i: float(np.exp(-sum(text.losses[i])))
+
+
+def linear_surrogate(text: Any) -> None:
+    text.surrogate = lambda eta, g, x, at: -eta * float(g @ (x - at))
+
+
+def one_expert_less(text: Any) -> None:
+    text.etas, text.experts = text.etas[:-1], text.experts[:-1]
+
+
+def wider_grid(text: Any) -> None:
+    text.etas = [5 / 4 * eta for eta in text.etas]
+
+
+SPOILED: dict[str, list[Callable[[Any], None]]] = {
+    "one_point": [longer, timeless, dimensionless],
+    "two_points": [longer, dimensionless, one_sided, slower],
+    "two_points_curved": [longer, timeless],
+    "predictions": [longer, as_it_comes, other_horizon],
+    "adaptive": [uncurved, without_eight_thirds, less_regularised],
+    "tilted": [dimensionless, untilted, linear_surrogate, one_expert_less, wider_grid],
+}
+CASES = [(name, spoil) for name, spoils in SPOILED.items() for spoil in spoils]
+
+
+@pytest.mark.parametrize(("name", "spoil"), CASES, ids=lambda case: getattr(case, "__name__", case))
+def test_another_text_is_noticed(name: str, spoil: Callable[[Any], None]) -> None:
+    units = Units("box")
+    learner, text = BUILD[name](units)
+    spoil(text)
+    with contextlib.suppress(OffTheSphereError):
+        assert widest_gap(learner, text, units)[0] > 1e-5
+
+
+def test_every_text_is_spoiled() -> None:
+    assert SPOILED.keys() == BUILD.keys()

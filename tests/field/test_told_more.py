@@ -1,0 +1,223 @@
+"""Feedback other than one value: what it is refused, estimates that are unbiased, constructors."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from math import inf, nan, sqrt
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dikin
+from dikin import errors
+from dikin.learners.base import Learner
+
+DISC, PLANE = dikin.Ball(2), dikin.Simplex(3)
+
+
+def two_point() -> Learner:
+    return dikin.TwoPoint(DISC, 1000, 1.0, seed=1)
+
+
+def aogd() -> Learner:
+    return dikin.AOGD(DISC)
+
+
+def pseudo_line() -> Learner:
+    return dikin.PseudoLine(DISC, 1000, 1.0, seed=1)
+
+
+# --- answers and contexts ------------------------------------------------------------------------
+
+WRONG: list[tuple[Callable[[], Learner], Any, list[str]]] = [
+    (two_point, 0.3, ["TwoPoint must be told (loss, loss)", "0.3"]),
+    (two_point, (0.3,), ["(loss, loss)"]),
+    (two_point, "ab", ["(loss, loss)", "'ab'"]),
+    (two_point, np.array(0.3), ["(loss, loss)"]),
+    (aogd, 0.3, ["AOGD must be told (loss, gradient)", "0.3"]),
+    (aogd, (0.3, 1.0), ["shape (2,)", "1.0"]),
+    (aogd, (0.3, [1.0, 2.0, 3.0]), ["shape (2,)"]),
+    (aogd, (0.3, [1.0, nan]), ["finite"]),
+    (aogd, (0.3, [1.0, 1e300]), ["too steep"]),
+    (aogd, (0.3, ["a", "b"]), ["finite numbers"]),
+    (aogd, (0.3, None), ["finite numbers"]),
+]
+
+
+@pytest.mark.parametrize(("make", "answer", "words"), WRONG)
+def test_another_kind_of_answer(make: Callable[[], Learner], answer: Any, words: list[str]) -> None:
+    learner = make()
+    query = learner.ask()
+    before = json.dumps(learner.state())
+    with pytest.raises(errors.FeedbackError) as caught:
+        learner.tell(query, answer)
+    assert [w for w in (*words, "Nothing was changed.") if w not in str(caught.value)] == []
+    assert json.dumps(learner.state()) == before
+
+
+def test_a_pair_may_be_an_array() -> None:
+    one, two = two_point(), two_point()
+    one.tell(one.ask(), np.array([0.3, 0.1]))
+    two.tell(two.ask(), (0.3, 0.1))
+    assert one.state() == two.state()
+
+
+@pytest.mark.parametrize(
+    ("context", "word"),
+    [
+        (None, "must be asked with a context"),
+        (1.0, r"shape \(2,\)"),
+        ([1.0, 2.0, 3.0], r"shape \(2,\)"),
+        ([1.0, inf], "finite"),
+        ("ab", "finite numbers"),
+    ],
+)
+def test_another_kind_of_context(context: Any, word: str) -> None:
+    learner = pseudo_line()
+    before = json.dumps(learner.state())
+    with pytest.raises(errors.FeedbackError, match=word):
+        learner.ask(context)
+    assert json.dumps(learner.state()) == before
+
+
+def test_who_sees_no_context_is_given_none() -> None:
+    with pytest.raises(errors.FeedbackError, match="TwoPoint makes no use of a context"):
+        two_point().ask([1.0, 0.0])
+    ridge = dikin.Ridge(DISC, 1.0, seed=1)
+    with pytest.raises(errors.FeedbackError, match="does not offer a context"):
+        ridge.context()
+    with pytest.raises(errors.ParameterError, match="PseudoLine must be told"):
+        dikin.play(dikin.PseudoLine(DISC, 9, 2.0, loss_range=ridge.loss_range), ridge, 9)
+    plain = dikin.FromFunction(DISC, lambda t, x: 0.0, loss_range=(-1, 1))
+    with pytest.raises(errors.FeedbackError, match="does not offer a gradient"):
+        plain.answer_gradient(np.zeros(2))
+
+
+def test_contexts_pass_through_understated() -> None:
+    games = [dikin.PseudoKink(DISC, seed=1), dikin.Understated(dikin.PseudoKink(DISC, seed=1))]
+    for _ in range(3):
+        one, two = (game.context() for game in games)
+        assert np.array_equal(one, two)
+        assert len({game.answer(np.zeros(2)) for game in games}) == 1
+
+
+@pytest.mark.parametrize("context", [[1.0, 1.0, 1.0], [0.0, 0.0, 0.0], [1e300, 1e300, 1e300]])
+def test_a_prediction_that_is_constant_teaches_nothing(context: list[float]) -> None:
+    learner = dikin.PseudoLine(PLANE, 1000, 1.0, seed=1)
+    query = learner.ask(context)
+    assert np.array_equal(query.point, learner.center)
+    learner.tell(query, 1.0)
+    assert np.array_equal(learner.center, PLANE.center)
+    assert learner.rounds == 1
+
+
+def test_only_the_direction_of_a_context_counts() -> None:
+    one, two = (dikin.PseudoLine(PLANE, 1000, 1.0, seed=1) for _ in range(2))
+    for z in np.random.default_rng(0).standard_normal((20, 3)):
+        a, b = one.ask(z), two.ask(1e250 * z + 3e250)  # moved along the plane's normal
+        np.testing.assert_allclose(a.point, b.point, rtol=0, atol=1e-12)
+        one.tell(a, 0.5)
+        two.tell(b, 0.5)
+
+
+# --- the estimates -------------------------------------------------------------------------------
+
+SLOPE = np.array([0.3, -0.2])
+
+
+def first_move(learner: Learner, context: Any = None) -> Any:
+    """Where an answer of the loss SLOPE.x moves the centre: minus eta times the estimate."""
+    query = learner.ask() if context is None else learner.ask(context)
+    answer = query.point @ SLOPE
+    learner.tell(query, tuple(answer) if answer.ndim else float(answer))
+    return learner.center
+
+
+def test_two_points_estimate_a_gradient_without_bias() -> None:
+    """E (d s s') = 1. The band is six standard deviations of the mean: fails once in 10^8 runs.
+
+    A gradient half as steep again, or the d left out, is noticed.
+    """
+    n, T = 1500, 10**4
+    moves = np.array([first_move(dikin.TwoPoint(DISC, T, 1.0, seed=s)) for s in range(n)])
+    estimates = -moves * sqrt(2 * T)
+    for scale, holds in ((1.0, True), (1.5, False), (0.5, False)):
+        off = np.abs(estimates.mean(axis=0) - scale * SLOPE) / (estimates.std(axis=0) / sqrt(n))
+        assert (off.max() <= 6) == holds
+
+
+def test_a_prediction_is_estimated_along_its_line() -> None:
+    """The mean over both signs is the loss's slope along z, to the last digits."""
+    z, T, moves = np.array([0.6, 0.8]), 10**4, {}
+    for seed in range(12):
+        move = first_move(dikin.PseudoLine(DISC, T, 1.0, seed=seed), 7 * z)
+        moves[move.tobytes()] = move
+    assert len(moves) == 1, "a linear loss looks the same from both sides"
+    delta = sqrt(1 / 6) * T**-0.25
+    wanted = -delta / sqrt(T) * (z @ SLOPE) * z
+    np.testing.assert_allclose(next(iter(moves.values())), wanted, rtol=1e-9)
+
+
+# --- their games ---------------------------------------------------------------------------------
+
+GAMES: dict[str, tuple[Callable[..., Any], Callable[[Any], Learner]]] = {
+    "two points": (dikin.Cone, lambda w: dikin.TwoPoint(DISC, T, 1.0, loss_range=w.loss_range)),
+    "gradients": (dikin.Cone, lambda w: dikin.AOGD(DISC, loss_range=w.loss_range)),
+    "contexts": (
+        dikin.PseudoKink,
+        lambda w: dikin.PseudoLine(DISC, T, 1.0, loss_range=w.loss_range, seed=1),
+    ),
+}
+T = 3000
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_it_learns_more_than_the_centre_knows(name: str) -> None:
+    """Not the compiled loop, which tells one value only."""
+    build, make = GAMES[name]
+    idle, game = build(DISC, 1.0, seed=1), build(DISC, 1.0, seed=1)
+    run = dikin.play(make(game), game, T)
+    for _ in range(T):
+        idle.answer(DISC.center)
+    assert not run.fused
+    assert run.regret[-1] < 0.8 * (idle.total_loss - idle.best()[1])
+
+
+# --- constructors --------------------------------------------------------------------------------
+
+ADX: Callable[..., Learner] = dikin.AgarwalDekelXiao
+REFUSED: list[tuple[Callable[[], Any], type[Exception], str]] = [
+    (lambda: ADX(DISC, 0, 1.0, 0.5), errors.DomainError, "horizon"),
+    (lambda: ADX(DISC, 1000.0, 1.0, 0.5), errors.DomainError, "horizon"),
+    (lambda: ADX(DISC, 9, 0.0, 0.5), errors.ParameterError, "lipschitz"),
+    (lambda: ADX(DISC, 9, nan, 0.5), errors.ParameterError, "lipschitz"),
+    (lambda: ADX(DISC, 9, 1e300, 0.5, loss_range=(0, 1e-9)), errors.ParameterError, "lipschitz"),
+    (lambda: ADX(DISC, 9, 1.0, 0.0), errors.ParameterError, "curvature"),
+    (lambda: ADX(DISC, 9, 1.0, 2.5), errors.CurvatureTooLargeError, "4L/D"),
+    (lambda: ADX(DISC, 9, 1.0, 1e-200), errors.ParameterError, "inverse"),
+    (lambda: ADX("disc", 9, 1.0, 0.5), errors.ParameterError, "domain"),
+    (lambda: dikin.TwoPoint(DISC, 1, 1.0), errors.DomainError, "ln T"),
+    (lambda: dikin.TwoPoint(DISC, 9, -1.0), errors.ParameterError, "lipschitz"),
+    (lambda: dikin.TwoPoint(DISC, 9, 1.0, -0.5), errors.ParameterError, "curvature"),
+    (lambda: dikin.TwoPoint(DISC, 9, 1.0, 2.5), errors.CurvatureTooLargeError, "2.5"),
+    (lambda: dikin.AOGD(DISC, loss_range=(1, 0)), errors.ParameterError, "low < high"),
+    (lambda: dikin.Tewa(DISC, 0), errors.DomainError, "horizon"),
+    (lambda: dikin.Tewa(DISC, 9, seed=-1), errors.ParameterError, "seed"),
+    (lambda: dikin.PseudoLine(DISC, 0, 1.0), errors.DomainError, "horizon"),
+    (lambda: dikin.PseudoLine(DISC, 9, inf), errors.ParameterError, "lipschitz"),
+    (lambda: dikin.ReshapedFKM(DISC, True), errors.DomainError, "horizon"),
+    (lambda: dikin.ReshapedFKM(DISC, 9, -1.0), errors.ParameterError, "lipschitz"),
+    (lambda: dikin.PseudoKink(DISC, 0.0), errors.ParameterError, "lipschitz"),
+    (lambda: dikin.PseudoKink(DISC, 1.0, 0), errors.DomainError, "contexts"),
+]
+
+
+@pytest.mark.parametrize(("build", "error", "word"), REFUSED)
+def test_refused_by_the_constructor(
+    build: Callable[[], Any], error: type[Exception], word: str
+) -> None:
+    with pytest.raises(errors.DikinError, match=word) as caught:
+        build()
+    assert type(caught.value) is error
