@@ -9,9 +9,8 @@ within the horizons played; nothing is fitted to the result.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,15 +21,21 @@ from dikin.domains.base import Domain
 from dikin.environments.base import Environment
 from dikin.environments.cone import Cone
 from dikin.environments.linear import Linear
+from dikin.environments.pseudo_kink import PseudoKink
 from dikin.environments.quadratic import Quadratic
 from dikin.environments.ridge import Ridge
 from dikin.errors import ParameterError
+from dikin.learners.agarwal_dekel_xiao import AgarwalDekelXiao
+from dikin.learners.aogd import AOGD
 from dikin.learners.base import Learner
 from dikin.learners.fkm import FKM
 from dikin.learners.hazan_levy import HazanLevy
 from dikin.learners.lipschitz_barrier import LipschitzBarrier
+from dikin.learners.pseudo_line import PseudoLine
 from dikin.learners.saha_tewari import SahaTewari
 from dikin.learners.scrible import Scrible
+from dikin.learners.tewa import Tewa
+from dikin.learners.two_point import TwoPoint
 
 COUNT, SPREAD = 5, 100
 """How many horizons a ground is played at, and how far they lie apart, the last over the first."""
@@ -45,6 +50,10 @@ class Bound(NamedTuple):
     def __str__(self) -> str:
         factors = [_power("T", self.power), _power("ln T", self.logs)]
         return " ".join(filter(None, factors))
+
+    def exponent(self, horizons: NDArray[np.float64]) -> float:
+        """The power of T, or of a mere logarithm what it looks like over these horizons."""
+        return float(self.power) or self.slope(horizons)
 
     def slope(self, horizons: NDArray[np.float64]) -> float:
         """What a fit to the bound itself would give: its logarithms are seen at any horizon."""
@@ -67,7 +76,7 @@ class Losses:
 
     kind: type[Environment]
     domain: Domain
-    constants: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    constants: Mapping[str, Any]
 
     def __str__(self) -> str:
         constants = ", ".join(f"{name}={value:g}" for name, value in self.constants.items())
@@ -123,43 +132,56 @@ class Ground:
         return tuple(np.geomspace(last / SPREAD, last, COUNT).round().astype(int).tolist())
 
 
-HALF, LOG = Fraction(1, 2), Fraction(1)
 DISC = Ball(2)
-STEEP = Losses(Cone, DISC, {"lipschitz": 1.0})
+CONE = Losses(Cone, DISC, {"lipschitz": 1.0})
+CURVED_CONE = Losses(Cone, DISC, {"lipschitz": 1.0, "curvature": 0.5})
+RIDGE = Losses(Ridge, DISC, {"smoothness": 1.0})
+CURVED_RIDGE = Losses(Ridge, DISC, {"smoothness": 1.0, "curvature": 1.0})
 BOWL = Losses(Quadratic, DISC, {"curvature": 1.0})
 LINEAR = Losses(Linear, DISC, {"lipschitz": 1.0})
+TURNING_KINK = Losses(PseudoKink, DISC, {"lipschitz": 1.0})
 
-GROUNDS = {
-    ground.key: ground
-    for ground in (
-        Ground(
-            "fkm-lipschitz",
-            Told(FKM, ("horizon", "lipschitz")),
-            STEEP,
-            Bound(Fraction(3, 4)),
-        ),
-        Ground("fkm-general", Told(FKM, ("horizon",)), STEEP, Bound(Fraction(5, 6))),
-        Ground(
-            "lipschitz-barrier",
-            Told(LipschitzBarrier, ("horizon", "lipschitz")),
-            STEEP,
-            Bound(Fraction(3, 4), Fraction(1, 4)),
-        ),
-        Ground(
-            "saha-tewari",
-            Told(SahaTewari, ("horizon", "smoothness")),
-            Losses(Ridge, DISC, {"smoothness": 1.0}),
-            Bound(Fraction(2, 3), Fraction(1, 3)),
-        ),
-        Ground(
-            "hazan-levy",
-            Told(HazanLevy, ("horizon", "smoothness", "curvature")),
-            BOWL,
-            Bound(HALF, HALF),
-        ),
-        Ground("scrible", Told(Scrible, ("horizon",)), LINEAR, Bound(HALF, HALF)),
-    )
-}
+
+def bound(power: str, logs: str = "0") -> Bound:
+    """T^power (ln T)^logs, from fractions as one writes them."""
+    return Bound(Fraction(power), Fraction(logs))
+
+
+def told(kind: type[Learner], names: str) -> Told:
+    """A learner that is told the constants named, with blanks between."""
+    return Told(kind, tuple(names.split()))
+
+
+def by_hand(seeds: int, farthest: int, pace: float = 40.0) -> dict[str, Any]:
+    """The effort for a learner that the compiled loop cannot play."""
+    return {"seeds": seeds, "farthest": farthest, "pace": pace}
+
+
+# fmt: off
+LISTED = (
+    Ground("fkm-lipschitz", told(FKM, "horizon lipschitz"), CONE, bound("3/4")),
+    Ground("fkm-general", told(FKM, "horizon"), CONE, bound("5/6")),
+    Ground("lipschitz-barrier", told(LipschitzBarrier, "horizon lipschitz"),
+           CONE, bound("3/4", "1/4")),
+    Ground("pseudo-line", told(PseudoLine, "horizon lipschitz"), TURNING_KINK, bound("3/4"),
+           **by_hand(4, 300_000)),
+    Ground("agarwal-dekel-xiao", told(AgarwalDekelXiao, "horizon lipschitz curvature"),
+           CURVED_CONE, bound("2/3", "1/3")),
+    Ground("saha-tewari", told(SahaTewari, "horizon smoothness"), RIDGE, bound("2/3", "1/3")),
+    Ground("hazan-levy", told(HazanLevy, "horizon smoothness curvature"), BOWL,
+           bound("1/2", "1/2"), seeds=64),
+    Ground("tewa-flat", told(Tewa, "horizon"), CONE, bound("3/4"), seeds=16, pace=0.8),
+    Ground("tewa-curved", told(Tewa, "horizon"), CURVED_RIDGE, bound("1/2"), seeds=16, pace=0.8),
+    Ground("scrible", told(Scrible, "horizon"), LINEAR, bound("1/2", "1/2")),
+    Ground("two-point-flat", told(TwoPoint, "horizon lipschitz"), CONE, bound("1/2"),
+           **by_hand(8, 100_000)),
+    Ground("two-point-curved", told(TwoPoint, "horizon lipschitz curvature"), BOWL,
+           bound("0", "1"), **by_hand(32, 100_000)),
+    Ground("aogd-flat", told(AOGD, ""), CONE, bound("1/2"), **by_hand(8, 100_000)),
+    Ground("aogd-curved", told(AOGD, ""), BOWL, bound("0", "1"), **by_hand(32, 100_000)),
+)
+# fmt: on
+GROUNDS = {ground.key: ground for ground in LISTED}
 
 
 def grounds_of(learners: tuple[str, ...]) -> list[Ground]:

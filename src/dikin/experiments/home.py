@@ -139,7 +139,7 @@ class Line:
     @property
     def gap(self) -> float:
         """Measured minus proved exponent."""
-        return self.fit.exponent - float(self.ground.bound.power)
+        return self.fit.exponent - self.ground.bound.exponent(self.horizons)
 
 
 @dataclass(frozen=True)
@@ -188,7 +188,7 @@ def line_of(ground: Ground, request: Request, finished: dict[str, Any]) -> Line:
 
 def write_all(lines: list[Line], out: Path) -> None:
     """Every file of the folder."""
-    header = "ground learner losses bound power bound_slope measured low high gap"
+    header = "ground learner losses bound proved bound_slope measured low high gap"
     rows = [
         [
             line.ground.key,
@@ -198,7 +198,7 @@ def write_all(lines: list[Line], out: Path) -> None:
             *(
                 f"{number:.6f}"
                 for number in (
-                    float(line.ground.bound.power),
+                    line.ground.bound.exponent(line.horizons),
                     line.ground.bound.slope(line.horizons),
                     line.fit.exponent,
                     line.fit.low,
