@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: reproduce test lint demo game traffic bench stub page clean
+.PHONY: reproduce test lint demo game traffic bench kills stub page clean
 .DELETE_ON_ERROR:
 
 reproduce: $(READY)
@@ -29,6 +29,9 @@ traffic: $(READY)
 
 bench: $(READY)
 	$(BIN)/python benchmarks/run.py
+
+kills: $(READY)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/studies/kills.py --kills 500 --crashes 5
 
 page: $(READY)
 	$(BIN)/python -m dikin.experiments.page docs/evidence docs/evidence.md

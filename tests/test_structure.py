@@ -42,10 +42,11 @@ ALLOWED = {
     "engine": GAME,
     "checks": GAME,
     "experiments": GAME | {"checks"},
-    "cli": GAME | {"checks", "experiments"},
+    "studies": ROLES - {"environments", "theory"},
+    "cli": GAME | {"checks", "experiments", "studies"},
     "stub": {"dikin", "registry"},
     "__main__": {"cli"},
-    "__init__": GAME | {"checks", "experiments"},
+    "__init__": GAME | {"checks", "experiments", "studies"},
 }
 
 
@@ -108,6 +109,8 @@ def test_imports_point_down() -> None:
         ("domains/ball.py", "import dikin", ""),
         ("theory/rates.py", "from dikin.domains.base import Domain", "domains.base"),
         ("engine/play.py", "import dikin.experiments.plan", "experiments.plan"),
+        ("studies/study.py", "from dikin.engine.play import play", "engine.play"),
+        ("learners/base.py", "from dikin.studies.study import Study", "studies.study"),
         ("errors.py", "from . import storage", "storage"),
     ],
 )

@@ -9,6 +9,8 @@ Every domain and learner is found by its folder and stands here under its name: 
 
 from __future__ import annotations
 
+from typing import Any as _Any
+
 from dikin import registry as _registry
 from dikin.checks import check_domain, check_learner
 from dikin.domains.base import Domain
@@ -27,6 +29,16 @@ for _classes in (_registry.domains(), _registry.learners(), _registry.environmen
     _found |= {cls.__name__: cls for cls in _classes.values()}
 globals().update(_found)
 
+
+def __getattr__(name: str) -> _Any:
+    """What is imported when it is first used, as it brings a database library with it."""
+    if name == "Study":
+        from dikin.studies.study import Study
+
+        return Study
+    raise AttributeError(f"module 'dikin' has no attribute {name!r}")
+
+
 __all__ = [
     "Constant",
     "Decaying",
@@ -38,6 +50,7 @@ __all__ = [
     "Learner",
     "Query",
     "Run",
+    "Study",
     "check_domain",
     "check_learner",
     "load",

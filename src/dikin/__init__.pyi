@@ -36,11 +36,15 @@ from dikin.learners.adaptive_lipschitz import AdaptiveLipschitz as AdaptiveLipsc
 from dikin.learners.adaptive_smooth import AdaptiveSmooth as AdaptiveSmooth
 from dikin.learners.agarwal_dekel_xiao import AgarwalDekelXiao as AgarwalDekelXiao
 from dikin.learners.aogd import AOGD as AOGD
+from dikin.learners.bandit_newton import BanditNewton as BanditNewton
 from dikin.learners.base import Learner as Learner
 from dikin.learners.base import Query as Query
 from dikin.learners.discard import Discard as Discard
 from dikin.learners.fkm import FKM as FKM
 from dikin.learners.hazan_levy import HazanLevy as HazanLevy
+from dikin.learners.ito import Ito as Ito
+from dikin.learners.kernel_line import KernelLine as KernelLine
+from dikin.learners.lifted_linear import LiftedLinear as LiftedLinear
 from dikin.learners.lipschitz_barrier import LipschitzBarrier as LipschitzBarrier
 from dikin.learners.pseudo_line import PseudoLine as PseudoLine
 from dikin.learners.reshaped_fkm import ReshapedFKM as ReshapedFKM
@@ -50,6 +54,7 @@ from dikin.learners.tewa import Tewa as Tewa
 from dikin.learners.two_point import TwoPoint as TwoPoint
 from dikin.loading import load as load
 from dikin.loading import restore as restore
+from dikin.studies.study import Study as Study
 
 __all__: list[str]
 __version__: str

@@ -1,4 +1,4 @@
-"""The command line: `dikin reproduce` and `dikin rates`."""
+"""The command line: `dikin reproduce`, `dikin rates`, `dikin study`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from dikin.errors import CheckFailedError, DikinError
+from dikin.studies.commands import study
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -19,6 +20,9 @@ def main() -> None:
 
     One number back per decision, any convex domain, and a bound you can print.
     """
+
+
+main.add_command(study)
 
 
 @main.command()
@@ -64,7 +68,7 @@ def reproduce(
     table: str | None,
     seed: int,
 ) -> None:
-    r"""Measure both tables of the paper.
+    """Measure both tables of the paper.
 
     Plays every row of Tables 1 and 2 of "Adaptive Bandit Convex Optimization with Heterogeneous
     Curvature" over a grid of horizons, fits the exponents of T, and writes table1.csv, table2.csv,
@@ -77,7 +81,7 @@ def reproduce(
       dikin reproduce                       both tables, a few minutes
       dikin reproduce --full --out full     the long version
       dikin reproduce --table 1 --constants paper --out paper
-    """
+    """  # noqa: D301 - click reads the backspace character
     from rich.console import Console
 
     from dikin.experiments.reproduce import FULL, QUICK, Request

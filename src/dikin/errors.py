@@ -112,6 +112,36 @@ class NotSavableError(DikinError, TypeError):
     """The learner's domain contains Python functions, which are never written to a file."""
 
 
+# --- studies -----------------------------------------------------------------------------------
+
+
+class StoreError(StateError, OSError):
+    """The database of a study cannot be read or written: disk full, read-only, server away."""
+
+
+class BusyError(StoreError, TimeoutError):
+    """Another client held the study for longer than this one's patience."""
+
+
+class UnknownStudyError(StateError, KeyError):
+    """No study has that name."""
+
+
+class StudyExistsError(StateError):
+    """A study of that name exists, with another learner."""
+
+
+class AnsweredError(ClosedQueryError):
+    """That query was already answered, with another value."""
+
+
+class RequestError(DikinError, ValueError):
+    """A line on standard input is not a request that `dikin study run` knows."""
+
+
+# --- the rest ----------------------------------------------------------------------------------
+
+
 class NumericalError(DikinError, ArithmeticError):
     """A solve did not converge; the state is as it was before the call."""
 

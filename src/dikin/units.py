@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from dikin.domains.base import Array, Domain
-from dikin.errors import DomainError, ParameterError
+from dikin.errors import DomainError, ParameterError, did_you_mean
 
 LARGEST = 1e100
 """Beyond this, or its inverse, products of three such numbers would overflow."""
@@ -129,6 +129,13 @@ def strictly_positive(value: Any, name: str) -> float:
     if not 0 < given < inf:
         raise ParameterError(f"{name} must be positive and finite, got {value!r}")
     return given
+
+
+def one_of(value: Any, name: str, known: tuple[str, ...]) -> str:
+    """A constructor argument that is a word, with the nearest known one where it is another."""
+    if value not in known:
+        raise ParameterError(f"no {name} are called {value!r}.{did_you_mean(str(value), known)}")
+    return str(value)
 
 
 def moderate(value: float, name: str, given: float) -> float:

@@ -223,6 +223,24 @@ BARRIER_MUTANTS = [
         {"margin": lambda self, point: 1.0},
     ),
     DomainMutant(
+        "check_gauge_is_one_on_the_boundary",
+        "the gauge knows one half-width only",
+        box,
+        {"gauge": lambda self, v: float(np.abs(v).max() / self.inradius)},
+    ),
+    DomainMutant(
+        "check_gauge_is_one_on_the_boundary",
+        "the gauge is squared",
+        ball,
+        {"gauge": lambda self, v: Ball.gauge(self, v) ** 2},
+    ),
+    DomainMutant(
+        "check_gauge_is_one_on_the_boundary",
+        "the centre has a gauge",
+        ball,
+        {"gauge": lambda self, v: max(1e-9, Ball.gauge(self, v))},
+    ),
+    DomainMutant(
         "check_outward_is_an_isometry",
         "the chart is stretched",
         simplex,

@@ -188,6 +188,21 @@ def check_margin_and_barrier_agree_on_the_boundary(domain: Domain, rng: Generato
                     fail(domain, f"by its {name} {factor} times a boundary point is inside again")
 
 
+def check_gauge_is_one_on_the_boundary(domain: Domain, rng: Generator) -> None:
+    """The gauge of a boundary point is 1, and t times that of t times the point; 0 at the centre.
+
+    `reach` finds the boundary to 1e-11.
+    """
+    still = domain.gauge(np.zeros(domain.dim))
+    if still != 0:
+        fail(domain, f"the gauge of the centre is {still:.3g}")
+    for end in (*boundary(domain, rng), *corners(domain, rng)):
+        for factor in (1.0, 0.1, 30.0):
+            gauge = domain.gauge(factor * end)
+            if not abs(gauge / factor - 1) <= DIGITS:
+                fail(domain, f"{factor:g} times the boundary point {end} has the gauge {gauge:.9g}")
+
+
 def check_outward_is_an_isometry(domain: Domain, rng: Generator) -> None:
     """The chart keeps lengths, is linear, and `inward` undoes `outward`."""
     for _ in range(4):

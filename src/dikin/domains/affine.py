@@ -78,6 +78,9 @@ class Affine(Domain):
             return -off
         return self.domain.margin(self.domain.point(self._back @ v))
 
+    def gauge(self, v: Array) -> float:
+        return self.domain.gauge(self._back @ v)
+
     def arguments(self) -> dict[str, Any]:
         return {"domain": self.domain, "matrix": self.matrix, "shift": self.shift}
 

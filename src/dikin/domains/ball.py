@@ -20,6 +20,7 @@ from dikin.domains.base import (
     positive,
     whole,
 )
+from dikin.domains.normal import ball_moments
 from dikin.domains.roots import boundary_gap
 from dikin.domains.sums import combine, dot, dots, place
 from dikin.errors import ShapeError
@@ -64,6 +65,9 @@ class Ball(Domain):
     def margin(self, point: Array) -> float:
         v = point - self.center
         return self.radius - sqrt(v.dot(v))
+
+    def gauge(self, v: Array) -> float:
+        return sqrt(v @ v) / self.radius
 
     def geometry(self, scale: float) -> Geometry:
         return BallGeometry(self.dim, self.radius / scale)
@@ -110,6 +114,13 @@ class BallGeometry(ClosedGeometry):
         across, along = inverse_roots(r, slack, 2.0 * kappa / (self.rho * self.rho), shift)
         trace = (self.dim - 1) * across * across + along * along
         return BallFrame(pull, unit, self.rho * r, across, along, trace)
+
+    def normal(self, theta: Array, precision: float) -> BallFrame:
+        length = sqrt(theta.dot(theta))
+        mean, along, across = ball_moments(self.dim, self.rho, length, precision)
+        trace = (self.dim - 1) * across * across + along * along
+        unit = 1.0 / length if length > 0.0 else 0.0
+        return BallFrame(theta, unit, mean, across, along, trace)
 
     def outward(self, u: Array) -> Array:
         return u

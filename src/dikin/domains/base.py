@@ -23,7 +23,12 @@ from typing import Any, ClassVar, Protocol, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dikin.errors import DomainError, OutsideDomainError, ShapeError
+from dikin.domains.arguments import frozen as frozen
+from dikin.domains.arguments import not_finite
+from dikin.domains.arguments import positive as positive
+from dikin.domains.arguments import whole as whole
+from dikin.domains.gauge import least_scale
+from dikin.errors import OutsideDomainError, ShapeError
 
 Array = NDArray[np.float64]
 Place = tuple[Any, ...]
@@ -299,7 +304,7 @@ class Domain(ABC):
         """The point as an array, or an error that says why it is not in the set."""
         array = self._shaped(point)
         if not np.isfinite(array).all():
-            where, value = _not_finite(array)
+            where, value = not_finite(array)
             raise OutsideDomainError(f"{self}: entry [{where}] of the point is {value}")
         margin = self.margin(array)
         if margin < 0:
@@ -328,6 +333,10 @@ class Domain(ABC):
         """Columns: the chart's unit vectors in the user's (flattened) coordinates."""
         return np.stack([self.outward(e).ravel() for e in np.eye(self.dim)], axis=1)
 
+    def gauge(self, v: Array) -> float:
+        """The least p with v/p in the set, to rounding: 1 on the boundary, 0 at the centre."""
+        return least_scale(self.barrier, v, self.radius, self.inradius)
+
     def spec(self) -> dict[str, Any]:
         """Plain numbers from which `dikin.registry.domain_from_spec` builds an equal domain."""
         return {"kind": self.kind} | {k: _plain(v) for k, v in self.arguments().items()}
@@ -344,57 +353,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(v) for v in value]
     return value
-
-
-def frozen(values: ArrayLike, name: str, ndim: int) -> Array:
-    """A read-only float copy of an argument, refused where it has a wrong rank or is not finite."""
-    try:
-        array = np.array(values, dtype=float)
-    except (TypeError, ValueError) as reason:
-        what = "numbers in rows of equal length" if ndim == 2 else "numbers"
-        raise DomainError(f"{name} must be {what}, got {values!r}") from reason
-    except OverflowError as reason:
-        raise DomainError(f"every entry of {name} must be finite") from reason
-    if array.ndim != ndim or array.size == 0:
-        wanted = {1: "a non-empty vector", 2: "a non-empty matrix"}[ndim]
-        came = (
-            f"the single number {array}; write [{array}]"
-            if array.ndim == 0
-            else (f"an array of shape {array.shape}")
-        )
-        raise ShapeError(f"{name} must be {wanted}, got {came}")
-    if not np.isfinite(array).all():
-        where, value = _not_finite(array)
-        raise DomainError(f"{name}[{where}] is {value}; every entry must be finite")
-    array.setflags(write=False)
-    return array
-
-
-def _not_finite(array: Array) -> tuple[str, float]:
-    """The place and value of the first entry that is not finite."""
-    where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-    return ", ".join(map(str, where)), float(array[where])
-
-
-def whole(value: Any, name: str, least: int, why: str) -> int:
-    """A whole-number argument of at least `least`."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise DomainError(f"{name} must be a whole number, got {value!r}")
-    if value < least:
-        raise DomainError(f"{name} must be at least {least} ({why}), got {value}")
-    return int(value)
-
-
-def positive(value: Any, name: str) -> float:
-    """A finite positive argument."""
-    try:
-        if isinstance(value, str | bytes | bool | np.bool_):
-            raise TypeError
-        number = float(value)
-    except (TypeError, ValueError) as reason:
-        raise DomainError(f"{name} must be a positive number, got {value!r}") from reason
-    except OverflowError:
-        number = np.inf
-    if not 0 < number < np.inf:
-        raise DomainError(f"{name} must be positive and finite, got {value!r}")
-    return number

@@ -22,6 +22,7 @@ from dikin.domains.base import (
     Place,
     frozen,
 )
+from dikin.domains.normal import interval_moments
 from dikin.domains.roots import boundary_gaps, first_gap, next_gap
 from dikin.domains.sums import dot, kick, place, step
 from dikin.errors import EmptyDomainError, FlatDomainError, ShapeError
@@ -81,6 +82,9 @@ class Box(Domain):
     def margin(self, point: Array) -> float:
         return float(np.minimum(point - self.lower, self.upper - point).min())
 
+    def gauge(self, v: Array) -> float:
+        return float((np.abs(v) / self.half).max())
+
     def geometry(self, scale: float) -> Geometry:
         return BoxGeometry(self.half / scale)
 
@@ -114,6 +118,10 @@ class BoxGeometry(ClosedGeometry):
         slack = place[1]
         diagonal = kappa * 2 * (2 - slack) / (self.half * slack) ** 2 + shift
         return DiagonalFrame(place[0], np.sqrt(diagonal))
+
+    def normal(self, theta: Array, precision: float) -> DiagonalFrame:
+        mean, spread = interval_moments(self.half, theta, precision)
+        return DiagonalFrame(mean, 1.0 / spread)
 
     def outward(self, u: Array) -> Array:
         return u

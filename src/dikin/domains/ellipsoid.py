@@ -86,11 +86,14 @@ class Ellipsoid(Domain):
         return np.asarray(self.axes @ ((v @ self.axes) / self.semi**2), dtype=float)
 
     def _slack(self, v: Array) -> float:
-        r = float(np.linalg.norm((v @ self.axes) / self.semi))
+        r = self.gauge(v)
         return (1 - r) * (1 + r)
 
     def margin(self, point: Array) -> float:
         return 1.0 - float(np.linalg.norm(((point - self.center) @ self.axes) / self.semi))
+
+    def gauge(self, v: Array) -> float:
+        return float(np.linalg.norm((v @ self.axes) / self.semi))
 
     def geometry(self, scale: float) -> Geometry:
         axes = None if self._diagonal else self.axes

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from math import isfinite
 from typing import Any, Self
 
 import numpy as np
@@ -68,7 +67,7 @@ class Intersection(Domain):
 
     def _size(self, v: Array, origins: list[Array]) -> float:
         """How many-fold the parts must grow to contain v."""
-        return max(_gauge(part, w) for part, _, w in self._images(v, origins))
+        return max(part.gauge(w) for part, _, w in self._images(v, origins))
 
     def _images(self, v: Array, origins: list[Array]) -> Iterator[tuple[Domain, Array, Array]]:
         for part, turn, origin in zip(self.parts, self._turns, origins, strict=True):
@@ -138,15 +137,3 @@ def _turn(host: Domain, part: Domain) -> Array:
     if tilted or np.linalg.norm(off) > 1e-9 * (part.radius + host.radius):
         raise FlatDomainError(f"Intersection: {host} and {part} lie in different planes")
     return turn
-
-
-def _gauge(part: Domain, w: Array) -> float:
-    """The least t with w/t in the part (in its chart), from above."""
-    high = 1e-3
-    while not isfinite(part.barrier(w / high)):
-        high *= 2
-    low = high / 2
-    while high - low > 1e-12 * high:
-        middle = (low + high) / 2
-        low, high = (low, middle) if isfinite(part.barrier(w / middle)) else (middle, high)
-    return high

@@ -77,6 +77,9 @@ class Polytope(Domain):
     def margin(self, point: Array) -> float:
         return float((self.b - self.A @ point).min())
 
+    def gauge(self, v: Array) -> float:
+        return float((self.A @ v / self.slack).max())
+
     def arguments(self) -> dict[str, Any]:
         return {"A": self.A, "b": self.b}
 

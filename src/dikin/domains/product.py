@@ -85,6 +85,9 @@ class Product(Domain):
     def margin(self, point: Array) -> float:
         return min(p.margin(x) for p, x in zip(self.parts, self.split(point), strict=True))
 
+    def gauge(self, v: Array) -> float:
+        return max(part.gauge(w) for part, w in self._chart_parts(v))
+
     def geometry(self, scale: float) -> Geometry:
         parts = [part.geometry(scale) for part in self.parts]
         closed = [part for part in parts if isinstance(part, ClosedGeometry)]

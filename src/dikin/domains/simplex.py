@@ -62,6 +62,9 @@ class Simplex(Domain):
         off = abs(float(point.sum()) - 1)
         return float(point.min()) if off <= PLANE_TOLERANCE else -off
 
+    def gauge(self, v: Array) -> float:
+        return -self.n * float(self.outward(v).min())
+
     def geometry(self, scale: float) -> Geometry:
         return SimplexGeometry(self.n, scale)
 

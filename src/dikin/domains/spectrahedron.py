@@ -79,6 +79,9 @@ class Spectrahedron(Domain):
         off = max(abs(float(np.trace(point)) - 1), float(np.abs(point - point.T).max()))
         return float(np.linalg.eigvalsh(point)[0]) if off <= PLANE_TOLERANCE else -off
 
+    def gauge(self, v: Array) -> float:
+        return -self.n * float(np.linalg.eigvalsh(self.outward(v))[0])
+
     def __repr__(self) -> str:
         return f"Spectrahedron({self.n})"
 

@@ -13,14 +13,9 @@ from typing import Any
 import numpy as np
 
 from dikin.domains.base import Domain
-from dikin.errors import (
-    HorizonRequiredError,
-    PaperConstantsWarning,
-    ParameterError,
-    did_you_mean,
-)
+from dikin.errors import HorizonRequiredError, PaperConstantsWarning, ParameterError
 from dikin.learners.barrier_ftrl import BarrierFTRL, Schedule
-from dikin.units import LossRange
+from dikin.units import LossRange, one_of
 
 PAPER_KAPPA = 400.0
 
@@ -38,14 +33,9 @@ class Adaptive(BarrierFTRL):
         seed: int | None,
     ) -> None:
         super().__init__(domain, loss_range, seed)
-        self.horizon, self.constants = _horizon(horizon), constants
-        if constants == "sharp":
-            self._begin(self._sharp())
-        elif constants == "paper":
-            self._begin(self._checked_paper())
-        else:
-            near = did_you_mean(str(constants), ["sharp", "paper"])
-            raise ParameterError(f"no constants are called {constants!r}.{near}")
+        self.horizon = _horizon(horizon)
+        self.constants = one_of(constants, "constants", ("sharp", "paper"))
+        self._begin(self._sharp() if self.constants == "sharp" else self._checked_paper())
 
     @abstractmethod
     def _sharp(self) -> Schedule:

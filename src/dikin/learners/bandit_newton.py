@@ -1,0 +1,166 @@
+"""Bandit Newton (Lattimore and Gyorgy, COLT 2023): stochastic convex losses, sqrt(T).
+
+A normal law N(mu, Sigma) follows the losses by Newton's method. With s standard normal,
+Sigma^-1 = A = C C', losses Z in place of f (below) and D the change from the last Z,
+
+    X = mu + C^-T s,       g = D C s,       H = lambda D (C s s' C' - A)
+    A <- A + (eta/4) H,    mu <- mu - eta A^-1 g,
+
+eta = sqrt(d/T)/(1 + L/d), lambda = 1/d: the authors' practical choice, without the truncations of
+their theorem. It starts at the centre with Sigma = (2/d^2) Hessian(psi)(centre)^-1, which is the
+(r/d)^2 I of the paper on a ball of radius r and follows the proportions of any other set.
+
+The paper's losses are defined everywhere. Here the convex extension through the gauge of the set
+(Fokkema, van der Hoeven, Lattimore and Mayo, COLT 2024) takes their place: for f in [0, 1],
+
+    P = max{1, gauge(X)/(1 - eps)},   play X/P,   Z = P f(X/P) + c (P - 1),   c = min{1/eps, L},
+
+convex as f(z) - f'(z).z is at least -L and, in (1 - eps) X, at least -1/eps; eps = 1/sqrt(T).
+
+Regret of order (1 + L/d) (d^(3/2) sqrt(T) + d^3) up to logarithms, with high probability, for
+independent losses of one convex mean, L in units of the radius; nothing is known of it against an
+adversary. Sigma falls slowly: before about (4 d^(5/2) (1 + L/d)/q)^2 rounds, q the curvature of
+losses in [0, 1], it is as wide as at the start and the regret looks linear. Where no horizon is
+given the round stands in for T: without a proof, and in games of 16000 rounds with a third to two
+thirds of the regret.
+
+Guards that sound losses do not meet: an A of which Sigma would be more than four times what it was
+at the start, or A itself beyond all digits, is not taken over, and mu stays in 2 X.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from math import sqrt
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from dikin.domains.base import Array, Domain, whole
+from dikin.learners.chart import ChartLearner
+from dikin.units import LossRange, moderate, strictly_positive
+
+NARROWEST = 1e20
+"""How many times A may exceed what it was: steps of 1e-10 of the first ones."""
+
+
+class Shot(NamedTuple):
+    """What the learner remembers of a query."""
+
+    x: Array
+    """X."""
+    pull: Array
+    """C s."""
+    excess: float
+    """P."""
+    wall: float
+    """c."""
+
+
+class BanditNewton(ChartLearner):
+    """Learner for independent convex losses with one mean, `lipschitz` at most, on any domain.
+
+    >>> from dikin import Ball
+    >>> learner = BanditNewton(Ball(2), lipschitz=1.0, seed=1)
+    >>> learner.tell(learner.ask(), 0.3)
+    >>> learner.rounds
+    1
+    """
+
+    def __init__(
+        self,
+        domain: Domain,
+        lipschitz: float,
+        *,
+        loss_range: LossRange = (-1.0, 1.0),
+        horizon: int | None = None,
+        seed: int | None = None,
+    ) -> None:
+        super().__init__(domain, loss_range, seed)
+        self.horizon = None if horizon is None else whole(horizon, "horizon", 2, "eps < 1")
+        self.lipschitz = strictly_positive(lipschitz, "lipschitz")
+        # Of losses in [0, 1], half as wide as the paper's range.
+        self._slope = moderate(self.units.slope(self.lipschitz), "lipschitz", self.lipschitz) / 2
+        bend = domain.hessian(np.zeros(domain.dim)) * (domain.dim * self.units.radius) ** 2
+        self._first: Array = (bend + bend.T) / 4.0
+        self._mean, self._last = np.zeros(domain.dim), 0.0
+        self._sharpen(self._first)
+
+    def _clock(self) -> float:
+        """T, or the round where no horizon is known; from 2 on, for the set to shrink to a set."""
+        return float(self.horizon or max(2, self.rounds + 1))
+
+    def _sharpen(self, inverse: Array) -> None:
+        """Take over A."""
+        self._inverse = inverse
+        self._root = np.asarray(np.linalg.cholesky(inverse), dtype=float)
+
+    @property
+    def center(self) -> Array:
+        """Mu, or the point of the set on the way to it, in the user's units."""
+        return self._at(self._mean / self._excess(self._mean, 1.0))
+
+    def _propose(self) -> tuple[Array, float, Shot]:
+        s = self._noise.draw()
+        x = self._mean + np.linalg.solve(self._root.T, s)
+        steepest = sqrt(self._clock())  # 1/eps
+        excess = self._excess(x, 1.0 - 1.0 / steepest)
+        memo = Shot(x, self._root @ s, excess, min(steepest, self._slope))
+        return *self._vector(memo), memo
+
+    def _vector(self, memo: Shot) -> tuple[Array, float]:
+        u = memo.x / memo.excess
+        return u, float(u @ u)
+
+    def _learn(self, memo: Shot, loss: float, curvature: float) -> None:
+        value = memo.excess * (1.0 + loss) / 2.0 + memo.wall * (memo.excess - 1.0)
+        dim = self.domain.dim
+        kick = (value - self._last) * sqrt(dim / self._clock()) / (1.0 + self._slope / dim)
+        inverse = self._curved(kick / (4.0 * dim), memo.pull)
+        mean = self._mean - kick * np.linalg.solve(inverse, memo.pull)
+        self._mean = mean / self._excess(mean, 2.0)
+        self._sharpen(inverse)
+        self._last = value
+        self.rounds += 1
+
+    def _curved(self, share: float, pull: Array) -> Array:
+        """A + (eta/4) H, or A itself where a guard forbids it."""
+        inverse = (1.0 - share) * self._inverse + share * np.outer(pull, pull)
+        try:
+            np.linalg.cholesky(inverse - self._first / 4.0)
+        except np.linalg.LinAlgError:
+            return self._inverse
+        beyond = np.trace(inverse) > NARROWEST * np.trace(self._first)
+        return self._inverse if beyond else inverse
+
+    def arguments(self) -> dict[str, Any]:
+        return {
+            "lipschitz": self.lipschitz,
+            "horizon": self.horizon,
+            "loss_range": list(self.units.loss_range),
+        }
+
+    @cached_property
+    def curvature_limit(self) -> tuple[float, str]:
+        limit = 4.0 * self.lipschitz / self.domain.diameter
+        return limit, "4L/D: no loss of this Lipschitz constant has more"
+
+    @classmethod
+    def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
+        unit = 1.0 / domain.radius
+        yield cls(domain, unit, seed=seed)
+        yield cls(domain, 20 * unit, loss_range=(3, 11), horizon=5000, seed=seed)
+
+    def _numbers(self) -> dict[str, Any]:
+        return {"mean": self._mean, "inverse": self._inverse, "last": self._last}
+
+    def _set_numbers(self, numbers: dict[str, Any]) -> None:
+        self._mean, self._last = numbers["mean"], numbers["last"]
+        self._sharpen(numbers["inverse"])
+
+    def _memo_state(self, memo: Shot) -> tuple[Any, ...]:
+        return tuple(memo)
+
+    def _memo_from(self, state: tuple[Any, ...]) -> Shot:
+        return Shot(*state)

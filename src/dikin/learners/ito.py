@@ -1,0 +1,216 @@
+"""Ito (AISTATS 2020): smooth and strongly convex losses, sqrt(T) without a barrier, sigma known.
+
+Exponential weights on quadratic models of the losses. The best point is promised to lie in
+K' = (1 - r/inradius) X, whose points are at least r = depth inside (0 promises nothing):
+
+    p_t     = N(theta_t, I/(sigma eta t)) cut off at the edge of K': mean mu_t, covariance B_t^2
+    theta_t = (1/t) sum_{j<t} (mu_j - g_j/sigma)
+    x_t     = mu_t + alpha_t B_t s_t,      s_t uniform on the unit sphere
+    g_t     = (d/alpha_t) f_t(x_t) B_t^-1 s_t
+
+    r = 0:  eta = sqrt(beta ln T/(d sigma T)),   regret of order d^(3/2) sqrt(beta T ln T/sigma)
+    r > 0:  eta = sqrt(beta ln T/(sigma T)),     regret of order d sqrt(beta T ln T/sigma)
+                                                 + d^2 ln d/(r^2 sigma), on K'
+
+    paper:  alpha_t = min{1/9 + r sqrt(t eta sigma/2), sqrt d},   eta at most 1/(18 d ln(50 T))
+    sharp:  alpha_t = min{1 + r sqrt(t eta sigma), sqrt d},       eta at most 1/(2d)
+
+The paper allows for means and covariances that are estimated. Here they are exact, and that changes
+two constants. A log-concave X >= 0 has E X^2 <= 2 (E X)^2: seen from the mean, no edge of K' is
+nearer than one standard deviation across it, so mu_t + B_t s is in K' for all |s| <= 1; and
+|B_t| <= 1/sqrt(sigma eta t), so the rest of alpha_t goes no farther than r. The logarithm of the
+integral of a tilted log-concave law is self-concordant (Bubeck and Eldan, The entropic barrier), so
+ln E exp(-eta g.(x - mu)) <= -s - ln(1 - s) for s = eta d |f|/alpha < 1 needs no union bound.
+
+sigma is believed of every round, whatever is told.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from math import log, sqrt
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from dikin.domains.base import Aim, Array, Domain, Frame, whole
+from dikin.domains.normal import NormalGeometry
+from dikin.errors import (
+    CurvatureTooLargeError,
+    DomainError,
+    PaperConstantsWarning,
+    ParameterError,
+)
+from dikin.learners.base import Learner
+from dikin.units import LossRange, moderate, nonnegative, one_of, strictly_positive
+
+
+class Reach(NamedTuple):
+    """How fast the learner learns and how far it explores; the set K' is the unit of length."""
+
+    dim: float
+    sigma: float
+    eta: float
+    near: float
+    """alpha at the edge: 1, or 1/9 in the paper."""
+    room: float
+    """r sqrt(eta sigma), over sqrt(2) in the paper."""
+
+    def alpha(self, round: int) -> float:
+        return min(self.near + self.room * sqrt(round), sqrt(self.dim))
+
+
+@dataclass(slots=True)
+class Seen:
+    """What the learner remembers of a query."""
+
+    theta: Array
+    round: int
+    """t when it was asked."""
+    noise: Array
+    aim: Aim
+    scale: float
+    """1/|s| of the aim."""
+
+
+class Ito(Learner):
+    """Learner for `smoothness`-smooth losses that are all `curvature`-strongly convex: box or ball.
+
+    `depth` promises that the best point lies at least so far inside: K' is smaller by it.
+
+    >>> from dikin import Box
+    >>> learner = Ito(Box([0, 0], [1, 1]), horizon=1000, smoothness=1.0, curvature=0.5, seed=1)
+    >>> learner.tell(learner.ask(), 0.3)
+    >>> learner.rounds
+    1
+    """
+
+    def __init__(
+        self,
+        domain: Domain,
+        horizon: int,
+        smoothness: float,
+        curvature: float,
+        *,
+        depth: float = 0.0,
+        loss_range: LossRange = (-1.0, 1.0),
+        constants: str = "sharp",
+        seed: int | None = None,
+    ) -> None:
+        super().__init__(domain, loss_range, seed)
+        if not isinstance(self.geometry, NormalGeometry):
+            raise DomainError(
+                "Ito needs the moments of normal laws cut off at the edge of the set, which are "
+                f"known for Box and Ball and not for {domain}: use HazanLevy there"
+            )
+        self.horizon = whole(horizon, "horizon", 2, "the rate contains ln T")
+        self.smoothness = nonnegative(smoothness, "smoothness")
+        self.curvature = strictly_positive(curvature, "curvature")
+        if self.curvature > self.smoothness:
+            raise CurvatureTooLargeError(
+                f"the curvature {self.curvature:g} exceeds the smoothness {self.smoothness:g}"
+            )
+        self.depth = nonnegative(depth, "depth")
+        if not self.depth < domain.inradius:
+            raise ParameterError(
+                f"depth={self.depth:g} leaves no point of {domain}, whose inradius is "
+                f"{domain.inradius:g}"
+            )
+        self.constants = one_of(constants, "constants", ("sharp", "paper"))
+        self._shrink = 1.0 - self.depth / domain.inradius
+        self._reach = self._tuned()
+        self._linear = np.zeros(self.geometry.size)
+        """-t theta_t."""
+        self._frame: Frame | None = None
+
+    def _tuned(self) -> Reach:
+        horizon, dim, paper = self.horizon, self.domain.dim, self.constants == "paper"
+        beta = moderate(self.units.curvature(self.smoothness), "smoothness", self.smoothness)
+        sigma = self.units.curvature(self.curvature)
+        cap = 1.0 / (18.0 * dim * log(50.0 * horizon)) if paper else 0.5 / dim
+        wanted = sqrt(beta * log(horizon) / (sigma * horizon * (1 if self.depth else dim)))
+        if paper and wanted > cap:
+            warnings.warn(
+                f"at T = {horizon} the paper's rate {wanted:.2g} is more than its theorem allows, "
+                f"{cap:.2g}: the smaller one is used. The default constants='sharp' allow more.",
+                PaperConstantsWarning,
+                stacklevel=3,
+            )
+        eta = min(wanted, cap)
+        room = self.depth / self.units.radius * sqrt(eta * sigma * (0.5 if paper else 1.0))
+        # On K' as the unit of length a curvature is smaller by the square of its size.
+        return Reach(dim, sigma * self._shrink**2, eta, 1.0 / 9.0 if paper else 1.0, room)
+
+    def _law(self, theta: Array, round: int) -> Frame:
+        assert isinstance(self.geometry, NormalGeometry)
+        return self.geometry.normal(theta, self._reach.sigma * self._reach.eta * round)
+
+    def _present(self) -> tuple[Array, Frame]:
+        """theta_t, and the law p_t."""
+        round = self.rounds + 1
+        theta = -self._linear / round
+        if self._frame is None:
+            self._frame = self._law(theta, round)
+        return theta, self._frame
+
+    @property
+    def center(self) -> Array:
+        """mu_t in the user's units."""
+        still = self._present()[1].aim(np.zeros(self.geometry.size))
+        u = self._shrink * still.point(0.0)
+        return self._inside(u, self.units.point(self.geometry.outward(u)).copy())
+
+    def _propose(self) -> tuple[Array, float, Seen]:
+        noise, (theta, frame) = self._noise.draw(), self._present()
+        aim = frame.aim(noise)
+        memo = Seen(theta, self.rounds + 1, noise, aim, 1.0 / sqrt(aim.square))
+        return *self._vector(memo), memo
+
+    def _vector(self, memo: Seen) -> tuple[Array, float]:
+        u = self._shrink * memo.aim.point(self._reach.alpha(memo.round) * memo.scale)
+        return u, float(u.dot(u))
+
+    def _learn(self, memo: Seen, loss: float, curvature: float) -> None:
+        reach = self._reach
+        slope = reach.dim * loss / (reach.alpha(memo.round) * reach.sigma)
+        self._linear = self._linear + memo.aim.recoil(slope * memo.scale, 1.0)
+        self._frame = None
+        self.rounds += 1
+
+    @cached_property
+    def curvature_limit(self) -> tuple[float, str]:
+        return self.smoothness, "the smoothness that this learner was built with"
+
+    def arguments(self) -> dict[str, Any]:
+        return {
+            "horizon": self.horizon,
+            "smoothness": self.smoothness,
+            "curvature": self.curvature,
+            "depth": self.depth,
+            "loss_range": list(self.units.loss_range),
+            "constants": self.constants,
+        }
+
+    @classmethod
+    def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
+        unit = 1.0 / domain.radius**2
+        yield cls(domain, 1000, unit, 0.5 * unit, seed=seed)
+        depth = 0.2 * domain.inradius
+        yield cls(domain, 10**6, 20 * unit, unit, depth=depth, loss_range=(3, 11), seed=seed)
+
+    def _numbers(self) -> dict[str, Any]:
+        return {"linear": self._linear}
+
+    def _set_numbers(self, numbers: dict[str, Any]) -> None:
+        self._linear, self._frame = numbers["linear"], None
+
+    def _memo_state(self, memo: Seen) -> tuple[Any, ...]:
+        return memo.theta, memo.round, memo.noise
+
+    def _memo_from(self, state: tuple[Any, ...]) -> Seen:
+        theta, round, noise = state
+        aim = self._law(theta, round).aim(noise)
+        return Seen(theta, round, noise, aim, 1.0 / sqrt(aim.square))

@@ -1,0 +1,249 @@
+"""The command line of studies: `dikin study ...`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Any, ParamSpec
+
+import click
+
+from dikin.errors import DikinError
+
+P = ParamSpec("P")
+
+store_option = click.option(
+    "--store",
+    metavar="FILE_OR_URL",
+    default="studies.db",
+    show_default=True,
+    envvar="DIKIN_STORE",
+    show_envvar=True,
+    help="An SQLite file, or postgresql://user@host/database.",
+)
+name_argument = click.argument("name")
+learner_option = click.option(
+    "--learner", metavar="JSON", help="Create the study with this learner if there is none."
+)
+
+
+def plain_errors(command: Callable[P, None]) -> Callable[P, None]:
+    """An error is one sentence and an exit status."""
+
+    @wraps(command)
+    def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            command(*args, **kwargs)
+        except DikinError as mistake:
+            click.echo(f"dikin: {mistake}", err=True)
+            sys.exit(2)
+        except KeyboardInterrupt:
+            sys.exit(130)
+        except BrokenPipeError:  # nobody reads any more
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(1)
+        except OSError as trouble:
+            click.echo(f"dikin: {trouble.filename}: {trouble.strerror}", err=True)
+            sys.exit(2)
+
+    return run
+
+
+def _open(store: str, name: str, learner: str | None = None, **options: Any) -> Any:
+    from dikin.studies.spec import learner_from_text
+    from dikin.studies.study import Study
+
+    return Study(store, name, None if learner is None else learner_from_text(learner), **options)
+
+
+@click.group()
+def study() -> None:
+    """Learners that live in a database.
+
+    \b
+    Examples:
+      dikin study create prices '{"learner": "adaptivesmooth", "smoothness": 0.5,
+          "domain": {"kind": "box", "lower": [0, 0], "upper": [10, 2]},
+          "loss_range": [0, 40], "seed": 7}'
+      echo '{"ask": {}}' | dikin study run prices
+      dikin study show prices --out prices.png
+    """  # noqa: D301 - click reads the backspace character
+
+
+@study.command()
+@name_argument
+@store_option
+@learner_option
+@click.option("--client", help="This client's name in the list of open queries.")
+@click.option(
+    "--commit-within",
+    type=float,
+    default=0.0,
+    show_default=True,
+    help="Seconds that an answer may wait to be written; 0: it is durable when it is acknowledged.",
+)
+@plain_errors
+def run(
+    name: str, store: str, learner: str | None, client: str | None, commit_within: float
+) -> None:
+    """Play a study over standard input and output.
+
+    One JSON object a line in, one a line out, for a program in any language. An answer is written
+    when it is durable. Whatever is wrong with a line, the answer is
+    {"error": {"code": ..., "message": ...}}, and the next line is read.
+
+    \b
+      {"ask": {}}                               {"id": 0, "point": [4.81, 1.05]}
+      {"tell": {"id": 0, "loss": 12.3,          {"told": 0, "rounds": 1,
+                "curvature": 0.1}}               "center": [...], "certificate": 119.3}
+      {"forget": {"id": 1}}                     {"forgotten": 1}
+      {"open": {}}                              {"open": [{"id": 2, "point": [...],
+                                                 "client": "host:71", "asked": "2031-..."}]}
+      {"show": {}}                              {"study": "prices", "rounds": 1, ...}
+
+    An answer told twice counts once. A number that is not there (the certificate, once answers have
+    overlapped) is null.
+    """  # noqa: D301 - click reads the backspace character
+    from dikin.studies.lines import converse, failure, say
+
+    try:
+        played = _open(store, name, learner, client=client, commit_within=commit_within)
+    except DikinError as mistake:
+        say(sys.stdout.buffer, failure(mistake))
+        sys.exit(2)
+    with played:
+        converse(played, sys.stdin.buffer, sys.stdout.buffer)
+
+
+@study.command()
+@name_argument
+@click.argument("learner")
+@store_option
+@plain_errors
+def create(name: str, learner: str, store: str) -> None:
+    """Create a study with the LEARNER that a JSON object describes.
+
+    \b
+      dikin study create prices '{"learner": "adaptivesmooth", "smoothness": 0.5,
+          "domain": {"kind": "box", "lower": [0, 0], "upper": [10, 2]},
+          "loss_range": [0, 40], "seed": 7}'
+
+    The keys besides learner and domain are the arguments of the class, those of the domain besides
+    kind likewise: dikin.AdaptiveSmooth(dikin.Box(lower, upper), smoothness=0.5, ...). A study that
+    exists with the same learner is left as it is.
+    """  # noqa: D301 - click reads the backspace character
+    with _open(store, name, learner) as made:
+        click.echo(f"study {made.name!r} is in {store}, {made.rounds} rounds played")
+
+
+@study.command("list")
+@store_option
+@plain_errors
+def list_(store: str) -> None:
+    """The studies in a database."""
+    from dikin.studies.study import Study
+
+    for name in Study.names(store):
+        with Study(store, name) as found:
+            click.echo(f"{name}\t{found.rounds} rounds\t{len(found.open_queries)} open")
+
+
+@study.command()
+@name_argument
+@store_option
+@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Draw into this file.")
+@plain_errors
+def show(name: str, store: str, out: Path | None) -> None:
+    """Print a summary, and loss, running mean, curvature and certificate over the rounds."""
+    from rich.console import Console
+
+    from dikin.studies import picture
+
+    with _open(store, name) as shown:
+        picture.show(shown, Console())
+        if out is not None:
+            picture.draw(shown, out)
+            click.echo(f"drawn into {out}")
+
+
+@study.command("open")
+@name_argument
+@store_option
+@plain_errors
+def open_(name: str, store: str) -> None:
+    """The queries that wait for an answer: id, client, time and point."""
+    with _open(store, name) as listed:
+        for query in listed.open_queries:
+            click.echo(
+                f"{query.id}\t{query.client}\t{query.asked.isoformat(timespec='seconds')}\t"
+                f"{query.point.tolist()}"
+            )
+
+
+@study.command()
+@name_argument
+@click.argument("ids", type=int, nargs=-1, required=True)
+@store_option
+@plain_errors
+def forget(name: str, ids: tuple[int, ...], store: str) -> None:
+    """Close the queries IDS, which nobody will answer."""
+    with _open(store, name) as kept:
+        for query in ids:
+            kept.forget(query)
+
+
+@study.command()
+@name_argument
+@store_option
+@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Instead of stdout.")
+@plain_errors
+def export(name: str, store: str, out: Path | None) -> None:
+    """Write the history as CSV: round, point, loss, curvature, center, certificate."""
+    import io
+
+    from dikin.storage import replace_file
+    from dikin.studies.table import write_csv
+
+    with _open(store, name) as written:
+        text = io.StringIO()
+        write_csv(written.history(), text)
+        if out is None:
+            click.echo(text.getvalue(), nl=False)
+        else:
+            replace_file(out, text.getvalue().encode())
+
+
+@study.command()
+@name_argument
+@click.option("--before", type=click.IntRange(1), required=True, help="The first round to keep.")
+@store_option
+@plain_errors
+def trim(name: str, before: int, store: str) -> None:
+    """Remove the history of the rounds before one; the learner stays as it is."""
+    with _open(store, name) as trimmed:
+        click.echo(f"{trimmed.trim(before)} rows removed")
+
+
+@study.command()
+@name_argument
+@store_option
+@plain_errors
+def verify(name: str, store: str) -> None:
+    """Replay the whole journal, check every seal, and compare with the learner."""
+    with _open(store, name) as checked:
+        click.echo(f"{checked.verify()} rows replayed: the learner is what they make, bit for bit")
+
+
+@study.command()
+@name_argument
+@store_option
+@click.confirmation_option(prompt="Remove the study and its whole history?")
+@plain_errors
+def delete(name: str, store: str) -> None:
+    """Remove a study."""
+    from dikin.studies.study import Study
+
+    Study.delete(store, name)

@@ -1,0 +1,329 @@
+"""The database that keeps studies: one connection, SQLite or PostgreSQL, errors of one family.
+
+SQLAlchemy finds the driver, opens the connection and writes the tables. What runs on every event is
+plain SQL on the driver's own connection, written once with `?` for both: an event costs one insert,
+one update and one commit, and a layer that costs more than those would be felt.
+
+Transactions are begun and ended by hand. A write begins by taking its turn: on SQLite in a queue
+before the file (`turnstile`) and then the write lock, on PostgreSQL an advisory lock, which the
+server gives out in the order of asking. Both end with the process or connection that holds them.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import create_engine
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError
+from sqlalchemy.pool import NullPool
+
+from dikin.errors import BusyError, ParameterError, StateError, StoreError
+from dikin.studies.turnstile import Turnstile
+
+Row = tuple[Any, ...]
+
+PAUSE = 0.02
+"""Seconds between two attempts to reach a server that is away."""
+
+CHECKPOINT = 200
+"""Pages of SQLite's log (800 KB) after which they are carried over into the file, and the log is
+written from its beginning again: that is faster than a log that grows."""
+
+
+class LostConnection(Exception):  # noqa: N818 - never leaves this package
+    """The connection broke; what was not committed is gone, what was being committed is unknown."""
+
+
+def open_database(url: str | os.PathLike[str], patience: float) -> Database:
+    """The database at a URL, or the SQLite file at a path."""
+    text = os.fspath(url)
+    if "://" not in text:
+        return Sqlite(URL.create("sqlite", database=text), patience)
+    try:
+        made = make_url(text)
+    except ArgumentError as reason:
+        raise ParameterError(f"{text!r} is not the URL of a database: {reason}") from reason
+    backend = made.get_backend_name()
+    if backend == "sqlite":
+        return Sqlite(made, patience)
+    if backend == "postgresql":
+        if made.drivername == "postgresql":
+            made = made.set(drivername="postgresql+psycopg")
+        return Postgres(made, patience)
+    raise ParameterError(
+        f"studies are kept in SQLite (a path, or sqlite:///file.db) or PostgreSQL "
+        f"(postgresql://user@host/database), not in {backend!r}"
+    )
+
+
+class Database(ABC):
+    """One connection, opened when it is first needed and again when it was lost."""
+
+    begin_read: str
+
+    def __init__(self, url: URL, patience: float) -> None:
+        self.url, self.patience = url, patience
+        self.name = url.render_as_string(hide_password=True)
+        try:
+            self.engine = create_engine(
+                url, poolclass=NullPool, connect_args=self._connect_arguments()
+            )
+        except (ImportError, NoSuchModuleError) as reason:
+            raise StoreError(
+                f"{self.name} needs a driver that is not installed ({reason}): "
+                "pip install 'dikin[postgres]'"
+            ) from reason
+        # A damaged SQLite file may contain anything, in the place of its error message too.
+        self._errors = (self.engine.dialect.loaded_dbapi.Error, UnicodeDecodeError)
+        self._pooled: Any = None
+        self._cursor: Any = None
+
+    @abstractmethod
+    def _connect_arguments(self) -> dict[str, Any]:
+        """What the driver is given besides the URL."""
+
+    @abstractmethod
+    def _begin(self, key: int, deadline: float) -> None:
+        """Begin a write; `key` is the study's, and the wait for others ends at the deadline."""
+
+    @abstractmethod
+    def _explain(self, error: Exception) -> StateError:
+        """The driver's error in our words."""
+
+    def _translate(self, sql: str) -> str:
+        return sql
+
+    # --- connection ----------------------------------------------------------------------------
+
+    def connect(self) -> None:
+        """Open the connection unless it is open."""
+        if self._cursor is not None:
+            return
+        try:
+            self._pooled = self.engine.raw_connection()
+            self._cursor = self._pooled.cursor()
+            self._prepare()
+        except self._errors as error:
+            self.drop()
+            raise self._lost_or_explained(error, connecting=True) from error
+
+    def _prepare(self) -> None:
+        """Settings of a new connection; there may be none."""
+        return
+
+    def _lost_or_explained(self, error: Exception, connecting: bool = False) -> Exception:
+        connection = None if connecting else self._pooled and self._pooled.driver_connection
+        if self._is_away(error, connection):
+            self.drop()
+            return LostConnection(_sentence(error))
+        return self._explain(error)
+
+    def _is_away(self, error: Exception, connection: Any) -> bool:
+        return False
+
+    def drop(self) -> None:
+        """Forget the connection, in whatever state it is; an open transaction is rolled back."""
+        pooled, self._pooled, self._cursor = self._pooled, None, None
+        if pooled is not None:
+            pooled.invalidate()
+
+    def close(self) -> None:
+        """Close the connection."""
+        self.drop()
+        self.engine.dispose()
+
+    # --- statements ----------------------------------------------------------------------------
+
+    def run(self, sql: str, values: Row = ()) -> None:
+        """Run a statement."""
+        self.connect()
+        try:
+            self._cursor.execute(self._translate(sql), values)
+        except self._errors as error:
+            raise self._lost_or_explained(error) from error
+
+    def run_many(self, sql: str, values: list[Row]) -> None:
+        """Run a statement once for each of these."""
+        self.connect()
+        try:
+            self._cursor.executemany(self._translate(sql), values)
+        except self._errors as error:
+            raise self._lost_or_explained(error) from error
+
+    def rows(self, sql: str, values: Row = ()) -> list[Row]:
+        """The rows of a query."""
+        self.connect()
+        try:
+            self._cursor.execute(self._translate(sql), values)
+            found: list[Row] = self._cursor.fetchall()
+        except self._errors as error:
+            raise self._lost_or_explained(error) from error
+        return found
+
+    # --- transactions --------------------------------------------------------------------------
+
+    def begin(self, key: int) -> None:
+        """Begin a write when it is this client's turn."""
+        self.connect()
+        try:
+            self._begin(key, time.monotonic() + self.patience)
+        except self._errors as error:
+            raise self._lost_or_explained(error) from error
+
+    @contextmanager
+    def view(self) -> Iterator[None]:
+        """Statements that see the database as it was at the first of them."""
+        self.run(self.begin_read)
+        try:
+            yield
+        finally:
+            self.rollback()
+
+    def commit(self) -> None:
+        """End a write; what was written is durable when this returns."""
+        try:
+            self._cursor.execute("COMMIT")
+        except self._errors as error:
+            raise self._lost_or_explained(error) from error
+        self._leave()
+
+    def rollback(self) -> None:
+        """End a write as if it had not begun; for a connection that fails at this, drop it."""
+        try:
+            if self._cursor is not None:
+                self._cursor.execute("ROLLBACK")
+        except self._errors:
+            self.drop()
+        finally:
+            self._leave()
+
+    def _leave(self) -> None:
+        """Let the next client in, where the database does not do so by itself."""
+        return
+
+
+class Sqlite(Database):
+    """A file. `synchronous=FULL` makes every commit durable; readers never wait for writers."""
+
+    begin_read = "BEGIN"
+
+    def __init__(self, url: URL, patience: float) -> None:
+        if not url.database or url.database == ":memory:" or "mode" in url.query:
+            raise ParameterError(
+                f"a study needs a file to live in, such as 'studies.db', got {str(url)!r}"
+            )
+        # The same file for as long as this lives, and the same queue under all its names.
+        self.path = Path(url.database).resolve()
+        self._turnstile = Turnstile(self.path)
+        super().__init__(url.set(database=str(self.path)), patience)
+        self.name = url.database
+
+    def _connect_arguments(self) -> dict[str, Any]:
+        # Transactions by hand, and from whichever thread holds the study at the moment.
+        return {"isolation_level": None, "check_same_thread": False, "timeout": self.patience}
+
+    def _prepare(self) -> None:
+        self._cursor.execute("PRAGMA synchronous=FULL")
+        self._cursor.execute(f"PRAGMA wal_autocheckpoint={CHECKPOINT}")
+        if self._cursor.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+            self._cursor.execute("PRAGMA journal_mode=WAL")
+
+    def _begin(self, key: int, deadline: float) -> None:
+        try:
+            waited = self._turnstile.enter(self.patience)
+        except BusyError:
+            raise
+        except OSError as error:
+            raise StoreError(f"{self.name} cannot be written: {error}") from error
+        if waited:
+            left = max(1, int(1000 * (deadline - time.monotonic())))
+            self._cursor.execute(f"PRAGMA busy_timeout={left}")
+        self._cursor.execute("BEGIN IMMEDIATE")
+        if waited:
+            self._cursor.execute(f"PRAGMA busy_timeout={int(1000 * self.patience)}")
+
+    def _leave(self) -> None:
+        self._turnstile.leave()
+
+    def _explain(self, error: Exception) -> StateError:
+        text = str(error)
+        if "locked" in text or "busy" in text:
+            return BusyError(
+                f"another program has held {self.name} for more than {self.patience:g} seconds "
+                f"({text}). Nothing was changed; try again"
+            )
+        if "not a database" in text:
+            return StateError(f"{self.name} is not an SQLite database; it was left as it is")
+        if "malformed" in text or "decode" in text:
+            return StateError(f"{self.name} is damaged ({text}); restore it from a copy")
+        if "full" in text:
+            return StoreError(f"{self.name}: the disk is full ({text}). Nothing was changed")
+        if "readonly" in text or "read-only" in text:
+            return StoreError(f"{self.name} may not be written to ({text}). Nothing was changed")
+        return StoreError(f"{self.name} cannot be used: {text}. Nothing was changed")
+
+    def close(self) -> None:
+        super().close()
+        self._turnstile.close()
+
+
+class Postgres(Database):
+    """A server. It may crash and come back: a lost connection is opened again."""
+
+    begin_read = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"
+    NAMESPACE = int.from_bytes(b"diki", "big")
+
+    def __init__(self, url: URL, patience: float) -> None:
+        self._statements: dict[str, str] = {}
+        super().__init__(url, patience)
+
+    def _connect_arguments(self) -> dict[str, Any]:
+        limit, given = max(1, int(1000 * self.patience)), self.url.query.get("options", "")
+        return {
+            "autocommit": True,
+            "options": f"{given} -c synchronous_commit=on -c lock_timeout={limit}",
+            "connect_timeout": max(2, round(self.patience)),
+            "tcp_user_timeout": limit,
+        }
+
+    def _translate(self, sql: str) -> str:
+        known = self._statements.get(sql)
+        if known is None:
+            known = self._statements[sql] = sql.replace("?", "%s")
+        return known
+
+    def _begin(self, key: int, deadline: float) -> None:
+        # One message; the reads that follow see what was committed before the turn. A client that
+        # stops in the middle of its turn is cut off by the server, so that the others need not wait
+        # for it; it finds out when it goes on.
+        self._cursor.execute(
+            f"BEGIN; SET LOCAL idle_in_transaction_session_timeout={int(1000 * self.patience)}; "
+            f"SELECT pg_advisory_xact_lock({self.NAMESPACE}, {key})"
+        )
+
+    def _is_away(self, error: Exception, connection: Any) -> bool:
+        if connection is None:  # could not connect at all, or is still starting up
+            code = getattr(error, "sqlstate", None)
+            return code is None or code.startswith("57")
+        return bool(self.engine.dialect.is_disconnect(error, connection, None))  # type: ignore[arg-type]
+
+    def _explain(self, error: Exception) -> StateError:
+        text, code = _sentence(error), getattr(error, "sqlstate", None) or ""
+        if code == "55P03":
+            return BusyError(
+                f"another client has held this study for more than {self.patience:g} seconds. "
+                "Nothing was changed; try again, or give Study a longer patience"
+            )
+        return StoreError(f"{self.name} cannot be used: {text}. Nothing was changed")
+
+
+def _sentence(error: Exception) -> str:
+    """What a driver says, on one line."""
+    return " ".join(str(error).split())

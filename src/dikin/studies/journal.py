@@ -1,0 +1,366 @@
+"""The journal of a study: what was asked, told and forgotten, in order, each row sealed.
+
+A row's seal is a digest of the row and of the seal before it, and the study's own row holds the
+last one. So an altered, missing, doubled or exchanged row is noticed when the journal is read. Rows
+are only ever appended; the history is trimmed from its beginning.
+
+A snapshot is what the journal up to some row makes of the learner. There are at most two: the one
+before the first row, from which the whole journal can be replayed, and a recent one, from which a
+client starts.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from hashlib import blake2b
+from itertools import islice
+from typing import NamedTuple
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+    text,
+)
+
+from dikin.errors import StateError, StateVersionError, UnknownStudyError
+from dikin.studies.database import Database, Row, Sqlite
+
+VERSION = 1
+PAGE = 2000
+"""Rows fetched at a time."""
+RECENT = 100_000
+"""Rows whose seals are checked when a study is opened; `Study.verify` checks all."""
+SCHEMA_LOCK = 0
+"""Studies count from 1: the key of the lock that guards the tables themselves."""
+
+METADATA = MetaData()
+Table("dikin_version", METADATA, Column("version", Integer, primary_key=True))
+Table(
+    "dikin_studies",
+    METADATA,
+    Column("id", Integer, primary_key=True),
+    Column("name", String(200), nullable=False),
+    Column("head", BigInteger, nullable=False),  # the last row's number
+    Column("seal", String(32), nullable=False),  # and its seal
+    UniqueConstraint("name"),
+    sqlite_autoincrement=True,
+)
+EVENTS = Table(
+    "dikin_events",
+    METADATA,
+    Column("study", Integer, ForeignKey("dikin_studies.id"), primary_key=True),
+    Column("number", BigInteger, primary_key=True),
+    Column("kind", String(8), nullable=False),
+    Column("query", BigInteger, nullable=False),
+    Column("client", String(200), nullable=False),
+    Column("time", BigInteger, nullable=False),  # microseconds since 1970
+    Column("body", Text, nullable=False),
+    Column("seal", String(32), nullable=False),
+    sqlite_with_rowid=False,
+)
+# The database itself refuses to count a query twice, and finds its answer.
+Index(
+    "dikin_closed_once",
+    EVENTS.c.study,
+    EVENTS.c.query,
+    unique=True,
+    sqlite_where=text("kind <> 'ask'"),
+    postgresql_where=text("kind <> 'ask'"),
+)
+Table(
+    "dikin_snapshots",
+    METADATA,
+    Column("study", Integer, ForeignKey("dikin_studies.id"), primary_key=True),
+    Column("number", BigInteger, primary_key=True),
+    Column("seal", String(32), nullable=False),  # of the row it was taken after
+    Column("state", Text, nullable=False),
+    Column("digest", String(32), nullable=False),
+)
+
+
+class Event(NamedTuple):
+    """A row of the journal."""
+
+    number: int
+    kind: str
+    query: int
+    client: str
+    time: int
+    body: str
+    seal: str
+
+
+class Snapshot(NamedTuple):
+    """What the journal up to row `number` makes of the learner."""
+
+    number: int
+    seal: str
+    state: str
+
+
+def seal(before: str, *parts: object) -> str:
+    """The digest of something that follows what has the seal `before`."""
+    return _digest("\n".join([before, *map(str, parts)]))
+
+
+def row_seal(
+    before: str, number: int, kind: str, query: int, client: str, time: int, body: str
+) -> str:
+    """The seal of a row; none of its parts contains a line break."""
+    return _digest(f"{before}\n{number}\n{kind}\n{query}\n{client}\n{time}\n{body}")
+
+
+def _digest(content: str) -> str:
+    return blake2b(content.encode(), digest_size=16).hexdigest()
+
+
+class Journal:
+    """The rows of one study in a database."""
+
+    def __init__(self, database: Database, name: str) -> None:
+        self.database, self.name = database, name
+        self.study = 0
+
+    def _damaged(self, what: str) -> StateError:
+        return StateError(
+            f"study {self.name!r} in {self.database.name} was altered or damaged: {what}. "
+            "Restore it from a copy; nothing was changed"
+        )
+
+    # --- the study -----------------------------------------------------------------------------
+
+    def find(self) -> bool:
+        """Look the study up by its name; whether it is there."""
+        if not has_tables(self.database):
+            return False
+        found = self.database.rows("SELECT id FROM dikin_studies WHERE name = ?", (self.name,))
+        self.study = found[0][0] if found else 0
+        return bool(found)
+
+    def create(self, state: str) -> bool:
+        """Write a new study, in a transaction; False if somebody else was first."""
+        database = self.database
+        mark = seal("", "study", self.name, state)
+        database.run(
+            "INSERT INTO dikin_studies (name, head, seal) VALUES (?, 0, ?) "
+            "ON CONFLICT (name) DO NOTHING",
+            (self.name, mark),
+        )
+        found = database.rows("SELECT id, seal FROM dikin_studies WHERE name = ?", (self.name,))
+        self.study = found[0][0]
+        if database.rows("SELECT 1 FROM dikin_snapshots WHERE study = ?", (self.study,)):
+            return False
+        self.keep(Snapshot(0, mark, state))
+        return True
+
+    def delete(self) -> None:
+        """Remove the study and all its rows, in a transaction."""
+        for table, key in (("events", "study"), ("snapshots", "study"), ("studies", "id")):
+            self.database.run(f"DELETE FROM dikin_{table} WHERE {key} = ?", (self.study,))
+
+    def head(self) -> tuple[int, str]:
+        """Number and seal of the last row."""
+        found = self.database.rows(
+            "SELECT head, seal FROM dikin_studies WHERE id = ?", (self.study,)
+        )
+        if not found:
+            raise UnknownStudyError(f"study {self.name!r} in {self.database.name} was deleted")
+        number, mark = found[0]
+        return number, mark
+
+    # --- rows ----------------------------------------------------------------------------------
+
+    def append(self, events: list[Event]) -> None:
+        """Insert rows."""
+        study = self.study
+        self.database.run_many(
+            "INSERT INTO dikin_events (study, number, kind, query, client, time, body, seal) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            [(study, *event) for event in events],
+        )
+
+    def move_head(self, number: int, mark: str) -> None:
+        """Say which row is the last."""
+        self.database.run(
+            "UPDATE dikin_studies SET head = ?, seal = ? WHERE id = ?", (number, mark, self.study)
+        )
+
+    def events(self, number: int, mark: str) -> Iterator[Event]:
+        """The rows after the row with this number and seal up to the last, each seal checked."""
+        last, final = self.head()
+        while number < last:
+            for row in self._page(number):
+                event = self._checked(row, number, mark)
+                if event.number > last:  # appended meanwhile
+                    break
+                number, mark = event.number, event.seal
+                yield event
+        if (number, mark) != (last, final):
+            raise self._damaged(f"row {number} is not the one that the study ends with")
+
+    def _page(self, number: int) -> list[Row]:
+        page = self.database.rows(
+            "SELECT number, kind, query, client, time, body, seal FROM dikin_events "
+            f"WHERE study = ? AND number > ? ORDER BY number LIMIT {PAGE}",
+            (self.study, number),
+        )
+        if not page:
+            raise self._damaged(f"row {number + 1} is missing")
+        return page
+
+    def _checked(self, row: Row, number: int, mark: str) -> Event:
+        event = Event(*row)
+        if event.number != number + 1:
+            raise self._damaged(f"row {number + 1} is missing")
+        try:
+            wanted = row_seal(mark, *event[:-1])
+        except (TypeError, ValueError) as reason:
+            raise self._damaged(f"row {event.number} cannot be read ({reason})") from reason
+        if event.seal != wanted:
+            raise self._damaged(f"the seal of row {event.number} does not match its content")
+        return event
+
+    def seal_at(self, number: int) -> str | None:
+        """The seal of a row, if it is there."""
+        found = self.database.rows(
+            "SELECT seal FROM dikin_events WHERE study = ? AND number = ?", (self.study, number)
+        )
+        return found[0][0] if found else None
+
+    def closing(self, query: int) -> tuple[str, str] | None:
+        """Kind and body of the row that closed a query, if it is still there."""
+        found = self.database.rows(
+            "SELECT kind, body FROM dikin_events WHERE study = ? AND query = ? AND kind <> 'ask'",
+            (self.study, query),
+        )
+        return (found[0][0], found[0][1]) if found else None
+
+    def check_recent(self) -> None:
+        """Read the newest rows and check their seals."""
+        base, (last, _) = self.snapshot(first=True), self.head()
+        number, mark = base.number, base.seal
+        if last - RECENT > number:
+            number, mark = last - RECENT, self.seal_at(last - RECENT) or ""
+        newest = self.snapshot()
+        for event in self.events(number, mark):
+            if event.number == newest.number and event.seal != newest.seal:
+                raise self._damaged(f"its snapshot does not belong to row {event.number}")
+        if newest.number > self.head()[0]:
+            raise self._damaged(f"rows up to {newest.number} are missing")
+
+    # --- snapshots -----------------------------------------------------------------------------
+
+    def keep(self, taken: Snapshot) -> None:
+        """Write a snapshot, in a transaction; of the others only the first stays."""
+        self.database.run(
+            "DELETE FROM dikin_snapshots WHERE study = ? AND number > "
+            "(SELECT min(number) FROM dikin_snapshots WHERE study = ?)",
+            (self.study, self.study),
+        )
+        self._insert(taken)
+
+    def cut(self, base: Snapshot) -> None:
+        """Remove the rows up to a snapshot, which becomes the first; in a transaction."""
+        values = (self.study, base.number)
+        self.database.run("DELETE FROM dikin_events WHERE study = ? AND number <= ?", values)
+        self.database.run("DELETE FROM dikin_snapshots WHERE study = ? AND number <= ?", values)
+        self._insert(base)
+
+    def _insert(self, taken: Snapshot) -> None:
+        digest = seal(taken.seal, self.name, taken.number, taken.state)
+        self.database.run(
+            "INSERT INTO dikin_snapshots (study, number, seal, state, digest) "
+            "VALUES (?, ?, ?, ?, ?)",
+            (self.study, taken.number, taken.seal, taken.state, digest),
+        )
+
+    def snapshot(self, first: bool = False) -> Snapshot:
+        """The newest snapshot, or the first."""
+        order = "ASC" if first else "DESC"
+        found = self.database.rows(
+            "SELECT number, seal, state, digest FROM dikin_snapshots "
+            f"WHERE study = ? ORDER BY number {order} LIMIT 1",
+            (self.study,),
+        )
+        if not found:
+            self.head()  # deleted?
+            raise self._damaged("it has no snapshot")
+        number, mark, state, digest = found[0]
+        try:
+            matches = digest == seal(mark, self.name, number, state)
+        except (TypeError, ValueError):
+            matches = False
+        if not matches:
+            raise self._damaged("the digest of its snapshot does not match its content")
+        return Snapshot(number, mark, state)
+
+    def last_row_before_round(self, round: int) -> int:
+        """The number of the last row that told a round before this one; 0 if there is none."""
+        number, base = 0, self.snapshot(first=True)
+        for event in self.events(base.number, base.seal):
+            if event.kind == "tell":
+                if json.loads(event.body)["round"] >= round:
+                    break
+                number = event.number
+        return number
+
+    def rows_until(self, base: Snapshot, number: int) -> list[Event]:
+        """The rows after a snapshot up to this one."""
+        return list(islice(self.events(base.number, base.seal), number - base.number))
+
+
+# --- tables --------------------------------------------------------------------------------------
+
+
+def has_tables(database: Database) -> bool:
+    """Whether studies were ever kept here; an error if by a newer dikin."""
+    if isinstance(database, Sqlite):
+        if not database.path.exists():
+            return False
+        sql = "SELECT 1 FROM sqlite_master WHERE name = 'dikin_version'"
+    else:
+        # Not to_regclass, which may remember that there was none before this client's turn came.
+        sql = (
+            "SELECT 1 FROM pg_catalog.pg_tables WHERE tablename = 'dikin_version' "
+            "AND schemaname = ANY (current_schemas(false))"
+        )
+    if not database.rows(sql):
+        return False
+    versions = [row[0] for row in database.rows("SELECT version FROM dikin_version")]
+    if len(versions) != 1 or not isinstance(versions[0], int) or versions[0] < 1:
+        raise StateError(f"{database.name} has the versions {versions}; wanted one whole number")
+    if versions[0] > VERSION:
+        raise StateVersionError(
+            f"the studies in {database.name} have version {versions[0]}, this dikin reads up to "
+            f"{VERSION}: upgrade dikin. Nothing was changed"
+        )
+    return True
+
+
+def create_tables(database: Database) -> None:
+    """Create what is missing, in a transaction."""
+    if has_tables(database):
+        return
+    from sqlalchemy.schema import CreateIndex, CreateTable
+
+    for table in METADATA.sorted_tables:
+        database.run(str(CreateTable(table).compile(dialect=database.engine.dialect)))
+        for index in table.indexes:
+            database.run(str(CreateIndex(index).compile(dialect=database.engine.dialect)))
+    database.run("INSERT INTO dikin_version (version) VALUES (?)", (VERSION,))
+
+
+def names(database: Database) -> list[str]:
+    """The studies in a database."""
+    if not has_tables(database):
+        return []
+    return [row[0] for row in database.rows("SELECT name FROM dikin_studies ORDER BY name")]

@@ -1,0 +1,161 @@
+"""A study over two streams: one JSON object a line in, one JSON object a line out.
+
+    {"ask": {}}                                             {"id": 0, "point": [4.8, 1.1]}
+    {"tell": {"id": 0, "loss": 12.3, "curvature": 0.1}}     {"told": 0, "rounds": 1, ...}
+
+An answer is written when it is durable. Whatever is wrong with a line, the answer is an object
+{"error": {"code": ..., "message": ...}} and the next line is read.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import warnings
+from collections.abc import Callable
+from typing import Any, BinaryIO
+
+from dikin.errors import DikinError, RequestError, did_you_mean
+from dikin.studies.replica import finite_or_none
+from dikin.studies.study import Study
+
+Reply = dict[str, Any]
+
+
+def converse(study: Study, source: BinaryIO, sink: BinaryIO) -> None:
+    """Answer every line of the source, in order, until it ends."""
+    for line in source:
+        if line.strip():
+            say(sink, reply(study, line))
+
+
+def say(sink: BinaryIO, answer: Reply) -> None:
+    """One line, at once."""
+    sink.write(json.dumps(answer, allow_nan=False).encode() + b"\n")
+    sink.flush()
+
+
+def reply(study: Study, line: bytes) -> Reply:
+    """The answer to one line."""
+    try:
+        verb, given = _request(line)
+        with warnings.catch_warnings(record=True, action="always") as heard:
+            answer = VERBS[verb](study, given)
+        if heard:
+            answer["warning"] = str(heard[-1].message)
+        return answer
+    except DikinError as error:
+        return failure(error)
+    except Exception as error:
+        return {"error": {"code": "internal", "message": f"{type(error).__name__}: {error}"}}
+
+
+def failure(error: DikinError) -> Reply:
+    """An error as an object."""
+    return {"error": {"code": code(error), "message": str(error)}}
+
+
+def code(error: DikinError) -> str:
+    """A name for an error that programs can compare: LossRangeError is `loss_range`."""
+    words = re.findall("[A-Z][a-z]*", type(error).__name__.removesuffix("Error"))
+    return "_".join(words).lower()
+
+
+def _request(line: bytes) -> tuple[str, dict[str, Any]]:
+    try:
+        request = json.loads(line.decode(), parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as reason:
+        raise RequestError(
+            f'a request is one line of JSON such as {{"ask": {{}}}}; {reason}'
+        ) from (reason)
+    if not isinstance(request, dict) or len(request) != 1:
+        raise RequestError(
+            'a request is an object with one verb such as {"ask": {}}, got ' + _short(request)
+        )
+    ((verb, given),) = request.items()
+    if verb not in VERBS:
+        raise RequestError(f"there is no verb {verb!r}.{did_you_mean(verb, VERBS)}")
+    if not isinstance(given, dict):
+        raise RequestError(f"what is given to {verb!r} must be an object, got {_short(given)}")
+    return verb, given
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON, and no loss")
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def _take(given: dict[str, Any], verb: str, needed: set[str], optional: set[str]) -> None:
+    missing, foreign = needed - set(given), set(given) - needed - optional
+    if missing or foreign:
+        wanted = ", ".join([*sorted(needed), *(f"{name} (optional)" for name in sorted(optional))])
+        raise RequestError(f"{verb!r} takes {wanted or 'nothing'}; got {_short(given)}")
+
+
+def _id(given: dict[str, Any]) -> int:
+    value = given["id"]
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise RequestError(f"an id is a whole number as ask gave it, got {_short(value)}")
+    return value
+
+
+def _ask(study: Study, given: dict[str, Any]) -> Reply:
+    _take(given, "ask", set(), {"context"})
+    query = study.ask(given.get("context"))
+    return {"id": query.id, "point": query.point.tolist()}
+
+
+def _tell(study: Study, given: dict[str, Any]) -> Reply:
+    _take(given, "tell", {"id", "loss"}, {"curvature"})
+    key = _id(given)
+    study.tell(key, given["loss"], given.get("curvature", 0.0))
+    return {"told": key} | _standing(study)
+
+
+def _forget(study: Study, given: dict[str, Any]) -> Reply:
+    _take(given, "forget", {"id"}, set())
+    key = _id(given)
+    study.forget(key)
+    return {"forgotten": key}
+
+
+def _open(study: Study, given: dict[str, Any]) -> Reply:
+    _take(given, "open", set(), set())
+    return {
+        "open": [
+            {
+                "id": query.id,
+                "point": query.point.tolist(),
+                "client": query.client,
+                "asked": query.asked.isoformat(),
+            }
+            for query in study.open_queries
+        ]
+    }
+
+
+def _show(study: Study, given: dict[str, Any]) -> Reply:
+    _take(given, "show", set(), set())
+    return {"study": study.name} | _standing(study)
+
+
+def _standing(study: Study) -> Reply:
+    rounds, center, certificate = study.standing()
+    return {
+        "rounds": rounds,
+        "center": center.tolist(),
+        "certificate": finite_or_none(certificate),
+    }
+
+
+VERBS: dict[str, Callable[[Study, dict[str, Any]], Reply]] = {
+    "ask": _ask,
+    "tell": _tell,
+    "forget": _forget,
+    "open": _open,
+    "show": _show,
+}

@@ -1,0 +1,116 @@
+"""What a study looks like: a summary and curves for the terminal, a figure for a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dikin.errors import ParameterError, StateError
+from dikin.storage import replace_file
+from dikin.studies.study import Study
+from dikin.studies.table import Table
+
+FORMATS = ("png", "svg", "pdf")
+WIDTH = 42
+"""Blocks of a curve: with its name and two numbers it fits into 80 columns."""
+BLOCKS = "▁▂▃▄▅▆▇█"
+
+Curve = NDArray[np.float64]
+
+
+def curves(rounds: Table) -> dict[str, Curve]:
+    """What is drawn over the rounds."""
+    if len(rounds) and rounds["loss"].dtype == object:
+        raise StateError("this learner is told more than one number a round: no loss to draw")
+    count = np.arange(1, len(rounds) + 1)
+    return {
+        "loss": rounds["loss"],
+        "running mean": np.cumsum(rounds["loss"]) / count,
+        "curvature": rounds["curvature"],
+        "certificate": rounds["certificate"],
+    }
+
+
+def sparkline(values: Curve, width: int = WIDTH) -> str:
+    """A curve as one line of blocks, each the mean of its share of the rounds; a gap for NaN."""
+    shares = np.array_split(values, min(width, len(values))) if len(values) else []
+    means = np.array([np.mean(share) for share in shares])
+    seen = means[np.isfinite(means)]
+    if not len(seen):
+        return " " * len(means)
+    low, spread = seen.min(), seen.max() - seen.min()
+    heights = np.zeros(len(means)) if spread == 0 else (means - low) / spread * (len(BLOCKS) - 1)
+    return "".join(BLOCKS[round(h)] if np.isfinite(h) else " " for h in heights)
+
+
+def summary(study: Study, rounds: Table) -> Iterator[tuple[str, str]]:
+    """What there is to say about a study, line by line."""
+    state = study.state()
+    yield "learner", f"{state['learner']} on {state['domain']['kind']}"
+    yield "arguments", ", ".join(f"{name}={value}" for name, value in state["arguments"].items())
+    yield "rounds", f"{study.rounds:,}"
+    waiting = study.open_queries
+    if waiting:
+        age = (datetime.now(UTC) - min(query.asked for query in waiting)).total_seconds()
+        yield "open queries", f"{len(waiting)}, the oldest for {age:,.0f} s (dikin study open)"
+    else:
+        yield "open queries", "none"
+    yield "center", np.array2string(study.center, precision=4, threshold=12)
+    yield "certificate", f"{study.certificate:.6g}"
+    if len(rounds):
+        yield "history", f"rounds {rounds['round'][0]:,} to {rounds['round'][-1]:,}"
+
+
+def show(study: Study, console: Any) -> None:
+    """Print the summary and the curves."""
+    from rich.table import Table as Grid
+
+    rounds = study.history()
+    grid = Grid(show_header=False, box=None, title=f"study {study.name}", title_justify="left")
+    for name, text in summary(study, rounds):
+        grid.add_row(name, text)
+    console.print(grid)
+    if len(rounds):
+        lines = Grid("", "over the rounds", "first", "last", box=None)
+        for name, values in curves(rounds).items():
+            lines.add_row(name, sparkline(values), f"{values[0]:,.5g}", f"{values[-1]:,.5g}")
+        console.print(lines)
+
+
+def draw(study: Study, path: Path) -> None:
+    """Draw loss, running mean, curvature and certificate over the rounds into a file."""
+    from matplotlib.figure import Figure
+
+    kind = path.suffix.lstrip(".").lower()
+    if kind not in FORMATS:
+        raise ParameterError(f"{path} must end in {', '.join(f'.{each}' for each in FORMATS)}")
+    rounds = study.history()
+    if not len(rounds):
+        raise StateError(f"study {study.name!r} has no history to draw yet")
+    x, lines = rounds["round"], curves(rounds)
+    figure = Figure(figsize=(8, 7), layout="constrained")
+    top, middle, bottom = figure.subplots(3, sharex=True, height_ratios=[3, 1.5, 2])
+    top.plot(x, lines["loss"], ".", markersize=2, color="0.7", label="loss", rasterized=True)
+    top.plot(x, lines["running mean"], color="C0", label="running mean")
+    top.set_ylabel("loss")
+    top.legend(loc="upper right")
+    told, dots = lines["curvature"], {"markersize": 2, "color": "0.7", "rasterized": True}
+    middle.plot(x, told, ".", **dots)
+    middle.plot(x, np.cumsum(told) / np.arange(1, len(told) + 1), color="C2", label="running mean")
+    middle.set_ylabel("curvature told")
+    middle.legend(loc="upper right")
+    bottom.plot(x, lines["certificate"], color="C3")
+    bottom.set_ylabel("certificate")
+    if not np.isfinite(lines["certificate"]).any():
+        bottom.text(0.5, 0.5, "NaN: it covers one query at a time", transform=bottom.transAxes)
+    bottom.set_xlabel("round")
+    figure.suptitle(f"study {study.name}")
+    content = BytesIO()
+    figure.savefig(content, dpi=110, format=kind)
+    replace_file(path, content.getvalue())

@@ -1,0 +1,264 @@
+"""The learner that a journal makes: an event either moves it live, or moves it again in replay.
+
+Learners are deterministic, so that replaying what was asked and told gives the same learner bit for
+bit. A replay checks this against the points on record: on a machine that computes other numbers
+(another processor, another NumPy) it stops instead of playing another game.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from math import isfinite, nan
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dikin import storage
+from dikin.domains.base import Array
+from dikin.errors import (
+    AnsweredError,
+    CertificateVoidWarning,
+    ForeignQueryError,
+    NotSavableError,
+    StateError,
+)
+from dikin.learners.base import Learner, Query
+from dikin.loading import restore
+from dikin.studies.journal import Event, Snapshot, row_seal
+
+
+class Asked(NamedTuple):
+    """Who asked an open query, when, and about which point (as it stands in the journal)."""
+
+    client: str
+    time: int
+    point: str
+
+    def who_and_when(self) -> tuple[str, datetime]:
+        """The client by the name that it goes by, and the time."""
+        return self.client.rpartition("#")[0], datetime.fromtimestamp(self.time / 1e6, UTC)
+
+
+class Replica:
+    """A learner, and the row of the journal up to which it has come."""
+
+    def __init__(self, learner: Learner, asked: dict[int, Asked], number: int, seal: str) -> None:
+        self.learner, self.asked = learner, asked
+        self.number, self.seal = number, seal
+        self.whole = True
+        """Whether the learner is what the journal up to here makes; not in the middle of an event,
+        and never again if an event failed in its middle."""
+
+    # --- snapshots -----------------------------------------------------------------------------
+
+    @classmethod
+    def of(cls, taken: Snapshot) -> Replica:
+        """The replica of which this is a snapshot."""
+        kept = json.loads(taken.state)
+        asked = {int(key): Asked(*value) for key, value in kept["asked"].items()}
+        return cls(restore(kept["learner"]), asked, taken.number, taken.seal)
+
+    def snapshot(self) -> Snapshot:
+        """Everything that the future depends on."""
+        return Snapshot(self.number, self.seal, snapshot_text(self.learner, self.asked))
+
+    # --- events --------------------------------------------------------------------------------
+
+    def ask(self, context: Any, client: str, time: int) -> tuple[Event, Query]:
+        self.whole = False  # an ask that fails may have drawn from the generator
+        context = _as_read(context)
+        query = self.learner.ask() if context is None else self.learner.ask(context)
+        return self._record("ask", query.id, client, time, _asked(query, context)), query
+
+    def tell(self, key: Query | int, answer: Answer, client: str, time: int) -> Event:
+        learner, query = self.learner, query_id(key)
+        learner.tell(key, answer.loss, answer.curvature)
+        self.whole = False
+        # The point again, so that a round stands in one row and the ask can be trimmed away.
+        body = (
+            f'{{"round": {learner.rounds}, "point": {self.asked[query].point}, {answer.text()}, '
+            f'"center": {numbers(learner.center)}, "certificate": {number(self.certificate())}}}'
+        )
+        return self._record("tell", query, client, time, body)
+
+    def forget(self, key: Query | int, client: str, time: int) -> Event:
+        self.learner.forget(key)
+        self.whole = False
+        return self._record("forget", query_id(key), client, time, "{}")
+
+    def certificate(self) -> float:
+        """The bound on the regret; NaN for a learner without one."""
+        return float(getattr(self.learner, "certificate", nan))
+
+    def _record(self, kind: str, query: int, client: str, time: int, body: str) -> Event:
+        number = self.number + 1
+        seal = row_seal(self.seal, number, kind, query, client, time, body)
+        event = Event(number, kind, query, client, time, body, seal)
+        self._advance(event)
+        return event
+
+    def _advance(self, event: Event) -> None:
+        if event.kind == "ask":
+            self.asked[event.query] = Asked(event.client, event.time, _point_of(event.body))
+        else:
+            del self.asked[event.query]
+        self.number, self.seal, self.whole = event.number, event.seal, True
+
+    def replay(self, event: Event) -> None:
+        """Do again what a row says was done."""
+        if event.kind == "ask":
+            self._ask_again(event)
+        elif event.kind == "tell":
+            told = json.loads(event.body)
+            with _said_already():
+                self.learner.tell(event.query, storage.decode(told["loss"]), told["curvature"])
+        elif event.kind == "forget":
+            self.learner.forget(event.query)
+        else:
+            raise StateError(f"row {event.number} of the journal has the kind {event.kind!r}")
+        self._advance(event)
+
+    def _ask_again(self, event: Event) -> None:
+        context = None
+        if CONTEXT in event.body:
+            context = storage.decode(json.loads(event.body)["context"])
+        query = self.learner.ask() if context is None else self.learner.ask(context)
+        body = _asked(query, context)
+        if query.id != event.query or body != event.body:
+            raise StateError(
+                f"row {event.number} of the journal asked query {event.query} with {event.body}, "
+                f"here the learner asks query {query.id} with {body}: this machine computes other "
+                "numbers than the one that wrote it. Hold a study on machines with the same "
+                "processor and the same versions of NumPy and dikin"
+            )
+
+
+class Answer(NamedTuple):
+    """What was told, in the form in which it will be read back."""
+
+    loss: Any
+    curvature: Any
+
+    @classmethod
+    def of(cls, loss: Any, curvature: Any) -> Answer:
+        return cls(_as_read(loss), _as_read(curvature))
+
+    def text(self) -> str:
+        """As it stands in a row."""
+        loss, curvature = self
+        if type(loss) is float and type(curvature) is float:
+            return f'"loss": {loss!r}, "curvature": {curvature!r}'
+        told = {"loss": storage.encode(loss), "curvature": storage.encode(curvature)}
+        return json.dumps(told)[1:-1]
+
+    def repeats(self, key: Query | int, closed: tuple[str, str]) -> bool:
+        """Whether a query was closed by this very answer; an error if by another."""
+        kind, body = closed
+        if kind != "tell":
+            return False
+        told = json.loads(body)
+        if isinstance(key, Query) and key.point.tolist() != told["point"]:
+            raise ForeignQueryError(
+                f"query {key.id} of this study asked about {told['point']}, the one that came "
+                f"about {key.point}: it belongs to another study. Nothing was changed."
+            )
+        if json.loads(f"{{{self.text()}}}") == {part: told[part] for part in self._fields}:
+            return True
+        raise AnsweredError(
+            f"query {query_id(key)} was already answered with loss {told['loss']} and curvature "
+            f"{told['curvature']}, now came {self.loss} and {self.curvature}. Nothing was changed."
+        )
+
+
+class _Replaying(logging.Filter, threading.local):
+    """Keeps what a learner logs from being logged again in every replay."""
+
+    now = False
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return not self.now
+
+
+_REPLAYING = _Replaying()
+logging.getLogger("dikin").addFilter(_REPLAYING)
+
+
+@contextmanager
+def _said_already() -> Iterator[None]:
+    """What a learner has to say about an answer was said to the client that told it."""
+    _REPLAYING.now = True
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", CertificateVoidWarning)
+            yield
+    finally:
+        _REPLAYING.now = False
+
+
+CONTEXT = ', "context": '
+
+
+def _asked(query: Query, context: Any) -> str:
+    """The body of a row that asks."""
+    if context is None:
+        return f'{{"point": {numbers(query.point)}}}'
+    return f'{{"point": {numbers(query.point)}{CONTEXT}{json.dumps(storage.encode(context))}}}'
+
+
+def _point_of(body: str) -> str:
+    """The text of the point in the body of a row that asks."""
+    return body[len('{"point": ') : -1].partition(CONTEXT)[0]
+
+
+def numbers(values: Array) -> str:
+    """A point as JSON: for finite floats Python's repr, which keeps every bit, is just that."""
+    return repr(values.tolist())
+
+
+def number(value: float) -> str:
+    """A number as JSON."""
+    return "null" if finite_or_none(value) is None else repr(value)
+
+
+def finite_or_none(value: float) -> float | None:
+    """A number that JSON knows, as it knows no NaN."""
+    return value if isfinite(value) else None
+
+
+def query_id(key: Query | int) -> int:
+    """The id of a query that is given by itself or by its id."""
+    return key.id if isinstance(key, Query) else key
+
+
+def snapshot_text(learner: Learner, asked: dict[int, Asked]) -> str:
+    """The state of a learner and its open queries as text; refused if it cannot be read back."""
+    state = learner.state()
+    if state["domain"] is None:
+        raise NotSavableError(
+            f"the domain {learner.domain} is made of Python functions, which are never written to "
+            "a database: a study needs a domain such as Box or Polytope"
+        )
+    return json.dumps({"asked": asked, "learner": state})
+
+
+def _as_read(value: Any) -> Any:
+    """The value that a replay will read; what is no number is left for the learner to refuse."""
+    if type(value) is float:
+        return value
+    if isinstance(value, Real) and not isinstance(value, bool | np.bool_):
+        try:
+            return float(value)
+        except OverflowError:
+            return value
+    if isinstance(value, np.ndarray) and value.dtype.kind in "fiu":
+        return value.astype(float)
+    if isinstance(value, list | tuple):
+        return tuple(_as_read(part) for part in value)
+    return value

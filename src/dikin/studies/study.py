@@ -1,0 +1,367 @@
+"""A learner that lives in a database: durable, shared, and the same after any crash."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+import time
+from datetime import datetime
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dikin.domains.base import Array
+from dikin.errors import (
+    ClosedQueryError,
+    ParameterError,
+    StateError,
+    StudyExistsError,
+    UnknownQueryError,
+    UnknownStudyError,
+    did_you_mean,
+)
+from dikin.learners.base import Learner, Query
+from dikin.studies import journal, table
+from dikin.studies.database import Database, open_database
+from dikin.studies.journal import Event, Journal, Snapshot
+from dikin.studies.replica import Answer, Replica, query_id, snapshot_text
+from dikin.studies.session import Session
+
+PATIENCE = 0.8
+"""Seconds: with what else a call does, it ends within one."""
+
+
+class OpenQuery(NamedTuple):
+    """A query that waits for its answer."""
+
+    id: int
+    point: Array
+    client: str
+    asked: datetime
+
+
+class Standing(NamedTuple):
+    """How far a study has come at one instant."""
+
+    rounds: int
+    center: Array
+    certificate: float
+
+
+class Study:
+    """A learner called `name` in the database at `url`: a file, or postgresql://user@host/database.
+
+    With a learner the study is created, or opened if it exists with the same kind, domain and
+    arguments; without one it must exist. `ask` and `tell` are durable when they return. Any number
+    of processes and threads may hold the same study.
+
+    >>> import dikin, tempfile, pathlib
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> file = pathlib.Path(folder.name) / "studies.db"
+    >>> study = dikin.Study(file, "prices", dikin.AdaptiveSmooth(dikin.Box([0], [9]), 1.0, seed=7))
+    >>> query = study.ask()
+    >>> study.tell(query, 0.25)
+    >>> study.tell(query, 0.25)  # a repetition is accepted, and counted once
+    >>> study.rounds, len(study.history())
+    (1, 1)
+    >>> study.close()
+    >>> folder.cleanup()
+    """
+
+    def __init__(
+        self,
+        url: str | os.PathLike[str],
+        name: str,
+        learner: Learner | None = None,
+        *,
+        client: str | None = None,
+        patience: float = PATIENCE,
+        commit_within: float = 0.0,
+    ) -> None:
+        """Open or create.
+
+        `client` names this client in the list of open queries. `patience`: seconds to wait for
+        another client or for the server before an error. `commit_within`: seconds that an event may
+        wait to be written together with others; 0 makes it durable before the call returns.
+        """
+        self.name = _label(name, "name")
+        self.client = _label(client or f"{socket.gethostname()}:{os.getpid()}", "client")
+        # Makes every row unlike any that another client writes.
+        self._signature = f"{self.client}#{secrets.token_hex(4)}"
+        patience = _seconds(patience, "patience", 0.01, 600.0)
+        linger = _seconds(commit_within, "commit_within", 0.0, patience / 2)
+        database = open_database(url, patience)
+        self._journal = Journal(database, self.name)
+        self._session = Session(database, self._journal, linger)
+        try:
+            self._session.patiently(self._open, learner)
+        except BaseException:
+            self._session.close()
+            raise
+
+    # --- opening -------------------------------------------------------------------------------
+
+    def _open(self, learner: Learner | None) -> None:
+        if not self._journal.find():
+            if learner is None:
+                raise _unknown(self._journal.database, self.name)
+            self._create(learner)
+
+        def look(replica: Replica) -> Learner:
+            self._journal.check_recent()
+            return replica.learner
+
+        kept = self._session.read(look)
+        if learner is not None:
+            self._refuse_other(learner, kept)
+
+    def _create(self, learner: Learner) -> None:
+        if not isinstance(learner, Learner):
+            raise ParameterError(f"a study keeps a dikin learner, got {learner!r}")
+        if learner.open_queries:
+            raise ParameterError(
+                f"the learner has open queries {[q.id for q in learner.open_queries]}: answer or "
+                "forget them before it becomes a study"
+            )
+        state = snapshot_text(learner, {})
+        Replica.of(Snapshot(0, "", state))  # refused now, or readable for ever
+        database = self._journal.database
+        database.begin(journal.SCHEMA_LOCK)
+        try:
+            journal.create_tables(database)
+            self._journal.create(state)
+            database.commit()
+        except BaseException:
+            database.rollback()
+            raise
+
+    def _refuse_other(self, came: Learner, kept: Learner) -> None:
+        ours, theirs = kept.state(), came.state()
+        for part in ("learner", "domain", "arguments"):
+            if ours[part] != theirs[part]:
+                raise StudyExistsError(
+                    f"study {self.name!r} in {self._journal.database.name} exists with the {part} "
+                    f"{ours[part]}, not {theirs[part]}; open it without a learner, or choose "
+                    "another name"
+                )
+
+    @staticmethod
+    def names(url: str | os.PathLike[str]) -> list[str]:
+        """The names of the studies in a database."""
+        database = open_database(url, PATIENCE)
+        try:
+            return journal.names(database)
+        finally:
+            database.close()
+
+    @staticmethod
+    def delete(url: str | os.PathLike[str], name: str) -> None:
+        """Remove a study with its whole history; clients that hold it get an error."""
+        with Study(url, name) as study, study._session.turn():
+            study._journal.delete()
+
+    def close(self) -> None:
+        """Let go of the database; the study stays in it."""
+        self._session.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    # --- the game ------------------------------------------------------------------------------
+
+    def ask(self, context: ArrayLike | None = None) -> Query:
+        """The next point to play; the query is in the database when this returns."""
+        session = self._session
+
+        def act(replica: Replica) -> tuple[Event | None, Query]:
+            unclaimed, session.unclaimed = session.unclaimed, None
+            if unclaimed is not None and unclaimed.id in replica.asked:
+                return None, unclaimed
+            return replica.ask(context, self._signature, _now())
+
+        return session.write(act)
+
+    def tell(self, query: Query | OpenQuery | int, loss: Any, curvature: float = 0.0) -> None:
+        """Answer a query, of this client or another; the answer is durable when this returns.
+
+        The same answer again is accepted and changes nothing; another answer is an error. So where
+        it is not known whether a tell went through, tell again.
+        """
+        key, answer = _key(query), Answer.of(loss, curvature)
+
+        def act(replica: Replica) -> tuple[Event | None, None]:
+            if query_id(key) not in replica.asked:
+                closed = self._closing(key)
+                if closed is not None and answer.repeats(key, closed):
+                    return None, None
+            return replica.tell(key, answer, self._signature, _now()), None
+
+        self._session.write(act)
+
+    def forget(self, query: Query | OpenQuery | int) -> None:
+        """Close a query that will never be answered; a repetition is accepted."""
+        key = _key(query)
+
+        def act(replica: Replica) -> tuple[Event | None, None]:
+            try:
+                return replica.forget(key, self._signature, _now()), None
+            except ClosedQueryError:
+                closed = self._closing(key)
+                if closed is None or closed[0] != "forget":
+                    raise
+                return None, None
+
+        self._session.write(act)
+
+    def _closing(self, key: Query | int) -> tuple[str, str] | None:
+        """Kind and body of the row that closed a query."""
+        if not 0 <= query_id(key) < 2**63:  # what a database can look for
+            return None
+        self._session.send()
+        return self._journal.closing(query_id(key))
+
+    def flush(self) -> None:
+        """Make durable what `commit_within` lets wait."""
+        self._session.flush()
+
+    # --- looking -------------------------------------------------------------------------------
+
+    def standing(self) -> Standing:
+        """Rounds, center and certificate of the same instant."""
+
+        def look(replica: Replica) -> Standing:
+            learner = replica.learner
+            return Standing(learner.rounds, learner.center, replica.certificate())
+
+        return self._session.read(look)
+
+    @property
+    def rounds(self) -> int:
+        """Rounds answered so far, by all clients."""
+        return self.standing().rounds
+
+    @property
+    def center(self) -> Array:
+        """The point that the learner believes in."""
+        return self.standing().center
+
+    @property
+    def certificate(self) -> float:
+        """The bound on the regret so far; NaN where the learner has none."""
+        return self.standing().certificate
+
+    @property
+    def open_queries(self) -> list[OpenQuery]:
+        """The queries that wait for an answer, oldest first, with who asked them and when."""
+
+        def look(replica: Replica) -> list[OpenQuery]:
+            return [
+                OpenQuery(query.id, query.point, *replica.asked[query.id].who_and_when())
+                for query in replica.learner.open_queries
+            ]
+
+        return self._session.read(look)
+
+    def state(self) -> dict[str, Any]:
+        """The learner's state, for `dikin.restore`: a learner of its own, outside the study."""
+        return self._session.read(lambda replica: replica.learner.state())
+
+    def history(self, first: int = 1, last: int | None = None) -> table.Table:
+        """The rounds from `first` to `last` as a table, and every seal of the journal checked.
+
+        A structured NumPy array with the columns round, point, loss, curvature, center (after the
+        round) and certificate: `study.history()["loss"]`.
+        """
+
+        def look(replica: Replica) -> table.Table:
+            base = self._journal.snapshot(first=True)
+            events = self._journal.events(base.number, base.seal)
+            return table.table(events, first, last, replica.learner.domain.center.shape)
+
+        self.flush()
+        return self._session.read(look)
+
+    def verify(self) -> int:
+        """Replay the whole journal and compare with what this client holds; the number of rows."""
+
+        def look(replica: Replica) -> int:
+            newest, again = self._journal.snapshot(), Replica.of(self._journal.snapshot(first=True))
+            rows = 0
+            for event in self._journal.events(again.number, again.seal):
+                if event.number > replica.number:
+                    break
+                again.replay(event)
+                rows += 1
+                if again.number == newest.number and again.snapshot() != newest:
+                    raise StateError(f"the snapshot of study {self.name!r} is not its replay")
+            if again.snapshot() != replica.snapshot():
+                raise StateError(f"the learner of study {self.name!r} is not its replay")
+            return rows
+
+        self.flush()
+        return self._session.read(look)
+
+    def trim(self, before: int) -> int:
+        """Remove the history of the rounds before this one; how many rows went.
+
+        The learner, its open queries and everything that it will play stay as they are.
+        """
+        number = self._session.read(lambda _: self._journal.last_row_before_round(before))
+        base = self._session.read(lambda _: self._journal.snapshot(first=True))
+        if number <= base.number:
+            return 0
+        replica = Replica.of(base)
+        for event in self._session.read(lambda _: self._journal.rows_until(base, number)):
+            replica.replay(event)
+        with self._session.turn():
+            if self._journal.snapshot(first=True) != base:
+                raise StateError(f"study {self.name!r} was trimmed by another client meanwhile")
+            self._journal.cut(replica.snapshot())
+        return number - base.number
+
+
+def _now() -> int:
+    return time.time_ns() // 1000
+
+
+def _key(query: Query | OpenQuery | int) -> Query | int:
+    if isinstance(query, OpenQuery):
+        return Query(query.id, query.point)
+    if isinstance(query, np.integer):
+        return int(query)
+    if isinstance(query, Query) or (isinstance(query, int) and not isinstance(query, bool)):
+        return query
+    raise UnknownQueryError(f"a query is answered by itself or by its id, got {query!r}")
+
+
+def _unknown(database: Database, name: str) -> UnknownStudyError:
+    known = journal.names(database)
+    others = did_you_mean(name, known) if known else " It has none at all."
+    return UnknownStudyError(
+        f"{database.name} has no study {name!r}.{others} To create one, give a learner: "
+        "Study(url, name, learner)"
+    )
+
+
+def _label(value: Any, what: str) -> str:
+    if not isinstance(value, str) or not 0 < len(value) <= 150 or not value.isprintable():
+        raise ParameterError(f"{what} must be 1 to 150 printable characters, got {value!r}")
+    return value
+
+
+def _seconds(value: Any, what: str, low: float, high: float) -> float:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or not low <= value <= high:
+        raise ParameterError(f"{what} must lie between {low:g} and {high:g} seconds, got {value!r}")
+    return float(value)

@@ -1,0 +1,237 @@
+"""BanditNewton against its text; the extension is convex, the covariance stays one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import sqrt
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dikin
+from field.taps import tapped
+
+Array = np.ndarray[Any, np.dtype[np.float64]]
+ROUNDS = 120
+LOSSES = (3.0, 11.0)
+
+
+def root(matrix: Array) -> Array:
+    values, vectors = np.linalg.eigh(matrix)
+    return np.asarray((vectors * np.sqrt(values)) @ vectors.T)
+
+
+class NewtonText:
+    """The text with Sigma itself, in units of the radius, for losses Y in [0, 1].
+
+    Sampling is by a Cholesky factor of Sigma^-1, as for the same noise the shipped learner's is;
+    everything after is by symmetric roots.
+    """
+
+    baseline = True
+    share = 4.0
+    curve_first = True
+
+    def __init__(self, gauge: Callable[[Array], float], sigma: Array, L: float, n: int) -> None:
+        self.gauge, self.d, self.n, self.L = gauge, sigma.shape[0], n, L
+        self.mu, self.Sigma, self.Z = np.zeros(self.d), sigma, 0.0
+        self.eta, self.lam = sqrt(self.d / n) / (1 + L / self.d), 1 / self.d
+        self.eps = 1 / sqrt(n)
+        self.c = min(1 / self.eps, L)
+
+    def excess(self) -> float:
+        return max(1.0, self.gauge(self.X) / (1 - self.eps))
+
+    def play(self, noise: Array) -> Array:
+        C = np.linalg.cholesky(np.linalg.inv(self.Sigma))
+        self.X = self.mu + np.linalg.inv(C).T @ noise
+        return np.asarray(self.X / self.excess())
+
+    def told(self, Y: float) -> None:
+        P, inverse = self.excess(), np.linalg.inv(self.Sigma)
+        Z = P * Y + self.c * (P - 1)
+        D = Z - self.Z * self.baseline
+        W = root(inverse) @ (self.X - self.mu)
+        g = D * inverse @ (self.X - self.mu)
+        H = self.lam * D * root(inverse) @ (np.outer(W, W) - np.eye(self.d)) @ root(inverse)
+        new = np.linalg.inv(inverse + self.eta / self.share * H)
+        self.mu = self.mu - self.eta * (new if self.curve_first else self.Sigma) @ g
+        self.Sigma, self.Z = new, Z
+
+
+SETS: dict[str, tuple[Any, Callable[[Array], float], Array]] = {
+    "ball": (
+        dikin.Ball(3, 2.5, [1, -2, 0]),
+        lambda u: float(np.linalg.norm(u)),
+        np.eye(3) / 9,  # (r/d)^2
+    ),
+    "box": (
+        dikin.Box([0, -1], [4, 2]),
+        lambda u: float((np.abs(u) * [2.5 / 2, 2.5 / 1.5]).max()),
+        np.diag([(2 / 2.5) ** 2, (1.5 / 2.5) ** 2]) / 4,  # half-widths over d
+    ),
+}
+
+
+def widest_gap(place: str, kind: type[NewtonText], n: int = 400) -> tuple[float, int]:
+    """How far the shipped points, means and laws get from the text's; rounds beyond the set."""
+    domain, gauge, sigma = SETS[place]
+    learner = dikin.BanditNewton(domain, 3.0, loss_range=LOSSES, horizon=n, seed=5)
+    text = kind(gauge, sigma, 3.0 * domain.radius / (LOSSES[1] - LOSSES[0]), n)
+    tap, gap, outside = tapped(learner), 0.0, 0
+    for t in range(ROUNDS):
+        point = (learner.ask().point - domain.center) / domain.radius
+        gap = max(gap, float(np.abs(point - text.play(tap.last)).max()))
+        outside += text.excess() > 1
+        Y = 0.5 + 0.5 * float(np.cos(2 * point.sum() + 0.3 * t))
+        learner.tell(t, LOSSES[0] + Y * (LOSSES[1] - LOSSES[0]))
+        text.told(Y)
+        gap = max(gap, float(np.abs(learner._mean - text.mu).max()))
+        gap = max(gap, float(np.abs(learner._inverse @ text.Sigma - np.eye(text.d)).max()))
+    return gap, outside
+
+
+@pytest.mark.parametrize("place", SETS)
+def test_bandit_newton_is_its_text(place: str) -> None:
+    gap, outside = widest_gap(place, NewtonText)
+    assert gap < 1e-9
+    assert outside > 5
+
+
+class Raw(NewtonText):
+    baseline = False
+
+
+class Hurried(NewtonText):
+    share = 3.99
+
+
+class Lagging(NewtonText):
+    curve_first = False
+
+
+class NoWall(NewtonText):
+    def told(self, Y: float) -> None:
+        self.c = 0.0
+        super().told(Y)
+
+
+@pytest.mark.parametrize("mutant", [Raw, Hurried, Lagging, NoWall])
+def test_another_text_is_noticed(mutant: type[NewtonText]) -> None:
+    assert widest_gap("box", mutant)[0] > 1e-6
+
+
+def test_without_a_horizon_the_round_stands_in_for_it() -> None:
+    domain, gauge, sigma = SETS["ball"]
+    learner = dikin.BanditNewton(domain, 3.0, loss_range=LOSSES, seed=5)
+    tap = tapped(learner)
+    for t in range(6):
+        text = NewtonText(gauge, sigma, 3.0 * domain.radius / 8, max(2, t + 1))
+        text.mu, text.Z = learner._mean, learner._last
+        text.Sigma = np.linalg.inv(learner._inverse)
+        point = (learner.ask().point - domain.center) / domain.radius
+        np.testing.assert_allclose(point, text.play(tap.last), atol=1e-12)
+        learner.tell(t, 7.0)
+        text.told(0.5)
+        np.testing.assert_allclose(learner._mean, text.mu, atol=1e-12)
+
+
+# --- the facts -----------------------------------------------------------------------------------
+
+
+def worst_dent(wall: float, steep: float) -> float:
+    """By how much the extension of a convex loss in [0, 1] lies above its chords at midpoints.
+
+    The loss is a corner at (0.9, 0), where the slope times the distance from the centre is most.
+    """
+    domain, rng = dikin.Ball(2), np.random.default_rng(6)
+    learner = dikin.BanditNewton(domain, 2 * steep, horizon=100, seed=1)
+
+    def extended(x: Array) -> float:
+        P = learner._excess(x, 0.9)  # eps = 1/sqrt(100)
+        f = max(0.0, 1 - steep * (1 - float(x[0]) / P))
+        return P * f + wall * (P - 1)
+
+    dents = []
+    for _ in range(4000):
+        x, y = rng.normal(size=(2, 2)) * [0.4, 0.1] + [1.0, 0.0]
+        dents.append(extended((x + y) / 2) - (extended(x) + extended(y)) / 2)
+    return float(max(dents))
+
+
+@pytest.mark.parametrize("steep", [2.0, 9.0])
+def test_the_extension_is_convex(steep: float) -> None:
+    learner = dikin.BanditNewton(dikin.Ball(2), 2 * steep, horizon=100, seed=1)
+    wall = learner._open[learner.ask().id][1].wall
+    assert wall == min(10, steep)
+    assert worst_dent(wall, steep) < 1e-12
+    assert worst_dent(wall / 4, steep) > 1e-3
+
+
+@pytest.mark.parametrize("dim", [1, 2, 5])
+def test_sound_losses_meet_no_guard(dim: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    world = dikin.Cone(dikin.Ball(dim), 1.0, seed=dim)
+    learner = dikin.BanditNewton(
+        world.domain, world.lipschitz, loss_range=world.loss_range, horizon=2000, seed=dim
+    )
+    refused, curved = [], learner._curved
+
+    def watched(share: float, pull: Array) -> Array:
+        found = curved(share, pull)
+        refused.append(found is learner._inverse)
+        return found
+
+    monkeypatch.setattr(learner, "_curved", watched)
+    dikin.play(learner, world, 2000, progress=False)
+    assert sum(refused) == 0
+    assert len(refused) == 2000
+    assert np.linalg.eigvalsh(learner._inverse)[0] > 0
+
+
+class Unguarded(dikin.BanditNewton):
+    def _curved(self, share: float, pull: Array) -> Array:
+        return np.asarray((1.0 - share) * self._inverse + share * np.outer(pull, pull))
+
+
+def lawless(kind: type[dikin.BanditNewton], way: str) -> None:
+    """Losses that reward going far, or near, or change at random: A stays between its guards."""
+    domain = dikin.Box([0, -1], [4, 2])
+    learner = kind(domain, 0.1, seed=7)  # large steps
+    rng = np.random.default_rng(8)
+    for _ in range(1500):
+        query = learner.ask()
+        s = np.linalg.solve(learner._root, learner._open[query.id][1].pull)
+        far = 1.0 if s @ s > 2 else -1.0
+        loss = {"far": -far, "near": far}
+        learner.tell(query, loss.get(way, float(rng.choice([-1.0, 1.0]))))
+        low = np.linalg.eigvalsh(learner._inverse - learner._first / 4)[0]
+        assert low >= -1e-9 * np.trace(learner._inverse)
+        assert np.isfinite(learner._mean).all()
+        assert domain.gauge(domain.radius * learner._mean) <= 2 + 1e-12
+
+
+WAYS = ("far", "near", "wild")
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_lawless_losses_leave_a_law(way: str) -> None:
+    lawless(dikin.BanditNewton, way)
+
+
+def test_without_the_guard_they_do_not() -> None:
+    with pytest.raises((AssertionError, np.linalg.LinAlgError)):
+        lawless(Unguarded, "far")
+
+
+def test_it_learns_and_names_what_is_wrong() -> None:
+    world = dikin.Quadratic(dikin.Ball(2), 1.0, seed=1)
+    learner = dikin.BanditNewton(world.domain, world.lipschitz, loss_range=world.loss_range, seed=1)
+    dikin.play(learner, world, 3000, progress=False)
+    best, _ = world.best()
+    assert np.linalg.norm(learner.center - best) < 0.3
+    for wrong in (0.0, -1.0, float("nan"), "1"):
+        with pytest.raises(dikin.DikinError, match="lipschitz"):
+            dikin.BanditNewton(dikin.Ball(2), wrong)  # type: ignore[arg-type]
+    with pytest.raises(dikin.DikinError, match="horizon"):
+        dikin.BanditNewton(dikin.Ball(2), 1.0, horizon=1)

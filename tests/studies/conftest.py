@@ -1,0 +1,43 @@
+"""Where studies are kept in the tests: a file, and a PostgreSQL server of their own."""
+
+from __future__ import annotations
+
+import itertools
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from studies.postgres import Server
+
+COUNT = itertools.count()
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    with Server() as running:
+        yield running
+
+
+@pytest.fixture
+def file() -> Iterator[str]:
+    """A file that is not there yet, in memory where there is a place for such: fsync takes long."""
+    memory = Path("/dev/shm")
+    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as folder:
+        yield f"{folder}/studies.db"
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def url(request: pytest.FixtureRequest) -> Iterator[str]:
+    """An empty database."""
+    if request.param == "sqlite":
+        yield request.getfixturevalue("file")
+        return
+    import psycopg
+
+    server = request.getfixturevalue("server")
+    schema = f"test_{next(COUNT)}"
+    with psycopg.connect(server.url, autocommit=True) as connection:
+        connection.execute(f"CREATE SCHEMA {schema}")
+    yield f"{server.url}&options=-csearch_path%3D{schema}"

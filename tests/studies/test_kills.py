@@ -1,0 +1,103 @@
+"""Kills and turns, in small; the full game is the command in docs/live.md."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).resolve().parent.parent
+# Forking wants a process without threads.
+LONELY = os.environ | {
+    "OPENBLAS_NUM_THREADS": "1",
+    "PYTHONPATH": os.pathsep.join([str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])]),
+}
+
+
+def run(*command: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *command],
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+        env=LONELY,
+    )
+
+
+@pytest.mark.parametrize(("backend", "kills", "crashes"), [("sqlite", 24, 0), ("postgres", 16, 1)])
+def test_nothing_acknowledged_is_lost_and_nothing_counted_twice(
+    backend: str, kills: int, crashes: int
+) -> None:
+    command = ["--backend", backend, "--kills", str(kills), "--crashes", str(crashes)]
+    game = run(str(TESTS / "studies" / "kills.py"), *command)
+    assert game.returncode == 0, game.stderr
+    assert f"{kills} kills, {crashes} crashes" in game.stdout
+
+
+MUTANT = """
+import sys
+from pathlib import Path
+from studies import kills
+from dikin.studies.session import Session
+
+def promise(self, event, result):
+    '''Acknowledges before the commit, which comes later or never.'''
+    self._linger = 0.4
+    finish(self, event, result)
+
+finish, Session._finish = Session._finish, promise
+folder = Path(sys.argv[1])
+print(kills.game(str(folder / "studies.db"), folder, 16))
+"""
+
+
+def test_the_game_finds_out_who_acknowledges_too_early(tmp_path: Path) -> None:
+    """A victim loses what it has waiting, and that all 16 have nothing waiting does not happen."""
+    game = run("-c", MUTANT, str(tmp_path))
+    assert game.returncode != 0
+    assert "was lost" in game.stderr or "two clients" in game.stderr, game.stderr
+
+
+@pytest.mark.parametrize(("way", "fair"), [("shipped", True), ("alone", False)])
+def test_turns_are_shared_out(tmp_path: Path, way: str, fair: bool) -> None:
+    """Three clients that want nothing but turns get as many each, up to a factor of two.
+
+    SQLite's own waiting, the mutant, gives one of them nearly all.
+    """
+    game = run(str(TESTS / "studies" / "turns.py"), str(tmp_path / "studies.db"), way, "1.5")
+    assert game.returncode == 0, game.stderr
+    shares, _, _ = json.loads(game.stdout)
+    assert (shares[0] * 2 >= shares[-1]) == fair, shares
+
+
+RACE = """
+import os, sys, time, warnings
+import dikin
+
+warnings.simplefilter("ignore")
+start, children = time.monotonic() + 0.3, []
+for _ in range(6):
+    child = os.fork()
+    if not child:
+        while time.monotonic() < start:
+            pass
+        learner = dikin.AdaptiveSmooth(dikin.Ball(2), 1.0, seed=1)
+        with dikin.Study(sys.argv[1], "race", learner, patience=30) as study:
+            study.tell(study.ask(), 0.5)
+        os._exit(0)
+    children.append(child)
+assert [os.waitpid(child, 0)[1] for child in children] == [0] * 6
+with dikin.Study(sys.argv[1], "race") as study:
+    print(study.rounds, study.verify())
+"""
+
+
+def test_all_create_it_at_once(url: str) -> None:
+    """One of them makes the tables and the study, the others find them."""
+    game = run("-c", RACE, url)
+    assert game.stdout == "6 12\n", game.stderr

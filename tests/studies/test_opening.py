@@ -1,0 +1,74 @@
+"""Creating, opening, refusing, deleting and closing studies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dikin
+from dikin import errors
+from studies.small import prices as fresh
+
+
+def test_a_study_is_created_once(url: str) -> None:
+    with dikin.Study(url, "a", fresh(5)) as study:
+        first = study.ask()
+    with dikin.Study(url, "a", fresh(6)) as study:  # the seed of the first counts
+        assert study.open_queries[0].point.tolist() == first.point.tolist()
+    wider = dikin.AdaptiveSmooth(dikin.Box([0, 0], [10, 2]), 0.5, loss_range=(0, 50))
+    other = dikin.AdaptiveSmooth(dikin.Box([0, 0], [10, 3]), 0.5, loss_range=(0, 40))
+    for learner, part in ((wider, "arguments"), (other, "domain")):
+        with pytest.raises(errors.StudyExistsError, match=f"exists with the {part}"):
+            dikin.Study(url, "a", learner)
+    assert dikin.Study.names(url) == ["a"]
+    with pytest.raises(errors.UnknownStudyError, match=r"no study 'b'.* Known: a"):
+        dikin.Study(url, "b")
+    dikin.Study.delete(url, "a")
+    assert dikin.Study.names(url) == []
+
+
+def test_what_cannot_be_kept_is_refused(file: str) -> None:
+    ball = next(dikin.FromBarrier.examples())
+    with pytest.raises(errors.NotSavableError, match="made of Python functions"):
+        dikin.Study(file, "a", dikin.AdaptiveSmooth(ball, 1.0))
+    with pytest.raises(errors.ParameterError, match="a dikin learner"):
+        dikin.Study(file, "a", "smooth")  # type: ignore[arg-type]
+    waiting = fresh()
+    waiting.ask()
+    with pytest.raises(errors.ParameterError, match=r"open queries \[0\]"):
+        dikin.Study(file, "a", waiting)
+    with pytest.raises(errors.UnknownStudyError, match="none at all"):
+        dikin.Study(file, "a")
+    assert not Path(file).exists()
+
+
+@pytest.mark.parametrize("url", ["sqlite://", "sqlite:///:memory:", "mysql://x/y", "://"])
+def test_no_place_for_a_study(url: str) -> None:
+    with pytest.raises(errors.ParameterError):
+        dikin.Study(url, "a", fresh())
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [{"name": ""}, {"name": "a\nb"}, {"client": "x" * 151}, {"patience": 0}, {"commit_within": 5}],
+)
+def test_unusable_arguments(file: str, arguments: dict[str, Any]) -> None:
+    with pytest.raises(errors.ParameterError):
+        dikin.Study(file, **({"name": "a", "learner": fresh()} | arguments))
+
+
+def test_a_deleted_study_and_a_closed_one(url: str) -> None:
+    study = dikin.Study(url, "a", fresh())
+    study.ask()
+    dikin.Study.delete(url, "a")
+    for call in (study.ask, study.history, lambda: study.rounds):
+        with pytest.raises(errors.UnknownStudyError, match="was deleted"):
+            call()
+    with dikin.Study(url, "a", fresh(8)), pytest.raises(errors.UnknownStudyError):
+        study.ask()
+    study.close()
+    study.close()
+    with pytest.raises(errors.StateError, match="was closed"):
+        study.ask()
