@@ -118,7 +118,7 @@ def reproduce(
 )
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of all games.")
 def rates(effort: str, out: Path, workers: int, learners: tuple[str, ...], seed: int) -> None:
-    r"""Measure the rate of every learner on its home ground.
+    """Measure the rate of every learner on its home ground.
 
     A home ground is a family of losses on which a learner pays the leading term of its own bound.
     Each learner is built anew for a grid of horizons T and plays several games at each; the
@@ -132,7 +132,7 @@ def rates(effort: str, out: Path, workers: int, learners: tuple[str, ...], seed:
       dikin rates                           all learners
       dikin rates --learner FKM --learner Scrible
       dikin rates --full --out docs/home    the numbers of docs/rates.md
-    """
+    """  # noqa: D301 - click reads the backspace character
     from rich.console import Console
 
     from dikin.experiments.home import FULL, QUICK, Request

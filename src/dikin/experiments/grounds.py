@@ -18,8 +18,10 @@ from numpy.typing import NDArray
 
 from dikin.domains.ball import Ball
 from dikin.domains.base import Domain
+from dikin.domains.box import Box
 from dikin.environments.base import Environment
 from dikin.environments.cone import Cone
+from dikin.environments.kink import Kink
 from dikin.environments.linear import Linear
 from dikin.environments.pseudo_kink import PseudoKink
 from dikin.environments.quadratic import Quadratic
@@ -27,9 +29,13 @@ from dikin.environments.ridge import Ridge
 from dikin.errors import ParameterError
 from dikin.learners.agarwal_dekel_xiao import AgarwalDekelXiao
 from dikin.learners.aogd import AOGD
+from dikin.learners.bandit_newton import BanditNewton
 from dikin.learners.base import Learner
 from dikin.learners.fkm import FKM
 from dikin.learners.hazan_levy import HazanLevy
+from dikin.learners.ito import Ito
+from dikin.learners.kernel_line import KernelLine
+from dikin.learners.lifted_linear import LiftedLinear
 from dikin.learners.lipschitz_barrier import LipschitzBarrier
 from dikin.learners.pseudo_line import PseudoLine
 from dikin.learners.saha_tewari import SahaTewari
@@ -132,13 +138,14 @@ class Ground:
         return tuple(np.geomspace(last / SPREAD, last, COUNT).round().astype(int).tolist())
 
 
-DISC = Ball(2)
+DISC, SEGMENT, SQUARE = Ball(2), Box([-1], [1]), Box([-1, -1], [1, 1])
 CONE = Losses(Cone, DISC, {"lipschitz": 1.0})
 CURVED_CONE = Losses(Cone, DISC, {"lipschitz": 1.0, "curvature": 0.5})
 RIDGE = Losses(Ridge, DISC, {"smoothness": 1.0})
 CURVED_RIDGE = Losses(Ridge, DISC, {"smoothness": 1.0, "curvature": 1.0})
 BOWL = Losses(Quadratic, DISC, {"curvature": 1.0})
 LINEAR = Losses(Linear, DISC, {"lipschitz": 1.0})
+KINK = Losses(Kink, SEGMENT, {"lipschitz": 1.0})
 TURNING_KINK = Losses(PseudoKink, DISC, {"lipschitz": 1.0})
 
 
@@ -170,15 +177,26 @@ LISTED = (
     Ground("saha-tewari", told(SahaTewari, "horizon smoothness"), RIDGE, bound("2/3", "1/3")),
     Ground("hazan-levy", told(HazanLevy, "horizon smoothness curvature"), BOWL,
            bound("1/2", "1/2"), seeds=64),
-    Ground("tewa-flat", told(Tewa, "horizon"), CONE, bound("3/4"), seeds=16, pace=0.8),
-    Ground("tewa-curved", told(Tewa, "horizon"), CURVED_RIDGE, bound("1/2"), seeds=16, pace=0.8),
+    Ground("ito", told(Ito, "horizon smoothness curvature"),
+           Losses(Quadratic, SQUARE, {"curvature": 1.0}), bound("1/2", "1/2"),
+           **by_hand(12, 300_000, 60.0)),
+    Ground("kernel-line", told(KernelLine, "horizon"), KINK, bound("1/2", "1"), farthest=300_000,
+           seeds=8, pace=12.0),
+    Ground("bandit-newton", told(BanditNewton, "horizon lipschitz"),
+           Losses(Quadratic, SEGMENT, {"curvature": 1.0}), bound("1/2"),
+           **by_hand(8, 300_000, 80.0)),
+    Ground("tewa-flat", told(Tewa, "horizon"), CONE, bound("3/4"), farthest=10**6, seeds=8,
+           pace=1.0),
+    Ground("tewa-curved", told(Tewa, "horizon"), CURVED_RIDGE, bound("1/2"), seeds=16, pace=1.0),
     Ground("scrible", told(Scrible, "horizon"), LINEAR, bound("1/2", "1/2")),
+    Ground("lifted-linear", told(LiftedLinear, "horizon"), LINEAR, bound("1/2", "1/2"),
+           **by_hand(8, 100_000, 180.0)),
     Ground("two-point-flat", told(TwoPoint, "horizon lipschitz"), CONE, bound("1/2"),
            **by_hand(8, 100_000)),
     Ground("two-point-curved", told(TwoPoint, "horizon lipschitz curvature"), BOWL,
-           bound("0", "1"), **by_hand(32, 100_000)),
+           bound("0", "1"), **by_hand(16, 100_000)),
     Ground("aogd-flat", told(AOGD, ""), CONE, bound("1/2"), **by_hand(8, 100_000)),
-    Ground("aogd-curved", told(AOGD, ""), BOWL, bound("0", "1"), **by_hand(32, 100_000)),
+    Ground("aogd-curved", told(AOGD, ""), BOWL, bound("0", "1"), **by_hand(16, 100_000)),
 )
 # fmt: on
 GROUNDS = {ground.key: ground for ground in LISTED}
