@@ -10,7 +10,10 @@ import pytest
 import dikin
 from dikin import registry
 from dikin.checks import Make, check_learner, learner_laws, makes
+from dikin.domains.base import ClosedGeometry
 from dikin.errors import DikinError, ParameterError
+
+OURS = ("adaptivesmooth", "adaptivelipschitz")
 
 
 class Case(NamedTuple):
@@ -32,7 +35,9 @@ def cases() -> Iterator[Case]:
                 found = makes(learner, domain)
             except DikinError:
                 continue  # that it names the domain is tested below
-            for i, make in enumerate(found):
+            # Sets without closed forms take ten times as long, and all examples run on the others.
+            closed = isinstance(domain.geometry(domain.radius), ClosedGeometry)
+            for i, make in enumerate(found if closed or kind in OURS else found[:1]):
                 yield Case(kind, domain, make, i)
 
 

@@ -101,7 +101,7 @@ def backend(crew: Crew) -> Iterator[None]:
     from joblib import parallel_config
 
     try:
-        client: Any = Client(crew.dask, timeout=10)  # type: ignore[no-untyped-call]
+        client: Any = Client(crew.dask, timeout=5)  # type: ignore[no-untyped-call]
     except (OSError, ValueError, TimeoutError) as reason:
         raise ParameterError(f"no Dask cluster answers at {crew.dask} ({reason})") from reason
     with client, parallel_config("dask", client=client):

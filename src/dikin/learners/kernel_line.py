@@ -119,9 +119,11 @@ class LinePlayer(NamedTuple):
         """The mean, the step and the density of a `Stab`."""
         points, weights, grid = self.points, memory.linear, self.grid
         mean = weigh(memory.numbers, memory.state[0], points, weights)
-        chance = uniform(scratch.noise[0])
-        i, end = 0, weights[0]
-        while end < chance and i < points.size - 1:
+        total = 0.0
+        for j in range(points.size):
+            total += weights[j]
+        chance, i, end = uniform(scratch.noise[0]) * total, 0, weights[0]
+        while end < chance:  # the last end is the total, to the last bit
             i += 1
             end += weights[i]
         share = min(max(1.0 - (end - chance) / weights[i], 0.0), 1.0)
@@ -202,8 +204,8 @@ class KernelLine(ChartLearner):
         self.horizon = whole(horizon, "horizon", 2, "the grid depends on it")
         if self.horizon > LONGEST:
             raise ParameterError(
-                f"horizon={self.horizon} needs a grid of {2 * self.horizon**0.5:.1g} points, and as "
-                f"many steps a round; at most {LONGEST:.0e} rounds can be planned for"
+                f"horizon={self.horizon} needs a grid of {2 * self.horizon**0.5:.1g} points, and "
+                f"as many steps a round; at most {LONGEST:.0e} rounds can be planned for"
             )
         radius = np.array([self.units.radius])
         low, high = -1.0 / domain.gauge(-radius), 1.0 / domain.gauge(radius)
