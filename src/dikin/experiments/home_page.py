@@ -5,7 +5,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from dikin.experiments.grounds import COUNT
+import numpy as np
+
+from dikin.experiments.grounds import COUNT, GROUNDS
 from dikin.experiments.home import BAND
 from dikin.experiments.page import Row, markdown, read_rows
 from dikin.storage import replace_file
@@ -23,6 +25,7 @@ def render(folder: Path) -> str:
             band=BAND,
             table=_table(rows, last),
             misses=_misses(rows),
+            newton=_newton_slope(),
             logarithms=_logarithms(read_rows(folder / "logarithms.csv"), rows),
         )
     )
@@ -59,6 +62,21 @@ def _misses(rows: list[Row]) -> str:
         f"`{r['learner']}` on {r['losses']} by {float(r['gap']):+.3f}" for r in missed
     )
     return f"Outside {BAND} of the proved exponent: {named}. For the others, {within}."
+
+
+def _newton_slope() -> float:
+    """The slope of what exploring costs BanditNewton: (2/eta) ln(1 + eta q T/4), q the curvature.
+
+    On a parabola A grows by eta q/4 a round from A = 1, and a round costs q/(2 A).
+    """
+    ground = GROUNDS["bandit-newton"]
+    world, horizons = ground.losses.start(0), np.array(ground.horizons(1), dtype=float)
+    low, high = world.loss_range
+    q = world.curvature(1) * world.domain.radius**2 / (high - low)
+    steep = world.lipschitz * world.domain.radius / (high - low)
+    eta = 1 / np.sqrt(horizons) / (1 + steep)
+    costs = 2 / eta * np.log(1 + eta * q * horizons / 4)
+    return float(np.polyfit(np.log(horizons), np.log(costs), 1)[0])
 
 
 def _logarithms(fits: list[Row], rows: list[Row]) -> str:
