@@ -39,6 +39,7 @@ kills: $(READY)
 
 page: $(READY)
 	$(BIN)/python -m dikin.experiments.page docs/evidence docs/evidence.md
+	$(BIN)/python -m dikin.experiments.home_page docs/home docs/rates.md
 	$(BIN)/python -m dikin.experiments.real_data_page docs/real_data docs/real_data.md
 	$(BIN)/python -m dikin.experiments.which_page docs/compare docs/which_learner.md
 

@@ -19,7 +19,7 @@ from dikin.experiments import matrix_figure
 from dikin.experiments.arenas import ARENAS, Arena
 from dikin.experiments.entrants import LeftOutError, enter, find_arenas, find_learners, quietly
 from dikin.experiments.matrix import OURS, Cell, Matrix, write
-from dikin.experiments.reproduce import prepare_folder, progress
+from dikin.experiments.playing import prepare_folder, progress
 from dikin.learners.base import Learner
 
 ROUNDS = 5_000
