@@ -29,20 +29,12 @@ def draw_all(
     measured: dict[int, list[Line]], dims: list[Scaling], request: Request, out: Path
 ) -> list[tuple[Path, str]]:
     """Every figure with its caption."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    plt.rcParams.update({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False})
+    plt = pyplot()
     drawn: list[tuple[Path, str]] = []
 
     def keep(figure: Any, name: str, caption: str) -> None:
         file = out / f"{name}.png"
-        content = io.BytesIO()
-        figure.savefig(content, dpi=120)
-        replace_file(file, content.getvalue())
-        plt.close(figure)
+        save_figure(plt, figure, file)
         drawn.append((file, caption))
 
     for number, lines in measured.items():
@@ -55,6 +47,25 @@ def draw_all(
     keep(*_schedule(plt, request))
     keep(*_lemma(plt))
     return drawn
+
+
+def pyplot() -> Any:
+    """Matplotlib in the style of every figure here, without a screen."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    plt.rcParams.update({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False})
+    return plt
+
+
+def save_figure(plt: Any, figure: Any, file: Path) -> None:
+    """Write a figure as PNG, the file replaced as a whole."""
+    content = io.BytesIO()
+    figure.savefig(content, dpi=120)
+    replace_file(file, content.getvalue())
+    plt.close(figure)
 
 
 def _regret(plt: Any, number: int, lines: list[Line]) -> tuple[Any, str, str]:

@@ -148,6 +148,11 @@ class Cell:
         """The cell's name in the store."""
         return "/".join(str(value) for value in asdict(self).values())
 
+    @property
+    def work(self) -> float:
+        """Entries of points played."""
+        return self.horizon * self.seeds * self.dim
+
     def domain(self) -> Domain:
         """The set, of radius one."""
         if self.set == "ball":

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -13,15 +11,15 @@ import numba
 import numpy as np
 import scipy
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table as RichTable
 
 import dikin
 from dikin.engine.kernels import source_stamp
-from dikin.errors import CheckFailedError, ParameterError
+from dikin.errors import CheckFailedError
 from dikin.experiments import figures, report, tables
 from dikin.experiments.measure import play_cell
-from dikin.experiments.plan import FULL, QUICK, Cell, Constants, Effort, cells
+from dikin.experiments.plan import FULL, QUICK, Constants, Effort, cells
+from dikin.experiments.playing import play_missing, prepare_folder
 from dikin.experiments.store import Store
 
 
@@ -55,80 +53,10 @@ def reproduce(request: Request, out: Path, console: Console) -> None:
     wanted = list(
         dict.fromkeys(cells(request.tables, request.effort, request.constants, request.seed))
     )
-    play_missing(wanted, store, request, console)
+    play_missing(wanted, play_cell, store, request, console)
     finished = store.finished()
     results = {cell: finished[cell.key] for cell in wanted}
     write_all(results, request, out, console)
-
-
-def prepare_folder(out: Path) -> None:
-    """Make the folder, and make sure that it can be written."""
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        probe = out / ".writable"
-        probe.write_bytes(b"")
-        probe.unlink()
-    except OSError as reason:
-        raise ParameterError(
-            f"{out} cannot be written ({reason.strerror}); choose another --out"
-        ) from reason
-
-
-def play_missing(wanted: list[Cell], store: Store, request: Request, console: Console) -> None:
-    """Play the cells that are not in the store, and keep each as it is finished."""
-    from joblib import Parallel, delayed
-
-    finished = store.finished()
-    # Large cells first: no worker is left with the largest at the end.
-    missing = sorted((c for c in wanted if c.key not in finished), key=lambda c: -c.horizon * c.dim)
-    if len(missing) < len(wanted):
-        console.print(f"{len(wanted) - len(missing)} of {len(wanted)} cells are there already.")
-    if not missing:
-        return
-    with backend(request), progress(console) as bar:
-        task = bar.add_task("playing", total=sum(c.horizon * c.seeds for c in missing))
-        games = (delayed(_keyed)(cell) for cell in missing)
-        jobs = None if request.dask else request.workers
-        for cell, results in Parallel(n_jobs=jobs, return_as="generator_unordered")(games):
-            store.keep(cell.key, results)
-            bar.update(task, advance=cell.horizon * cell.seeds)
-
-
-def _keyed(cell: Cell) -> tuple[Cell, list[dict[str, Any]]]:
-    return cell, play_cell(cell)
-
-
-@contextmanager
-def backend(request: Request) -> Iterator[None]:
-    """Local processes, or the Dask cluster at an address."""
-    if request.dask is None:
-        yield
-        return
-    try:
-        from distributed import Client
-    except ImportError as reason:
-        raise ParameterError(
-            "--dask needs the package distributed: pip install distributed"
-        ) from reason
-    from joblib import parallel_config
-
-    try:
-        client: Any = Client(request.dask, timeout=5)  # type: ignore[no-untyped-call]
-    except (OSError, ValueError, TimeoutError) as reason:
-        raise ParameterError(f"no Dask cluster answers at {request.dask} ({reason})") from reason
-    with client, parallel_config("dask", client=client):
-        yield
-
-
-def progress(console: Console) -> Progress:
-    """A bar of rounds with the remaining time."""
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.percentage:>3.0f}%"),
-        TimeRemainingColumn(),
-        console=console,
-    )
 
 
 def write_all(results: tables.Results, request: Request, out: Path, console: Console) -> None:
