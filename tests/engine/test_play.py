@@ -101,6 +101,8 @@ def test_mismatched_players_are_refused_with_the_way_out() -> None:
     for other in (dikin.Ball(3), dikin.Ball(2, 2.0), dikin.Box([-1, -1], [1, 1])):
         with pytest.raises(dikin.DikinError, match="another domain"):
             dikin.play(dikin.AdaptiveSmooth(other, 4.0, loss_range=(-9, 9)), world, 10)
+    with pytest.raises(dikin.DikinError, match="needs a learner"):
+        dikin.play(dikin.FKM, world, 10)  # type: ignore[arg-type]
 
 
 def test_a_learner_that_assumes_too_little_is_warned_of() -> None:

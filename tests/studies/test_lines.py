@@ -201,7 +201,7 @@ def test_the_commands(store: str, tmp_path: Path) -> None:
     assert command("export", "prices", "--store", store, "--out", str(out)).exit_code == 0
     assert out.read_text().splitlines()[1].startswith("7,")
     assert command("delete", "prices", "--store", store, "--yes").exit_code == 0
-    assert command("list", "--store", store).output == ""
+    assert command("list", "--store", store).output == f"{store} has no studies\n"
 
 
 @pytest.mark.parametrize(("out", "words"), [("a.xyz", ".png"), ("none/a.png", "No such file")])

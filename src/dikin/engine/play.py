@@ -192,6 +192,8 @@ def _refuse_mismatch(learner: Learner, environment: Environment, rounds: int) ->
             f"play needs an environment such as Ridge, got {environment!r}; a loss of your own "
             "becomes one with FromFunction"
         )
+    if not isinstance(learner, Learner):
+        raise ParameterError(f"play needs a learner such as FKM(domain, ...), got {learner!r}")
     if not _same(learner.domain, environment.domain):
         raise ParameterError(
             f"the learner plays on {learner.domain} and the environment on another domain, "
