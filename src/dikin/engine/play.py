@@ -120,7 +120,7 @@ def play(
         for mark in marks.tolist():
             bar.advance(advance, mark - environment.rounds)
             suffered, best = environment.total_loss, environment.best()[1]
-            rows.append((suffered - best, getattr(learner, "certificate", np.nan), suffered))
+            rows.append((suffered - best, learner.certificate, suffered))
     regret, certificate, losses = (np.array(column) for column in zip(*rows, strict=True))
     return Run(
         checkpoints=marks,

@@ -1,8 +1,7 @@
 """What every learner is: asked for a point, told one loss and one curvature.
 
 The base keeps the protocol (queries, refusals, units, randomness, state); a learner's own file
-keeps its mathematics: `_propose` a working vector, `_learn` from an answer, and the numbers that
-make up its state.
+keeps its mathematics: `_propose` a working vector, `_learn` from an answer, the state's numbers.
 
 A query may be answered in any order, late, or never. A refused answer changes nothing. Most
 learners are told one number; one that needs more declares it (`feedback`).
@@ -116,9 +115,8 @@ class Learner(ABC):
         A context is what is known of the round beforehand; only some learners make use of one.
         """
         if context is not None:
-            raise FeedbackError(
-                f"{type(self).__name__} makes no use of a context: ask() without one"
-            )
+            name = type(self).__name__
+            raise FeedbackError(f"{name} makes no use of a context: ask() without one")
         u, square, memo = self._propose()
         point = self._placed(u, square)
         key = self._next
@@ -164,6 +162,11 @@ class Learner(ABC):
     @abstractmethod
     def _learn(self, memo: Memo, loss: Any, curvature: float) -> None:
         """Take in an answer in the paper's units; on an exception nothing has changed."""
+
+    @property
+    def certificate(self) -> float:
+        """The bound on the regret so far; NaN for a learner that has none."""
+        return nan
 
     @cached_property
     def curvature_limit(self) -> tuple[float, str]:

@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from math import isfinite, nan
+from math import isfinite
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -95,7 +95,7 @@ class Replica:
 
     def certificate(self) -> float:
         """The bound on the regret; NaN for a learner without one."""
-        return float(getattr(self.learner, "certificate", nan))
+        return float(self.learner.certificate)
 
     def _record(self, kind: str, query: int, client: str, time: int, body: str) -> Event:
         number = self.number + 1
