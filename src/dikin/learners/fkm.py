@@ -82,7 +82,7 @@ class FKM(Descent):
             self._begin(lipschitz_pace(domain.dim, inradius, self.horizon, slope))
 
     def _position(self) -> tuple[float, float]:
-        """R in working units, and how long a working vector of length one is in the user's."""
+        """The inradius in working units; the length, in the user's, of a working vector of length 1."""
         return self.domain.inradius / self.domain.radius, self.domain.radius
 
     def arguments(self) -> dict[str, Any]:
