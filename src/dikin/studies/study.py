@@ -152,10 +152,11 @@ class Study:
     def names(url: str | os.PathLike[str]) -> list[str]:
         """The names of the studies in a database."""
         database = open_database(url, PATIENCE)
+        session = Session(database, Journal(database, ""), 0.0)
         try:
-            return journal.names(database)
+            return session.patiently(journal.names, database)
         finally:
-            database.close()
+            session.close()
 
     @staticmethod
     def delete(url: str | os.PathLike[str], name: str) -> None:
@@ -186,8 +187,8 @@ class Study:
 
         def act(replica: Replica) -> tuple[Event | None, Query]:
             unclaimed, session.unclaimed = session.unclaimed, None
-            if unclaimed is not None and unclaimed.id in replica.asked:
-                return None, unclaimed
+            if unclaimed is not None and replica.is_open(*unclaimed, context):
+                return None, unclaimed[1]
             return replica.ask(context, self._signature, _now())
 
         return session.write(act)
