@@ -318,18 +318,23 @@ class Study:
 
         The learner, its open queries and everything that it will play stay as they are.
         """
-        number = self._session.read(lambda _: self._journal.last_row_before_round(before))
-        base = self._session.read(lambda _: self._journal.snapshot(first=True))
-        if number <= base.number:
+
+        def look(_: Replica) -> tuple[Snapshot, list[Event]]:
+            base = self._journal.snapshot(first=True)
+            number = self._journal.last_row_before_round(before)
+            return base, self._journal.rows_until(base, number)
+
+        base, rows = self._session.read(look)
+        if not rows:
             return 0
         replica = Replica.of(base)
-        for event in self._session.read(lambda _: self._journal.rows_until(base, number)):
+        for event in rows:
             replica.replay(event)
         with self._session.turn():
             if self._journal.snapshot(first=True) != base:
                 raise StateError(f"study {self.name!r} was trimmed by another client meanwhile")
             self._journal.cut(replica.snapshot())
-        return number - base.number
+        return len(rows)
 
 
 def _now() -> int:
