@@ -131,6 +131,18 @@ def strictly_positive(value: Any, name: str) -> float:
     return given
 
 
+def planned(horizon: Any, least: int, why: str) -> int:
+    """The number of rounds among a constructor's arguments."""
+    is_whole = isinstance(horizon, int | np.integer) and not isinstance(horizon, bool)
+    if not is_whole or not least <= horizon <= LARGEST:
+        came = "more" if is_whole and horizon > LARGEST else repr(horizon)
+        raise ParameterError(
+            f"horizon must be a positive whole number, at least {least} ({why}) and at most "
+            f"{LARGEST:g}, got {came}"
+        )
+    return int(horizon)
+
+
 def one_of(value: Any, name: str, known: tuple[str, ...]) -> str:
     """A constructor argument that is a word, with the nearest known one where it is another."""
     if value not in known:

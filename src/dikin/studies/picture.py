@@ -26,15 +26,21 @@ Curve = NDArray[np.float64]
 
 def curves(rounds: Table) -> dict[str, Curve]:
     """What is drawn over the rounds."""
-    if len(rounds) and rounds["loss"].dtype == object:
-        raise StateError("this learner is told more than one number a round: no loss to draw")
+    plain = rounds["loss"].dtype != object
+    losses = rounds["loss"] if plain else np.array([_suffered(told) for told in rounds["loss"]])
     count = np.arange(1, len(rounds) + 1)
     return {
-        "loss": rounds["loss"],
-        "running mean": np.cumsum(rounds["loss"]) / count,
+        "loss": losses,
+        "running mean": np.cumsum(losses) / count,
         "curvature": rounds["curvature"],
         "certificate": rounds["certificate"],
     }
+
+
+def _suffered(told: Any) -> float:
+    """What a round cost: the mean of a pair of losses, or the loss that came with a gradient."""
+    loss, more = told
+    return float((loss + more) / 2 if isinstance(more, float) else loss)
 
 
 def sparkline(values: Curve, width: int = WIDTH) -> str:
@@ -108,7 +114,12 @@ def draw(study: Study, path: Path) -> None:
     bottom.plot(x, lines["certificate"], color="C3")
     bottom.set_ylabel("certificate")
     if not np.isfinite(lines["certificate"]).any():
-        bottom.text(0.5, 0.5, "NaN: it covers one query at a time", transform=bottom.transAxes)
+        bottom.text(
+            0.1,
+            0.5,
+            "none for this learner, or none once answers overlap",
+            transform=bottom.transAxes,
+        )
     bottom.set_xlabel("round")
     figure.suptitle(f"study {study.name}")
     content = BytesIO()
