@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from dikin import registry
+
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+GUIDE = (ROOT / "docs" / "guide.md").read_text(encoding="utf-8")
 
 
 def test_the_five_lines_do_what_they_say(
@@ -35,3 +38,17 @@ def test_the_commands_are_in_the_makefile() -> None:
     targets = (ROOT / "Makefile").read_text(encoding="utf-8")
     for command in re.findall(r"`make (\w+)`", README):
         assert f"\n{command}:" in targets, command
+
+
+def test_every_heading_that_is_named_exists() -> None:
+    for page, heading in re.findall(r"\]\((?!http)([^)#]+)#([^)]+)\)", README):
+        text = (ROOT / page).read_text(encoding="utf-8")
+        titles = re.findall(r"^#+ (.*)$", text, flags=re.M)
+        slugs = [re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in titles]
+        assert heading in slugs, (page, heading)
+
+
+def test_every_learner_is_named() -> None:
+    for cls in registry.learners().values():
+        assert f"`{cls.__name__}`" in README, cls.__name__
+        assert f"`{cls.__name__}(" in GUIDE, cls.__name__

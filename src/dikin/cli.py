@@ -199,7 +199,7 @@ def compare(
     workers: int,
     seed: int,
 ) -> None:
-    r"""Measure which learner to take: every learner in every environment.
+    """Measure which learner to take: every learner in every environment.
 
     Each learner is tuned by what the environment declares (smoothness, Lipschitz constant, range,
     horizon, and its curvature where the learner must know one). The best in each environment is
@@ -211,7 +211,7 @@ def compare(
       dikin compare
       dikin compare --learner adaptivesmooth --learner fkm --rounds 100000
       dikin compare --environment linear --outsiders
-    """
+    """  # noqa: D301 - click reads the backspace character
     from rich.console import Console
 
     from dikin.experiments.compare import Request

@@ -61,6 +61,11 @@ def find(kind: str, known: dict[str, type[T]], role: str) -> type[T]:
 
 def domain_from_spec(spec: dict[str, Any]) -> Domain:
     """The domain that `Domain.spec` described."""
+    if not isinstance(spec, dict) or "kind" not in spec:
+        raise StateError(
+            "a domain is described by an object with its kind and arguments such as "
+            f'{{"kind": "box", "lower": [0, 0], "upper": [10, 2]}}, got {spec!r}'
+        )
     try:
         arguments = {key: _revive(value) for key, value in spec.items() if key != "kind"}
         cls = find(spec["kind"], domains(), "domain")

@@ -115,6 +115,15 @@ def number(value: Any, name: str) -> float:
         raise ParameterError(f"{name} must be a number, got {value!r}") from reason
 
 
+def whole(value: Any, name: str, least: int, why: str) -> int:
+    """A whole constructor argument of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise ParameterError(f"{name} must be a whole number, got {value!r}")
+    if value < least:
+        raise ParameterError(f"{name} must be at least {least} ({why}), got {value}")
+    return int(value)
+
+
 def nonnegative(value: Any, name: str) -> float:
     """A finite constructor argument of at least zero."""
     given = number(value, name)
@@ -133,14 +142,10 @@ def strictly_positive(value: Any, name: str) -> float:
 
 def planned(horizon: Any, least: int, why: str) -> int:
     """The number of rounds among a constructor's arguments."""
-    is_whole = isinstance(horizon, int | np.integer) and not isinstance(horizon, bool)
-    if not is_whole or not least <= horizon <= LARGEST:
-        came = "more" if is_whole and horizon > LARGEST else repr(horizon)
-        raise ParameterError(
-            f"horizon must be a positive whole number, at least {least} ({why}) and at most "
-            f"{LARGEST:g}, got {came}"
-        )
-    return int(horizon)
+    rounds = whole(horizon, "horizon", least, why)
+    if rounds > LARGEST:
+        raise ParameterError(f"horizon must be at most {LARGEST:g}, got more")
+    return rounds
 
 
 def one_of(value: Any, name: str, known: tuple[str, ...]) -> str:

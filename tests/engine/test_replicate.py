@@ -43,6 +43,11 @@ def test_no_seeds_are_refused() -> None:
         dikin.replicate(learner, world, 10, 0)
 
 
+def test_a_learner_in_the_place_of_its_maker_is_refused() -> None:
+    with pytest.raises(dikin.DikinError, match="make_learner must be a function of the seed"):
+        dikin.replicate(learner(0), world, 10, 2)  # type: ignore[arg-type]
+
+
 def slow_learner(seed: int) -> dikin.Learner:
     time.sleep(0.3)
     return learner(seed)

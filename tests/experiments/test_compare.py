@@ -241,3 +241,8 @@ def test_a_regret_of_nothing_does_not_make_the_others_infinite() -> None:
     table = Matrix((cell("A", [-5.0, -4.0]), cell("B", [30.0, 31.0])))
     assert table.ratio(table.cells[1]) == 30.5
     assert table.ratio(table.cells[0]) == 1.0
+
+
+def test_help_shows_examples_line_by_line() -> None:
+    page = CliRunner().invoke(main, ["compare", "--help"]).output
+    assert "\n    dikin compare --environment linear --outsiders\n" in page

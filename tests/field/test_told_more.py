@@ -210,7 +210,7 @@ REFUSED: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: dikin.ReshapedFKM(DISC, True), errors.ParameterError, "horizon"),
     (lambda: dikin.ReshapedFKM(DISC, 9, -1.0), errors.ParameterError, "lipschitz"),
     (lambda: dikin.PseudoKink(DISC, 0.0), errors.ParameterError, "lipschitz"),
-    (lambda: dikin.PseudoKink(DISC, 1.0, 0), errors.DomainError, "contexts"),
+    (lambda: dikin.PseudoKink(DISC, 1.0, 0), errors.ParameterError, "contexts"),
 ]
 
 

@@ -201,7 +201,7 @@ def test_the_commands(store: str, tmp_path: Path) -> None:
     assert command("export", "prices", "--store", store, "--out", str(out)).exit_code == 0
     assert out.read_text().splitlines()[1].startswith("7,")
     assert command("delete", "prices", "--store", store, "--yes").exit_code == 0
-    assert command("list", "--store", store).output == ""
+    assert command("list", "--store", store).output == f"{store} has no studies\n"
 
 
 @pytest.mark.parametrize(("out", "words"), [("a.xyz", ".png"), ("none/a.png", "No such file")])
@@ -237,6 +237,15 @@ def test_a_study_without_rounds_can_be_shown(store: str, tmp_path: Path) -> None
     assert (drawn.exit_code, "no history" in drawn.output) == (2, True)
 
 
+def test_a_study_that_is_told_pairs_is_shown_and_not_drawn(file: str, tmp_path: Path) -> None:
+    with dikin.Study(file, "pairs", dikin.TwoPoint(dikin.Ball(2), 100, 1.0, seed=1)) as study:
+        study.tell(study.ask(), (0.1, 0.2))
+    shown = command("show", "pairs", "--store", file)
+    assert (shown.exit_code, "curvature" in shown.output) == (0, True)
+    drawn = command("show", "pairs", "--store", file, "--out", str(tmp_path / "a.png"))
+    assert (drawn.exit_code, "no loss to draw" in drawn.output) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("spec", "words"),
     [
@@ -245,6 +254,7 @@ def test_a_study_without_rounds_can_be_shown(store: str, tmp_path: Path) -> None
         ('{"learner": "adaptivesmoth", "domain": {}}', "Did you mean 'adaptivesmooth'?"),
         ('{"learner": 3, "domain": {}}', "no learner is called '3'"),
         (EXAMPLE.replace("box", "bxo"), "Did you mean 'box'?"),
+        ('{"learner": "adaptivesmooth", "domain": "box"}', "with its kind and arguments"),
         (EXAMPLE.replace('"upper"', '"uper"'), "not a description of a domain"),
         (EXAMPLE.replace("smoothness", "smothness"), "Did you mean 'smoothness'?"),
         (EXAMPLE.replace('"smoothness": 0.5, ', ""), "needs the argument 'smoothness'"),

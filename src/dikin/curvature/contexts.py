@@ -30,7 +30,7 @@ from numpy.typing import ArrayLike
 
 from dikin.curvature.bounds import Curvature
 from dikin.curvature.gram import Gram, column, table, weights_of
-from dikin.curvature.losses import Bends, Squared
+from dikin.curvature.losses import Bends, known_bends
 from dikin.curvature.plane import Plane
 from dikin.domains.base import Domain
 from dikin.errors import CurvatureError, ParameterError
@@ -89,7 +89,7 @@ def revealed(
         raise CurvatureError(f"largest must be at least smallest = {low:g}, got {largest!r}")
     if not far[0] >= 0:
         raise ParameterError(f"reach must not be negative, got {reach!r}")
-    least, most = (Squared() if loss is None else loss).bends(-far, far, np.zeros(1))
+    least, most = known_bends(loss).bends(-far, far, np.zeros(1))
     bottom = (float(least[0]) * Curvature(low)).strong_convexity
     top = inf if isinf(most[0]) else (float(most[0]) * Curvature(0.0, high)).smoothness
     return weights * Curvature(bottom, max(top, bottom))
@@ -110,7 +110,7 @@ class Tally:
         if not isinstance(domain, Domain):
             raise ParameterError(f"domain must be a dikin domain such as Box, got {domain!r}")
         self.domain = domain
-        self.loss: Bends = Squared() if loss is None else loss
+        self.loss = known_bends(loss)
         self.rows = 0
         """How many contexts have been added."""
         self._plane = Plane(domain)

@@ -29,6 +29,17 @@ class Bends(Protocol):
         ...
 
 
+def known_bends(loss: Any) -> Bends:
+    """A loss among the arguments; None is the squared one."""
+    if loss is None:
+        return Squared()
+    if isinstance(loss, type) or not callable(getattr(loss, "bends", None)):
+        raise ParameterError(
+            f"loss must be such as Squared(), Logistic() or Between(mu, beta), got {loss!r}"
+        )
+    return loss  # type: ignore[no-any-return]
+
+
 class ScalarLoss(Bends, Protocol):
     """A loss with its derivatives, entry by entry."""
 

@@ -41,6 +41,9 @@ def replicate(
     wanted = list(range(seeds)) if isinstance(seeds, int | np.integer) else list(seeds)
     if not wanted:
         raise ParameterError("seeds must be at least one game, got none")
+    for name, made in (("make_learner", make_learner), ("make_environment", make_environment)):
+        if not callable(made):
+            raise ParameterError(f"{name} must be a function of the seed, got {made!r}")
     if workers == 0:
         raise ParameterError(
             "workers must be a number of processes, -1 for all cores, or None; got 0"

@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dikin.domains.base import Array, frozen, whole
+from dikin.domains.base import Array, frozen
 from dikin.errors import MissingPackageError, ParameterError
+from dikin.units import whole
 
 
 class Rows(NamedTuple):

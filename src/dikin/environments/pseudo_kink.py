@@ -16,10 +16,10 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from dikin.domains.base import Array, Domain, whole
+from dikin.domains.base import Array, Domain
 from dikin.environments.base import Environment, add
 from dikin.environments.shared import ridge_sums, two_signs
-from dikin.units import strictly_positive
+from dikin.units import strictly_positive, whole
 
 
 class PseudoKink(Environment):

@@ -17,11 +17,11 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from dikin.domains.base import Array, Domain, whole
+from dikin.domains.base import Array, Domain
 from dikin.errors import MissingPackageError, NotSavableError
 from dikin.learners.base import Learner
 from dikin.streams import stream
-from dikin.units import strictly_positive
+from dikin.units import strictly_positive, whole
 
 SETTLED = 1e-10
 """A step of CMA-ES, in units of the radius, that is none."""

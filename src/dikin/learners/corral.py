@@ -34,14 +34,14 @@ from typing import Any, Self
 import numpy as np
 
 from dikin import streams
-from dikin.domains.base import Array, Domain, whole
+from dikin.domains.base import Array, Domain
 from dikin.errors import CertificateVoidWarning, PaperConstantsWarning, ParameterError
 from dikin.feedback import Feedback
 from dikin.learners.base import Learner, Memo
 from dikin.learners.fkm import FKM
 from dikin.learners.hazan_levy import HazanLevy
 from dikin.learners.saha_tewari import SahaTewari
-from dikin.units import LossRange, strictly_positive
+from dikin.units import LossRange, strictly_positive, whole
 
 
 @dataclass(slots=True)

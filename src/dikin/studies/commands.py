@@ -146,7 +146,10 @@ def list_(store: str) -> None:
     """The studies in a database."""
     from dikin.studies.study import Study
 
-    for name in Study.names(store):
+    names = Study.names(store)
+    if not names:
+        click.echo(f"{store} has no studies", err=True)
+    for name in names:
         with Study(store, name) as found:
             click.echo(f"{name}\t{found.rounds} rounds\t{len(found.open_queries)} open")
 

@@ -20,6 +20,7 @@ FORMATS = ("png", "svg", "pdf")
 WIDTH = 42
 """Blocks of a curve: with its name and two numbers it fits into 80 columns."""
 BLOCKS = "▁▂▃▄▅▆▇█"
+NO_CERTIFICATE = "NaN: this learner has none, or answers have overlapped"
 
 Curve = NDArray[np.float64]
 
@@ -100,6 +101,8 @@ def draw(study: Study, path: Path) -> None:
     if not len(rounds):
         raise StateError(f"study {study.name!r} has no history to draw yet")
     x, lines = rounds["round"], curves(rounds)
+    if "loss" not in lines:
+        raise StateError("this learner is told more than one number a round: no loss to draw")
     figure = Figure(figsize=(8, 7), layout="constrained")
     top, middle, bottom = figure.subplots(3, sharex=True, height_ratios=[3, 1.5, 2])
     top.plot(x, lines["loss"], ".", markersize=2, color="0.7", label="loss", rasterized=True)
@@ -114,12 +117,7 @@ def draw(study: Study, path: Path) -> None:
     bottom.plot(x, lines["certificate"], color="C3")
     bottom.set_ylabel("certificate")
     if not np.isfinite(lines["certificate"]).any():
-        bottom.text(
-            0.1,
-            0.5,
-            "none for this learner, or none once answers overlap",
-            transform=bottom.transAxes,
-        )
+        bottom.text(0.5, 0.5, NO_CERTIFICATE, ha="center", transform=bottom.transAxes)
     bottom.set_xlabel("round")
     figure.suptitle(f"study {study.name}")
     content = BytesIO()

@@ -168,6 +168,9 @@ class Study:
         """Let go of the database; the study stays in it."""
         self._session.close()
 
+    def __repr__(self) -> str:
+        return f"<Study {self.name!r} in {self._journal.database.name}>"
+
     def __enter__(self) -> Self:
         return self
 
@@ -356,7 +359,7 @@ def _unknown(database: Database, name: str) -> UnknownStudyError:
     others = did_you_mean(name, known) if known else " It has none at all."
     return UnknownStudyError(
         f"{database.name} has no study {name!r}.{others} To create one, give a learner: "
-        "Study(url, name, learner)"
+        "Study(url, name, learner), or dikin study create"
     )
 
 
