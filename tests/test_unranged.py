@@ -82,6 +82,13 @@ def test_losses_that_cannot_be_computed_with_are_refused() -> None:
         assert learner.restarts == rounds
 
 
+def test_a_first_range_that_is_the_one_to_ask_in() -> None:
+    """Half of it is L R/32 = 1 around 0, and the learner that asked had (-1, 1) too."""
+    learner = told(dikin.FKM(dikin.Ball(2), 100, 32.0, loss_range=None, seed=1), 0.0, 0.5)
+    assert learner.units.loss_range == (-1.0, 1.0)
+    assert (learner.rounds, learner.restarts) == (2, 0)
+
+
 def test_curvature_that_only_the_range_limits_is_understated_not_refused() -> None:
     """As the ranges grow, so does the limit: 8 (high - low)/D^2."""
     learner = told(dikin.FKM(BOX, 100, loss_range=None, seed=1), 3.0, 3.1, curvature=5.0)

@@ -140,6 +140,14 @@ def strictly_positive(value: Any, name: str) -> float:
     return given
 
 
+def planned(horizon: Any, least: int, why: str) -> int:
+    """The number of rounds among a constructor's arguments."""
+    rounds = whole(horizon, "horizon", least, why)
+    if rounds > LARGEST:
+        raise ParameterError(f"horizon must be at most {LARGEST:g}, got more")
+    return rounds
+
+
 def one_of(value: Any, name: str, known: tuple[str, ...]) -> str:
     """A constructor argument that is a word, with the nearest known one where it is another."""
     if value not in known:

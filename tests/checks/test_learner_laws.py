@@ -11,7 +11,7 @@ import dikin
 from dikin import registry
 from dikin.checks import Make, check_learner, learner_laws, makes
 from dikin.domains.base import ClosedGeometry
-from dikin.errors import DikinError, ParameterError
+from dikin.errors import DomainError, ParameterError
 
 OURS = ("adaptivesmooth", "adaptivelipschitz")
 
@@ -33,7 +33,7 @@ def cases() -> Iterator[Case]:
         for domain in places():
             try:
                 found = makes(learner, domain)
-            except DikinError:
+            except DomainError:
                 continue  # that it names the domain is tested below
             # Sets without closed forms take ten times as long, and all examples run on the others.
             closed = isinstance(domain.geometry(domain.radius), ClosedGeometry)
@@ -63,7 +63,7 @@ def test_a_domain_that_is_not_taken_is_refused_by_name() -> None:
         assert any(kind == taker for taker, _ in taken), f"{kind} takes no domain"
         for domain in places():
             if (kind, domain.kind) not in taken:
-                with pytest.raises(DikinError, match=type(domain).__name__):
+                with pytest.raises(DomainError, match=type(domain).__name__):
                     makes(learner, domain)
 
 

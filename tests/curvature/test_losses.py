@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from decimal import Decimal, localcontext
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -204,6 +206,12 @@ def test_refusals(call: Callable[[], Any], error: type[DikinError] | None, words
         return
     with pytest.raises(error, match=words):
         call()
+
+
+def test_a_sum_beyond_all_floats_is_still_bounded() -> None:
+    huge = Curvature(1e308, 1e308)
+    for found in (huge + huge, 10 * huge):
+        assert (found.strong_convexity, found.smoothness) == (sys.float_info.max, inf)
 
 
 def test_a_refused_portion_adds_nothing() -> None:

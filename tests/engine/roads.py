@@ -118,7 +118,7 @@ def kernels(game: Game) -> list[Any]:
 
 def interpreted(learner: Any, environment: Environment) -> Callable[[int], None]:
     """The compiled road's source, run as plain Python."""
-    scales = loop.Scales.of(learner.units)
+    scales = loop.Scales.of(learner)
 
     def advance(rounds: int) -> None:
         machine = learner.machine()

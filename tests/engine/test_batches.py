@@ -145,6 +145,7 @@ def test_seeds_make_other_batches() -> None:
         ({"sizes": [5]}, "between 1 and the number of rows, 4"),
         ({"sizes": [1.5]}, "whole numbers"),
         ({"sizes": []}, "whole numbers"),
+        ({"sizes": [[1], [1, 2]]}, "whole numbers"),
         ({"batches": 0}, "batches must be"),
         ({"targets": [1, 2]}, "each of the 4 rows"),
         ({"targets": [1, 1, -1, 0]}, "-1 and 1, got 0"),

@@ -187,3 +187,12 @@ def test_changed_source_never_meets_old_machine_code(monkeypatch: pytest.MonkeyP
     kernels.source_stamp.cache_clear()
     assert kernels.source_stamp() != before
     kernels.source_stamp.cache_clear()
+
+
+@pytest.mark.parametrize("domain", [dikin.Ball(2), dikin.Polytope([[1.0], [-1.0]], [2.0, 5.0])])
+def test_no_more_curvature_is_told_than_a_learner_admits(domain: Any) -> None:
+    """On either road, compiled on the ball and readable on the polytope."""
+    world = dikin.Ridge(domain, 1.0, 0.5, seed=1)
+    with pytest.warns(AssumptionWarning):
+        run = dikin.play(dikin.Scrible(domain, 100, loss_range=world.loss_range), world, 20)
+    assert run.checkpoints[-1] == 20

@@ -184,12 +184,14 @@ def test_points_are_inside_without_the_net(monkeypatch: pytest.MonkeyPatch) -> N
 
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"domain": dikin.Simplex(3)}, r"Box and Ball and not for Simplex.*HazanLevy"),
-    ({"curvature": 3.0}, "curvature 3 exceeds the smoothness 2"),
+    ({"curvature": 3.0}, "curvature=3 exceeds 2, the smoothness"),
+    ({"curvature": 1e-200}, "its inverse must be at most"),
     ({"curvature": 0.0}, "curvature"),
     ({"depth": 1.0}, "depth=1 leaves no point of Ball"),
     ({"depth": -0.1}, "depth"),
     ({"constants": "peper"}, "Did you mean 'paper'"),
     ({"horizon": 1}, "horizon"),
+    ({"horizon": 10**400}, "horizon must be .* at most .*, got more"),
 ]
 
 

@@ -214,6 +214,23 @@ def test_a_picture_that_cannot_be_written(store: str, tmp_path: Path, out: str, 
     assert "Traceback" not in drawn.output
 
 
+@pytest.mark.parametrize(
+    ("learner", "told"),
+    [
+        (dikin.TwoPoint(dikin.Ball(2), 100, 1.0, seed=1), (0.5, 0.25)),
+        (dikin.AOGD(dikin.Ball(2), seed=1), (0.375, [1.0, 0.0])),
+    ],
+    ids=["pair", "gradient"],
+)
+def test_a_study_that_is_told_more_can_be_shown(store: str, learner: Any, told: Any) -> None:
+    """What is drawn is what was suffered: the mean of two losses, the loss beside a gradient."""
+    with dikin.Study(store, "more", learner) as study:
+        study.tell(study.ask(), told)
+    shown = command("show", "more", "--store", store)
+    assert shown.exit_code == 0, shown.output
+    assert re.search(r"running mean\s+\S+\s+0\.375\s+0\.375", shown.output)
+
+
 def test_a_study_without_rounds_can_be_shown(store: str, tmp_path: Path) -> None:
     assert "rounds        0" in command("show", "prices", "--store", store).output
     drawn = command("show", "prices", "--store", store, "--out", str(tmp_path / "a.png"))

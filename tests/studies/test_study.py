@@ -349,3 +349,6 @@ def test_an_answer_of_another_shape_is_read_as_it_was_told() -> None:
     assert np.array_equal(loss[1], told.loss[1])
     assert read["curvature"] == told.curvature == 0.5
     assert Answer.of([1, 2], 0).loss == (1.0, 2.0)
+    # A learner takes an array of no dimension for a number, and a row must keep it as one.
+    single = Answer.of(np.array(0.1), np.array(0.5))
+    assert single.text() == Answer.of(0.1, 0.5).text() == '"loss": 0.1, "curvature": 0.5'

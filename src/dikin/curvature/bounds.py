@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf, isfinite, isinf, nextafter
+from sys import float_info
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,8 @@ from dikin.curvature.spectrum import ASIDE, gamma, greatest, least
 from dikin.domains.base import Array, Domain
 from dikin.errors import CurvatureError, ShapeError
 from dikin.units import number
+
+MOST = float_info.max
 
 
 @dataclass(frozen=True)
@@ -72,12 +75,16 @@ class Curvature:
 
 def _below(exact: Fraction) -> float:
     """The largest float that is at most a number."""
+    if exact > MOST:
+        return MOST
     near = float(exact)
     return near if Fraction(near) <= exact else nextafter(near, -inf)
 
 
 def _above(exact: Fraction) -> float:
     """The least float that is at least a number."""
+    if exact > MOST:
+        return inf
     near = float(exact)
     return near if Fraction(near) >= exact else nextafter(near, inf)
 

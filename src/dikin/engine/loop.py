@@ -14,8 +14,8 @@ import numpy as np
 from dikin.domains.base import Array
 from dikin.environments.base import add
 from dikin.kernel import compiled
+from dikin.learners.base import Learner
 from dikin.learners.player import Memory, Scratch
-from dikin.units import Units
 
 
 class Scales(NamedTuple):
@@ -25,11 +25,14 @@ class Scales(NamedTuple):
     radius: float
     loss_offset: float
     loss_scale: float
+    curvature_limit: float
+    """The most that is told of a round: to say less is safe."""
 
     @classmethod
-    def of(cls, units: Units) -> Scales:
+    def of(cls, learner: Learner) -> Scales:
+        units, most = learner.units, float(learner.curvature_limit[0])
         center = np.array(units.center.ravel())
-        return cls(center, units.radius, units.loss_offset, units.loss_scale)
+        return cls(center, units.radius, units.loss_offset, units.loss_scale, most)
 
 
 @compiled
@@ -51,7 +54,8 @@ def play_round(
     world.tally(round, chance, sums)
     add(sums, 0, loss)
     f = (loss - scales.loss_offset) * (1.0 / scales.loss_scale)
-    sigma = world.bend(round) * (scales.radius * scales.radius / scales.loss_scale)
+    bend = min(world.bend(round), scales.curvature_limit)
+    sigma = bend * (scales.radius * scales.radius / scales.loss_scale)
 
     player.tell(round, aimed, f, sigma, memory, scratch)
 

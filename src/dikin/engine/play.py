@@ -30,7 +30,10 @@ Road = Callable[[int], None]
 
 
 def readable(learner: Learner, environment: Environment) -> Road:
-    """Any learner against any environment, one number and one curvature at a time."""
+    """Any learner against any environment, one number and one curvature at a time.
+
+    No more curvature is told than a learner's assumptions admit: to say less is safe.
+    """
     answer: Any = {
         Feedback.VALUE: environment.answer,
         Feedback.PAIR: environment.answer_pair,
@@ -46,7 +49,7 @@ def readable(learner: Learner, environment: Environment) -> Road:
             query = learner.ask(environment.context()) if sees else learner.ask()
             try:
                 loss, curvature = answer(query.point)
-                learner.tell(query, loss, curvature)
+                learner.tell(query, loss, min(curvature, learner.curvature_limit[0]))
             except BaseException:  # as if the round had not been played, unless it was learnt from
                 if learner.rounds < environment.rounds:
                     environment.rounds, environment.sums[:] = learner.rounds, sums
@@ -145,7 +148,7 @@ def fused(learner: Learner, environment: Environment) -> Road | None:
         return None
     from dikin.engine.kernels import compiled_loop
 
-    scales, loop = Scales.of(learner.units), compiled_loop()
+    scales, loop = Scales.of(learner), compiled_loop()
 
     def advance(rounds: int) -> None:
         machine, sums = learner.machine(), environment.sums.copy()

@@ -102,7 +102,7 @@ class Batches(Environment):
         return np.add.reduceat(values[self.rows], self.starts[:-1]) * self.weights
 
     def best(self) -> tuple[Array, float]:
-        """The best fixed point; its total is within 1e-11 of the largest possible one."""
+        """The best fixed point; its total is above the least by 1e-11 of the largest, at most."""
         if self.rounds == 0:
             return self.domain.center, 0.0
         again, rest = divmod(self.rounds, self.weights.size)
@@ -138,7 +138,10 @@ def draw(rng: Generator, rows: int, sizes: Index, batches: int) -> tuple[Index, 
 
 
 def _sizes(sizes: Any, rows: int) -> Index:
-    given = np.atleast_1d(np.asarray(sizes))
+    try:
+        given = np.atleast_1d(np.asarray(sizes))
+    except ValueError:  # rows of unequal length
+        given = np.empty(0)
     if given.ndim != 1 or given.size == 0 or given.dtype.kind not in "iu":
         raise ParameterError(f"sizes must be whole numbers, got {sizes!r}")
     if given.min() < 1 or given.max() > rows:

@@ -10,12 +10,10 @@ import warnings
 from abc import abstractmethod
 from typing import Any
 
-import numpy as np
-
 from dikin.domains.base import Domain
-from dikin.errors import HorizonRequiredError, PaperConstantsWarning, ParameterError
+from dikin.errors import HorizonRequiredError, PaperConstantsWarning
 from dikin.learners.barrier_ftrl import BarrierFTRL, Schedule
-from dikin.units import LossRange, one_of
+from dikin.units import LossRange, one_of, planned
 
 PAPER_KAPPA = 400.0
 
@@ -33,7 +31,7 @@ class Adaptive(BarrierFTRL):
         seed: int | None,
     ) -> None:
         super().__init__(domain, loss_range, seed)
-        self.horizon = _horizon(horizon)
+        self.horizon = None if horizon is None else planned(horizon, 1, "or None")
         self.constants = one_of(constants, "constants", ("sharp", "paper"))
         self._begin(self._sharp() if self.constants == "sharp" else self._checked_paper())
 
@@ -68,11 +66,3 @@ class Adaptive(BarrierFTRL):
             "horizon": self.horizon,
             "constants": self.constants,
         }
-
-
-def _horizon(horizon: Any) -> int | None:
-    if horizon is None:
-        return None
-    if isinstance(horizon, bool) or not isinstance(horizon, int | np.integer) or horizon < 1:
-        raise ParameterError(f"horizon must be a positive whole number or None, got {horizon!r}")
-    return int(horizon)

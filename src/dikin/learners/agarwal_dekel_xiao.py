@@ -25,7 +25,7 @@ from dikin.domains.base import Domain
 from dikin.errors import CurvatureTooLargeError, ParameterError
 from dikin.learners.base import Learner
 from dikin.learners.descent import Descent
-from dikin.units import LARGEST, LossRange, moderate, strictly_positive, whole
+from dikin.units import LARGEST, LossRange, moderate, planned, strictly_positive
 
 
 class HarmonicPace(NamedTuple):
@@ -87,7 +87,7 @@ class AgarwalDekelXiao(Descent):
         seed: int | None = None,
     ) -> None:
         super().__init__(domain, loss_range, seed)
-        self.horizon = whole(horizon, "horizon", 1, "the exploration depends on it")
+        self.horizon = planned(horizon, 1, "the exploration depends on it")
         self.lipschitz = strictly_positive(lipschitz, "lipschitz")
         self.curvature = strictly_positive(curvature, "curvature")
         slope = moderate(self.units.slope(self.lipschitz), "lipschitz", self.lipschitz)

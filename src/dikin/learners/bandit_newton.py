@@ -39,7 +39,7 @@ import numpy as np
 
 from dikin.domains.base import Array, Domain
 from dikin.learners.chart import ChartLearner
-from dikin.units import LossRange, moderate, strictly_positive, whole
+from dikin.units import LossRange, moderate, planned, strictly_positive
 
 NARROWEST = 1e20
 """How many times A may exceed what it was: steps of 1e-10 of the first ones."""
@@ -78,7 +78,7 @@ class BanditNewton(ChartLearner):
         seed: int | None = None,
     ) -> None:
         super().__init__(domain, loss_range, seed)
-        self.horizon = None if horizon is None else whole(horizon, "horizon", 2, "eps < 1")
+        self.horizon = None if horizon is None else planned(horizon, 2, "eps < 1")
         self.lipschitz = strictly_positive(lipschitz, "lipschitz")
         # Of losses in [0, 1], half as wide as the paper's range.
         self._slope = moderate(self.units.slope(self.lipschitz), "lipschitz", self.lipschitz) / 2

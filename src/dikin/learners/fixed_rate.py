@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from dikin.domains.base import Domain
 from dikin.learners.barrier_ftrl import BarrierFTRL
 from dikin.theory import certificate
-from dikin.units import LossRange, whole
+from dikin.units import LossRange, planned
 
 
 class FixedRate(NamedTuple):
@@ -66,7 +66,7 @@ class FixedRateFTRL(BarrierFTRL):
         self, domain: Domain, horizon: int, loss_range: LossRange, seed: int | None
     ) -> None:
         super().__init__(domain, loss_range, seed)
-        self.horizon = whole(horizon, "horizon", 2, "the rate contains ln T")
+        self.horizon = planned(horizon, 2, "the rate contains ln T")
 
     def _explore(self, reach: float, smoothness: float, lipschitz: float) -> None:
         dim, nu = self.domain.dim, self.domain.nu

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, Self
 
 from dikin.domains.base import Domain
 from dikin.learners.descent import Descent
-from dikin.units import LossRange, moderate, strictly_positive, whole
+from dikin.units import LossRange, moderate, planned, strictly_positive
 
 
 class FixedPace(NamedTuple):
@@ -71,7 +71,7 @@ class FKM(Descent):
         seed: int | None = None,
     ) -> None:
         super().__init__(domain, loss_range, seed)
-        self.horizon = whole(horizon, "horizon", 1, "the step depends on it")
+        self.horizon = planned(horizon, 1, "the step depends on it")
         self.lipschitz = None if lipschitz is None else strictly_positive(lipschitz, "lipschitz")
         inradius, length = self._position()
         if self.lipschitz is None:
@@ -82,7 +82,7 @@ class FKM(Descent):
             self._begin(lipschitz_pace(domain.dim, inradius, self.horizon, slope))
 
     def _position(self) -> tuple[float, float]:
-        """R in working units, and how long a working vector of length one is in the user's."""
+        """The inradius in working units, and the user's length of a working vector of length 1."""
         return self.domain.inradius / self.domain.radius, self.domain.radius
 
     def arguments(self) -> dict[str, Any]:

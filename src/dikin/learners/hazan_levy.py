@@ -17,10 +17,10 @@ from math import log, sqrt
 from typing import Any, NamedTuple, Self
 
 from dikin.domains.base import Domain
-from dikin.errors import CurvatureTooLargeError
+from dikin.learners.agarwal_dekel_xiao import believed_curvature
 from dikin.learners.barrier_ftrl import BarrierFTRL
 from dikin.theory import certificate
-from dikin.units import LossRange, moderate, nonnegative, strictly_positive, whole
+from dikin.units import LossRange, moderate, nonnegative, planned, strictly_positive
 
 
 class KnownCurvature(NamedTuple):
@@ -81,15 +81,11 @@ class HazanLevy(BarrierFTRL):
         seed: int | None = None,
     ) -> None:
         super().__init__(domain, loss_range, seed)
-        self.horizon = whole(horizon, "horizon", 2, "the rate contains ln T")
+        self.horizon = planned(horizon, 2, "the rate contains ln T")
         self.smoothness = nonnegative(smoothness, "smoothness")
         self.curvature = strictly_positive(curvature, "curvature")
-        if self.curvature > self.smoothness:
-            raise CurvatureTooLargeError(
-                f"the curvature {self.curvature:g} exceeds the smoothness {self.smoothness:g}"
-            )
         beta = moderate(self.units.curvature(self.smoothness), "smoothness", self.smoothness)
-        sigma = self.units.curvature(self.curvature)
+        sigma = believed_curvature(self, self.curvature)
         least = self._least(sigma)
         self._begin(KnownCurvature.of(domain.dim, domain.nu, self.horizon, beta, sigma, least))
 

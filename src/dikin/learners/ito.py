@@ -39,13 +39,13 @@ import numpy as np
 from dikin.domains.base import Aim, Array, Domain, Frame
 from dikin.domains.normal import NormalGeometry
 from dikin.errors import (
-    CurvatureTooLargeError,
     DomainError,
     PaperConstantsWarning,
     ParameterError,
 )
+from dikin.learners.agarwal_dekel_xiao import believed_curvature
 from dikin.learners.base import Learner
-from dikin.units import LossRange, moderate, nonnegative, one_of, strictly_positive, whole
+from dikin.units import LossRange, moderate, nonnegative, one_of, planned, strictly_positive
 
 
 class Reach(NamedTuple):
@@ -106,13 +106,9 @@ class Ito(Learner):
                 "Ito needs the moments of normal laws cut off at the edge of the set, which are "
                 f"known for Box and Ball and not for {domain}: use HazanLevy there"
             )
-        self.horizon = whole(horizon, "horizon", 2, "the rate contains ln T")
+        self.horizon = planned(horizon, 2, "the rate contains ln T")
         self.smoothness = nonnegative(smoothness, "smoothness")
         self.curvature = strictly_positive(curvature, "curvature")
-        if self.curvature > self.smoothness:
-            raise CurvatureTooLargeError(
-                f"the curvature {self.curvature:g} exceeds the smoothness {self.smoothness:g}"
-            )
         self.depth = nonnegative(depth, "depth")
         if not self.depth < domain.inradius:
             raise ParameterError(
@@ -129,7 +125,7 @@ class Ito(Learner):
     def _tuned(self) -> Reach:
         horizon, dim, paper = self.horizon, self.domain.dim, self.constants == "paper"
         beta = moderate(self.units.curvature(self.smoothness), "smoothness", self.smoothness)
-        sigma = self.units.curvature(self.curvature)
+        sigma = believed_curvature(self, self.curvature)
         cap = 1.0 / (18.0 * dim * log(50.0 * horizon)) if paper else 0.5 / dim
         wanted = sqrt(beta * log(horizon) / (sigma * horizon * (1 if self.depth else dim)))
         if paper and wanted > cap:

@@ -33,7 +33,7 @@ from dikin.errors import DomainError, ParameterError
 from dikin.kernel import compiled
 from dikin.learners.chart import ChartLearner
 from dikin.learners.player import Aimed, Machine, Memory, Scratch
-from dikin.units import LossRange, whole
+from dikin.units import LossRange, planned
 
 LONGEST = 10**12
 """A horizon beyond which the grid has more than two million points."""
@@ -201,7 +201,7 @@ class KernelLine(ChartLearner):
                 f"KernelLine plays on lines, and {domain} is of dimension {domain.dim}: use "
                 "BanditNewton or AdaptiveLipschitz there"
             )
-        self.horizon = whole(horizon, "horizon", 2, "the grid depends on it")
+        self.horizon = planned(horizon, 2, "the grid depends on it")
         if self.horizon > LONGEST:
             raise ParameterError(
                 f"horizon={self.horizon} needs a grid of {2 * self.horizon**0.5:.1g} points, and "

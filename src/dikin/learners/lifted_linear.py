@@ -36,7 +36,7 @@ from dikin.domains.base import Array, Domain, Frame, Place
 from dikin.domains.dense import minimise
 from dikin.learners.chart import ChartLearner
 from dikin.learners.descent import Looked
-from dikin.units import LossRange, one_of, whole
+from dikin.units import LossRange, one_of, planned
 
 
 class LiftedLinear(ChartLearner):
@@ -61,7 +61,7 @@ class LiftedLinear(ChartLearner):
         seed: int | None = None,
     ) -> None:
         super().__init__(domain, loss_range, seed)
-        self.horizon = whole(horizon, "horizon", 2, "the rate contains ln T")
+        self.horizon = planned(horizon, 2, "the rate contains ln T")
         self.constants = one_of(constants, "constants", ("sharp", "paper"))
         self._kappa = 1.0 if self.constants == "sharp" else 400.0
         stiff = self._kappa * domain.nu * log(self.horizon) / self.horizon

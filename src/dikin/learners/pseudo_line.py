@@ -29,7 +29,7 @@ from dikin.feedback import Feedback
 from dikin.learners.base import Query
 from dikin.learners.descent import Descent
 from dikin.learners.fkm import lipschitz_pace
-from dikin.units import LossRange, moderate, strictly_positive, whole
+from dikin.units import LossRange, moderate, planned, strictly_positive
 
 ROUNDING = 1e-12
 """The share of a context that may be left in the set's plane where in truth there is nothing."""
@@ -62,7 +62,7 @@ class PseudoLine(Descent):
         seed: int | None = None,
     ) -> None:
         super().__init__(domain, loss_range, seed)
-        self.horizon = whole(horizon, "horizon", 1, "the step depends on it")
+        self.horizon = planned(horizon, 1, "the step depends on it")
         self.lipschitz = strictly_positive(lipschitz, "lipschitz")
         slope = moderate(self.units.slope(self.lipschitz), "lipschitz", self.lipschitz)
         self._begin(lipschitz_pace(1, domain.inradius / domain.radius, self.horizon, slope))

@@ -33,7 +33,7 @@ import numpy as np
 from dikin.domains.base import NOTHING, Array, ClosedGeometry, Domain
 from dikin.learners.base import Learner
 from dikin.learners.player import Aimed, Machine, Memory, Scratch
-from dikin.units import LossRange, whole
+from dikin.units import LossRange, planned
 
 
 @dataclass(slots=True)
@@ -129,7 +129,7 @@ class Tewa(Learner):
         seed: int | None = None,
     ) -> None:
         super().__init__(domain, loss_range, seed)
-        self.horizon = whole(horizon, "horizon", 1, "the exploration depends on it")
+        self.horizon = planned(horizon, 1, "the exploration depends on it")
         inradius = domain.inradius / domain.radius
         self._reach = min(sqrt(domain.dim) * self.horizon**-0.25, inradius / 2.0)
         self._shrink = 1.0 - self._reach / inradius

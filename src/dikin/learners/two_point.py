@@ -32,7 +32,7 @@ from dikin.feedback import Feedback
 from dikin.learners.agarwal_dekel_xiao import HarmonicPace, believed_curvature
 from dikin.learners.descent import Descent, Looked
 from dikin.learners.fkm import FixedPace
-from dikin.units import LossRange, moderate, strictly_positive, whole
+from dikin.units import LossRange, moderate, planned, strictly_positive
 
 
 def convex_pace(dim: int, inradius: float, horizon: int, lipschitz: float) -> FixedPace:
@@ -77,7 +77,7 @@ class TwoPoint(Descent):
         seed: int | None = None,
     ) -> None:
         super().__init__(domain, loss_range, seed)
-        self.horizon = whole(horizon, "horizon", 2, "the exploration contains ln T")
+        self.horizon = planned(horizon, 2, "the exploration contains ln T")
         self.lipschitz = strictly_positive(lipschitz, "lipschitz")
         self.curvature = None if curvature is None else strictly_positive(curvature, "curvature")
         slope = moderate(self.units.slope(self.lipschitz), "lipschitz", self.lipschitz)

@@ -153,7 +153,7 @@ class Unranged:
             except LossRangeError:
                 pass
         wanted = self._containing(loss)
-        if wanted != self._present.units.loss_range:
+        if key not in self._late or wanted != self._present.units.loss_range:
             self._restart(key, wanted, loss, curvature)
             return
         self._refuse(self._present, loss, curvature)

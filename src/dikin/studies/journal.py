@@ -146,8 +146,8 @@ class Journal:
         self.study = found[0][0] if found else 0
         return bool(found)
 
-    def create(self, state: str) -> bool:
-        """Write a new study, in a transaction; False if somebody else was first."""
+    def create(self, state: str) -> None:
+        """Write a new study, in a transaction, unless somebody else was first."""
         database = self.database
         mark = seal("", "study", self.name, state)
         database.run(
@@ -155,12 +155,10 @@ class Journal:
             "ON CONFLICT (name) DO NOTHING",
             (self.name, mark),
         )
-        found = database.rows("SELECT id, seal FROM dikin_studies WHERE name = ?", (self.name,))
+        found = database.rows("SELECT id FROM dikin_studies WHERE name = ?", (self.name,))
         self.study = found[0][0]
-        if database.rows("SELECT 1 FROM dikin_snapshots WHERE study = ?", (self.study,)):
-            return False
-        self.keep(Snapshot(0, mark, state))
-        return True
+        if not database.rows("SELECT 1 FROM dikin_snapshots WHERE study = ?", (self.study,)):
+            self.keep(Snapshot(0, mark, state))
 
     def delete(self) -> None:
         """Remove the study and all its rows, in a transaction."""
@@ -315,7 +313,7 @@ class Journal:
 
     def rows_until(self, base: Snapshot, number: int) -> list[Event]:
         """The rows after a snapshot up to this one."""
-        return list(islice(self.events(base.number, base.seal), number - base.number))
+        return list(islice(self.events(base.number, base.seal), max(0, number - base.number)))
 
 
 # --- tables --------------------------------------------------------------------------------------

@@ -27,11 +27,21 @@ Curve = NDArray[np.float64]
 
 def curves(rounds: Table) -> dict[str, Curve]:
     """What is drawn over the rounds."""
-    told = {name: rounds[name] for name in ("curvature", "certificate")}
-    if rounds["loss"].dtype == object:  # more than one number a round
-        return told
-    mean = np.cumsum(rounds["loss"]) / np.arange(1, len(rounds) + 1)
-    return {"loss": rounds["loss"], "running mean": mean} | told
+    plain = rounds["loss"].dtype != object
+    losses = rounds["loss"] if plain else np.array([_suffered(told) for told in rounds["loss"]])
+    count = np.arange(1, len(rounds) + 1)
+    return {
+        "loss": losses,
+        "running mean": np.cumsum(losses) / count,
+        "curvature": rounds["curvature"],
+        "certificate": rounds["certificate"],
+    }
+
+
+def _suffered(told: Any) -> float:
+    """What a round cost: the mean of a pair of losses, or the loss that came with a gradient."""
+    loss, more = told
+    return float((loss + more) / 2 if isinstance(more, float) else loss)
 
 
 def sparkline(values: Curve, width: int = WIDTH) -> str:

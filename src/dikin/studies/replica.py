@@ -25,6 +25,7 @@ from dikin.domains.base import Array
 from dikin.errors import (
     AnsweredError,
     CertificateVoidWarning,
+    FeedbackError,
     ForeignQueryError,
     NotSavableError,
     StateError,
@@ -74,8 +75,16 @@ class Replica:
     def ask(self, context: Any, client: str, time: int) -> tuple[Event, Query]:
         self.whole = False  # an ask that fails may have drawn from the generator
         context = _as_read(context)
-        query = self.learner.ask() if context is None else self.learner.ask(context)
+        try:
+            query = self.learner.ask() if context is None else self.learner.ask(context)
+        except FeedbackError:
+            self.whole = True  # a context is refused before anything is drawn
+            raise
         return self._record("ask", query.id, client, time, _asked(query, context)), query
+
+    def is_open(self, event: Event, query: Query, context: Any) -> bool:
+        """Whether the query that a row asked waits for its answer, and was asked with a context."""
+        return query.id in self.asked and event.body == _asked(query, _as_read(context))
 
     def tell(self, key: Query | int, answer: Answer, client: str, time: int) -> Event:
         learner, query = self.learner, query_id(key)
@@ -258,7 +267,7 @@ def _as_read(value: Any) -> Any:
         except OverflowError:
             return value
     if isinstance(value, np.ndarray) and value.dtype.kind in "fiu":
-        return value.astype(float)
+        return value.astype(float) if value.ndim else float(value)
     if isinstance(value, list | tuple):
         return tuple(_as_read(part) for part in value)
     return value

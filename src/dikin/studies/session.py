@@ -41,8 +41,8 @@ class Session:
     def __init__(self, database: Database, journal: Journal, linger: float) -> None:
         self.database, self.journal = database, journal
         self.guard = threading.RLock()
-        self.unclaimed: Query | None = None
-        """A query that was written without its caller hearing of it; the next ask gives it."""
+        self.unclaimed: tuple[Event, Query] | None = None
+        """A query that was written without its caller hearing of it; the next such ask gives it."""
         self._linger = linger
         self._process = os.getpid()
         self._replica: Replica | None = None
@@ -99,17 +99,24 @@ class Session:
                 return job(given)
             except LostConnection as lost:
                 if time.monotonic() > deadline:
-                    raise StoreError(
-                        f"{self.database.name} is away: {lost}. Repeat the call later: an answer "
-                        "counts once, and a query that was written is given by the next ask"
-                    ) from lost
+                    raise self._away(lost) from lost
                 time.sleep(PAUSE)
+
+    def _away(self, lost: LostConnection) -> StoreError:
+        return StoreError(
+            f"{self.database.name} is away: {lost}. Repeat the call later: an answer counts once, "
+            "and a query that was written is given by the next ask"
+        )
 
     # --- the replica ---------------------------------------------------------------------------
 
     def _view(self, look: Callable[[Replica], T]) -> T:
         if self._writing:
-            return look(self._current())
+            try:
+                return look(self._current())
+            except LostConnection as lost:
+                self._undo(lost)  # the transaction and the turn are gone with the connection
+                raise
         with self.database.view():
             return look(self._current())
 
@@ -221,7 +228,7 @@ class Session:
         assert self._unsure is not None
         (event, result), self._unsure = self._unsure, None
         if self.journal.seal_at(event.number) == event.seal and isinstance(result, Query):
-            self.unclaimed = result
+            self.unclaimed = event, result
 
     def _commit(self, event: Event | None, result: Any) -> None:
         replica = self._replica
@@ -293,6 +300,8 @@ class Session:
                 self._end()
             except BaseException as error:
                 self._undo(error)
+                if isinstance(error, LostConnection):
+                    raise self._away(error) from error
                 raise
 
     def close(self) -> None:

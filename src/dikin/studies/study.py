@@ -18,7 +18,6 @@ from dikin.errors import (
     ClosedQueryError,
     ParameterError,
     StateError,
-    StoreError,
     StudyExistsError,
     UnknownQueryError,
     UnknownStudyError,
@@ -26,7 +25,7 @@ from dikin.errors import (
 )
 from dikin.learners.base import Learner, Query
 from dikin.studies import journal, table
-from dikin.studies.database import Database, LostConnection, open_database
+from dikin.studies.database import Database, open_database
 from dikin.studies.journal import Event, Journal, Snapshot
 from dikin.studies.replica import Answer, Replica, query_id, snapshot_text
 from dikin.studies.session import Session
@@ -153,12 +152,11 @@ class Study:
     def names(url: str | os.PathLike[str]) -> list[str]:
         """The names of the studies in a database."""
         database = open_database(url, PATIENCE)
+        session = Session(database, Journal(database, ""), 0.0)
         try:
-            return journal.names(database)
-        except LostConnection as lost:
-            raise StoreError(f"{database.name} is away: {lost}. Repeat the call later") from lost
+            return session.patiently(journal.names, database)
         finally:
-            database.close()
+            session.close()
 
     @staticmethod
     def delete(url: str | os.PathLike[str], name: str) -> None:
@@ -192,8 +190,8 @@ class Study:
 
         def act(replica: Replica) -> tuple[Event | None, Query]:
             unclaimed, session.unclaimed = session.unclaimed, None
-            if unclaimed is not None and unclaimed.id in replica.asked:
-                return None, unclaimed
+            if unclaimed is not None and replica.is_open(*unclaimed, context):
+                return None, unclaimed[1]
             return replica.ask(context, self._signature, _now())
 
         return session.write(act)
@@ -323,18 +321,23 @@ class Study:
 
         The learner, its open queries and everything that it will play stay as they are.
         """
-        number = self._session.read(lambda _: self._journal.last_row_before_round(before))
-        base = self._session.read(lambda _: self._journal.snapshot(first=True))
-        if number <= base.number:
+
+        def look(_: Replica) -> tuple[Snapshot, list[Event]]:
+            base = self._journal.snapshot(first=True)
+            number = self._journal.last_row_before_round(before)
+            return base, self._journal.rows_until(base, number)
+
+        base, rows = self._session.read(look)
+        if not rows:
             return 0
         replica = Replica.of(base)
-        for event in self._session.read(lambda _: self._journal.rows_until(base, number)):
+        for event in rows:
             replica.replay(event)
         with self._session.turn():
             if self._journal.snapshot(first=True) != base:
                 raise StateError(f"study {self.name!r} was trimmed by another client meanwhile")
             self._journal.cut(replica.snapshot())
-        return number - base.number
+        return len(rows)
 
 
 def _now() -> int:
