@@ -101,8 +101,6 @@ def draw(study: Study, path: Path) -> None:
     if not len(rounds):
         raise StateError(f"study {study.name!r} has no history to draw yet")
     x, lines = rounds["round"], curves(rounds)
-    if "loss" not in lines:
-        raise StateError("this learner is told more than one number a round: no loss to draw")
     figure = Figure(figsize=(8, 7), layout="constrained")
     top, middle, bottom = figure.subplots(3, sharex=True, height_ratios=[3, 1.5, 2])
     top.plot(x, lines["loss"], ".", markersize=2, color="0.7", label="loss", rasterized=True)
