@@ -260,7 +260,7 @@ ARGUMENTS: list[tuple[str, Any, list[str]]] = [
     ("loss_range", (0, HUGE), ["loss_range"]),
     ("loss_range", (-1.7e308, 1.7e308), ["loss_range", "1.7e+308"]),
     ("loss_range", (0, 5e-324), ["loss_range"]),
-    *[("horizon", v, [repr(v), "positive whole number"]) for v in (0, -1, 1.5, True, "x")],
+    *[("horizon", v, [repr(v), "horizon must be"]) for v in (0, -1, 1.5, True, "x")],
     ("constants", "papr", ["'papr'", "Did you mean 'paper'?", "sharp"]),
     ("constants", "Sharp", ["'Sharp'", "Did you mean 'sharp'?"]),
     ("constants", None, ["None", "paper, sharp"]),
