@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: reproduce test lint demo game traffic bench kills stub page clean
+.PHONY: reproduce matrix test lint demo game traffic bench kills stub page clean
 .DELETE_ON_ERROR:
 
 reproduce: $(READY)
@@ -30,6 +30,10 @@ traffic: $(READY)
 bench: $(READY)
 	$(BIN)/python benchmarks/run.py
 
+matrix: $(READY)
+	$(BIN)/dikin compare --outsiders --rounds 10000 --seeds 8 --out docs/compare
+	$(BIN)/python -m dikin.experiments.known_curvature docs/compare
+
 kills: $(READY)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/studies/kills.py --kills 500 --crashes 5
 
@@ -37,6 +41,7 @@ page: $(READY)
 	$(BIN)/python -m dikin.experiments.page docs/evidence docs/evidence.md
 	$(BIN)/python -m dikin.experiments.home_page docs/home docs/rates.md
 	$(BIN)/python -m dikin.experiments.real_data_page docs/real_data docs/real_data.md
+	$(BIN)/python -m dikin.experiments.which_page docs/compare docs/which_learner.md
 
 stub: $(READY)
 	$(BIN)/python -m dikin.stub

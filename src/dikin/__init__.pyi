@@ -29,6 +29,7 @@ from dikin.environments.patterns import FlatLast as FlatLast
 from dikin.environments.pseudo_kink import PseudoKink as PseudoKink
 from dikin.environments.quadratic import Quadratic as Quadratic
 from dikin.environments.ridge import Ridge as Ridge
+from dikin.environments.shifted import Shifted as Shifted
 from dikin.environments.squared_batches import SquaredBatches as SquaredBatches
 from dikin.environments.understated import Understated as Understated
 from dikin.errors import DikinError as DikinError
@@ -39,6 +40,7 @@ from dikin.learners.aogd import AOGD as AOGD
 from dikin.learners.bandit_newton import BanditNewton as BanditNewton
 from dikin.learners.base import Learner as Learner
 from dikin.learners.base import Query as Query
+from dikin.learners.corral import Corral as Corral
 from dikin.learners.discard import Discard as Discard
 from dikin.learners.fkm import FKM as FKM
 from dikin.learners.hazan_levy import HazanLevy as HazanLevy

@@ -1,4 +1,4 @@
-"""The command line: `dikin reproduce`, `dikin rates`, `dikin study`."""
+"""The command line: `dikin reproduce`, `dikin rates`, `dikin compare`, `dikin study`."""
 
 from __future__ import annotations
 
@@ -23,6 +23,19 @@ def main() -> None:
 
 
 main.add_command(study)
+
+
+@contextmanager
+def mistakes() -> Iterator[None]:
+    """Ends the program with a sentence where a mistake was made, by the user or by us."""
+    try:
+        yield
+    except CheckFailedError as broken:
+        click.echo(f"A BOUND IS BROKEN: {broken}", err=True)
+        sys.exit(1)
+    except DikinError as mistake:
+        click.echo(f"dikin: {mistake}", err=True)
+        sys.exit(2)
 
 
 @main.command()
@@ -143,14 +156,67 @@ def rates(effort: str, out: Path, workers: int, learners: tuple[str, ...], seed:
         run(request, out, Console())
 
 
-@contextmanager
-def mistakes() -> Iterator[None]:
-    """Ends the program with a sentence where a mistake was made, by the user or by us."""
-    try:
-        yield
-    except CheckFailedError as broken:
-        click.echo(f"A BOUND IS BROKEN: {broken}", err=True)
-        sys.exit(1)
-    except DikinError as mistake:
-        click.echo(f"dikin: {mistake}", err=True)
-        sys.exit(2)
+@main.command()
+@click.option(
+    "--learner",
+    "learners",
+    multiple=True,
+    metavar="NAME",
+    help="Only this learner; may be given several times. Default: all of the library's.",
+)
+@click.option(
+    "--environment",
+    "environments",
+    multiple=True,
+    metavar="NAME",
+    help="Only this environment; may be given several times. Default: all.",
+)
+@click.option("--rounds", type=click.IntRange(10), default=5_000, show_default=True)
+@click.option(
+    "--seeds",
+    type=click.IntRange(1),
+    help="Games a cell. Default: 8 where the compiled loop plays, 3 elsewhere.",
+)
+@click.option(
+    "--outsiders", is_flag=True, help="With pycma and nevergrad's SPSA too: dikin[compare]."
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("comparison"),
+    show_default=True,
+    help="Folder for compare.csv, games.csv and compare.png.",
+)
+@click.option("--workers", type=click.IntRange(1), default=2, show_default=True, help="Processes.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of all games.")
+def compare(
+    learners: tuple[str, ...],
+    environments: tuple[str, ...],
+    rounds: int,
+    seeds: int | None,
+    outsiders: bool,
+    out: Path,
+    workers: int,
+    seed: int,
+) -> None:
+    """Measure which learner to take: every learner in every environment.
+
+    Each learner is tuned by what the environment declares (smoothness, Lipschitz constant, range,
+    horizon, and its curvature where the learner must know one). The best in each environment is
+    marked, with all that the games do not tell apart from it; so is every cell in which an
+    assumption of the learner does not hold, and every learner that sees more than one value.
+
+    \b
+    Examples:
+      dikin compare
+      dikin compare --learner adaptivesmooth --learner fkm --rounds 100000
+      dikin compare --environment linear --outsiders
+    """  # noqa: D301 - click reads the backspace character
+    from rich.console import Console
+
+    from dikin.experiments.compare import Request
+    from dikin.experiments.compare import compare as run
+
+    request = Request(learners, environments, rounds, seeds, seed, workers, outsiders)
+    with mistakes():
+        run(request, out, Console())

@@ -1,0 +1,135 @@
+"""The learners of `dikin compare`, each built from what a game declares.
+
+Nothing is listed: every learner that the registry finds takes part, its arguments found by their
+names. One that asks for something else, or refuses the domain, is left out with the reason.
+"""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from dikin import registry
+from dikin.environments.base import Environment
+from dikin.environments.understated import Understated
+from dikin.errors import (
+    AssumptionWarning,
+    DikinError,
+    DomainError,
+    MissingPackageError,
+    ParameterError,
+    UnknownKindError,
+    did_you_mean,
+)
+from dikin.experiments.arenas import ARENAS, Arena, Told
+from dikin.experiments.outsiders import OUTSIDERS
+from dikin.feedback import Feedback
+from dikin.learners.base import Learner
+from dikin.learners.fkm import FKM
+from dikin.learners.hazan_levy import HazanLevy
+from dikin.learners.saha_tewari import SahaTewari
+
+BASES: tuple[type[Learner], ...] = (HazanLevy, SahaTewari, FKM)
+"""What a learner over learners chooses among: one for each of three assumptions."""
+
+
+class LeftOutError(DikinError):
+    """A learner cannot take part in a game; the message says why."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A learner in a game, ready to play."""
+
+    learner: Learner
+    world: Environment
+    broken: tuple[str, ...]
+    """The assumptions of the learner that the game does not keep."""
+
+
+def find_learners(names: Iterable[str], outsiders: bool) -> dict[str, type[Learner]]:
+    """The learners of these names, or all of the library's, and the outsiders if wanted."""
+    every: dict[str, type[Learner]] = registry.learners() | OUTSIDERS
+    wanted = [name.lower() for name in names]
+    for name in wanted:
+        if name not in every:
+            raise UnknownKindError(f"no learner is called {name!r}.{did_you_mean(name, every)}")
+    chosen = wanted or [*registry.learners()]
+    chosen += [name for name in OUTSIDERS if outsiders and name not in chosen]
+    return {name: every[name] for name in chosen}
+
+
+def find_arenas(names: Iterable[str]) -> dict[str, Arena]:
+    """The environments of these names, or all."""
+    wanted = [name.lower() for name in names]
+    for name in wanted:
+        if name not in ARENAS:
+            near = did_you_mean(name, ARENAS)
+            raise UnknownKindError(f"no environment of compare is called {name!r}.{near}")
+    return {name: ARENAS[name] for name in wanted or ARENAS}
+
+
+def enter(cls: type[Learner], arena: Arena, horizon: int, seed: int) -> Entry:
+    """A learner, tuned for a game by what that declares, and the game."""
+    world = arena.game(horizon, seed)
+    told = Told.of(arena, world, horizon)
+    if cls.feedback not in world.offers:
+        raise LeftOutError(f"must be told {cls.feedback.value}")
+    try:
+        given = _arguments(cls, world, told, seed)
+        learner = cls(world.domain, **given)
+    except MissingPackageError:
+        raise
+    except (ParameterError, DomainError) as refusal:
+        raise LeftOutError(str(refusal)) from refusal
+    known = learner.curvature_limit[0] if arena.told else 0.0
+    broken = _broken(learner, world, given.keys() & told.chosen)
+    return Entry(learner, Understated(world, known), broken)
+
+
+def _arguments(cls: type[Learner], world: Environment, told: Told, seed: int) -> dict[str, Any]:
+    """The arguments of a constructor besides the domain, by name."""
+    given: dict[str, Any] = {}
+    for name, parameter in [*inspect.signature(cls).parameters.items()][1:]:
+        optional = parameter.default is not parameter.empty
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            continue
+        if name == "seed":
+            given[name] = seed
+        elif name == "bases":
+            given[name] = [base(world.domain, **_arguments(base, world, told, 0)) for base in BASES]
+        elif name == "curvature" and optional and name in told.chosen:
+            continue  # not a constant of this game, and the learner can do without
+        elif name in told.constants:
+            given[name] = told.constants[name]
+        elif not optional:
+            raise LeftOutError(f"asks for {name!r}, which no game of compare declares")
+    if "smoothness" in given and "curvature" in given:
+        given["smoothness"] = max(given["smoothness"], given["curvature"])
+    return given
+
+
+def _broken(learner: Learner, world: Environment, chosen: Iterable[str]) -> tuple[str, ...]:
+    """What a learner assumes and a game does not keep."""
+    found = set(chosen)
+    for name in ("smoothness", "lipschitz"):
+        assumed = getattr(learner, name, None)
+        if assumed is not None and not getattr(world, name) <= assumed * (1 + 1e-9):
+            found.add(name)
+    # A learner that believes in no curvature at all is one for linear losses.
+    if learner.curvature_limit[0] == 0.0 and world.smoothness > 0.0:
+        found = {"linearity"}
+    return tuple(sorted(found))
+
+
+def sees_more(cls: type[Learner]) -> bool:
+    """Whether a learner is told more of a round than one value."""
+    return cls.feedback is not Feedback.VALUE
+
+
+def quietly() -> warnings.catch_warnings[None]:
+    """Assumptions that do not hold are marked in the table, not warned of."""
+    return warnings.catch_warnings(action="ignore", category=AssumptionWarning)

@@ -1,0 +1,220 @@
+"""Optimisers of other packages, asked and told like a learner, for comparison.
+
+They work in chart coordinates in units of the radius, z = v/R, so that the set lies in the unit
+ball around z = 0, and are told losses in [-1, 1]. They know no constraint: for a point outside the
+nearest point of the set is played, and they are told its loss plus the squared distance, so that
+going farther out never looks better. They make no use of curvature, and their state cannot be
+saved.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from importlib import import_module
+from math import nan, sqrt
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from dikin.domains.base import Array, Domain, whole
+from dikin.errors import MissingPackageError, NotSavableError
+from dikin.learners.base import Learner
+from dikin.streams import stream
+from dikin.units import strictly_positive
+
+SETTLED = 1e-10
+"""A step of CMA-ES, in units of the radius, that is none."""
+
+
+class Sent(NamedTuple):
+    """What is remembered of a query."""
+
+    candidate: Any
+    """The optimiser's own."""
+    point: Array
+    excess: float
+    """Squared distance from what it wanted to what was played."""
+
+
+def optional(package: str) -> Any:
+    """A package of the extra `compare`."""
+    try:
+        return import_module(package)
+    except ImportError as reason:
+        raise MissingPackageError(
+            f"{package} is not installed: pip install 'dikin[compare]'"
+        ) from reason
+
+
+class Outsider(Learner):
+    """An optimiser of another package; subclasses bring its ask and tell."""
+
+    package: ClassVar[str]
+    """Its name, as one imports it."""
+
+    def __init__(self, domain: Domain, loss_range: tuple[float, float], seed: int | None) -> None:
+        super().__init__(domain, loss_range, seed)
+        units = np.eye(self.geometry.size)
+        self._working = np.stack([self.geometry.outward(unit).ravel() for unit in units])
+
+    @abstractmethod
+    def _wanted(self) -> tuple[Any, Array]:
+        """The next candidate, and its coordinates z."""
+
+    @abstractmethod
+    def _believed(self) -> Array:
+        """The coordinates z that the optimiser would recommend."""
+
+    @abstractmethod
+    def _answered(self, candidate: Any, loss: float) -> None:
+        """Take in the loss of a candidate."""
+
+    @property
+    def center(self) -> Array:
+        return self._nearest(self._believed())[0]
+
+    def _nearest(self, z: Array) -> tuple[Array, float]:
+        """The point of the domain nearest to that of z, and their squared distance in z."""
+        domain, geometry = self.domain, self.geometry
+        displacement = domain.outward(z)
+        point = domain.center + domain.radius * displacement
+        if domain.margin(point) >= 0.0:
+            return point, 0.0
+        place = geometry.project(-self._working @ displacement.ravel(), geometry.start())
+        u = geometry.vector(place)
+        gap = displacement - geometry.outward(u)
+        return self._inside(u, self.units.point(geometry.outward(u).copy())), float(np.sum(gap**2))
+
+    def _propose(self) -> tuple[Array, float, Sent]:
+        candidate, z = self._wanted()
+        memo = Sent(candidate, *self._nearest(z))
+        return *self._vector(memo), memo
+
+    def _vector(self, memo: Sent) -> tuple[Array, float]:
+        return memo.point.copy(), 0.0
+
+    def _placed(self, u: Array, square: float) -> Array:
+        return u
+
+    def _learn(self, memo: Sent, loss: float, curvature: float) -> None:
+        self._answered(memo.candidate, loss + memo.excess)
+        self.rounds += 1
+
+    def _unknown(self, *_: Any, **__: Any) -> Any:
+        raise NotSavableError(f"the state of {type(self).__name__} is another package's own")
+
+    state = _numbers = _set_numbers = _memo_state = _memo_from = _unknown
+
+
+class CMA(Outsider):
+    """CMA-ES (Hansen) of the package cma, as it comes: first step 0.3, its own population size.
+
+    It ranks the losses of a generation: made for one function, and here every round has another.
+    Once its steps have shrunk to nothing, its mean is played.
+    """
+
+    package = "cma"
+
+    def __init__(
+        self,
+        domain: Domain,
+        *,
+        loss_range: tuple[float, float] = (-1.0, 1.0),
+        seed: int | None = None,
+    ) -> None:
+        super().__init__(domain, loss_range, seed)
+        normal = stream(seed, "learner").standard_normal
+        # A seed of NaN: it leaves NumPy's global generator alone and draws from ours.
+        options = {"verbose": -9, "seed": nan, "randn": lambda *shape: normal(shape)}
+        strategy = optional(self.package).CMAEvolutionStrategy
+        self._strategy = strategy(np.zeros(domain.dim), 0.3, options)
+        self._queue: list[Array] = []
+        self._answers: list[tuple[Array, float]] = []
+
+    @property
+    def _settled(self) -> bool:
+        """Smaller steps would soon be no numbers any more."""
+        return not self._strategy.sigma > SETTLED
+
+    def _wanted(self) -> tuple[Any, Array]:
+        if self._settled:
+            return None, self._believed()
+        if not self._queue:
+            self._queue = list(self._strategy.ask())
+        z = self._queue.pop(0)
+        return z, np.asarray(z, dtype=float)
+
+    def _believed(self) -> Array:
+        return np.asarray(self._strategy.mean, dtype=float)
+
+    def _answered(self, candidate: Any, loss: float) -> None:
+        if self._settled:
+            return
+        self._answers.append((candidate, loss))
+        if len(self._answers) >= self._strategy.popsize:
+            points, losses = zip(*self._answers, strict=True)
+            self._strategy.tell(list(points), list(losses))
+            self._queue, self._answers = [], []
+
+    def arguments(self) -> dict[str, Any]:
+        return {"loss_range": list(self.units.loss_range)}
+
+    @classmethod
+    def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
+        yield cls(domain, loss_range=(3, 11), seed=seed)
+
+
+class SPSA(Outsider):
+    """SPSA (Spall 1992) of the package nevergrad, with the gain that its source asks for.
+
+    Its own gain, 1e-5, is called arbitrary there and moves nothing. By the rule that is quoted, the
+    first step should be a reasonable one: 0.1 in every coordinate where the losses are steepest.
+    """
+
+    package = "nevergrad"
+
+    def __init__(
+        self,
+        domain: Domain,
+        horizon: int,
+        lipschitz: float,
+        *,
+        loss_range: tuple[float, float] = (-1.0, 1.0),
+        seed: int | None = None,
+    ) -> None:
+        super().__init__(domain, loss_range, seed)
+        self.horizon = whole(horizon, "horizon", 1, "the gain depends on it")
+        self.lipschitz = strictly_positive(lipschitz, "lipschitz")
+        nevergrad = optional(self.package)
+        space = nevergrad.p.Array(shape=(domain.dim,))
+        words = stream(seed, "learner").integers(2**32, size=8, dtype=np.uint32)
+        space.random_state = np.random.RandomState(words)
+        optimizer = nevergrad.optimizers.SPSA(parametrization=space, budget=self.horizon)
+        slope = self.units.slope(self.lipschitz) * sqrt(domain.dim)
+        optimizer.a = 0.1 / slope * (1.0 + optimizer.A) ** 0.602
+        self._optimizer = optimizer
+
+    def _wanted(self) -> tuple[Any, Array]:
+        candidate = self._optimizer.ask()
+        return candidate, np.asarray(candidate.value, dtype=float)
+
+    def _believed(self) -> Array:
+        return np.asarray(self._optimizer.t, dtype=float)
+
+    def _answered(self, candidate: Any, loss: float) -> None:
+        self._optimizer.tell(candidate, loss)
+
+    def arguments(self) -> dict[str, Any]:
+        return {
+            "horizon": self.horizon,
+            "lipschitz": self.lipschitz,
+            "loss_range": list(self.units.loss_range),
+        }
+
+    @classmethod
+    def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
+        yield cls(domain, 1000, 1.0 / domain.radius, loss_range=(3, 11), seed=seed)
+
+
+OUTSIDERS: dict[str, type[Outsider]] = {cls.kind: cls for cls in (CMA, SPSA)}

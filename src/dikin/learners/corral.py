@@ -1,0 +1,314 @@
+"""Corral (Agarwal, Luo, Neyshabur, Schapire, COLT 2017): a learner over learners.
+
+M bases propose a point each, one of them is played, and mirror descent with the log barrier moves
+the shares p towards the base that does best. With l_t = (1 + f_t)/2, gamma = 1/T, b = exp(1/ln T),
+p_1 = 1/M, eta_{1,i} = eta and rho_{1,i} = 2M:
+
+    pbar    = (1 - gamma) p + gamma/M,   i_t ~ pbar,   x_t the point of base i_t
+    L       = (l_t/pbar_i) e_i,  i = i_t,
+    1/p_j  <- 1/p_j + eta_j (L_j - lambda),   lambda in [0, L_i] so that the new p sum to one
+    base i_t learns from f_t/pbar_i, the others from 0 at the points that they proposed
+    if 1/pbar_j > rho_j:  rho_j = 2/pbar_j,  eta_j <- b eta_j,  base j starts anew for range rho_j
+
+In the paper a base is told l_t/pbar_i; f_t/pbar_i has half the range, and the same regret. Each
+base is told the curvature of every round: what it learns from is sigma_t-strongly convex on
+average.
+
+Regret, up to logarithms and for every base i: M/eta + T eta - E[rho_i]/eta + E[rho_i^alpha] R_i,
+where base i alone has the regret R_i, and E[rho^alpha] R_i when its losses are weighted. A learner
+is tuned by the range of its losses, rho here, and not by their second moment, which is smaller: a
+regret of order B^alpha in the range B is what counts. That is 1 for the methods of rate sqrt(T),
+2/3 for `saha_tewari` and 1/2 for `fkm`, twice what tunings for the moment would have. Where
+alpha = 1 the theorem wants eta = 1/(40 R_i ln T); the default sqrt(M/T) is that of M fixed points.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import erfc, exp, log, sqrt
+from typing import Any, Self
+
+import numpy as np
+
+from dikin import streams
+from dikin.domains.base import Array, Domain, whole
+from dikin.errors import CertificateVoidWarning, PaperConstantsWarning, ParameterError
+from dikin.feedback import Feedback
+from dikin.learners.base import Learner, Memo
+from dikin.learners.fkm import FKM
+from dikin.learners.hazan_levy import HazanLevy
+from dikin.learners.saha_tewari import SahaTewari
+from dikin.units import LossRange, strictly_positive
+
+
+@dataclass(slots=True)
+class Proposed:
+    """What is remembered of a query: the point, whose it was, and what every base proposed."""
+
+    point: Array
+    played: int
+    weight: float
+    """1/pbar of the base that was played."""
+    starts: tuple[int, ...]
+    """How often each base had started anew: what is for an earlier life of a base is not told."""
+    memos: tuple[Memo, ...]
+
+
+class Corral(Learner):
+    """Learner that plays nearly as well as the best of its `bases`, learners of one value each.
+
+    Of the bases given only the kind and the arguments are used; their randomness comes from `seed`,
+    and the range of their losses from `loss_range`.
+
+    >>> from dikin import Ball, HazanLevy, SahaTewari
+    >>> disc, T = Ball(2), 1000
+    >>> curved = HazanLevy(disc, T, smoothness=1.0, curvature=0.5)
+    >>> learner = Corral(disc, [curved, SahaTewari(disc, T, smoothness=1.0)], T, seed=1)
+    >>> learner.tell(learner.ask(), 0.3)
+    >>> learner.shares.sum().round(12)
+    np.float64(1.0)
+    """
+
+    def __init__(
+        self,
+        domain: Domain,
+        bases: Sequence[Learner],
+        horizon: int,
+        *,
+        eta: float | None = None,
+        loss_range: LossRange = (-1.0, 1.0),
+        seed: int | None = None,
+    ) -> None:
+        super().__init__(domain, loss_range, seed)
+        self.horizon = whole(horizon, "horizon", 2, "the rates contain ln T")
+        given = _several(bases)
+        self._recipes = [self._recipe(base) for base in given]
+        count = len(given)
+        self.eta = sqrt(count / self.horizon) if eta is None else strictly_positive(eta, "eta")
+        self._limits = [base.curvature_limit for base in given]
+        self._noise = streams.Noise(streams.stream(seed, "learner"), 1)
+        self._inverse = [float(count)] * count
+        """1/p."""
+        self._etas, self._rhos = [self.eta] * count, [2.0 * count] * count
+        self._starts = [0] * count
+        self._bases = [self._started(i, rho) for i, rho in enumerate(self._rhos)]
+
+    @property
+    def shares(self) -> Array:
+        """The probabilities pbar with which the bases are played."""
+        gamma, count = 1.0 / self.horizon, len(self._bases)
+        return np.array([(1.0 - gamma) / each + gamma / count for each in self._inverse])
+
+    @property
+    def center(self) -> Array:
+        """The centre of the base with the largest share."""
+        return self._bases[int(np.argmin(self._inverse))].center
+
+    @cached_property
+    def curvature_limit(self) -> tuple[float, str]:
+        """The most that any base believes; the others are told as much as they do."""
+        return max(self._limits)
+
+    def _recipe(self, base: Learner) -> tuple[type[Learner], dict[str, Any]]:
+        """What a base is made from."""
+        name, spec = base.__class__.__name__, self._domain_spec()
+        if base.feedback is not Feedback.VALUE:
+            raise ParameterError(
+                f"{name} must be told {base.feedback.value}; Corral hands on one loss a round: "
+                "choose bases that learn from values"
+            )
+        if base.domain is not self.domain and (spec is None or base._domain_spec() != spec):
+            raise ParameterError(
+                f"{name} plays on {base.domain} and Corral on another domain, {self.domain}: give "
+                "both the same"
+            )
+        return base.__class__, base.arguments()
+
+    def _started(self, i: int, rho: float) -> Learner:
+        """Base i before its first round, for losses that are rho times as large."""
+        kind, arguments = self._recipes[i]
+        half = rho * self.units.loss_scale
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", PaperConstantsWarning)  # said when the base was given
+            seed = int(self._chance() * 2**53)
+            return kind._anew(self.domain, arguments | {"loss_range": [-half, half]}, seed)
+
+    def _chance(self) -> float:
+        """A uniform number, from the normal one that the learner's stream gives."""
+        return 0.5 * erfc(float(self._noise.draw()[0]) / sqrt(2.0))
+
+    # --- a round -------------------------------------------------------------------------------
+
+    def _propose(self) -> tuple[Array, float, Proposed]:
+        shares = self.shares
+        played = min(int(np.searchsorted(shares.cumsum(), self._chance())), shares.size - 1)
+        memos = tuple(base._propose()[2] for base in self._bases)
+        base = self._bases[played]
+        point = base._placed(*base._vector(memos[played]))
+        weight = 1.0 / float(shares[played])
+        memo = Proposed(point, played, weight, tuple(self._starts), memos)
+        return *self._vector(memo), memo
+
+    def _vector(self, memo: Proposed) -> tuple[Array, float]:
+        """The point itself: it is the bases that work."""
+        return memo.point.copy(), 0.0
+
+    def _placed(self, u: Array, square: float) -> Array:
+        return u
+
+    def _learn(self, memo: Proposed, loss: float, curvature: float) -> None:
+        suffered = 0.5 * (1.0 + loss) * memo.weight
+        inverse = stepped(self._inverse, self._etas, memo.played, suffered)
+        anew = self._outgrown(inverse)
+        self._teach(memo, loss, curvature, anew.keys())
+        self._inverse = inverse
+        for i, (rho, base) in anew.items():
+            self._rhos[i], self._bases[i] = rho, base
+            self._etas[i] *= exp(1.0 / log(self.horizon))
+            self._starts[i] += 1
+        self.rounds += 1
+
+    def _outgrown(self, inverse: list[float]) -> dict[int, tuple[float, Learner]]:
+        """The bases whose weight would leave their range, started anew, and the new ranges."""
+        gamma, count = 1.0 / self.horizon, len(inverse)
+        weights = [1.0 / ((1.0 - gamma) / each + gamma / count) for each in inverse]
+        return {
+            i: (2.0 * weight, self._started(i, 2.0 * weight))
+            for i, (weight, rho) in enumerate(zip(weights, self._rhos, strict=True))
+            if weight > rho
+        }
+
+    def _teach(self, memo: Proposed, loss: float, curvature: float, outgrown: Any) -> None:
+        """Every base learns from its share of the answer, or, if one cannot, none does."""
+        kept = [(base.rounds, _copied(base._numbers())) for base in self._bases]
+        try:
+            with warnings.catch_warnings():
+                # A base's certificate means nothing here: its losses are not those of the game.
+                warnings.simplefilter("ignore", CertificateVoidWarning)
+                for i, base in enumerate(self._bases):
+                    if memo.starts[i] != self._starts[i] or i in outgrown:
+                        continue
+                    rho = self._rhos[i]
+                    f = loss * memo.weight / rho if i == memo.played else 0.0
+                    most = base.units.curvature(base.curvature_limit[0])
+                    base._learn(memo.memos[i], f, min(curvature / rho, most))
+        except BaseException:
+            for base, (rounds, numbers) in zip(self._bases, kept, strict=True):
+                base.rounds = rounds
+                base._set_numbers(numbers)
+            raise
+
+    # --- state ---------------------------------------------------------------------------------
+
+    def arguments(self) -> dict[str, Any]:
+        return {
+            "bases": [{"learner": kind.kind, "arguments": own} for kind, own in self._recipes],
+            "horizon": self.horizon,
+            "eta": self.eta,
+            "loss_range": list(self.units.loss_range),
+        }
+
+    @classmethod
+    def _anew(cls, domain: Domain, arguments: dict[str, Any], seed: int | None = None) -> Self:
+        from dikin import registry  # which imports every learner, and so this one
+
+        bases = [
+            registry.find(base["learner"], registry.learners(), "learner")._anew(
+                domain, base["arguments"]
+            )
+            for base in arguments["bases"]
+        ]
+        return cls(domain, **(arguments | {"bases": bases}), seed=seed)
+
+    def _numbers(self) -> dict[str, Any]:
+        return {
+            "inverse": tuple(self._inverse),
+            "etas": tuple(self._etas),
+            "rhos": tuple(self._rhos),
+            "starts": tuple(self._starts),
+            "bases": tuple(
+                {
+                    "rounds": base.rounds,
+                    "generator": base._noise.state(),
+                    "numbers": base._numbers(),
+                }
+                for base in self._bases
+            ),
+        }
+
+    def _set_numbers(self, numbers: dict[str, Any]) -> None:
+        self._inverse, self._etas = list(numbers["inverse"]), list(numbers["etas"])
+        self._rhos, self._starts = list(numbers["rhos"]), list(numbers["starts"])
+        before = self._noise.state()
+        self._bases = [self._started(i, rho) for i, rho in enumerate(self._rhos)]
+        self._noise.restore(before)  # their seeds are drawn for nothing: the generators are kept
+        for base, kept in zip(self._bases, numbers["bases"], strict=True):
+            base.rounds = kept["rounds"]
+            base._noise.restore(kept["generator"])
+            base._set_numbers(kept["numbers"])
+
+    def _memo_state(self, memo: Proposed) -> tuple[Any, ...]:
+        memos = tuple(
+            base._memo_state(part) if start == now else None
+            for base, part, start, now in zip(
+                self._bases, memo.memos, memo.starts, self._starts, strict=True
+            )
+        )
+        return memo.point, memo.played, memo.weight, memo.starts, memos
+
+    def _memo_from(self, state: tuple[Any, ...]) -> Proposed:
+        point, played, weight, starts, parts = state
+        memos = tuple(
+            None if part is None else base._memo_from(part)
+            for base, part in zip(self._bases, parts, strict=True)
+        )
+        return Proposed(point, played, weight, starts, memos)
+
+    @classmethod
+    def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
+        bend, slope = 1.0 / domain.radius**2, 1.0 / domain.radius
+        curved, smooth = HazanLevy(domain, 1000, bend, 0.5 * bend), SahaTewari(domain, 1000, bend)
+        yield cls(domain, [curved, smooth], 1000, seed=seed)
+        # So fast that a base starts anew within a few rounds.
+        bases = [FKM(domain, 1000, slope), curved]
+        yield cls(domain, bases, 50, eta=5.0, loss_range=(3, 11), seed=seed)
+
+
+def stepped(inverse: list[float], etas: list[float], played: int, loss: float) -> list[float]:
+    """1/p after a step of mirror descent with the log barrier, from a loss >= 0 of one base.
+
+    lambda is a root of sum_j 1/(1/p_j + eta_j (L_j - lambda)) - 1, convex and increasing. No new p
+    exceeds one, so lambda is at most (1/p_j - 1)/eta_j for every other base, and up to there no
+    denominator is below one: Newton's method falls from that point monotonically onto the root.
+    """
+    most = [(a - 1.0) / eta for a, eta in zip(inverse, etas, strict=True)]
+    lam = min(loss, *most[:played], *most[played + 1 :])
+    while True:
+        moved = [a - eta * lam for a, eta in zip(inverse, etas, strict=True)]
+        moved[played] += etas[played] * loss
+        excess = sum(1.0 / a for a in moved) - 1.0
+        slope = sum(eta / a**2 for a, eta in zip(moved, etas, strict=True))
+        below = lam - excess / slope
+        if not below < lam:  # the root, to rounding, which the last factor makes up for
+            return [max(a * (1.0 + excess), 1.0) for a in moved]
+        lam = below
+
+
+def _several(bases: Any) -> Sequence[Learner]:
+    if isinstance(bases, Learner) or not all(isinstance(base, Learner) for base in bases):
+        raise ParameterError(f"bases must be learners such as FKM(domain, ...), got {bases!r}")
+    if len(bases) < 2:
+        raise ParameterError(f"Corral chooses among two bases or more, got {len(bases)}")
+    return list(bases)
+
+
+def _copied(value: Any) -> Any:
+    """Nested numbers that nothing will write into."""
+    if isinstance(value, np.ndarray):
+        return value.copy()
+    if isinstance(value, tuple):
+        return tuple(map(_copied, value))
+    return {key: _copied(part) for key, part in value.items()} if isinstance(value, dict) else value

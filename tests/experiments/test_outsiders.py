@@ -1,0 +1,124 @@
+"""Optimisers of other packages under the learners' interface."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import dikin
+from dikin.checks import learner as laws
+from dikin.cli import main
+from dikin.errors import MissingPackageError, NotSavableError
+from dikin.experiments import outsiders
+from dikin.experiments.outsiders import CMA, OUTSIDERS, SPSA, Outsider
+
+DOMAINS = [
+    dikin.Ball(3, 2.0, [1.0, 1.0, -5.0]),
+    dikin.Box([0.0], [0.01]),
+    dikin.Simplex(3),
+    dikin.Affine(dikin.Ball(2), [[2.0, 1.0], [0.0, 0.5]], [3.0, 3.0]),
+]
+
+
+@pytest.mark.parametrize("kind", OUTSIDERS)
+@pytest.mark.parametrize("domain", DOMAINS, ids=repr)
+def test_outsiders_keep_the_laws_that_need_no_state(kind: str, domain: dikin.Domain) -> None:
+    def make(seed: int) -> Outsider:
+        return next(OUTSIDERS[kind].examples(domain, seed))
+
+    laws.check_queries_are_answered_in_any_order(make, 0)
+    for pattern in ("driving", "alternating"):
+        learner = make(0)
+        for query in laws.play(learner, 60, pattern):
+            assert domain.contains(query.point)
+            assert domain.contains(learner.center)
+
+
+@pytest.mark.parametrize("kind", OUTSIDERS)
+def test_one_seed_is_one_play_and_no_global_generator_is_touched(kind: str) -> None:
+    next(OUTSIDERS[kind].examples(dikin.Ball(2), 1))  # what importing draws is not ours
+    before = np.random.get_state()[1]  # noqa: NPY002
+    games = []
+    for seed in (1, 1, 2):
+        (learner,) = OUTSIDERS[kind].examples(dikin.Ball(2), seed)
+        games.append([query.point.tolist() for query in laws.play(learner, 40)])
+    assert games[0] == games[1] != games[2]
+    assert np.array_equal(before, np.random.get_state()[1])  # noqa: NPY002
+
+
+@pytest.mark.parametrize("kind", OUTSIDERS)
+def test_outsiders_cannot_be_saved_and_say_so(kind: str, tmp_path: Path) -> None:
+    (learner,) = OUTSIDERS[kind].examples(dikin.Ball(2), 1)
+    with pytest.raises(NotSavableError, match="another package's own"):
+        learner.save(tmp_path / "learner.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("kind", OUTSIDERS)
+def test_outsiders_learn(kind: str) -> None:
+    """A plain bowl without noise: within 300 rounds the centre is near its bottom."""
+    target = np.array([0.4, -0.3])
+    (learner,) = OUTSIDERS[kind].examples(dikin.Ball(2), 5)
+    for _ in range(300):
+        query = learner.ask()
+        learner.tell(query, 3.0 + 2.0 * float(np.sum((query.point - target) ** 2)))
+    assert np.linalg.norm(learner.center - target) < 0.1
+
+
+class Wanderer(Outsider):
+    """Wants one point, and remembers what it is told."""
+
+    def __init__(self, domain: dikin.Domain, z: Any) -> None:
+        super().__init__(domain, (-1.0, 1.0), 0)
+        self.z, self.heard = np.array(z), 0.0
+
+    def _wanted(self) -> tuple[Any, Any]:
+        return None, self.z
+
+    def _believed(self) -> Any:
+        return self.z
+
+    def _answered(self, candidate: Any, loss: float) -> None:
+        self.heard = loss
+
+    def arguments(self) -> dict[str, Any]:
+        return {}
+
+    @classmethod
+    def examples(cls, domain: dikin.Domain, seed: int) -> Any:
+        yield cls(domain, np.zeros(domain.dim))
+
+
+def test_outside_the_nearest_point_is_played_and_the_distance_told() -> None:
+    box = dikin.Box([-1.0, -1.0], [3.0, 3.0])  # radius 2 sqrt(2) around (1, 1)
+    learner = Wanderer(box, [1.0, 0.25])
+    query = learner.ask()
+    far = 2 * 2**0.5
+    assert query.point == pytest.approx([3.0, 1 + 0.25 * far], abs=1e-6)
+    learner.tell(query, 0.2)
+    assert learner.heard == pytest.approx(0.2 + (1.0 - 2.0 / far) ** 2, abs=1e-6)
+    inside = Wanderer(box, [0.1, -0.2])
+    query = inside.ask()
+    inside.tell(query, 0.2)
+    assert query.point == pytest.approx([1 + 0.1 * far, 1 - 0.2 * far])
+    assert inside.heard == 0.2
+
+
+@pytest.mark.parametrize(("cls", "arguments"), [(CMA, ()), (SPSA, (100, 1.0))])
+def test_a_missing_package_is_named_with_the_remedy(
+    cls: Any, arguments: tuple[Any, ...], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def absent(name: str) -> None:
+        raise ImportError(name)
+
+    monkeypatch.setattr(outsiders, "import_module", absent)
+    with pytest.raises(MissingPackageError, match=r"pip install 'dikin\[compare\]'"):
+        cls(dikin.Ball(2), *arguments)
+    options = ["--learner", cls.kind, "--environment", "zero", "--rounds", "50", "--workers", "1"]
+    result = CliRunner().invoke(main, ["compare", "--out", str(tmp_path), *options])
+    assert result.exit_code == 2
+    assert "pip install 'dikin[compare]'" in result.output
