@@ -25,6 +25,19 @@ def main() -> None:
 main.add_command(study)
 
 
+@contextmanager
+def mistakes() -> Iterator[None]:
+    """Ends the program with a sentence where a mistake was made, by the user or by us."""
+    try:
+        yield
+    except CheckFailedError as broken:
+        click.echo(f"A BOUND IS BROKEN: {broken}", err=True)
+        sys.exit(1)
+    except DikinError as mistake:
+        click.echo(f"dikin: {mistake}", err=True)
+        sys.exit(2)
+
+
 @main.command()
 @click.option(
     "--quick", "effort", flag_value="quick", default="quick", help="Minutes. The default."
@@ -143,19 +156,6 @@ def rates(effort: str, out: Path, workers: int, learners: tuple[str, ...], seed:
         run(request, out, Console())
 
 
-@contextmanager
-def mistakes() -> Iterator[None]:
-    """Ends the program with a sentence where a mistake was made, by the user or by us."""
-    try:
-        yield
-    except CheckFailedError as broken:
-        click.echo(f"A BOUND IS BROKEN: {broken}", err=True)
-        sys.exit(1)
-    except DikinError as mistake:
-        click.echo(f"dikin: {mistake}", err=True)
-        sys.exit(2)
-
-
 @main.command()
 @click.option(
     "--learner",
@@ -218,8 +218,5 @@ def compare(
     from dikin.experiments.compare import compare as run
 
     request = Request(learners, environments, rounds, seeds, seed, workers, outsiders)
-    try:
+    with mistakes():
         run(request, out, Console())
-    except DikinError as mistake:
-        click.echo(f"dikin: {mistake}", err=True)
-        sys.exit(2)

@@ -31,6 +31,7 @@ from dikin.learners.agarwal_dekel_xiao import AgarwalDekelXiao
 from dikin.learners.aogd import AOGD
 from dikin.learners.bandit_newton import BanditNewton
 from dikin.learners.base import Learner
+from dikin.learners.corral import Corral
 from dikin.learners.fkm import FKM
 from dikin.learners.hazan_levy import HazanLevy
 from dikin.learners.ito import Ito
@@ -109,6 +110,24 @@ class Told:
         return self.kind(world.domain, **known, loss_range=world.loss_range, seed=seed)
 
 
+@dataclass(frozen=True)
+class Corralled:
+    """Corral over bases, at the rate T^(-slowness)."""
+
+    bases: tuple[Told, ...]
+    slowness: Fraction
+    kind: type[Learner] = Corral
+
+    def __str__(self) -> str:
+        names = ", ".join(base.kind.__name__ for base in self.bases)
+        return f"Corral({names}; eta = T^(-{self.slowness}))"
+
+    def start(self, world: Environment, horizon: int, seed: int) -> Learner:
+        bases = [base.start(world, horizon, seed) for base in self.bases]
+        eta = float(horizon) ** -float(self.slowness)
+        return Corral(world.domain, bases, horizon, eta=eta, loss_range=world.loss_range, seed=seed)
+
+
 def constant(world: Environment, name: str) -> float:
     """A constant of all losses of an environment, by the name that learners have for it."""
     return world.curvature(1) if name == "curvature" else float(getattr(world, name))
@@ -119,7 +138,7 @@ class Ground:
     """A learner, its losses, its bound, and how far it is played."""
 
     key: str
-    player: Told
+    player: Told | Corralled
     losses: Losses
     bound: Bound
     farthest: int = 10**7
@@ -175,6 +194,9 @@ LISTED = (
     Ground("agarwal-dekel-xiao", told(AgarwalDekelXiao, "horizon lipschitz curvature"),
            CURVED_CONE, bound("2/3", "1/3")),
     Ground("saha-tewari", told(SahaTewari, "horizon smoothness"), RIDGE, bound("2/3", "1/3")),
+    Ground("corral", Corralled((told(SahaTewari, "horizon smoothness"),
+                                told(FKM, "horizon lipschitz")), Fraction(2, 3)),
+           RIDGE, bound("2/3"), **by_hand(8, 300_000, 90.0)),
     Ground("hazan-levy", told(HazanLevy, "horizon smoothness curvature"), BOWL,
            bound("1/2", "1/2"), seeds=64),
     Ground("ito", told(Ito, "horizon smoothness curvature"),

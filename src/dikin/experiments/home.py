@@ -7,7 +7,6 @@ mean regret at each horizon.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from math import log10
 from pathlib import Path
 from typing import Any
 
@@ -248,6 +247,6 @@ def screen_table(lines: list[Line]) -> Table:
             f"{line.fit.exponent:.3f}",
             f"{line.fit.low:.3f}-{line.fit.high:.3f}",
             f"{line.gap:+.3f}{' !' if abs(line.gap) > BAND else ''}",
-            f"10^{log10(line.horizons[-1]):.3g}",
+            f"{int(line.horizons[-1]):,}",
         )
     return shown
