@@ -15,9 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 import dikin
 from dikin import errors
+from dikin.cli import main
 from dikin.studies import journal
 from dikin.studies.journal import Journal
 from studies.small import begin, fresh, step
@@ -78,6 +80,19 @@ def test_damage_is_noticed(played: str, what: str) -> None:
     with pytest.raises(errors.StateError, match="altered or damaged"):
         dikin.Study(played, name)
     assert Path(played).read_bytes() == before
+
+
+def test_a_damaged_study_hides_no_other_and_can_be_deleted(played: str) -> None:
+    alter(played, DAMAGE["a loss"])
+    dikin.Study(played, "b", fresh()).close()
+    listed = CliRunner().invoke(main, ["study", "list", "--store", played])
+    assert listed.exit_code == 0
+    assert "a\tnot readable" in listed.output
+    assert "b\t0 rounds" in listed.output
+    dikin.Study.delete(played, "a")
+    assert dikin.Study.names(played) == ["b"]
+    with pytest.raises(errors.UnknownStudyError):
+        dikin.Study.delete(played, "a")
 
 
 def test_without_seals_an_altered_loss_would_be_believed(

@@ -115,8 +115,7 @@ class SourceCache(FunctionCache):
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         found = self._find(sig, target_context) if all(map(ours, sig)) else None
         if found is None:
-            kinds = " and ".join(kernel.instance_class.__name__ for kernel in (sig[0][0], sig[1]))
-            sys.stderr.write(f"dikin: compiling the loop for {kinds}, once ...\n")
+            sys.stderr.write(f"dikin: compiling the loop for {kinds(*sig[:2])}, once ...\n")
         return found
 
     def _find(self, sig: Any, target_context: Any) -> Any:
@@ -129,6 +128,13 @@ class SourceCache(FunctionCache):
     def save_overload(self, sig: Any, data: Any) -> None:
         if all(map(ours, sig)):
             super().save_overload(sig, data)
+
+
+def kinds(player: Any, world: Any) -> str:
+    """What a loop is compiled for, by the names of its parts."""
+    parts = [part for part in player if isinstance(part, types.BaseNamedTuple)]
+    named = parts if len(parts) > 1 else [player, *parts]
+    return " + ".join(part.instance_class.__name__ for part in (*reversed(named), world))
 
 
 def ours(kind: Any) -> bool:

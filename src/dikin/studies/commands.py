@@ -11,7 +11,7 @@ from typing import Any, ParamSpec
 
 import click
 
-from dikin.errors import DikinError
+from dikin.errors import DikinError, StateError
 
 P = ParamSpec("P")
 
@@ -150,8 +150,11 @@ def list_(store: str) -> None:
     if not names:
         click.echo(f"{store} has no studies", err=True)
     for name in names:
-        with Study(store, name) as found:
-            click.echo(f"{name}\t{found.rounds} rounds\t{len(found.open_queries)} open")
+        try:
+            with Study(store, name) as found:
+                click.echo(f"{name}\t{found.rounds} rounds\t{len(found.open_queries)} open")
+        except StateError as damage:
+            click.echo(f"{name}\tnot readable: {damage}")
 
 
 @study.command()

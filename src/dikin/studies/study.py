@@ -161,8 +161,16 @@ class Study:
     @staticmethod
     def delete(url: str | os.PathLike[str], name: str) -> None:
         """Remove a study with its whole history; clients that hold it get an error."""
-        with Study(url, name) as study, study._session.turn():
-            study._journal.delete()
+        database = open_database(url, PATIENCE)
+        kept = Journal(database, name)
+        session = Session(database, kept, 0.0)
+        try:
+            if not session.patiently(lambda _: kept.find(), None):
+                raise _unknown(database, name)
+            with session.turn():  # not opened before: it may be damaged
+                kept.delete()
+        finally:
+            session.close()
 
     def close(self) -> None:
         """Let go of the database; the study stays in it."""
