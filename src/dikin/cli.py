@@ -115,9 +115,11 @@ def reproduce(
 
 @main.command()
 @click.option(
-    "--quick", "effort", flag_value="quick", default="quick", help="A minute or two. The default."
+    "--quick", "effort", flag_value="quick", default="quick", help="A few minutes. The default."
 )
-@click.option("--full", "effort", flag_value="full", help="Ten times as far, twice the games.")
+@click.option(
+    "--full", "effort", flag_value="full", help="Ten times as far, twice the games: half an hour."
+)
 @click.option(
     "--out",
     type=click.Path(path_type=Path),

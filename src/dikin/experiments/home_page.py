@@ -25,7 +25,7 @@ def render(folder: Path) -> str:
             band=BAND,
             table=_table(rows, last),
             misses=_misses(rows),
-            newton=_newton_slope(),
+            newton=newton_slope(),
             logarithms=_logarithms(read_rows(folder / "logarithms.csv"), rows),
         )
     )
@@ -44,18 +44,22 @@ def _table(rows: list[Row], last: dict[str, Row]) -> str:
             f"{float(r['bound_slope']):.3f}",
             f"{int(last[r['ground']]['horizon']):,}",
             r["games"],
-            f"{float(last[r['ground']]['regret']):,.4g}",
+            _three_digits(float(last[r["ground"]]["regret"])),
         ]
         for r in rows
     ]
     return markdown(f"{head} | largest T | games | regret", cells)
 
 
+def _three_digits(value: float) -> str:
+    return f"{float(f'{value:.3g}'):,.10g}"
+
+
 def _misses(rows: list[Row]) -> str:
     """A sentence on the rows that lie outside the band."""
     missed = [r for r in rows if abs(float(r["gap"])) > BAND]
     widest = max((r for r in rows if r not in missed), key=lambda r: abs(float(r["gap"])))
-    within = f"the widest gap within it is {float(widest['gap']):+.3f}, of `{widest['learner']}`"
+    within = f"the widest gap is {float(widest['gap']):+.3f}, of `{widest['learner']}`"
     if not missed:
         return f"Every row lies within {BAND} of the proved exponent; {within}."
     named = ", ".join(
@@ -64,7 +68,7 @@ def _misses(rows: list[Row]) -> str:
     return f"Outside {BAND} of the proved exponent: {named}. For the others, {within}."
 
 
-def _newton_slope() -> float:
+def newton_slope() -> float:
     """The slope of what exploring costs BanditNewton: (2/eta) ln(1 + eta q T/4), q the curvature.
 
     On a parabola A grows by eta q/4 a round from A = 1, and a round costs q/(2 A).
@@ -85,8 +89,8 @@ def _logarithms(fits: list[Row], rows: list[Row]) -> str:
         [
             f"`{names[f['ground']]}`",
             f"{float(f['start']):.3g} + {float(f['step']):.3g} ln T",
-            f"{float(f['misfit']):.1%}",
-            f"{float(f['power_misfit']):.1%}",
+            f"{float(f['misfit']):.2%}",
+            f"{float(f['power_misfit']):.2%}",
         ]
         for f in fits
     ]
