@@ -177,7 +177,7 @@ def rates(effort: str, out: Path, workers: int, learners: tuple[str, ...], seed:
 @click.option(
     "--seeds",
     type=click.IntRange(1),
-    help="Games a cell. Default: 8 where the compiled loop plays, 3 elsewhere.",
+    help="Games a cell. Default: 8 where the compiled loop plays, 4 elsewhere.",
 )
 @click.option(
     "--outsiders", is_flag=True, help="With pycma and nevergrad's SPSA too: dikin[compare]."

@@ -20,6 +20,7 @@ from dikin.experiments import matrix
 from dikin.experiments.arenas import ARENAS, Told
 from dikin.experiments.entrants import LeftOutError, enter, find_learners
 from dikin.experiments.matrix import Cell, Matrix, half_interval, ties
+from dikin.experiments.still import Still
 from dikin.feedback import Feedback
 
 HORIZON = 400
@@ -107,8 +108,18 @@ def test_mistakes_end_with_status_2_and_a_sentence(
 
 
 def test_every_learner_of_the_library_is_asked() -> None:
-    assert find_learners([], outsiders=False) == registry.learners()
-    assert set(find_learners([], outsiders=True)) - set(registry.learners()) == {"cma", "spsa"}
+    own = set(registry.learners())
+    assert set(find_learners([], outsiders=False)) == own | {"still"}
+    assert set(find_learners([], outsiders=True)) == own | {"still", "cma", "spsa"}
+
+
+def test_standing_still_is_no_way_to_play() -> None:
+    """In every arena the centre pays some hundredths of half the losses' range every round."""
+    for arena in ARENAS.values():
+        entry = enter(Still, arena, HORIZON, 1)
+        readable(entry.learner, entry.world)(HORIZON)
+        regret = entry.world.total_loss - entry.world.best()[1]
+        assert regret / entry.learner.units.loss_scale / HORIZON > 0.03, arena.name
 
 
 @pytest.mark.parametrize("name", ARENAS)

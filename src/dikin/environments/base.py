@@ -19,6 +19,9 @@ from dikin.domains.base import Array, Domain
 from dikin.errors import FeedbackError, ParameterError
 from dikin.feedback import Feedback
 from dikin.kernel import compiled
+from dikin.units import number
+
+DEEPEST = 0.85
 
 
 class World(Protocol):
@@ -175,5 +178,12 @@ class Environment(ABC):
         return self.domain.outward(v / np.linalg.norm(v)).ravel()
 
     def _inner_point(self, depth: float) -> Array:
-        """A random point at `depth` times the inradius from the centre, flattened."""
+        """A random point at `depth` times the inradius from the centre, flattened.
+
+        At most 0.85, so that there is room for what noise does to the best point.
+        """
+        if not 0.0 <= number(depth, "depth") <= DEEPEST:
+            raise ParameterError(
+                f"depth is a share of the inradius from 0, the centre, to {DEEPEST}; got {depth!r}"
+            )
         return self.domain.center.ravel() + depth * self.domain.inradius * self._direction()

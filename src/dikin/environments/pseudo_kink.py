@@ -25,7 +25,8 @@ from dikin.units import strictly_positive, whole
 class PseudoKink(Environment):
     """Losses of a given Lipschitz constant, each a function of one known product z_t.x.
 
-    `contexts` is how many different z_t there are.
+    `contexts` is how many different z_t there are, `depth` how far from the centre theta lies, as a
+    share of the inradius.
 
     >>> from dikin import Ball
     >>> game = PseudoKink(Ball(2), lipschitz=1.0, contexts=3, seed=1)
@@ -37,18 +38,23 @@ class PseudoKink(Environment):
     smoothness = inf
 
     def __init__(
-        self, domain: Domain, lipschitz: float = 1.0, contexts: int = 64, seed: int | None = None
+        self,
+        domain: Domain,
+        lipschitz: float = 1.0,
+        contexts: int = 64,
+        seed: int | None = None,
+        *,
+        depth: float = 0.2,
     ) -> None:
         super().__init__(domain, seed)
         lipschitz = strictly_positive(lipschitz, "lipschitz")
         count = whole(contexts, "contexts", 1, "how many different ones there are")
-        depth = 0.2
+        theta = self._inner_point(depth)
         far = domain.radius + depth * domain.inradius
         tilt, offset = 0.05 * lipschitz, 0.02 * lipschitz * far
         high = lipschitz * far
         self.lipschitz = float(lipschitz)
         self.loss_range = (-high / 2 - offset, high / 2 + offset)
-        theta = self._inner_point(depth)
         table = np.stack([self._direction() for _ in range(count)])
         self.world: PseudoWorld = PseudoWorld(
             theta, table, lipschitz - tilt, tilt, offset, high / 2
@@ -61,7 +67,7 @@ class PseudoKink(Environment):
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
         yield cls(domain, seed=seed)
-        yield cls(domain, 30.0, 3, seed=seed)
+        yield cls(domain, 30.0, 3, seed=seed, depth=0.85)
 
 
 class PseudoWorld(NamedTuple):

@@ -27,6 +27,8 @@ from dikin.units import strictly_positive
 class Ridge(Environment):
     """Losses of a given smoothness and curvature pattern.
 
+    `depth` is how far from the centre theta lies, as a share of the inradius.
+
     >>> from dikin import Ball, Decaying
     >>> Ridge(Ball(2), smoothness=1.0, curvature=Decaying(1.0, 0.5), seed=1).curvature(100)
     0.1
@@ -35,7 +37,13 @@ class Ridge(Environment):
     tallies = 2
 
     def __init__(
-        self, domain: Domain, smoothness: float, curvature: Any = 0.0, seed: int | None = None
+        self,
+        domain: Domain,
+        smoothness: float,
+        curvature: Any = 0.0,
+        seed: int | None = None,
+        *,
+        depth: float = 0.2,
     ) -> None:
         super().__init__(domain, seed)
         smoothness = strictly_positive(smoothness, "smoothness")
@@ -45,13 +53,13 @@ class Ridge(Environment):
                 f"the curvature {pattern.sigma:g} exceeds the smoothness {smoothness:g}"
             )
         self.smoothness = float(smoothness)
-        depth = 0.2
+        theta = self._inner_point(depth)
         far = domain.radius + depth * domain.inradius
         tilt, offset = 0.1 * smoothness * domain.inradius, 0.02 * smoothness * far**2
         low, high = -(tilt**2) / (2 * smoothness), smoothness / 2 * far**2 + tilt * far
         half = (high - low) / 2 + offset
         self.world: RidgeWorld = RidgeWorld(
-            self._inner_point(depth),
+            theta,
             self._direction(),
             self.smoothness,
             tilt,
@@ -72,7 +80,7 @@ class Ridge(Environment):
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
         yield cls(domain, 1.0, seed=seed)
-        yield cls(domain, 0.5, curvature=Decaying(0.5, 0.3), seed=seed)
+        yield cls(domain, 0.5, curvature=Decaying(0.5, 0.3), seed=seed, depth=0.85)
         yield cls(domain, 40.0, curvature=FlatFirst(40.0, 30), seed=seed)
 
 

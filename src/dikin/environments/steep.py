@@ -65,18 +65,27 @@ class SteepWorld(NamedTuple):
 
 
 class Steep(Environment):
-    """Losses of a given Lipschitz constant and curvature pattern; subclasses bring k."""
+    """Losses of a given Lipschitz constant and curvature pattern; subclasses bring k.
+
+    `depth` is how far from the centre theta lies, as a share of the inradius.
+    """
 
     tallies = 1
     smoothness = inf
 
     def __init__(
-        self, domain: Domain, lipschitz: float, curvature: Any = 0.0, seed: int | None = None
+        self,
+        domain: Domain,
+        lipschitz: float,
+        curvature: Any = 0.0,
+        seed: int | None = None,
+        *,
+        depth: float = 0.2,
     ) -> None:
         super().__init__(domain, seed)
         lipschitz = strictly_positive(lipschitz, "lipschitz")
         pattern = as_pattern(curvature)
-        depth = 0.2
+        theta = self._inner_point(depth)
         far = domain.radius + depth * domain.inradius
         most = 0.8 * lipschitz / far
         if pattern.sigma > most:
@@ -89,7 +98,7 @@ class Steep(Environment):
         steep = lipschitz - pattern.sigma * far - tilt
         high = (steep + tilt) * far + pattern.sigma / 2 * far**2
         self.world: SteepWorld = SteepWorld(
-            self._inner_point(depth),
+            theta,
             self._direction(),
             self._kink(),
             steep,
@@ -113,5 +122,5 @@ class Steep(Environment):
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
         most = 0.4 / domain.radius
         yield cls(domain, 1.0, seed=seed)
-        yield cls(domain, 1.0, curvature=Decaying(most, 0.3), seed=seed)
+        yield cls(domain, 1.0, curvature=Decaying(most, 0.3), seed=seed, depth=0.85)
         yield cls(domain, 30.0, curvature=FlatFirst(most, 30), seed=seed)

@@ -25,7 +25,8 @@ from dikin.environments.ridge import Ridge
 from dikin.environments.shifted import Shifted
 
 DISC, BALL, LINE = Ball(2), Ball(8), Box([-1.0], [1.0])
-CUBE = Box(np.full(50, -1.0), np.full(50, 1.0))
+DEEP = 0.8
+"""How far out the best points lie: far enough that standing still is no way to play."""
 
 
 class Stretch(NamedTuple):
@@ -57,7 +58,7 @@ class Arena:
 
 
 def _ridge(seed: int, pattern: Stretch) -> Environment:
-    return Ridge(DISC, 1.0, pattern, seed)
+    return Ridge(DISC, 1.0, pattern, seed, depth=DEEP)
 
 
 def _shifted(calm: Environment) -> Environment:
@@ -117,22 +118,22 @@ ARENAS = {
         Arena(
             "cone",
             "Lipschitz, steep in every direction, no curvature, disc",
-            lambda horizon, seed: Cone(DISC, 1.0, Stretch(0.0), seed),
+            lambda horizon, seed: Cone(DISC, 1.0, Stretch(0.0), seed, depth=DEEP),
         ),
         Arena(
             "line",
             "Lipschitz with a kink, no curvature, d = 1",
-            lambda horizon, seed: Kink(LINE, 1.0, Stretch(0.0), seed),
+            lambda horizon, seed: Kink(LINE, 1.0, Stretch(0.0), seed, depth=DEEP),
         ),
         Arena(
             "pseudo",
             "Lipschitz functions of one product z.x, z known beforehand, ball, d = 8",
-            lambda horizon, seed: PseudoKink(BALL, 1.0, seed=seed),
+            lambda horizon, seed: PseudoKink(BALL, 1.0, seed=seed, depth=DEEP),
         ),
         Arena(
             "heavy",
-            "bowls whose minimum jumps, cube, d = 50",
-            lambda horizon, seed: Quadratic(CUBE, Stretch(1.0), seed),
+            "bowls whose minimum jumps, ball, d = 50",
+            lambda horizon, seed: Quadratic(Ball(50), Stretch(1.0), seed),
         ),
     )
 }

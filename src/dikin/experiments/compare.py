@@ -23,7 +23,7 @@ from dikin.experiments.playing import prepare_folder, progress
 from dikin.learners.base import Learner
 
 ROUNDS = 5_000
-SEEDS, SLOW_SEEDS = 8, 3
+SEEDS, SLOW_SEEDS = 8, 4
 """Games of a cell that the compiled loop plays, and of one that it cannot."""
 SLOW = 8e-5
 """Seconds that a round takes where it cannot, about: for the remaining time only."""

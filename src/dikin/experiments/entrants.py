@@ -26,6 +26,7 @@ from dikin.errors import (
 )
 from dikin.experiments.arenas import ARENAS, Arena, Told
 from dikin.experiments.outsiders import OUTSIDERS
+from dikin.experiments.still import Still
 from dikin.feedback import Feedback
 from dikin.learners.base import Learner
 from dikin.learners.fkm import FKM
@@ -51,13 +52,17 @@ class Entry:
 
 
 def find_learners(names: Iterable[str], outsiders: bool) -> dict[str, type[Learner]]:
-    """The learners of these names, or all of the library's, and the outsiders if wanted."""
-    every: dict[str, type[Learner]] = registry.learners() | OUTSIDERS
+    """The learners of these names, or all of the library's and one that stands still.
+
+    And the outsiders if wanted.
+    """
+    library: dict[str, type[Learner]] = registry.learners() | {Still.kind: Still}
+    every = library | OUTSIDERS
     wanted = [name.lower() for name in names]
     for name in wanted:
         if name not in every:
             raise UnknownKindError(f"no learner is called {name!r}.{did_you_mean(name, every)}")
-    chosen = wanted or [*registry.learners()]
+    chosen = wanted or [*library]
     chosen += [name for name in OUTSIDERS if outsiders and name not in chosen]
     return {name: every[name] for name in chosen}
 

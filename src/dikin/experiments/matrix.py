@@ -20,7 +20,7 @@ FLOOR = 1.0
 
 
 OURS = "dikin"
-SECTIONS = (OURS, "other packages", "sees more")
+SECTIONS = (OURS, "baseline", "other packages", "sees more")
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Cell:
 
     @property
     def section(self) -> str:
-        own = OURS if self.package == OURS else "other packages"
+        own = self.package if self.package in SECTIONS else "other packages"
         return "sees more" if self.sees_more else own
 
     @property

@@ -81,7 +81,11 @@ def _frame(axes: Any, matrix: Matrix, learners: list[str], environments: list[st
 def _caption(matrix: Matrix) -> str:
     there = {matrix.section(learner) for learner in matrix.learners()}
     words = dict(
-        zip(SECTIONS, ("", "optimisers of other packages", "told more of a round"), strict=True)
+        zip(
+            SECTIONS,
+            ("", "standing still", "optimisers of other packages", "told more of a round"),
+            strict=True,
+        )
     )
     below = ", then ".join(words[s] for s in SECTIONS[1:] if s in there)
     return (

@@ -21,7 +21,7 @@ from dikin.domains.base import Array, Domain
 from dikin.errors import MissingPackageError, NotSavableError
 from dikin.learners.base import Learner
 from dikin.streams import stream
-from dikin.units import strictly_positive, whole
+from dikin.units import LossRange, strictly_positive, whole
 
 SETTLED = 1e-10
 """A step of CMA-ES, in units of the radius, that is none."""
@@ -53,7 +53,7 @@ class Outsider(Learner):
     package: ClassVar[str]
     """Its name, as one imports it."""
 
-    def __init__(self, domain: Domain, loss_range: tuple[float, float], seed: int | None) -> None:
+    def __init__(self, domain: Domain, loss_range: LossRange, seed: int | None) -> None:
         super().__init__(domain, loss_range, seed)
         units = np.eye(self.geometry.size)
         self._working = np.stack([self.geometry.outward(unit).ravel() for unit in units])
@@ -120,7 +120,7 @@ class CMA(Outsider):
         self,
         domain: Domain,
         *,
-        loss_range: tuple[float, float] = (-1.0, 1.0),
+        loss_range: LossRange = (-1.0, 1.0),
         seed: int | None = None,
     ) -> None:
         super().__init__(domain, loss_range, seed)
@@ -180,7 +180,7 @@ class SPSA(Outsider):
         horizon: int,
         lipschitz: float,
         *,
-        loss_range: tuple[float, float] = (-1.0, 1.0),
+        loss_range: LossRange = (-1.0, 1.0),
         seed: int | None = None,
     ) -> None:
         super().__init__(domain, loss_range, seed)

@@ -16,6 +16,8 @@ from dikin.storage import replace_file
 
 OURS = ("AdaptiveSmooth", "AdaptiveLipschitz")
 """The learners of the paper that this library is about."""
+NEAR = 1.5
+"""Times the best regret that standing still has, below which little has been learnt."""
 SITUATIONS = {
     "constant": "every loss curved alike, and you know how much",
     "half-flat": "curved in part of the rounds, and you know how much",
@@ -46,6 +48,7 @@ def render(folder: Path) -> str:
             short=_short(matrix),
             matrix=_table(matrix),
             notes=_notes(matrix),
+            still=_still(matrix),
             adaptive="\n".join(f"- {_record(matrix, name)}" for name in OURS),
             known=_sentences(matrix, ["constant", "moving"]),
             changing=_sentences(matrix, ["tenth-flat", "half-flat", "decaying"]),
@@ -161,6 +164,24 @@ def _notes(matrix: Matrix) -> str:
         "This library's learners come first, then other packages', then those that see more; each "
         "sorted by the median ratio to the best, with those of few environments at the end."
     )
+
+
+def _still(matrix: Matrix) -> str:
+    """What standing still costs, over the best learner: near one, nobody has learnt anything."""
+    cells = [c for c in matrix.cells if c.section == "baseline" and c.played]
+    ratios = sorted((matrix.ratio(cell), cell.environment) for cell in cells)
+    (least, there), (most, where) = ratios[0], ratios[-1]
+    near = [f"`{name}`" for ratio, name in ratios if ratio < NEAR]
+    text = (
+        "`Still` plays the centre in every round. Its regret is between "
+        f"{least:.1f} (`{there}`) and {most:.1f} times (`{where}`) that of this library's best."
+    )
+    if near:
+        text += (
+            f" In {_all(near)} it is below {NEAR:g} times: so many dimensions are too many for so "
+            "few rounds, and what is compared there is what exploring costs."
+        )
+    return text
 
 
 def _wrong(curves: list[known_curvature.Curve]) -> str:
