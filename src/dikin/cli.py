@@ -173,7 +173,7 @@ def rates(effort: str, out: Path, workers: int, learners: tuple[str, ...], seed:
     metavar="NAME",
     help="Only this environment; may be given several times. Default: all.",
 )
-@click.option("--rounds", type=click.IntRange(10), default=5_000, show_default=True)
+@click.option("--rounds", type=click.IntRange(10), default=3_000, show_default=True)
 @click.option(
     "--seeds",
     type=click.IntRange(1),

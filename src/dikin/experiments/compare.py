@@ -22,7 +22,7 @@ from dikin.experiments.matrix import OURS, Cell, Matrix, write
 from dikin.experiments.playing import prepare_folder, progress
 from dikin.learners.base import Learner
 
-ROUNDS = 5_000
+ROUNDS = 3_000
 SEEDS, SLOW_SEEDS = 8, 4
 """Games of a cell that the compiled loop plays, and of one that it cannot."""
 SLOW = 8e-5
