@@ -195,7 +195,7 @@ REFUSED: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: ADX(DISC, 9, nan, 0.5), errors.ParameterError, "lipschitz"),
     (lambda: ADX(DISC, 9, 1e300, 0.5, loss_range=(0, 1e-9)), errors.ParameterError, "lipschitz"),
     (lambda: ADX(DISC, 9, 1.0, 0.0), errors.ParameterError, "curvature"),
-    (lambda: ADX(DISC, 9, 1.0, 2.5), errors.CurvatureTooLargeError, "4L/D"),
+    (lambda: ADX(DISC, 9, 1.0, 2.5), errors.CurvatureTooLargeError, "4 L/D"),
     (lambda: ADX(DISC, 9, 1.0, 1e-200), errors.ParameterError, "inverse"),
     (lambda: ADX("disc", 9, 1.0, 0.5), errors.ParameterError, "domain"),
     (lambda: dikin.TwoPoint(DISC, 1, 1.0), errors.ParameterError, "ln T"),

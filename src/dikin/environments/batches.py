@@ -14,7 +14,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from math import fsum, inf
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,8 +29,41 @@ from dikin.environments.base import Environment
 from dikin.environments.hindsight import least_point
 from dikin.errors import ParameterError
 from dikin.streams import Generator
+from dikin.units import whole
 
 Index = NDArray[np.int64]
+
+
+class Rows(NamedTuple):
+    """What the losses are made of."""
+
+    contexts: Array
+    targets: Array
+    rows: Index
+    starts: Index
+    weights: Array
+    sigmas: Array
+
+
+class BatchWorld(Rows):
+    """The losses but for their values; a subclass brings these and the scalar loss."""
+
+    __slots__ = ()
+    loss: ClassVar[ScalarLoss]
+
+    def bend(self, round: int) -> float:
+        sigma: float = self.sigmas[(round - 1) % self.sigmas.size]
+        return sigma
+
+    def tally(self, round: int, chance: float, sums: Array) -> None:
+        """Nothing: the number of rounds says all."""
+
+    def gradient(self, round: int, chance: float, x: Array) -> Array:
+        k = (round - 1) % self.weights.size
+        rows = self.rows[self.starts[k] : self.starts[k + 1]]
+        contexts = self.contexts[rows]
+        slopes = self.loss.slope(contexts @ x, self.targets[rows])
+        return np.asarray(self.weights[k] * slopes @ contexts)
 
 
 class Batches(Environment):
@@ -55,7 +88,7 @@ class Batches(Environment):
         self.contexts = np.ascontiguousarray(table(contexts, domain.center.size))
         self.targets = self._checked(column(targets, len(self.contexts), "targets").copy())
         chosen = _sizes(sizes, len(self.contexts))
-        count = _count(batches)
+        count = whole(batches, "batches", 1, "there is none to play otherwise")
         self.rows, self.starts = draw(self._setup, len(self.contexts), chosen, count)
         self.weights = 1.0 / np.diff(self.starts)
         """What a row counts in its batch."""
@@ -149,9 +182,3 @@ def _sizes(sizes: Any, rows: int) -> Index:
             f"the size of a batch is between 1 and the number of rows, {rows}; got {sizes!r}"
         )
     return given.astype(np.int64)
-
-
-def _count(batches: Any) -> int:
-    if isinstance(batches, bool) or not isinstance(batches, int | np.integer) or batches < 1:
-        raise ParameterError(f"batches must be a positive whole number, got {batches!r}")
-    return int(batches)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from math import exp, log
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from dikin.curvature.losses import Logistic
 from dikin.domains.base import Array, Domain
-from dikin.environments.batches import Batches, Index
+from dikin.environments.batches import Batches, BatchWorld, Index
 from dikin.errors import ParameterError
 from dikin.kernel import reordered
 from dikin.streams import Generator
@@ -45,15 +45,11 @@ class LogisticBatches(Batches):
         return rng.choice([-1.0, 1.0], len(contexts))
 
 
-class LogisticWorld(NamedTuple):
+class LogisticWorld(BatchWorld):
     """The losses themselves."""
 
-    contexts: Array
-    targets: Array
-    rows: Index
-    starts: Index
-    weights: Array
-    sigmas: Array
+    __slots__ = ()
+    loss = Logistic()
 
     def value(self, round: int, chance: float, x: Array) -> float:
         k = (round - 1) % self.weights.size
@@ -61,20 +57,6 @@ class LogisticWorld(NamedTuple):
         total = surprises(self.contexts, self.targets, self.rows, first, last, x)
         loss: float = self.weights[k] * total
         return loss
-
-    def bend(self, round: int) -> float:
-        sigma: float = self.sigmas[(round - 1) % self.sigmas.size]
-        return sigma
-
-    def tally(self, round: int, chance: float, sums: Array) -> None:
-        """Nothing: the number of rounds says all."""
-
-    def gradient(self, round: int, chance: float, x: Array) -> Array:
-        k = (round - 1) % self.weights.size
-        rows = self.rows[self.starts[k] : self.starts[k + 1]]
-        contexts = self.contexts[rows]
-        slopes = Logistic().slope(contexts @ x, self.targets[rows])
-        return np.asarray(self.weights[k] * slopes @ contexts)
 
 
 @reordered

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from dikin.curvature.losses import Squared
 from dikin.domains.base import Array, Domain
-from dikin.environments.batches import Batches, Index
+from dikin.environments.batches import Batches, BatchWorld, Index
 from dikin.kernel import reordered
 from dikin.streams import Generator
 
@@ -37,15 +37,11 @@ class SquaredBatches(Batches):
         return np.asarray(middle + rng.uniform(-2, 2, middle.size) * half * domain.radius)
 
 
-class SquaredWorld(NamedTuple):
+class SquaredWorld(BatchWorld):
     """The losses themselves."""
 
-    contexts: Array
-    targets: Array
-    rows: Index
-    starts: Index
-    weights: Array
-    sigmas: Array
+    __slots__ = ()
+    loss = Squared()
 
     def value(self, round: int, chance: float, x: Array) -> float:
         k = (round - 1) % self.weights.size
@@ -53,20 +49,6 @@ class SquaredWorld(NamedTuple):
         total = squares(self.contexts, self.targets, self.rows, first, last, x)
         loss: float = self.weights[k] * total
         return loss
-
-    def bend(self, round: int) -> float:
-        sigma: float = self.sigmas[(round - 1) % self.sigmas.size]
-        return sigma
-
-    def tally(self, round: int, chance: float, sums: Array) -> None:
-        """Nothing: the number of rounds says all."""
-
-    def gradient(self, round: int, chance: float, x: Array) -> Array:
-        k = (round - 1) % self.weights.size
-        rows = self.rows[self.starts[k] : self.starts[k + 1]]
-        contexts = self.contexts[rows]
-        slopes = Squared().slope(contexts @ x, self.targets[rows])
-        return np.asarray(self.weights[k] * slopes @ contexts)
 
 
 @reordered

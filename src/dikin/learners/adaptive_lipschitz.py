@@ -15,6 +15,7 @@ from math import sqrt
 from typing import Any, NamedTuple, Self
 
 from dikin.domains.base import Domain
+from dikin.learners import limits
 from dikin.learners.adaptive import PAPER_KAPPA, Adaptive
 from dikin.learners.barrier_ftrl import Schedule
 from dikin.theory import certificate, tuning
@@ -147,8 +148,7 @@ class AdaptiveLipschitz(Adaptive):
     @cached_property
     def curvature_limit(self) -> tuple[float, str]:
         """An L-Lipschitz loss on a set of diameter D is at most 4L/D-strongly convex."""
-        limit = 4.0 * self.lipschitz / self.domain.diameter
-        return limit, "4 L/D for the Lipschitz constant and the diameter of this learner"
+        return limits.of_lipschitz(self.lipschitz, self.domain)
 
     def arguments(self) -> dict[str, Any]:
         return {"lipschitz": self.lipschitz} | super().arguments()

@@ -16,6 +16,7 @@ from math import log, sqrt
 from typing import Any, NamedTuple, Self
 
 from dikin.domains.base import Domain
+from dikin.learners import limits
 from dikin.learners.adaptive import PAPER_KAPPA, Adaptive
 from dikin.learners.barrier_ftrl import Schedule
 from dikin.theory import certificate, tuning
@@ -156,7 +157,7 @@ class AdaptiveSmooth(Adaptive):
     @cached_property
     def curvature_limit(self) -> tuple[float, str]:
         """A smooth loss is at most as strongly convex as it is smooth."""
-        return self.smoothness, "the smoothness that this learner was built with"
+        return limits.of_smooth(self.smoothness)
 
     def arguments(self) -> dict[str, Any]:
         return {"smoothness": self.smoothness} | super().arguments()

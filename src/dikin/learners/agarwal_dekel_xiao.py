@@ -22,10 +22,9 @@ from math import log
 from typing import Any, NamedTuple, Self
 
 from dikin.domains.base import Domain
-from dikin.errors import CurvatureTooLargeError, ParameterError
-from dikin.learners.base import Learner
+from dikin.learners import limits
 from dikin.learners.descent import Descent
-from dikin.units import LARGEST, LossRange, moderate, planned, strictly_positive
+from dikin.units import LossRange, moderate, planned, strictly_positive
 
 
 class HarmonicPace(NamedTuple):
@@ -48,20 +47,6 @@ def one_point_pace(
     reach = (dim**2 * (1.0 + log(horizon)) / (sigma * drift * horizon)) ** (1.0 / 3.0)
     reach = min(reach, inradius / 2.0)
     return HarmonicPace(dim, reach, 1.0 - reach / inradius, sigma)
-
-
-def believed_curvature(learner: Learner, curvature: float) -> float:
-    """A strong convexity that is believed of every loss, in the paper's units."""
-    limit, reason = learner.curvature_limit
-    if curvature > limit:
-        raise CurvatureTooLargeError(f"curvature={curvature:g} exceeds {limit:g}, {reason}")
-    sigma = learner.units.curvature(curvature)
-    if sigma * LARGEST < 1.0:
-        raise ParameterError(
-            f"curvature={curvature:g} is {sigma:g} in units of the domain's radius and the losses' "
-            f"range; its inverse must be at most {LARGEST:g} to compute with"
-        )
-    return sigma
 
 
 class AgarwalDekelXiao(Descent):
@@ -91,14 +76,13 @@ class AgarwalDekelXiao(Descent):
         self.lipschitz = strictly_positive(lipschitz, "lipschitz")
         self.curvature = strictly_positive(curvature, "curvature")
         slope = moderate(self.units.slope(self.lipschitz), "lipschitz", self.lipschitz)
-        sigma = believed_curvature(self, self.curvature)
+        sigma = limits.believed(self, self.curvature)
         inradius = domain.inradius / domain.radius
         self._begin(one_point_pace(domain.dim, inradius, self.horizon, slope, sigma))
 
     @cached_property
     def curvature_limit(self) -> tuple[float, str]:
-        limit = 4.0 * self.lipschitz / self.domain.diameter
-        return limit, "4L/D: no loss of this Lipschitz constant has more"
+        return limits.of_lipschitz(self.lipschitz, self.domain)
 
     def arguments(self) -> dict[str, Any]:
         return {

@@ -38,6 +38,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from dikin.domains.base import Array, Domain
+from dikin.learners import limits
 from dikin.learners.chart import ChartLearner
 from dikin.units import LossRange, moderate, planned, strictly_positive
 
@@ -143,8 +144,7 @@ class BanditNewton(ChartLearner):
 
     @cached_property
     def curvature_limit(self) -> tuple[float, str]:
-        limit = 4.0 * self.lipschitz / self.domain.diameter
-        return limit, "4L/D: no loss of this Lipschitz constant has more"
+        return limits.of_lipschitz(self.lipschitz, self.domain)
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:

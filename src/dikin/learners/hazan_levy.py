@@ -17,7 +17,7 @@ from math import log, sqrt
 from typing import Any, NamedTuple, Self
 
 from dikin.domains.base import Domain
-from dikin.learners.agarwal_dekel_xiao import believed_curvature
+from dikin.learners import limits
 from dikin.learners.barrier_ftrl import BarrierFTRL
 from dikin.theory import certificate
 from dikin.units import LossRange, moderate, nonnegative, planned, strictly_positive
@@ -85,7 +85,7 @@ class HazanLevy(BarrierFTRL):
         self.smoothness = nonnegative(smoothness, "smoothness")
         self.curvature = strictly_positive(curvature, "curvature")
         beta = moderate(self.units.curvature(self.smoothness), "smoothness", self.smoothness)
-        sigma = believed_curvature(self, self.curvature)
+        sigma = limits.believed(self, self.curvature)
         least = self._least(sigma)
         self._begin(KnownCurvature.of(domain.dim, domain.nu, self.horizon, beta, sigma, least))
 
@@ -95,7 +95,7 @@ class HazanLevy(BarrierFTRL):
 
     @cached_property
     def curvature_limit(self) -> tuple[float, str]:
-        return self.smoothness, "the smoothness that this learner was built with"
+        return limits.of_smooth(self.smoothness)
 
     def arguments(self) -> dict[str, Any]:
         return {

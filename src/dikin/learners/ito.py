@@ -43,7 +43,7 @@ from dikin.errors import (
     PaperConstantsWarning,
     ParameterError,
 )
-from dikin.learners.agarwal_dekel_xiao import believed_curvature
+from dikin.learners import limits
 from dikin.learners.base import Learner
 from dikin.units import LossRange, moderate, nonnegative, one_of, planned, strictly_positive
 
@@ -125,7 +125,7 @@ class Ito(Learner):
     def _tuned(self) -> Reach:
         horizon, dim, paper = self.horizon, self.domain.dim, self.constants == "paper"
         beta = moderate(self.units.curvature(self.smoothness), "smoothness", self.smoothness)
-        sigma = believed_curvature(self, self.curvature)
+        sigma = limits.believed(self, self.curvature)
         cap = 1.0 / (18.0 * dim * log(50.0 * horizon)) if paper else 0.5 / dim
         wanted = sqrt(beta * log(horizon) / (sigma * horizon * (1 if self.depth else dim)))
         if paper and wanted > cap:
@@ -178,7 +178,7 @@ class Ito(Learner):
 
     @cached_property
     def curvature_limit(self) -> tuple[float, str]:
-        return self.smoothness, "the smoothness that this learner was built with"
+        return limits.of_smooth(self.smoothness)
 
     def arguments(self) -> dict[str, Any]:
         return {

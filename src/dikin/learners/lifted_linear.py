@@ -34,6 +34,7 @@ import numpy as np
 
 from dikin.domains.base import Array, Domain, Frame, Place
 from dikin.domains.dense import minimise
+from dikin.learners import limits
 from dikin.learners.chart import ChartLearner
 from dikin.learners.descent import Looked
 from dikin.units import LossRange, one_of, planned
@@ -141,7 +142,7 @@ class LiftedLinear(ChartLearner):
 
     @cached_property
     def curvature_limit(self) -> tuple[float, str]:
-        return 0.0, "as linear losses are not strongly convex"
+        return limits.LINEAR
 
     def arguments(self) -> dict[str, Any]:
         return {

@@ -17,6 +17,7 @@ from math import sqrt
 from typing import Any, Self
 
 from dikin.domains.base import Domain
+from dikin.learners import limits
 from dikin.learners.fixed_rate import FixedRateFTRL
 from dikin.units import LossRange, moderate, strictly_positive
 
@@ -49,8 +50,7 @@ class LipschitzBarrier(FixedRateFTRL):
 
     @cached_property
     def curvature_limit(self) -> tuple[float, str]:
-        limit = 4.0 * self.lipschitz / self.domain.diameter
-        return limit, "4L/D: no loss of this Lipschitz constant has more"
+        return limits.of_lipschitz(self.lipschitz, self.domain)
 
     def arguments(self) -> dict[str, Any]:
         return {"lipschitz": self.lipschitz} | super().arguments()

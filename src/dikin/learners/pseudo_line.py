@@ -26,6 +26,7 @@ from numpy.typing import ArrayLike
 from dikin.domains.base import Array, Domain
 from dikin.errors import FeedbackError
 from dikin.feedback import Feedback
+from dikin.learners import limits
 from dikin.learners.base import Query
 from dikin.learners.descent import Descent
 from dikin.learners.fkm import lipschitz_pace
@@ -101,8 +102,7 @@ class PseudoLine(Descent):
 
     @cached_property
     def curvature_limit(self) -> tuple[float, str]:
-        limit = 4.0 * self.lipschitz / self.domain.diameter
-        return limit, "4L/D: no loss of this Lipschitz constant has more"
+        return limits.of_lipschitz(self.lipschitz, self.domain)
 
     def arguments(self) -> dict[str, Any]:
         return {

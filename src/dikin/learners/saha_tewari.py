@@ -18,6 +18,7 @@ from functools import cached_property
 from typing import Any, Self
 
 from dikin.domains.base import Domain
+from dikin.learners import limits
 from dikin.learners.fixed_rate import FixedRateFTRL
 from dikin.units import LossRange, moderate, nonnegative
 
@@ -50,7 +51,7 @@ class SahaTewari(FixedRateFTRL):
 
     @cached_property
     def curvature_limit(self) -> tuple[float, str]:
-        return self.smoothness, "the smoothness that this learner was built with"
+        return limits.of_smooth(self.smoothness)
 
     def arguments(self) -> dict[str, Any]:
         return {"smoothness": self.smoothness} | super().arguments()

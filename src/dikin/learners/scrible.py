@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Self
 
 from dikin.domains.base import Domain
+from dikin.learners import limits
 from dikin.learners.fixed_rate import FixedRateFTRL
 from dikin.units import LossRange
 
@@ -42,7 +43,7 @@ class Scrible(FixedRateFTRL):
 
     @cached_property
     def curvature_limit(self) -> tuple[float, str]:
-        return 0.0, "as linear losses are not strongly convex"
+        return limits.LINEAR
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:

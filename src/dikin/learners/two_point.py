@@ -29,7 +29,8 @@ import numpy as np
 
 from dikin.domains.base import Array, Domain
 from dikin.feedback import Feedback
-from dikin.learners.agarwal_dekel_xiao import HarmonicPace, believed_curvature
+from dikin.learners import limits
+from dikin.learners.agarwal_dekel_xiao import HarmonicPace
 from dikin.learners.descent import Descent, Looked
 from dikin.learners.fkm import FixedPace
 from dikin.units import LossRange, moderate, planned, strictly_positive
@@ -85,7 +86,7 @@ class TwoPoint(Descent):
         if self.curvature is None:
             self._begin(convex_pace(domain.dim, inradius, self.horizon, slope))
         else:
-            sigma = believed_curvature(self, self.curvature)
+            sigma = limits.believed(self, self.curvature)
             self._begin(strongly_convex_pace(domain.dim, inradius, self.horizon, sigma))
 
     def _vector(self, memo: Looked) -> tuple[Array, float]:
@@ -105,8 +106,7 @@ class TwoPoint(Descent):
 
     @cached_property
     def curvature_limit(self) -> tuple[float, str]:
-        limit = 4.0 * self.lipschitz / self.domain.diameter
-        return limit, "4L/D: no loss of this Lipschitz constant has more"
+        return limits.of_lipschitz(self.lipschitz, self.domain)
 
     def arguments(self) -> dict[str, Any]:
         return {
