@@ -53,6 +53,16 @@ class Flat(BoxGeometry):
         return super().solve(linear, 0.0, weight, near)
 
 
+class OneCoordinate(BoxGeometry):
+    def barrier(self, place: Any) -> float:
+        return -float(np.log(place[1].min()))
+
+
+class OffZero(BoxGeometry):
+    def barrier(self, place: Any) -> float:
+        return super().barrier(place) + 1e-6
+
+
 class Radial(BoxGeometry):
     """Shrinks a vector towards the centre instead of finding the nearest point."""
 
@@ -156,6 +166,12 @@ GEOMETRY_MUTANTS = [
     DomainMutant("check_solve_is_stationary", "the weight is wrong", box, geometry(Heavier)),
     DomainMutant("check_solve_is_stationary", "onto the boundary", box, geometry(Overshooting)),
     DomainMutant("check_solve_is_stationary", "no quadratic", box, geometry(Flat)),
+    DomainMutant(
+        "check_barrier_of_a_place_is_the_oracle", "one coordinate", box, geometry(OneCoordinate)
+    ),
+    DomainMutant(
+        "check_barrier_of_a_place_is_the_oracle", "not from the centre", box, geometry(OffZero)
+    ),
     DomainMutant("check_project_finds_the_nearest_point", "radially", box, geometry(Radial)),
     DomainMutant("check_project_finds_the_nearest_point", "too far inside", box, geometry(Blunt)),
     DomainMutant("check_geometry_agrees_with_the_oracles", "another place", box, geometry(Heavier)),

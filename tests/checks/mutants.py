@@ -241,6 +241,30 @@ BARRIER_MUTANTS = [
         {"gauge": lambda self, v: max(1e-9, Ball.gauge(self, v))},
     ),
     DomainMutant(
+        "check_support_bounds_the_set",
+        "the largest entry alone",
+        box,
+        {"support": lambda self, c: float((self.half * np.abs(c)).max())},
+    ),
+    DomainMutant(
+        "check_support_bounds_the_set",
+        "the direction is taken for a unit vector",
+        ball,
+        {"support": lambda self, c: self.radius * min(1.0, float(np.linalg.norm(c)))},
+    ),
+    DomainMutant(
+        "check_exact_support_is_reached",
+        "the ball around the set",
+        box,
+        {"support": lambda self, c: self.radius * float(np.linalg.norm(c))},
+    ),
+    DomainMutant(
+        "check_exact_support_is_reached",
+        "the least entry is left in",
+        simplex,
+        {"support": lambda self, c: float(np.ptp(self.outward(c)))},
+    ),
+    DomainMutant(
         "check_outward_is_an_isometry",
         "the chart is stretched",
         simplex,

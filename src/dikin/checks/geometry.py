@@ -167,6 +167,26 @@ def _decrement(form: Form, at: Spot, update: Update) -> float:
     return sqrt(max(float(slope @ np.linalg.solve(bend, slope)) / weight, 0.0))
 
 
+def check_barrier_of_a_place_is_the_oracle(domain: Domain, rng: Generator) -> None:
+    """`barrier` is psi - psi(0), at weights from 1e-3 to 1e8.
+
+    A point known to r in the local norm has its psi to sqrt(nu) r, as psi changes no faster.
+    """
+    least = domain.barrier(np.zeros(domain.dim))
+    for form in forms(domain):
+        start = form.geometry.barrier(form.geometry.start())
+        if not abs(start) <= DIGITS:
+            fail(domain, f"the barrier of the start is {start:.3g}")
+        for _, place, at, _ in landings(form, rng):
+            ours, oracle = form.geometry.barrier(place), domain.barrier(at.v)
+            blurred = 1000 * sqrt(domain.nu) * at.rounding
+            if (
+                not abs(ours - (oracle - least))
+                <= DIGITS * (1 + abs(oracle) + abs(least)) + blurred
+            ):
+                fail(domain, f"psi - psi(0) is {ours:.12g}, the oracles say {oracle - least:.12g}")
+
+
 def check_project_finds_the_nearest_point(domain: Domain, rng: Generator) -> None:
     """(w - p).(v - p) <= 0 for every v of the set, if p is the point of the set nearest to w.
 

@@ -37,6 +37,7 @@ class Affine(Domain):
             )
         self.dim, self.nu = domain.dim, domain.nu
         self.point_shape = self.shift.shape
+        self.exact_support = domain.exact_support
         self.center = self.matrix @ domain.center.ravel() + self.shift
         self.center.setflags(write=False)
         stretched = self.matrix @ domain.basis
@@ -47,7 +48,7 @@ class Affine(Domain):
             )
         # The chart of the image is the orthonormal Q of QR; the inner chart is R^-1 of it.
         self._plane, triangle = np.linalg.qr(stretched)
-        self._back = np.linalg.inv(triangle)
+        self._there, self._back = triangle, np.linalg.inv(triangle)
         # Bounds by the largest and least stretch, and by the image's own Dikin ellipsoids.
         extent = dikin_extent(self.hessian(np.zeros(self.dim)), self.nu)
         most, least = float(widths[0]), float(widths[-1])
@@ -80,6 +81,9 @@ class Affine(Domain):
 
     def gauge(self, v: Array) -> float:
         return self.domain.gauge(self._back @ v)
+
+    def support(self, direction: Array) -> float:
+        return self.domain.support(direction @ self._there)
 
     def arguments(self) -> dict[str, Any]:
         return {"domain": self.domain, "matrix": self.matrix, "shift": self.shift}

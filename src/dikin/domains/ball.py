@@ -34,6 +34,8 @@ class Ball(Domain):
     True
     """
 
+    exact_support = True
+
     def __init__(self, dim: int, radius: float = 1.0, center: ArrayLike | None = None) -> None:
         self.dim = whole(dim, "dim", 1, "the ball's dimension")
         self.radius = positive(radius, "radius")
@@ -68,6 +70,9 @@ class Ball(Domain):
 
     def gauge(self, v: Array) -> float:
         return sqrt(v @ v) / self.radius
+
+    def support(self, direction: Array) -> float:
+        return self.radius * sqrt(direction @ direction)
 
     def geometry(self, scale: float) -> Geometry:
         return BallGeometry(self.dim, self.radius / scale)
@@ -121,6 +126,9 @@ class BallGeometry(ClosedGeometry):
         trace = (self.dim - 1) * across * across + along * along
         unit = 1.0 / length if length > 0.0 else 0.0
         return BallFrame(theta, unit, mean, across, along, trace)
+
+    def barrier(self, place: Place) -> float:
+        return -log(place[3])
 
     def outward(self, u: Array) -> Array:
         return u
@@ -182,12 +190,13 @@ class BallKernel(NamedTuple):
 
     def recoil(
         self, state: Array, work: Array, noise: Array, scale: float, damping: float, linear: Array
-    ) -> None:
-        across = scale * work[3]
-        along = work[2] * (scale * work[4] - across) - damping * self.rho * state[1]
+    ) -> tuple[float, float]:
+        across, distance = scale * work[3], self.rho * state[1]
+        along = work[2] * (scale * work[4] - across) - damping * distance
         along = 1.0 + along * state[0]
         for i in range(linear.size):
             linear[i] = across * noise[i] + along * linear[i]
+        return scale * work[4] * work[2] * distance, distance * distance
 
     def outward(self, u: Array, center: Array, radius: float, x: Array) -> None:
         place(u, center, radius, x)

@@ -18,6 +18,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from math import sqrt
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
@@ -142,8 +143,8 @@ class Kernel(Protocol):
 
     def recoil(
         self, state: Array, work: Array, noise: Array, scale: float, damping: float, linear: Array
-    ) -> None:
-        """`Aim.recoil`, added to the linear term."""
+    ) -> tuple[float, float]:
+        """`Aim.recoil`, added to the linear term; gives g.y and |y|^2 with g = scale H^(1/2) s."""
         ...
 
     def outward(self, u: Array, center: Array, radius: float, x: Array) -> None:
@@ -185,6 +186,10 @@ class Geometry(ABC):
 
         As the adjoint of `outward` it also turns a gradient into one in working vectors.
         """
+
+    @abstractmethod
+    def barrier(self, place: Place) -> float:
+        """psi(u) - psi(0), from the place's own slacks, which keep their digits at the boundary."""
 
     def settled(self, place: Place) -> bool:
         """Whether the update is known to full precision there."""
@@ -242,6 +247,8 @@ class Domain(ABC):
     """At most the distance from the centre to the nearest boundary point."""
     diameter: float
     """At most the largest distance between two points."""
+    exact_support: bool = False
+    """Whether `support` is the maximum itself, and not only a bound."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -336,6 +343,10 @@ class Domain(ABC):
     def gauge(self, v: Array) -> float:
         """The least p with v/p in the set, to rounding: 1 on the boundary, 0 at the centre."""
         return least_scale(self.barrier, v, self.radius, self.inradius)
+
+    def support(self, direction: Array) -> float:
+        """At least the maximum of direction.v over the chart vectors v of the set."""
+        return sqrt(direction @ direction) * self.radius
 
     def spec(self) -> dict[str, Any]:
         """Plain numbers from which `dikin.registry.domain_from_spec` builds an equal domain."""

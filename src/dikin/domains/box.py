@@ -24,7 +24,7 @@ from dikin.domains.base import (
 )
 from dikin.domains.normal import interval_moments
 from dikin.domains.roots import boundary_gaps, first_gap, next_gap
-from dikin.domains.sums import dot, kick, place, step
+from dikin.domains.sums import dot, kick, place, rises, step
 from dikin.errors import EmptyDomainError, FlatDomainError, ShapeError
 from dikin.kernel import compiled, reordered
 
@@ -35,6 +35,8 @@ class Box(Domain):
     >>> Box([0, 0], [10, 2]).center
     array([5., 1.])
     """
+
+    exact_support = True
 
     def __init__(self, lower: ArrayLike, upper: ArrayLike) -> None:
         self.lower, self.upper = frozen(lower, "lower", 1), frozen(upper, "upper", 1)
@@ -85,6 +87,9 @@ class Box(Domain):
     def gauge(self, v: Array) -> float:
         return float((np.abs(v) / self.half).max())
 
+    def support(self, direction: Array) -> float:
+        return float(self.half @ np.abs(direction))
+
     def geometry(self, scale: float) -> Geometry:
         return BoxGeometry(self.half / scale)
 
@@ -122,6 +127,9 @@ class BoxGeometry(ClosedGeometry):
     def normal(self, theta: Array, precision: float) -> DiagonalFrame:
         mean, spread = interval_moments(self.half, theta, precision)
         return DiagonalFrame(mean, 1.0 / spread)
+
+    def barrier(self, place: Place) -> float:
+        return -float(np.log(place[1]).sum())
 
     def outward(self, u: Array) -> Array:
         return u
@@ -164,8 +172,10 @@ class BoxKernel(NamedTuple):
 
     def recoil(
         self, state: Array, work: Array, noise: Array, scale: float, damping: float, linear: Array
-    ) -> None:
+    ) -> tuple[float, float]:
+        rise, square = rises(state[: self.size], noise, work)
         kick(state, noise, work, scale, damping, linear)
+        return scale * rise, square
 
     def outward(self, u: Array, center: Array, radius: float, x: Array) -> None:
         place(u, center, radius, x)

@@ -150,11 +150,16 @@ class DenseGeometry(Geometry):
         self.dim = self.size = domain.dim
         self.nu = domain.nu
         self.eye = np.eye(domain.dim)
+        self._least = domain.barrier(np.zeros(domain.dim))
 
     def start(self) -> Place:
         return self.recall((np.zeros(self.dim), 0.0))
 
-    def barrier(self, u: Array) -> float:
+    def barrier(self, place: Place) -> float:
+        return self.value(place[0]) - self._least
+
+    def value(self, u: Array) -> float:
+        """The value of psi at a working vector."""
         return self.domain.barrier(self.scale * u)
 
     def gradient(self, u: Array) -> Array:
@@ -167,7 +172,7 @@ class DenseGeometry(Geometry):
         start, curved, _ = near
         pull, shift = linear / weight, quadratic / weight
         found = minimise(
-            self.barrier,
+            self.value,
             lambda u: pull + shift * u + self.gradient(u),
             lambda u: (curved if u is start else self.hessian(u)) + shift * self.eye,
             start,
@@ -175,7 +180,7 @@ class DenseGeometry(Geometry):
         return self.recall(found)
 
     def project(self, linear: Array, near: Place) -> Place:
-        if isfinite(self.barrier(-linear)):  # inside: its own projection
+        if isfinite(self.value(-linear)):  # inside: its own projection
             return self.recall((-linear, 0.0))
         u, weight = np.zeros(self.dim), 1.0
         while weight > 2 * LAST:
@@ -189,7 +194,7 @@ class DenseGeometry(Geometry):
         (1 + weight Hessian)^-1 (u + linear) in ln(weight), and is all but straight in the weight.
         """
         u, _ = minimise(
-            self.barrier,
+            self.value,
             lambda u: (linear + u) / weight + self.gradient(u),
             lambda u: self.hessian(u) + self.eye / weight,
             u,
@@ -197,7 +202,7 @@ class DenseGeometry(Geometry):
         )
         lower = cholesky(weight * self.hessian(u) + self.eye)
         ahead = u - (1.0 - NEXT) * solve(lower, linear + u)
-        return ahead if isfinite(self.barrier(ahead)) else u
+        return ahead if isfinite(self.value(ahead)) else u
 
     def frame(self, place: Place, kappa: float, shift: float) -> DenseFrame:
         return DenseFrame(place[0], cholesky(kappa * place[1] + shift * self.eye))

@@ -32,6 +32,8 @@ class Ellipsoid(Domain):
     True
     """
 
+    exact_support = True
+
     def __init__(self, center: ArrayLike, shape: ArrayLike) -> None:
         self.center, self.shape = frozen(center, "center", 1), frozen(shape, "shape", 2)
         self.dim = self.center.size
@@ -95,6 +97,9 @@ class Ellipsoid(Domain):
     def gauge(self, v: Array) -> float:
         return float(np.linalg.norm((v @ self.axes) / self.semi))
 
+    def support(self, direction: Array) -> float:
+        return float(np.linalg.norm((direction @ self.axes) * self.semi))
+
     def geometry(self, scale: float) -> Geometry:
         axes = None if self._diagonal else self.axes
         return EllipsoidGeometry((scale / self.semi) ** 2, axes)
@@ -150,6 +155,9 @@ class EllipsoidGeometry(ClosedGeometry):
         return RankOneFrame(
             u, 2.0 * kappa / slack * self.p + shift, self.p * u, 4.0 * kappa / (slack * slack)
         )
+
+    def barrier(self, place: Place) -> float:
+        return -log(place[2])
 
     def outward(self, u: Array) -> Array:
         return u if self.axes is None else np.asarray(self.axes @ u)
@@ -216,12 +224,14 @@ class EllipsoidKernel(NamedTuple):
 
     def recoil(
         self, state: Array, work: Array, noise: Array, scale: float, damping: float, linear: Array
-    ) -> None:
+    ) -> tuple[float, float]:
         n = self.size
         root, w = work[:n], work[n : 2 * n]
-        part = work[2 * n] * dot(w, noise)
+        along, straight, bent, square = rank_one_rises(state[:n], root, w, noise)
+        part = work[2 * n] * along
         for i in range(n):
             linear[i] += scale * (noise[i] + part * w[i]) * root[i] - damping * state[i]
+        return scale * (straight + part * bent), square
 
     def outward(self, u: Array, center: Array, radius: float, x: Array) -> None:
         if self.axes.size == 0:
@@ -267,6 +277,19 @@ def rank_one_sums(root: Array, w: Array) -> tuple[float, float, float, float, fl
         straight += inverse
         bent += square * inverse
     return most, beside, rest, straight, bent
+
+
+@reordered
+def rank_one_rises(y: Array, root: Array, w: Array, s: Array) -> tuple[float, float, float, float]:
+    """w.s, y.(root s), y.(root w) and y.y in one pass."""
+    along = straight = bent = square = 0.0
+    for i in range(w.size):
+        lifted = y[i] * root[i]
+        along += w[i] * s[i]
+        straight += lifted * s[i]
+        bent += lifted * w[i]
+        square += y[i] * y[i]
+    return along, straight, bent, square
 
 
 @compiled

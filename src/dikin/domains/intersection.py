@@ -102,6 +102,13 @@ class Intersection(Domain):
     def margin(self, point: Array) -> float:
         return min(part.margin(point) for part in self.parts)
 
+    def support(self, direction: Array) -> float:
+        """The least of the parts' bounds, which are seen from other origins."""
+        slopes = [turn @ direction for turn in self._turns]
+        parts = zip(self.parts, slopes, self._origins, strict=True)
+        bounds = (part.support(slope) - float(slope @ origin) for part, slope, origin in parts)
+        return min(super().support(direction), *bounds)
+
     def arguments(self) -> dict[str, Any]:
         return {"parts": self.parts}
 

@@ -32,6 +32,8 @@ class Polytope(Domain):
     array([0.333333, 0.333333])
     """
 
+    exact_support = True
+
     def __init__(self, A: ArrayLike, b: ArrayLike) -> None:
         self.A, self.b = frozen(A, "A", 2), frozen(b, "b", 1)
         rows, self.dim = self.A.shape
@@ -79,6 +81,26 @@ class Polytope(Domain):
 
     def gauge(self, v: Array) -> float:
         return float((self.A @ v / self.slack).max())
+
+    def support(self, direction: Array) -> float:
+        """By the dual of a linear program, any solution of which bounds the maximum.
+
+        For y >= 0 and every v of the set direction.v <= y.slack + |direction - A'y| |v|. The
+        program is given the set of size one, as the solver's tolerances are absolute.
+        """
+        from scipy.optimize import linprog
+
+        length = float(np.linalg.norm(direction))
+        norms = np.linalg.norm(self.A, axis=1)
+        rows, room = self.A / norms[:, None], self.slack / (norms * self.radius)
+        if length == 0.0:
+            return 0.0
+        result = linprog(-direction / length, A_ub=rows, b_ub=room, bounds=(None, None))
+        if result.status != 0:
+            return super().support(direction)
+        weights = np.maximum(-result.ineqlin.marginals, 0.0)
+        missed = float(np.linalg.norm(direction / length - weights @ rows))
+        return length * self.radius * (float(weights @ room) + missed)
 
     def arguments(self) -> dict[str, Any]:
         return {"A": self.A, "b": self.b}

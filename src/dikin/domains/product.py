@@ -44,6 +44,7 @@ class Product(Domain):
         self.parts = parts
         self.dim = sum(part.dim for part in parts)
         self.nu = sum(part.nu for part in parts)
+        self.exact_support = all(part.exact_support for part in parts)
         self.center = np.concatenate([part.center.ravel() for part in parts])
         self.center.setflags(write=False)
         self.point_shape = self.center.shape
@@ -87,6 +88,9 @@ class Product(Domain):
 
     def gauge(self, v: Array) -> float:
         return max(part.gauge(w) for part, w in self._chart_parts(v))
+
+    def support(self, direction: Array) -> float:
+        return sum(part.support(w) for part, w in self._chart_parts(direction))
 
     def geometry(self, scale: float) -> Geometry:
         parts = [part.geometry(scale) for part in self.parts]
@@ -143,6 +147,9 @@ class ProductGeometry(Geometry):
     def frame(self, place: Place, kappa: float, shift: float) -> ProductFrame:
         pairs = zip(self.parts, place, strict=True)
         return ProductFrame([part.frame(p, kappa, shift) for part, p in pairs], self.ranges)
+
+    def barrier(self, place: Place) -> float:
+        return sum(part.barrier(p) for part, p in zip(self.parts, place, strict=True))
 
     def outward(self, u: Array) -> Array:
         pieces = zip(self.parts, self.ranges, strict=True)
@@ -221,10 +228,11 @@ class PairKernel(NamedTuple):
 
     def recoil(
         self, state: Array, work: Array, noise: Array, scale: float, damping: float, linear: Array
-    ) -> None:
+    ) -> tuple[float, float]:
         n, k, m = self.left.size, self.left.states, self.left.works
-        self.left.recoil(state[:k], work[:m], noise[:n], scale, damping, linear[:n])
-        self.right.recoil(state[k:], work[m:], noise[n:], scale, damping, linear[n:])
+        a, b = self.left.recoil(state[:k], work[:m], noise[:n], scale, damping, linear[:n])
+        c, d = self.right.recoil(state[k:], work[m:], noise[n:], scale, damping, linear[n:])
+        return a + c, b + d
 
     def outward(self, u: Array, center: Array, radius: float, x: Array) -> None:
         n = self.left.size

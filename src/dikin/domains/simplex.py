@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from dikin.domains.base import Array, ClosedGeometry, Domain, Geometry, LinearAim, Place, whole
-from dikin.domains.sums import dot, kick, place, step
+from dikin.domains.sums import dot, kick, place, rises, step
 from dikin.kernel import compiled, reordered
 
 PLANE_TOLERANCE = 1e-9
@@ -24,6 +24,8 @@ class Simplex(Domain):
     >>> Simplex(4).center
     array([0.25, 0.25, 0.25, 0.25])
     """
+
+    exact_support = True
 
     def __init__(self, n: int) -> None:
         self.n = whole(n, "n", 2, "a single probability is always 1: there is nothing to choose")
@@ -64,6 +66,9 @@ class Simplex(Domain):
 
     def gauge(self, v: Array) -> float:
         return -self.n * float(self.outward(v).min())
+
+    def support(self, direction: Array) -> float:
+        return float(self.outward(direction).max())  # whose entries add up to zero
 
     def geometry(self, scale: float) -> Geometry:
         return SimplexGeometry(self.n, scale)
@@ -114,6 +119,9 @@ class SimplexGeometry(ClosedGeometry):
 
     def frame(self, place: Place, kappa: float, shift: float) -> PlaneFrame:
         return PlaneFrame(place[0], np.sqrt(kappa * (self.scale / place[1]) ** 2 + shift))
+
+    def barrier(self, place: Place) -> float:
+        return -float(np.log(self.size * place[1]).sum())
 
     def outward(self, u: Array) -> Array:
         return u
@@ -196,8 +204,10 @@ class SimplexKernel(NamedTuple):
 
     def recoil(
         self, state: Array, work: Array, noise: Array, scale: float, damping: float, linear: Array
-    ) -> None:
+    ) -> tuple[float, float]:
+        rise, square = rises(state[: self.size], noise, work)
         kick(state, noise, work, scale, damping, linear)
+        return scale * rise, square
 
     def outward(self, u: Array, center: Array, radius: float, x: Array) -> None:
         place(u, center, radius, x)

@@ -24,6 +24,8 @@ class Spectrahedron(Domain):
            [0. , 0.5]])
     """
 
+    exact_support = True
+
     def __init__(self, n: int) -> None:
         self.n = whole(n, "n", 2, "the only 1 x 1 matrix of trace one is [[1]]")
         self.dim = self.n * (self.n + 1) // 2 - 1
@@ -81,6 +83,9 @@ class Spectrahedron(Domain):
 
     def gauge(self, v: Array) -> float:
         return -self.n * float(np.linalg.eigvalsh(self.outward(v))[0])
+
+    def support(self, direction: Array) -> float:
+        return float(np.linalg.eigvalsh(self.outward(direction))[-1])  # whose trace is zero
 
     def __repr__(self) -> str:
         return f"Spectrahedron({self.n})"

@@ -25,6 +25,16 @@ def dots(a: Array, b: Array) -> tuple[float, float]:
     return square, product
 
 
+@reordered
+def rises(y: Array, s: Array, root: Array) -> tuple[float, float]:
+    """y.(root s) and y.y in one pass."""
+    rise = square = 0.0
+    for i in range(y.size):
+        rise += y[i] * s[i] * root[i]
+        square += y[i] * y[i]
+    return rise, square
+
+
 @compiled
 def place(u: Array, center: Array, radius: float, x: Array) -> None:
     """X = center + radius u."""

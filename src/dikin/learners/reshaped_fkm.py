@@ -43,7 +43,7 @@ class RoundGeometry(DenseGeometry):
         self.length = radius / float(axes[-1])
         """At most this long, in the user's units, is a working vector of length one."""
 
-    def barrier(self, u: Array) -> float:
+    def value(self, u: Array) -> float:
         return self.domain.barrier(self.stretch @ u)
 
     def gradient(self, u: Array) -> Array:
