@@ -159,6 +159,9 @@ class Geometry(ABC):
     nu: float
     size: int
     """Length of a working vector; larger than dim where the set lies in a plane of its space."""
+    shortest: float = 1.0
+    longest: float = 1.0
+    """The least and the largest length that `outward` gives a working vector of length one."""
 
     @abstractmethod
     def start(self) -> Place:
@@ -178,7 +181,10 @@ class Geometry(ABC):
 
     @abstractmethod
     def outward(self, u: Array) -> Array:
-        """The isometry from working vectors to displacements in the user's coordinates."""
+        """The linear map from working vectors to displacements in the user's coordinates.
+
+        An isometry, unless the sides of the set were made equal (`Domain.equal_sided`).
+        """
 
     @abstractmethod
     def inward(self, displacement: Array) -> Array:
@@ -186,6 +192,14 @@ class Geometry(ABC):
 
         As the adjoint of `outward` it also turns a gradient into one in working vectors.
         """
+
+    def locate(self, displacement: Array) -> Array:
+        """The working vector that `outward` carries to a displacement: for an isometry, `inward`."""
+        return self.inward(displacement)
+
+    def farthest(self, u: Array) -> float:
+        """At least the distance from a working vector to every other one of the set."""
+        return 1.0 + sqrt(float(u @ u))
 
     @abstractmethod
     def barrier(self, place: Place) -> float:
@@ -301,6 +315,13 @@ class Domain(ABC):
         from dikin.domains.dense import DenseGeometry  # SciPy only when it is needed
 
         return DenseGeometry(self, scale)
+
+    def equal_sided(self, scale: float) -> Geometry:
+        """The working form after a linear map that makes unequal sides equal; R stays as it is.
+
+        For sets that have sides or axes of their own; for every other set the working form.
+        """
+        return self.geometry(scale)
 
     def contains(self, point: ArrayLike) -> bool:
         """Whether a point of the right shape lies in the set."""

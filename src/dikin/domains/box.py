@@ -18,6 +18,7 @@ from dikin.domains.base import (
     ClosedGeometry,
     Domain,
     Geometry,
+    Kernel,
     LinearAim,
     Place,
     frozen,
@@ -93,6 +94,12 @@ class Box(Domain):
     def geometry(self, scale: float) -> Geometry:
         return BoxGeometry(self.half / scale)
 
+    def equal_sided(self, scale: float) -> Geometry:
+        side = self.radius / sqrt(self.dim)  # of the cube with the same radius
+        if self.half.max() == self.half.min():
+            return self.geometry(scale)
+        return CubeGeometry(np.full(self.dim, side / scale), self.half / side)
+
     def arguments(self) -> dict[str, Any]:
         return {"lower": self.lower, "upper": self.upper}
 
@@ -137,7 +144,10 @@ class BoxGeometry(ClosedGeometry):
     def inward(self, displacement: Array) -> Array:
         return displacement
 
-    def kernel(self) -> BoxKernel:
+    def farthest(self, u: Array) -> float:
+        return float(np.linalg.norm(self.half + np.abs(u)))
+
+    def kernel(self) -> Kernel:
         return BoxKernel(self.size, 2 * self.size, self.size, self.half)
 
     def pack(self, place: Place) -> Array:
@@ -145,6 +155,27 @@ class BoxGeometry(ClosedGeometry):
 
     def unpack(self, linear: Array, state: Array) -> Place:
         return state[: self.size].copy(), state[self.size :].copy()
+
+
+class CubeGeometry(BoxGeometry):
+    """A box as the cube that has its radius: coordinate i is stretched by `stretch[i]`."""
+
+    def __init__(self, half: Array, stretch: Array) -> None:
+        super().__init__(half)
+        self.stretch = stretch
+        self.shortest, self.longest = float(stretch.min()), float(stretch.max())
+
+    def outward(self, u: Array) -> Array:
+        return self.stretch * u
+
+    def inward(self, displacement: Array) -> Array:
+        return self.stretch * displacement
+
+    def locate(self, displacement: Array) -> Array:
+        return displacement / self.stretch
+
+    def kernel(self) -> Kernel:
+        return CubeKernel(self.size, 2 * self.size, self.size, self.half, self.stretch)
 
 
 class BoxKernel(NamedTuple):
@@ -179,6 +210,25 @@ class BoxKernel(NamedTuple):
 
     def outward(self, u: Array, center: Array, radius: float, x: Array) -> None:
         place(u, center, radius, x)
+
+
+class CubeKernel(NamedTuple):
+    """`BoxKernel` with the stretch of a `CubeGeometry`."""
+
+    size: int
+    states: int
+    works: int
+    half: Array
+    stretch: Array
+
+    solve = BoxKernel.solve
+    aim = BoxKernel.aim
+    point = BoxKernel.point
+    recoil = BoxKernel.recoil
+
+    def outward(self, u: Array, center: Array, radius: float, x: Array) -> None:
+        for i in range(x.size):
+            x[i] = center[i] + radius * self.stretch[i] * u[i]
 
 
 @compiled

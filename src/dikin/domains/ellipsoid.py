@@ -104,6 +104,12 @@ class Ellipsoid(Domain):
         axes = None if self._diagonal else self.axes
         return EllipsoidGeometry((scale / self.semi) ** 2, axes)
 
+    def equal_sided(self, scale: float) -> Geometry:
+        if self.semi.max() == self.semi.min():
+            return self.geometry(scale)
+        round = np.full(self.dim, (scale / self.radius) ** 2)
+        return RoundedEllipsoid(round, self.axes, self.semi / self.radius)
+
     def arguments(self) -> dict[str, Any]:
         return {"center": self.center, "shape": self.shape}
 
@@ -175,6 +181,18 @@ class EllipsoidGeometry(ClosedGeometry):
     def unpack(self, linear: Array, state: Array) -> Place:
         n = self.size
         return state[:n].copy(), float(state[n]), float(state[n + 1])
+
+
+class RoundedEllipsoid(EllipsoidGeometry):
+    """An ellipsoid as the ball that has its radius: axis i is stretched by `stretch[i]`."""
+
+    def __init__(self, p: Array, axes: Array, stretch: Array) -> None:
+        super().__init__(p, np.ascontiguousarray(axes * stretch))
+        self.squares = stretch * stretch
+        self.shortest, self.longest = float(stretch.min()), float(stretch.max())
+
+    def locate(self, displacement: Array) -> Array:
+        return self.inward(displacement) / self.squares
 
 
 class EllipsoidKernel(NamedTuple):

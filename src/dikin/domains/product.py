@@ -94,8 +94,14 @@ class Product(Domain):
 
     def geometry(self, scale: float) -> Geometry:
         parts = [part.geometry(scale) for part in self.parts]
-        closed = [part for part in parts if isinstance(part, ClosedGeometry)]
-        return ClosedProduct(closed) if len(closed) == len(parts) else ProductGeometry(parts)
+        return _product(parts, [1.0] * len(parts))
+
+    def equal_sided(self, scale: float) -> Geometry:
+        """Every part equal-sided, and all of them of the same radius."""
+        radius = self.radius / sqrt(len(self.parts))
+        factors = [part.radius / radius for part in self.parts]
+        pairs = zip(self.parts, factors, strict=True)
+        return _product([part.equal_sided(scale * factor) for part, factor in pairs], factors)
 
     def arguments(self) -> dict[str, Any]:
         return {"parts": self.parts}
@@ -111,11 +117,24 @@ class Product(Domain):
         yield cls(Ball(2, 0.1, [3, 3]), cls(Simplex(2), Polytope([[1.0], [-1.0]], [2.0, 5.0])))
 
 
-class ProductGeometry(Geometry):
-    """Block by block: the quadratic is isotropic.   place = the places of the parts."""
+def _product(parts: Sequence[Geometry], factors: Sequence[float]) -> Geometry:
+    closed = [part for part in parts if isinstance(part, ClosedGeometry)]
+    if len(closed) == len(parts):
+        return ClosedProduct(closed, factors)
+    return ProductGeometry(parts, factors)
 
-    def __init__(self, parts: Sequence[Geometry]) -> None:
-        self.parts = parts
+
+class ProductGeometry(Geometry):
+    """Block by block: the quadratic is isotropic.   place = the places of the parts.
+
+    The displacement of part i is `factors[i]` times its own: all one, or what makes them equal.
+    """
+
+    def __init__(self, parts: Sequence[Geometry], factors: Sequence[float]) -> None:
+        self.parts, self.factors = parts, factors
+        pairs = list(zip(parts, factors, strict=True))
+        self.shortest = min(part.shortest * factor for part, factor in pairs)
+        self.longest = max(part.longest * factor for part, factor in pairs)
         self.dim = sum(part.dim for part in parts)
         self.size = sum(part.size for part in parts)
         self.nu = sum(part.nu for part in parts)
@@ -152,12 +171,16 @@ class ProductGeometry(Geometry):
         return sum(part.barrier(p) for part, p in zip(self.parts, place, strict=True))
 
     def outward(self, u: Array) -> Array:
-        pieces = zip(self.parts, self.ranges, strict=True)
-        return np.concatenate([part.outward(u[where]).ravel() for part, where in pieces])
+        pieces = zip(self.parts, self.factors, self.ranges, strict=True)
+        return np.concatenate([f * part.outward(u[where]).ravel() for part, f, where in pieces])
 
     def inward(self, displacement: Array) -> Array:
-        pieces = zip(self.parts, self.points, strict=True)
-        return np.concatenate([part.inward(displacement[where]) for part, where in pieces])
+        pieces = zip(self.parts, self.factors, self.points, strict=True)
+        return np.concatenate([f * part.inward(displacement[where]) for part, f, where in pieces])
+
+    def locate(self, displacement: Array) -> Array:
+        pieces = zip(self.parts, self.factors, self.points, strict=True)
+        return np.concatenate([part.locate(displacement[where]) / f for part, f, where in pieces])
 
     def memory(self, place: Place) -> Place:
         return tuple(part.memory(p) for part, p in zip(self.parts, place, strict=True))
@@ -172,9 +195,10 @@ class ClosedProduct(ProductGeometry, ClosedGeometry):
     parts: Sequence[ClosedGeometry]
 
     def kernel(self) -> Kernel:
-        kernel = self.parts[-1].kernel()
-        for part in reversed(self.parts[:-1]):
-            kernel = PairKernel.of(part.kernel(), kernel)
+        kernel, factor = self.parts[-1].kernel(), self.factors[-1]
+        pairs = list(zip(self.parts, self.factors, strict=True))
+        for part, left in reversed(pairs[:-1]):
+            kernel, factor = PairKernel.of(part.kernel(), left, kernel, factor), 1.0
         return kernel
 
     def pack(self, place: Place) -> Array:
@@ -194,15 +218,21 @@ class PairKernel(NamedTuple):
     works: int
     left: Any
     right: Any
+    left_factor: float
+    right_factor: float
 
     @classmethod
-    def of(cls, left: Kernel, right: Kernel) -> PairKernel:
+    def of(
+        cls, left: Kernel, left_factor: float, right: Kernel, right_factor: float
+    ) -> PairKernel:
         return cls(
             left.size + right.size,
             left.states + right.states,
             left.works + right.works,
             left,
             right,
+            left_factor,
+            right_factor,
         )
 
     def solve(self, linear: Array, quadratic: float, weight: float, state: Array) -> None:
@@ -236,8 +266,8 @@ class PairKernel(NamedTuple):
 
     def outward(self, u: Array, center: Array, radius: float, x: Array) -> None:
         n = self.left.size
-        self.left.outward(u[:n], center[:n], radius, x[:n])
-        self.right.outward(u[n:], center[n:], radius, x[n:])
+        self.left.outward(u[:n], center[:n], radius * self.left_factor, x[:n])
+        self.right.outward(u[n:], center[n:], radius * self.right_factor, x[n:])
 
 
 class ProductFrame:
