@@ -158,6 +158,8 @@ class Geometry(ABC):
     nu: float
     size: int
     """Length of a working vector; larger than dim where the set lies in a plane of its space."""
+    sides: Array | None = None
+    """The lengths of the sides of a set that is a box; None for any other."""
 
     @abstractmethod
     def start(self) -> Place:
