@@ -9,19 +9,20 @@ quotients entry by entry,
     RMSprop:      v <- 0.99 v + 0.01 g^2,    z <- z - eta g/(sqrt(v) + 1e-8)
     projection:   every entry of z is clipped to [delta, 1 - delta]
 
-with eta = 0.01 and delta = 0.1, the constants of both published packages (github.com/microsoft,
-SelfTune and OPPerTune 0.2.0). RMSprop divides the size of the gradient out: a step is about eta in
-every entry, whatever the losses are, and z never comes to rest. There is no guarantee: none is
-published for these constants, and the two losses of a pair are those of two rounds, of two
-functions. Their difference is an estimate of a slope only where neighbouring rounds are alike.
+with eta = 0.01 and delta = 0.1. Formulas and constants are those of the authors' packages
+(github.com/microsoft: SelfTune, and OPPerTune 0.2.0, where RMSprop is the default). RMSprop divides
+the size of the gradient out: a step is about eta in every entry, the first one ten times as much,
+whatever the losses are, and z never comes to rest. There is no guarantee here. The two losses of a
+pair are those of two rounds, of two functions: their difference says something of a slope only
+where neighbouring rounds are alike.
 
 What is ours. The cube is that of a box. On any other set z lives in the coordinates in which the
 learner works (those of the user for a ball or a simplex), delta is measured in diameters 2 r of the
 inscribed ball and eta in sides 2 R/sqrt(d) of the cube of the same radius R; the centre stays in
-(1 - 2 delta) X. For a cube all of this is the text above. Losses are brought to [-1, 1] by their
-range; the packages divide a difference by the larger of the two losses, which depends on where
-their zero is. The start is the centre of the set. The packages' rounding to whole numbers and the
-falling eta, off by default, are not here.
+(1 - 2 delta) X. For a cube all of this is the text above. Two points are the default, one in the
+packages. Losses are brought to [-1, 1] by their range; the packages (in Python, not in C#) divide a
+difference by the larger of the two values, which depends on where their zero is. The start is the
+centre of the set. Rounding to whole numbers and a falling eta, off by default, are not here.
 
 A pair belongs together whenever its answers come: the second point lies opposite the first, and the
 step is made when both are known. An answer whose partner never comes teaches nothing.
@@ -100,7 +101,8 @@ class Bluefin(Descent):
         """The last query, if the point opposite is to be asked next."""
         self._waiting: dict[int, float] = {}
         """The answers that lack their partners, with their signs, by pair."""
-        self._begin(FixedPace(domain.dim, self.delta, 1.0 - 2.0 * self.delta, self.eta))
+        reach = self.delta * float(self._width.max())
+        self._begin(FixedPace(domain.dim, reach, 1.0 - 2.0 * self.delta, self.eta))
 
     def _propose(self) -> tuple[Array, float, Tried]:
         first = self._first
