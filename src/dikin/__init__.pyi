@@ -40,6 +40,7 @@ from dikin.learners.aogd import AOGD as AOGD
 from dikin.learners.bandit_newton import BanditNewton as BanditNewton
 from dikin.learners.base import Learner as Learner
 from dikin.learners.base import Query as Query
+from dikin.learners.bluefin import Bluefin as Bluefin
 from dikin.learners.corral import Corral as Corral
 from dikin.learners.discard import Discard as Discard
 from dikin.learners.fkm import FKM as FKM

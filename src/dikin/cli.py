@@ -180,7 +180,9 @@ def rates(effort: str, out: Path, workers: int, learners: tuple[str, ...], seed:
     help="Games a cell. Default: 8 where the compiled loop plays, 4 elsewhere.",
 )
 @click.option(
-    "--outsiders", is_flag=True, help="With pycma and nevergrad's SPSA too: dikin[compare]."
+    "--outsiders",
+    is_flag=True,
+    help="With pycma and nevergrad's SPSA and TBPSA too: dikin[compare].",
 )
 @click.option(
     "--out",

@@ -110,7 +110,7 @@ def test_mistakes_end_with_status_2_and_a_sentence(
 def test_every_learner_of_the_library_is_asked() -> None:
     own = set(registry.learners())
     assert set(find_learners([], outsiders=False)) == own | {"still"}
-    assert set(find_learners([], outsiders=True)) == own | {"still", "cma", "spsa"}
+    assert set(find_learners([], outsiders=True)) == own | {"still", "cma", "spsa", "tbpsa"}
 
 
 def test_standing_still_is_no_way_to_play() -> None:

@@ -14,7 +14,7 @@ from dikin.checks import learner as laws
 from dikin.cli import main
 from dikin.errors import MissingPackageError, NotSavableError
 from dikin.experiments import outsiders
-from dikin.experiments.outsiders import CMA, OUTSIDERS, SPSA, Outsider
+from dikin.experiments.outsiders import CMA, OUTSIDERS, SPSA, TBPSA, Outsider
 
 DOMAINS = [
     dikin.Ball(3, 2.0, [1.0, 1.0, -5.0]),
@@ -69,6 +69,26 @@ def test_outsiders_learn(kind: str) -> None:
     assert np.linalg.norm(learner.center - target) < 0.1
 
 
+def generation(noise: float) -> int:
+    """The size of TBPSA's generation after 400 values of a bowl, with noise."""
+    chance = np.random.default_rng(1)
+    learner = TBPSA(dikin.Ball(2), loss_range=(-9, 9), seed=1)
+    for _ in range(400):
+        query = learner.ask()
+        value = float(np.sum(query.point**2)) + noise * float(chance.uniform(-1, 1))
+        learner.tell(query, value)
+    return int(learner._optimizer.popsize.llambda)
+
+
+def test_tbpsa_is_the_one_for_noise_and_takes_larger_generations_then() -> None:
+    """As it comes: generations of 4 d at first, and a mean as its recommendation."""
+    (learner,) = TBPSA.examples(dikin.Ball(3), 1)
+    assert isinstance(learner, TBPSA)
+    assert learner._optimizer.popsize.llambda == 12
+    assert not learner._optimizer.naive
+    assert generation(noise=8.0) >= 2 * generation(noise=0.0)
+
+
 class Wanderer(Outsider):
     """Wants one point, and remembers what it is told."""
 
@@ -108,7 +128,7 @@ def test_outside_the_nearest_point_is_played_and_the_distance_told() -> None:
     assert inside.heard == 0.2
 
 
-@pytest.mark.parametrize(("cls", "arguments"), [(CMA, ()), (SPSA, (100, 1.0))])
+@pytest.mark.parametrize(("cls", "arguments"), [(CMA, ()), (SPSA, (100, 1.0)), (TBPSA, ())])
 def test_a_missing_package_is_named_with_the_remedy(
     cls: Any, arguments: tuple[Any, ...], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -162,6 +162,8 @@ class Geometry(ABC):
     shortest: float = 1.0
     longest: float = 1.0
     """The least and the largest length that `outward` gives a working vector of length one."""
+    sides: Array | None = None
+    """The lengths of the sides of a set that is a box; None for any other."""
 
     @abstractmethod
     def start(self) -> Place:

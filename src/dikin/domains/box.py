@@ -114,7 +114,7 @@ class BoxGeometry(ClosedGeometry):
     """|u_i| <= h_i.   place = (u, slack): slack_i = 1 - (u_i/h_i)^2 to its last digit."""
 
     def __init__(self, half: Array) -> None:
-        self.half = half
+        self.half, self.sides = half, 2.0 * half
         self.dim = self.size = half.size
         self.nu = float(half.size)
 

@@ -165,6 +165,15 @@ class CMA(Outsider):
         yield cls(domain, loss_range=(3, 11), seed=seed)
 
 
+def nevergrad_space(dim: int, seed: int | None) -> tuple[Any, Any]:
+    """R^dim with a generator of ours, and the optimisers for it."""
+    nevergrad = optional("nevergrad")
+    space = nevergrad.p.Array(shape=(dim,))
+    words = stream(seed, "learner").integers(2**32, size=8, dtype=np.uint32)
+    space.random_state = np.random.RandomState(words)
+    return space, nevergrad.optimizers
+
+
 class SPSA(Outsider):
     """SPSA (Spall 1992) of the package nevergrad, with the gain that its source asks for.
 
@@ -186,11 +195,8 @@ class SPSA(Outsider):
         super().__init__(domain, loss_range, seed)
         self.horizon = whole(horizon, "horizon", 1, "the gain depends on it")
         self.lipschitz = strictly_positive(lipschitz, "lipschitz")
-        nevergrad = optional(self.package)
-        space = nevergrad.p.Array(shape=(domain.dim,))
-        words = stream(seed, "learner").integers(2**32, size=8, dtype=np.uint32)
-        space.random_state = np.random.RandomState(words)
-        optimizer = nevergrad.optimizers.SPSA(parametrization=space, budget=self.horizon)
+        space, known = nevergrad_space(domain.dim, seed)
+        optimizer = known.SPSA(parametrization=space, budget=self.horizon)
         slope = self.units.slope(self.lipschitz) * sqrt(domain.dim)
         optimizer.a = 0.1 / slope * (1.0 + optimizer.A) ** 0.602
         self._optimizer = optimizer
@@ -217,4 +223,44 @@ class SPSA(Outsider):
         yield cls(domain, 1000, 1.0 / domain.radius, loss_range=(3, 11), seed=seed)
 
 
-OUTSIDERS: dict[str, type[Outsider]] = {cls.kind: cls for cls in (CMA, SPSA)}
+class TBPSA(Outsider):
+    """TBPSA of the package nevergrad, as it comes: an evolution strategy for noisy functions.
+
+    Test-based population size adaptation (after Hellwig and Beyer, PPSN 2016): where a generation
+    is no better than the one before, noise is taken to be the reason, and the next one is larger.
+    It is made for one function with noise in its values. Its centre, a mean over the better part of
+    a generation, is what it recommends.
+    """
+
+    package = "nevergrad"
+
+    def __init__(
+        self,
+        domain: Domain,
+        *,
+        loss_range: LossRange = (-1.0, 1.0),
+        seed: int | None = None,
+    ) -> None:
+        super().__init__(domain, loss_range, seed)
+        space, known = nevergrad_space(domain.dim, seed)
+        self._optimizer = known.TBPSA(parametrization=space)
+
+    def _wanted(self) -> tuple[Any, Array]:
+        candidate = self._optimizer.ask()
+        return candidate, np.asarray(candidate.value, dtype=float)
+
+    def _believed(self) -> Array:
+        return np.asarray(self._optimizer.current_center, dtype=float)
+
+    def _answered(self, candidate: Any, loss: float) -> None:
+        self._optimizer.tell(candidate, loss)
+
+    def arguments(self) -> dict[str, Any]:
+        return {"loss_range": list(self.units.loss_range)}
+
+    @classmethod
+    def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
+        yield cls(domain, loss_range=(3, 11), seed=seed)
+
+
+OUTSIDERS: dict[str, type[Outsider]] = {cls.kind: cls for cls in (CMA, SPSA, TBPSA)}

@@ -107,11 +107,15 @@ class Descent(Learner):
         u = self.geometry.vector(self._place) * self._pace.shrink
         return self._inside(u, self.units.point(self.geometry.outward(u)).copy())
 
-    def _propose(self) -> tuple[Array, float, Looked]:
+    def _propose(self) -> tuple[Array, float, Any]:
+        memo = self._looked()
+        return *self._vector(memo), memo
+
+    def _looked(self) -> Looked:
+        """A new direction from the present centre."""
         if self._frame is None:
             self._frame = self.geometry.frame(self._place, 0.0, 1.0)
-        memo = self._look(self._place, self._frame, self._toward())
-        return *self._vector(memo), memo
+        return self._look(self._place, self._frame, self._toward())
 
     def _toward(self) -> Array:
         """The noise that becomes the direction to look in."""

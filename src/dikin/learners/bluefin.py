@@ -1,0 +1,202 @@
+"""Bluefin of SelfTune (Karthikeyan et al., NSDI 2023) and OPPerTune (NSDI 2024): FKM with RMSprop.
+
+Every parameter is scaled to [0, 1]. With s uniform on the unit sphere, and squares, roots and
+quotients entry by entry,
+
+    one point:    z + delta s is played,     g = (d/delta) f(z + delta s) s
+    two points:   z + delta s is played, then z - delta s in the next round,
+                  g = (d/(2 delta)) (f(z + delta s) - f(z - delta s)) s
+    RMSprop:      v <- 0.99 v + 0.01 g^2,    z <- z - eta g/(sqrt(v) + 1e-8)
+    projection:   every entry of z is clipped to [delta, 1 - delta]
+
+with eta = 0.01 and delta = 0.1. Formulas and constants are those of the authors' packages
+(github.com/microsoft: SelfTune, and OPPerTune 0.2.0, where RMSprop is the default). RMSprop divides
+the size of the gradient out: a step is about eta in every entry, the first one ten times as much,
+whatever the losses are, and z never comes to rest. There is no guarantee here. The two losses of a
+pair are those of two rounds, of two functions: their difference says something of a slope only
+where neighbouring rounds are alike.
+
+What is ours. The cube is that of a box. On any other set z lives in the coordinates in which the
+learner works (those of the user for a ball or a simplex), delta is measured in diameters 2 r of the
+inscribed ball and eta in sides 2 R/sqrt(d) of the cube of the same radius R; the centre stays in
+(1 - 2 delta) X. For a cube all of this is the text above. Two points are the default, one in the
+packages. Losses are brought to [-1, 1] by their range; the packages (in Python, not in C#) divide a
+difference by the larger of the two values, which depends on where their zero is. The start is the
+centre of the set. Rounding to whole numbers and a falling eta, off by default, are not here.
+
+A pair belongs together whenever its answers come: the second point lies opposite the first, and the
+step is made when both are known. An answer whose partner never comes teaches nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import sqrt
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from dikin.domains.base import Array, Domain
+from dikin.errors import ParameterError
+from dikin.learners.base import Memo
+from dikin.learners.descent import Descent, Looked
+from dikin.learners.fkm import FixedPace
+from dikin.units import LARGEST, LossRange, number, whole
+
+DECAY, EPSILON = 0.99, 1e-8
+"""Of RMSprop, as published."""
+PATIENCE = 1000
+"""Answers kept for their partners: after more, the oldest partner is taken to be forgotten."""
+
+
+class Tried(NamedTuple):
+    """What the learner remembers of a query."""
+
+    looked: Looked
+    """Where the pair lies, and its direction."""
+    sign: float
+    """On which side the point lies, 1 or -1."""
+    pair: int
+
+
+class Bluefin(Descent):
+    """Learner that follows the signs of slopes, for losses of neighbouring rounds that are alike.
+
+    `points` is 1 or 2: how many rounds make one step. `delta` and `eta`, how far it explores and
+    steps, are in units of a side of the box. It has no guarantee.
+
+    >>> from dikin import Box
+    >>> learner = Bluefin(Box([0, 0], [10, 2]), seed=1)
+    >>> one, two = learner.ask(), learner.ask()
+    >>> ((one.point + two.point)/2).round(9).tolist()
+    [5.0, 1.0]
+    >>> learner.tell(one, 0.3)
+    >>> learner.tell(two, 0.2)
+    >>> learner.rounds
+    2
+    """
+
+    def __init__(
+        self,
+        domain: Domain,
+        *,
+        points: int = 2,
+        delta: float = 0.1,
+        eta: float = 0.01,
+        loss_range: LossRange = (-1.0, 1.0),
+        seed: int | None = None,
+    ) -> None:
+        super().__init__(domain, loss_range, seed)
+        self.points = _one_or_two(points)
+        self.delta, self.eta = _share(delta, "delta", 0.5), _share(eta, "eta", 1.0)
+        inradius, sides = domain.inradius / domain.radius, self.geometry.sides
+        self._width = np.array(2.0 * inradius) if sides is None else sides
+        """The unit of delta."""
+        self._side = np.array(2.0 / sqrt(domain.dim)) if sides is None else sides
+        """The unit of eta."""
+        self._average = np.zeros(self.geometry.size)
+        """v."""
+        self._pairs = 0
+        self._first: Tried | None = None
+        """The last query, if the point opposite is to be asked next."""
+        self._waiting: dict[int, float] = {}
+        """The answers that lack their partners, with their signs, by pair."""
+        reach = self.delta * float(self._width.max())
+        self._begin(FixedPace(domain.dim, reach, 1.0 - 2.0 * self.delta, self.eta))
+
+    def _propose(self) -> tuple[Array, float, Tried]:
+        first = self._first
+        memo = self._drawn() if first is None else first._replace(sign=-1.0)
+        self._first = memo if first is None and self.points == 2 else None
+        return *self._vector(memo), memo
+
+    def _drawn(self) -> Tried:
+        """A new direction from the present centre."""
+        self._pairs += 1
+        return Tried(self._looked(), 1.0, self._pairs)
+
+    def _vector(self, memo: Memo) -> tuple[Array, float]:
+        middle = self.geometry.vector(memo.looked.place) * self._pace.shrink
+        u = middle + memo.sign * self.delta * self._width * _direction(memo.looked)
+        return u, float(u.dot(u))
+
+    def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
+        signed, partner = memo.sign * loss, self._waiting.get(memo.pair)
+        if self.points == 1:
+            self._descend(memo.looked, signed)
+        elif partner is None:
+            kept = [*self._waiting.items(), (memo.pair, signed)]
+            self._waiting = dict(kept[-PATIENCE:])
+            self.rounds += 1
+        else:
+            self._descend(memo.looked, (signed + partner) / 2.0)
+            self._waiting = {k: v for k, v in self._waiting.items() if k != memo.pair}
+
+    def _descend(self, looked: Looked, slope: float) -> None:
+        """A step of RMSprop against a slope along the direction of a query."""
+        g = self.domain.dim / self.delta * slope * _direction(looked)
+        average = DECAY * self._average + (1.0 - DECAY) * g * g
+        self._move(self.eta * self._side * g / (np.sqrt(average) + EPSILON))
+        self._average = average
+
+    def machine(self) -> None:
+        """None: the compiled descent makes a step of its own kind in every round."""
+
+    def arguments(self) -> dict[str, Any]:
+        return {
+            "points": self.points,
+            "delta": self.delta,
+            "eta": self.eta,
+            "loss_range": list(self.units.loss_range),
+        }
+
+    @classmethod
+    def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
+        yield cls(domain, seed=seed)
+        yield cls(domain, points=1, delta=0.3, eta=0.1, loss_range=(3, 11), seed=seed)
+
+    def _numbers(self) -> dict[str, Any]:
+        first = self._first
+        return super()._numbers() | {
+            "average": self._average,
+            "pairs": self._pairs,
+            "first": None if first is None else self._memo_state(first),
+            "waiting": tuple(self._waiting.items()),
+        }
+
+    def _set_numbers(self, numbers: dict[str, Any]) -> None:
+        super()._set_numbers(numbers)
+        first = numbers["first"]
+        self._average, self._pairs = numbers["average"], numbers["pairs"]
+        self._first = None if first is None else self._memo_from(first)
+        self._waiting = dict(numbers["waiting"])
+
+    def _memo_state(self, memo: Memo) -> tuple[Any, ...]:
+        return *super()._memo_state(memo.looked), memo.sign, memo.pair
+
+    def _memo_from(self, state: tuple[Any, ...]) -> Memo:
+        *looked, sign, pair = state
+        return Tried(super()._memo_from(tuple(looked)), sign, pair)
+
+
+def _direction(looked: Looked) -> Array:
+    """s, of length one."""
+    return looked.aim.recoil(looked.scale, 0.0)
+
+
+def _one_or_two(points: Any) -> int:
+    rounds = whole(points, "points", 1, "the rounds that make one step")
+    if rounds > 2:
+        raise ParameterError(f"points must be 1 or 2, the rounds that make one step, got {rounds}")
+    return rounds
+
+
+def _share(value: Any, name: str, limit: float) -> float:
+    """A share of a side."""
+    given = number(value, name)
+    if not 1.0 / LARGEST < given < limit:
+        raise ParameterError(
+            f"{name} is a share of a side of the box, more than {1.0 / LARGEST:g} and less than "
+            f"{limit:g}, got {value!r}"
+        )
+    return given
