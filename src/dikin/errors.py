@@ -69,6 +69,10 @@ class FeedbackError(LossError):
     """The answer is of another kind than the learner declares."""
 
 
+class ForecastError(DikinError, ValueError):
+    """A forecast is not one finite number, or comes when the point is known already."""
+
+
 class LossRangeError(LossError):
     """A loss lies outside the declared `loss_range`."""
 

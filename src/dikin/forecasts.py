@@ -50,6 +50,16 @@ def fresh() -> list[float]:
 
 
 @compiled
+def begin(n: Numbers, value: float) -> None:
+    """All forecasters at one number, with the same weight."""
+    n[MIXTURE], n[TREND] = value, 0.0
+    for k in range(AWAKE):
+        n[NUMBERS + k] = value
+    for k in range(COUNT):
+        n[WEIGHTS + k] = 1.0 / COUNT
+
+
+@compiled
 def forecast(n: Numbers, own: float) -> float:
     """The forecast of the next loss, with the user's own number or NaN."""
     if isnan(own):

@@ -28,6 +28,7 @@ from dikin.errors import (
     CurvatureError,
     CurvatureTooLargeError,
     FeedbackError,
+    ForecastError,
     ForeignQueryError,
     LossError,
     LossRangeError,
@@ -75,6 +76,8 @@ class Learner(ABC):
 
     kind: ClassVar[str] = ""
     feedback: ClassVar[Feedback] = Feedback.VALUE
+    measures_range: ClassVar[bool] = False
+    """Whether the learner itself finds a range that is not known, without being begun anew."""
     restarts = 0
     """How often a range that was not known had to be widened."""
 
@@ -83,7 +86,7 @@ class Learner(ABC):
         cls.kind = cls.__name__.lower()
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
-        if kwargs.get("loss_range", ()) is not None:
+        if cls.measures_range or kwargs.get("loss_range", ()) is not None:
             return super().__new__(cls)
         from dikin.learners.unranged import Unranged  # which imports this file
 
@@ -109,11 +112,16 @@ class Learner(ABC):
 
     # --- the game ------------------------------------------------------------------------------
 
-    def ask(self, context: ArrayLike | None = None) -> Query:
+    def ask(self, context: ArrayLike | None = None, *, forecast: float | None = None) -> Query:
         """The next point to play, with an id by which it is answered.
 
-        A context is what is known of the round beforehand; only some learners make use of one.
+        A context is what is known of the round beforehand, a forecast the loss that one expects;
+        only some learners make use of them.
         """
+        if forecast is not None:
+            raise ForecastError(
+                f"{type(self).__name__} makes no use of a forecast, Predictive does: ask() without"
+            )
         if context is not None:
             name = type(self).__name__
             raise FeedbackError(f"{name} makes no use of a context: ask() without one")
@@ -269,7 +277,7 @@ class Learner(ABC):
         return parts[0], parts[1]
 
     def _normal_loss(self, loss: Any) -> float:
-        value = loss if type(loss) is float else _number(loss, "loss", LossError)
+        value = loss if type(loss) is float else real_number(loss, "loss", LossError)
         f = self.units.loss(value)
         if -1.0 <= f <= 1.0:
             return f
@@ -287,7 +295,7 @@ class Learner(ABC):
         limit, reason = self.curvature_limit
         if type(curvature) is float and 0.0 <= curvature <= limit:
             return self.units.curvature(curvature)
-        value = _number(curvature, "curvature", CurvatureError)
+        value = real_number(curvature, "curvature", CurvatureError)
         if not 0.0 <= value < np.inf:
             raise CurvatureError(
                 f"the curvature must be finite and not negative, got {value}; tell 0 if nothing is "
@@ -389,7 +397,7 @@ def _refuse_foreign(came: Query, ours: Array) -> None:
         )
 
 
-def _number(value: Any, name: str, error: type[LossError] | type[CurvatureError]) -> float:
+def real_number(value: Any, name: str, error: type[LossError] | type[CurvatureError]) -> float:
     if isinstance(value, Real) and not isinstance(value, bool | np.bool_):
         try:
             return float(value)

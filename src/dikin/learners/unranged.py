@@ -26,7 +26,7 @@ from dikin import storage
 from dikin.domains.base import Array, Domain
 from dikin.errors import LossError, LossRangeError, PaperConstantsWarning
 from dikin.feedback import Feedback
-from dikin.learners.base import Learner, Query, _number
+from dikin.learners.base import Learner, Query, real_number
 from dikin.units import LARGEST
 
 logger = logging.getLogger("dikin")
@@ -209,7 +209,7 @@ class Unranged:
         """The range that has room for the losses of an answer."""
         with contextlib.suppress(LossRangeError):
             self._present._normal_answer(answer)  # is it an answer at all?
-        told = [_number(part, "loss", LossError) for part in self._losses(answer)]
+        told = [real_number(part, "loss", LossError) for part in self._losses(answer)]
         finite = [loss for loss in told if isfinite(loss)]  # the learner will refuse the others
         if self._past.rounds:
             return widened(self._present.units.loss_range, finite)

@@ -1,0 +1,913 @@
+"""Learn from the surprise, not from the loss: the learner to begin with.
+
+The estimate of a gradient from one value is as noisy as that value is large. A constant may be
+taken off it without bias, if it is fixed before the direction is drawn: a forecast b_t of the loss.
+What is left is the surprise r_t. In working units, with S_t = sum_{s<=t} (sigma_s + lambda_s),
+
+    H_t     = Hessian(psi)(y_t) + eta_t S_{t-1} I
+    x_t     = y_t + z_t,  z_t = H_t^(-1/2) s_t,  s_t uniform on the unit sphere
+    r_t     = f_t(x_t) - b_t, clipped to [-c_t, c_t]
+    g_t     = d r_t H_t z_t
+    y_{t+1} = argmin_u  sum_{s<=t} [ g_s.u + sigma_s/2 |u - y_s|^2 + lambda_s/2 |u - u_0|^2 ]
+                        + psi_0(u)/eta_{t+1}
+
+where u_0 is the start and psi_0(u) = psi(u) - psi(u_0) - psi'(u_0).(u - u_0) is least there. With a
+memory of m rounds every older term is multiplied by 1 - 1/m a round.
+
+How b_t comes about is in `dikin.forecasts`; how c_t, lambda_t and eta_t do, below. All of it may be
+anything that is known before s_t is drawn: the certificate pays for whatever was chosen, and
+docs/mathematics.md, section 13, proves it for late answers, a start and a memory at once.
+"""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf, isfinite, isnan, log, nan, sqrt
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dikin import forecasts
+from dikin.domains.base import Aim, Array, ClosedGeometry, Domain, Frame, Geometry, Place
+from dikin.errors import (
+    CertificateVoidWarning,
+    ForecastError,
+    LossError,
+    OutsideDomainError,
+    ParameterError,
+)
+from dikin.kernel import compiled
+from dikin.learners import limits
+from dikin.learners.barrier_ftrl import UNSETTLED
+from dikin.learners.base import ROUNDING, Learner, Query, real_number
+from dikin.learners.player import Aimed, Machine, Memory, Scratch
+from dikin.theory import tuning
+from dikin.units import LARGEST, LossRange, moderate, nonnegative, number
+
+logger = logging.getLogger("dikin")
+
+FACTOR = 0.5
+"""Of the rate that balances exploration and noise: half of it had less regret in most games."""
+CAP = 0.9
+"""Of 1/(d c): the largest step in the local norm, which must be below 1 for the rates proved."""
+SPREAD = 8.0
+"""The level c is taken for at most so many times the typical surprise."""
+RARE = 3.0
+"""The level halves when it would still be so many times the typical surprise."""
+WINDOW = 64.0
+"""Rounds over which the typical surprise is taken."""
+DEEPEST = 40.0
+"""How often the level may halve: below 10^-12 of the range rounding would be the surprise."""
+CURVED = 2.0
+"""lambda_t/2 is this many times the price of exploring, smooth losses."""
+GUESS = 2.0
+"""The smoothness that is tuned for where none is declared, in units of the largest level: with it
+a bowl fills the range of the losses."""
+MEASURED = 8
+"""Losses that are only measured where their range is not known."""
+REACH = 0.5
+"""How far out in the ellipsoid they are measured."""
+LEVEL = 16.0
+"""The first level then, in standard deviations of those losses."""
+NORMAL = 1.7
+"""The second largest of eight normal numbers less the second least, in standard deviations."""
+ABSURD = 10.0
+"""A surprise of so many levels is worth a line in the log."""
+EDGE = 1e-6
+"""How far from the boundary a start must be, as a share of the way from the centre."""
+
+# Where the state keeps its numbers, after those of the forecasters.
+TOTAL = forecasts.SIZE
+"""S."""
+RATE = TOTAL + 1
+"""eta."""
+SQUARE = TOTAL + 2
+"""The mean square of recent surprises, V."""
+CLIP = TOTAL + 3
+"""The level c."""
+TOP = TOTAL + 4
+"""The largest level so far."""
+HALVED = TOTAL + 5
+"""How many doublings would bring the level back to the top."""
+CLIPPED = TOTAL + 6
+"""Rounds whose surprise was clipped."""
+PAIRED = TOTAL + 7
+"""The sum of g.y - sigma/2 |y|^2."""
+SMOOTH = TOTAL + 8
+"""The sum of tau/(2d) + tau/(2(d+2)): what exploring costs for every unit of smoothness."""
+STEEP = TOTAL + 9
+"""The sum of sqrt(tau/d) + sqrt(tau/(d+2)): for every unit of a Lipschitz constant."""
+EXPLORED = TOTAL + 10
+"""The sum of the smaller of the two prices, with the constants that are tuned for."""
+TOLD = TOTAL + 11
+"""The sum of sigma/2 tau/(d+2): what curvature takes off."""
+LAMBDAS = TOTAL + 12
+WEIGHED = TOTAL + 13
+"""The number of rounds, each by its discount."""
+IDLE = TOTAL + 14
+"""Rounds that only measured, likewise."""
+LOW, HIGH = TOTAL + 15, TOTAL + 16
+"""The least and the largest loss, as clipped."""
+SAMPLES = TOTAL + 17
+SIZE = SAMPLES + MEASURED
+
+SUMS = (TOTAL, CLIPPED, PAIRED, SMOOTH, STEEP, EXPLORED, TOLD, LAMBDAS, WEIGHED, IDLE)
+"""What a memory discounts."""
+
+
+class Plan(NamedTuple):
+    """What the tuning knows, in working units."""
+
+    dim: float
+    nu: float
+    smoothness: float
+    """beta, or 0 where it is a guess from the losses."""
+    lipschitz: float
+    """L, or infinity."""
+    widest: float
+    """The largest level: the width of the range, or infinity where it is not known."""
+    keep: float
+    """What a round leaves of the terms before it: 1, or 1 - 1/memory."""
+    start: Array
+    """u_0; empty for the analytic centre."""
+    slope: Array
+    """psi'(u_0)."""
+
+
+def fresh(plan: Plan) -> list[float]:
+    """The state before the first round."""
+    n = forecasts.fresh() + (SIZE - forecasts.SIZE) * [0.0]
+    n[LOW], n[HIGH] = inf, -inf
+    if isfinite(plan.widest):
+        n[CLIP] = n[TOP] = plan.widest
+        n[RATE] = CAP / (plan.dim * plan.widest)
+    else:
+        n[RATE] = 1.0  # of no effect while S is 0
+    return n
+
+
+# --- prices ------------------------------------------------------------------------------------
+
+
+@compiled
+def smoothness_of(plan: Plan, n: Any) -> float:
+    """beta as declared, or the guess."""
+    beta: float = plan.smoothness if plan.smoothness >= 0.0 else GUESS * n[TOP]
+    return beta
+
+
+@compiled
+def price(plan: Plan, n: Any, trace: float) -> tuple[float, bool]:
+    """What exploring costs in a round at most, and whether smoothness says so."""
+    d = plan.dim
+    smooth = smoothness_of(plan, n) * smooth_unit(trace, d)
+    steep = plan.lipschitz * steep_unit(trace, d)
+    return min(smooth, steep), smooth <= steep
+
+
+@compiled
+def smooth_unit(trace: float, d: float) -> float:
+    """Exploration and smoothing of a loss of smoothness 1: E|z|^2/2 + E|w|^2/2."""
+    return 0.5 * trace / d + 0.5 * trace / (d + 2.0)
+
+
+@compiled
+def steep_unit(trace: float, d: float) -> float:
+    """The same for a Lipschitz constant of 1: E|z| + E|w| at most."""
+    return sqrt(trace / d) + sqrt(trace / (d + 2.0))
+
+
+@compiled
+def clip_price(d: float, width: float, smoothness: float, lipschitz: float) -> float:
+    """What clipping a round costs at most: 2 d Lambda, for a set in the unit ball."""
+    return 2.0 * d * min(width + 2.0 * smoothness, 2.0 * lipschitz)
+
+
+# --- tuning ------------------------------------------------------------------------------------
+
+
+@compiled
+def regularisation(plan: Plan, n: Any, trace: float, curvature: float) -> float:
+    """lambda_t: about what exploring would cost after it, so that neither is much the larger.
+
+    smooth:     lambda (S + sigma + lambda) = 2 CURVED a S,       a the price of the round
+    Lipschitz:  lambda sqrt(S + sigma + lambda) = 2 a sqrt(S)
+
+    While S is 0, d/(eta tau) stands for it: the mean curvature of the barrier.
+    """
+    cost, smooth = price(plan, n, trace)
+    total = n[TOTAL] if n[TOTAL] > 0.0 else plan.dim / (n[RATE] * trace)
+    if cost == 0.0:
+        return 0.0
+    if smooth:
+        half, target = 0.5 * (total + curvature), 2.0 * CURVED * cost * total
+        return target / (half + sqrt(half * half + target))
+    return tuning.smooth_regularisation(total + curvature, 4.0 * cost * cost * total)
+
+
+@compiled
+def rate(plan: Plan, n: Any, rounds: float) -> float:
+    """eta_{t+1}, from the state after round t.
+
+    It balances the noise of the estimates, eta d^2 V/2 a round, with what exploring costs. V is at
+    least (c/SPREAD)^2, so that no surprise that c admits costs much more than was planned for.
+    """
+    d, total = plan.dim, n[TOTAL]
+    noise = max(n[SQUARE], (n[CLIP] / SPREAD) ** 2)
+    span = max(min(rounds + 1.0, memory_of(plan)), 3.0)
+    low = 2.0 * plan.nu * log(span) / (span * noise)
+    best = FACTOR / d * sqrt(low)
+    if total > 0.0:
+        beta, steepness = smoothness_of(plan, n), plan.lipschitz
+        if beta < inf:
+            best = FACTOR / d * sqrt(2.0 * beta / (total * noise) + low)
+        if steepness < inf:
+            steep = (2.0 * steepness / (d * d * noise * sqrt(total))) ** (2.0 / 3.0)
+            steep = FACTOR * max(steep, sqrt(low) / d)
+            if not planned(plan, beta, total, noise, best) < planned(
+                plan, beta, total, noise, steep
+            ):
+                best = steep
+    return min(best, CAP / (d * n[CLIP]))
+
+
+@compiled
+def memory_of(plan: Plan) -> float:
+    """Rounds that are remembered."""
+    return 1.0 / (1.0 - plan.keep) if plan.keep < 1.0 else inf
+
+
+@compiled
+def planned(plan: Plan, beta: float, total: float, noise: float, rate: float) -> float:
+    """What a round costs at a rate."""
+    spread = 1.0 / (rate * total)
+    cost = min(beta * spread, 2.0 * plan.lipschitz * sqrt(spread))
+    return cost + 0.5 * rate * plan.dim * plan.dim * noise
+
+
+@compiled
+def new_level(plan: Plan, n: Any, clipped: bool, rounds: float) -> None:
+    """c_{t+1}: doubled after a round that was clipped, halved where that is rare and paid for.
+
+    The budget: were the level to come back to the top by clipping, and were one more round clipped,
+    all clipped rounds together would cost no more than all else.
+    """
+    level = n[CLIP]
+    if clipped:
+        n[CLIP] = min(2.0 * level, plan.widest)
+        n[TOP] = max(n[TOP], n[CLIP])
+        n[HALVED] = max(n[HALVED] - 1.0, 0.0)
+    elif RARE * sqrt(n[SQUARE]) < 0.5 * level and n[HALVED] < DEEPEST:
+        each = clip_price(plan.dim, n[TOP], smoothness_of(plan, n), plan.lipschitz)
+        others = n[EXPLORED] + 0.5 * n[LAMBDAS] + plan.nu * log(rounds + 1.0) / n[RATE]
+        if each * (n[CLIPPED] + n[HALVED] + 1.0) <= others:
+            n[CLIP] = 0.5 * level
+            n[HALVED] += 1.0
+
+
+@compiled
+def measuring(n: Any) -> bool:
+    """Whether the size of the losses is not known yet."""
+    unknown: bool = n[CLIP] == 0.0
+    return unknown
+
+
+@compiled
+def measure(plan: Plan, n: Any, loss: float, rounds: int) -> None:
+    """A loss that is only measured; after eight that are not all the same, the level is known.
+
+    The largest and the least are left out: one of them may be a fault. The forecasters begin at the
+    mean of the others.
+    """
+    n[SAMPLES + (rounds - 1) % MEASURED] = loss
+    n[IDLE] += 1.0
+    if rounds < MEASURED:
+        return
+    high = second = -inf
+    low = least = inf
+    total = 0.0
+    for i in range(MEASURED):
+        value = n[SAMPLES + i]
+        total += value
+        second = max(second, min(high, value))
+        high = max(high, value)
+        least = min(least, max(low, value))
+        low = min(low, value)
+    deviation = (second - least) / NORMAL
+    if deviation == 0.0:
+        deviation = 0.5 * (high - low) / NORMAL
+    if deviation > 0.0:
+        n[CLIP] = n[TOP] = LEVEL * deviation
+        n[SQUARE] = (deviation / REACH) ** 2
+        n[RATE] = CAP / (plan.dim * n[CLIP])
+        n[LOW], n[HIGH] = least, second
+        forecasts.begin(n, (total - low - high) / (MEASURED - 2.0))
+
+
+@compiled
+def take_in(
+    plan: Plan,
+    n: Any,
+    seen: Any,
+    own: float,
+    value: float,
+    rounds: int,
+) -> None:
+    """What every answer changes: sums fade, forecasters learn the value, clipped as it may be.
+
+    `rounds` counts the answers, this one included; `seen` are the forecasters as they were when it
+    was asked.
+    """
+    if plan.keep < 1.0:
+        for i in SUMS:
+            n[i] *= plan.keep
+    n[WEIGHED] += 1.0
+    n[LOW], n[HIGH] = min(n[LOW], value), max(n[HIGH], value)
+    forecasts.learn(n, seen, own, value, n[CLIP], float(rounds))
+
+
+@compiled
+def book(
+    plan: Plan,
+    n: Any,
+    surprise: float,
+    clipped: bool,
+    rounds: int,
+    rise: float,
+    square: float,
+    trace: float,
+    curvature: float,
+) -> float:
+    """What an answer that teaches changes, but for the linear term and the centre: gives lambda_t.
+
+    `rise` is g.y and `square` |y|^2 at the centre of the query, `trace` is tr(H^-1) there.
+    """
+    d, count = plan.dim, float(rounds)
+    n[PAIRED] += rise - 0.5 * curvature * square
+    n[SMOOTH] += smooth_unit(trace, d)
+    n[STEEP] += steep_unit(trace, d)
+    n[EXPLORED] += price(plan, n, trace)[0]
+    n[TOLD] += 0.5 * curvature * trace / (d + 2.0)
+    n[CLIPPED] += 1.0 if clipped else 0.0
+    lam = regularisation(plan, n, trace, curvature)
+    n[LAMBDAS] += lam
+    n[TOTAL] += curvature + lam
+    n[SQUARE] += (surprise * surprise - n[SQUARE]) / min(count, WINDOW)
+    new_level(plan, n, clipped, count)
+    n[RATE] = rate(plan, n, count)
+    return lam
+
+
+@compiled
+def clip(value: float, level: float) -> float:
+    """The nearest number of [-level, level]."""
+    return min(max(value, -level), level)
+
+
+class PredictivePlayer(NamedTuple):
+    """The learner for the compiled loop, one query at a time."""
+
+    kernel: Any
+    plan: Any
+
+    def ask(self, memory: Memory, scratch: Scratch) -> Aimed:
+        """tr(H^-1) and 1/|s|."""
+        kernel, n, linear, state = self.kernel, memory.numbers, memory.linear, memory.state
+        square, trace = kernel.aim(
+            linear, state, 1.0, n[RATE] * n[TOTAL], scratch.noise, scratch.work
+        )
+        unit = 1.0 / sqrt(square)
+        far = REACH * unit if measuring(n) else unit
+        kernel.point(linear, state, scratch.work, scratch.noise, far, scratch.u)
+        return trace, unit, 0.0
+
+    def tell(
+        self,
+        round: int,
+        aimed: Aimed,
+        loss: float,
+        curvature: float,
+        memory: Memory,
+        scratch: Scratch,
+    ) -> None:
+        plan, n, linear, (trace, unit, _) = self.plan, memory.numbers, memory.linear, aimed
+        level, keep, weight, lam = n[CLIP], plan.keep, 1.0 / n[RATE], 0.0
+        if measuring(n):
+            take_in(plan, n, n, nan, loss, round)
+            measure(plan, n, loss, round)
+        else:
+            expected = clip(n[forecasts.MIXTURE], 0.5 * plan.widest)
+            surprise, clipped = clip(loss - expected, level), abs(loss - expected) > level
+            take_in(plan, n, n, nan, expected + surprise, round)
+            # What is learnt now is not discounted: divided by what all is multiplied with.
+            slope = plan.dim * surprise * unit / keep
+            rise, square = self.kernel.recoil(
+                memory.state, scratch.work, scratch.noise, slope, curvature / keep, linear
+            )
+            lam = book(plan, n, surprise, clipped, round, keep * rise, square, trace, curvature)
+        if keep < 1.0:
+            for i in range(linear.size):
+                linear[i] *= keep
+        barrier = keep * weight - 1.0 / n[RATE]
+        for i in range(plan.start.size):
+            linear[i] += barrier * plan.slope[i] - lam * plan.start[i]
+        self.kernel.solve(linear, n[TOTAL], 1.0 / n[RATE], memory.state)
+
+
+@dataclass(slots=True)
+class Memo:
+    """What the learner remembers of a query."""
+
+    place: Place
+    shift: float
+    """eta S of the ellipsoid."""
+    noise: Array
+    aim: Aim
+    scale: float
+    """1/|s| of the aim."""
+    square: float
+    """|u|^2 of the played point."""
+    trace: float
+    """tr(H^-1)."""
+    forecast: float
+    level: float
+    """The clip level; 0 for a query that only measures."""
+    own: float
+    """The user's own forecast, or NaN."""
+    seen: Sequence[float]
+    """The forecasters when it was asked."""
+
+    @property
+    def reach(self) -> float:
+        return 1.0 if self.level > 0.0 else REACH
+
+
+class Predictive(Learner):
+    """The learner to begin with: smooth or Lipschitz losses, and no constant that must be known.
+
+    Before each round it forecasts the loss, and it learns from the surprise alone. Where losses can
+    be foreseen it has a fraction of the regret of learners that learn from the loss; where they
+    cannot, about as much; and what is proved for it holds for any convex losses
+    (docs/mathematics.md, section 13).
+
+    Parameters
+    ----------
+    domain
+        Where to play.
+    smoothness
+        A constant beta with f(x + v) <= f(x) + f'(x).v + beta/2 |v|^2 for every loss f. Without one
+        it is tuned for a bowl that fills the range of the losses.
+    lipschitz
+        A constant L with |f(x) - f(x')| <= L |x - x'|; both constants may be given.
+    loss_range
+        The least and the largest loss. Without it the first eight rounds measure how large losses
+        are, and the range is found while playing.
+    start
+        A point inside the domain at which to begin: today's setting. The centre by default.
+    memory
+        Rounds that are remembered, for losses whose minimum drifts: the certificate then bounds the
+        regret of about the last so many rounds. All by default.
+    seed
+        Of the random directions.
+
+    Notes
+    -----
+    On a `Box`, an `Ellipsoid` or a `Product` lengths are measured after every side (axis, part) was
+    made equally long, so that units do not matter. There |v| means the length of v after every side
+    was stretched to the longest, in `smoothness` and `lipschitz`, and after every side was shrunk to
+    the shortest, in the curvature that is told. Constants for the plain Euclidean length are
+    therefore always right, and may be larger than needed.
+
+    >>> from dikin import Box
+    >>> learner = Predictive(Box([0, 0], [10, 2]), seed=7)
+    >>> query = learner.ask()
+    >>> learner.tell(query, loss=12.3)
+    >>> learner.rounds
+    1
+    """
+
+    measures_range = True
+
+    def __init__(
+        self,
+        domain: Domain,
+        smoothness: float | None = None,
+        lipschitz: float | None = None,
+        loss_range: LossRange = None,
+        start: ArrayLike | None = None,
+        memory: float | None = None,
+        seed: int | None = None,
+    ) -> None:
+        self.smoothness = None if smoothness is None else nonnegative(smoothness, "smoothness")
+        self.lipschitz = None if lipschitz is None else nonnegative(lipschitz, "lipschitz")
+        self.memory = _checked_memory(memory)
+        self._ranged = loss_range is not None
+        super().__init__(domain, (-1.0, 1.0) if loss_range is None else loss_range, seed)
+        self.start = None if start is None else _checked_start(domain, start)
+        """Where it begins, or None for the centre."""
+        self._plan = self._planned()
+        self._n = fresh(self._plan)
+        self._frame: Frame | None = None
+        self._certified = True
+        self._begin()
+
+    def _form(self) -> Geometry:
+        return self.domain.equal_sided(self.units.radius)
+
+    def _planned(self) -> Plan:
+        longest, u = self.geometry.longest, np.zeros(0)
+        slope = u
+        if self.start is not None:
+            u = self.geometry.locate((self.start - self.domain.center) / self.units.radius)
+            outward = self.domain.outward(self.domain.gradient(self.domain.locate(self.start)))
+            slope = self.units.radius * self.geometry.inward(outward)
+        beta, steep = -1.0, inf
+        if self.lipschitz is not None:
+            beta = inf
+            steep = moderate(self.units.slope(self.lipschitz) * longest, "lipschitz", self.lipschitz)
+        if self.smoothness is not None:
+            beta = self.units.curvature(self.smoothness) * longest**2
+            moderate(beta, "smoothness", self.smoothness)
+        return Plan(
+            dim=float(self.domain.dim),
+            nu=self.domain.nu,
+            smoothness=beta,
+            lipschitz=steep,
+            widest=2.0 if self._ranged else inf,
+            keep=1.0 if self.memory is None else 1.0 - 1.0 / self.memory,
+            start=u,
+            slope=slope,
+        )
+
+    def _begin(self) -> None:
+        """The centre at the start."""
+        geometry, plan, weight = self.geometry, self._plan, 1.0 / self._n[RATE]
+        self._linear, self._place = np.zeros(geometry.size), geometry.start()
+        self._farthest, self._lift, self._barrier = 1.0, 0.0, 0.0
+        if plan.start.size:
+            self._linear = -weight * plan.slope
+            self._place = geometry.solve(self._linear, 0.0, weight, self._place)
+            self._barrier = geometry.barrier(self._place)
+            self._farthest = geometry.farthest(plan.start)
+            chart = self.domain.gradient(self.domain.locate(self.start))
+            self._lift = self.domain.support(-chart) + float(plan.slope @ plan.start)
+
+    # --- the game ------------------------------------------------------------------------------
+
+    def ask(self, context: ArrayLike | None = None, *, forecast: float | None = None) -> Query:
+        """The next point to play, with an id by which it is answered.
+
+        Parameters
+        ----------
+        context
+            Not used by this learner.
+        forecast
+            What you expect the loss to be, if you have an idea: last week's value at this hour, a
+            model of the season. One more forecaster in the mixture: a good one lowers the regret, a
+            bad one costs little.
+        """
+        if forecast is not None:
+            self._own = self.units.loss(_checked_forecast(forecast))
+        try:
+            return super().ask(context)
+        finally:
+            self._own = nan
+
+    _own = nan
+
+    def tell(
+        self, query: Query | int, loss: Any, curvature: float = 0.0, *, forecast: Any = None
+    ) -> None:
+        """Answer a query with the loss at its point and the strong convexity of that loss.
+
+        Any finite loss is taken. What surprises by more than the present level is clipped, which
+        the certificate pays for. A curvature of zero says nothing and is always safe.
+        """
+        if forecast is not None:
+            raise ForecastError(
+                "a forecast counts only before the point is known: give it to ask(forecast=...). "
+                "Nothing was changed."
+            )
+        super().tell(query, loss, curvature)
+
+    @property
+    def center(self) -> Array:
+        """The point that the learner believes in, around which it explores."""
+        u = self.geometry.vector(self._place)
+        return self._inside(u, self.units.point(self.geometry.outward(u).copy()))
+
+    def _propose(self) -> tuple[Array, float, Memo]:
+        n = self._n
+        shift, frame = n[RATE] * n[TOTAL], self._frame
+        if frame is None:
+            frame = self._frame = self.geometry.frame(self._place, 1.0, shift)
+        noise = self._noise.draw()
+        memo = self._aimed(frame, self._place, shift, noise, self._own, n[: forecasts.SIZE])
+        u = memo.aim.point(memo.reach * memo.scale)
+        memo.square = float(u.dot(u))
+        return u, memo.square, memo
+
+    def _aimed(
+        self, frame: Frame, place: Place, shift: float, noise: Array, own: float, seen: list[float]
+    ) -> Memo:
+        aim = frame.aim(noise)
+        expected = clip(forecasts.forecast(seen, own), 0.5 * self._plan.widest)
+        scale = 1.0 / sqrt(aim.square)
+        return Memo(
+            place, shift, noise, aim, scale, 0.0, frame.trace, expected, self._n[CLIP], own, seen
+        )
+
+    def _vector(self, memo: Memo) -> tuple[Array, float]:
+        return memo.aim.point(memo.reach * memo.scale), memo.square
+
+    def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
+        plan, n, rounds = self._plan, self._n.copy(), self.rounds + 1
+        keep, weight = plan.keep, 1.0 / n[RATE]
+        linear = self._linear if keep == 1.0 else keep * self._linear
+        if memo.level > 0.0:
+            surprise = clip(loss - memo.forecast, memo.level)
+            clipped = abs(loss - memo.forecast) > memo.level
+            pull = memo.aim.recoil(plan.dim * surprise * memo.scale, curvature)
+            y = self.geometry.vector(memo.place)
+            square = float(y.dot(y))
+            rise = float(pull.dot(y)) + curvature * square
+            take_in(plan, n, memo.seen, memo.own, memo.forecast + surprise, rounds)
+            lam = book(plan, n, surprise, clipped, rounds, rise, square, memo.trace, curvature)
+            linear = linear + pull
+        else:
+            lam, clipped = 0.0, self._measure(n, memo, loss, rounds)
+        if plan.start.size:
+            linear = linear + (keep * weight - 1.0 / n[RATE]) * plan.slope - lam * plan.start
+        place = self.geometry.solve(linear, n[TOTAL], 1.0 / n[RATE], self._place)
+        if self._certified and not self.geometry.settled(place):
+            warnings.warn(UNSETTLED, CertificateVoidWarning, stacklevel=4)
+            self._certified = False
+        # Everything that can fail has been done: from here on the state changes.
+        self._n, self._linear, self._place, self._frame = n, linear, place, None
+        self.rounds = rounds
+        if clipped:
+            self._report(loss, memo)
+
+    def _measure(self, n: list[float], memo: Memo, loss: float, rounds: int) -> bool:
+        """An answer that teaches nothing but how large losses are; whether it had to be clipped."""
+        if measuring(n):
+            take_in(self._plan, n, memo.seen, memo.own, loss, rounds)
+            measure(self._plan, n, loss, rounds)
+            return False
+        expected, level = n[forecasts.MIXTURE], n[CLIP]
+        value = expected + clip(loss - expected, level)
+        take_in(self._plan, n, memo.seen, memo.own, value, rounds)
+        n[IDLE] += 1.0
+        return value != loss
+
+    def _report(self, loss: float, memo: Memo) -> None:
+        """A line in the log for a loss that looks like a fault."""
+        level = max(memo.level, self._n[CLIP])
+        outside = abs(loss) > 1.0 + ROUNDING and self._ranged
+        if outside or abs(loss - memo.forecast) > ABSURD * level:
+            scale, offset = self.units.loss_scale, self.units.loss_offset
+            logger.warning(
+                "round %d: the loss %g is far from the %g that was expected%s; it is learnt as %g",
+                self.rounds,
+                offset + scale * loss,
+                offset + scale * memo.forecast,
+                f" and outside loss_range={self.units.loss_range}" if outside else "",
+                offset + scale * (memo.forecast + clip(loss - memo.forecast, memo.level)),
+            )
+
+    # --- what it knows -------------------------------------------------------------------------
+
+    @property
+    def forecast(self) -> float:
+        """What it expects of the next loss; NaN before the first one."""
+        if self.rounds == 0:
+            return nan
+        expected = clip(self._n[forecasts.MIXTURE], 0.5 * self._plan.widest)
+        return self.units.loss_offset + self.units.loss_scale * expected
+
+    @property
+    def surprise(self) -> float:
+        """How far off its forecasts are of late: the root of their mean squared error.
+
+        NaN before the first one.
+        """
+        return self.units.loss_scale * sqrt(self._n[SQUARE]) if self._n[SQUARE] > 0.0 else nan
+
+    @property
+    def forecasters(self) -> dict[str, float]:
+        """The weight of each forecaster in the mixture."""
+        weights = self._n[forecasts.WEIGHTS : forecasts.WEIGHTS + forecasts.COUNT]
+        return dict(zip(forecasts.NAMES, weights, strict=True))
+
+    @property
+    def clipped(self) -> float:
+        """Rounds whose surprise was clipped (discounted, with a memory)."""
+        return self._n[CLIPPED]
+
+    @property
+    def certificate(self) -> float:
+        """The bound on the regret so far, in the user's units: E[regret] <= E[certificate].
+
+        NaN where neither `smoothness` nor `lipschitz` was given (`certificate_for` takes a constant
+        that one believes in afterwards), and where rounding at the boundary decides the centre. With
+        a `memory` it bounds the regret in which a round weighs 1 - 1/memory of the next. Without a
+        `loss_range` it covers losses that vary by no more than those told. Answers may be late:
+        which of them have come must depend neither on their directions nor on their losses.
+        """
+        plan = self._plan
+        if self.smoothness is None and self.lipschitz is None:
+            return nan
+        return self._bound(plan.smoothness, plan.lipschitz, self._n[EXPLORED])
+
+    def certificate_for(
+        self, *, smoothness: float | None = None, lipschitz: float | None = None
+    ) -> float:
+        """The certificate for losses of a constant that was not declared, or of another one.
+
+        Parameters
+        ----------
+        smoothness, lipschitz
+            One of them, in the sense of the constructor.
+        """
+        longest = self.geometry.longest
+        if (smoothness is None) == (lipschitz is None):
+            raise ParameterError(
+                "certificate_for needs one of smoothness=... and lipschitz=..., got "
+                f"smoothness={smoothness!r} and lipschitz={lipschitz!r}"
+            )
+        if smoothness is not None:
+            beta = self.units.curvature(nonnegative(smoothness, "smoothness")) * longest**2
+            return self._bound(beta, inf, beta * self._n[SMOOTH])
+        steep = self.units.slope(nonnegative(lipschitz, "lipschitz")) * longest
+        return self._bound(inf, steep, steep * self._n[STEEP])
+
+    def _bound(self, smoothness: float, lipschitz: float, explored: float) -> float:
+        """Theorem 13 of docs/mathematics.md."""
+        if not self._certified:
+            return nan
+        plan, n = self._plan, self._n
+        weight = 1.0 / n[RATE]
+        width = plan.widest if self._ranged else max(n[HIGH] - n[LOW], 0.0)
+        width = min(width, 2.0 * lipschitz)
+        shrink = max(n[WEIGHED], 1.0) ** -0.75
+        moved = shrink * width * n[WEIGHED] + width * n[IDLE]
+        kept = 1.0 - shrink
+        far = (kept * self._farthest) ** 2
+        barrier = weight * (plan.nu * log(1.0 / shrink) + kept * self._lift)
+        clips = clip_price(plan.dim, width, smoothness, lipschitz) * n[CLIPPED] if n[CLIPPED] else 0.0
+        rest = 0.5 * n[LAMBDAS] * far + barrier + clips + explored - n[TOLD]
+        return self.units.regret(moved + rest + n[PAIRED] - self._objective())
+
+    def _objective(self) -> float:
+        """The sum that the centre minimises, at the centre, but for what is in PAIRED."""
+        plan, n, y = self._plan, self._n, self.geometry.vector(self._place)
+        value = float(self._linear @ y) + 0.5 * n[TOTAL] * float(y @ y)
+        barrier = self.geometry.barrier(self._place)
+        if plan.start.size:
+            barrier += float(plan.slope @ plan.start) - self._barrier
+            value += 0.5 * n[LAMBDAS] * float(plan.start @ plan.start)
+        return value + barrier / n[RATE]
+
+    @cached_property
+    def curvature_limit(self) -> tuple[float, str]:
+        """The largest possible curvature in the user's units, and the reason for it."""
+        stretch = (self.geometry.longest / self.geometry.shortest) ** 2
+        if self.smoothness is not None:
+            most, reason = limits.of_smooth(self.smoothness)
+            return most * stretch, reason
+        if self.lipschitz is not None:
+            most, reason = limits.of_lipschitz(self.lipschitz, self.domain)
+            return most * stretch, reason
+        if self._ranged:
+            most, reason = super().curvature_limit
+            return most * stretch, reason
+        return LARGEST, "the largest number that can be computed with"
+
+    @property
+    def accepts(self) -> tuple[float, float]:
+        """Any loss may be told."""
+        return -inf, inf
+
+    def _normal_loss(self, loss: Any) -> float:
+        value = loss if type(loss) is float else real_number(loss, "loss", LossError)
+        if not abs(value) < LARGEST:
+            raise LossError(
+                f"the loss must be a finite number below {LARGEST:g}, got {value}. Nothing was "
+                "changed."
+            )
+        return self.units.loss(value)
+
+    def _normal_curvature(self, curvature: float) -> float:
+        return super()._normal_curvature(curvature) * self.geometry.shortest**2
+
+    # --- the compiled loop, and the state ------------------------------------------------------
+
+    def machine(self) -> Machine | None:
+        """The parts for the compiled loop; None without a kernel or with queries open."""
+        geometry = self.geometry
+        if self._open or not isinstance(geometry, ClosedGeometry):
+            return None
+        memory = Memory(np.array(self._n), self._linear.copy(), geometry.pack(self._place))
+        player = PredictivePlayer(geometry.kernel(), self._plan)
+        return Machine(player, memory, self._noise.generator())
+
+    def adopt(self, machine: Machine, rounds: int) -> None:
+        """Take over a state that was `rounds` rounds further on."""
+        assert isinstance(self.geometry, ClosedGeometry)
+        self._n, self._linear = machine.memory.numbers.tolist(), machine.memory.linear.copy()
+        self._place = self.geometry.unpack(self._linear, machine.memory.state)
+        self._frame = None
+        self.rounds += rounds
+        self._next += rounds
+
+    def arguments(self) -> dict[str, Any]:
+        return {
+            "smoothness": self.smoothness,
+            "lipschitz": self.lipschitz,
+            "loss_range": list(self.units.loss_range) if self._ranged else None,
+            "start": None if self.start is None else self.start.tolist(),
+            "memory": self.memory,
+        }
+
+    @classmethod
+    def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
+        unit = 1.0 / domain.radius**2
+        inner = domain.point(0.5 * domain.inradius * np.eye(domain.dim)[0])
+        yield cls(domain, unit, loss_range=(3, 11), seed=seed)
+        yield cls(domain, lipschitz=2.0 / domain.radius, start=inner, memory=100, seed=seed)
+        yield cls(domain, 20 * unit, 3.0 / domain.radius, loss_range=(-1, 1), seed=seed)
+        yield cls(domain, seed=seed)
+
+    def _numbers(self) -> dict[str, Any]:
+        return {
+            "numbers": np.array(self._n),
+            "linear": self._linear,
+            "place": self.geometry.memory(self._place),
+            "certified": self._certified,
+        }
+
+    def _set_numbers(self, numbers: dict[str, Any]) -> None:
+        self._n, self._linear = numbers["numbers"].tolist(), numbers["linear"]
+        self._place = self.geometry.recall(numbers["place"])
+        self._frame, self._certified = None, numbers["certified"]
+
+    def _memo_state(self, memo: Memo) -> tuple[Any, ...]:
+        place = self.geometry.memory(memo.place)
+        numbers = np.array([memo.shift, memo.square, memo.level, *memo.seen])
+        own = None if isnan(memo.own) else memo.own
+        return place, memo.noise, numbers, own
+
+    def _memo_from(self, state: tuple[Any, ...]) -> Memo:
+        place, noise, numbers, own = state
+        shift, square, level, *seen = numbers.tolist()
+        where = self.geometry.recall(place)
+        frame = self.geometry.frame(where, 1.0, shift)
+        memo = self._aimed(frame, where, shift, noise, nan if own is None else own, seen)
+        memo.square, memo.level = square, level
+        return memo
+
+
+def _checked_forecast(forecast: Any) -> float:
+    """A forecast that was given to ask."""
+    try:
+        value = real_number(forecast, "forecast", ForecastError)
+    except ForecastError as reason:
+        raise ForecastError(
+            f"a forecast is one number, the loss that you expect; got {forecast!r}. Nothing was "
+            "changed."
+        ) from reason
+    if not abs(value) < LARGEST:
+        raise ForecastError(
+            f"a forecast must be a finite number below {LARGEST:g}, got {value}. Nothing was "
+            "changed."
+        )
+    return value
+
+
+def _checked_memory(memory: Any) -> float | None:
+    if memory is None:
+        return None
+    rounds = number(memory, "memory")
+    if not 2.0 <= rounds < LARGEST:
+        raise ParameterError(
+            f"memory is the number of rounds to remember, at least 2, or None for all; got "
+            f"{memory!r}"
+        )
+    return rounds
+
+
+def _checked_start(domain: Domain, start: ArrayLike) -> Array:
+    point = domain.require(start)
+    if domain.gauge(domain.locate(point)) > 1.0 - EDGE:
+        raise OutsideDomainError(
+            f"{domain}: start={point} lies on the boundary, where the barrier is infinite; begin "
+            "a little inside, for example one hundredth of the way to the centre "
+            f"{domain.center}"
+        )
+    point.setflags(write=False)
+    return point
