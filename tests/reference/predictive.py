@@ -62,8 +62,9 @@ at most 2a (grad f(x).n)^+ at x = y + z. Here
 or at most 2 L. With a^2 n'Hn <= z'Hz = 1 such a pair adds at most d min{W + 2 beta, 2 L}, and at
 most twice the share of clipped directions are in such pairs. Add up (i) to (iv). QED
 
-What the proof needs: b, c and H are fixed before the direction is drawn, and when an answer comes
-depends neither on its direction nor on its loss. The lambdas and the rates may depend on anything.
+What the proof needs: b, c and H are fixed before the direction is drawn, every loss is truly sigma
+strongly convex, and when an answer comes depends neither on its direction nor on its loss. The
+lambdas and the rates may depend on anything known when they are set, the last direction included.
 """
 
 from collections.abc import Sequence
