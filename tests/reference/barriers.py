@@ -11,12 +11,14 @@ columns of V are an orthonormal basis of the directions of the set (the identity
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 from math import inf, log, sqrt
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import brentq
 
 Array = NDArray[np.float64]
 
@@ -31,6 +33,12 @@ class UserBarrier(Protocol):
     def analytic_center(self) -> Array: ...
     def reach(self) -> float:
         """max |x - c| over the set, c the analytic centre."""
+
+    def support(self, slope: Array) -> float:
+        """max slope.x over the set."""
+
+    def farthest(self, point: Array) -> float:
+        """max |x - point| over the set."""
 
     def value(self, x: Array) -> float: ...
     def gradient(self, x: Array) -> Array: ...
@@ -55,6 +63,12 @@ class BallBarrier:
 
     def reach(self) -> float:
         return self.radius
+
+    def support(self, slope: Array) -> float:
+        return float(slope @ self.center + self.radius * np.linalg.norm(slope))
+
+    def farthest(self, point: Array) -> float:
+        return float(np.linalg.norm(point - self.center) + self.radius)
 
     def slack(self, x: Array) -> float:
         distance = float(np.linalg.norm(x - self.center))
@@ -89,6 +103,12 @@ class BoxBarrier:
 
     def reach(self) -> float:
         return float(np.linalg.norm(self.upper - self.lower) / 2)
+
+    def support(self, slope: Array) -> float:
+        return float(np.maximum(slope * self.lower, slope * self.upper).sum())
+
+    def farthest(self, point: Array) -> float:
+        return float(np.linalg.norm(np.maximum(point - self.lower, self.upper - point)))
 
     def value(self, x: Array) -> float:
         below, above = x - self.lower, self.upper - x
@@ -127,6 +147,12 @@ class SimplexBarrier:
     def reach(self) -> float:
         return sqrt(1 - 1 / self.n)
 
+    def support(self, slope: Array) -> float:
+        return float(slope.max())
+
+    def farthest(self, point: Array) -> float:
+        return float(np.linalg.norm(np.eye(self.n) - point, axis=1).max())
+
     def value(self, x: Array) -> float:
         return float(-np.log(x).sum()) if x.min() > 0 else inf
 
@@ -155,6 +181,31 @@ class EllipsoidBarrier:
 
     def reach(self) -> float:
         return sqrt(float(np.linalg.eigvalsh(self.shape)[-1]))
+
+    def support(self, slope: Array) -> float:
+        return float(slope @ self.center + sqrt(slope @ self.shape @ slope))
+
+    def farthest(self, point: Array) -> float:
+        """With x = c + U(a w), |w| = 1, p = U'(c - point): a_i (a_i w_i + p_i) = m w_i, m >= a_1^2.
+
+        The multiplier m solves |w(m)| = 1. |w| falls in m, and at m = a_1^2 + |a p| it is at most
+        1, as m - a_i^2 >= |a p|. If |w| < 1 on all m > a_1^2, then p_1 = 0, m = a_1^2, and the
+        missing length lies along axis 1.
+        """
+        squares, frame = np.linalg.eigh(self.shape)
+        pull = frame.T @ (self.center - point)
+        scaled, most = np.sqrt(squares) * pull, float(squares[-1])
+
+        def excess(m: float) -> float:
+            return float(np.sum((scaled / (m - squares)) ** 2)) - 1
+
+        low, high = most * (1 + 1e-12), most + float(np.linalg.norm(scaled))
+        if low >= high or excess(low) <= 0:
+            w = np.append(scaled[:-1] / (most - squares[:-1]), 0.0)
+            w[-1] = sqrt(1 - w @ w)
+        else:
+            w = scaled / (brentq(excess, low, high, xtol=1e-15 * most, rtol=1e-15) - squares)
+        return float(np.linalg.norm(np.sqrt(squares) * w + pull))
 
     def pull(self, x: Array) -> Array:
         return np.asarray(np.linalg.solve(self.shape, x - self.center), dtype=np.float64)
@@ -199,6 +250,10 @@ class PolytopeBarrier:
         raise ArithmeticError(f"no analytic centre: the decrement stays at {decrement}")
 
     def vertices(self) -> Array:
+        return self._vertices
+
+    @cached_property
+    def _vertices(self) -> Array:
         """Every choice of d rows that meets in one point of the set."""
         found = []
         for chosen in combinations(range(self.bounds.size), self.interior.size):
@@ -210,7 +265,13 @@ class PolytopeBarrier:
         return np.array(found)
 
     def reach(self) -> float:
-        return float(np.linalg.norm(self.vertices() - self.analytic_center(), axis=1).max())
+        return self.farthest(self.analytic_center())
+
+    def support(self, slope: Array) -> float:
+        return float((self.vertices() @ slope).max())
+
+    def farthest(self, point: Array) -> float:
+        return float(np.linalg.norm(self.vertices() - point, axis=1).max())
 
     def value(self, x: Array) -> float:
         slack = self.bounds - self.rows @ x
@@ -246,6 +307,15 @@ class Normalised:
 
     def from_user(self, x: Array) -> Array:
         return self.basis.T @ (x - self.center) / self.radius
+
+    def support(self, slope: Array) -> float:
+        """max slope.u over the normalised set."""
+        turned = self.basis @ slope
+        return (self.barrier.support(turned) - float(turned @ self.center)) / self.radius
+
+    def farthest(self, u: Array) -> float:
+        """max |v - u| over the normalised set."""
+        return self.barrier.farthest(self.to_user(u)) / self.radius
 
     def value(self, u: Array) -> float:
         return self.barrier.value(self.to_user(u))

@@ -1,0 +1,314 @@
+"""The learner `Predictive` as its theorem states it: dense sums over all answers, nothing tuned.
+
+Units: the set X has its analytic centre at the origin and lies in the unit ball. psi is its barrier
+with parameter nu. Every sequence comes from outside: forecast b and clip level c of a query, the
+displacement z that was played, and with the answer the loss f, its strong convexity sigma, the
+regularisation lambda and the next rate eta. The class draws nothing and chooses nothing.
+
+    psi_0(x) = psi(x) - psi(x_0) - grad psi(x_0).(x - x_0)          least at the start x_0 = y_1
+    query    at the centre y: H = hess psi(y) + eta S I, played y + z with z'Hz = 1
+    answer   r = f - b, clipped to [-c, c]: rbar;  g = d rbar H z;  l(x) = g.x + (sigma/2)|x - y|^2
+             with y, H, z, b, c of its query, however late it comes
+    Phi(x)   = sum_s gamma^(T-s) [l_s(x) + (lambda_s/2)|x - x_0|^2] + psi_0(x)/eta   after T answers
+    centre   = argmin Phi,   S = sum_s gamma^(T-s) (sigma_s + lambda_s),   gamma = 1 - 1/memory or 1
+
+Answers are numbered as they arrive; tau = tr(H^-1) of the query, and all sums have the weights
+gamma^(T-s). W bounds how much one loss varies on X, rho = max |u - x_0| and h = max
+-grad psi(x_0).(u - x_0) over X, Lambda = sum of the lambdas. For every eps in (0, 1], fixed
+beforehand,
+
+    C_T = eps W sum 1 + (Lambda/2) rho^2 + (nu ln(1/eps) + h)/eta + sum [a_s + p 1{|r_s| > c_s}]
+          + sum l_s(y_s) - Phi(argmin Phi)                        (y_s: the centre of query s)
+    a   = explore + smooth - (sigma/2) tau/(d+2)
+    explore = min{(beta/2) tau/d, L sqrt(tau/d)}
+    smooth  = min{(beta/2) tau/(d+2), L sqrt(tau/(d+2))}
+    p   = 2 d min{W + 2 beta, 2 L}
+
+bounds the mean of sum [f_s(x_s) - f_s(u)], for every u in X.
+
+Proof. Let v = (1 - eps) u + eps x_0. (i) By convexity f(v) - f(u) <= eps (f(x_0) - f(u)) <= eps W.
+
+(ii) Phi is least at the centre, hence Phi(centre) <= Phi(v), on every path. Read as an inequality
+for sum l_s(v) it says
+
+    sum [l_s(y_s) - l_s(v)] <= sum l_s(y_s) - Phi(centre) + (Lambda/2)|v - x_0|^2 + psi_0(v)/eta.
+
+Here |v - x_0| <= rho. On the segment from x_0 to u the barrier grows by at most nu ln(1/eps) up to
+v [Nesterov, Introductory Lectures on Convex Optimization, Thm 4.2.4, integrated], and the linear
+part of psi_0 is at most (1 - eps) h <= h, as h >= 0. No rate has to fall, and eta d c may be of
+any size.
+
+(iii) Fix one query, and average over its direction. Let w be uniform in the solid
+ellipsoid, E ww' = H^-1/(d+2). As b is the same for all directions and E[Hz] = 0, the divergence
+theorem gives E[d r H z] = E grad f(y + w) when nothing is clipped. Strong convexity at y + w
+towards v, averaged, is
+
+    f(y) - f(v) <= E grad f(y + w).(y - v) - (sigma/2)|y - v|^2 + E D - (sigma/2) tau/(d+2),
+    D = f(y) - f(y + w) + grad f(y + w).w.
+
+D is a Bregman divergence, at most (beta/2)|w|^2; and E D <= L E|w|, as f(y) <= E f(y + w). The
+first two terms on the right are E[l(y) - l(v)]. Playing y + z in place of y costs at most
+(beta/2) E|z|^2 or L E|z|, with E zz' = H^-1/d.
+
+(iv) Clipping takes q = r - rbar out of the estimate, which adds d E[q z'Hn], n = y - v. Let
+z* = z - 2an with a = z'Hn/n'Hn be the mirror image of z, named so that a > 0. Both are as likely,
+so that the pair adds (d/2) a n'Hn (q(z) - q(z*)) in the mean: nothing unless one of the two is
+clipped. q is a nondecreasing function of f of slope at most 1, and f is convex: the difference is
+at most 2a (grad f(x).n)^+ at x = y + z. Here
+
+    grad f(x).n = grad f(x).(x - v) - grad f(x).z
+               <= [f(x) - f(v) + (beta/2)|x - v|^2] + [f(y) - f(x)] <= W + 2 beta,
+
+or at most 2 L. With a^2 n'Hn <= z'Hz = 1 such a pair adds at most d min{W + 2 beta, 2 L}, and at
+most twice the share of clipped directions are in such pairs. Add up (i) to (iv). QED
+
+What the proof needs: b, c and H are fixed before the direction is drawn, every loss is truly sigma
+strongly convex, and when an answer comes depends neither on its direction nor on its loss. The
+lambdas and the rates may depend on anything known when they are set, the last direction included.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf, log, sqrt
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+ELLIPSOID_TOLERANCE = 1e-9
+# Newton's method goes on until rounding stops it, which is no reason to stop above this decrement.
+# Below it the objective is 1e-16/eta from its minimum.
+DECREMENT = 1e-8
+
+
+class OffTheEllipsoidError(AssertionError):
+    """A replayed displacement that the learner could not have drawn."""
+
+
+class Barrier(Protocol):
+    """psi: a self-concordant barrier, in units in which it is least at the origin."""
+
+    def value(self, x: Array) -> float: ...
+    def gradient(self, x: Array) -> Array: ...
+    def hessian(self, x: Array) -> Array: ...
+
+
+@dataclass(frozen=True)
+class Query:
+    """What is fixed before the direction is drawn, and the displacement z."""
+
+    center: Array
+    metric: Array  # H
+    forecast: float
+    level: float
+    z: Array
+
+    @cached_property
+    def trace(self) -> float:
+        """tau = tr(H^-1)."""
+        return float(np.trace(np.linalg.inv(self.metric)))
+
+
+@dataclass(frozen=True)
+class Answer:
+    query: Query
+    loss: float
+    sigma: float
+    lam: float
+    arrived_at: Array  # the centre that this answer moves
+
+    @property
+    def surprise(self) -> float:
+        return self.loss - self.query.forecast
+
+    @property
+    def clipped(self) -> float:
+        return min(max(self.surprise, -self.query.level), self.query.level)
+
+    @cached_property
+    def estimate(self) -> Array:
+        """g = d rbar H z."""
+        z = self.query.z
+        return z.size * self.clipped * (self.query.metric @ z)
+
+
+def cheapest(
+    smoothness: float | None, lipschitz: float | None, curved: float, steep: float
+) -> float:
+    """min{beta curved, L steep} over the constants that are declared."""
+    prices = [
+        inf if smoothness is None else smoothness * curved,
+        inf if lipschitz is None else lipschitz * steep,
+    ]
+    if min(prices) == inf:
+        raise ValueError("neither a smoothness nor a Lipschitz constant: declare at least one")
+    return min(prices)
+
+
+class PredictiveReference:
+    """One run. `ask` and `tell` replay what somebody else played; `center` is the next centre."""
+
+    def __init__(
+        self, barrier: Barrier, dim: int, start: Array | None, memory: float | None, rate: float
+    ) -> None:
+        self.psi = barrier
+        self.dim = dim
+        self.start = np.zeros(dim) if start is None else np.array(start, dtype=np.float64)
+        self.gamma = 1.0 if memory is None else 1 - 1 / memory
+        self.queries: list[Query] = []
+        self.answered: set[int] = set()
+        self.answers: list[Answer] = []
+        self.rates = [rate]
+        self.centers = [self.start]
+
+    @property
+    def center(self) -> Array:
+        return self.centers[-1].copy()
+
+    @property
+    def rate(self) -> float:
+        return self.rates[-1]
+
+    @property
+    def weights(self) -> Array:
+        """gamma^(T-s) for the answers s = 1, ..., T."""
+        T = len(self.answers)
+        return self.gamma ** np.arange(T - 1, -1, -1, dtype=np.float64)
+
+    @property
+    def S(self) -> float:  # noqa: N802 - the paper's letter
+        return self.discounted([answer.sigma + answer.lam for answer in self.answers])
+
+    @property
+    def metric(self) -> Array:
+        """H at the present centre."""
+        return self.psi.hessian(self.center) + self.rate * self.S * np.eye(self.dim)
+
+    def discounted(self, terms: Sequence[float]) -> float:
+        return float(self.weights @ np.array(terms, dtype=np.float64))
+
+    def ask(self, forecast: float, level: float, z: Array) -> int:
+        """Record that center + z was played; the key is for `tell`."""
+        metric = self.metric
+        length = float(z @ metric @ z)
+        if not abs(length - 1) <= ELLIPSOID_TOLERANCE:
+            raise OffTheEllipsoidError(f"query {len(self.queries)}: z'Hz = {length}, wanted 1")
+        self.queries.append(Query(self.center, metric, forecast, level, z.copy()))
+        return len(self.queries) - 1
+
+    def tell(self, key: int, loss: float, sigma: float, lam: float, next_rate: float) -> None:
+        """Learn an answer. Keys may come in any order, and some never."""
+        if not 0 <= key < len(self.queries) or key in self.answered:
+            raise ValueError(f"key {key}: wanted one of a query that was asked and not answered")
+        self.answered.add(key)
+        self.answers.append(Answer(self.queries[key], loss, sigma, lam, self.center))
+        self.rates.append(next_rate)
+        self.centers.append(self.minimiser())
+
+    # Phi and its minimiser
+
+    def anchor(self, answer: Answer) -> Array:
+        """The point around which l has its quadratic: the centre of the query."""
+        return answer.query.center
+
+    def pole(self) -> Array:
+        """The point around which lambda pulls."""
+        return self.start
+
+    def model(self, answer: Answer, x: Array) -> float:
+        """l(x) = g.x + (sigma/2)|x - y|^2."""
+        away = x - self.anchor(answer)
+        return float(answer.estimate @ x + answer.sigma / 2 * (away @ away))
+
+    def start_divergence(self, x: Array) -> float:
+        """psi_0(x)."""
+        slope = self.psi.gradient(self.start)
+        tangent = self.psi.value(self.start) + slope @ (x - self.start)
+        return float(self.psi.value(x) - tangent)
+
+    def objective(self, x: Array) -> float:
+        """Phi(x)."""
+        away = x - self.pole()
+        terms = [self.model(a, x) + a.lam / 2 * float(away @ away) for a in self.answers]
+        return self.discounted(terms) + self.start_divergence(x) / self.rate
+
+    def objective_gradient(self, x: Array) -> Array:
+        terms = [
+            a.estimate + a.sigma * (x - self.anchor(a)) + a.lam * (x - self.pole())
+            for a in self.answers
+        ]
+        slope = self.psi.gradient(x) - self.psi.gradient(self.start)
+        return self.weights @ np.array(terms) + slope / self.rate
+
+    def objective_hessian(self, x: Array) -> Array:
+        return self.S * np.eye(self.dim) + self.psi.hessian(x) / self.rate
+
+    def minimiser(self) -> Array:
+        """Damped Newton: eta Phi is self-concordant, so a step of 1/(1 + decrement) stays in X.
+
+        Near the end the decrement falls quadratically. A step that does not lower it is rounding:
+        the point before it is as good as float64 allows.
+        """
+        x = before = self.center
+        least = inf
+        for _ in range(500):
+            slope = self.rate * self.objective_gradient(x)
+            step = -np.linalg.solve(self.rate * self.objective_hessian(x), slope)
+            decrement = sqrt(max(float(-slope @ step), 0.0))
+            if decrement >= least and least <= DECREMENT:
+                return before
+            before, least = x, decrement
+            x = x + (step if decrement < 0.25 else step / (1 + decrement))
+        raise ArithmeticError(f"Newton stopped at a decrement of {least}, wanted {DECREMENT}")
+
+    # The certificate
+
+    def surplus(self) -> float:
+        """sum l_s(y_s) - Phi(centre): what the models lost against their regularised minimum."""
+        own = [self.model(a, a.query.center) for a in self.answers]
+        return self.discounted(own) - self.objective(self.center)
+
+    def round_price(
+        self, answer: Answer, smoothness: float | None, lipschitz: float | None
+    ) -> float:
+        """a: exploration and smoothing of one query, less its own curvature."""
+        tau = answer.query.trace
+        sphere, ball = tau / self.dim, tau / (self.dim + 2)  # E|z|^2 and E|w|^2
+        explore = cheapest(smoothness, lipschitz, sphere / 2, sqrt(sphere))
+        smooth = cheapest(smoothness, lipschitz, ball / 2, sqrt(ball))
+        return explore + smooth - answer.sigma / 2 * ball
+
+    def clip_price(
+        self, answer: Answer, width: float, smoothness: float | None, lipschitz: float | None
+    ) -> float:
+        """2 d min{W + 2 beta, 2 L} if the surprise was clipped: |x - v| <= 2 in the unit ball."""
+        if abs(answer.surprise) <= answer.query.level:
+            return 0.0
+        smooth = inf if smoothness is None else width + 2 * smoothness
+        steep = inf if lipschitz is None else 2 * lipschitz
+        return 2 * self.dim * min(smooth, steep)
+
+    def certificate(
+        self,
+        eps: float,
+        width: float,
+        smoothness: float | None,
+        lipschitz: float | None,
+        nu: float,
+        support: float,
+        rho: float,
+    ) -> float:
+        """C_T, with h = `support` and W = `width`. At least one of the constants is declared."""
+        if not 0 < eps <= 1:
+            raise ValueError(f"eps = {eps}: wanted a share of the way to the start, in (0, 1]")
+        answers = self.answers
+        comparator = eps * width * self.discounted([1.0] * len(answers))
+        pull = self.discounted([a.lam for a in answers]) / 2 * rho**2
+        barrier = (nu * log(1 / eps) + support) / self.rate
+        rounds = [self.round_price(a, smoothness, lipschitz) for a in answers]
+        clips = [self.clip_price(a, width, smoothness, lipschitz) for a in answers]
+        prices = self.discounted(rounds) + self.discounted(clips)
+        return comparator + pull + barrier + prices + self.surplus()

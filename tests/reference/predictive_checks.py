@@ -1,0 +1,301 @@
+"""What a transcription of `Predictive` must satisfy, as functions of the class.
+
+Each check raises an AssertionError; a mutant of the class can so be shown to fail one.
+"""
+
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import dataclass
+from itertools import product
+from math import inf, log, pi, sqrt
+
+import numpy as np
+import pytest
+
+from reference.barriers import Array, BallBarrier, BoxBarrier, Normalised, UserBarrier, examples
+from reference.ledger import inside, on_ellipsoid, replay
+from reference.predictive import PredictiveReference
+
+Kind = type[PredictiveReference]
+
+# Rounding of some thirty answers whose terms are of the order of one.
+ROUNDING = 1e-12
+
+
+def normalised(barrier: UserBarrier) -> Normalised:
+    return Normalised(barrier, barrier.reach())
+
+
+def interval() -> Normalised:
+    return normalised(BoxBarrier(np.array([-1.0]), np.array([1.0])))
+
+
+def disc() -> Normalised:
+    return normalised(BallBarrier(np.zeros(2), 1.0))
+
+
+def somewhere(psi: Normalised, rng: np.random.Generator) -> Array:
+    """A point of the set on a random ray from the centre, every second time at its end."""
+    ray = rng.normal(size=psi.dim)
+    ray /= np.linalg.norm(ray)
+    low, high = 0.0, 1.0
+    for _ in range(30):
+        middle = (low + high) / 2
+        low, high = (middle, high) if psi.value(middle * ray) < inf else (low, middle)
+    return low * float(rng.choice([1.0, rng.random()])) * ray
+
+
+def sizes(psi: Normalised, start: Array) -> tuple[float, float]:
+    """h = max -grad psi(x_0).(u - x_0) and rho = max |u - x_0|."""
+    slope = psi.gradient(start)
+    return psi.support(-slope) + float(slope @ start), psi.farthest(start)
+
+
+# On every path
+
+
+def check_center(kind: Kind, psi: Normalised, memory: float | None, late: int) -> None:
+    """S, and the stationarity of the centre in the norm of H, from running sums."""
+    rng = np.random.default_rng(2)
+    for answers in (0, 1, 7, 30):
+        reference, ledger = replay(kind, psi, rng, answers=answers, memory=memory, late=late)
+        assert abs(reference.S - ledger.S) <= ROUNDING * ledger.S
+        slope = ledger.slope(reference.center)
+        metric = ledger.metric(reference.center)
+        assert sqrt(slope @ np.linalg.solve(metric, slope)) < ROUNDING
+
+
+def check_start(kind: Kind) -> None:
+    """Forecasts that come true teach nothing: the centre stays, whatever lambda and the rate do."""
+    psi = normalised(examples()["box"])
+    rng = np.random.default_rng(4)
+    start = inside(psi, rng)
+    reference = kind(psi, psi.dim, start, 5.0, 0.1)
+    for _ in range(6):
+        key = reference.ask(0.3, 1.0, on_ellipsoid(reference.metric, rng.normal(size=psi.dim)))
+        reference.tell(key, 0.3, 0.0, 1.0, float(rng.uniform(0.05, 0.2)))
+        np.testing.assert_allclose(reference.center, start, atol=1e-14)
+
+
+def check_memory(kind: Kind) -> None:
+    """[-1, 1], memory 2, no curvature, two rounds: g_1/2 + g_2 + 2y/(eta (1 - y^2)) = 0."""
+    run, eta, slopes = kind(interval(), 1, None, 2.0, 0.4), 0.5, []
+    for loss in (0.9, -0.6):
+        z = 1 / sqrt(1 / (1 - run.center[0]) ** 2 + 1 / (1 + run.center[0]) ** 2)
+        run.tell(run.ask(0.1, 2.0, np.array([z])), loss, 0.0, 0.0, eta)
+        slopes.append((loss - 0.1) / z)  # d = 1 and Hz = 1/z
+    y = float(run.center[0])
+    assert abs(slopes[0] / 2 + slopes[1] + 2 * y / (eta * (1 - y**2))) < ROUNDING
+
+
+def check_pathwise(kind: Kind, psi: Normalised, memory: float | None, late: int) -> None:
+    """sum l(w) - l(v) <= surplus + (Lambda/2)|v - x_0|^2 + psi_0(v)/eta, equal at the centre.
+
+    The two last terms are at most what the certificate charges for v = (1 - eps) u + eps x_0.
+    """
+    rng = np.random.default_rng(5)
+    reference, ledger = replay(kind, psi, rng, answers=25, memory=memory, late=late)
+    start, surplus, rate = ledger.start, reference.surplus(), reference.rate
+    total = sum(weight * move.lam for weight, move in ledger.weighted())
+    support, rho = sizes(psi, start)
+
+    def regularisers(v: Array) -> tuple[float, float]:
+        away = v - start
+        return total / 2 * float(away @ away), ledger.divergence(v, start) / rate
+
+    assert ledger.gain(reference.center) == pytest.approx(
+        surplus + sum(regularisers(reference.center)), abs=10 * ROUNDING
+    )
+    for eps in (0.5, 0.1, 1e-3):
+        for _ in range(40):
+            v = (1 - eps) * somewhere(psi, rng) + eps * start
+            pull, barrier = regularisers(v)
+            assert ledger.gain(v) <= surplus + pull + barrier
+            assert pull <= total / 2 * rho**2
+            assert barrier <= (psi.nu * log(1 / eps) + support) / rate
+
+
+def check_telescope(kind: Kind, psi: Normalised, memory: float | None, late: int) -> None:
+    """1e-9: the divergences of the barrier are differences that lose some digits."""
+    rng = np.random.default_rng(6)
+    for answers in (1, 2, 30):
+        reference, ledger = replay(kind, psi, rng, answers=answers, memory=memory, late=late)
+        assert reference.surplus() == pytest.approx(ledger.surplus(), abs=1e-9)
+
+
+# In the mean, with every direction
+
+
+@dataclass(frozen=True)
+class Loss:
+    """A convex loss with values in [-1, 1] on the unit ball, and its true constants there."""
+
+    value: Callable[[Array], float]
+    smoothness: float | None
+    lipschitz: float
+    sigma: float = 0.0
+
+
+def linear(a: Array) -> Loss:
+    return Loss(lambda x: float(a @ x), 0.0, float(np.linalg.norm(a)))
+
+
+def bowl(theta: Array, beta: float) -> Loss:
+    def value(x: Array) -> float:
+        return beta / 2 * float((x - theta) @ (x - theta)) - 0.8
+
+    return Loss(value, beta, beta * (1 + float(np.linalg.norm(theta))), beta)
+
+
+def kink(a: Array, at: float) -> Loss:
+    return Loss(lambda x: abs(float(a @ x) - at) - 0.5, None, float(np.linalg.norm(a)))
+
+
+def soft_kink(a: Array, sharpness: float) -> Loss:
+    """ln cosh(k a.x)/k: second derivative k|a|^2 at its largest."""
+
+    def value(x: Array) -> float:
+        return float(np.log(np.cosh(sharpness * (a @ x)))) / sharpness - 0.3
+
+    return Loss(value, sharpness * float(a @ a), float(np.linalg.norm(a)))
+
+
+def circle(count: int) -> Array:
+    """Equally spaced directions: exact for trigonometric polynomials of degree below `count`."""
+    angle = 2 * pi * (np.arange(count) + 0.3) / count
+    return np.column_stack([np.cos(angle), np.sin(angle)])
+
+
+def cross(dim: int, rng: np.random.Generator) -> Array:
+    """The 2d ends of a random orthonormal frame: exact for polynomials of degree 3."""
+    frame, _ = np.linalg.qr(rng.normal(size=(dim, dim)))
+    return np.vstack([frame, -frame])
+
+
+def continued(
+    reference: PredictiveReference, s: Array, loss: Loss, forecast: float, level: float
+) -> PredictiveReference:
+    """The run with one more round, in direction s."""
+    branch = deepcopy(reference)
+    z = on_ellipsoid(branch.metric, s)
+    center = branch.center
+    key = branch.ask(forecast, level, z)
+    branch.tell(key, loss.value(center + z), loss.sigma, 0.0, branch.rate)
+    return branch
+
+
+def check_unbiased(kind: Kind) -> None:
+    """E g = grad f(y) for a quadratic f, whatever the forecast: f(y + z) z has degree 3 in z."""
+    rng = np.random.default_rng(8)
+    box = normalised(examples()["box"])
+    for psi, directions in (
+        (interval(), np.array([[1.0], [-1.0]])),
+        (disc(), circle(64)),
+        (box, cross(3, rng)),
+    ):
+        reference, _ = replay(kind, psi, rng, answers=5, memory=6.0, late=2)
+        A = rng.normal(size=(psi.dim, psi.dim))
+        A, a, y = A @ A.T, rng.normal(size=psi.dim), reference.center
+
+        def value(x: Array, A: Array = A, a: Array = a) -> float:
+            return float(x @ A @ x / 2 + a @ x)
+
+        quadratic = Loss(value, None, inf)
+        for forecast in (0.0, 0.7, -40.0):
+            runs = [continued(reference, s, quadratic, forecast, inf) for s in directions]
+            mean = np.mean([run.answers[-1].estimate for run in runs], axis=0)
+            np.testing.assert_allclose(mean, A @ y + a, rtol=1e-9, atol=1e-11)
+
+
+def check_mean_round(kind: Kind) -> None:
+    """E f(y + z) - f(v) <= E [l(y) - l(v) + a + price of clipping], with and without clipping.
+
+    64 directions on a disc, exact for the linear loss and the bowl. The others have a price a > 0
+    that is larger than the error of the quadrature.
+    """
+    rng = np.random.default_rng(9)
+    reference, _ = replay(kind, disc(), rng, answers=6, late=2)
+    a, y = np.array([0.8, -0.6]), reference.center
+    losses = [linear(a), bowl(np.array([0.2, 0.1]), 1.0), kink(0.5 * a, 0.1), soft_kink(a, 5.0)]
+    points = [somewhere(disc(), rng) for _ in range(20)]
+    for loss, level, forecast in product(losses, (inf, 0.3, 0.02), (0.0, 0.6)):
+        runs = [continued(reference, s, loss, forecast, level) for s in circle(64)]
+        answers = [run.answers[-1] for run in runs]
+        price = np.mean(
+            [
+                reference.round_price(answer, loss.smoothness, loss.lipschitz)
+                + reference.clip_price(answer, 2.0, loss.smoothness, loss.lipschitz)
+                for answer in answers
+            ]
+        )
+        played = np.mean([answer.loss for answer in answers])
+        for v in points:
+            models = [reference.model(b, y) - reference.model(b, v) for b in answers]
+            assert played - loss.value(v) <= np.mean(models) + price + ROUNDING
+
+
+def timetable(rounds: int, late: bool) -> list[tuple[str, int]]:
+    """On time, or queries in pairs of which the second is answered first."""
+    if not late:
+        return [(verb, t) for t in range(rounds) for verb in ("ask", "tell")]
+    pairs = (("ask", 0), ("ask", 1), ("tell", 1), ("tell", 0))
+    return [(verb, t + i) for t in range(0, rounds, 2) for verb, i in pairs]
+
+
+def one_game(
+    run: PredictiveReference, losses: list[Loss], signs: tuple[float, ...], late: bool, level: float
+) -> PredictiveReference:
+    """A game on [-1, 1] whose forecasts, lambdas and rates are functions of the past."""
+    keys: dict[int, int] = {}
+    forecast = 0.1
+    for verb, t in timetable(len(losses), late):
+        if verb == "ask":
+            keys[t] = run.ask(forecast, level, on_ellipsoid(run.metric, np.array([signs[t]])))
+            continue
+        query = run.queries[keys[t]]
+        loss = losses[t].value(query.center + query.z)
+        run.tell(keys[t], loss, losses[t].sigma, 0.1 * abs(loss - forecast), 1.5 + loss / 2)
+        forecast = (forecast + loss) / 2
+    return run
+
+
+def every_game(
+    kind: Kind, losses: list[Loss], memory: float | None, late: bool, level: float
+) -> tuple[float, float]:
+    """Regret and certificate from -0.3 on [-1, 1]: exact means over all 2^T runs."""
+    psi, start = interval(), np.array([-0.3])
+    support, rho = sizes(psi, start)
+    curved = [loss.smoothness for loss in losses if loss.smoothness is not None]
+    smoothness = max(curved) if len(curved) == len(losses) else None
+    lipschitz = max(loss.lipschitz for loss in losses)
+    runs = [
+        one_game(kind(psi, 1, start, memory, 1.5), losses, signs, late, level)
+        for signs in product((1.0, -1.0), repeat=len(losses))
+    ]
+    paid = np.mean([run.discounted([a.loss for a in run.answers]) for run in runs])
+    bounds = [
+        run.certificate(0.1, 2.0, smoothness, lipschitz, psi.nu, support, rho) for run in runs
+    ]
+    arrivals = [losses[t] for verb, t in timetable(len(losses), late) if verb == "tell"]
+    best = min(
+        runs[0].discounted([loss.value(u) for loss in arrivals])
+        for u in np.linspace(-1, 1, 201)[:, None]
+    )
+    return float(paid) - best, float(np.mean(bounds))
+
+
+def games() -> dict[str, list[Loss]]:
+    """Six rounds each. In the linear game exploring is free, and the start far from the minimum."""
+    up, down = np.array([1.0]), np.array([-1.0])
+    return {
+        "linear": [linear(down)] * 6,
+        "bowls": [bowl(np.array([0.1 * t]), 0.8) for t in range(6)],
+        "kinks": [kink(up if t % 3 else down, 0.2) for t in range(6)],
+    }
+
+
+def check_every_game(kind: Kind, losses: list[Loss], memory: float | None, late: bool) -> None:
+    """E[regret] <= E[certificate] with nothing drawn: no chance of a false alarm."""
+    for level in (2.0, 0.1):
+        regret, bound = every_game(kind, losses, memory, late, level)
+        assert regret <= bound

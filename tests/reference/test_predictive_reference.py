@@ -1,0 +1,366 @@
+"""The transcription of `Predictive` tests itself: centres, pathwise bound, certificate, means.
+
+Nothing here imports the package: the reference has to stand before it may judge.
+"""
+
+from collections.abc import Callable
+from math import log, sqrt
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+from reference.barriers import (
+    Array,
+    BallBarrier,
+    BoxBarrier,
+    EllipsoidBarrier,
+    Normalised,
+    PolytopeBarrier,
+    SimplexBarrier,
+    UserBarrier,
+    examples,
+)
+from reference.ledger import Ledger, inside, on_ellipsoid, replay
+from reference.predictive import Answer, OffTheEllipsoidError, PredictiveReference
+from reference.predictive_checks import (
+    check_center,
+    check_every_game,
+    check_mean_round,
+    check_memory,
+    check_pathwise,
+    check_start,
+    check_telescope,
+    check_unbiased,
+    every_game,
+    games,
+    interval,
+    normalised,
+    somewhere,
+)
+
+SETS = examples()
+every_set = pytest.mark.parametrize("barrier", list(SETS.values()), ids=list(SETS))
+every_run = pytest.mark.parametrize(
+    ("memory", "late"), [(None, 0), (None, 5), (4.0, 0), (4.0, 5)], ids=str
+)
+
+
+# The sets as another solver sees them
+
+
+def user_point(psi: Normalised, u: cp.Variable) -> cp.Expression:
+    return psi.center + psi.radius * (psi.basis @ u)
+
+
+def slacks(barrier: UserBarrier, x: cp.Expression) -> list[cp.Expression]:
+    """Concave functions, positive inside; the barrier is minus the sum of their logarithms."""
+    match barrier:
+        case BallBarrier(center, radius):
+            return [radius**2 - cp.square(cp.norm(x - center))]
+        case BoxBarrier(lower, upper):
+            return [x - lower, upper - x]
+        case SimplexBarrier():
+            return [x]
+        case EllipsoidBarrier(center, shape):
+            root = np.linalg.inv(np.linalg.cholesky(shape))
+            return [1 - cp.square(cp.norm(root @ (x - center)))]
+        case PolytopeBarrier(rows, bounds):
+            return [bounds - rows @ x]
+    raise TypeError(f"no slacks for {barrier}")
+
+
+def ascent(psi: Normalised, here: Array, at: Array) -> float:
+    """|v - here| is convex: the extreme point along its slope is never nearer."""
+    for _ in range(30):
+        at = extreme_point(psi, at - here)
+    return float(np.linalg.norm(at - here))
+
+
+def extreme_point(psi: Normalised, slope: Array) -> Array:
+    """The gradient of the support function, by differences."""
+    width = 1e-6 * float(np.linalg.norm(slope))
+    rise = [psi.support(slope + h) - psi.support(slope - h) for h in width * np.eye(slope.size)]
+    return np.array(rise) / (2 * width)
+
+
+@every_set
+def test_the_support_function_is_what_a_solver_finds(barrier: UserBarrier) -> None:
+    """1e-6: the solver's own tolerance is 1e-8."""
+    psi = normalised(barrier)
+    rng = np.random.default_rng(1)
+    u = cp.Variable(psi.dim)
+    inside_set = [slack >= 0 for slack in slacks(barrier, user_point(psi, u))]
+    for _ in range(3):
+        slope = rng.normal(size=psi.dim)
+        best = cp.Problem(cp.Maximize(slope @ u), inside_set).solve(solver=cp.CLARABEL)
+        assert psi.support(slope) == pytest.approx(best, abs=1e-6)
+
+
+@every_set
+def test_the_farthest_distance_is_reached_and_not_exceeded(barrier: UserBarrier) -> None:
+    psi = normalised(barrier)
+    rng = np.random.default_rng(2)
+    assert psi.farthest(np.zeros(psi.dim)) == pytest.approx(1.0, rel=1e-9)
+    for _ in range(3):
+        here = inside(psi, rng)
+        found = max(ascent(psi, here, somewhere(psi, rng)) for _ in range(30))
+        assert psi.farthest(here) == pytest.approx(found, rel=1e-6)  # as good as the differences
+
+
+def test_the_farthest_point_when_the_long_axis_is_not_pulled() -> None:
+    """Semi-axes 1 and 2, from (0.3, 0): (c - 0.3)^2 + 4 (1 - c^2) is at most 4.12, at c = -0.1."""
+    ellipse = EllipsoidBarrier(np.zeros(2), np.diag([1.0, 4.0]))
+    assert ellipse.farthest(np.array([0.3, 0.0])) == pytest.approx(sqrt(4.12), rel=1e-12)
+
+
+# The centres
+
+
+@every_set
+@every_run
+def test_the_center_is_stationary_for_the_running_sums(
+    barrier: UserBarrier, memory: float | None, late: int
+) -> None:
+    check_center(PredictiveReference, normalised(barrier), memory, late)
+
+
+def solved_elsewhere(psi: Normalised, ledger: Ledger) -> Array:
+    """argmin Phi, term by term, by an interior-point method on exponential cones."""
+    u = cp.Variable(psi.dim)
+    terms = []
+    for weight, move in ledger.weighted():
+        own = move.g @ u + move.sigma / 2 * cp.sum_squares(u - move.asked_at)
+        terms.append(weight * (own + move.lam / 2 * cp.sum_squares(u - ledger.start)))
+    logs = sum(cp.sum(cp.log(slack)) for slack in slacks(psi.barrier, user_point(psi, u)))
+    divergence = -logs - psi.gradient(ledger.start) @ u
+    problem = cp.Problem(cp.Minimize(sum(terms) + divergence / ledger.rate))
+    problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11)
+    return np.asarray(u.value, dtype=np.float64)
+
+
+@every_set
+@pytest.mark.parametrize(("memory", "late"), [(None, 0), (4.0, 5)], ids=str)
+def test_another_solver_finds_the_same_center(
+    barrier: UserBarrier, memory: float | None, late: int
+) -> None:
+    """1e-5: a gap of 1e-11 in a strongly convex objective is 1e-5 to 1e-6 in its argument."""
+    psi = normalised(barrier)
+    rng = np.random.default_rng(3)
+    reference, ledger = replay(PredictiveReference, psi, rng, answers=8, memory=memory, late=late)
+    other = solved_elsewhere(psi, ledger)
+    assert np.abs(reference.center - other).max() < 1e-5
+    assert reference.objective(reference.center) <= reference.objective(other)
+
+
+def test_without_a_surprise_the_center_stays_at_the_start() -> None:
+    check_start(PredictiveReference)
+    assert PredictiveReference(interval(), 1, None, None, 0.1).center == [0.0]
+
+
+def test_older_answers_are_discounted() -> None:
+    check_memory(PredictiveReference)
+
+
+# On every path
+
+
+@every_set
+@every_run
+def test_the_models_lose_at_most_the_surplus_and_the_regularisers(
+    barrier: UserBarrier, memory: float | None, late: int
+) -> None:
+    check_pathwise(PredictiveReference, normalised(barrier), memory, late)
+
+
+@every_set
+@every_run
+def test_the_surplus_is_the_telescoped_sum(
+    barrier: UserBarrier, memory: float | None, late: int
+) -> None:
+    check_telescope(PredictiveReference, normalised(barrier), memory, late)
+
+
+@every_set
+@pytest.mark.parametrize("memory", [None, 6.0])
+def test_the_stability_of_an_answer_on_time_is_below_its_bound(
+    barrier: UserBarrier, memory: float | None
+) -> None:
+    """(gamma/eta) omega*(eta d |rbar|/gamma), finite because eta d c <= 0.8 < gamma = 5/6 or 1."""
+    psi = normalised(barrier)
+    rng = np.random.default_rng(7)
+    _, ledger = replay(PredictiveReference, psi, rng, answers=40, memory=memory)
+    for move in ledger.moves:
+        assert move.on_time
+        assert ledger.stability(move) <= ledger.stability_bound(move) + 1e-12
+
+
+def test_a_certificate_worked_out_by_hand() -> None:
+    """[-1, 1], psi = -ln(1 - x^2), one round from 0: H = 2, z = 1/sqrt 2, tau = 1/2.
+
+    The surprise 1/2 makes g = 1/sqrt 2. With lambda = 1 and this rate, y_2 = -1/2:
+    g + y + 2y/(eta (1 - y^2)) = g - 1/2 - 4/(3 eta) = 0.
+    """
+    slope = sqrt(0.5)
+    eta = 4 / 3 / (slope - 0.5)
+    run = PredictiveReference(interval(), 1, None, None, 0.3)
+    run.tell(run.ask(0.2, 1.0, np.array([slope])), 0.7, 0.0, 1.0, eta)
+    assert run.center == pytest.approx(-0.5, abs=1e-15)
+    assert run.S == 1.0
+    surplus = slope / 2 - 1 / 8 + log(3 / 4) / eta
+    rest = 0.1 * 2 + 1 / 2 + log(10) / eta
+    # Exploration (beta/2)(1/2), smoothing (beta/2)(1/6); or L sqrt(1/2) and L sqrt(1/6).
+    smooth, steep = 3 / 4 + 3 / 12, 0.4 * (sqrt(1 / 2) + sqrt(1 / 6))
+    for beta, lipschitz, price in ((3.0, None, smooth), (None, 0.4, steep), (3.0, 0.4, steep)):
+        got = run.certificate(0.1, 2.0, beta, lipschitz, 1.0, 0.0, 1.0)
+        assert got == pytest.approx(surplus + rest + price, abs=1e-14)
+
+
+def test_the_price_of_a_clipped_round_worked_out_by_hand() -> None:
+    """A curvature of 1/2 gives back (1/4)(1/6); clipping costs 2 min{2 + 2 beta, 2 L}."""
+    run = PredictiveReference(interval(), 1, None, 2.0, 0.3)
+    for loss, level in ((0.9, 0.9), (0.9, 0.8)):
+        run.tell(run.ask(0.0, level, on_ellipsoid(run.metric, np.ones(1))), loss, 0.5, 0.0, 0.3)
+    first, last = run.answers
+    assert run.round_price(first, 3.0, None) == pytest.approx(1 - 1 / 24, abs=1e-15)
+    assert [run.clip_price(first, 2.0, 3.0, 3.5), run.clip_price(last, 2.0, 3.0, 3.5)] == [0, 14]
+    assert run.clip_price(last, 2.0, 3.0, None) == 16
+    assert run.S == 0.75  # 1/2 * 1/2 + 1/2
+    assert last.clipped == 0.8
+
+
+# In the mean
+
+
+def test_the_estimate_of_a_gradient_is_unbiased() -> None:
+    check_unbiased(PredictiveReference)
+
+
+def test_one_round_costs_in_the_mean_what_it_is_charged() -> None:
+    check_mean_round(PredictiveReference)
+
+
+@pytest.mark.parametrize("name", list(games()))
+@pytest.mark.parametrize(("memory", "late"), [(None, False), (4.0, True)], ids=str)
+def test_over_all_directions_the_regret_is_below_the_certificate(
+    name: str, memory: float | None, late: bool
+) -> None:
+    check_every_game(PredictiveReference, games()[name], memory, late)
+
+
+def test_the_certificate_says_something_in_six_rounds() -> None:
+    """To stay at -0.3 would cost 6 * 1.3; the losses vary by 2 each, so 12 is what anybody pays."""
+    regret, bound = every_game(PredictiveReference, games()["linear"], None, False, 2.0)
+    assert 0 < regret < bound < 6 * 1.3
+
+
+# Refusals
+
+
+def test_a_displacement_off_the_ellipsoid_is_refused() -> None:
+    run = PredictiveReference(interval(), 1, None, None, 0.3)
+    with pytest.raises(OffTheEllipsoidError, match="wanted 1"):
+        run.ask(0.0, 1.0, np.array([0.7]))
+    assert run.queries == []
+
+
+def test_a_key_is_answered_once() -> None:
+    run = PredictiveReference(interval(), 1, None, None, 0.3)
+    key = run.ask(0.0, 1.0, np.array([sqrt(0.5)]))
+    run.tell(key, 0.5, 0.0, 0.0, 0.3)
+    for wrong in (key, key + 1, -1):
+        with pytest.raises(ValueError, match="asked and not answered"):
+            run.tell(wrong, 0.5, 0.0, 0.0, 0.3)
+    assert len(run.answers) == 1
+
+
+def test_a_certificate_needs_a_constant_and_a_share() -> None:
+    run = PredictiveReference(interval(), 1, None, None, 0.3)
+    run.tell(run.ask(0.0, 1.0, np.array([sqrt(0.5)])), 0.5, 0.0, 0.0, 0.3)
+    with pytest.raises(ValueError, match="declare at least one"):
+        run.certificate(0.1, 2.0, None, None, 1.0, 0.0, 1.0)
+    for eps in (0.0, 1.5, float("nan")):
+        with pytest.raises(ValueError, match="in \\(0, 1\\]"):
+            run.certificate(eps, 2.0, 1.0, None, 1.0, 0.0, 1.0)
+
+
+# Mutants: one thing wrong in each
+
+
+class ForecastAfterTheDirection(PredictiveReference):
+    def ask(self, forecast: float, level: float, z: Array) -> int:
+        return super().ask(forecast + 0.5 * float(np.sign(z[0])), level, z)
+
+
+class UnsignedBarrierSum(PredictiveReference):
+    """Charges a falling rate where it should be credited."""
+
+    def surplus(self) -> float:
+        pairs = zip(self.rates[:-1], self.rates[1:], strict=True)
+        changes = [self.gamma / old - 1 / new for old, new in pairs]
+        extra = [
+            (abs(change) - change) * self.start_divergence(y)
+            for change, y in zip(changes, self.centers[1:], strict=True)
+        ]
+        return super().surplus() + self.discounted(extra)
+
+
+class FreeClipping(PredictiveReference):
+    def clip_price(
+        self, answer: Answer, width: float, smoothness: float | None, lipschitz: float | None
+    ) -> float:
+        return 0.0
+
+
+class PulledToTheOrigin(PredictiveReference):
+    def pole(self) -> Array:
+        return np.zeros(self.dim)
+
+
+class OldTermsNotDiscounted(PredictiveReference):
+    @property
+    def weights(self) -> Array:
+        return np.ones(len(self.answers))
+
+
+class LateAnswerAtThePresentCenter(PredictiveReference):
+    def anchor(self, answer: Answer) -> Array:
+        return answer.arrived_at
+
+
+Check = Callable[[type[PredictiveReference]], None]
+BOX = normalised(SETS["box"])
+CHECKS: dict[str, Check] = {
+    "center": lambda kind: check_center(kind, BOX, 4.0, 5),
+    "start": check_start,
+    "memory": check_memory,
+    "pathwise": lambda kind: check_pathwise(kind, BOX, 4.0, 5),
+    "telescope": lambda kind: check_telescope(kind, BOX, 4.0, 5),
+    "unbiased": check_unbiased,
+    "mean round": check_mean_round,
+    "every game": lambda kind: check_every_game(kind, games()["linear"], None, False),
+}
+MUTANTS: list[tuple[type[PredictiveReference], str]] = [
+    (ForecastAfterTheDirection, "unbiased"),
+    (ForecastAfterTheDirection, "mean round"),
+    (UnsignedBarrierSum, "telescope"),
+    (UnsignedBarrierSum, "pathwise"),
+    (FreeClipping, "mean round"),
+    (FreeClipping, "every game"),
+    (PulledToTheOrigin, "start"),
+    (PulledToTheOrigin, "center"),
+    (PulledToTheOrigin, "telescope"),
+    (OldTermsNotDiscounted, "memory"),
+    (OldTermsNotDiscounted, "center"),
+    (LateAnswerAtThePresentCenter, "center"),
+    (LateAnswerAtThePresentCenter, "pathwise"),
+    (LateAnswerAtThePresentCenter, "telescope"),
+]
+
+
+@pytest.mark.parametrize(
+    ("mutant", "check"), MUTANTS, ids=[f"{kind.__name__}-{check}" for kind, check in MUTANTS]
+)
+def test_a_mutant_is_caught(mutant: type[PredictiveReference], check: str) -> None:
+    with pytest.raises(AssertionError):
+        CHECKS[check](mutant)
