@@ -1,12 +1,12 @@
 """What the next loss will be: a mixture of small forecasters, weighted by how well they have done.
 
-Four forecasters look at the losses alone: the last one, means with a memory of 8 and of 64 rounds,
-and a level with a trend. A fifth is the user's own number, where one is given; in the other rounds
-it sleeps. The forecast b_t is their mean by weight. After the value v_t has come, each weight is
+Three forecasters look at the losses alone: the last one, a level with a trend, and a mean with a
+memory of 64 rounds. A fourth is the user's own number, where one is given; in the other rounds it
+sleeps. The forecast b_t is their mean by weight. After the value v_t has come, each weight is
 multiplied by exp(-(v_t - p_k)^2/(2 rho_t^2)), rho_t = max{c_t, max_k |v_t - p_k|}, and 1/t of all
 weight is shared out equally. As exp(-(v - p)^2/(2 rho^2)) is concave in p while |v - p| <= rho,
 
-    sum_t ((v_t - b_t)^2 - (v_t - p_k,t)^2)/rho_t^2  <=  2 (ln 5 + ln T)
+    sum_t ((v_t - b_t)^2 - (v_t - p_k,t)^2)/rho_t^2  <=  2 (ln 4 + ln T)
 
 for every forecaster k, summed over the rounds in which it is awake (docs/mathematics.md, 13.5).
 
@@ -22,21 +22,19 @@ from typing import Any
 
 from dikin.kernel import compiled
 
-NAMES = ("last loss", "mean of 8", "mean of 64", "level and trend", "yours")
-AWAKE = 4
-"""Forecasters that always have a number; the user's own comes after them."""
-COUNT = 5
+NAMES = ("last loss", "level and trend", "mean of 64", "yours")
+COUNT = 4
+LAST, LEVEL, MEAN, TREND = 0, 1, 2, 3
+"""Where the forecasters keep their numbers: what they expect next, and the trend."""
+WEIGHTS = 4
+"""Where their weights begin; the last one is the user's."""
+OWN = WEIGHTS + 3
+MIXTURE = 8
+"""Where the forecast of the next round is kept, the user's number apart."""
+SIZE = 9
 
-MIXTURE = 0
-"""Where the forecast of the next round is kept."""
-WEIGHTS = 1
-NUMBERS = WEIGHTS + COUNT
-"""Where the numbers of the forecasters are kept; the user's own is not: it comes with a query."""
-TREND = NUMBERS + AWAKE
-SIZE = TREND + 1
-
-SHORT, LONG = 8.0, 64.0
-"""Rounds that the two means remember."""
+LONG = 64.0
+"""Rounds that the mean remembers."""
 LEVEL_GAIN, TREND_GAIN = 0.2, 0.02
 """How fast the level follows the losses, and the trend the level."""
 
@@ -46,15 +44,14 @@ Numbers = MutableSequence[float] | Any
 
 def fresh() -> list[float]:
     """The state before the first loss: all forecasters say 0, and weigh the same."""
-    return [0.0] + COUNT * [1.0 / COUNT] + AWAKE * [0.0] + [0.0]
+    return [0.0, 0.0, 0.0, 0.0, 0.25, 0.25, 0.25, 0.25, 0.0]
 
 
 @compiled
 def begin(n: Numbers, value: float) -> None:
     """All forecasters at one number, with the same weight."""
-    n[MIXTURE], n[TREND] = value, 0.0
-    for k in range(AWAKE):
-        n[NUMBERS + k] = value
+    n[LAST] = n[LEVEL] = n[MEAN] = n[MIXTURE] = value
+    n[TREND] = 0.0
     for k in range(COUNT):
         n[WEIGHTS + k] = 1.0 / COUNT
 
@@ -62,11 +59,11 @@ def begin(n: Numbers, value: float) -> None:
 @compiled
 def forecast(n: Numbers, own: float) -> float:
     """The forecast of the next loss, with the user's own number or NaN."""
+    mixed: float = n[MIXTURE]
     if isnan(own):
-        mixed: float = n[MIXTURE]
         return mixed
-    awake = 1.0 - n[WEIGHTS + AWAKE]  # weights add up to one
-    return awake * n[MIXTURE] + n[WEIGHTS + AWAKE] * own
+    weight: float = n[OWN]  # all weights add up to one
+    return (1.0 - weight) * mixed + weight * own
 
 
 @compiled
@@ -78,62 +75,30 @@ def learn(
     `level` is the size of an error that is nothing special, `count` the values so far, this one
     included.
     """
-    _weigh(n, seen, own, value, level, count)
-    _update(n, value, count)
-    mixed = total = 0.0
-    for k in range(AWAKE):
-        weight = n[WEIGHTS + k]
-        mixed += weight * n[NUMBERS + k]
-        total += weight
-    n[MIXTURE] = mixed / total
-
-
-@compiled
-def _weigh(
-    n: Numbers, seen: Sequence[float] | Any, own: float, value: float, level: float, count: float
-) -> None:
-    asleep = isnan(own)
-    most = level * level
-    for k in range(AWAKE):
-        error = value - seen[NUMBERS + k]
-        most = max(most, error * error)
-    if not asleep:
-        most = max(most, (value - own) * (value - own))
-    if most == 0.0:
-        return
-    before = after = 0.0
-    for k in range(AWAKE):
-        error = value - seen[NUMBERS + k]
-        weight = n[WEIGHTS + k]
-        before += weight
-        weight *= exp(-0.5 * error * error / most)
-        n[WEIGHTS + k] = weight
-        after += weight
-    if not asleep:
-        weight = n[WEIGHTS + AWAKE]
-        before += weight
-        weight *= exp(-0.5 * (value - own) * (value - own) / most)
-        n[WEIGHTS + AWAKE] = weight
-        after += weight
-    # Who slept keeps its weight, those awake share what they had; then a little for everyone.
-    share = 1.0 / (count + 1.0)
-    kept, equal = (1.0 - share) * before / after, share / COUNT
-    for k in range(AWAKE):
-        n[WEIGHTS + k] = kept * n[WEIGHTS + k] + equal
-    other = 1.0 - share if asleep else kept
-    n[WEIGHTS + AWAKE] = other * n[WEIGHTS + AWAKE] + equal
-
-
-@compiled
-def _update(n: Numbers, value: float, count: float) -> None:
-    """The forecasters' own numbers."""
-    n[NUMBERS] = value
-    n[NUMBERS + 1] += (value - n[NUMBERS + 1]) / min(count, SHORT)
-    n[NUMBERS + 2] += (value - n[NUMBERS + 2]) / min(count, LONG)
-    if count == 1.0:
-        n[NUMBERS + 3] = value
-    else:
-        # Its number is level + trend: what it expected. The error moves both.
-        error = value - n[NUMBERS + 3]
-        n[TREND] += TREND_GAIN * error
-        n[NUMBERS + 3] += LEVEL_GAIN * error + n[TREND]
+    last, trend, mean = value - seen[LAST], value - seen[LEVEL], value - seen[MEAN]
+    last, trend, mean = last * last, trend * trend, mean * mean
+    mine = 0.0 if isnan(own) else (value - own) * (value - own)
+    most = max(level * level, max(max(last, trend), max(mean, mine)))
+    a, b, c, d = n[WEIGHTS], n[WEIGHTS + 1], n[WEIGHTS + 2], n[OWN]
+    if most > 0.0:
+        fall = -0.5 / most
+        before = a + b + c
+        a, b, c = a * exp(fall * last), b * exp(fall * trend), c * exp(fall * mean)
+        after = a + b + c
+        if not isnan(own):
+            before += d
+            d *= exp(fall * mine)
+            after += d
+        # Who slept keeps its weight, those awake share what they had; then a little for everyone.
+        share = 1.0 / (count + 1.0)
+        kept = (1.0 - share) * before / after
+        share *= 1.0 / COUNT
+        a, b, c = kept * a + share, kept * b + share, kept * c + share
+        n[WEIGHTS], n[WEIGHTS + 1], n[WEIGHTS + 2], n[OWN] = a, b, c, 1.0 - (a + b + c)
+    error = value - n[LEVEL]  # moves the level and the trend; what it expects is their sum
+    gain = 1.0 if count == 1.0 else LEVEL_GAIN
+    n[TREND] += TREND_GAIN * error if count > 1.0 else 0.0
+    n[LEVEL] += gain * error + n[TREND]
+    n[LAST] = value
+    n[MEAN] += (value - n[MEAN]) / min(count, LONG)
+    n[MIXTURE] = (a * value + b * n[LEVEL] + c * n[MEAN]) / (a + b + c)

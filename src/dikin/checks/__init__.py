@@ -46,7 +46,8 @@ def learner_laws(learner: type[Learner]) -> dict[str, Law]:
     """The laws of a learner: functions of what makes one from a seed, and a seed."""
     machine = ("exploration",) if issubclass(learner, BarrierFTRL | Descent) else ()
     barrier = ("barrier_ftrl",) if issubclass(learner, BarrierFTRL) else ()
-    return laws("learner", "unranged", *machine, *barrier)
+    unknown = "measured" if learner.measures_range else "unranged"
+    return laws("learner", unknown, *machine, *barrier)
 
 
 def check_domain(domain: Domain, seed: int = 0) -> list[str]:

@@ -222,9 +222,7 @@ class PairKernel(NamedTuple):
     right_factor: float
 
     @classmethod
-    def of(
-        cls, left: Kernel, left_factor: float, right: Kernel, right_factor: float
-    ) -> PairKernel:
+    def of(cls, left: Kernel, left_factor: float, right: Kernel, right_factor: float) -> PairKernel:
         return cls(
             left.size + right.size,
             left.states + right.states,

@@ -178,14 +178,8 @@ class Learner(ABC):
 
     @cached_property
     def curvature_limit(self) -> tuple[float, str]:
-        """The largest possible curvature in the user's units, and the reason for it.
-
-        Half-way between two points at the distance D a sigma-strongly convex loss lies by
-        sigma D^2/8 below its mean there, and cannot lie below the range.
-        """
-        low, high = self.units.loss_range
-        limit = 8.0 * (high - low) / self.domain.diameter**2
-        return limit, "8 (high - low)/D^2: no loss within loss_range on a set that wide has more"
+        """The largest possible curvature in the user's units, and the reason for it."""
+        return range_limit(self.units, self.domain)
 
     def _form(self) -> Geometry:
         """The set as this learner works with it."""
@@ -387,6 +381,17 @@ class Learner(ABC):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state to a JSON file; a crash at any instant leaves the old file or the new."""
         storage.write(path, self.state())
+
+
+def range_limit(units: Units, domain: Domain) -> tuple[float, str]:
+    """The largest curvature that a loss within the range can have.
+
+    Half-way between two points at the distance D a sigma-strongly convex loss lies by sigma D^2/8
+    below its mean there, and cannot lie below the range.
+    """
+    low, high = units.loss_range
+    limit = 8.0 * (high - low) / domain.diameter**2
+    return limit, "8 (high - low)/D^2: no loss within loss_range on a set that wide has more"
 
 
 def _refuse_foreign(came: Query, ours: Array) -> None:

@@ -38,13 +38,14 @@ from dikin.errors import (
     CertificateVoidWarning,
     ForecastError,
     LossError,
+    LossRangeError,
     OutsideDomainError,
     ParameterError,
 )
 from dikin.kernel import compiled
 from dikin.learners import limits
 from dikin.learners.barrier_ftrl import UNSETTLED
-from dikin.learners.base import ROUNDING, Learner, Query, real_number
+from dikin.learners.base import ROUNDING, Learner, Query, range_limit, real_number
 from dikin.learners.player import Aimed, Machine, Memory, Scratch
 from dikin.theory import tuning
 from dikin.units import LARGEST, LossRange, moderate, nonnegative, number
@@ -65,7 +66,7 @@ DEEPEST = 40.0
 """How often the level may halve: below 10^-12 of the range rounding would be the surprise."""
 CURVED = 2.0
 """lambda_t/2 is this many times the price of exploring, smooth losses."""
-GUESS = 2.0
+GUESS = 1.0
 """The smoothness that is tuned for where none is declared, in units of the largest level: with it
 a bowl fills the range of the losses."""
 MEASURED = 8
@@ -78,6 +79,8 @@ NORMAL = 1.7
 """The second largest of eight normal numbers less the second least, in standard deviations."""
 ABSURD = 10.0
 """A surprise of so many levels is worth a line in the log."""
+ENORMOUS = 1e6
+"""Times the curvature of a bowl that fills the range: more is taken for an error."""
 EDGE = 1e-6
 """How far from the boundary a start must be, as a share of the way from the centre."""
 
@@ -98,14 +101,14 @@ CLIPPED = TOTAL + 6
 """Rounds whose surprise was clipped."""
 PAIRED = TOTAL + 7
 """The sum of g.y - sigma/2 |y|^2."""
-SMOOTH = TOTAL + 8
-"""The sum of tau/(2d) + tau/(2(d+2)): what exploring costs for every unit of smoothness."""
-STEEP = TOTAL + 9
-"""The sum of sqrt(tau/d) + sqrt(tau/(d+2)): for every unit of a Lipschitz constant."""
+SQUARES = TOTAL + 8
+"""The sum of tau."""
+LENGTHS = TOTAL + 9
+"""The sum of sqrt(tau)."""
 EXPLORED = TOTAL + 10
 """The sum of the smaller of the two prices, with the constants that are tuned for."""
 TOLD = TOTAL + 11
-"""The sum of sigma/2 tau/(d+2): what curvature takes off."""
+"""The sum of sigma tau."""
 LAMBDAS = TOTAL + 12
 WEIGHED = TOTAL + 13
 """The number of rounds, each by its discount."""
@@ -116,7 +119,7 @@ LOW, HIGH = TOTAL + 15, TOTAL + 16
 SAMPLES = TOTAL + 17
 SIZE = SAMPLES + MEASURED
 
-SUMS = (TOTAL, CLIPPED, PAIRED, SMOOTH, STEEP, EXPLORED, TOLD, LAMBDAS, WEIGHED, IDLE)
+SUMS = (TOTAL, CLIPPED, PAIRED, SQUARES, LENGTHS, EXPLORED, TOLD, LAMBDAS, WEIGHED, IDLE)
 """What a memory discounts."""
 
 
@@ -125,14 +128,20 @@ class Plan(NamedTuple):
 
     dim: float
     nu: float
+    square_price: float
+    """Exploration and smoothing cost at most this times beta tau: E|z|^2/2 + E|w|^2/2."""
+    length_price: float
+    """And at most this times L sqrt(tau): E|z| + E|w|."""
     smoothness: float
-    """beta, or 0 where it is a guess from the losses."""
+    """beta; infinity where only L is known, -1 where neither is: then it is guessed."""
     lipschitz: float
     """L, or infinity."""
     widest: float
     """The largest level: the width of the range, or infinity where it is not known."""
     keep: float
     """What a round leaves of the terms before it: 1, or 1 - 1/memory."""
+    memory: float
+    """Rounds that are remembered, or infinity."""
     start: Array
     """u_0; empty for the analytic centre."""
     slope: Array
@@ -162,27 +171,6 @@ def smoothness_of(plan: Plan, n: Any) -> float:
 
 
 @compiled
-def price(plan: Plan, n: Any, trace: float) -> tuple[float, bool]:
-    """What exploring costs in a round at most, and whether smoothness says so."""
-    d = plan.dim
-    smooth = smoothness_of(plan, n) * smooth_unit(trace, d)
-    steep = plan.lipschitz * steep_unit(trace, d)
-    return min(smooth, steep), smooth <= steep
-
-
-@compiled
-def smooth_unit(trace: float, d: float) -> float:
-    """Exploration and smoothing of a loss of smoothness 1: E|z|^2/2 + E|w|^2/2."""
-    return 0.5 * trace / d + 0.5 * trace / (d + 2.0)
-
-
-@compiled
-def steep_unit(trace: float, d: float) -> float:
-    """The same for a Lipschitz constant of 1: E|z| + E|w| at most."""
-    return sqrt(trace / d) + sqrt(trace / (d + 2.0))
-
-
-@compiled
 def clip_price(d: float, width: float, smoothness: float, lipschitz: float) -> float:
     """What clipping a round costs at most: 2 d Lambda, for a set in the unit ball."""
     return 2.0 * d * min(width + 2.0 * smoothness, 2.0 * lipschitz)
@@ -192,7 +180,9 @@ def clip_price(d: float, width: float, smoothness: float, lipschitz: float) -> f
 
 
 @compiled
-def regularisation(plan: Plan, n: Any, trace: float, curvature: float) -> float:
+def regularisation(
+    plan: Plan, n: Any, cost: float, smooth: bool, trace: float, told: float
+) -> float:
     """lambda_t: about what exploring would cost after it, so that neither is much the larger.
 
     smooth:     lambda (S + sigma + lambda) = 2 CURVED a S,       a the price of the round
@@ -200,14 +190,13 @@ def regularisation(plan: Plan, n: Any, trace: float, curvature: float) -> float:
 
     While S is 0, d/(eta tau) stands for it: the mean curvature of the barrier.
     """
-    cost, smooth = price(plan, n, trace)
     total = n[TOTAL] if n[TOTAL] > 0.0 else plan.dim / (n[RATE] * trace)
+    if smooth:
+        half, target = 0.5 * (total + told), 2.0 * CURVED * cost * total
+        return target / (half + sqrt(half * half + target))
     if cost == 0.0:
         return 0.0
-    if smooth:
-        half, target = 0.5 * (total + curvature), 2.0 * CURVED * cost * total
-        return target / (half + sqrt(half * half + target))
-    return tuning.smooth_regularisation(total + curvature, 4.0 * cost * cost * total)
+    return tuning.smooth_regularisation(total + told, 4.0 * cost * cost * total)
 
 
 @compiled
@@ -219,7 +208,7 @@ def rate(plan: Plan, n: Any, rounds: float) -> float:
     """
     d, total = plan.dim, n[TOTAL]
     noise = max(n[SQUARE], (n[CLIP] / SPREAD) ** 2)
-    span = max(min(rounds + 1.0, memory_of(plan)), 3.0)
+    span = max(min(rounds + 1.0, plan.memory), 3.0)
     low = 2.0 * plan.nu * log(span) / (span * noise)
     best = FACTOR / d * sqrt(low)
     if total > 0.0:
@@ -234,12 +223,6 @@ def rate(plan: Plan, n: Any, rounds: float) -> float:
             ):
                 best = steep
     return min(best, CAP / (d * n[CLIP]))
-
-
-@compiled
-def memory_of(plan: Plan) -> float:
-    """Rounds that are remembered."""
-    return 1.0 / (1.0 - plan.keep) if plan.keep < 1.0 else inf
 
 
 @compiled
@@ -262,7 +245,7 @@ def new_level(plan: Plan, n: Any, clipped: bool, rounds: float) -> None:
         n[CLIP] = min(2.0 * level, plan.widest)
         n[TOP] = max(n[TOP], n[CLIP])
         n[HALVED] = max(n[HALVED] - 1.0, 0.0)
-    elif RARE * sqrt(n[SQUARE]) < 0.5 * level and n[HALVED] < DEEPEST:
+    elif 4.0 * RARE * RARE * n[SQUARE] < level * level and n[HALVED] < DEEPEST:
         each = clip_price(plan.dim, n[TOP], smoothness_of(plan, n), plan.lipschitz)
         others = n[EXPLORED] + 0.5 * n[LAMBDAS] + plan.nu * log(rounds + 1.0) / n[RATE]
         if each * (n[CLIPPED] + n[HALVED] + 1.0) <= others:
@@ -347,17 +330,21 @@ def book(
 
     `rise` is g.y and `square` |y|^2 at the centre of the query, `trace` is tr(H^-1) there.
     """
-    d, count = plan.dim, float(rounds)
+    count, length = float(rounds), sqrt(trace)
+    smooth = smoothness_of(plan, n) * plan.square_price * trace
+    steep = plan.lipschitz * plan.length_price * length
+    cost = min(smooth, steep)
+    lam = regularisation(plan, n, cost, smooth <= steep, trace, curvature)
     n[PAIRED] += rise - 0.5 * curvature * square
-    n[SMOOTH] += smooth_unit(trace, d)
-    n[STEEP] += steep_unit(trace, d)
-    n[EXPLORED] += price(plan, n, trace)[0]
-    n[TOLD] += 0.5 * curvature * trace / (d + 2.0)
-    n[CLIPPED] += 1.0 if clipped else 0.0
-    lam = regularisation(plan, n, trace, curvature)
+    n[SQUARES] += trace
+    n[LENGTHS] += length
+    n[EXPLORED] += cost
+    n[TOLD] += curvature * trace
     n[LAMBDAS] += lam
     n[TOTAL] += curvature + lam
     n[SQUARE] += (surprise * surprise - n[SQUARE]) / min(count, WINDOW)
+    if clipped:
+        n[CLIPPED] += 1.0
     new_level(plan, n, clipped, count)
     n[RATE] = rate(plan, n, count)
     return lam
@@ -520,8 +507,8 @@ class Predictive(Learner):
         return self.domain.equal_sided(self.units.radius)
 
     def _planned(self) -> Plan:
-        longest, u = self.geometry.longest, np.zeros(0)
-        slope = u
+        longest, d = self.geometry.longest, float(self.domain.dim)
+        u = slope = np.zeros(0)
         if self.start is not None:
             u = self.geometry.locate((self.start - self.domain.center) / self.units.radius)
             outward = self.domain.outward(self.domain.gradient(self.domain.locate(self.start)))
@@ -529,17 +516,22 @@ class Predictive(Learner):
         beta, steep = -1.0, inf
         if self.lipschitz is not None:
             beta = inf
-            steep = moderate(self.units.slope(self.lipschitz) * longest, "lipschitz", self.lipschitz)
+            steep = moderate(
+                self.units.slope(self.lipschitz) * longest, "lipschitz", self.lipschitz
+            )
         if self.smoothness is not None:
             beta = self.units.curvature(self.smoothness) * longest**2
             moderate(beta, "smoothness", self.smoothness)
         return Plan(
-            dim=float(self.domain.dim),
+            dim=d,
             nu=self.domain.nu,
+            square_price=0.5 / d + 0.5 / (d + 2.0),
+            length_price=1.0 / sqrt(d) + 1.0 / sqrt(d + 2.0),
             smoothness=beta,
             lipschitz=steep,
             widest=2.0 if self._ranged else inf,
             keep=1.0 if self.memory is None else 1.0 - 1.0 / self.memory,
+            memory=inf if self.memory is None else self.memory,
             start=u,
             slope=slope,
         )
@@ -742,9 +734,9 @@ class Predictive(Learner):
             )
         if smoothness is not None:
             beta = self.units.curvature(nonnegative(smoothness, "smoothness")) * longest**2
-            return self._bound(beta, inf, beta * self._n[SMOOTH])
+            return self._bound(beta, inf, beta * self._plan.square_price * self._n[SQUARES])
         steep = self.units.slope(nonnegative(lipschitz, "lipschitz")) * longest
-        return self._bound(inf, steep, steep * self._n[STEEP])
+        return self._bound(inf, steep, steep * self._plan.length_price * self._n[LENGTHS])
 
     def _bound(self, smoothness: float, lipschitz: float, explored: float) -> float:
         """Theorem 13 of docs/mathematics.md."""
@@ -759,8 +751,12 @@ class Predictive(Learner):
         kept = 1.0 - shrink
         far = (kept * self._farthest) ** 2
         barrier = weight * (plan.nu * log(1.0 / shrink) + kept * self._lift)
-        clips = clip_price(plan.dim, width, smoothness, lipschitz) * n[CLIPPED] if n[CLIPPED] else 0.0
-        rest = 0.5 * n[LAMBDAS] * far + barrier + clips + explored - n[TOLD]
+        clips = (
+            clip_price(plan.dim, width, smoothness, lipschitz) * n[CLIPPED] if n[CLIPPED] else 0.0
+        )
+        rest = (
+            0.5 * n[LAMBDAS] * far + barrier + clips + explored - 0.5 * n[TOLD] / (plan.dim + 2.0)
+        )
         return self.units.regret(moved + rest + n[PAIRED] - self._objective())
 
     def _objective(self) -> float:
@@ -774,19 +770,25 @@ class Predictive(Learner):
         return value + barrier / n[RATE]
 
     @cached_property
-    def curvature_limit(self) -> tuple[float, str]:
-        """The largest possible curvature in the user's units, and the reason for it."""
+    def _fixed_limit(self) -> tuple[float, str]:
         stretch = (self.geometry.longest / self.geometry.shortest) ** 2
         if self.smoothness is not None:
             most, reason = limits.of_smooth(self.smoothness)
-            return most * stretch, reason
-        if self.lipschitz is not None:
+        elif self.lipschitz is not None:
             most, reason = limits.of_lipschitz(self.lipschitz, self.domain)
-            return most * stretch, reason
-        if self._ranged:
-            most, reason = super().curvature_limit
-            return most * stretch, reason
-        return LARGEST, "the largest number that can be computed with"
+        else:
+            most, reason = range_limit(self.units, self.domain)
+        return most * stretch, reason
+
+    @property
+    def curvature_limit(self) -> tuple[float, str]:  # type: ignore[override]
+        """The largest possible curvature in the user's units, and the reason for it."""
+        if self._ranged or self.smoothness is not None or self.lipschitz is not None:
+            return self._fixed_limit
+        if measuring(self._n):
+            return LARGEST, "the largest number that can be computed with"
+        most = ENORMOUS * self._n[TOP] / (self.domain.radius * self.geometry.shortest) ** 2
+        return most, "a million times what a bowl has that fills the range of the losses so far"
 
     @property
     def accepts(self) -> tuple[float, float]:
@@ -795,10 +797,12 @@ class Predictive(Learner):
 
     def _normal_loss(self, loss: Any) -> float:
         value = loss if type(loss) is float else real_number(loss, "loss", LossError)
+        if not isfinite(value):
+            raise LossError(f"the loss must be a finite number, got {value}. Nothing was changed.")
         if not abs(value) < LARGEST:
-            raise LossError(
-                f"the loss must be a finite number below {LARGEST:g}, got {value}. Nothing was "
-                "changed."
+            raise LossRangeError(
+                f"the loss {value:g} is too large to compute with; at most {LARGEST:g}, choose "
+                "another unit of loss. Nothing was changed."
             )
         return self.units.loss(value)
 

@@ -1,0 +1,82 @@
+"""The laws of a learner that finds the range of the losses itself, without being begun anew.
+
+Every `check_*` takes `make`, which builds a learner, and a seed, and judges the same learner
+without a range.
+"""
+
+from __future__ import annotations
+
+from math import inf, nan
+
+import numpy as np
+
+from dikin.checks.learner import Make, ask, name, shaped
+from dikin.checks.probing import fail
+from dikin.errors import LossError
+from dikin.learners.base import Learner
+
+ROUNDS = 60
+
+
+def unranged(make: Make, seed: int) -> Learner:
+    """A learner like the one that is made, without its range."""
+    known = make(seed)
+    return known._anew(known.domain, known.arguments() | {"loss_range": None}, seed)
+
+
+def bowl(learner: Learner, point: np.ndarray, scale: float, offset: float) -> float:
+    """A loss that any domain has: the squared distance from the centre, in units of the radius."""
+    away = learner.domain.locate(point) / learner.domain.radius
+    return offset + scale * float(away @ away + 0.1 * away.sum())
+
+
+def check_any_finite_loss_is_taken_and_nothing_else(make: Make, seed: int) -> None:
+    """Losses of every size and sign count as rounds; what is no finite number changes nothing."""
+    learner = unranged(make, seed)
+    for loss in (0.0, 5.0, -3e6, 1e-9, 1e6, 2.0, 2.0, 2.0, -1e12, 1e30, 1.0, 2.0):
+        learner.tell(ask(learner), shaped(learner, loss))
+    query = ask(learner)
+    before = learner.state()
+    for wrong in (nan, inf, -inf, "5", None):
+        try:
+            learner.tell(query, shaped(learner, wrong))
+        except LossError:
+            continue
+        fail(name(learner), f"accepted the loss {wrong!r}")
+    if learner.state() != before or learner.rounds != 12:
+        fail(name(learner), "a refused answer changed the state, or a loss was not counted")
+
+
+def check_unit_and_zero_of_the_losses_do_not_matter(make: Make, seed: int) -> None:
+    """Losses in another unit, from another zero, lead to the same points.
+
+    Powers of two are exact; a learner whose constants are declared in a unit of loss has them
+    scaled along.
+    """
+    small, large = (unranged(make, seed) for _ in range(2))
+    arguments = large.arguments()
+    for constant in ("smoothness", "lipschitz"):
+        if arguments[constant] is not None:
+            arguments[constant] *= 1024.0
+    large = large._anew(large.domain, arguments, seed)
+    for t in range(ROUNDS):
+        one, two = ask(small), ask(large)
+        gap = float(np.abs(one.point - two.point).max())
+        if gap > 1e-6 * small.domain.radius:
+            fail(name(small), f"in round {t} plays {two.point} for losses 1024 times as large")
+        small.tell(one, bowl(small, one.point, 1.0, 0.0))
+        large.tell(two, bowl(large, one.point, 1024.0, 4096.0))
+
+
+def check_a_fault_costs_little(make: Make, seed: int) -> None:
+    """After one measurement of a million the centre is not far from where it would have been."""
+    calm, disturbed = (unranged(make, seed) for _ in range(2))
+    for t in range(ROUNDS):
+        for learner in (calm, disturbed):
+            query = ask(learner)
+            fault = 1e6 if learner is disturbed and t == ROUNDS // 2 else 0.0
+            learner.tell(query, bowl(learner, query.point, 1.0, 0.0) + fault)
+    domain = calm.domain
+    apart = domain.locate(calm.center) - domain.locate(disturbed.center)
+    if domain.gauge(domain.locate(disturbed.center)) > 0.99 or not np.isfinite(apart).all():
+        fail(name(calm), f"a fault drove the centre to {disturbed.center}")
