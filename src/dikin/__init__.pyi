@@ -49,6 +49,7 @@ from dikin.learners.ito import Ito as Ito
 from dikin.learners.kernel_line import KernelLine as KernelLine
 from dikin.learners.lifted_linear import LiftedLinear as LiftedLinear
 from dikin.learners.lipschitz_barrier import LipschitzBarrier as LipschitzBarrier
+from dikin.learners.predictive import Predictive as Predictive
 from dikin.learners.pseudo_line import PseudoLine as PseudoLine
 from dikin.learners.reshaped_fkm import ReshapedFKM as ReshapedFKM
 from dikin.learners.saha_tewari import SahaTewari as SahaTewari

@@ -196,7 +196,7 @@ class Geometry(ABC):
         """
 
     def locate(self, displacement: Array) -> Array:
-        """The working vector that `outward` carries to a displacement: for an isometry, `inward`."""
+        """The working vector that `outward` carries to a displacement."""
         return self.inward(displacement)
 
     def farthest(self, u: Array) -> float:

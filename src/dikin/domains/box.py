@@ -18,7 +18,6 @@ from dikin.domains.base import (
     ClosedGeometry,
     Domain,
     Geometry,
-    Kernel,
     LinearAim,
     Place,
     frozen,
@@ -147,8 +146,8 @@ class BoxGeometry(ClosedGeometry):
     def farthest(self, u: Array) -> float:
         return float(np.linalg.norm(self.half + np.abs(u)))
 
-    def kernel(self) -> Kernel:
-        return BoxKernel(self.size, 2 * self.size, self.size, self.half)
+    def kernel(self) -> BoxKernel:
+        return BoxKernel(self.size, 2 * self.size, self.size, self.half, np.empty(0))
 
     def pack(self, place: Place) -> Array:
         return np.concatenate(place)
@@ -174,8 +173,8 @@ class CubeGeometry(BoxGeometry):
     def locate(self, displacement: Array) -> Array:
         return displacement / self.stretch
 
-    def kernel(self) -> Kernel:
-        return CubeKernel(self.size, 2 * self.size, self.size, self.half, self.stretch)
+    def kernel(self) -> BoxKernel:
+        return BoxKernel(self.size, 2 * self.size, self.size, self.half, self.stretch)
 
 
 class BoxKernel(NamedTuple):
@@ -185,6 +184,8 @@ class BoxKernel(NamedTuple):
     states: int
     works: int
     half: Array
+    stretch: Array
+    """Empty where the sides are the user's own."""
 
     def solve(self, linear: Array, quadratic: float, weight: float, state: Array) -> None:
         box_solve(self.half, linear, quadratic, weight, state)
@@ -209,26 +210,11 @@ class BoxKernel(NamedTuple):
         return scale * rise, square
 
     def outward(self, u: Array, center: Array, radius: float, x: Array) -> None:
-        place(u, center, radius, x)
-
-
-class CubeKernel(NamedTuple):
-    """`BoxKernel` with the stretch of a `CubeGeometry`."""
-
-    size: int
-    states: int
-    works: int
-    half: Array
-    stretch: Array
-
-    solve = BoxKernel.solve
-    aim = BoxKernel.aim
-    point = BoxKernel.point
-    recoil = BoxKernel.recoil
-
-    def outward(self, u: Array, center: Array, radius: float, x: Array) -> None:
-        for i in range(x.size):
-            x[i] = center[i] + radius * self.stretch[i] * u[i]
+        if self.stretch.size == 0:
+            place(u, center, radius, x)
+        else:
+            for i in range(x.size):
+                x[i] = center[i] + radius * self.stretch[i] * u[i]
 
 
 @compiled

@@ -27,6 +27,7 @@ from dikin.errors import (
     ClosedQueryError,
     CurvatureError,
     CurvatureTooLargeError,
+    DikinError,
     FeedbackError,
     ForecastError,
     ForeignQueryError,
@@ -402,7 +403,8 @@ def _refuse_foreign(came: Query, ours: Array) -> None:
         )
 
 
-def real_number(value: Any, name: str, error: type[LossError] | type[CurvatureError]) -> float:
+def real_number(value: Any, name: str, error: type[DikinError]) -> float:
+    """A real number that came with a call, infinite where it is too large; else that error."""
     if isinstance(value, Real) and not isinstance(value, bool | np.bool_):
         try:
             return float(value)

@@ -165,7 +165,7 @@ def fresh(plan: Plan) -> list[float]:
 
 @compiled
 def smoothness_of(plan: Plan, n: Any) -> float:
-    """beta as declared, or the guess."""
+    """Beta as declared, or the guess."""
     beta: float = plan.smoothness if plan.smoothness >= 0.0 else GUESS * n[TOP]
     return beta
 
@@ -193,7 +193,8 @@ def regularisation(
     total = n[TOTAL] if n[TOTAL] > 0.0 else plan.dim / (n[RATE] * trace)
     if smooth:
         half, target = 0.5 * (total + told), 2.0 * CURVED * cost * total
-        return target / (half + sqrt(half * half + target))
+        root: float = target / (half + sqrt(half * half + target))
+        return root
     if cost == 0.0:
         return 0.0
     return tuning.smooth_regularisation(total + told, 4.0 * cost * cost * total)
@@ -222,7 +223,8 @@ def rate(plan: Plan, n: Any, rounds: float) -> float:
                 plan, beta, total, noise, steep
             ):
                 best = steep
-    return min(best, CAP / (d * n[CLIP]))
+    capped: float = min(best, CAP / (d * n[CLIP]))
+    return capped
 
 
 @compiled
@@ -465,10 +467,10 @@ class Predictive(Learner):
     Notes
     -----
     On a `Box`, an `Ellipsoid` or a `Product` lengths are measured after every side (axis, part) was
-    made equally long, so that units do not matter. There |v| means the length of v after every side
-    was stretched to the longest, in `smoothness` and `lipschitz`, and after every side was shrunk to
-    the shortest, in the curvature that is told. Constants for the plain Euclidean length are
-    therefore always right, and may be larger than needed.
+    made equally long, so that units do not matter. There |v| means, in `smoothness` and
+    `lipschitz`, the length of v after every side was stretched to the longest, and in the curvature
+    that is told its length after every side was shrunk to the shortest. Constants for the plain
+    Euclidean length are therefore always right, and may be larger than needed.
 
     >>> from dikin import Box
     >>> learner = Predictive(Box([0, 0], [10, 2]), seed=7)
@@ -511,7 +513,7 @@ class Predictive(Learner):
         u = slope = np.zeros(0)
         if self.start is not None:
             u = self.geometry.locate((self.start - self.domain.center) / self.units.radius)
-            outward = self.domain.outward(self.domain.gradient(self.domain.locate(self.start)))
+            outward = self.domain.outward(self._start_gradient())
             slope = self.units.radius * self.geometry.inward(outward)
         beta, steep = -1.0, inf
         if self.lipschitz is not None:
@@ -546,8 +548,13 @@ class Predictive(Learner):
             self._place = geometry.solve(self._linear, 0.0, weight, self._place)
             self._barrier = geometry.barrier(self._place)
             self._farthest = geometry.farthest(plan.start)
-            chart = self.domain.gradient(self.domain.locate(self.start))
-            self._lift = self.domain.support(-chart) + float(plan.slope @ plan.start)
+            lift = self.domain.support(-self._start_gradient())
+            self._lift = lift + float(plan.slope @ plan.start)
+
+    def _start_gradient(self) -> Array:
+        """psi'(u_0), as a chart vector."""
+        assert self.start is not None
+        return self.domain.gradient(self.domain.locate(self.start))
 
     # --- the game ------------------------------------------------------------------------------
 
@@ -706,10 +713,10 @@ class Predictive(Learner):
         """The bound on the regret so far, in the user's units: E[regret] <= E[certificate].
 
         NaN where neither `smoothness` nor `lipschitz` was given (`certificate_for` takes a constant
-        that one believes in afterwards), and where rounding at the boundary decides the centre. With
-        a `memory` it bounds the regret in which a round weighs 1 - 1/memory of the next. Without a
-        `loss_range` it covers losses that vary by no more than those told. Answers may be late:
-        which of them have come must depend neither on their directions nor on their losses.
+        that one believes in afterwards), and where rounding at the boundary decides the centre.
+        With a `memory` it bounds the regret in which a round weighs 1 - 1/memory of the next.
+        Without a `loss_range` it covers losses that vary by no more than those told. Answers may be
+        late: which of them have come must depend neither on their directions nor on their losses.
         """
         plan = self._plan
         if self.smoothness is None and self.lipschitz is None:
@@ -781,7 +788,7 @@ class Predictive(Learner):
         return most * stretch, reason
 
     @property
-    def curvature_limit(self) -> tuple[float, str]:  # type: ignore[override]
+    def curvature_limit(self) -> tuple[float, str]:
         """The largest possible curvature in the user's units, and the reason for it."""
         if self._ranged or self.smoothness is not None or self.lipschitz is not None:
             return self._fixed_limit

@@ -68,10 +68,10 @@ class PseudoLine(Descent):
         slope = moderate(self.units.slope(self.lipschitz), "lipschitz", self.lipschitz)
         self._begin(lipschitz_pace(1, domain.inradius / domain.radius, self.horizon, slope))
 
-    def ask(self, context: ArrayLike | None = None) -> Query:
+    def ask(self, context: ArrayLike | None = None, *, forecast: float | None = None) -> Query:
         """The next point to play, for a context z: the loss is a function of z.x."""
         self._line = self._direction(context)
-        return super().ask()
+        return super().ask(forecast=forecast)
 
     def _toward(self) -> Array:
         return self._line if self._noise.draw()[0] >= 0.0 else -self._line

@@ -135,9 +135,9 @@ class Unranged:
 
     # --- the game ------------------------------------------------------------------------------
 
-    def ask(self, context: ArrayLike | None = None) -> Query:
+    def ask(self, context: ArrayLike | None = None, *, forecast: float | None = None) -> Query:
         """The next point to play, with an id by which it is answered."""
-        return self._present.ask(context)
+        return self._present.ask(context, forecast=forecast)
 
     def tell(self, query: Query | int, loss: Any, curvature: float = 0.0) -> None:
         """Answer a query with its loss, anywhere, and the strong convexity of that loss.
