@@ -66,14 +66,14 @@ DEEPEST = 40.0
 """How often the level may halve: below 10^-12 of the range rounding would be the surprise."""
 CURVED = 2.0
 """lambda_t/2 is this many times the price of exploring, smooth losses."""
-GUESS = 1.0
-"""The smoothness that is tuned for where none is declared, in units of the largest level: with it
-a bowl fills the range of the losses."""
+GUESS_RANGED, GUESS_MEASURED = 1.0, 2.0
+"""The smoothness that is tuned for where none is declared, in units of the largest level: about
+that of a bowl that fills the range of the losses."""
 MEASURED = 8
 """Losses that are only measured where their range is not known."""
 REACH = 0.5
 """How far out in the ellipsoid they are measured."""
-LEVEL = 16.0
+LEVEL = 8.0
 """The first level then, in standard deviations of those losses."""
 NORMAL = 1.7
 """The second largest of eight normal numbers less the second least, in standard deviations."""
@@ -134,6 +134,8 @@ class Plan(NamedTuple):
     """And at most this times L sqrt(tau): E|z| + E|w|."""
     smoothness: float
     """beta; infinity where only L is known, -1 where neither is: then it is guessed."""
+    guess: float
+    """The guess then, in units of the largest level."""
     lipschitz: float
     """L, or infinity."""
     widest: float
@@ -166,7 +168,7 @@ def fresh(plan: Plan) -> list[float]:
 @compiled
 def smoothness_of(plan: Plan, n: Any) -> float:
     """Beta as declared, or the guess."""
-    beta: float = plan.smoothness if plan.smoothness >= 0.0 else GUESS * n[TOP]
+    beta: float = plan.smoothness if plan.smoothness >= 0.0 else plan.guess * n[TOP]
     return beta
 
 
@@ -530,6 +532,7 @@ class Predictive(Learner):
             square_price=0.5 / d + 0.5 / (d + 2.0),
             length_price=1.0 / sqrt(d) + 1.0 / sqrt(d + 2.0),
             smoothness=beta,
+            guess=GUESS_RANGED if self._ranged else GUESS_MEASURED,
             lipschitz=steep,
             widest=2.0 if self._ranged else inf,
             keep=1.0 if self.memory is None else 1.0 - 1.0 / self.memory,
