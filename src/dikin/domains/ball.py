@@ -198,6 +198,9 @@ class BallKernel(NamedTuple):
             linear[i] = across * noise[i] + along * linear[i]
         return scale * work[4] * work[2] * distance, distance * distance
 
+    def barrier(self, linear: Array, state: Array) -> float:
+        return -log(state[2])
+
     def outward(self, u: Array, center: Array, radius: float, x: Array) -> None:
         place(u, center, radius, x)
 

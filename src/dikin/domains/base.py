@@ -147,6 +147,10 @@ class Kernel(Protocol):
         """`Aim.recoil`, added to the linear term; gives g.y and |y|^2 with g = scale H^(1/2) s."""
         ...
 
+    def barrier(self, linear: Array, state: Array) -> float:
+        """`Geometry.barrier`."""
+        ...
+
     def outward(self, u: Array, center: Array, radius: float, x: Array) -> None:
         """Write the point of u into x, from its center and radius."""
         ...

@@ -24,7 +24,7 @@ from dikin.domains.base import (
 )
 from dikin.domains.normal import interval_moments
 from dikin.domains.roots import boundary_gaps, first_gap, next_gap
-from dikin.domains.sums import dot, kick, place, rises, step
+from dikin.domains.sums import dot, kick, log_sum, place, rises, step
 from dikin.errors import EmptyDomainError, FlatDomainError, ShapeError
 from dikin.kernel import compiled, reordered
 
@@ -208,6 +208,9 @@ class BoxKernel(NamedTuple):
         rise, square = rises(state[: self.size], noise, work)
         kick(state, noise, work, scale, damping, linear)
         return scale * rise, square
+
+    def barrier(self, linear: Array, state: Array) -> float:
+        return -log_sum(state[self.size :], 1.0)
 
     def outward(self, u: Array, center: Array, radius: float, x: Array) -> None:
         if self.stretch.size == 0:

@@ -251,6 +251,9 @@ class EllipsoidKernel(NamedTuple):
             linear[i] += scale * (noise[i] + part * w[i]) * root[i] - damping * state[i]
         return scale * (straight + part * bent), square
 
+    def barrier(self, linear: Array, state: Array) -> float:
+        return -log(state[self.size + 1])
+
     def outward(self, u: Array, center: Array, radius: float, x: Array) -> None:
         if self.axes.size == 0:
             place(u, center, radius, x)

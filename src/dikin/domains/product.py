@@ -262,6 +262,12 @@ class PairKernel(NamedTuple):
         c, d = self.right.recoil(state[k:], work[m:], noise[n:], scale, damping, linear[n:])
         return a + c, b + d
 
+    def barrier(self, linear: Array, state: Array) -> float:
+        n, k = self.left.size, self.left.states
+        left: float = self.left.barrier(linear[:n], state[:k])
+        right: float = self.right.barrier(linear[n:], state[k:])
+        return left + right
+
     def outward(self, u: Array, center: Array, radius: float, x: Array) -> None:
         n = self.left.size
         self.left.outward(u[:n], center[:n], radius * self.left_factor, x[:n])

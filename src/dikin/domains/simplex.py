@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from dikin.domains.base import Array, ClosedGeometry, Domain, Geometry, LinearAim, Place, whole
-from dikin.domains.sums import dot, kick, place, rises, step
+from dikin.domains.sums import dot, kick, log_sum, place, rises, step
 from dikin.kernel import compiled, reordered
 
 PLANE_TOLERANCE = 1e-9
@@ -208,6 +208,9 @@ class SimplexKernel(NamedTuple):
         rise, square = rises(state[: self.size], noise, work)
         kick(state, noise, work, scale, damping, linear)
         return scale * rise, square
+
+    def barrier(self, linear: Array, state: Array) -> float:
+        return -log_sum(state[self.size : 2 * self.size], float(self.size))
 
     def outward(self, u: Array, center: Array, radius: float, x: Array) -> None:
         place(u, center, radius, x)

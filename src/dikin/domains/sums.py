@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import log
+
 from dikin.domains.base import Array
 from dikin.kernel import compiled, reordered
 
@@ -61,3 +63,12 @@ def step(y: Array, s: Array, root: Array, scale: float, u: Array) -> None:
     """U = y + scale s/root."""
     for i in range(u.size):
         u[i] = y[i] + scale * s[i] / root[i]
+
+
+@reordered
+def log_sum(values: Array, scale: float) -> float:
+    """The sum of ln(scale values)."""
+    total = 0.0
+    for i in range(values.size):
+        total += log(scale * values[i])
+    return total

@@ -34,6 +34,7 @@ from numpy.typing import ArrayLike
 
 from dikin import forecasts
 from dikin.domains.base import Aim, Array, ClosedGeometry, Domain, Frame, Geometry, Place
+from dikin.domains.sums import dot
 from dikin.errors import (
     CertificateVoidWarning,
     ForecastError,
@@ -69,6 +70,8 @@ CURVED = 2.0
 GUESS_RANGED, GUESS_MEASURED = 1.0, 2.0
 """The smoothness that is tuned for where none is declared, in units of the largest level: about
 that of a bowl that fills the range of the losses."""
+RISE = 1.1
+"""A rate rises by this factor at least, or stays."""
 MEASURED = 8
 """Losses that are only measured where their range is not known."""
 REACH = 0.5
@@ -114,12 +117,14 @@ WEIGHED = TOTAL + 13
 """The number of rounds, each by its discount."""
 IDLE = TOTAL + 14
 """Rounds that only measured, likewise."""
-LOW, HIGH = TOTAL + 15, TOTAL + 16
+RISEN = TOTAL + 15
+"""What the rises of the rate have cost: the sum of (1/eta_t - 1/eta_{t+1}) psi_0(y_{t+1})."""
+LOW, HIGH = TOTAL + 16, TOTAL + 17
 """The least and the largest loss, as clipped."""
-SAMPLES = TOTAL + 17
+SAMPLES = TOTAL + 18
 SIZE = SAMPLES + MEASURED
 
-SUMS = (TOTAL, CLIPPED, PAIRED, SQUARES, LENGTHS, EXPLORED, TOLD, LAMBDAS, WEIGHED, IDLE)
+SUMS = (TOTAL, CLIPPED, PAIRED, SQUARES, LENGTHS, EXPLORED, TOLD, LAMBDAS, WEIGHED, IDLE, RISEN)
 """What a memory discounts."""
 
 
@@ -148,6 +153,8 @@ class Plan(NamedTuple):
     """u_0; empty for the analytic centre."""
     slope: Array
     """psi'(u_0)."""
+    lift: float
+    """psi'(u_0).u_0 - psi(u_0) + psi(0)."""
 
 
 def fresh(plan: Plan) -> list[float]:
@@ -203,38 +210,62 @@ def regularisation(
 
 
 @compiled
-def rate(plan: Plan, n: Any, rounds: float) -> float:
+def rate(plan: Plan, n: Any, rounds: float, stiff: float) -> float:
     """eta_{t+1}, from the state after round t.
 
     It balances the noise of the estimates, eta d^2 V/2 a round, with what exploring costs. V is at
     least (c/SPREAD)^2, so that no surprise that c admits costs much more than was planned for.
+    `stiff` is the curvature of the barrier, h = d/tau - eta S: where the barrier keeps exploration
+    small, near the boundary, there is little to balance.
+
+    smooth:     beta/(eta S + h) + eta d^2 V/2 is least at eta S + h = sqrt(2 beta S/V)/d
+    Lipschitz:  2 L/sqrt(eta S + h) + eta d^2 V/2 at  eta S + h = (2 L S/(d^2 V))^(2/3)
     """
     d, total = plan.dim, n[TOTAL]
     noise = max(n[SQUARE], (n[CLIP] / SPREAD) ** 2)
     span = max(min(rounds + 1.0, plan.memory), 3.0)
-    low = 2.0 * plan.nu * log(span) / (span * noise)
-    best = FACTOR / d * sqrt(low)
+    low = 2.0 * plan.nu * log(span) / (span * noise * d * d)
+    best = 0.0
     if total > 0.0:
         beta, steepness = smoothness_of(plan, n), plan.lipschitz
         if beta < inf:
-            best = FACTOR / d * sqrt(2.0 * beta / (total * noise) + low)
+            best = sqrt(2.0 * beta * total / noise) / d
         if steepness < inf:
-            steep = (2.0 * steepness / (d * d * noise * sqrt(total))) ** (2.0 / 3.0)
-            steep = FACTOR * max(steep, sqrt(low) / d)
+            steep = (2.0 * steepness * total / (d * d * noise)) ** (2.0 / 3.0)
             if not planned(plan, beta, total, noise, best) < planned(
                 plan, beta, total, noise, steep
             ):
                 best = steep
-    capped: float = min(best, CAP / (d * n[CLIP]))
+        best = max(best - stiff, 0.0) / total
+    capped: float = min(FACTOR * sqrt(best * best + low), CAP / (d * n[CLIP]))
     return capped
 
 
 @compiled
-def planned(plan: Plan, beta: float, total: float, noise: float, rate: float) -> float:
-    """What a round costs at a rate."""
-    spread = 1.0 / (rate * total)
-    cost = min(beta * spread, 2.0 * plan.lipschitz * sqrt(spread))
-    return cost + 0.5 * rate * plan.dim * plan.dim * noise
+def planned(plan: Plan, beta: float, total: float, noise: float, curved: float) -> float:
+    """What a round costs where eta S + h is `curved`, up to a constant."""
+    cost = min(beta / curved, 2.0 * plan.lipschitz / sqrt(curved))
+    return cost + 0.5 * curved / total * plan.dim * plan.dim * noise
+
+
+@compiled
+def others(plan: Plan, n: Any, rounds: float) -> float:
+    """What the certificate has at least besides clipped rounds and rises: the budget of each."""
+    cost: float = n[EXPLORED] + 0.5 * n[LAMBDAS] + plan.nu * log(rounds + 1.0) / n[RATE]
+    return cost
+
+
+@compiled
+def refuses_rise(plan: Plan, n: Any, rounds: float, weight: float, barrier: float) -> bool:
+    """Whether a rate that has just risen from 1/weight costs more than is left; else it is paid.
+
+    `barrier` is psi_0 at the new centre.
+    """
+    cost = (plan.keep * weight - 1.0 / n[RATE]) * barrier
+    if n[RISEN] + cost > others(plan, n, rounds):
+        return True
+    n[RISEN] += max(cost, 0.0)
+    return False
 
 
 @compiled
@@ -251,8 +282,7 @@ def new_level(plan: Plan, n: Any, clipped: bool, rounds: float) -> None:
         n[HALVED] = max(n[HALVED] - 1.0, 0.0)
     elif 4.0 * RARE * RARE * n[SQUARE] < level * level and n[HALVED] < DEEPEST:
         each = clip_price(plan.dim, n[TOP], smoothness_of(plan, n), plan.lipschitz)
-        others = n[EXPLORED] + 0.5 * n[LAMBDAS] + plan.nu * log(rounds + 1.0) / n[RATE]
-        if each * (n[CLIPPED] + n[HALVED] + 1.0) <= others:
+        if each * (n[CLIPPED] + n[HALVED] + 1.0) <= others(plan, n, rounds):
             n[CLIP] = 0.5 * level
             n[HALVED] += 1.0
 
@@ -328,11 +358,13 @@ def book(
     rise: float,
     square: float,
     trace: float,
+    shift: float,
     curvature: float,
 ) -> float:
     """What an answer that teaches changes, but for the linear term and the centre: gives lambda_t.
 
-    `rise` is g.y and `square` |y|^2 at the centre of the query, `trace` is tr(H^-1) there.
+    `rise` is g.y and `square` |y|^2 at the centre of the query; `trace` is tr(H^-1) there and
+    `shift` its eta S.
     """
     count, length = float(rounds), sqrt(trace)
     smooth = smoothness_of(plan, n) * plan.square_price * trace
@@ -350,7 +382,9 @@ def book(
     if clipped:
         n[CLIPPED] += 1.0
     new_level(plan, n, clipped, count)
-    n[RATE] = rate(plan, n, count)
+    wanted = rate(plan, n, count, plan.dim / trace - shift)
+    if not n[RATE] <= wanted < RISE * n[RATE]:
+        n[RATE] = wanted
     return lam
 
 
@@ -358,6 +392,16 @@ def book(
 def clip(value: float, level: float) -> float:
     """The nearest number of [-level, level]."""
     return min(max(value, -level), level)
+
+
+@compiled
+def start_barrier(kernel: Any, plan: Plan, memory: Memory, scratch: Scratch) -> float:
+    """psi_0 at the centre of the compiled loop."""
+    barrier: float = kernel.barrier(memory.linear, memory.state)
+    if plan.start.size > 0:
+        kernel.point(memory.linear, memory.state, scratch.work, scratch.noise, 0.0, scratch.u)
+        barrier += plan.lift - dot(plan.slope, scratch.u)
+    return barrier
 
 
 class PredictivePlayer(NamedTuple):
@@ -388,6 +432,7 @@ class PredictivePlayer(NamedTuple):
     ) -> None:
         plan, n, linear, (trace, unit, _) = self.plan, memory.numbers, memory.linear, aimed
         level, keep, weight, lam = n[CLIP], plan.keep, 1.0 / n[RATE], 0.0
+        shift = n[RATE] * n[TOTAL]
         if measuring(n):
             take_in(plan, n, n, nan, loss, round)
             measure(plan, n, loss, round)
@@ -400,14 +445,24 @@ class PredictivePlayer(NamedTuple):
             rise, square = self.kernel.recoil(
                 memory.state, scratch.work, scratch.noise, slope, curvature / keep, linear
             )
-            lam = book(plan, n, surprise, clipped, round, keep * rise, square, trace, curvature)
+            lam = book(
+                plan, n, surprise, clipped, round, keep * rise, square, trace, shift, curvature
+            )
         if keep < 1.0:
             for i in range(linear.size):
                 linear[i] *= keep
-        barrier = keep * weight - 1.0 / n[RATE]
+        change = keep * weight - 1.0 / n[RATE]
         for i in range(plan.start.size):
-            linear[i] += barrier * plan.slope[i] - lam * plan.start[i]
+            linear[i] += change * plan.slope[i] - lam * plan.start[i]
         self.kernel.solve(linear, n[TOTAL], 1.0 / n[RATE], memory.state)
+        if n[RATE] * weight > 1.0 and level > 0.0:
+            barrier = start_barrier(self.kernel, plan, memory, scratch)
+            if refuses_rise(plan, n, float(round), weight, barrier):
+                change = 1.0 / n[RATE] - weight
+                n[RATE] = 1.0 / weight
+                for i in range(plan.start.size):
+                    linear[i] += change * plan.slope[i]
+                self.kernel.solve(linear, n[TOTAL], weight, memory.state)
 
 
 @dataclass(slots=True)
@@ -512,11 +567,15 @@ class Predictive(Learner):
 
     def _planned(self) -> Plan:
         longest, d = self.geometry.longest, float(self.domain.dim)
-        u = slope = np.zeros(0)
+        u, lift = np.zeros(0), 0.0
+        slope = u
         if self.start is not None:
             u = self.geometry.locate((self.start - self.domain.center) / self.units.radius)
-            outward = self.domain.outward(self._start_gradient())
-            slope = self.units.radius * self.geometry.inward(outward)
+            slope = self.units.radius * self.geometry.inward(
+                self.domain.outward(self._start_gradient())
+            )
+            chart = self.domain.locate(self.start)
+            lift = float(slope @ u) - self.domain.barrier(chart) + self.domain.barrier(0.0 * chart)
         beta, steep = -1.0, inf
         if self.lipschitz is not None:
             beta = inf
@@ -539,20 +598,21 @@ class Predictive(Learner):
             memory=inf if self.memory is None else self.memory,
             start=u,
             slope=slope,
+            lift=lift,
         )
 
     def _begin(self) -> None:
         """The centre at the start."""
         geometry, plan, weight = self.geometry, self._plan, 1.0 / self._n[RATE]
         self._linear, self._place = np.zeros(geometry.size), geometry.start()
-        self._farthest, self._lift, self._barrier = 1.0, 0.0, 0.0
+        self._farthest, self._steepest = 1.0, 0.0
         if plan.start.size:
             self._linear = -weight * plan.slope
             self._place = geometry.solve(self._linear, 0.0, weight, self._place)
-            self._barrier = geometry.barrier(self._place)
             self._farthest = geometry.farthest(plan.start)
-            lift = self.domain.support(-self._start_gradient())
-            self._lift = lift + float(plan.slope @ plan.start)
+            away = self.domain.support(-self._start_gradient())
+            self._steepest = away + float(plan.slope @ plan.start)
+            """The most that -psi'(u_0).(u - u_0) can be."""
 
     def _start_gradient(self) -> Array:
         """psi'(u_0), as a chart vector."""
@@ -639,13 +699,31 @@ class Predictive(Learner):
             square = float(y.dot(y))
             rise = float(pull.dot(y)) + curvature * square
             take_in(plan, n, memo.seen, memo.own, memo.forecast + surprise, rounds)
-            lam = book(plan, n, surprise, clipped, rounds, rise, square, memo.trace, curvature)
+            lam = book(
+                plan,
+                n,
+                surprise,
+                clipped,
+                rounds,
+                rise,
+                square,
+                memo.trace,
+                memo.shift,
+                curvature,
+            )
             linear = linear + pull
         else:
             lam, clipped = 0.0, self._measure(n, memo, loss, rounds)
         if plan.start.size:
             linear = linear + (keep * weight - 1.0 / n[RATE]) * plan.slope - lam * plan.start
         place = self.geometry.solve(linear, n[TOTAL], 1.0 / n[RATE], self._place)
+        if n[RATE] * weight > 1.0 and self._n[CLIP] > 0.0:
+            barrier = self._start_barrier(place)
+            if refuses_rise(plan, n, float(rounds), weight, barrier):
+                if plan.start.size:
+                    linear = linear + (1.0 / n[RATE] - weight) * plan.slope
+                n[RATE] = 1.0 / weight
+                place = self.geometry.solve(linear, n[TOTAL], weight, self._place)
         if self._certified and not self.geometry.settled(place):
             warnings.warn(UNSETTLED, CertificateVoidWarning, stacklevel=4)
             self._certified = False
@@ -654,6 +732,13 @@ class Predictive(Learner):
         self.rounds = rounds
         if clipped:
             self._report(loss, memo)
+
+    def _start_barrier(self, place: Place) -> float:
+        """psi_0 at a place."""
+        plan, barrier = self._plan, self.geometry.barrier(place)
+        if plan.start.size:
+            barrier += plan.lift - float(plan.slope @ self.geometry.vector(place))
+        return barrier
 
     def _measure(self, n: list[float], memo: Memo, loss: float, rounds: int) -> bool:
         """An answer that teaches nothing but how large losses are; whether it had to be clipped."""
@@ -760,7 +845,7 @@ class Predictive(Learner):
         moved = shrink * width * n[WEIGHED] + width * n[IDLE]
         kept = 1.0 - shrink
         far = (kept * self._farthest) ** 2
-        barrier = weight * (plan.nu * log(1.0 / shrink) + kept * self._lift)
+        barrier = weight * (plan.nu * log(1.0 / shrink) + kept * self._steepest)
         clips = (
             clip_price(plan.dim, width, smoothness, lipschitz) * n[CLIPPED] if n[CLIPPED] else 0.0
         )
@@ -773,11 +858,8 @@ class Predictive(Learner):
         """The sum that the centre minimises, at the centre, but for what is in PAIRED."""
         plan, n, y = self._plan, self._n, self.geometry.vector(self._place)
         value = float(self._linear @ y) + 0.5 * n[TOTAL] * float(y @ y)
-        barrier = self.geometry.barrier(self._place)
-        if plan.start.size:
-            barrier += float(plan.slope @ plan.start) - self._barrier
-            value += 0.5 * n[LAMBDAS] * float(plan.start @ plan.start)
-        return value + barrier / n[RATE]
+        value += 0.5 * n[LAMBDAS] * float(plan.start @ plan.start)
+        return value + (self.geometry.barrier(self._place) + plan.lift) / n[RATE]
 
     @cached_property
     def _fixed_limit(self) -> tuple[float, str]:
