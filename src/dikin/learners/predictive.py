@@ -232,9 +232,7 @@ def rate(plan: Plan, n: Any, rounds: float, stiff: float) -> float:
             best = sqrt(2.0 * beta * total / noise) / d
         if steepness < inf:
             steep = (2.0 * steepness * total / (d * d * noise)) ** (2.0 / 3.0)
-            if not planned(plan, beta, total, noise, best) < planned(
-                plan, beta, total, noise, steep
-            ):
+            if not beta < inf or cheaper(plan, beta, total, noise, steep, best):
                 best = steep
         best = max(best - stiff, 0.0) / total
     capped: float = min(FACTOR * sqrt(best * best + low), CAP / (d * n[CLIP]))
@@ -242,10 +240,17 @@ def rate(plan: Plan, n: Any, rounds: float, stiff: float) -> float:
 
 
 @compiled
-def planned(plan: Plan, beta: float, total: float, noise: float, curved: float) -> float:
-    """What a round costs where eta S + h is `curved`, up to a constant."""
-    cost = min(beta / curved, 2.0 * plan.lipschitz / sqrt(curved))
-    return cost + 0.5 * curved / total * plan.dim * plan.dim * noise
+def cheaper(plan: Plan, beta: float, total: float, noise: float, one: float, two: float) -> bool:
+    """Whether a round costs less where eta S + h is `one` than where it is `two`.
+
+    A balance at 0 says that exploring costs nothing.
+    """
+    if min(one, two) == 0.0:
+        return one < two
+    slope = 0.5 * plan.dim * plan.dim * noise / total
+    first = min(beta / one, 2.0 * plan.lipschitz / sqrt(one)) + slope * one
+    second = min(beta / two, 2.0 * plan.lipschitz / sqrt(two)) + slope * two
+    return first < second
 
 
 @compiled
