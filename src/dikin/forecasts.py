@@ -78,7 +78,11 @@ def learn(
     last, trend, mean = value - seen[LAST], value - seen[LEVEL], value - seen[MEAN]
     last, trend, mean = last * last, trend * trend, mean * mean
     mine = 0.0 if isnan(own) else (value - own) * (value - own)
-    most = max(level * level, max(max(last, trend), max(mean, mine)))
+    most = level * level
+    most = last if last > most else most
+    most = trend if trend > most else most
+    most = mean if mean > most else most
+    most = mine if mine > most else most
     a, b, c, d = n[WEIGHTS], n[WEIGHTS + 1], n[WEIGHTS + 2], n[OWN]
     if most > 0.0:
         fall = -0.5 / most
@@ -100,5 +104,5 @@ def learn(
     n[TREND] += TREND_GAIN * error if count > 1.0 else 0.0
     n[LEVEL] += gain * error + n[TREND]
     n[LAST] = value
-    n[MEAN] += (value - n[MEAN]) / min(count, LONG)
+    n[MEAN] += (value - n[MEAN]) / (count if count < LONG else LONG)
     n[MIXTURE] = (a * value + b * n[LEVEL] + c * n[MEAN]) / (a + b + c)

@@ -116,16 +116,15 @@ class Learner(ABC):
     def ask(self, context: ArrayLike | None = None, *, forecast: float | None = None) -> Query:
         """The next point to play, with an id by which it is answered.
 
-        A context is what is known of the round beforehand, a forecast the loss that one expects;
-        only some learners make use of them.
+        A context is what is known of the round beforehand, a forecast the loss that one expects
+        (last week's value at this hour, a model of the season). Only some learners make use of
+        them, and the others refuse.
         """
-        if forecast is not None:
-            raise ForecastError(
-                f"{type(self).__name__} makes no use of a forecast, Predictive does: ask() without"
-            )
         if context is not None:
             name = type(self).__name__
             raise FeedbackError(f"{name} makes no use of a context: ask() without one")
+        if forecast is not None:
+            self._expect(forecast)
         u, square, memo = self._propose()
         point = self._placed(u, square)
         key = self._next
@@ -134,17 +133,31 @@ class Learner(ABC):
         self._next = key + 1
         return query
 
-    def tell(self, query: Query | int, loss: Any, curvature: float = 0.0) -> None:
+    def tell(
+        self, query: Query | int, loss: Any, curvature: float = 0.0, *, forecast: None = None
+    ) -> None:
         """Answer a query with the loss at its point and the strong convexity of that loss.
 
         An understated curvature is always safe (zero says nothing about it); an overstated one
         voids the guarantee. Neither may be chosen by looking at the point that was played. The loss
-        is one number unless the learner declares another `feedback`.
+        is one number unless the learner declares another `feedback`. A forecast comes too late.
         """
+        if forecast is not None:
+            raise ForecastError(
+                "a forecast counts only before the point is known: give it to ask(forecast=...). "
+                "Nothing was changed."
+            )
         asked, memo = self._find(query)
         f, sigma = self._normal_answer(loss), self._normal_curvature(curvature)
         self._learn(memo, f, sigma)
         del self._open[asked.id]
+
+    def _expect(self, forecast: Any) -> None:
+        """Take the forecast of the query that is about to be asked."""
+        raise ForecastError(
+            f"{type(self).__name__} makes no use of a forecast: ask() without one, or take "
+            "Predictive"
+        )
 
     def forget(self, query: Query | int) -> None:
         """Close a query that will never be answered."""

@@ -46,7 +46,7 @@ from dikin.errors import (
 from dikin.kernel import compiled
 from dikin.learners import limits
 from dikin.learners.barrier_ftrl import UNSETTLED
-from dikin.learners.base import ROUNDING, Learner, Query, range_limit, real_number
+from dikin.learners.base import ROUNDING, Learner, range_limit, real_number
 from dikin.learners.player import Aimed, Machine, Memory, Scratch
 from dikin.theory import tuning
 from dikin.units import LARGEST, LossRange, moderate, nonnegative, number
@@ -222,8 +222,11 @@ def rate(plan: Plan, n: Any, rounds: float, stiff: float) -> float:
     Lipschitz:  2 L/sqrt(eta S + h) + eta d^2 V/2 at  eta S + h = (2 L S/(d^2 V))^(2/3)
     """
     d, total = plan.dim, n[TOTAL]
-    noise = max(n[SQUARE], (n[CLIP] / SPREAD) ** 2)
-    span = max(min(rounds + 1.0, plan.memory), 3.0)
+    noise, level = n[SQUARE], n[CLIP]
+    if noise < level * level / (SPREAD * SPREAD):
+        noise = level * level / (SPREAD * SPREAD)
+    span = rounds + 1.0 if rounds < plan.memory else plan.memory
+    span = span if span > 3.0 else 3.0
     low = 2.0 * plan.nu * log(span) / (span * noise * d * d)
     best = 0.0
     if total > 0.0:
@@ -234,9 +237,10 @@ def rate(plan: Plan, n: Any, rounds: float, stiff: float) -> float:
             steep = (2.0 * steepness * total / (d * d * noise)) ** (2.0 / 3.0)
             if not beta < inf or cheaper(plan, beta, total, noise, steep, best):
                 best = steep
-        best = max(best - stiff, 0.0) / total
-    capped: float = min(FACTOR * sqrt(best * best + low), CAP / (d * n[CLIP]))
-    return capped
+        best = (best - stiff) / total if best > stiff else 0.0
+    best = FACTOR * sqrt(best * best + low)
+    cap: float = CAP / (d * level)
+    return best if best < cap else cap
 
 
 @compiled
@@ -349,7 +353,10 @@ def take_in(
         for i in SUMS:
             n[i] *= plan.keep
     n[WEIGHED] += 1.0
-    n[LOW], n[HIGH] = min(n[LOW], value), max(n[HIGH], value)
+    if value < n[LOW]:
+        n[LOW] = value
+    if value > n[HIGH]:
+        n[HIGH] = value
     forecasts.learn(n, seen, own, value, n[CLIP], float(rounds))
 
 
@@ -374,7 +381,7 @@ def book(
     count, length = float(rounds), sqrt(trace)
     smooth = smoothness_of(plan, n) * plan.square_price * trace
     steep = plan.lipschitz * plan.length_price * length
-    cost = min(smooth, steep)
+    cost = smooth if smooth <= steep else steep
     lam = regularisation(plan, n, cost, smooth <= steep, trace, curvature)
     n[PAIRED] += rise - 0.5 * curvature * square
     n[SQUARES] += trace
@@ -383,7 +390,7 @@ def book(
     n[TOLD] += curvature * trace
     n[LAMBDAS] += lam
     n[TOTAL] += curvature + lam
-    n[SQUARE] += (surprise * surprise - n[SQUARE]) / min(count, WINDOW)
+    n[SQUARE] += (surprise * surprise - n[SQUARE]) / (count if count < WINDOW else WINDOW)
     if clipped:
         n[CLIPPED] += 1.0
     new_level(plan, n, clipped, count)
@@ -396,7 +403,7 @@ def book(
 @compiled
 def clip(value: float, level: float) -> float:
     """The nearest number of [-level, level]."""
-    return min(max(value, -level), level)
+    return level if value > level else -level if value < -level else value
 
 
 @compiled
@@ -480,7 +487,7 @@ class Memo:
     noise: Array
     aim: Aim
     scale: float
-    """1/|s| of the aim."""
+    """1/|s| of the aim, times the reach where it only measures."""
     square: float
     """|u|^2 of the played point."""
     trace: float
@@ -492,10 +499,6 @@ class Memo:
     """The user's own forecast, or NaN."""
     seen: Sequence[float]
     """The forecasters when it was asked."""
-
-    @property
-    def reach(self) -> float:
-        return 1.0 if self.level > 0.0 else REACH
 
 
 class Predictive(Learner):
@@ -564,6 +567,8 @@ class Predictive(Learner):
         self._plan = self._planned()
         self._n = fresh(self._plan)
         self._frame: Frame | None = None
+        self._own = nan
+        """The user's forecast of the query that is about to be asked."""
         self._certified = True
         self._begin()
 
@@ -626,41 +631,8 @@ class Predictive(Learner):
 
     # --- the game ------------------------------------------------------------------------------
 
-    def ask(self, context: ArrayLike | None = None, *, forecast: float | None = None) -> Query:
-        """The next point to play, with an id by which it is answered.
-
-        Parameters
-        ----------
-        context
-            Not used by this learner.
-        forecast
-            What you expect the loss to be, if you have an idea: last week's value at this hour, a
-            model of the season. One more forecaster in the mixture: a good one lowers the regret, a
-            bad one costs little.
-        """
-        if forecast is not None:
-            self._own = self.units.loss(_checked_forecast(forecast))
-        try:
-            return super().ask(context)
-        finally:
-            self._own = nan
-
-    _own = nan
-
-    def tell(
-        self, query: Query | int, loss: Any, curvature: float = 0.0, *, forecast: Any = None
-    ) -> None:
-        """Answer a query with the loss at its point and the strong convexity of that loss.
-
-        Any finite loss is taken. What surprises by more than the present level is clipped, which
-        the certificate pays for. A curvature of zero says nothing and is always safe.
-        """
-        if forecast is not None:
-            raise ForecastError(
-                "a forecast counts only before the point is known: give it to ask(forecast=...). "
-                "Nothing was changed."
-            )
-        super().tell(query, loss, curvature)
+    def _expect(self, forecast: Any) -> None:
+        self._own = self.units.loss(_checked_forecast(forecast))
 
     @property
     def center(self) -> Array:
@@ -669,28 +641,34 @@ class Predictive(Learner):
         return self._inside(u, self.units.point(self.geometry.outward(u).copy()))
 
     def _propose(self) -> tuple[Array, float, Memo]:
-        n = self._n
-        shift, frame = n[RATE] * n[TOTAL], self._frame
+        n, frame = self._n, self._frame
+        shift = n[RATE] * n[TOTAL]
         if frame is None:
             frame = self._frame = self.geometry.frame(self._place, 1.0, shift)
-        noise = self._noise.draw()
-        memo = self._aimed(frame, self._place, shift, noise, self._own, n[: forecasts.SIZE])
-        u = memo.aim.point(memo.reach * memo.scale)
-        memo.square = float(u.dot(u))
-        return u, memo.square, memo
+        own, self._own = self._own, nan
+        seen, level = n[: forecasts.SIZE], n[CLIP]
+        memo = self._aimed(frame, self._place, shift, self._noise.draw(), own, seen, level)
+        u = memo.aim.point(memo.scale)
+        memo.square = square = float(u.dot(u))
+        return u, square, memo
 
     def _aimed(
-        self, frame: Frame, place: Place, shift: float, noise: Array, own: float, seen: list[float]
+        self,
+        frame: Frame,
+        place: Place,
+        shift: float,
+        noise: Array,
+        own: float,
+        seen: list[float],
+        level: float,
     ) -> Memo:
         aim = frame.aim(noise)
         expected = clip(forecasts.forecast(seen, own), 0.5 * self._plan.widest)
-        scale = 1.0 / sqrt(aim.square)
-        return Memo(
-            place, shift, noise, aim, scale, 0.0, frame.trace, expected, self._n[CLIP], own, seen
-        )
+        scale = (1.0 if level > 0.0 else REACH) / sqrt(aim.square)
+        return Memo(place, shift, noise, aim, scale, 0.0, frame.trace, expected, level, own, seen)
 
     def _vector(self, memo: Memo) -> tuple[Array, float]:
-        return memo.aim.point(memo.reach * memo.scale), memo.square
+        return memo.aim.point(memo.scale), memo.square
 
     def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
         plan, n, rounds = self._plan, self._n.copy(), self.rounds + 1
@@ -968,8 +946,8 @@ class Predictive(Learner):
         shift, square, level, *seen = numbers.tolist()
         where = self.geometry.recall(place)
         frame = self.geometry.frame(where, 1.0, shift)
-        memo = self._aimed(frame, where, shift, noise, nan if own is None else own, seen)
-        memo.square, memo.level = square, level
+        memo = self._aimed(frame, where, shift, noise, nan if own is None else own, seen, level)
+        memo.square = square
         return memo
 
 
