@@ -98,7 +98,7 @@ REFUSED: list[Any] = [float("nan"), float("inf"), "12", [12.0], (1, 2), True, np
 REFUSED += [10**400, 1e200, np.array([1.0])]
 
 
-@pytest.mark.parametrize("forecast", REFUSED, ids=repr)
+@pytest.mark.parametrize("forecast", REFUSED, ids=lambda value: repr(value)[:9])
 @pytest.mark.parametrize("waits", [0.0, 0.3])
 def test_a_refused_forecast_changes_nothing(file: str, forecast: Any, waits: float) -> None:
     twin = FORECASTING["plain"]()
@@ -108,6 +108,18 @@ def test_a_refused_forecast_changes_nothing(file: str, forecast: Any, waits: flo
             study.ask(forecast=forecast)
         assert (study.state(), study.verify()) == (twin.state(), 1)
         assert study.ask(forecast=np.float64(4.0)) == twin.ask(forecast=4.0)
+
+
+def test_a_forecast_whose_square_overflows_is_refused(file: str) -> None:
+    """It would turn every weight into NaN."""
+    twin = dikin.Predictive(BOX, loss_range=(0, 1e-60), seed=3)
+    with dikin.Study(file, "a", twin) as study:
+        with pytest.raises(errors.ForecastError, match="too far from loss_range"):
+            study.ask(forecast=1e99)
+        assert (study.state(), study.verify()) == (twin.state(), 0)
+        for _ in range(3):
+            study.tell(study.ask(forecast=1e39), 5e-61)
+        assert np.isfinite(study.center).all()
 
 
 def test_who_makes_no_use_of_a_forecast_refuses_it(file: str) -> None:

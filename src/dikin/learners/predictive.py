@@ -81,6 +81,8 @@ ABSURD = 10.0
 """A surprise of so many levels is worth a line in the log."""
 ENORMOUS = 1e6
 """Times the curvature of a bowl that fills the range: more is taken for an error."""
+BEYOND = LARGEST**3
+"""More than any loss in working units, for the least of none; a state as JSON has no infinity."""
 EDGE = 1e-6
 """How far from the boundary a start must be, as a share of the way from the centre."""
 
@@ -151,7 +153,7 @@ class Plan(NamedTuple):
 def fresh(plan: Plan) -> list[float]:
     """The state before the first round."""
     n = forecasts.fresh() + (SIZE - forecasts.SIZE) * [0.0]
-    n[LOW], n[HIGH] = inf, -inf
+    n[LOW], n[HIGH] = BEYOND, -BEYOND
     if isfinite(plan.widest):
         n[CLIP] = n[TOP] = plan.widest
         n[RATE] = CAP / (plan.dim * plan.widest)
@@ -571,13 +573,22 @@ class Predictive(Learner):
             bad one costs little.
         """
         if forecast is not None:
-            self._own = self.units.loss(_checked_forecast(forecast))
+            self._own = self._normal_forecast(forecast)
         try:
             return super().ask(context)
         finally:
             self._own = nan
 
     _own = nan
+
+    def _normal_forecast(self, forecast: Any) -> float:
+        own = self.units.loss(_checked_forecast(forecast))
+        if not abs(own) < LARGEST:  # its square would overflow, and the weights be lost
+            raise ForecastError(
+                f"the forecast {forecast} is too far from loss_range={self.units.loss_range} to "
+                "compute with. Nothing was changed."
+            )
+        return own
 
     def tell(
         self, query: Query | int, loss: Any, curvature: float = 0.0, *, forecast: Any = None
