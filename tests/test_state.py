@@ -164,6 +164,73 @@ def test_size_does_not_grow(make: Callable[..., Learner], domain: Domain) -> Non
     assert len(frozen(learner)) < 3000
 
 
+# --- forecasts -----------------------------------------------------------------------------------
+
+BOX = dikin.Box([0, 0], [10, 2])
+FORECASTING: list[dict[str, Any]] = [
+    {},
+    {"smoothness": 0.5, "loss_range": (0.1, 40.3)},
+    {"lipschitz": 3.0, "start": [4, 0.5], "memory": 9},
+]
+
+
+def again(learner: Learner) -> Learner:
+    """Through text that every reader of JSON takes: no infinity, no NaN."""
+    text = json.dumps(learner.state(), allow_nan=False)
+    return type(learner).restore(BOX, json.loads(text))
+
+
+def differs(make: type[dikin.Predictive], arguments: dict[str, Any]) -> bool:
+    """Whether being written and read after every move makes another learner.
+
+    The range is measured first where it is not given; answers are late and overtake each other.
+    """
+    alone: Learner = make(BOX, seed=11, **arguments)
+    moved = again(make(BOX, seed=11, **arguments))
+    for t in range(24):
+        forecast = None if t % 3 == 0 else 12.0 + t % 5
+        if moved.ask(forecast=forecast) != alone.ask(forecast=forecast):
+            return True
+        moved = again(moved)
+        for late in (t, t - 2) if t % 4 >= 2 else ():
+            for player in (alone, moved):
+                player.tell(late, 12.0 + (7.0 * late) % 5, 0.01 * (late % 2))
+            moved = again(moved)
+        if frozen(alone) != frozen(moved):
+            return True
+    return False
+
+
+class Forgetful(dikin.Predictive):
+    """Does not write down which forecast a query was asked with."""
+
+    def _memo_state(self, memo: Any) -> tuple[Any, ...]:
+        return *super()._memo_state(memo)[:-1], None
+
+
+@pytest.mark.parametrize("arguments", FORECASTING, ids=str)
+def test_forecasts_of_open_queries_come_back(arguments: dict[str, Any]) -> None:
+    assert not differs(dikin.Predictive, arguments)
+    assert differs(Forgetful, arguments)
+
+
+@pytest.mark.parametrize("arguments", FORECASTING, ids=str)
+def test_a_saved_learner_with_forecasts_goes_on(tmp_path: Path, arguments: dict[str, Any]) -> None:
+    learner = dikin.Predictive(BOX, seed=11, **arguments)
+    for t in range(20):
+        answer(learner, learner.ask(forecast=12.0 + t % 5), t)
+    for forecast in (3.0, None, 20.0, 1e3):
+        learner.ask(forecast=forecast)
+    learner.forget(21)
+    learner.save(tmp_path / "a.json")
+    twin = dikin.load(tmp_path / "a.json")
+    assert isinstance(twin, dikin.Predictive)
+    assert twin.arguments() == learner.arguments()
+    assert_same_future(learner, twin)
+    assert (twin.forecast, twin.surprise) == (learner.forecast, learner.surprise)
+    assert twin.forecasters == learner.forecasters
+
+
 # --- files that are not whole --------------------------------------------------------------------
 
 

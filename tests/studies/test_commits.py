@@ -247,6 +247,37 @@ def test_an_ask_whose_outcome_is_unknown_is_given_for_its_context_alone(
             assert (query.point != 0.0).tolist() == (np.array(context) != 0.0).tolist()
 
 
+def test_an_ask_whose_outcome_is_unknown_is_given_for_its_forecast_alone(
+    file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learner = dikin.Predictive(dikin.Ball(2), loss_range=(0, 1), seed=5)
+    with dikin.Study(file, "a", learner) as study:
+        for forecast, wanted in ((0.5, 0), (None, 2), (0.25, 4)):
+            failing(monkeypatch, study, errors.StoreError("the disk went away"), written=True)
+            with pytest.raises(errors.StoreError, match="went away"):
+                study.ask(forecast=0.5)
+            assert study.ask(forecast=forecast).id == wanted
+        assert study.verify() == 5
+
+
+def test_a_refused_ask_leaves_the_query_to_the_next_one(
+    file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was written and not heard of is not lost to a forecast or a context that is refused."""
+    learner = dikin.Predictive(dikin.Ball(2), loss_range=(0, 1), seed=5)
+    with dikin.Study(file, "a", learner) as study:
+        failing(monkeypatch, study, errors.StoreError("the disk went away"), written=True)
+        with pytest.raises(errors.StoreError, match="went away"):
+            study.ask(forecast=0.5)
+        for forecast in (float("nan"), "x"):
+            with pytest.raises(errors.ForecastError):
+                study.ask(forecast=forecast)
+        with pytest.raises(errors.FeedbackError):
+            study.ask([1.0, 0.0], forecast=0.5)
+        assert study.ask(forecast=0.5).id == 0
+        assert study.verify() == 1
+
+
 def test_a_refused_context_does_not_lose_what_waits(file: str) -> None:
     with dikin.Study(file, "a", fresh(), patience=2, commit_within=1) as study:
         query = study.ask()

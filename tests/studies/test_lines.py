@@ -94,7 +94,10 @@ def test_a_conversation(store: str) -> None:
         ({"aks": {}}, "request", "Did you mean 'ask'?"),
         ({"ask": None}, "request", "must be an object"),
         ({"ask": {"n": 2}}, "request", "takes context (optional)"),
+        ({"ask": {"n": 2}}, "request", "forecast (optional)"),
         ({"ask": {"context": [1, 2]}}, "feedback", "no use of a context"),
+        ({"ask": {"forecast": 3.5}}, "forecast", "no use of a forecast, Predictive does"),
+        ({"ask": {"forecast": "3.5"}}, "forecast", "the forecast must be a real number"),
         ({"tell": {"id": 0}}, "request", "takes id, loss, curvature (optional)"),
         ({"tell": {"id": 0.0, "loss": 1}}, "request", "whole number"),
         ({"tell": {"id": "0", "loss": 1}}, "request", "whole number"),
@@ -122,6 +125,50 @@ def test_an_error_is_an_object(store: str, request_: Any, code: str, words: str)
         assert study.verify() == 1
 
 
+PREDICTIVE = (
+    '{"learner": "predictive", "domain": {"kind": "box", "lower": [0, 0], "upper": [10, 2]}, '
+    '"start": [4, 0.5], "memory": 50, "loss_range": [0, 40], "seed": 7}'
+)
+
+
+def test_a_forecast_comes_with_its_ask(file: str) -> None:
+    """And a number that is not there is null: then there is none."""
+    twin = learner_from_text(PREDICTIVE)
+    asks = ({"forecast": 3.5}, {}, {"forecast": 7}, {"forecast": None})
+    given = converse(file, *({"ask": ask} for ask in asks), options=("--learner", PREDICTIVE))
+    for answer, forecast in zip(given, (3.5, None, 7.0, None), strict=True):
+        query = twin.ask(forecast=forecast)
+        assert answer == {"id": query.id, "point": query.point.tolist()}
+    for query in twin.open_queries:
+        twin.tell(query, 5.0)
+    told = converse(file, *({"tell": {"id": answer["id"], "loss": 5}} for answer in given))
+    assert told[-1]["center"] == twin.center.tolist()
+    with dikin.Study(file, "prices") as study:
+        assert study.state() == twin.state()
+
+
+@pytest.mark.parametrize(
+    ("forecast", "words"),
+    [
+        ('"3.5"', "the forecast must be a real number, got '3.5'"),
+        ("[3.5]", "the forecast must be a real number, got [3.5]"),
+        ("true", "the forecast must be a real number, got True"),
+        ("{}", "the forecast must be a real number, got {}"),
+        ("1e999", "a finite number"),
+        ("-1" + 400 * "0", "a finite number"),
+    ],
+)
+def test_a_forecast_that_is_no_number(file: str, forecast: str, words: str) -> None:
+    with dikin.Study(file, "prices", learner_from_text(PREDICTIVE)) as study:
+        study.ask(forecast=3.5)
+        before = study.state()
+        line = f'{{"ask": {{"forecast": {forecast}}}}}'
+        answer = lines.reply(study, line.encode())
+        assert answer["error"]["code"] == "forecast"
+        assert words in answer["error"]["message"]
+        assert (study.state(), study.verify()) == (before, 1)
+
+
 def test_after_an_error_the_next_line_is_read(store: str) -> None:
     wrong, right = converse(store, "?\n", {"ask": {}})
     assert wrong["error"]["code"] == "request"
@@ -133,7 +180,7 @@ def test_after_an_error_the_next_line_is_read(store: str) -> None:
 
 def test_a_bug_is_an_object_too(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with dikin.Study(store, "prices") as study:
-        monkeypatch.setattr(study, "ask", lambda _: 1 / 0)
+        monkeypatch.setattr(study, "ask", lambda *_, **__: 1 / 0)
         answer = lines.reply(study, b'{"ask": {}}')
         assert answer["error"]["code"] == "internal"
         assert answer["error"]["message"].startswith("ZeroDivisionError")

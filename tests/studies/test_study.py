@@ -28,14 +28,15 @@ VOID = "ignore::dikin.errors.CertificateVoidWarning"
 
 def moves(learner: Learner, first: int = 0) -> Iterator[tuple[str, Any]]:
     """A game with late answers and forgotten queries, the same for everyone who plays it."""
-    top = learner.curvature_limit[0]
     context = learner.domain.outward(np.linspace(1, 2, learner.domain.dim))
     seen = (context,) if learner.feedback is Feedback.CONTEXT else ()
     for t in range(first, first + 24, 4):
         yield from (("ask", seen) for _ in range(4))
         for late, query in enumerate((t + 2, t, t + 3)):
             answer = answer_at(learner, float(0.9 * np.sin(1.7 * query)))
-            yield "tell", (query, answer, top * (0.9 if late == 1 else 0))
+            # Read now: a learner that finds the range itself learns it on the way.
+            most = learner.curvature_limit[0]
+            yield "tell", (query, answer, most * (0.9 if late == 1 else 0))
         if (t - first) % 8:
             yield "forget", (t + 1,)
 

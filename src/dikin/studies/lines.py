@@ -1,6 +1,7 @@
 """A study over two streams: one JSON object a line in, one JSON object a line out.
 
     {"ask": {}}                                             {"id": 0, "point": [4.8, 1.1]}
+    {"ask": {"forecast": 3.5}}                              {"id": 1, "point": [4.5, 0.9]}
     {"tell": {"id": 0, "loss": 12.3, "curvature": 0.1}}     {"told": 0, "rounds": 1, ...}
 
 An answer is written when it is durable. Whatever is wrong with a line, the answer is an object
@@ -104,8 +105,8 @@ def _id(given: dict[str, Any]) -> int:
 
 
 def _ask(study: Study, given: dict[str, Any]) -> Reply:
-    _take(given, "ask", set(), {"context"})
-    query = study.ask(given.get("context"))
+    _take(given, "ask", set(), {"context", "forecast"})
+    query = study.ask(given.get("context"), forecast=given.get("forecast"))
     return {"id": query.id, "point": query.point.tolist()}
 
 

@@ -26,11 +26,12 @@ from dikin.errors import (
     AnsweredError,
     CertificateVoidWarning,
     FeedbackError,
+    ForecastError,
     ForeignQueryError,
     NotSavableError,
     StateError,
 )
-from dikin.learners.base import Learner, Query
+from dikin.learners.base import Learner, Query, real_number
 from dikin.loading import restore
 from dikin.studies.journal import Event, Snapshot, row_seal
 
@@ -72,19 +73,18 @@ class Replica:
 
     # --- events --------------------------------------------------------------------------------
 
-    def ask(self, context: Any, client: str, time: int) -> tuple[Event, Query]:
+    def ask(self, known: Known, client: str, time: int) -> tuple[Event, Query]:
         self.whole = False  # an ask that fails may have drawn from the generator
-        context = _as_read(context)
         try:
-            query = self.learner.ask() if context is None else self.learner.ask(context)
-        except FeedbackError:
-            self.whole = True  # a context is refused before anything is drawn
+            query = known.ask(self.learner)
+        except (FeedbackError, ForecastError):
+            self.whole = True  # a context or a forecast is refused before anything is drawn
             raise
-        return self._record("ask", query.id, client, time, _asked(query, context)), query
+        return self._record("ask", query.id, client, time, _asked(query, known)), query
 
-    def is_open(self, event: Event, query: Query, context: Any) -> bool:
-        """Whether the query that a row asked waits for its answer, and was asked with a context."""
-        return query.id in self.asked and event.body == _asked(query, _as_read(context))
+    def is_open(self, event: Event, query: Query, known: Known) -> bool:
+        """Whether the query that a row asked waits for its answer, and the same was known of it."""
+        return query.id in self.asked and event.body == _asked(query, known)
 
     def tell(self, key: Query | int, answer: Answer, client: str, time: int) -> Event:
         learner, query = self.learner, query_id(key)
@@ -135,11 +135,9 @@ class Replica:
         self._advance(event)
 
     def _ask_again(self, event: Event) -> None:
-        context = None
-        if CONTEXT in event.body:
-            context = storage.decode(json.loads(event.body)["context"])
-        query = self.learner.ask() if context is None else self.learner.ask(context)
-        body = _asked(query, context)
+        known = Known.read(event.body)
+        query = known.ask(self.learner)
+        body = _asked(query, known)
         if query.id != event.query or body != event.body:
             raise StateError(
                 f"row {event.number} of the journal asked query {event.query} with {event.body}, "
@@ -147,6 +145,48 @@ class Replica:
                 "numbers than the one that wrote it. Hold a study on machines with the same "
                 "processor and the same versions of NumPy and dikin"
             )
+
+
+class Known(NamedTuple):
+    """What was known of a round when it was asked, in the form in which it will be read back."""
+
+    context: Any
+    forecast: float | None
+
+    @classmethod
+    def of(cls, context: Any, forecast: Any) -> Known:
+        if forecast is not None:
+            forecast = real_number(forecast, "forecast", ForecastError)
+        return cls(_as_read(context), forecast)
+
+    @classmethod
+    def read(cls, body: str) -> Known:
+        """What the body of a row that asks has beside the point."""
+        if NEXT not in body:
+            return NOTHING
+        kept = json.loads(body)
+        return cls(storage.decode(kept.get("context")), kept.get("forecast"))
+
+    def ask(self, learner: Learner) -> Query:
+        """Ask with what there is alone: a learner may know of nothing else."""
+        context = () if self.context is None else (self.context,)
+        if self.forecast is None:
+            return learner.ask(*context)
+        return learner.ask(*context, forecast=self.forecast)
+
+    def text(self) -> str:
+        """As it stands in a row, after the point."""
+        text = ""
+        if self.context is not None:
+            text = f'{NEXT}context": {json.dumps(storage.encode(self.context))}'
+        if self.forecast is not None:
+            text += f'{NEXT}forecast": {json.dumps(self.forecast)}'
+        return text
+
+
+NEXT = ', "'
+"""What comes before a second key; a point, which is the first, has none of it."""
+NOTHING = Known(None, None)
 
 
 class Answer(NamedTuple):
@@ -211,19 +251,14 @@ def _said_already() -> Iterator[None]:
         _REPLAYING.now = False
 
 
-CONTEXT = ', "context": '
-
-
-def _asked(query: Query, context: Any) -> str:
+def _asked(query: Query, known: Known) -> str:
     """The body of a row that asks."""
-    if context is None:
-        return f'{{"point": {numbers(query.point)}}}'
-    return f'{{"point": {numbers(query.point)}{CONTEXT}{json.dumps(storage.encode(context))}}}'
+    return f'{{"point": {numbers(query.point)}{known.text()}}}'
 
 
 def _point_of(body: str) -> str:
     """The text of the point in the body of a row that asks."""
-    return body[len('{"point": ') : -1].partition(CONTEXT)[0]
+    return body[len('{"point": ') : -1].partition(NEXT)[0]
 
 
 def numbers(values: Array) -> str:

@@ -27,7 +27,7 @@ from dikin.learners.base import Learner, Query
 from dikin.studies import journal, table
 from dikin.studies.database import Database, open_database
 from dikin.studies.journal import Event, Journal, Snapshot
-from dikin.studies.replica import Answer, Replica, query_id, snapshot_text
+from dikin.studies.replica import Answer, Known, Replica, query_id, snapshot_text
 from dikin.studies.session import Session
 
 PATIENCE = 0.8
@@ -192,15 +192,23 @@ class Study:
 
     # --- the game ------------------------------------------------------------------------------
 
-    def ask(self, context: ArrayLike | None = None) -> Query:
-        """The next point to play; the query is in the database when this returns."""
-        session = self._session
+    def ask(self, context: ArrayLike | None = None, *, forecast: float | None = None) -> Query:
+        """The next point to play; the query is in the database when this returns.
+
+        A context is what is known of the round beforehand, a forecast the loss that one expects;
+        only some learners make use of them, and the others refuse them.
+        """
+        session, known = self._session, Known.of(context, forecast)
 
         def act(replica: Replica) -> tuple[Event | None, Query]:
-            unclaimed, session.unclaimed = session.unclaimed, None
-            if unclaimed is not None and replica.is_open(*unclaimed, context):
-                return None, unclaimed[1]
-            return replica.ask(context, self._signature, _now())
+            unclaimed = session.unclaimed
+            found: tuple[Event | None, Query]
+            if unclaimed is not None and replica.is_open(*unclaimed, known):
+                found = None, unclaimed[1]
+            else:
+                found = replica.ask(known, self._signature, _now())
+            session.unclaimed = None  # only now: a refused ask leaves it to the next one
+            return found
 
         return session.write(act)
 

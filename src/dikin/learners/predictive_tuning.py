@@ -1,0 +1,364 @@
+"""How `Predictive` tunes itself: plain arithmetic on a run of numbers, compiled as it stands.
+
+The state is one list (one array in the compiled loop): the numbers of the forecasters, then those
+below. All in working units; docs/mathematics.md, section 13, has the reasons and the proofs.
+"""
+
+from __future__ import annotations
+
+from math import inf, isfinite, log, sqrt
+from typing import Any, NamedTuple
+
+from dikin import forecasts
+from dikin.domains.base import Array
+from dikin.kernel import compiled
+from dikin.theory import tuning
+from dikin.units import LARGEST
+
+FACTOR = 0.5
+"""Of the rate that balances exploration and noise: half of it had less regret in most games."""
+CAP = 0.9
+"""Of 1/(d c): the largest step in the local norm, which must be below 1 for the rates proved."""
+SPREAD = 8.0
+"""The level c is taken for at most so many times the typical surprise."""
+RARE = 3.0
+"""The level halves when it would still be so many times the typical surprise."""
+WINDOW = 64.0
+"""Rounds over which the typical surprise is taken."""
+DEEPEST = 40.0
+"""How often the level may halve: below 10^-12 of the range rounding would be the surprise."""
+CURVED = 2.0
+"""lambda_t/2 is this many times the price of exploring, smooth losses."""
+GUESS_RANGED, GUESS_MEASURED = 1.0, 2.0
+"""The smoothness that is tuned for where none is declared, in units of the largest level: about
+that of a bowl that fills the range of the losses."""
+RISE = 1.1
+"""A rate rises by this factor at least, or stays."""
+MEASURED = 8
+"""Losses that are only measured where their range is not known."""
+REACH = 0.5
+"""How far out in the ellipsoid they are measured."""
+LEVEL = 8.0
+"""The first level then, in standard deviations of those losses."""
+NORMAL = 1.7
+"""The second largest of eight normal numbers less the second least, in standard deviations."""
+BEYOND = LARGEST**3
+"""More than any loss in working units, for the least of none; a state as JSON has no infinity."""
+
+# Where the state keeps its numbers, after those of the forecasters.
+TOTAL = forecasts.SIZE
+"""S."""
+RATE = TOTAL + 1
+"""eta."""
+SQUARE = TOTAL + 2
+"""The mean square of recent surprises, V."""
+CLIP = TOTAL + 3
+"""The level c."""
+TOP = TOTAL + 4
+"""The largest level so far."""
+HALVED = TOTAL + 5
+"""How many doublings would bring the level back to the top."""
+CLIPPED = TOTAL + 6
+"""Rounds whose surprise was clipped."""
+PAIRED = TOTAL + 7
+"""The sum of g.y - sigma/2 |y|^2."""
+SQUARES = TOTAL + 8
+"""The sum of tau."""
+LENGTHS = TOTAL + 9
+"""The sum of sqrt(tau)."""
+EXPLORED = TOTAL + 10
+"""The sum of the smaller of the two prices, with the constants that are tuned for."""
+TOLD = TOTAL + 11
+"""The sum of sigma tau."""
+LAMBDAS = TOTAL + 12
+WEIGHED = TOTAL + 13
+"""The number of rounds, each by its discount."""
+IDLE = TOTAL + 14
+"""Rounds that only measured, likewise."""
+RISEN = TOTAL + 15
+"""What the rises of the rate have cost: the sum of (1/eta_t - 1/eta_{t+1}) psi_0(y_{t+1})."""
+LOW, HIGH = TOTAL + 16, TOTAL + 17
+"""The least and the largest loss, as clipped."""
+SAMPLES = TOTAL + 18
+SIZE = SAMPLES + MEASURED
+
+SUMS = (TOTAL, CLIPPED, PAIRED, SQUARES, LENGTHS, EXPLORED, TOLD, LAMBDAS, WEIGHED, IDLE, RISEN)
+"""What a memory discounts."""
+
+
+class Plan(NamedTuple):
+    """What the tuning knows, in working units."""
+
+    dim: float
+    nu: float
+    square_price: float
+    """Exploration and smoothing cost at most this times beta tau: E|z|^2/2 + E|w|^2/2."""
+    length_price: float
+    """And at most this times L sqrt(tau): E|z| + E|w|."""
+    smoothness: float
+    """beta; infinity where only L is known, -1 where neither is: then it is guessed."""
+    guess: float
+    """The guess then, in units of the largest level."""
+    lipschitz: float
+    """L, or infinity."""
+    widest: float
+    """The largest level: the width of the range, or infinity where it is not known."""
+    keep: float
+    """What a round leaves of the terms before it: 1, or 1 - 1/memory."""
+    memory: float
+    """Rounds that are remembered, or infinity."""
+    start: Array
+    """u_0; empty for the analytic centre."""
+    slope: Array
+    """psi'(u_0)."""
+    lift: float
+    """psi'(u_0).u_0 - psi(u_0) + psi(0)."""
+
+
+def fresh(plan: Plan) -> list[float]:
+    """The state before the first round."""
+    n = forecasts.fresh() + (SIZE - forecasts.SIZE) * [0.0]
+    n[LOW], n[HIGH] = BEYOND, -BEYOND
+    if isfinite(plan.widest):
+        n[CLIP] = n[TOP] = plan.widest
+        n[RATE] = CAP / (plan.dim * plan.widest)
+    else:
+        n[RATE] = 1.0  # of no effect while S is 0
+    return n
+
+
+# --- prices ------------------------------------------------------------------------------------
+
+
+@compiled
+def smoothness_of(plan: Plan, n: Any) -> float:
+    """Beta as declared, or the guess."""
+    beta: float = plan.smoothness if plan.smoothness >= 0.0 else plan.guess * n[TOP]
+    return beta
+
+
+@compiled
+def clip_price(d: float, width: float, smoothness: float, lipschitz: float) -> float:
+    """What clipping a round costs at most: 2 d Lambda, for a set in the unit ball."""
+    return 2.0 * d * min(width + 2.0 * smoothness, 2.0 * lipschitz)
+
+
+# --- tuning ------------------------------------------------------------------------------------
+
+
+@compiled
+def regularisation(
+    plan: Plan, n: Any, cost: float, smooth: bool, trace: float, told: float
+) -> float:
+    """lambda_t: about what exploring would cost after it, so that neither is much the larger.
+
+    smooth:     lambda (S + sigma + lambda) = 2 CURVED a S,       a the price of the round
+    Lipschitz:  lambda sqrt(S + sigma + lambda) = 2 a sqrt(S)
+
+    While S is 0, d/(eta tau) stands for it: the mean curvature of the barrier.
+    """
+    total = n[TOTAL] if n[TOTAL] > 0.0 else plan.dim / (n[RATE] * trace)
+    if smooth:
+        half, target = 0.5 * (total + told), 2.0 * CURVED * cost * total
+        root: float = target / (half + sqrt(half * half + target))
+        return root
+    if cost == 0.0:
+        return 0.0
+    return tuning.smooth_regularisation(total + told, 4.0 * cost * cost * total)
+
+
+@compiled
+def rate(plan: Plan, n: Any, rounds: float, stiff: float) -> float:
+    """eta_{t+1}, from the state after round t.
+
+    It balances the noise of the estimates, eta d^2 V/2 a round, with what exploring costs. V is at
+    least (c/SPREAD)^2, so that no surprise that c admits costs much more than was planned for.
+    `stiff` is the curvature of the barrier, h = d/tau - eta S: where the barrier keeps exploration
+    small, near the boundary, there is little to balance.
+
+    smooth:     beta/(eta S + h) + eta d^2 V/2 is least at eta S + h = sqrt(2 beta S/V)/d
+    Lipschitz:  2 L/sqrt(eta S + h) + eta d^2 V/2 at  eta S + h = (2 L S/(d^2 V))^(2/3)
+    """
+    d, total = plan.dim, n[TOTAL]
+    noise, level = n[SQUARE], n[CLIP]
+    if noise < level * level / (SPREAD * SPREAD):
+        noise = level * level / (SPREAD * SPREAD)
+    span = rounds + 1.0 if rounds < plan.memory else plan.memory
+    span = span if span > 3.0 else 3.0
+    low = 2.0 * plan.nu * log(span) / (span * noise * d * d)
+    best = 0.0
+    if total > 0.0:
+        beta, steepness = smoothness_of(plan, n), plan.lipschitz
+        if beta < inf:
+            best = sqrt(2.0 * beta * total / noise) / d
+        if steepness < inf:
+            steep = (2.0 * steepness * total / (d * d * noise)) ** (2.0 / 3.0)
+            if not beta < inf or cheaper(plan, beta, total, noise, steep, best):
+                best = steep
+        best = (best - stiff) / total if best > stiff else 0.0
+    best = FACTOR * sqrt(best * best + low)
+    cap: float = CAP / (d * level)
+    return best if best < cap else cap
+
+
+@compiled
+def cheaper(plan: Plan, beta: float, total: float, noise: float, one: float, two: float) -> bool:
+    """Whether a round costs less where eta S + h is `one` than where it is `two`.
+
+    A balance at 0 says that exploring costs nothing.
+    """
+    if min(one, two) == 0.0:
+        return one < two
+    slope = 0.5 * plan.dim * plan.dim * noise / total
+    first = min(beta / one, 2.0 * plan.lipschitz / sqrt(one)) + slope * one
+    second = min(beta / two, 2.0 * plan.lipschitz / sqrt(two)) + slope * two
+    return first < second
+
+
+@compiled
+def others(plan: Plan, n: Any, rounds: float) -> float:
+    """What the certificate has at least besides clipped rounds and rises: the budget of each."""
+    cost: float = n[EXPLORED] + 0.5 * n[LAMBDAS] + plan.nu * log(rounds + 1.0) / n[RATE]
+    return cost
+
+
+@compiled
+def refuses_rise(plan: Plan, n: Any, rounds: float, weight: float, barrier: float) -> bool:
+    """Whether a rate that has just risen from 1/weight costs more than is left; else it is paid.
+
+    `barrier` is psi_0 at the new centre.
+    """
+    cost = (plan.keep * weight - 1.0 / n[RATE]) * barrier
+    if n[RISEN] + cost > others(plan, n, rounds):
+        return True
+    n[RISEN] += max(cost, 0.0)
+    return False
+
+
+@compiled
+def new_level(plan: Plan, n: Any, clipped: bool, rounds: float) -> None:
+    """c_{t+1}: doubled after a round that was clipped, halved where that is rare and paid for.
+
+    The budget: were the level to come back to the top by clipping, and were one more round clipped,
+    all clipped rounds together would cost no more than all else.
+    """
+    level = n[CLIP]
+    if clipped:
+        n[CLIP] = min(2.0 * level, plan.widest)
+        n[TOP] = max(n[TOP], n[CLIP])
+        n[HALVED] = max(n[HALVED] - 1.0, 0.0)
+    elif 4.0 * RARE * RARE * n[SQUARE] < level * level and n[HALVED] < DEEPEST:
+        each = clip_price(plan.dim, n[TOP], smoothness_of(plan, n), plan.lipschitz)
+        if each * (n[CLIPPED] + n[HALVED] + 1.0) <= others(plan, n, rounds):
+            n[CLIP] = 0.5 * level
+            n[HALVED] += 1.0
+
+
+@compiled
+def measuring(n: Any) -> bool:
+    """Whether the size of the losses is not known yet."""
+    unknown: bool = n[CLIP] == 0.0
+    return unknown
+
+
+@compiled
+def measure(plan: Plan, n: Any, loss: float, rounds: int) -> None:
+    """A loss that is only measured; after eight that are not all the same, the level is known.
+
+    The largest and the least are left out: one of them may be a fault. The forecasters begin at the
+    mean of the others.
+    """
+    n[SAMPLES + (rounds - 1) % MEASURED] = loss
+    n[IDLE] += 1.0
+    if rounds < MEASURED:
+        return
+    high = second = -inf
+    low = least = inf
+    total = 0.0
+    for i in range(MEASURED):
+        value = n[SAMPLES + i]
+        total += value
+        second = max(second, min(high, value))
+        high = max(high, value)
+        least = min(least, max(low, value))
+        low = min(low, value)
+    deviation = (second - least) / NORMAL
+    if deviation == 0.0:
+        deviation = 0.5 * (high - low) / NORMAL
+    if deviation > 0.0:
+        n[CLIP] = n[TOP] = LEVEL * deviation
+        n[SQUARE] = (deviation / REACH) ** 2
+        n[RATE] = CAP / (plan.dim * n[CLIP])
+        n[LOW], n[HIGH] = least, second
+        forecasts.begin(n, (total - low - high) / (MEASURED - 2.0))
+
+
+@compiled
+def take_in(
+    plan: Plan,
+    n: Any,
+    seen: Any,
+    own: float,
+    value: float,
+    rounds: int,
+) -> None:
+    """What every answer changes: sums fade, forecasters learn the value, clipped as it may be.
+
+    `rounds` counts the answers, this one included; `seen` are the forecasters as they were when it
+    was asked.
+    """
+    if plan.keep < 1.0:
+        for i in SUMS:
+            n[i] *= plan.keep
+    n[WEIGHED] += 1.0
+    if value < n[LOW]:
+        n[LOW] = value
+    if value > n[HIGH]:
+        n[HIGH] = value
+    forecasts.learn(n, seen, own, value, n[CLIP], float(rounds))
+
+
+@compiled
+def book(
+    plan: Plan,
+    n: Any,
+    surprise: float,
+    clipped: bool,
+    rounds: int,
+    rise: float,
+    square: float,
+    trace: float,
+    shift: float,
+    curvature: float,
+) -> float:
+    """What an answer that teaches changes, but for the linear term and the centre: gives lambda_t.
+
+    `rise` is g.y and `square` |y|^2 at the centre of the query; `trace` is tr(H^-1) there and
+    `shift` its eta S.
+    """
+    count, length = float(rounds), sqrt(trace)
+    smooth = smoothness_of(plan, n) * plan.square_price * trace
+    steep = plan.lipschitz * plan.length_price * length
+    cost = smooth if smooth <= steep else steep
+    lam = regularisation(plan, n, cost, smooth <= steep, trace, curvature)
+    n[PAIRED] += rise - 0.5 * curvature * square
+    n[SQUARES] += trace
+    n[LENGTHS] += length
+    n[EXPLORED] += cost
+    n[TOLD] += curvature * trace
+    n[LAMBDAS] += lam
+    n[TOTAL] += curvature + lam
+    n[SQUARE] += (surprise * surprise - n[SQUARE]) / (count if count < WINDOW else WINDOW)
+    if clipped:
+        n[CLIPPED] += 1.0
+    new_level(plan, n, clipped, count)
+    wanted = rate(plan, n, count, plan.dim / trace - shift)
+    if not n[RATE] <= wanted < RISE * n[RATE]:
+        n[RATE] = wanted
+    return lam
+
+
+@compiled
+def clip(value: float, level: float) -> float:
+    """The nearest number of [-level, level]."""
+    return level if value > level else -level if value < -level else value

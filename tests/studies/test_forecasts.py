@@ -1,0 +1,178 @@
+"""A study keeps the forecasts that were given to its asks, and refuses what is none."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dikin
+from dikin import errors
+from dikin.studies import session
+from dikin.studies.journal import Event
+from dikin.studies.replica import Known, Replica
+from studies.small import fresh
+
+BOX = dikin.Box([0, 0], [10, 2])
+FORECASTING = {
+    "plain": lambda: dikin.Predictive(BOX, loss_range=(0, 40), seed=3),
+    "range unknown": lambda: dikin.Predictive(BOX, seed=3),
+    "start and memory": lambda: dikin.Predictive(BOX, 0.5, start=[4, 0.5], memory=20, seed=3),
+}
+
+
+def forecast_at(t: int) -> float | None:
+    return None if t % 3 == 0 else 12.0 + t % 5
+
+
+def play_forecast(player: Any, t: int) -> dikin.Query:
+    """Ask with a forecast; a pair of queries is answered late, the younger one first."""
+    query: dikin.Query = player.ask(forecast=forecast_at(t))
+    if t % 4 == 3:
+        for late in (t, t - 1):
+            player.tell(late, 12.0 + (7.0 * late) % 5)
+        player.forget(t - 2)
+    return query
+
+
+@pytest.mark.parametrize("make", FORECASTING.values(), ids=FORECASTING)
+def test_a_forecast_is_replayed(url: str, make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Opened anew for every ask, with queries open and snapshots between."""
+    monkeypatch.setattr(session, "SNAPSHOT_EVERY", 7)
+    twin, other = make(), dikin.Study(url, "a", make())
+    for t in range(32):
+        with dikin.Study(url, "a", make()) as study:
+            assert play_forecast(other if t % 3 == 0 else study, t) == play_forecast(twin, t)
+            assert study.state() == other.state() == twin.state()
+    assert other.verify() == 32 + 8 * 3
+    assert other.trim(8) > 0
+    assert other.state() == twin.state()
+    assert len(other.history()) == other.rounds - 7
+    other.close()
+    with dikin.Study(url, "a") as study:
+        assert study.ask(forecast=13.0) == twin.ask(forecast=13.0)
+        assert study.state() == twin.state()
+
+
+def test_a_replay_without_the_forecast_is_another_learner(
+    file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mutant of the test above: rows that lose it."""
+    twin = FORECASTING["plain"]()
+    study = dikin.Study(file, "a", twin)
+    monkeypatch.setattr(Known, "read", lambda _: Known(None, None))
+    for t in range(8):
+        play_forecast(study, t)
+        play_forecast(twin, t)
+    assert study.state() == twin.state()
+    with pytest.raises(errors.StateError, match="forecast"):
+        study.verify()
+    study.close()
+
+
+def test_rows_of_asks() -> None:
+    """As they were before there were forecasts, but for those that have one."""
+    for known, more in (
+        (Known.of(None, None), ""),
+        (Known.of([1, 2.5], None), ', "context": [1.0, 2.5]'),
+        (Known.of(None, np.float32(0.5)), ', "forecast": 0.5'),
+        (
+            Known.of(np.array([1]), 1),
+            ', "context": {"array": [1.0], "shape": [1]}, "forecast": 1.0',
+        ),
+    ):
+        body = f'{{"point": [0.25, 1.0]{more}}}'
+        assert known.text() == more
+        assert Known.read(body).text() == more
+        asked = Event(1, "ask", 0, "me#1", 0, body, "")
+        replica = Replica(fresh(), {}, 0, "")
+        replica._advance(asked)
+        assert replica.asked[0].point == "[0.25, 1.0]"
+
+
+REFUSED: list[Any] = [float("nan"), float("inf"), "12", [12.0], (1, 2), True, np.True_, 1j, {}]
+REFUSED += [10**400, 1e200, np.array([1.0])]
+
+
+@pytest.mark.parametrize("forecast", REFUSED, ids=lambda value: repr(value)[:9])
+@pytest.mark.parametrize("waits", [0.0, 0.3])
+def test_a_refused_forecast_changes_nothing(file: str, forecast: Any, waits: float) -> None:
+    twin = FORECASTING["plain"]()
+    with dikin.Study(file, "a", twin, commit_within=waits) as study:
+        assert study.ask(forecast=3.0) == twin.ask(forecast=3.0)
+        with pytest.raises(errors.ForecastError):
+            study.ask(forecast=forecast)
+        assert (study.state(), study.verify()) == (twin.state(), 1)
+        assert study.ask(forecast=np.float64(4.0)) == twin.ask(forecast=4.0)
+
+
+def test_a_forecast_whose_square_overflows_is_refused(file: str) -> None:
+    """It would turn every weight into NaN."""
+    twin = dikin.Predictive(BOX, loss_range=(0, 1e-60), seed=3)
+    with dikin.Study(file, "a", twin) as study:
+        with pytest.raises(errors.ForecastError, match="too far from loss_range"):
+            study.ask(forecast=1e99)
+        assert (study.state(), study.verify()) == (twin.state(), 0)
+        for _ in range(3):
+            study.tell(study.ask(forecast=1e39), 5e-61)
+        assert np.isfinite(study.center).all()
+
+
+def test_who_makes_no_use_of_a_forecast_refuses_it(file: str) -> None:
+    line = dikin.PseudoLine(dikin.Ball(2), 100, 1.0, seed=5)
+    unknown = dikin.AdaptiveSmooth(dikin.Ball(2), 1.0, loss_range=None, seed=3)
+    for name, twin, seen in (("a", fresh(), ()), ("b", line, ([1.0, 0.0],)), ("c", unknown, ())):
+        with dikin.Study(file, name, twin) as study:
+            with pytest.raises(
+                errors.ForecastError, match=r"no use of a forecast, Predictive does"
+            ):
+                study.ask(*seen, forecast=1.0)
+            assert (study.state(), study.verify()) == (twin.state(), 0)
+            assert study.ask(*seen) == twin.ask(*seen)
+
+
+KILLED = """
+import os, signal, sys
+import dikin
+from studies.test_forecasts import FORECASTING, play_forecast
+study = dikin.Study(sys.argv[1], "a", FORECASTING["start and memory"]())
+for t in range(int(sys.argv[2]), int(sys.argv[2]) + 9):
+    play_forecast(study, t)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_killed_with_forecasts_on_open_queries(file: str) -> None:
+    twin = FORECASTING["start and memory"]()
+    for first in (0, 9):
+        dead = subprocess.run([sys.executable, "-c", KILLED, file, str(first)], check=False)
+        assert dead.returncode == -signal.SIGKILL
+        for t in range(first, first + 9):
+            play_forecast(twin, t)
+        with dikin.Study(file, "a") as heir:
+            assert heir.state() == twin.state()
+            assert [q.id for q in heir.open_queries] == [q.id for q in twin.open_queries]
+            assert heir.verify() > 0
+    assert twin.open_queries
+
+
+def test_an_absurd_loss_is_logged_by_who_told_it(
+    file: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    twin = FORECASTING["plain"]()
+    with dikin.Study(file, "a", twin) as study, dikin.Study(file, "a") as other:
+        study.tell(study.ask(forecast=12.0), 12.5)
+        study.tell(study.ask(forecast=12.0), 1e6)
+        (line,) = caplog.records
+        assert "round 2: the loss 1e+06 is far from" in line.getMessage()
+        assert other.rounds == 2
+        assert study.verify() == other.verify() == 4
+        with dikin.Study(file, "a") as third:
+            assert third.state() == study.state()
+            assert len(caplog.records) == 1
+            third.tell(third.ask(), 2e6)  # and what is new is said
+        assert len(caplog.records) == 2
