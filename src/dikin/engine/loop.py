@@ -25,6 +25,8 @@ class Scales(NamedTuple):
     radius: float
     loss_offset: float
     loss_scale: float
+    curvature_scale: float
+    """What a strong convexity of 1 is in working units."""
     curvature_limit: float
     """The most that is told of a round: to say less is safe."""
 
@@ -32,7 +34,8 @@ class Scales(NamedTuple):
     def of(cls, learner: Learner) -> Scales:
         units, most = learner.units, float(learner.curvature_limit[0])
         center = np.array(units.center.ravel())
-        return cls(center, units.radius, units.loss_offset, units.loss_scale, most)
+        curved = units.curvature(1.0) * learner.geometry.shortest**2
+        return cls(center, units.radius, units.loss_offset, units.loss_scale, curved, most)
 
 
 @compiled
@@ -54,8 +57,7 @@ def play_round(
     world.tally(round, chance, sums)
     add(sums, 0, loss)
     f = (loss - scales.loss_offset) * (1.0 / scales.loss_scale)
-    bend = min(world.bend(round), scales.curvature_limit)
-    sigma = bend * (scales.radius * scales.radius / scales.loss_scale)
+    sigma = min(world.bend(round), scales.curvature_limit) * scales.curvature_scale
 
     player.tell(round, aimed, f, sigma, memory, scratch)
 
