@@ -1,4 +1,4 @@
-"""The centre in every round: what a learner must beat to have learnt anything."""
+"""The fixed-point baseline: the centre in every round, which a learner must beat."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from dikin.experiments.outsiders import Outsider
 from dikin.units import LossRange
 
 
-class Still(Outsider):
-    """Never moves."""
+class FixedPoint(Outsider):
+    """Plays the centre in every round, whatever it is told."""
 
     package = "baseline"
 
