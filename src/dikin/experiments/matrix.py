@@ -153,7 +153,9 @@ class Matrix:
 
         In each scenario every learner is compared with the best of all, with the best of this
         library, and with the best of this library whose assumptions hold; and every learner with
-        itself, with a memory.
+        itself, with a memory. As the best is chosen by the same games, k learners that share the
+        least mean exactly make k (k - 1)/2 possible pairs of which k - 1 are here: the level is
+        then at most k/2 times as large.
         """
         pairs = {_pair(*pair): pair for s in self.scenarios for pair in self._compared(s)}
         return {
