@@ -18,8 +18,8 @@ from dikin.engine.play import readable
 from dikin.experiments import compare, matrix
 from dikin.experiments.compare import Request, play_game
 from dikin.experiments.competitors import Competitor, LeftOutError, enter, find_competitors
+from dikin.experiments.external import EXTERNAL
 from dikin.experiments.fixed_point import FixedPoint
-from dikin.experiments.outsiders import OUTSIDERS
 from dikin.experiments.scenarios import GROUPS, SCENARIOS, Told
 
 HORIZON = 400
@@ -116,7 +116,7 @@ def test_every_learner_of_the_library_is_asked() -> None:
 
     own = {*registry.learners().values(), FixedPoint}
     assert classes(external=False) == own
-    assert classes(external=True) == own | {*OUTSIDERS.values()}
+    assert classes(external=True) == own | {*EXTERNAL.values()}
 
 
 def test_a_fixed_point_is_no_way_to_play() -> None:

@@ -25,9 +25,9 @@ from dikin.errors import (
     UnknownKindError,
     did_you_mean,
 )
+from dikin.experiments.external import EXTERNAL
 from dikin.experiments.fixed_point import FixedPoint
 from dikin.experiments.matrix import REMEMBERS
-from dikin.experiments.outsiders import OUTSIDERS
 from dikin.experiments.scenarios import GROUPS, MEMORY, SCENARIOS, Scenario, Told
 from dikin.feedback import Feedback
 from dikin.learners.base import Learner
@@ -82,13 +82,13 @@ def find_competitors(names: Iterable[str], external: bool) -> dict[str, Competit
     And the external optimizers if wanted.
     """
     library: dict[str, type[Learner]] = registry.learners() | {FixedPoint.kind: FixedPoint}
-    every = library | OUTSIDERS
+    every = library | EXTERNAL
     wanted = [name.lower() for name in names]
     for name in wanted:
         if name not in every:
             raise UnknownKindError(f"no learner is called {name!r}.{did_you_mean(name, every)}")
     chosen = wanted or [*library]
-    chosen += [name for name in OUTSIDERS if external and name not in chosen]
+    chosen += [name for name in EXTERNAL if external and name not in chosen]
     found: dict[str, Competitor] = {}
     for cls in (every[name] for name in chosen):
         found[cls.__name__] = Competitor(cls.__name__, cls)

@@ -8,11 +8,11 @@ from typing import Any, Self
 import numpy as np
 
 from dikin.domains.base import Array, Domain
-from dikin.experiments.outsiders import Outsider
+from dikin.experiments.external import External
 from dikin.units import LossRange
 
 
-class FixedPoint(Outsider):
+class FixedPoint(External):
     """Plays the centre in every round, whatever it is told."""
 
     package = "baseline"

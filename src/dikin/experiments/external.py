@@ -47,7 +47,7 @@ def optional(package: str) -> Any:
         ) from reason
 
 
-class Outsider(Learner):
+class External(Learner):
     """An optimiser of another package; subclasses bring its ask and tell."""
 
     package: ClassVar[str]
@@ -107,7 +107,7 @@ class Outsider(Learner):
     state = _numbers = _set_numbers = _memo_state = _memo_from = _unknown
 
 
-class CMA(Outsider):
+class CMA(External):
     """CMA-ES (Hansen) of the package cma, as it comes: first step 0.3, its own population size.
 
     It ranks the losses of a generation: made for one function, and here every round has another.
@@ -165,7 +165,7 @@ class CMA(Outsider):
         yield cls(domain, loss_range=(3, 11), seed=seed)
 
 
-class SPSA(Outsider):
+class SPSA(External):
     """SPSA (Spall 1992) of the package nevergrad, with the gain that its source asks for.
 
     Its own gain, 1e-5, is called arbitrary there and moves nothing. By the rule that is quoted, the
@@ -217,4 +217,4 @@ class SPSA(Outsider):
         yield cls(domain, 1000, 1.0 / domain.radius, loss_range=(3, 11), seed=seed)
 
 
-OUTSIDERS: dict[str, type[Outsider]] = {cls.kind: cls for cls in (CMA, SPSA)}
+EXTERNAL: dict[str, type[External]] = {cls.kind: cls for cls in (CMA, SPSA)}
