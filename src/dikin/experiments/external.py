@@ -52,6 +52,8 @@ class External(Learner):
 
     package: ClassVar[str]
     """Its name, as one imports it."""
+    quick: ClassVar[bool] = False
+    """Whether a game takes so little time that there can be as many as compiled ones."""
 
     def __init__(self, domain: Domain, loss_range: LossRange, seed: int | None) -> None:
         super().__init__(domain, loss_range, seed)

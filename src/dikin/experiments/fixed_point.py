@@ -16,6 +16,7 @@ class FixedPoint(External):
     """Plays the centre in every round, whatever it is told."""
 
     package = "baseline"
+    quick = True
 
     def __init__(
         self,

@@ -102,7 +102,7 @@ def _spoken(ratio: float) -> str:
 
 def _frame(axes: Any, matrix: Matrix, learners: list[str], scenarios: list[str]) -> None:
     """What the columns are, white lines between the cells, black ones between the sections."""
-    words = [fill(f"{name}: {SCENARIOS[name].words}", WRAP) for name in scenarios]
+    words = [fill(f"{name}: {SCENARIOS[name].words}".replace("`", ""), WRAP) for name in scenarios]
     axes.set_xticks(
         range(len(scenarios)), words, rotation=90, ha="center", fontsize=6.5, linespacing=0.95
     )

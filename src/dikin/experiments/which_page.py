@@ -118,7 +118,7 @@ def _won_and_lost(matrix: Matrix, name: str) -> tuple[list[str], list[str]]:
         if cell is best or not matrix.distinguished(cell, best):
             won.append(f"`{scenario}`")
         else:
-            ratio = max(cell.mean, FLOOR) / max(best.mean, FLOOR)
+            ratio = _times(cell, best)
             lost.append((ratio, f"`{scenario}` ({ratio:.1f} times {_name(best)}{_dagger(best)})"))
     return won, [text for _, text in sorted(lost, reverse=True)]
 
@@ -164,9 +164,7 @@ def _sentence(matrix: Matrix, scenario: str) -> str:
         text += f"; not distinguished from it: {_some(list(map(_name, level)))}"
     others = [cell for cell in rest if cell not in level and cell.learner in LEADS]
     if others:
-        text += "; " + _all(
-            f"{_name(c)} has {c.mean / first.mean:.1f} times as much" for c in others
-        )
+        text += "; " + _all(f"{_name(c)} has {_times(c, first):.1f} times as much" for c in others)
     return text + "."
 
 
@@ -183,7 +181,7 @@ def _drift(matrix: Matrix) -> str:
             apart = "" if matrix.distinguished(cell, without) else ", which is not distinguished"
             lines.append(
                 f"- A memory in `{cell.scenario}`: {_name(cell)} has "
-                f"{cell.mean / without.mean:.2f} times the regret of {_name(without)}{apart}."
+                f"{_times(cell, without):.2f} times the regret of {_name(without)}{apart}."
             )
     return "\n".join(lines) or "None was played."
 
@@ -250,7 +248,7 @@ def _external(matrix: Matrix) -> str:
                 level.append(name)
             else:
                 side = less if cell.mean < best.mean else more
-                side.append(f"{name} ({cell.mean / best.mean:.2f})")
+                side.append(f"{name} ({_times(cell, best):.2f})")
         lines.append(
             f"- `{learner}` wins in {_all(less) or 'none'}; loses in {_all(more) or 'none'}; is "
             f"not distinguished in {_all(level) or 'none'}."
@@ -342,6 +340,11 @@ def _speeds(matrix: Matrix) -> str:
 
 
 # --- words --------------------------------------------------------------------------------------
+
+
+def _times(one: Cell, two: Cell) -> float:
+    """How many times the regret of another a learner has."""
+    return max(one.mean, FLOOR) / max(two.mean, FLOOR)
 
 
 def _name(cell: Cell) -> str:
