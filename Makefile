@@ -31,7 +31,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/run.py
 
 matrix: $(READY)
-	$(BIN)/dikin compare --outsiders --rounds 10000 --seeds 8 --out docs/compare
+	$(BIN)/dikin compare --external --rounds 10000 --seeds 32 --slow-seeds 6 --out docs/compare
 	$(BIN)/python -m dikin.experiments.known_curvature docs/compare
 
 kills: $(READY)

@@ -17,8 +17,12 @@ from dikin.engine.parallel import replicate as replicate
 from dikin.engine.play import Run as Run
 from dikin.engine.play import play as play
 from dikin.environments.base import Environment as Environment
+from dikin.environments.bowl import Bowl as Bowl
 from dikin.environments.cone import Cone as Cone
+from dikin.environments.drifting import Circling as Circling
+from dikin.environments.drifting import Jumping as Jumping
 from dikin.environments.fromfunction import FromFunction as FromFunction
+from dikin.environments.hostile import Hostile as Hostile
 from dikin.environments.kink import Kink as Kink
 from dikin.environments.linear import Linear as Linear
 from dikin.environments.logistic_batches import LogisticBatches as LogisticBatches

@@ -167,20 +167,25 @@ def rates(effort: str, out: Path, workers: int, learners: tuple[str, ...], seed:
     help="Only this learner; may be given several times. Default: all of the library's.",
 )
 @click.option(
-    "--environment",
-    "environments",
+    "--scenario",
+    "scenarios",
     multiple=True,
     metavar="NAME",
-    help="Only this environment; may be given several times. Default: all.",
+    help="Only this scenario, or group: smooth, lipschitz, noise, drift, hostile. May be repeated.",
 )
-@click.option("--rounds", type=click.IntRange(10), default=3_000, show_default=True)
+@click.option("--rounds", type=click.IntRange(10), default=2_000, show_default=True)
 @click.option(
     "--seeds",
     type=click.IntRange(1),
     help="Games a cell. Default: 8 where the compiled loop plays, 4 elsewhere.",
 )
 @click.option(
-    "--outsiders",
+    "--slow-seeds",
+    type=click.IntRange(1),
+    help="Games a cell where the compiled loop cannot play. Default: --seeds.",
+)
+@click.option(
+    "--external",
     is_flag=True,
     help="With pycma and nevergrad's SPSA and TBPSA too: dikin[compare].",
 )
@@ -189,38 +194,41 @@ def rates(effort: str, out: Path, workers: int, learners: tuple[str, ...], seed:
     type=click.Path(path_type=Path),
     default=Path("comparison"),
     show_default=True,
-    help="Folder for compare.csv, games.csv and compare.png.",
+    help="Folder for compare.csv, games.csv, compare.png and finished cells.",
 )
 @click.option("--workers", type=click.IntRange(1), default=2, show_default=True, help="Processes.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of all games.")
 def compare(
     learners: tuple[str, ...],
-    environments: tuple[str, ...],
+    scenarios: tuple[str, ...],
     rounds: int,
     seeds: int | None,
-    outsiders: bool,
+    slow_seeds: int | None,
+    external: bool,
     out: Path,
     workers: int,
     seed: int,
 ) -> None:
-    """Measure which learner to take: every learner in every environment.
+    """Measure which learner to take: every learner in every scenario.
 
-    Each learner is tuned by what the environment declares (smoothness, Lipschitz constant, range,
-    horizon, and its curvature where the learner must know one). The best in each environment is
-    marked, with all that the games do not tell apart from it; so is every cell in which an
-    assumption of the learner does not hold, and every learner that sees more than one value.
+    Each learner is tuned by what the scenario declares (smoothness, Lipschitz constant, range, the
+    horizon where the learner must know it, and a curvature where it must know one). The best in
+    each scenario is marked, with all that are not distinguished from it; so is every cell in which
+    an assumption of the learner does not hold, and every learner that sees more than one value.
+
+    An interrupted run goes on where it was: run the same command again.
 
     \b
     Examples:
       dikin compare
       dikin compare --learner adaptivesmooth --learner fkm --rounds 100000
-      dikin compare --environment linear --outsiders
+      dikin compare --scenario linear --scenario drift --external
     """  # noqa: D301 - click reads the backspace character
     from rich.console import Console
 
     from dikin.experiments.compare import Request
     from dikin.experiments.compare import compare as run
 
-    request = Request(learners, environments, rounds, seeds, seed, workers, outsiders)
+    request = Request(learners, scenarios, rounds, seeds, slow_seeds, seed, workers, external)
     with mistakes():
         run(request, out, Console())

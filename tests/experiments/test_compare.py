@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import csv
-from dataclasses import replace
-from math import isnan
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -16,14 +15,18 @@ from dikin import registry
 from dikin.cli import main
 from dikin.domains.base import Domain
 from dikin.engine.play import readable
-from dikin.experiments import matrix
-from dikin.experiments.arenas import ARENAS, Told
-from dikin.experiments.entrants import LeftOutError, enter, find_learners
-from dikin.experiments.matrix import Cell, Matrix, half_interval, ties
-from dikin.experiments.still import Still
-from dikin.feedback import Feedback
+from dikin.experiments import compare, matrix
+from dikin.experiments.compare import Request, play_game
+from dikin.experiments.competitors import Competitor, LeftOutError, enter, find_competitors
+from dikin.experiments.external import EXTERNAL
+from dikin.experiments.fixed_point import FixedPoint
+from dikin.experiments.scenarios import GROUPS, SCENARIOS, Told
 
 HORIZON = 400
+
+
+def learner(name: str) -> Competitor:
+    return find_competitors([name.lower()], external=True)[name]
 
 
 def run(out: Path, *options: str) -> Any:
@@ -32,7 +35,7 @@ def run(out: Path, *options: str) -> Any:
 
 SMALL = [
     *("--learner", "FKM", "--learner", "corral", "--learner", "hazanlevy"),
-    *("--environment", "constant", "--environment", "zero", "--rounds", "300", "--seeds", "3"),
+    *("--scenario", "constant", "--scenario", "zero", "--rounds", "300", "--seeds", "3"),
 ]
 
 
@@ -48,19 +51,19 @@ def test_the_files_and_the_screen_say_the_same(small: tuple[Path, str]) -> None:
     out, shown = small
     with open(out / "compare.csv", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    assert {(r["learner"], r["environment"]) for r in rows} == {
-        (learner, environment)
+    assert {(r["learner"], r["scenario"]) for r in rows} == {
+        (learner, scenario)
         for learner in ("FKM", "Corral", "HazanLevy")
-        for environment in ("constant", "zero")
+        for scenario in ("constant", "zero")
     }
     assert {r["rounds"] for r in rows} == {"300"}
     assert {r["seeds"] for r in rows} == {"3"}
-    assert [r["mark"] for r in rows if r["environment"] == "zero"].count("best") == 1
+    assert [r["mark"] for r in rows if r["scenario"] == "zero"].count("best") == 1
     for row in rows:
         low, mean, high = (float(row[name]) for name in ("low", "regret", "high"))
         assert low <= mean <= high
         assert f"{mean:,.0f} ±{high - mean:,.0f}" in shown
-        guessed = row["learner"] == "HazanLevy" and row["environment"] == "zero"
+        guessed = row["learner"] == "HazanLevy" and row["scenario"] == "zero"
         assert row["broken"] == ("curvature" if guessed else "")
         assert float(row["seconds"]) > 0
     assert "300 rounds" in shown
@@ -76,7 +79,7 @@ def test_two_workers_play_the_same_games(small: tuple[Path, str], tmp_path: Path
 
 
 def test_another_seed_plays_other_games(small: tuple[Path, str], tmp_path: Path) -> None:
-    options = ["--learner", "fkm", "--environment", "zero", "--rounds", "300", "--seeds", "2"]
+    options = ["--learner", "fkm", "--scenario", "zero", "--rounds", "300", "--seeds", "2"]
     assert run(tmp_path, *options, "--seed", "1", "--workers", "1").exit_code == 0
     first = matrix.read(small[0]).at("FKM", "zero")
     other = matrix.read(tmp_path).at("FKM", "zero")
@@ -89,7 +92,7 @@ def test_another_seed_plays_other_games(small: tuple[Path, str], tmp_path: Path)
     ("options", "message"),
     [
         (["--learner", "fkn"], "no learner is called 'fkn'. Did you mean 'fkm'?"),
-        (["--environment", "consant"], "is called 'consant'. Did you mean 'constant'?"),
+        (["--scenario", "consant"], "is called 'consant'. Did you mean 'constant'?"),
         (["--rounds", "3"], "3 is not in the range"),
         (["--seeds", "0"], "0 is not in the range"),
     ],
@@ -108,54 +111,78 @@ def test_mistakes_end_with_status_2_and_a_sentence(
 
 
 def test_every_learner_of_the_library_is_asked() -> None:
-    own = set(registry.learners())
-    assert set(find_learners([], outsiders=False)) == own | {"still"}
-    assert set(find_learners([], outsiders=True)) == own | {"still", "cma", "spsa", "tbpsa"}
+    def classes(external: bool) -> set[Any]:
+        return {c.cls for c in find_competitors([], external).values() if not c.remembers}
+
+    own = {*registry.learners().values(), FixedPoint}
+    assert classes(external=False) == own
+    assert classes(external=True) == own | {*EXTERNAL.values()}
 
 
-def test_standing_still_is_no_way_to_play() -> None:
-    """In every arena the centre pays some hundredths of half the losses' range every round."""
-    for arena in ARENAS.values():
-        entry = enter(Still, arena, HORIZON, 1)
-        readable(entry.learner, entry.world)(HORIZON)
-        regret = entry.world.total_loss - entry.world.best()[1]
-        assert regret / entry.learner.units.loss_scale / HORIZON > 0.03, arena.name
+def test_a_fixed_point_is_no_way_to_play() -> None:
+    """The centre pays some hundredths of half the losses' range every round.
+
+    Not in hostile games: where the direction turns round, no point is better than another.
+    """
+    for scenario in SCENARIOS.values():
+        entry = enter(learner("FixedPoint"), scenario, HORIZON, 1)
+        game = play_game(entry, scenario, HORIZON)
+        assert scenario.group == "hostile" or game.regret / HORIZON > 0.03, scenario.name
 
 
-@pytest.mark.parametrize("name", ARENAS)
+def test_regret_is_against_the_moving_minimum_where_that_moves() -> None:
+    """The centre of the disc pays (0.8)^2/2 in every round, wherever on the circle the bowl is."""
+    for name in ("circling", "jumping"):
+        entry = enter(learner("FixedPoint"), SCENARIOS[name], HORIZON, 1)
+        game = play_game(entry, SCENARIOS[name], HORIZON)
+        assert game.regret * entry.learner.units.loss_scale == pytest.approx(0.32 * HORIZON)
+        assert entry.world.total_loss - entry.world.best()[1] < 0.3 * HORIZON
+
+
+def test_every_scenario_has_a_group_and_best_points_differ_by_seed() -> None:
+    assert {s.group for s in SCENARIOS.values()} == set(GROUPS)
+    for scenario in SCENARIOS.values():
+        one, two = (scenario.game(HORIZON, seed) for seed in (1, 2))
+        for world in (one, two):
+            for _ in range(HORIZON - 10):  # a circle that closes is centred
+                world.answer(world.domain.center)
+        assert not np.allclose(one.best()[0], two.best()[0]), scenario.name
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
 def test_what_is_told_is_true_or_marked(name: str) -> None:
-    world = ARENAS[name].game(HORIZON, 1)
-    told = Told.of(ARENAS[name], world, HORIZON)
+    world = SCENARIOS[name].game(HORIZON, 1)
+    told = Told.of(SCENARIOS[name], world, HORIZON)
     assert told.constants["loss_range"] == world.loss_range
     assert told.constants["lipschitz"] == world.lipschitz
     assert ("smoothness" in told.chosen) != (told.constants["smoothness"] == world.smoothness)
     sigmas = [world.curvature(t) for t in range(1, HORIZON + 1)]
-    always = min(sigmas) == max(sigmas) > 0 and name != "hidden"
+    always = min(sigmas) == max(sigmas) > 0 and SCENARIOS[name].told
     assert ("curvature" in told.chosen) != always
     if always:
         assert told.constants["curvature"] == pytest.approx(sigmas[0], rel=1e-12)
 
 
-@pytest.mark.parametrize("learner", registry.learners())
-def test_every_learner_plays_or_says_why_not(learner: str) -> None:
-    """In every environment, for a few rounds, told no more curvature than it takes."""
+@pytest.mark.parametrize("name", find_competitors([], external=False))
+def test_every_learner_plays_or_says_why_not(name: str) -> None:
+    """In every scenario, for a few rounds, told no more curvature than it takes."""
     reasons: list[str] = []
-    for arena in ARENAS.values():
+    for scenario in filter(learner(name).plays, SCENARIOS.values()):
         try:
-            entry = enter(registry.learners()[learner], arena, HORIZON, 1)
+            entry = enter(learner(name), scenario, HORIZON, 1)
         except LeftOutError as reason:
             reasons.append(str(reason))
             continue
         assert entry.learner.units.loss_range == entry.world.loss_range
-        sigma = arena.game(HORIZON, 1).curvature(HORIZON // 3)
+        sigma = scenario.game(HORIZON, 1).curvature(HORIZON // 3)
         most = min(sigma, entry.learner.curvature_limit[0])
-        assert entry.world.curvature(HORIZON // 3) == (most if arena.told else 0.0)
+        assert entry.world.curvature(HORIZON // 3) == (most if scenario.told else 0.0)
         readable(entry.learner, entry.world)(3)
     assert all(len(reason) > 10 for reason in reasons)
 
 
 @pytest.mark.parametrize(
-    ("learner", "arena", "broken"),
+    ("name", "scenario", "broken"),
     [
         ("AdaptiveSmooth", "constant", ()),
         ("AdaptiveSmooth", "tenth-flat", ()),
@@ -172,9 +199,59 @@ def test_every_learner_plays_or_says_why_not(learner: str) -> None:
     ],
 )
 def test_assumptions_that_do_not_hold_are_marked(
-    learner: str, arena: str, broken: tuple[str, ...]
+    name: str, scenario: str, broken: tuple[str, ...]
 ) -> None:
-    assert enter(getattr(dikin, learner), ARENAS[arena], HORIZON, 0).broken == broken
+    assert enter(learner(name), SCENARIOS[scenario], HORIZON, 0).broken == broken
+
+
+def test_an_optional_horizon_is_not_given_and_an_optional_smoothness_only_if_true() -> None:
+    """One that needs the horizon gets it; one that can do without plays better so."""
+    assert enter(learner("AdaptiveSmooth"), SCENARIOS["zero"], HORIZON, 0).learner.horizon is None
+    assert enter(learner("FKM"), SCENARIOS["zero"], HORIZON, 0).learner.horizon == HORIZON
+    given = {}
+    for name in ("zero", "cone"):
+        entry = enter(Competitor("Optional", Optional), SCENARIOS[name], HORIZON, 0)
+        given[name] = vars(entry.learner)["heard"]
+        assert entry.broken == ()
+    assert given["zero"] == {"smoothness": 1.0, "lipschitz": pytest.approx(1.9), "memory": None}
+    assert given["cone"] == {"smoothness": None, "lipschitz": 1.0, "memory": None}
+
+
+class Optional(dikin.FKM):
+    """Can do without everything, and can forget."""
+
+    def __init__(
+        self,
+        domain: Domain,
+        smoothness: float | None = None,
+        lipschitz: float | None = None,
+        loss_range: Any = None,
+        start: Any = None,
+        memory: int | None = None,
+        seed: int | None = None,
+    ) -> None:
+        super().__init__(domain, HORIZON, lipschitz, loss_range=loss_range, seed=seed)
+        assert start is None
+        self.heard = {"smoothness": smoothness, "lipschitz": lipschitz, "memory": memory}
+
+
+def test_who_can_forget_plays_twice_where_something_moves(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    found = registry.learners() | {"optional": Optional}
+    monkeypatch.setattr(registry, "learners", lambda: found)
+    both = find_competitors(["optional"], external=False)
+    assert list(both) == ["Optional", "Optional(memory)"]
+    entry = enter(both["Optional(memory)"], SCENARIOS["circling"], 1000, 0)
+    assert vars(entry.learner)["heard"]["memory"] == 400
+    options = ["--learner", "optional", "--rounds", "50", "--seeds", "2", "--workers", "1"]
+    result = run(tmp_path, *options, "--scenario", "zero", "--scenario", "drift")
+    assert result.exit_code == 0, result.output
+    cells = {(c.learner, c.scenario): c for c in matrix.read(tmp_path).cells}
+    twice = {(n, s) for n in both for s in ("circling", "jumping")}
+    assert set(cells) == twice | {("Optional", "zero"), ("Optional", "season")}
+    assert {c.scenario for c in cells.values() if c.moving} == {"circling", "jumping"}
+    assert ("circling", "Optional", "Optional(memory)") in matrix.read(tmp_path).p_values
 
 
 class Newcomer(dikin.FKM):
@@ -197,7 +274,7 @@ def test_a_new_learner_takes_part_without_being_listed(
     found = registry.learners() | {c.kind: c for c in (Newcomer, Prophet, Recluse)}
     monkeypatch.setattr(registry, "learners", lambda: found)
     names = [word for name in ("newcomer", "prophet", "recluse") for word in ("--learner", name)]
-    options = ["--environment", "zero", "--rounds", "50", "--seeds", "2", "--workers", "1"]
+    options = ["--scenario", "zero", "--rounds", "50", "--seeds", "2", "--workers", "1"]
     result = run(tmp_path, *names, *options)
     assert result.exit_code == 0
     cells = {c.learner: c for c in matrix.read(tmp_path).cells}
@@ -207,53 +284,44 @@ def test_a_new_learner_takes_part_without_being_listed(
     assert "Left out of all: Prophet asks for 'prophecy'" in result.output
 
 
-# --- marks ----------------------------------------------------------------------------------------
+# --- an interrupted run ---------------------------------------------------------------------------
 
 
-def cell(learner: str, regrets: list[float], **changes: Any) -> Cell:
-    made = Cell(learner, "zero", "VALUE", 100, tuple(range(len(regrets))), tuple(regrets), 1.0)
-    return replace(made, **changes)
+def test_an_interrupted_run_goes_on_where_it_was(
+    small: tuple[Path, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Stopped in the middle of the games, then run again: the same games, none played twice."""
+    played: list[tuple[str, str]] = []
+    play = compare.play_cell
+
+    def counted(competitor: Any, scenario: Any, request: Request) -> Any:
+        played.append((competitor.name, scenario.name))
+        if len(played) == 3:
+            raise KeyboardInterrupt
+        return play(competitor, scenario, request)
+
+    monkeypatch.setattr(compare, "play_cell", counted)
+    assert run(tmp_path, *SMALL, "--workers", "1").exit_code == 1
+    assert not (tmp_path / "compare.csv").exists()
+    finished = played[:2]
+    again = run(tmp_path, *SMALL, "--workers", "1")
+    assert again.exit_code == 0
+    assert "are there already" in again.output
+    assert not set(played[3:]) & set(finished)
+    assert (tmp_path / "games.csv").read_bytes() == (small[0] / "games.csv").read_bytes()
+    count = len(played)
+    assert run(tmp_path, *SMALL, "--workers", "1").exit_code == 0
+    assert len(played) == count
+    assert run(tmp_path, *SMALL, "--workers", "1", "--seed", "1").exit_code == 0
+    assert len(played) == count + 6, "other seeds are other games"
 
 
-def test_the_best_is_marked_and_those_not_told_apart() -> None:
-    best = cell("A", [10.0, 12.0, 11.0, 13.0])
-    near = cell("B", [12.0, 10.0, 13.0, 12.0])
-    paired = cell("C", [10.6, 12.5, 11.4, 13.5])  # close, and worse in every single game
-    seer = cell("D", [1.0, 1.0, 1.0, 1.0], feedback=Feedback.PAIR.name)
-    table = Matrix((best, near, paired, seer, Cell("E", "zero", "VALUE", 100, left_out="no")))
-    assert [table.mark(c) for c in table.cells] == ["best", "tie", "", "", ""]
-    assert table.ratio(paired) == pytest.approx(12.0 / 11.5)
-    assert table.learners() == ["A", "B", "C", "D"]  # those that see more last
-    assert list(table.absent()) == ["E no"]
-
-
-def test_another_package_wins_if_it_does_and_ratios_are_to_this_library() -> None:
-    ours, theirs = cell("A", [10.0, 12.0, 11.0]), cell("Z", [5.0, 6.0, 5.5], package="cma")
-    table = Matrix((ours, theirs))
-    assert [table.mark(c) for c in table.cells] == ["", "best"]
-    assert [table.ratio(c) for c in table.cells] == [1.0, 0.5]
-    assert table.learners() == ["A", "Z"]
-
-
-def test_games_of_other_seeds_are_compared_by_welch() -> None:
-    many = cell("A", [10.0, 12.0, 11.0, 13.0, 9.0, 12.0, 11.0, 10.0])
-    assert not ties(cell("B", [16.0, 17.0, 16.5]), many)
-    assert ties(cell("B", [11.0, 14.0, 12.0]), many)
-    assert not ties(cell("B", [11.0]), many), "one game tells nothing, and is no tie"
-
-
-def test_the_interval_is_students() -> None:
-    # t(0.975, 3) = 3.1824; the standard deviation of 1, 2, 3, 4 is sqrt(5/3).
-    assert half_interval([1.0, 2.0, 3.0, 4.0]) == pytest.approx(3.182446 * (5 / 3) ** 0.5 / 2)
-    assert isnan(half_interval([1.0]))
-
-
-def test_a_regret_of_nothing_does_not_make_the_others_infinite() -> None:
-    table = Matrix((cell("A", [-5.0, -4.0]), cell("B", [30.0, 31.0])))
-    assert table.ratio(table.cells[1]) == 30.5
-    assert table.ratio(table.cells[0]) == 1.0
+def test_slow_cells_can_have_fewer_games() -> None:
+    assert [Request(seeds=32, slow_seeds=8).games(fused) for fused in (True, False)] == [32, 8]
+    assert [Request(seeds=32).games(fused) for fused in (True, False)] == [32, 32]
+    assert [Request().games(fused) for fused in (True, False)] == [8, 4]
 
 
 def test_help_shows_examples_line_by_line() -> None:
     page = CliRunner().invoke(main, ["compare", "--help"]).output
-    assert "\n    dikin compare --environment linear --outsiders\n" in page
+    assert "\n    dikin compare --scenario linear --scenario drift --external\n" in page

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from math import nan
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from dikin.experiments import known_curvature, matrix
 from dikin.experiments.known_curvature import Curve, measure
-from dikin.experiments.which_page import OURS, recommended, render
+from dikin.experiments.matrix import Cell, Matrix
+from dikin.experiments.scenarios import SCENARIOS
+from dikin.experiments.which_page import LEADS, recommended, render
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 COMMITTED = {
@@ -23,12 +28,94 @@ def test_the_page_is_made_from_the_committed_run() -> None:
 
 def test_a_recommendation_is_sound_and_of_this_library() -> None:
     table = matrix.read(DOCS / "compare")
-    for environment in table.environments:
-        first, *rest = recommended(table, environment)
+    for scenario in table.scenarios:
+        first, *rest = recommended(table, scenario)
         assert not any(cell.broken or cell.sees_more for cell in (first, *rest))
         assert all(first.mean <= cell.mean for cell in rest)
         assert all(cell.package == "dikin" for cell in (first, *rest))
-    assert set(OURS) <= set(table.learners())
+    assert {"AdaptiveSmooth", "AdaptiveLipschitz"} <= set(table.learners()) & set(LEADS)
+
+
+def test_the_committed_run_has_every_scenario_and_keeps_every_certificate() -> None:
+    table = matrix.read(DOCS / "compare")
+    assert table.scenarios == list(SCENARIOS)
+    assert table.exceeding() == []
+    assert any(cell.bounded for cell in table.cells if cell.played)
+
+
+# --- what the words say ---------------------------------------------------------------------------
+
+
+def made(learner: str, scenario: str, mean: float, **changes: Any) -> Cell:
+    """Ten games around a mean, with a spread of a hundredth."""
+    regrets = tuple(mean * (1 + 0.01 * (k % 3 - 1)) for k in range(10))
+    facts: dict[str, Any] = {
+        "group": SCENARIOS[scenario].group,
+        "moving": SCENARIOS[scenario].moving,
+        "certificates": (3.0 * mean,) * 10,
+        "seconds": 0.1,
+    }
+    return Cell(learner, scenario, "VALUE", 100, tuple(range(10)), regrets, **(facts | changes))
+
+
+def page(tmp_path: Path, *cells: Cell) -> str:
+    matrix.write(Matrix(cells), tmp_path)
+    for name in ("template.md", "known_curvature.csv"):
+        (tmp_path / name).write_bytes((DOCS / "compare" / name).read_bytes())
+    return render(tmp_path)
+
+
+TWO = (
+    made("AdaptiveSmooth", "zero", 100.0),
+    made("AdaptiveSmooth", "circling", 300.0),
+    made("FKM", "zero", 200.0),
+    made("CMA", "zero", 50.0, package="cma", certificates=(nan,) * 10),
+    made("CMA", "circling", 400.0, package="cma", certificates=(nan,) * 10),
+)
+
+
+def test_the_page_does_without_learners_that_took_no_part(tmp_path: Path) -> None:
+    text = page(tmp_path, *TWO)
+    assert "Begin with `AdaptiveSmooth`: in 2 of 2 scenarios" in text
+    assert (
+        "An optimizer of another package has less regret than all of them in `zero` (`CMA`)."
+        in text
+    )
+    assert "| smooth, not curved | `AdaptiveSmooth` | 100 | 300 | `CMA`, 50 | `zero` |" in text
+    assert (
+        "`CMA` wins in `zero` (0.50); loses in `circling` (1.33); is not distinguished in none"
+        in text
+    )
+    assert "{" not in text
+
+
+def test_the_page_begins_with_predictive_where_that_took_part(tmp_path: Path) -> None:
+    rivals = (
+        made("Predictive", "zero", 40.0),
+        made("Predictive", "circling", 350.0),
+        made("Predictive(memory)", "circling", 280.0),
+    )
+    text = page(tmp_path, *TWO, *rivals)
+    assert "Begin with `Predictive`: in 1 of 2 scenarios" in text
+    assert "farthest behind in `circling` (1.2 times `Predictive(memory)`)" in text
+    assert "An optimizer of another package" not in text
+    assert (
+        "A memory in `circling`: `Predictive(memory)` has 0.80 times the regret of `Predictive`."
+    ) in text
+
+
+def test_what_is_not_distinguished_is_not_ordered(tmp_path: Path) -> None:
+    """Two learners a tenth of their spread apart: either may be taken."""
+    noisy = [made(n, "zero", 100.0) for n in ("AdaptiveSmooth", "FKM")]
+    values = 100 + 10 * np.random.default_rng(0).standard_normal((2, 10))
+    cells = [
+        replace(c, regrets=tuple(v.tolist()))
+        for c, v in zip(noisy, (values[0], values[1] + 1.0), strict=True)
+    ]
+    text = page(tmp_path, *cells)
+    first, second = sorted(cells, key=lambda c: c.mean)
+    assert f"`{first.learner}`, or `{second.learner}`" in text
+    assert "is behind in none" in text
 
 
 # --- the figure -----------------------------------------------------------------------------------

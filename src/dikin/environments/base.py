@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from math import nan
 from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
@@ -166,6 +167,10 @@ class Environment(ABC):
     @abstractmethod
     def best(self) -> tuple[Array, float]:
         """The best fixed point for the rounds so far, and what it would have suffered."""
+
+    def moving_total(self) -> float:
+        """What the best point of each round so far would have suffered; NaN where not known."""
+        return nan
 
     @classmethod
     @abstractmethod

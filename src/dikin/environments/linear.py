@@ -8,16 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple, Self
 
-import numpy as np
-
 from dikin.domains.base import Array, Domain
 from dikin.environments.base import Environment, add
-from dikin.environments.shared import one_sign
+from dikin.environments.shared import least_linear, one_sign
 from dikin.kernel import reordered
 from dikin.units import strictly_positive
-
-GAP = 1e-11
-"""How far, relative to the largest loss, the best point found may be from the best there is."""
 
 
 class Linear(Environment):
@@ -40,24 +35,9 @@ class Linear(Environment):
         self.loss_range = (-lipschitz * domain.radius, lipschitz * domain.radius)
 
     def best(self) -> tuple[Array, float]:
-        """The least of a linear function, from the central path.
-
-        The minimiser of g.u + w psi(u) is within nu w of the least g.u, so a small w settles it; w
-        falls by tens so that each solve starts next to its answer.
-        """
-        domain, world = self.domain, self.world
-        slope = self.rounds * world.a + self.total(1) * world.b
-        length = float(np.linalg.norm(slope))
-        if length == 0.0:
-            return domain.center, 0.0
-        geometry = domain.geometry(domain.radius)
-        pull = geometry.inward(slope / length)
-        place, weight = geometry.start(), 1.0
-        while weight * domain.nu > GAP:
-            weight /= 10
-            place = geometry.solve(pull, 0.0, weight, place)
-        displacement = domain.radius * geometry.outward(geometry.vector(place))
-        return domain.center + displacement, float(slope @ displacement.ravel())
+        slope = self.rounds * self.world.a + self.total(1) * self.world.b
+        v = least_linear(self.domain, slope)
+        return self.domain.center + v.reshape(self.domain.point_shape), float(slope @ v)
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:

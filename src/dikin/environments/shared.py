@@ -1,9 +1,14 @@
-"""What several environments are made of: random signs, and sums over a point."""
+"""What several environments are made of: random signs, sums over a point, a linear minimum."""
 
 from __future__ import annotations
 
-from dikin.domains.base import Array
+import numpy as np
+
+from dikin.domains.base import Array, Domain
 from dikin.kernel import compiled, reordered
+
+GAP = 1e-11
+"""How far, relative to the largest value, the least of a linear function may be from the true."""
 
 
 @compiled
@@ -28,3 +33,21 @@ def ridge_sums(x: Array, theta: Array, a: Array) -> tuple[float, float]:
         along += a[i] * v
         square += v * v
     return along, square
+
+
+def least_linear(domain: Domain, slope: Array) -> Array:
+    """The displacement v from the centre with the least slope.v, flattened, from the central path.
+
+    The minimiser of g.u + w psi(u) is within nu w of the least g.u, so a small w settles it; w
+    falls by tens so that each solve starts next to its answer.
+    """
+    length = float(np.linalg.norm(slope))
+    if length == 0.0:
+        return np.zeros(domain.center.size)
+    geometry = domain.geometry(domain.radius)
+    pull = geometry.inward((slope / length).reshape(domain.point_shape))
+    place, weight = geometry.start(), 1.0
+    while weight * domain.nu > GAP:
+        weight /= 10
+        place = geometry.solve(pull, 0.0, weight, place)
+    return domain.radius * geometry.outward(geometry.vector(place)).ravel()

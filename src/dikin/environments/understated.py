@@ -45,6 +45,10 @@ class Understated(Environment):
         self.environment.rounds = self.rounds
         return self.environment.best()
 
+    def moving_total(self) -> float:
+        self.environment.rounds = self.rounds
+        return self.environment.moving_total()
+
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
         from dikin.environments.ridge import Ridge

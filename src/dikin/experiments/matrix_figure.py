@@ -1,45 +1,82 @@
-"""The matrix as a picture: how many times the best regret each learner has, by environment."""
+"""The matrix as a picture: how many times the best regret each learner has, by scenario."""
 
 from __future__ import annotations
 
 from itertools import pairwise
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import numpy as np
 
 from dikin.experiments.figures import pyplot, save_figure
 from dikin.experiments.matrix import SECTIONS, Cell, Matrix
+from dikin.experiments.scenarios import GROUPS, SCENARIOS
 
 FAR = 30.0
 """The ratio at which the colours end."""
 DARK = 4.0
 """The ratio from which on letters are white."""
 SIGNS = {"best": "", "tie": "=", "": ""}
+WIDEST = 20
+"""Scenarios in a row of panels, about."""
+WRAP = 34
+"""Characters in a line of what a column is."""
 
 
 def draw(matrix: Matrix, file: Path) -> None:
-    """The heat map."""
+    """One heat map a group of scenarios, in as few rows as stay readable."""
+    plt = pyplot()
+    learners, rows = matrix.learners(), arranged(matrix)
+    widest = max(sum(len(names) for _, names in row) for row in rows)
+    high = 3.0 + 0.27 * len(learners)
+    size = max(8.0, 2.4 + 0.62 * widest), 0.9 + high * len(rows)
+    figure = plt.figure(figsize=size, layout="constrained")
+    figure.suptitle(_caption(matrix), fontsize=9, x=0.01, ha="left")
+    bands = figure.subfigures(len(rows), 1, squeeze=False)[:, 0]
+    for band, row in zip(bands, rows, strict=True):
+        spare = widest - sum(len(names) for _, names in row)
+        widths = [len(names) for _, names in row] + ([spare] if spare else [])
+        panels = band.subplots(1, len(widths), width_ratios=widths, squeeze=False)[0]
+        for panel in panels[len(row) :]:
+            panel.axis("off")
+        for k, (panel, (group, names)) in enumerate(zip(panels, row, strict=False)):
+            image = _panel(panel, matrix, learners, names)
+            panel.set_title(GROUPS[group], fontsize=10)
+            panel.set_yticks(range(len(learners)), learners if k == 0 else [], fontsize=8)
+        bar = band.colorbar(image, ax=panels, pad=0.01, ticks=[1, 2, 5, 10, 30], aspect=35)
+        bar.ax.set_yticklabels(["1", "2", "5", "10", "30+"])
+    save_figure(plt, figure, file)
+
+
+Row = list[tuple[str, list[str]]]
+
+
+def arranged(matrix: Matrix) -> list[Row]:
+    """The groups with their scenarios, in rows of about `WIDEST` scenarios."""
+    rows: list[Row] = [[]]
+    for group in matrix.groups:
+        names = matrix.of_group(group)
+        if rows[-1] and sum(len(n) for _, n in rows[-1]) + len(names) > WIDEST:
+            rows.append([])
+        rows[-1].append((group, names))
+    return rows
+
+
+def _panel(axes: Any, matrix: Matrix, learners: list[str], scenarios: list[str]) -> Any:
     from matplotlib.colors import LogNorm
 
-    plt = pyplot()
-    learners, environments = matrix.learners(), matrix.environments
-    size = max(7.0, 2.2 + 0.78 * len(environments)), 2.1 + 0.34 * len(learners)
-    figure, axes = plt.subplots(figsize=size, layout="constrained")
-    values = np.full((len(learners), len(environments)), np.nan)
+    values = np.full((len(learners), len(scenarios)), np.nan)
     for i, learner in enumerate(learners):
-        for j, environment in enumerate(environments):
-            cell = matrix.at(learner, environment)
+        for j, scenario in enumerate(scenarios):
+            cell = matrix.at(learner, scenario)
             if cell is not None and cell.played:
                 values[i, j] = matrix.ratio(cell)
                 _label(axes, j, i, matrix, cell)
     norm = LogNorm(1.0, FAR)
     image = axes.imshow(np.clip(values, 1.0, FAR), cmap="cividis_r", norm=norm, aspect="auto")
-    _frame(axes, matrix, learners, environments)
-    bar = figure.colorbar(image, ax=axes, pad=0.02, ticks=[1, 2, 5, 10, 30])
-    bar.ax.set_yticklabels(["1", "2", "5", "10", "30+"])
-    axes.set_title(_caption(matrix), fontsize=9, loc="left")
-    save_figure(plt, figure, file)
+    _frame(axes, matrix, learners, scenarios)
+    return image
 
 
 def _label(axes: Any, x: int, y: int, matrix: Matrix, cell: Cell) -> None:
@@ -50,7 +87,7 @@ def _label(axes: Any, x: int, y: int, matrix: Matrix, cell: Cell) -> None:
         _spoken(ratio) + SIGNS[mark] + ("†" if cell.broken else ""),
         ha="center",
         va="center",
-        fontsize=8,
+        fontsize=7.5,
         color="white" if ratio > DARK else "black",
         fontweight="bold" if mark == "best" else "normal",
     )
@@ -63,11 +100,13 @@ def _spoken(ratio: float) -> str:
     return f"{ratio:.2f}" if ratio < 0.95 else f"{ratio:.1f}" if ratio < 9.95 else f"{ratio:.0f}"
 
 
-def _frame(axes: Any, matrix: Matrix, learners: list[str], environments: list[str]) -> None:
-    """Names, white lines between the cells, black ones between the sections."""
-    axes.set_xticks(range(len(environments)), environments, rotation=35, ha="right")
-    axes.set_yticks(range(len(learners)), learners)
-    axes.set_xticks(np.arange(len(environments) + 1) - 0.5, minor=True)
+def _frame(axes: Any, matrix: Matrix, learners: list[str], scenarios: list[str]) -> None:
+    """What the columns are, white lines between the cells, black ones between the sections."""
+    words = [fill(f"{name}: {SCENARIOS[name].words}".replace("`", ""), WRAP) for name in scenarios]
+    axes.set_xticks(
+        range(len(scenarios)), words, rotation=90, ha="center", fontsize=6.5, linespacing=0.95
+    )
+    axes.set_xticks(np.arange(len(scenarios) + 1) - 0.5, minor=True)
     axes.set_yticks(np.arange(len(learners) + 1) - 0.5, minor=True)
     axes.grid(which="minor", color="white", lw=1.5)
     axes.tick_params(which="both", length=0)
@@ -83,14 +122,19 @@ def _caption(matrix: Matrix) -> str:
     words = dict(
         zip(
             SECTIONS,
-            ("", "standing still", "optimisers of other packages", "told more of a round"),
+            (
+                "",
+                "the fixed-point baseline",
+                "optimizers of other packages",
+                "told more of a round",
+            ),
             strict=True,
         )
     )
     below = ", then ".join(words[s] for s in SECTIONS[1:] if s in there)
     return (
         f"Regret after {matrix.cells[0].rounds:,} rounds, in units of the best of this library's "
-        "learners of one value a round.\n"
-        "Bold: best. =: not told apart from it. †: an assumption of the learner does not hold.\n"
-        + (f"Below the lines: {below}." if below else "")
+        "learners of one value a round.\nOn top the learner with the least median. "
+        + (f"Below the lines: {below}.\n" if below else "\n")
+        + "Bold: best. =: not distinguished from it. †: an assumption of the learner does not hold."
     )

@@ -3,185 +3,283 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from dikin.experiments import known_curvature
-from dikin.experiments.arenas import ARENAS
-from dikin.experiments.entrants import BASES
-from dikin.experiments.matrix import Cell, Matrix, read, ties
+from dikin.experiments.competitors import BASES
+from dikin.experiments.holm import LEVEL
+from dikin.experiments.matrix import FLOOR, REMEMBERS, Cell, Matrix, read
 from dikin.experiments.page import markdown
+from dikin.experiments.scenarios import GROUPS, SCENARIOS
 from dikin.feedback import Feedback
 from dikin.storage import replace_file
 
-OURS = ("AdaptiveSmooth", "AdaptiveLipschitz")
-"""The learners of the paper that this library is about."""
+LEADS = ("Predictive", "AdaptiveSmooth", "AdaptiveLipschitz")
+"""The learners whose record is told; the page begins with the first that took part."""
 NEAR = 1.5
-"""Times the best regret that standing still has, below which little has been learnt."""
-SITUATIONS = {
-    "constant": "every loss curved alike, and you know how much",
-    "half-flat": "curved in part of the rounds, and you know how much",
-    "decaying": "less and less curved, and you know how much",
-    "hidden": "curved, and you do not know how much",
-    "zero": "smooth, not curved",
-    "linear": "linear",
-    "moving": "bowls that move about",
-    "offset": "a large random constant in every loss",
-    "cone": "kinks, steep in every direction",
-    "line": "kinks, one dimension",
-    "pseudo": "kinked functions of one product, eight dimensions",
-    "heavy": "bowls that move about, 50 dimensions",
-}
+"""Times the best regret that the fixed-point baseline has, below which little has been learnt."""
+Table = Callable[[Matrix, list[str]], str]
+"""A table of some scenarios."""
+SAID = ("smooth", "lipschitz")
+"""The groups of scenarios that differ in what a learner knows."""
+NAMED = 3
+"""Learners that are named beside the one to take."""
 
 
 def render(folder: Path) -> str:
     """The template of a folder, with what its CSVs say."""
     matrix = read(folder)
     curves = known_curvature.read(folder / "known_curvature.csv")
-    environments = matrix.environments
+    games = sorted({len(cell.seeds) for cell in matrix.cells if cell.played})
+    leads = [name for name in LEADS if name in matrix.learners()]
     return (
         (folder / "template.md")
         .read_text(encoding="utf-8")
         .format(
             rounds=matrix.cells[0].rounds,
-            seeds=max(len(cell.seeds) for cell in matrix.cells),
-            short=_short(matrix),
-            matrix=_table(matrix),
-            notes=_notes(matrix),
-            still=_still(matrix),
-            adaptive="\n".join(f"- {_record(matrix, name)}" for name in OURS),
-            known=_sentences(matrix, ["constant", "moving"]),
-            changing=_sentences(matrix, ["tenth-flat", "half-flat", "decaying"]),
+            seeds=games[-1],
+            slow_seeds=games[0],
+            games=" or ".join(map(str, games)),
+            count=len(matrix.scenarios),
+            comparisons=len(matrix.p_values),
+            level=LEVEL,
+            lead=_lead(matrix, leads[0]),
+            short=_grouped(matrix, _short),
+            matrix=_grouped(matrix, _table),
+            baseline=_baseline(matrix),
+            records="\n".join(f"- {_record(matrix, name)}" for name in leads),
+            drift=_drift(matrix),
+            hostile=_hostile(matrix),
+            known="\n".join(f"- {_sentence(matrix, n)}" for g in SAID for n in matrix.of_group(g)),
+            certificates=_certificates(matrix),
             wrong=_wrong(curves),
             more=_more(matrix),
-            outsiders=_outsiders(matrix),
+            external=_external(matrix),
             absent=_absent(matrix),
             bases=_all(f"`{base.__name__}`" for base in BASES),
             speeds=_speeds(matrix),
-            **{
-                name: _sentences(matrix, [name])
-                for name in ("hidden", "zero", "linear", "line", "pseudo", "heavy", "offset")
-                if name in environments
-            },
         )
     )
+
+
+def _grouped(matrix: Matrix, table: Table) -> str:
+    parts = [f"### {GROUPS[g]}\n\n{table(matrix, matrix.of_group(g))}" for g in matrix.groups]
+    return "\n\n".join(parts)
 
 
 # --- who is best --------------------------------------------------------------------------------
 
 
-def recommended(matrix: Matrix, environment: str) -> list[Cell]:
-    """The best of those whose assumptions hold, and those not told apart from it."""
-    sound = [cell for cell in matrix.own(environment) if not cell.broken]
-    return [sound[0], *(cell for cell in sound[1:] if ties(cell, sound[0]))]
+def recommended(matrix: Matrix, scenario: str) -> list[Cell]:
+    """The best of those whose assumptions hold, and those not distinguished from it."""
+    return matrix.level(matrix.sound(scenario))
 
 
-def _short(matrix: Matrix) -> str:
+def _short(matrix: Matrix, scenarios: list[str]) -> str:
     rows = []
-    for environment, words in SITUATIONS.items():
-        take = recommended(matrix, environment)
-        best = matrix.ranked(environment)[0]
-        more = f"{take[0].mean / best.mean:.1f}, {_name(best)}" if best is not take[0] else "1"
-        names = _name(take[0]) + (f", or {_all(map(_name, take[1:]))}" if take[1:] else "")
-        rows.append([words, names, f"{take[0].mean:,.0f}", more, f"`{environment}`"])
-    return markdown("your losses | take | regret | more | measured in", rows)
+    for scenario in scenarios:
+        take = recommended(matrix, scenario)
+        rows.append(
+            [
+                SCENARIOS[scenario].losses,
+                _choice(take),
+                f"{take[0].mean:,.0f}",
+                f"{take[0].certificate:,.0f}" if take[0].bounded else "",
+                _less(matrix, take[0]),
+                f"`{scenario}`",
+            ]
+        )
+    head = "your losses | take | regret | certificate | less than that | measured in"
+    return markdown(head, rows)
+
+
+def _choice(take: list[Cell]) -> str:
+    """The learner to take, and some of those that are not distinguished from it."""
+    first, *rest = map(_name, take)
+    return first + (f", or {_some(rest)}" if rest else "")
+
+
+def _less(matrix: Matrix, cell: Cell) -> str:
+    """Who has less regret than a cell, if anybody is distinguished from it."""
+    best = matrix.ranked(cell.scenario)[0]
+    if best is cell or not matrix.distinguished(best, cell):
+        return ""
+    return f"{_name(best)}{_dagger(best)}, {best.mean:,.0f}"
+
+
+def _won_and_lost(matrix: Matrix, name: str) -> tuple[list[str], list[str]]:
+    """Where a learner is best among the library's, and where and by how much it is not."""
+    won, lost = [], []
+    for scenario in matrix.scenarios:
+        cell, (best, *_) = matrix.at(name, scenario), matrix.own(scenario)
+        if cell is None or not cell.played:
+            continue
+        if cell is best or not matrix.distinguished(cell, best):
+            won.append(f"`{scenario}`")
+        else:
+            ratio = _times(cell, best)
+            lost.append((ratio, f"`{scenario}` ({ratio:.1f} times {_name(best)}{_dagger(best)})"))
+    return won, [text for _, text in sorted(lost, reverse=True)]
+
+
+def _lead(matrix: Matrix, name: str) -> str:
+    """What to know of the first learner, and where another package's optimizer wins."""
+    won, behind = _won_and_lost(matrix, name)
+    text = (
+        f"Begin with `{name}`: in {len(won)} of {len(won) + len(behind)} scenarios no learner of "
+        "this library is distinguished from it by less regret."
+    )
+    if behind:
+        text += f" It is farthest behind in {_all(behind[:NAMED])}."
+    wins = [
+        f"`{scenario}` ({_name(best)})"
+        for scenario in matrix.scenarios
+        if (best := matrix.ranked(scenario)[0]).section == "other packages"
+        and matrix.distinguished(best, matrix.own(scenario)[0])
+    ]
+    if wins:
+        text += (
+            f" An optimizer of another package has less regret than all of them in {_all(wins)}."
+        )
+    return text
 
 
 def _record(matrix: Matrix, name: str) -> str:
-    """Where a learner is best among the library's, and where and by how much it is not."""
-    won, lost = [], []
-    for environment in matrix.environments:
-        cell, (best, *_) = matrix.at(name, environment), matrix.own(environment)
-        if cell is None or not cell.played:
-            continue
-        if cell is best or ties(cell, best):
-            won.append(f"`{environment}`")
-        else:
-            ratio = cell.mean / best.mean
-            lost.append(
-                (ratio, f"`{environment}` ({ratio:.1f} times {_name(best)}{_dagger(cell)})")
-            )
-    behind = [text for _, text in sorted(lost, reverse=True)]
+    won, behind = _won_and_lost(matrix, name)
     return (
-        f"**{name}** is best of the library's learners, or not told apart from the best, in "
-        f"{len(won)} of {len(won) + len(lost)} environments{_listed(won)}. It is behind in "
+        f"**{name}** is best of the library's learners, or not distinguished from the best, in "
+        f"{len(won)} of {len(won) + len(behind)} scenarios{_listed(won)}. It is behind in "
         f"{_all(behind) or 'none'}."
     )
 
 
-def _sentences(matrix: Matrix, environments: Iterable[str]) -> str:
-    return " ".join(_sentence(matrix, name) for name in environments)
-
-
-def _sentence(matrix: Matrix, environment: str) -> str:
-    """Who is best in an environment, who is not told apart, and how the adaptive learners do."""
-    first, *rest = matrix.own(environment)
-    level = [cell for cell in rest if ties(cell, first)]
-    text = f"In `{environment}` ({ARENAS[environment].words}) {_name(first)} has the least regret"
-    text += f", {first.mean:,.0f} ± {first.half:,.0f}"
+def _sentence(matrix: Matrix, scenario: str) -> str:
+    """Who is best in a scenario, who is not distinguished, and how the leading learners do."""
+    first, *rest = matrix.own(scenario)
+    level = matrix.level([first, *rest])[1:]
+    text = f"`{scenario}` ({SCENARIOS[scenario].words}): {_name(first)}{_dagger(first)} has the "
+    text += f"least regret, {first.mean:,.0f} ± {first.half:,.0f}"
     if level:
-        text += f", and the games do not tell {_all(map(_name, level))} from it"
-    others = [cell for cell in rest if cell not in level and cell.learner in OURS]
+        text += f"; not distinguished from it: {_some(list(map(_name, level)))}"
+    others = [cell for cell in rest if cell not in level and cell.learner in LEADS]
     if others:
-        text += "; " + _all(
-            f"{_name(c)} has {c.mean / first.mean:.1f} times as much" for c in others
-        )
+        text += "; " + _all(f"{_name(c)} has {_times(c, first):.1f} times as much" for c in others)
     return text + "."
+
+
+# --- the groups ---------------------------------------------------------------------------------
+
+
+def _drift(matrix: Matrix) -> str:
+    """Who is best where something moves, and what a memory is worth."""
+    names = matrix.of_group("drift")
+    lines = [f"- {_sentence(matrix, name)}" for name in names]
+    for cell in matrix.cells:
+        without = matrix.at(cell.learner.removesuffix(REMEMBERS), cell.scenario)
+        if cell.played and without is not None and without.played and without is not cell:
+            apart = "" if matrix.distinguished(cell, without) else ", which is not distinguished"
+            lines.append(
+                f"- A memory in `{cell.scenario}`: {_name(cell)} has "
+                f"{_times(cell, without):.2f} times the regret of {_name(without)}{apart}."
+            )
+    return "\n".join(lines) or "None was played."
+
+
+def _hostile(matrix: Matrix) -> str:
+    """Every learner's worst hostile game, in units of the best of this library there."""
+    names, rows = matrix.of_group("hostile"), []
+    for learner in matrix.learners():
+        found = (matrix.at(learner, name) for name in names)
+        cells = [c for c in found if c is not None and c.played and not c.sees_more]
+        if cells:
+            worst = max(cells, key=matrix.ratio)
+            level = sum(matrix.mark(c) != "" for c in cells)
+            ratio = f"{matrix.ratio(worst):.1f} (`{worst.scenario}`)"
+            rows.append([learner, f"{level} of {len(cells)}", ratio])
+    return markdown("learner | best or not distinguished | largest ratio", rows)
+
+
+def _baseline(matrix: Matrix) -> str:
+    """What the fixed point costs, over the best learner: near one, nobody has learnt anything."""
+    cells = [c for c in matrix.cells if c.section == "baseline" and c.played]
+    ratios = sorted((matrix.ratio(cell), cell.scenario) for cell in cells)
+    if not ratios:
+        return "The fixed-point baseline did not take part."
+    (least, there), (most, where) = ratios[0], ratios[-1]
+    near = [f"`{name}`" for ratio, name in ratios if ratio < NEAR]
+    text = (
+        "`FixedPoint`, the baseline, plays the centre in every round. Its regret is between "
+        f"{least:.1f} (`{there}`) and {most:.1f} times (`{where}`) that of this library's best."
+    )
+    if near:
+        text += (
+            f" In {_all(near)} it is below {NEAR:g} times: there are too many dimensions, or too "
+            "little to be learnt, for so few rounds, and what is compared is what exploring costs."
+        )
+    return text
+
+
+def _certificates(matrix: Matrix) -> str:
+    """The mean certificate over the mean regret, where it speaks about what was measured."""
+    rows = []
+    for learner in matrix.learners():
+        found = [c for c in matrix.cells if c.learner == learner and c.played and c.bounded]
+        ratios = sorted((c.certificate / c.mean, c.scenario) for c in found if c.mean > 0)
+        if ratios:
+            (least, there), (most, where) = ratios[0], ratios[-1]
+            ends = f"{least:.1f} (`{there}`)", f"{most:.1f} (`{where}`)"
+            rows.append([learner, str(len(found)), *ends])
+    return markdown("learner | scenarios | least ratio | largest ratio", rows)
+
+
+def _external(matrix: Matrix) -> str:
+    """In which scenarios another package's optimizer has less regret than this library's best."""
+    lines = []
+    for learner in matrix.learners():
+        if matrix.section(learner) != "other packages":
+            continue
+        less: list[str] = []
+        more: list[str] = []
+        level: list[str] = []
+        for cell in (c for c in matrix.cells if c.learner == learner and c.played):
+            best, name = matrix.own(cell.scenario)[0], f"`{cell.scenario}`"
+            if not matrix.distinguished(cell, best):
+                level.append(name)
+            else:
+                side = less if cell.mean < best.mean else more
+                side.append(f"{name} ({_times(cell, best):.2f})")
+        lines.append(
+            f"- `{learner}` wins in {_all(less) or 'none'}; loses in {_all(more) or 'none'}; is "
+            f"not distinguished in {_all(level) or 'none'}."
+        )
+    return "\n".join(lines) or "None took part."
 
 
 # --- the rest -----------------------------------------------------------------------------------
 
 
-def _table(matrix: Matrix) -> str:
-    head = " | ".join(["learner", *(f"`{name}`" for name in matrix.environments)])
-    rows = [
-        [_spoken(matrix, learner), *(_shown(matrix, learner, e) for e in matrix.environments)]
-        for learner in matrix.learners()
-    ]
+def _table(matrix: Matrix, scenarios: list[str]) -> str:
+    head = " | ".join(["learner", *(f"`{name}`" for name in scenarios)])
+    rows = []
+    for learner in matrix.learners():
+        cells = [_shown(matrix, learner, scenario) for scenario in scenarios]
+        if any(cells):
+            rows.append([_spoken(matrix, learner), *cells])
     return markdown(head, rows)
 
 
 def _spoken(matrix: Matrix, learner: str) -> str:
-    more = any(cell.sees_more for cell in matrix.cells if cell.learner == learner)
-    return f"*{learner}*" if more else learner
+    return f"*{learner}*" if matrix.section(learner) == "sees more" else learner
 
 
-def _shown(matrix: Matrix, learner: str, environment: str) -> str:
-    cell = matrix.at(learner, environment)
+def _shown(matrix: Matrix, learner: str, scenario: str) -> str:
+    cell = matrix.at(learner, scenario)
     if cell is None or not cell.played:
         return ""
     text = f"{cell.mean:,.0f} ± {cell.half:,.0f}"
     marked = {"best": f"**{text}**", "tie": f"{text} ="}.get(matrix.mark(cell), text)
     return marked + ("†" if cell.broken else "")
-
-
-def _notes(matrix: Matrix) -> str:
-    games = sorted({len(cell.seeds) for cell in matrix.cells if cell.played})
-    return (
-        f"Mean ± half the 95% interval, over {' or '.join(map(str, games))} games. **Bold**: the "
-        "least; =: not told apart from it at 95%. †: an assumption of the learner, or a constant "
-        "that it must be told, does not hold there. *Italics*: sees more than one value a round. "
-        "This library's learners come first, then other packages', then those that see more; each "
-        "sorted by the median ratio to the best, with those of few environments at the end."
-    )
-
-
-def _still(matrix: Matrix) -> str:
-    """What standing still costs, over the best learner: near one, nobody has learnt anything."""
-    cells = [c for c in matrix.cells if c.section == "baseline" and c.played]
-    ratios = sorted((matrix.ratio(cell), cell.environment) for cell in cells)
-    (least, there), (most, where) = ratios[0], ratios[-1]
-    near = [f"`{name}`" for ratio, name in ratios if ratio < NEAR]
-    text = (
-        "`Still` plays the centre in every round. Its regret is between "
-        f"{least:.1f} (`{there}`) and {most:.1f} times (`{where}`) that of this library's best."
-    )
-    if near:
-        text += (
-            f" In {_all(near)} it is below {NEAR:g} times: so many dimensions are too many for so "
-            "few rounds, and what is compared there is what exploring costs."
-        )
-    return text
 
 
 def _wrong(curves: list[known_curvature.Curve]) -> str:
@@ -214,33 +312,19 @@ def _more(matrix: Matrix) -> str:
             lines.append(
                 f"- `{learner}` ({Feedback[cells[0].feedback].value}): from "
                 f"{matrix.ratio(least):.2f} times the least regret of a learner of one value "
-                f"(`{least.environment}`) to {matrix.ratio(most):.2f} times (`{most.environment}`)."
+                f"(`{least.scenario}`) to {matrix.ratio(most):.2f} times (`{most.scenario}`)."
             )
-    return "\n".join(lines) or "None took part."
-
-
-def _outsiders(matrix: Matrix) -> str:
-    lines = []
-    for learner in matrix.learners():
-        if matrix.section(learner) != "other packages":
-            continue
-        cells = [c for c in matrix.cells if c.learner == learner and c.played]
-        below = [f"`{c.environment}` ({matrix.ratio(c):.2f})" for c in cells if matrix.ratio(c) < 1]
-        above = [
-            f"`{c.environment}` ({matrix.ratio(c):.1f})" for c in cells if matrix.ratio(c) >= 1
-        ]
-        lines.append(
-            f"- `{learner}` over the best of this library: below one in {_all(below) or 'none'}; "
-            f"above in {_all(above) or 'none'}."
-        )
     return "\n".join(lines) or "None took part."
 
 
 def _absent(matrix: Matrix) -> str:
     lines = []
     for reason, cells in matrix.absent().items():
-        everywhere = len(cells) == len(matrix.environments)
-        where = "all" if everywhere else _all(f"`{cell.environment}`" for cell in cells)
+        out = {cell.scenario for cell in cells}
+        there = [f"`{name}`" for name in matrix.scenarios if name not in out]
+        where = _all(f"`{name}`" for name in matrix.scenarios if name in out)
+        if len(there) < len(out):
+            where = f"all but {_all(there)}" if there else "all"
         lines.append(f"- {where}: {reason}.")
     return "\n".join(["Not played, and the reason given:", "", *lines]) if lines else ""
 
@@ -250,12 +334,17 @@ def _speeds(matrix: Matrix) -> str:
     for learner in matrix.learners():
         cells = [c for c in matrix.cells if c.learner == learner and c.played]
         per = [c.seconds / c.rounds * 1e6 for c in cells]
-        road = "compiled" if all(c.fused for c in cells) else "ask and tell"
-        rows.append([learner, road, f"{min(per):.1f}", f"{max(per):.1f}"])
-    return markdown("learner | road | µs a round, fastest environment | slowest", rows)
+        fused = sum(c.fused for c in cells)
+        rows.append([learner, f"{fused} of {len(cells)}", f"{min(per):.1f}", f"{max(per):.1f}"])
+    return markdown("learner | compiled | µs a round, fastest scenario | slowest", rows)
 
 
 # --- words --------------------------------------------------------------------------------------
+
+
+def _times(one: Cell, two: Cell) -> float:
+    """How many times the regret of another a learner has."""
+    return max(one.mean, FLOOR) / max(two.mean, FLOOR)
 
 
 def _name(cell: Cell) -> str:
@@ -263,12 +352,18 @@ def _name(cell: Cell) -> str:
 
 
 def _dagger(cell: Cell) -> str:
-    return ", †" if cell.broken else ""
+    return "†" if cell.broken else ""
 
 
 def _all(parts: Iterable[str]) -> str:
     *front, last = [*parts] or [""]
     return f"{', '.join(front)} and {last}" if front else last
+
+
+def _some(parts: list[str]) -> str:
+    """The first few, and how many more there are."""
+    more = len(parts) - NAMED
+    return _all(parts if more <= 1 else [*parts[:NAMED], f"{more} others"])
 
 
 def _listed(parts: list[str]) -> str:

@@ -13,8 +13,8 @@ import dikin
 from dikin.checks import learner as laws
 from dikin.cli import main
 from dikin.errors import MissingPackageError, NotSavableError
-from dikin.experiments import outsiders
-from dikin.experiments.outsiders import CMA, OUTSIDERS, SPSA, TBPSA, Outsider
+from dikin.experiments import external
+from dikin.experiments.external import CMA, EXTERNAL, SPSA, TBPSA, External
 
 DOMAINS = [
     dikin.Ball(3, 2.0, [1.0, 1.0, -5.0]),
@@ -24,11 +24,13 @@ DOMAINS = [
 ]
 
 
-@pytest.mark.parametrize("kind", OUTSIDERS)
+@pytest.mark.parametrize("kind", EXTERNAL)
 @pytest.mark.parametrize("domain", DOMAINS, ids=repr)
-def test_outsiders_keep_the_laws_that_need_no_state(kind: str, domain: dikin.Domain) -> None:
-    def make(seed: int) -> Outsider:
-        return next(OUTSIDERS[kind].examples(domain, seed))
+def test_external_optimizers_keep_the_laws_that_need_no_state(
+    kind: str, domain: dikin.Domain
+) -> None:
+    def make(seed: int) -> External:
+        return next(EXTERNAL[kind].examples(domain, seed))
 
     laws.check_queries_are_answered_in_any_order(make, 0)
     for pattern in ("driving", "alternating"):
@@ -38,31 +40,31 @@ def test_outsiders_keep_the_laws_that_need_no_state(kind: str, domain: dikin.Dom
             assert domain.contains(learner.center)
 
 
-@pytest.mark.parametrize("kind", OUTSIDERS)
+@pytest.mark.parametrize("kind", EXTERNAL)
 def test_one_seed_is_one_play_and_no_global_generator_is_touched(kind: str) -> None:
-    next(OUTSIDERS[kind].examples(dikin.Ball(2), 1))  # what importing draws is not ours
+    next(EXTERNAL[kind].examples(dikin.Ball(2), 1))  # what importing draws is not ours
     before = np.random.get_state()[1]  # noqa: NPY002
     games = []
     for seed in (1, 1, 2):
-        (learner,) = OUTSIDERS[kind].examples(dikin.Ball(2), seed)
+        (learner,) = EXTERNAL[kind].examples(dikin.Ball(2), seed)
         games.append([query.point.tolist() for query in laws.play(learner, 40)])
     assert games[0] == games[1] != games[2]
     assert np.array_equal(before, np.random.get_state()[1])  # noqa: NPY002
 
 
-@pytest.mark.parametrize("kind", OUTSIDERS)
-def test_outsiders_cannot_be_saved_and_say_so(kind: str, tmp_path: Path) -> None:
-    (learner,) = OUTSIDERS[kind].examples(dikin.Ball(2), 1)
+@pytest.mark.parametrize("kind", EXTERNAL)
+def test_external_optimizers_cannot_be_saved_and_say_so(kind: str, tmp_path: Path) -> None:
+    (learner,) = EXTERNAL[kind].examples(dikin.Ball(2), 1)
     with pytest.raises(NotSavableError, match="another package's own"):
         learner.save(tmp_path / "learner.json")
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("kind", OUTSIDERS)
-def test_outsiders_learn(kind: str) -> None:
+@pytest.mark.parametrize("kind", EXTERNAL)
+def test_external_optimizers_learn(kind: str) -> None:
     """A plain bowl without noise: within 300 rounds the centre is near its bottom."""
     target = np.array([0.4, -0.3])
-    (learner,) = OUTSIDERS[kind].examples(dikin.Ball(2), 5)
+    (learner,) = EXTERNAL[kind].examples(dikin.Ball(2), 5)
     for _ in range(300):
         query = learner.ask()
         learner.tell(query, 3.0 + 2.0 * float(np.sum((query.point - target) ** 2)))
@@ -89,7 +91,7 @@ def test_tbpsa_is_the_one_for_noise_and_takes_larger_generations_then() -> None:
     assert generation(noise=8.0) >= 2 * generation(noise=0.0)
 
 
-class Wanderer(Outsider):
+class Wanderer(External):
     """Wants one point, and remembers what it is told."""
 
     def __init__(self, domain: dikin.Domain, z: Any) -> None:
@@ -135,10 +137,10 @@ def test_a_missing_package_is_named_with_the_remedy(
     def absent(name: str) -> None:
         raise ImportError(name)
 
-    monkeypatch.setattr(outsiders, "import_module", absent)
+    monkeypatch.setattr(external, "import_module", absent)
     with pytest.raises(MissingPackageError, match=r"pip install 'dikin\[compare\]'"):
         cls(dikin.Ball(2), *arguments)
-    options = ["--learner", cls.kind, "--environment", "zero", "--rounds", "50", "--workers", "1"]
+    options = ["--learner", cls.kind, "--scenario", "zero", "--rounds", "50", "--workers", "1"]
     result = CliRunner().invoke(main, ["compare", "--out", str(tmp_path), *options])
     assert result.exit_code == 2
     assert "pip install 'dikin[compare]'" in result.output

@@ -1,4 +1,4 @@
-"""The centre in every round: what a learner must beat to have learnt anything."""
+"""The fixed-point baseline: the centre in every round, which a learner must beat."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from typing import Any, Self
 import numpy as np
 
 from dikin.domains.base import Array, Domain
-from dikin.experiments.outsiders import Outsider
+from dikin.experiments.external import External
 from dikin.units import LossRange
 
 
-class Still(Outsider):
-    """Never moves."""
+class FixedPoint(External):
+    """Plays the centre in every round, whatever it is told."""
 
     package = "baseline"
+    quick = True
 
     def __init__(
         self,

@@ -47,11 +47,13 @@ def optional(package: str) -> Any:
         ) from reason
 
 
-class Outsider(Learner):
+class External(Learner):
     """An optimiser of another package; subclasses bring its ask and tell."""
 
     package: ClassVar[str]
     """Its name, as one imports it."""
+    quick: ClassVar[bool] = False
+    """Whether a game takes so little time that there can be as many as compiled ones."""
 
     def __init__(self, domain: Domain, loss_range: LossRange, seed: int | None) -> None:
         super().__init__(domain, loss_range, seed)
@@ -107,7 +109,7 @@ class Outsider(Learner):
     state = _numbers = _set_numbers = _memo_state = _memo_from = _unknown
 
 
-class CMA(Outsider):
+class CMA(External):
     """CMA-ES (Hansen) of the package cma, as it comes: first step 0.3, its own population size.
 
     It ranks the losses of a generation: made for one function, and here every round has another.
@@ -174,7 +176,7 @@ def nevergrad_space(dim: int, seed: int | None) -> tuple[Any, Any]:
     return space, nevergrad.optimizers
 
 
-class SPSA(Outsider):
+class SPSA(External):
     """SPSA (Spall 1992) of the package nevergrad, with the gain that its source asks for.
 
     Its own gain, 1e-5, is called arbitrary there and moves nothing. By the rule that is quoted, the
@@ -223,7 +225,7 @@ class SPSA(Outsider):
         yield cls(domain, 1000, 1.0 / domain.radius, loss_range=(3, 11), seed=seed)
 
 
-class TBPSA(Outsider):
+class TBPSA(External):
     """TBPSA of the package nevergrad, as it comes: an evolution strategy for noisy functions.
 
     Test-based population size adaptation (after Hellwig and Beyer, PPSN 2016): where a generation
@@ -263,4 +265,4 @@ class TBPSA(Outsider):
         yield cls(domain, loss_range=(3, 11), seed=seed)
 
 
-OUTSIDERS: dict[str, type[Outsider]] = {cls.kind: cls for cls in (CMA, SPSA, TBPSA)}
+EXTERNAL: dict[str, type[External]] = {cls.kind: cls for cls in (CMA, SPSA, TBPSA)}

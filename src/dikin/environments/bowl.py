@@ -1,0 +1,198 @@
+"""Bowls: the same quadratic in every round, or one whose minimum moves on an ellipse.
+
+    f_t(x) = 1/2 sum_i ((x_i - theta_t,i)/s_i)^2,
+    theta_t = c + cos(phi_t) p + sin(phi_t) q,
+    phi_t   = speed (t - 1) + leap floor((t - 1)/every).
+
+On a box with s_i half its i-th side this is the bowl on the cube, whatever the sides. With C and S
+the sums of the cosines and sines, the sum of the losses is least at c + (C p + S q)/T: the best
+fixed point has a closed form. p and q are orthogonal in the weights 1/s_i^2, so its losses need the
+sum of cos^2 besides. Every theta_t lies inside, so the best point of each round suffers nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import cos, inf, sin, sqrt
+from typing import NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dikin.domains.base import Array, Domain
+from dikin.environments.base import DEEPEST, Environment, add
+from dikin.environments.shared import GAP, least_linear
+from dikin.errors import ParameterError
+from dikin.kernel import compiled, reordered
+from dikin.units import number
+
+
+class BowlWorld(NamedTuple):
+    """The losses themselves; no chance is in them."""
+
+    center: Array
+    p: Array
+    q: Array
+    weights: Array
+    sigma: float
+    speed: float
+    leap: float
+    every: int
+
+    def value(self, round: int, chance: float, x: Array) -> float:
+        phi = angle(round, self.speed, self.leap, self.every)
+        return bowl_sum(x, self.center, self.p, self.q, self.weights, cos(phi), sin(phi))
+
+    def gradient(self, round: int, chance: float, x: Array) -> Array:
+        phi = angle(round, self.speed, self.leap, self.every)
+        theta = self.center + cos(phi) * self.p + sin(phi) * self.q
+        return np.asarray(self.weights * (x - theta))
+
+    def bend(self, round: int) -> float:
+        return self.sigma
+
+    def tally(self, round: int, chance: float, sums: Array) -> None:
+        phi = angle(round, self.speed, self.leap, self.every)
+        add(sums, 1, cos(phi))
+        add(sums, 2, sin(phi))
+        add(sums, 3, cos(phi) * cos(phi))
+
+
+@compiled
+def angle(round: int, speed: float, leap: float, every: int) -> float:
+    """phi_t."""
+    return speed * (round - 1) + leap * ((round - 1) // every)
+
+
+@reordered
+def bowl_sum(
+    x: Array, center: Array, p: Array, q: Array, weights: Array, cosine: float, sine: float
+) -> float:
+    """Half the weighted square of x - theta."""
+    total = 0.0
+    for i in range(x.size):
+        v = x[i] - center[i] - cosine * p[i] - sine * q[i]
+        total += weights[i] * v * v
+    return 0.5 * total
+
+
+class Bowls(Environment):
+    """What a bowl at rest and one that moves have in common."""
+
+    tallies = 3
+    world: BowlWorld
+
+    def _begin(
+        self, p: Array, q: Array, scales: Array, speed: float, leap: float, every: int
+    ) -> None:
+        """Set the losses up, and the constants that they keep."""
+        weights = scales**-2.0
+        center = self.domain.center.ravel()
+        self.world = BowlWorld(center, p, q, weights, float(weights.min()), speed, leap, every)
+        self.smoothness = float(weights.max())
+        far = _farthest(self.domain, p, q, scales)
+        self.lipschitz = float(np.linalg.norm(weights * far.lengths))
+        self.lipschitz = min(self.lipschitz, self.smoothness * far.distance)
+        square = min(float(weights @ far.lengths**2), self.smoothness * far.distance**2)
+        self.loss_range = (0.0, square / 2)
+
+    def best(self) -> tuple[Array, float]:
+        world, played = self.world, max(self.rounds, 1)
+        cosines, sines, squares = self.total(1), self.total(2), self.total(3)
+        step = (cosines * world.p + sines * world.q) / played
+        p, q, mean = (float(world.weights @ v**2) for v in (world.p, world.q, step))
+        total = (squares * p + (self.rounds - squares) * q - played * mean) / 2
+        return (world.center + step).reshape(self.domain.point_shape), total
+
+    def moving_total(self) -> float:
+        """Nothing: the minimum of every round lies inside."""
+        return 0.0
+
+
+class Far(NamedTuple):
+    """How far points of a domain can be from the minimum of a round."""
+
+    distance: float
+    lengths: Array
+    """In each entry."""
+
+
+def _farthest(domain: Domain, p: Array, q: Array, scales: Array) -> Far:
+    """Bounds: of the distance from the radius, of the entries, where they count, from extremes."""
+    moved = np.hypot(p, q)
+    distance = domain.radius + max(float(np.linalg.norm(p)), float(np.linalg.norm(q)))
+    if scales.min() == scales.max():
+        return Far(distance, np.full(p.size, inf))
+    # An extreme of the domain is found to this much.
+    slack = GAP * domain.radius
+    units = np.eye(p.size)
+    ends = [max(-unit @ least_linear(domain, s * unit) * s for s in (1.0, -1.0)) for unit in units]
+    return Far(distance, np.array(ends) + slack + moved)
+
+
+class Bowl(Bowls):
+    """The same bowl in every round.
+
+    `depth` is how far out its minimum lies, as a share of the way from the centre to the boundary
+    in a random direction. `scales` are the lengths s_i, by default the radius for every entry.
+
+    >>> from dikin import Box
+    >>> plate = Box([0, 0], [1, 1000])
+    >>> game = Bowl(plate, scales=[0.5, 500.0], seed=1)
+    >>> game.smoothness, game.curvature(1)
+    (4.0, 4e-06)
+    """
+
+    def __init__(
+        self,
+        domain: Domain,
+        seed: int | None = None,
+        *,
+        depth: float = 0.8,
+        scales: ArrayLike | None = None,
+    ) -> None:
+        super().__init__(domain, seed)
+        if not 0.0 <= number(depth, "depth") <= DEEPEST:
+            raise ParameterError(
+                f"depth is a share from 0, the centre, to {DEEPEST}; got {depth!r}"
+            )
+        lengths = _scales(domain, scales)
+        v = self._setup.standard_normal(domain.dim)
+        # In the units of the bowl all directions are alike, and on a plane the units are equal.
+        v = v * lengths[: domain.dim]
+        p = domain.outward(depth / domain.gauge(v) * v).ravel()
+        self._begin(p, np.zeros_like(p), lengths, 0.0, 0.0, 1)
+
+    @classmethod
+    def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
+        yield cls(domain, seed)
+        if domain.dim == domain.center.size:
+            scales = domain.radius * np.geomspace(1, 30, domain.dim)
+            yield cls(domain, seed, scales=scales.reshape(domain.point_shape), depth=0.5)
+
+
+def _scales(domain: Domain, scales: ArrayLike | None) -> Array:
+    """The length of every entry, flattened."""
+    if scales is None:
+        return np.full(domain.center.size, domain.radius)
+    given = np.array(scales, dtype=float)
+    if given.shape != domain.point_shape or not (np.isfinite(given) & (given > 0)).all():
+        raise ParameterError(
+            f"scales must be a positive length for every entry of a point, of shape "
+            f"{domain.point_shape}, got {scales!r}"
+        )
+    if domain.dim < given.size and given.min() < given.max():
+        raise ParameterError(
+            f"{domain} lies in a plane, across which unequal scales would carry points out of it: "
+            "leave scales out"
+        )
+    return given.ravel()
+
+
+def unit_pair(domain: Domain, one: Array, two: Array) -> tuple[Array, Array]:
+    """Two orthogonal unit vectors of the domain's plane, flattened; the second 0 on a line."""
+    one = one / sqrt(float(one @ one))
+    two = two - float(two @ one) * one
+    length = sqrt(float(two @ two))
+    two = two / length if domain.dim > 1 else np.zeros(1)
+    return domain.outward(one).ravel(), domain.outward(two).ravel()

@@ -1,0 +1,210 @@
+"""Games that are made to mislead a learner which foresees losses, or trusts what it has seen.
+
+    f_t(x) = alpha_t a.v + gamma_t b.v + kappa_t + (omega/2) |v - w|^2,      v = (x - c)/R,
+
+with a and b unit vectors, w inside, and a table (alpha_t, gamma_t, kappa_t) that is fixed before
+the game; each kind is a way to fill it. Where omega > 0 there is no linear part, and w is best;
+elsewhere the sum of the losses is linear. After `horizon` rounds the table begins anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from math import isqrt
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from dikin.domains.base import Array, Domain
+from dikin.environments.base import Environment, add
+from dikin.environments.shared import least_linear
+from dikin.errors import UnknownKindError, did_you_mean
+from dikin.kernel import reordered
+from dikin.streams import Generator
+from dikin.units import whole
+
+Table = tuple[Array, Array, Array]
+"""alpha, gamma and kappa of all rounds."""
+
+
+def _signs(rng: Generator, count: int) -> Array:
+    return rng.choice([-1.0, 1.0], size=count)
+
+
+def _spikes(horizon: int, rng: Generator) -> Table:
+    t, nothing = np.arange(1, horizon + 1), np.zeros(horizon)
+    return nothing, nothing, np.where(t % 97 == 0, _signs(rng, horizon), 0.0)
+
+
+def _bursts(horizon: int, rng: Generator) -> Table:
+    bad = np.arange(horizon) % 200 >= 180
+    return np.where(bad, -1.0, 0.25), np.zeros(horizon), np.zeros(horizon)
+
+
+def _switches(horizon: int, rng: Generator) -> Table:
+    block = np.arange(horizon) // max(isqrt(horizon), 1)
+    return np.where(block % 2 == 0, 1.0, -1.0), np.zeros(horizon), np.zeros(horizon)
+
+
+def _period(horizon: int, rng: Generator) -> Table:
+    signs = _signs(rng, 32)[np.arange(horizon) % 32]
+    return 0.7 * signs, np.full(horizon, 0.3), np.zeros(horizon)
+
+
+def _storm(horizon: int, rng: Generator) -> Table:
+    on = (np.arange(horizon) >= horizon // 2).astype(float)
+    return 0.6 * on * _signs(rng, horizon), 0.4 * on, np.zeros(horizon)
+
+
+def _alternating(horizon: int, rng: Generator) -> Table:
+    signs = np.where(np.arange(horizon) % 2 == 0, 0.8, -0.8)
+    return np.full(horizon, 0.2), np.zeros(horizon), signs
+
+
+def _late(horizon: int, rng: Generator) -> Table:
+    on = (np.arange(horizon) >= horizon - max(horizon // 10, 1)).astype(float)
+    return on, np.zeros(horizon), np.zeros(horizon)
+
+
+def _growing(horizon: int, rng: Generator) -> Table:
+    size = np.arange(1, horizon + 1) / horizon
+    return 0.6 * size * _signs(rng, horizon), 0.4 * size, np.zeros(horizon)
+
+
+def _shrinking(horizon: int, rng: Generator) -> Table:
+    size = np.arange(horizon, 0, -1) / horizon
+    return 0.6 * size * _signs(rng, horizon), 0.4 * size, np.zeros(horizon)
+
+
+def _signs_only(horizon: int, rng: Generator) -> Table:
+    return _signs(rng, horizon), np.zeros(horizon), np.zeros(horizon)
+
+
+def _walk(horizon: int, rng: Generator) -> Table:
+    """A random walk of steps 1/50 between two walls, at which it is folded back."""
+    path: Array = np.cumsum(0.02 * _signs(rng, horizon))
+    folded: Array = np.abs((path - 0.75) % 3.0 - 1.5) - 0.75
+    return np.zeros(horizon), np.zeros(horizon), folded
+
+
+class Kind(NamedTuple):
+    """One way to mislead."""
+
+    words: str
+    table: Callable[[int, Generator], Table]
+    height: float = 0.0
+    """The most of the bowl, 0 where the losses are linear."""
+
+
+KINDS = {
+    "spikes": Kind("a bowl, and one round in 97 has a constant of 1 or -1", _spikes, 1.0),
+    "bursts": Kind("linear, with 20 rounds of the opposite direction in every 200", _bursts),
+    "switches": Kind("linear, the direction turns round every sqrt(T) rounds", _switches),
+    "period": Kind("linear, with a pattern of signs that comes back every 32 rounds", _period),
+    "storm": Kind("nothing in the first half, then random and linear", _storm),
+    "alternating": Kind("linear, and a constant of 0.8 and -0.8 in turn", _alternating),
+    "late": Kind("nothing, then linear in the last tenth", _late),
+    "growing": Kind("random and linear, larger and larger", _growing),
+    "shrinking": Kind("random and linear, smaller and smaller", _shrinking),
+    "signs": Kind("one direction with a random sign each round: nothing to foresee", _signs_only),
+    "walk": Kind("a bowl, with a constant that walks at random", _walk, 0.5),
+}
+
+
+class Hostile(Environment):
+    """Losses that mislead, of a kind and for a horizon.
+
+    The kinds are `dikin.environments.hostile.KINDS`, each with its words.
+
+    >>> from dikin import Ball
+    >>> Hostile(Ball(2), "spikes", horizon=1000, seed=1).loss_range
+    (-1.0, 2.0)
+    """
+
+    tallies = 3
+
+    def __init__(self, domain: Domain, kind: str, horizon: int, seed: int | None = None) -> None:
+        super().__init__(domain, seed)
+        if kind not in KINDS:
+            raise UnknownKindError(
+                f"no hostile game is called {kind!r}.{did_you_mean(str(kind), KINDS)} "
+                f"There are {', '.join(KINDS)}"
+            )
+        self.horizon = whole(horizon, "horizon", 1, "the table of losses depends on it")
+        self.name = kind
+        a, b, w = self._direction(), self._direction(), self._inner_point(0.8)
+        w = (w - domain.center.ravel()) / domain.radius
+        far, height = 1.0 + float(np.linalg.norm(w)), KINDS[kind].height
+        omega = 2 * height / far**2
+        alpha, gamma, kappa = KINDS[kind].table(self.horizon, self._setup)
+        slopes = np.linalg.norm(np.outer(alpha, a) + np.outer(gamma, b), axis=1)
+        self.loss_range = (float((kappa - slopes).min()), float((kappa + slopes).max()) + height)
+        self.smoothness = omega / domain.radius**2
+        self.lipschitz = (float(slopes.max()) + omega * far) / domain.radius
+        self.world: HostileWorld = HostileWorld(
+            domain.center.ravel(),
+            domain.radius,
+            a,
+            b,
+            w,
+            np.stack([alpha, gamma, kappa], axis=1),
+            omega,
+        )
+
+    def best(self) -> tuple[Array, float]:
+        domain, world = self.domain, self.world
+        slope = self.total(1) * world.a + self.total(2) * world.b
+        v = world.w if world.omega > 0 else least_linear(domain, slope) / domain.radius
+        point = domain.center + domain.radius * v.reshape(domain.point_shape)
+        return point, float(slope @ v) + self.total(3)
+
+    @classmethod
+    def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
+        for kind in ("period", "walk"):
+            yield cls(domain, kind, 150, seed)
+
+
+class HostileWorld(NamedTuple):
+    """The losses themselves; all chance is in the table."""
+
+    center: Array
+    radius: float
+    a: Array
+    b: Array
+    w: Array
+    table: Array
+    omega: float
+
+    def value(self, round: int, chance: float, x: Array) -> float:
+        row = (round - 1) % self.table.shape[0]
+        one, two, square = hostile_sums(x, self.center, self.radius, self.a, self.b, self.w)
+        linear = self.table[row, 0] * one + self.table[row, 1] * two
+        value: float = linear + self.table[row, 2] + 0.5 * self.omega * square
+        return value
+
+    def gradient(self, round: int, chance: float, x: Array) -> Array:
+        alpha, gamma, _ = self.table[(round - 1) % self.table.shape[0]]
+        bowl = self.omega * ((x - self.center) / self.radius - self.w)
+        return np.asarray((alpha * self.a + gamma * self.b + bowl) / self.radius)
+
+    def bend(self, round: int) -> float:
+        return self.omega / (self.radius * self.radius)
+
+    def tally(self, round: int, chance: float, sums: Array) -> None:
+        row = (round - 1) % self.table.shape[0]
+        for column in range(3):
+            add(sums, 1 + column, self.table[row, column])
+
+
+@reordered
+def hostile_sums(
+    x: Array, center: Array, radius: float, a: Array, b: Array, w: Array
+) -> tuple[float, float, float]:
+    """a.v, b.v and |v - w|^2 for v = (x - center)/radius."""
+    one = two = square = 0.0
+    for i in range(x.size):
+        v = (x[i] - center[i]) / radius
+        one += a[i] * v
+        two += b[i] * v
+        square += (v - w[i]) * (v - w[i])
+    return one, two, square

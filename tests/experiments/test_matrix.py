@@ -1,0 +1,211 @@
+"""Marks that mean what they say: Holm's correction, certificates above regrets, ratios, files."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import isnan, nan
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import ttest_ind, ttest_rel
+
+from dikin.errors import CheckFailedError
+from dikin.experiments import holm, matrix, matrix_figure
+from dikin.experiments.compare import refuse_broken_certificates
+from dikin.experiments.holm import paired_p, rejected, welch_p
+from dikin.experiments.matrix import Cell, Matrix, half_interval, p_value
+from dikin.experiments.scenarios import SCENARIOS
+from dikin.feedback import Feedback
+from dikin.streams import stream
+
+
+def cell(learner: str, regrets: list[float], **changes: Any) -> Cell:
+    made = Cell(learner, "zero", "VALUE", 100, tuple(range(len(regrets))), tuple(regrets))
+    return replace(made, certificates=(nan,) * len(regrets), seconds=1.0, group="smooth", **changes)
+
+
+# --- Holm -----------------------------------------------------------------------------------------
+
+
+def adjusted(p_values: list[float]) -> list[float]:
+    """Holm's adjusted p-values, word for word: max over j <= k of min(1, (m - j + 1) p_(j))."""
+    m = len(p_values)
+    ordered = sorted(range(m), key=lambda i: p_values[i])
+    found = [0.0] * m
+    for k, index in enumerate(ordered, start=1):
+        found[index] = max(
+            min(1.0, (m - j + 1) * p_values[ordered[j - 1]]) for j in range(1, k + 1)
+        )
+    return found
+
+
+def test_holm_rejects_what_the_adjusted_p_values_reject() -> None:
+    rng = stream(0, "p-values")
+    for _ in range(200):
+        count = int(rng.integers(1, 30))
+        p = (rng.random(count) ** 4).tolist()
+        assert rejected(p) == [value <= holm.LEVEL for value in adjusted(p)]
+    assert rejected([]) == []
+    # Textbook steps: 0.01 <= 0.05/4, 0.015 <= 0.05/3, 0.03 > 0.05/2 ends it.
+    assert rejected([0.04, 0.01, 0.03, 0.015]) == [False, True, False, True]
+
+
+def uncorrected(p_values: list[float]) -> list[bool]:
+    return [p <= holm.LEVEL for p in p_values]
+
+
+def wrong_families(method: Any) -> int:
+    """Of 400 families of 50 true hypotheses, those with any rejection."""
+    rng = stream(0, "families")
+    return sum(any(method(rng.random(50).tolist())) for _ in range(400))
+
+
+def test_all_statements_of_a_page_are_right_with_odds_of_95_percent() -> None:
+    """At most 20 of 400 expected; 6 standard deviations more, 46, fails once in 10^8 seeds."""
+    assert wrong_families(rejected) <= 46
+    assert wrong_families(uncorrected) > 300, "without the correction it would be noticed"
+
+
+def test_p_values_are_students_and_welchs() -> None:
+    rng = stream(0, "samples")
+    for _ in range(20):
+        one, two = rng.standard_normal(9).tolist(), (rng.standard_normal(9) + 0.5).tolist()
+        other = (3 * rng.standard_normal(4)).tolist()
+        assert paired_p(one, two) == pytest.approx(ttest_rel(one, two).pvalue, rel=1e-9)
+        welch = ttest_ind(one, other, equal_var=False).pvalue
+        assert welch_p(one, other) == pytest.approx(welch, rel=1e-9)
+    assert paired_p([1.0, 2.0], [1.0, 2.0]) == 1.0
+    assert paired_p([1.0, 2.0], [2.0, 3.0]) == 0.0
+    assert welch_p([1.0, 1.0], [1.0, 1.0, 1.0]) == 1.0
+    assert welch_p([1.0, 1.0], [2.0, 2.0, 2.0]) == 0.0
+
+
+def test_chance_alone_distinguishes_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two learners with the same law in every scenario: single tests find winners, the page none.
+
+    Odds of a false alarm at the level of 5 %; the seed is fixed.
+    """
+    rng = stream(1, "chance")
+    cells = [
+        cell(learner, (100 + 10 * rng.standard_normal(8)).tolist(), scenario=name)
+        for name in SCENARIOS
+        for learner in "ABCD"
+    ]
+    table = Matrix(tuple(cells))
+    assert len(table.p_values) == 3 * len(SCENARIOS)
+    assert {table.mark(c) for c in cells} == {"best", "tie"}
+    monkeypatch.setattr(matrix, "rejected", uncorrected)
+    assert "" in {Matrix(tuple(cells)).mark(c) for c in cells}, "single tests do find winners"
+
+
+def test_every_printed_comparison_is_in_the_family() -> None:
+    """Each against the best of all, the best of this library, and the best that is sound."""
+    theirs = cell("Z", [5.0, 6.0, 5.5], package="cma")
+    unsound = cell("A", [7.0, 8.0, 7.5], broken=("curvature",))
+    sound, other = cell("B", [9.0, 9.5, 9.2]), cell("C", [9.0, 9.9, 9.0])
+    table = Matrix((theirs, unsound, sound, other))
+    pairs = {(one, two) for _, one, two in table.p_values}
+    against_z, against_a = {("A", "Z"), ("B", "Z"), ("C", "Z")}, {("A", "B"), ("A", "C")}
+    assert pairs == against_z | against_a | {("B", "C")}
+
+
+# --- marks ----------------------------------------------------------------------------------------
+
+
+def test_the_best_is_marked_and_those_not_distinguished() -> None:
+    best = cell("A", [10.0, 12.0, 11.0, 13.0])
+    near = cell("B", [12.0, 10.0, 13.0, 12.0])
+    paired = cell("C", [10.6, 12.5, 11.4, 13.5])  # close, and worse in every single game
+    seer = cell("D", [1.0, 1.0, 1.0, 1.0], feedback=Feedback.PAIR.name)
+    absent = Cell("E", "zero", "VALUE", 100, left_out="no")
+    table = Matrix((best, near, paired, seer, absent))
+    assert [table.mark(c) for c in table.cells] == ["best", "tie", "", "", ""]
+    assert table.level(table.ranked("zero")) == [best, near]
+    assert table.ratio(paired) == pytest.approx(12.0 / 11.5)
+    assert table.learners() == ["A", "B", "C", "D"]  # those that see more last
+    assert list(table.absent()) == ["E no"]
+
+
+def test_another_package_wins_if_it_does_and_ratios_are_to_this_library() -> None:
+    ours, theirs = cell("A", [10.0, 12.0, 11.0]), cell("Z", [5.0, 6.0, 5.5], package="cma")
+    table = Matrix((ours, theirs))
+    assert [table.mark(c) for c in table.cells] == ["", "best"]
+    assert [table.ratio(c) for c in table.cells] == [1.0, 0.5]
+    assert table.learners() == ["A", "Z"]
+
+
+def test_games_of_other_seeds_are_compared_by_welch() -> None:
+    many = cell("A", [10.0, 12.0, 11.0, 13.0, 9.0, 12.0, 11.0, 10.0])
+    few = cell("B", [16.0, 17.0, 16.5])
+    assert p_value(few, many) == pytest.approx(welch_p(few.regrets, many.regrets))
+    assert Matrix((few, many)).distinguished(few, many)
+    near = cell("B", [11.0, 14.0, 12.0])
+    assert not Matrix((near, many)).distinguished(near, many)
+    single = cell("B", [30.0])
+    assert not Matrix((single, many)).distinguished(single, many), "one game distinguishes nobody"
+    assert Matrix((single, many)).p_values == {}
+
+
+def test_the_interval_is_students() -> None:
+    # t(0.975, 3) = 3.1824; the standard deviation of 1, 2, 3, 4 is sqrt(5/3).
+    assert half_interval([1.0, 2.0, 3.0, 4.0]) == pytest.approx(3.182446 * (5 / 3) ** 0.5 / 2)
+    assert isnan(half_interval([1.0]))
+
+
+def test_a_regret_of_nothing_does_not_make_the_others_infinite() -> None:
+    table = Matrix((cell("A", [-5.0, -4.0]), cell("B", [30.0, 31.0])))
+    assert table.ratio(table.cells[1]) == 30.5
+    assert table.ratio(table.cells[0]) == 1.0
+
+
+# --- certificates ---------------------------------------------------------------------------------
+
+
+def test_a_regret_above_its_certificate_is_said_loudly() -> None:
+    """Means of 10, 12, 11, 13: 11.5 with a standard error of 0.645."""
+    regrets = [10.0, 12.0, 11.0, 13.0]
+    low = replace(cell("A", regrets), certificates=(9.5, 9.4, 9.6, 9.5))
+    near = replace(low, certificates=(9.6, 9.7, 9.6, 9.7))
+    assert low.exceeds
+    assert not near.exceeds
+    with pytest.raises(CheckFailedError, match=r"A in zero: mean regret 11\.5, .*certificate 9\.5"):
+        refuse_broken_certificates(Matrix((low,)))
+    for harmless in (
+        near,
+        replace(low, broken=("smoothness",)),
+        replace(low, moving=True),
+        replace(low, certificates=(nan,) * 4),
+    ):
+        refuse_broken_certificates(Matrix((harmless,)))
+
+
+def test_files_give_back_what_was_measured(tmp_path: Path) -> None:
+    cells = (
+        cell("A", [10.0, 12.5], broken=("curvature", "smoothness"), fused=True),
+        replace(cell("B", [1.0, 2.0], package="cma", moving=True), certificates=(20.0, 22.0)),
+        Cell("C", "zero", "PAIR", 100, left_out="not here", group="smooth"),
+    )
+    matrix.write(Matrix(cells), tmp_path)
+    again = matrix.read(tmp_path).cells
+    assert repr(again) == repr(cells)  # NaN is not equal to itself
+    assert again[1].certificate == 21.0
+    text = (tmp_path / "compare.csv").read_text()
+    assert "21.0000" in text
+    assert "moving" in text
+
+
+# --- the figure -----------------------------------------------------------------------------------
+
+
+def test_groups_share_rows_of_readable_width(tmp_path: Path) -> None:
+    cells = [cell(n, [10.0, 11.0], scenario=s.name) for s in SCENARIOS.values() for n in ("A", "B")]
+    table = Matrix(tuple(replace(c, group=SCENARIOS[c.scenario].group) for c in cells))
+    rows = matrix_figure.arranged(table)
+    assert [name for row in rows for _, names in row for name in names] == list(SCENARIOS)
+    assert len(rows) == 2
+    assert all(sum(len(names) for _, names in row) <= matrix_figure.WIDEST for row in rows)
+    matrix_figure.draw(table, tmp_path / "figure.png")
+    pixels = np.frombuffer((tmp_path / "figure.png").read_bytes()[16:24], dtype=">u4")
+    assert 1000 < pixels[0] < 2500
