@@ -26,7 +26,7 @@ HORIZON = 400
 
 
 def learner(name: str) -> Competitor:
-    return find_competitors([name.lower()], external=True)[name]
+    return find_competitors([name.lower().partition("(")[0]], external=True)[name]
 
 
 def run(out: Path, *options: str) -> Any:

@@ -151,6 +151,14 @@ class Environment(ABC):
         self.rounds, self.sums[:] = round, sums
         return float(self.world.bend(round))
 
+    def constants(self, equal_sides: bool) -> dict[str, float]:
+        """Smoothness and Lipschitz constant, by name, for the lengths that a learner measures.
+
+        Where sides are made equal first, lengths are at least the plain ones: so the plain
+        constants are right there too, and an environment may know smaller ones.
+        """
+        return {"smoothness": self.smoothness, "lipschitz": self.lipschitz}
+
     def curvature(self, round: int) -> float:
         """sigma_t, for t = 1, 2, ..."""
         return float(self.world.bend(round))

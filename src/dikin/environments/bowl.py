@@ -96,6 +96,20 @@ class Bowls(Environment):
         square = min(float(weights @ far.lengths**2), self.smoothness * far.distance**2)
         self.loss_range = (0.0, square / 2)
 
+    def constants(self, equal_sides: bool) -> dict[str, float]:
+        plain = super().constants(equal_sides)
+        if not equal_sides:
+            return plain
+        geometry = self.domain.equal_sided(self.domain.radius)
+        axes = np.stack([geometry.outward(e).ravel() for e in np.eye(geometry.size)])
+        hessian = (axes * self.world.weights) @ axes.T / geometry.longest**2
+        smoothness = float(np.linalg.eigvalsh(hessian)[-1])
+        steep = smoothness * 2.0 * self.domain.radius * geometry.longest  # times the diameter
+        return {
+            "smoothness": min(plain["smoothness"], smoothness),
+            "lipschitz": min(plain["lipschitz"], steep),
+        }
+
     def best(self) -> tuple[Array, float]:
         world, played = self.world, max(self.rounds, 1)
         cosines, sines, squares = self.total(1), self.total(2), self.total(3)

@@ -65,6 +65,9 @@ class Shifted(Environment):
     def offers(self) -> set[Feedback]:
         return self.environment.offers
 
+    def constants(self, equal_sides: bool) -> dict[str, float]:
+        return self.environment.constants(equal_sides)
+
     def best(self) -> tuple[Array, float]:
         self.environment.rounds = self.rounds
         point, total = self.environment.best()

@@ -132,6 +132,7 @@ def enter(competitor: Competitor, scenario: Scenario, horizon: int, seed: int) -
 def _arguments(cls: type[Learner], world: Environment, told: Told, seed: int) -> dict[str, Any]:
     """The arguments of a constructor besides the domain, by name."""
     given: dict[str, Any] = {}
+    true = {n: c for n, c in world.constants(cls.equal_sides).items() if n not in told.chosen}
     for name, parameter in [*inspect.signature(cls).parameters.items()][1:]:
         optional = parameter.default is not parameter.empty
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
@@ -143,7 +144,7 @@ def _arguments(cls: type[Learner], world: Environment, told: Told, seed: int) ->
         elif optional and (name in told.chosen or name in WITHHELD):
             continue
         elif name in told.constants:
-            given[name] = told.constants[name]
+            given[name] = true.get(name, told.constants[name])
         elif not optional:
             raise LeftOutError(f"asks for {name!r}, which no game of compare declares")
     if "smoothness" in given and "curvature" in given:
@@ -154,9 +155,9 @@ def _arguments(cls: type[Learner], world: Environment, told: Told, seed: int) ->
 def _broken(learner: Learner, world: Environment, chosen: Iterable[str]) -> tuple[str, ...]:
     """What a learner assumes and a game does not keep."""
     found = set(chosen)
-    for name in ("smoothness", "lipschitz"):
+    for name, true in world.constants(learner.equal_sides).items():
         assumed = getattr(learner, name, None)
-        if assumed is not None and not getattr(world, name) <= assumed * (1 + 1e-9):
+        if assumed is not None and not true <= assumed * (1 + 1e-9):
             found.add(name)
     # A learner that believes in no curvature at all is one for linear losses.
     if learner.curvature_limit[0] == 0.0 and world.smoothness > 0.0:

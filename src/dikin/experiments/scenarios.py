@@ -250,6 +250,7 @@ DRIFT = (
         "a bowl whose minimum moves slowly",
         "a bowl whose minimum goes round once, noise of 2.5 % of its range, disc",
         lambda horizon, seed: _noisy(Circling(DISC, horizon, seed, depth=DEEP), 0.025),
+        told=False,  # curvature that is told holds a learner where the minimum was
         moving=True,
     ),
     Scenario(
@@ -260,6 +261,7 @@ DRIFT = (
         lambda horizon, seed: _noisy(
             Jumping(DISC, max(1, round(MEMORY * horizon)), seed, depth=DEEP), 0.025
         ),
+        told=False,
         moving=True,
     ),
     Scenario(

@@ -79,6 +79,8 @@ class Learner(ABC):
     feedback: ClassVar[Feedback] = Feedback.VALUE
     measures_range: ClassVar[bool] = False
     """Whether the learner itself finds a range that is not known, without being begun anew."""
+    equal_sides: ClassVar[bool] = False
+    """Whether lengths are measured after unequal sides of the domain were made equal."""
     restarts = 0
     """How often a range that was not known had to be widened."""
 

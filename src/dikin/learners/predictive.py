@@ -231,6 +231,7 @@ class Predictive(Learner):
     """
 
     measures_range = True
+    equal_sides = True
 
     def __init__(
         self,
