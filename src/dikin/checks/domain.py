@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable
-from math import isfinite, sqrt
+from math import isfinite, log, sqrt
 from typing import Any
 
 import numpy as np
@@ -226,6 +226,34 @@ def check_exact_support_is_reached(domain: Domain, rng: Generator) -> None:
         bound, most = domain.support(direction), _farthest(domain, direction)
         if not bound <= most + 1e-6 * domain.radius * float(np.linalg.norm(direction)):
             fail(domain, f"along {direction} the support is {bound:.9g}, reached is {most:.9g}")
+
+
+def check_rise_bounds_the_barrier_of_a_shrunk_set(domain: Domain, rng: Generator) -> None:
+    """psi((1 - e) v) - psi(0) <= rise(e) <= nu ln(1/e) for every v of the set and e in (0, 1].
+
+    psi is convex, so that points far from the centre show most. v is known to 1e-11.
+    """
+    least = domain.barrier(np.zeros(domain.dim))
+    ends = [*boundary(domain, rng), *corners(domain, rng)]
+    for share in (1.0, 0.5, 0.1, 1e-3, 1e-6):
+        bound, most = domain.rise(share), domain.nu * log(1 / share)
+        if not bound <= most + DIGITS * (1 + most):
+            fail(domain, f"rise({share:g}) is {bound:.9g}, more than nu ln(1/e) = {most:.9g}")
+        for end in ends:
+            rise = domain.barrier((1 - share) * end) - least
+            if not rise <= bound + 1e-4 * share + DIGITS * (1 + abs(least) + most):
+                fail(domain, f"psi rises by {rise:.9g} to {share:g} from {end}, not {bound:.9g}")
+
+
+def check_symmetry_turns_the_set_into_itself(domain: Domain, rng: Generator) -> None:
+    """-s v belongs to the set for every v of it, 0 < s <= 1; v is known to 1e-11."""
+    s = domain.symmetry
+    if not 0 < s <= 1:
+        fail(domain, f"the symmetry is {s:.9g}, wanted a number in (0, 1]")
+    for end in (*boundary(domain, rng), *corners(domain, rng)):
+        gauge = domain.gauge(-s * end)
+        if not gauge <= 1 + DIGITS:
+            fail(domain, f"{-s:.9g} times the boundary point {end} has the gauge {gauge:.9g}")
 
 
 def _slopes(domain: Domain, rng: Generator) -> Array:

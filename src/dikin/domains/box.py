@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import inf, sqrt
+from math import inf, log, sqrt
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -89,6 +89,13 @@ class Box(Domain):
 
     def support(self, direction: Array) -> float:
         return float(self.half @ np.abs(direction))
+
+    def rise(self, share: float) -> float:
+        return -self.dim * log(share * (2.0 - share))  # in the corners
+
+    @property
+    def symmetry(self) -> float:
+        return 1.0
 
     def geometry(self, scale: float) -> Geometry:
         return BoxGeometry(self.half / scale)

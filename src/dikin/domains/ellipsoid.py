@@ -100,6 +100,13 @@ class Ellipsoid(Domain):
     def support(self, direction: Array) -> float:
         return float(np.linalg.norm((direction @ self.axes) * self.semi))
 
+    def rise(self, share: float) -> float:
+        return -log(share * (2.0 - share))  # everywhere on the boundary
+
+    @property
+    def symmetry(self) -> float:
+        return 1.0
+
     def geometry(self, scale: float) -> Geometry:
         axes = None if self._diagonal else self.axes
         return EllipsoidGeometry((scale / self.semi) ** 2, axes)

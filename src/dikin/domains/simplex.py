@@ -1,11 +1,14 @@
-"""Probability simplex {x in R^n : x >= 0, sum x = 1}, d = n - 1.   Barrier -sum ln x_i, nu = n."""
+"""Probability simplex {x in R^n : x >= 0, sum x = 1}, d = n - 1.   Barrier -sum ln x_i.
+
+nu = n - 1: in the plane |grad psi|*^2 = min_m sum_i x_i^2 (m - 1/x_i)^2 = n - 1/sum_i x_i^2.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from math import inf, sqrt
+from math import inf, log, sqrt
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -30,7 +33,7 @@ class Simplex(Domain):
     def __init__(self, n: int) -> None:
         self.n = whole(n, "n", 2, "a single probability is always 1: there is nothing to choose")
         self.dim = self.n - 1
-        self.nu = float(self.n)
+        self.nu = self.n - 1.0
         self.point_shape = (self.n,)
         self.center = np.full(self.n, 1 / self.n)
         self.center.setflags(write=False)
@@ -70,6 +73,14 @@ class Simplex(Domain):
     def support(self, direction: Array) -> float:
         return float(self.outward(direction).max())  # whose entries add up to zero
 
+    def rise(self, share: float) -> float:
+        # In the corners, where all entries but one are share/n.
+        return -(self.n - 1) * log(share) - log(self.n * (1.0 - share) + share)
+
+    @property
+    def symmetry(self) -> float:
+        return 1.0 / (self.n - 1)  # from a corner to the middle of the face opposite
+
     def geometry(self, scale: float) -> Geometry:
         return SimplexGeometry(self.n, scale)
 
@@ -98,7 +109,7 @@ class SimplexGeometry(ClosedGeometry):
     """
 
     def __init__(self, n: int, scale: float) -> None:
-        self.size, self.dim, self.nu, self.scale = n, n - 1, float(n), scale
+        self.size, self.dim, self.nu, self.scale = n, n - 1, n - 1.0, scale
 
     def start(self) -> Place:
         return np.zeros(self.size), np.full(self.size, 1 / self.size), 0.0

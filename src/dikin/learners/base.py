@@ -40,6 +40,7 @@ from dikin.errors import (
 )
 from dikin.feedback import Feedback
 from dikin.learners.player import Machine
+from dikin.theory.certificate import Part
 from dikin.units import LossRange, Units
 
 ROUNDING = 1e-9
@@ -197,9 +198,9 @@ class Learner(ABC):
         """The losses that may be told."""
         return self.units.loss_range
 
-    def _share(self, rounds: int) -> float:
-        """A bound on the regret of its rounds as a part of a game of T rounds: affine in ln T."""
-        return nan
+    def _part(self) -> Part | None:
+        """Its rounds as a part of a longer game, if a bound on their regret is known."""
+        return None
 
     def machine(self) -> Machine | None:
         """The parts for the compiled loop; None where there is none, or with queries open."""
