@@ -24,7 +24,7 @@ from dikin.domains.base import (
 )
 from dikin.domains.normal import interval_moments
 from dikin.domains.roots import boundary_gaps, first_gap, next_gap
-from dikin.domains.sums import dot, kick, place, rises, step
+from dikin.domains.sums import dot, kick, place, step
 from dikin.errors import EmptyDomainError, FlatDomainError, ShapeError
 from dikin.kernel import compiled, reordered
 
@@ -145,7 +145,7 @@ class BoxGeometry(ClosedGeometry):
         return displacement
 
     def kernel(self) -> BoxKernel:
-        return BoxKernel(self.size, 2 * self.size, self.size, self.half)
+        return BoxKernel(self.size, 2 * self.size, self.size + 2, self.half)
 
     def pack(self, place: Place) -> Array:
         return np.concatenate(place)
@@ -155,7 +155,7 @@ class BoxGeometry(ClosedGeometry):
 
 
 class BoxKernel(NamedTuple):
-    """state = (u, slack); work = the square roots of H."""
+    """state = (u, slack); work = (the square roots of H, y.(root s), |y|^2)."""
 
     size: int
     states: int
@@ -168,8 +168,10 @@ class BoxKernel(NamedTuple):
     def aim(
         self, linear: Array, state: Array, kappa: float, shift: float, noise: Array, work: Array
     ) -> tuple[float, float]:
-        box_roots(self.half, state[self.size :], kappa, shift, work)
-        return dot(noise, noise), inverse_squares(work)
+        n = self.size
+        box_roots(self.half, state[n:], kappa, shift, work)
+        square, trace, work[n], work[n + 1] = diagonal_sums(state[:n], noise, work[:n])
+        return square, trace
 
     def point(
         self, linear: Array, state: Array, work: Array, noise: Array, scale: float, u: Array
@@ -180,9 +182,8 @@ class BoxKernel(NamedTuple):
     def recoil(
         self, state: Array, work: Array, noise: Array, scale: float, damping: float, linear: Array
     ) -> tuple[float, float]:
-        rise, square = rises(state[: self.size], noise, work)
         kick(state, noise, work, scale, damping, linear)
-        return scale * rise, square
+        return scale * work[self.size], work[self.size + 1]
 
     def outward(self, u: Array, center: Array, radius: float, x: Array) -> None:
         place(u, center, radius, x)
@@ -215,12 +216,15 @@ def box_roots(half: Array, slack: Array, kappa: float, shift: float, work: Array
 
 
 @reordered
-def inverse_squares(root: Array) -> float:
-    """The sum of 1/root^2."""
-    total = 0.0
+def diagonal_sums(y: Array, s: Array, root: Array) -> tuple[float, float, float, float]:
+    """s.s, the sum of 1/root^2, y.(root s) and y.y in one pass."""
+    square = trace = rise = length = 0.0
     for i in range(root.size):
-        total += 1.0 / (root[i] * root[i])
-    return total
+        square += s[i] * s[i]
+        trace += 1.0 / (root[i] * root[i])
+        rise += y[i] * s[i] * root[i]
+        length += y[i] * y[i]
+    return square, trace, rise, length
 
 
 @dataclass(slots=True)
