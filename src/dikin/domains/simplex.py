@@ -21,6 +21,11 @@ PLANE_TOLERANCE = 1e-9
 """How far from one the entries of a probability vector may add up to."""
 
 
+STEEP = 1e-4
+"""Of noise that is this close to the normal of the plane, little is left after projecting it, and
+rounding has put some of that beside the plane: it is projected once more."""
+
+
 class Simplex(Domain):
     """Probability vectors of `n` entries.
 
@@ -201,11 +206,15 @@ class SimplexKernel(NamedTuple):
         n = self.size
         x = state[n : 2 * n]
         plane_roots(x, self.scale, kappa, shift, work)
-        most, rest, squares, along = plane_sums(work, noise)
-        part = along / (most + rest)
-        for i in range(n):
-            noise[i] -= part / work[i]
-        return dot(noise, noise), plane_trace(most, rest, squares)
+        most, rest, squares = plane_sums(work)
+        before = square = dot(noise, noise)
+        for turn in range(2):
+            if turn == 0 or square < STEEP * before:
+                part = along_normal(work, noise) / (most + rest)
+                for i in range(n):
+                    noise[i] -= part / work[i]
+                square = dot(noise, noise)
+        return square, plane_trace(most, rest, squares)
 
     def point(
         self, linear: Array, state: Array, work: Array, noise: Array, scale: float, u: Array
@@ -266,17 +275,25 @@ def plane_roots(x: Array, scale: float, kappa: float, shift: float, work: Array)
 
 
 @reordered
-def plane_sums(root: Array, noise: Array) -> tuple[float, float, float, float]:
-    """The largest 1/D, sums of the others and of their squares; the sum of noise/sqrt(D)."""
-    most = rest = squares = along = 0.0
+def along_normal(root: Array, noise: Array) -> float:
+    """The sum of noise/sqrt(D)."""
+    along = 0.0
+    for i in range(root.size):
+        along += noise[i] / root[i]
+    return along
+
+
+@reordered
+def plane_sums(root: Array) -> tuple[float, float, float]:
+    """The largest 1/D, and sums of the others and of their squares."""
+    most = rest = squares = 0.0
     for i in range(root.size):
         inverse = 1.0 / (root[i] * root[i])
         other = min(most, inverse)
         most = max(most, inverse)
         rest += other
         squares += other * other
-        along += noise[i] / root[i]
-    return most, rest, squares, along
+    return most, rest, squares
 
 
 @compiled
@@ -317,7 +334,10 @@ class PlaneFrame:
 
     def aim(self, noise: Array) -> LinearAim:
         normal = 1 / self.root
-        s = noise - normal * (float(normal @ noise) / float(normal @ normal))
+        length = float(normal @ normal)
+        s = noise - normal * (float(normal @ noise) / length)
+        if s @ s < STEEP * (noise @ noise):
+            s = s - normal * (float(normal @ s) / length)
         return LinearAim.at(self, s)
 
     def spread(self, s: Array) -> Array:

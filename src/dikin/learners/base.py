@@ -176,8 +176,7 @@ class Learner(ABC):
         Half-way between two points at the distance D a sigma-strongly convex loss lies by
         sigma D^2/8 below its mean there, and cannot lie below the range.
         """
-        low, high = self.units.loss_range
-        limit = 8.0 * (high - low) / self.domain.diameter**2
+        limit = 8.0 * (2.0 * self.units.loss_scale) / self.domain.diameter**2
         return limit, "8 (high - low)/D^2: no loss within loss_range on a set that wide has more"
 
     def _form(self) -> Geometry:

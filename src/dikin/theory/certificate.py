@@ -21,9 +21,8 @@ loop can run the very same source.
 from __future__ import annotations
 
 from math import sqrt
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
-from dikin.domains.base import Domain
 from dikin.kernel import compiled
 
 RANGE = 2.0
@@ -53,6 +52,17 @@ def comparator_share(rounds: int, fall: float, price: float) -> float:
     return min(1.0, price / (fall * rounds)) if rounds else 1.0
 
 
+class Shape(Protocol):
+    """What is asked of a domain."""
+
+    nu: float
+
+    @property
+    def symmetry(self) -> float: ...
+
+    def rise(self, share: float) -> float: ...
+
+
 class Account(NamedTuple):
     """What a learner's rounds came to: all of the certificate that does not depend on e."""
 
@@ -64,7 +74,7 @@ class Account(NamedTuple):
     stiff: float
     """kappa/eta_{T+1}."""
 
-    def bound(self, domain: Domain, share: float, fall: float) -> float:
+    def bound(self, domain: Shape, share: float, fall: float) -> float:
         """C_T at the share e, for losses with f(0) - f(u) <= fall."""
         moved = fall * share * self.rounds + self.stiff * domain.rise(share)
         return moved + 0.5 * (1.0 - share) ** 2 * self.held + self.spent
@@ -79,7 +89,7 @@ class Part(NamedTuple):
     scale: float
     """B: half the range of the losses."""
 
-    def bound(self, domain: Domain, rounds: int, varies: float) -> float:
+    def bound(self, domain: Shape, rounds: int, varies: float) -> float:
         """C_T for a game of so many rounds, of which these are some, where losses vary so much."""
         fall = varies / (self.scale * (1.0 + domain.symmetry))
         price = self.schedule.kappa * domain.nu / self.schedule.typical(rounds)
