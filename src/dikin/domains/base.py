@@ -349,22 +349,13 @@ class Domain(ABC):
         return sqrt(direction @ direction) * self.radius
 
     def rise(self, share: float) -> float:
-        """At least the maximum of psi((1 - share) v) - psi(0) over the chart vectors v of the set.
-
-        nu ln(1/share) for every barrier (Nesterov, Introductory Lectures on Convex Optimization,
-        Theorem 4.2.4).
-        """
-        return self.nu * log(1.0 / share)
+        """At least the maximum of psi((1 - share) v) - psi(0) over the vectors v of the set."""
+        return self.nu * log(1.0 / share)  # docs/mathematics.md, 5.1
 
     @property
     def symmetry(self) -> float:
-        """An s such that -s v belongs to the set for all of its chart vectors v: 1 for a ball.
-
-        Every set lies between two ellipsoids around its analytic centre, one nu + 2 sqrt(nu) times
-        as large as the other (Nesterov, Introductory Lectures on Convex Optimization, Theorem
-        4.2.6).
-        """
-        return 1.0 / (self.nu + 2.0 * sqrt(self.nu))
+        """An s such that -s v belongs to the set for all of its chart vectors v: 1 for a ball."""
+        return 1.0 / (self.nu + 2.0 * sqrt(self.nu))  # by the ellipsoids of `dikin_extent`
 
     def spec(self) -> dict[str, Any]:
         """Plain numbers from which `dikin.registry.domain_from_spec` builds an equal domain."""

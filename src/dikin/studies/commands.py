@@ -104,8 +104,8 @@ def run(
                                                  "client": "host:71", "asked": "2031-..."}]}
       {"show": {}}                              {"study": "prices", "rounds": 1, ...}
 
-    An answer told twice counts once. A number that is not there (the certificate, once answers have
-    overlapped) is null.
+    An answer told twice counts once. A number that is not there (the certificate of a learner that
+    has none) is null.
     """  # noqa: D301 - click reads the backspace character
     from dikin.studies.lines import converse, failure, say
 
