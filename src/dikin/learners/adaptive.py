@@ -53,8 +53,8 @@ class Adaptive(BarrierFTRL):
         if self.horizon < needed:
             warnings.warn(
                 f"the paper's theorem begins at T = {needed:.2g} rounds and horizon is "
-                f"{self.horizon}: with its constants hardly anything is learnt before, and regret and "
-                "certificate grow as the rounds do. The default constants='sharp' hold for every T.",
+                f"{self.horizon}: before that hardly anything is learnt with its constants, and the "
+                "certificate grows like T. The default constants='sharp' hold for every T.",
                 PaperConstantsWarning,
                 stacklevel=4,
             )

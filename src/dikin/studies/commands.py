@@ -98,7 +98,7 @@ def run(
     \b
       {"ask": {}}                               {"id": 0, "point": [4.81, 1.05]}
       {"tell": {"id": 0, "loss": 12.3,          {"told": 0, "rounds": 1,
-                "curvature": 0.1}}               "center": [...], "certificate": 119.3}
+                "curvature": 0.1}}               "center": [...], "certificate": 22.2}
       {"forget": {"id": 1}}                     {"forgotten": 1}
       {"open": {}}                              {"open": [{"id": 2, "point": [...],
                                                  "client": "host:71", "asked": "2031-..."}]}
