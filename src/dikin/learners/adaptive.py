@@ -53,7 +53,7 @@ class Adaptive(BarrierFTRL):
         if self.horizon < needed:
             warnings.warn(
                 f"the paper's theorem begins at T = {needed:.2g} rounds and horizon is "
-                f"{self.horizon}: before that hardly anything is learnt with its constants, and the "
+                f"{self.horizon}: before that its constants let hardly anything be learnt, and the "
                 "certificate grows like T. The default constants='sharp' hold for every T.",
                 PaperConstantsWarning,
                 stacklevel=4,
