@@ -287,7 +287,9 @@ def test_the_paper_needs_a_horizon_of_two(make: Callable[..., Learner]) -> None:
         words = ["horizon=T", "at least 2", f"got {horizon}", "'sharp' need none"]
         build = partial(make, constants="paper", horizon=horizon)
         refused(build, errors.HorizonRequiredError, ValueError, words)
-    with pytest.warns(errors.PaperConstantsWarning, match="horizon is 1000: .*vacuous") as caught:
+    with pytest.warns(
+        errors.PaperConstantsWarning, match="horizon is 1000: .*grows like T"
+    ) as caught:
         make(constants="paper", horizon=1000)
     assert [warning.filename for warning in caught] == [__file__]
     with warnings.catch_warnings(action="error"):

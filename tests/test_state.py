@@ -33,8 +33,6 @@ ARGUMENTS: list[dict[str, Any]] = [
     {"horizon": 50, "constants": "paper"},
 ]
 
-pytestmark = pytest.mark.filterwarnings("ignore::dikin.errors.CertificateVoidWarning")
-
 
 def frozen(learner: Learner) -> str:
     return json.dumps(learner.state(), sort_keys=True)

@@ -167,7 +167,7 @@ class AssumptionWarning(UserWarning):
 
 
 class CertificateVoidWarning(UserWarning):
-    """The certificate no longer covers this run."""
+    """The certificate is NaN where the learner stands now."""
 
 
 def did_you_mean(wanted: str, known: Iterable[str]) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from math import nan
 from typing import Any, Self
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from checks.mutants import patched
 from dikin.domains.ball import Ball
 from dikin.domains.base import Array, Domain
-from dikin.errors import CertificateVoidWarning, DikinError
+from dikin.errors import DikinError
 from dikin.learners.adaptive_smooth import AdaptiveSmooth
 from dikin.learners.base import Learner, Query
 
@@ -97,10 +97,10 @@ class NoOpenQueries(AdaptiveSmooth):
 
 
 class ShortMemory(AdaptiveSmooth):
-    """Writes eta to twelve digits."""
+    """Writes S to twelve digits."""
 
     def _numbers(self) -> dict[str, Any]:
-        return super()._numbers() | {"rate": float(f"{self._rate:.12g}")}
+        return super()._numbers() | {"total": float(f"{self._total:.12g}")}
 
 
 class Historian(AdaptiveSmooth):
@@ -249,36 +249,56 @@ class NoRegulariser(AdaptiveSmooth):
         super()._learn(asked, loss, curvature)
 
 
-class Undecided(AdaptiveSmooth):
-    """Its certificate falls."""
-
-    @property
-    def certificate(self) -> float:
-        return super().certificate / (1 + self.rounds)
-
-
-class Unbounded(AdaptiveSmooth):
-    @property
-    def certificate(self) -> float:
-        return super().certificate if self.rounds < 50 else float("inf")
-
-
-class Overconfident(AdaptiveSmooth):
-    """Certifies whatever comes."""
+class PresentCentre(AdaptiveSmooth):
+    """Accounts for an answer at the centre of today, not at that of its query."""
 
     def _learn(self, asked: Any, loss: float, curvature: float) -> None:
-        with warnings.catch_warnings(action="ignore"):
-            super()._learn(asked, loss, curvature)
-        self._certified = True
-
-
-class Alarmed(AdaptiveSmooth):
-    """Warns again and again."""
-
-    def _learn(self, asked: Any, loss: float, curvature: float) -> None:
+        linear, total = self._linear, self._total
+        y, was = (self.geometry.vector(place) for place in (self._place, asked.place))
         super()._learn(asked, loss, curvature)
-        if not self._certified:
-            warnings.warn("again", CertificateVoidWarning, stacklevel=2)
+        step, added = self._linear - linear, self._total - total
+        self._spent += float((step + added * was) @ (y - was))
+
+
+class NoBarrier(AdaptiveSmooth):
+    """Leaves psi out of the objective that the last centre minimises."""
+
+    def _whole(self) -> Any:
+        whole, barrier = super()._whole(), self.geometry.barrier(self._place)
+        account = whole.account
+        spent = account.spent + account.stiff * barrier
+        return whole._replace(account=account._replace(spent=spent))
+
+
+class FreeComparator(AdaptiveSmooth):
+    """Does not pay for moving the comparator inwards."""
+
+    def _whole(self) -> Any:
+        whole = super()._whole()
+        return whole._replace(account=whole.account._replace(rounds=0))
+
+
+class Unsigned(AdaptiveSmooth):
+    """Takes no credit for the regulariser at the centre."""
+
+    def _learn(self, asked: Any, loss: float, curvature: float) -> None:
+        held, y = self._held, self.geometry.vector(asked.place)
+        super()._learn(asked, loss, curvature)
+        self._spent += 0.5 * (self._held - held) * float(y @ y)
+
+
+class Faint(AdaptiveSmooth):
+    """Has no certificate once answers have overlapped."""
+
+    _late = False
+
+    def _learn(self, asked: Any, loss: float, curvature: float) -> None:
+        self._late |= asked.place is not self._place
+        super()._learn(asked, loss, curvature)
+
+    @property
+    def certificate(self) -> float:
+        return nan if self._late else super().certificate
 
 
 def fickle() -> Make:
@@ -286,6 +306,8 @@ def fickle() -> Make:
     seeds: Iterator[int] = iter(range(1000))
     return lambda seed: disc()(next(seeds))
 
+
+ADDS_UP = "check_certificate_adds_up_with_late_answers"
 
 LEARNER_MUTANTS = [
     LearnerMutant("check_points_stay_inside", "explores too far", disc(FarOut)),
@@ -319,10 +341,9 @@ LEARNER_MUTANTS = [
     LearnerMutant("check_points_are_uniform_on_the_ellipsoid_of_h", "prefers an axis", preferring),
     LearnerMutant("check_estimate_is_unbiased_for_linear_losses", "no d", disc(Dimensionless)),
     LearnerMutant("check_estimate_is_unbiased_for_linear_losses", "no lambda", disc(NoRegulariser)),
-    LearnerMutant("check_certificate_grows_with_the_rounds", "falls", disc(Undecided)),
-    LearnerMutant("check_certificate_grows_with_the_rounds", "explodes", disc(Unbounded)),
-    LearnerMutant(
-        "check_certificate_is_void_after_overlapping_answers", "stays", disc(Overconfident)
-    ),
-    LearnerMutant("check_certificate_is_void_after_overlapping_answers", "nags", disc(Alarmed)),
+    LearnerMutant(ADDS_UP, "at the centre of today", disc(PresentCentre)),
+    LearnerMutant(ADDS_UP, "without the barrier", disc(NoBarrier)),
+    LearnerMutant(ADDS_UP, "the comparator is free", disc(FreeComparator)),
+    LearnerMutant(ADDS_UP, "the regulariser has no sign", disc(Unsigned)),
+    LearnerMutant(ADDS_UP, "NaN once answers overlap", disc(Faint)),
 ]

@@ -182,7 +182,7 @@ BARRIER_MUTANTS = [
     DomainMutant("check_newton_decrement_is_at_most_root_nu", "nu is too small", ball, {"nu": 0.9}),
     DomainMutant("check_newton_decrement_is_at_most_root_nu", "nu is not d", box, {"nu": 2.5}),
     DomainMutant("check_gradient_sees_at_most_nu", "nu is too small", ball, {"nu": 0.95}),
-    DomainMutant("check_gradient_sees_at_most_nu", "nu is not n", simplex, {"nu": 2.5}),
+    DomainMutant("check_gradient_sees_at_most_nu", "nu is not n - 1", simplex, {"nu": 2.5}),
     DomainMutant(
         "check_dikin_ellipsoid_is_inside",
         "the margin squares the radius",
@@ -263,6 +263,30 @@ BARRIER_MUTANTS = [
         "the least entry is left in",
         simplex,
         {"support": lambda self, c: float(np.ptp(self.outward(c)))},
+    ),
+    DomainMutant(
+        "check_rise_bounds_the_barrier_of_a_shrunk_set",
+        "one corner's entry too many",
+        simplex,
+        {"rise": lambda self, e: -(self.n - 1) * log(e) - 2 * log(self.n * (1 - e) + e)},
+    ),
+    DomainMutant(
+        "check_rise_bounds_the_barrier_of_a_shrunk_set",
+        "two ends an interval",
+        box,
+        {"rise": lambda self, e: 2 * self.dim * log(1 / e)},
+    ),
+    DomainMutant(
+        "check_symmetry_turns_the_set_into_itself",
+        "as if it were a ball",
+        simplex,
+        {"__class__": type("Round", (Simplex,), {"symmetry": 1.0})},
+    ),
+    DomainMutant(
+        "check_symmetry_turns_the_set_into_itself",
+        "more than symmetric",
+        ball,
+        {"__class__": type("Wide", (Ball,), {"symmetry": 1.001})},
     ),
     DomainMutant(
         "check_outward_is_an_isometry",

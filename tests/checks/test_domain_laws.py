@@ -41,7 +41,7 @@ def cases() -> Iterator[tuple[str, Domain, Law]]:
             yield f"{label}-{name}", domain, law
             yield f"{label}-in-product-{name}", Product(domain, Box([-1], [4])), law
         image = turned(domain)
-        for name, law in laws("domain").items():
+        for name, law in laws("domain", "bounds").items():
             yield f"{label}-in-affine-{name}", image, law
 
 

@@ -8,15 +8,14 @@ itself come only the points, the centres, eta_t, S_t and lambda_t.
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from math import sqrt
-from typing import Any
+from math import log1p, sqrt
+from typing import Any, NamedTuple
 
 import numpy as np
 
 import dikin
 from dikin.errors import PaperConstantsWarning
 from dikin.learners.adaptive import Adaptive
-from dikin.theory.certificate import omega_star
 from paper.charts import Array, Chart
 from reference.barriers import PolytopeBarrier, random_polytope
 
@@ -24,6 +23,11 @@ Answer = Callable[[int, Array, Array], tuple[float, float]]
 """From t, y_t and x_t: a loss in [-1, 1] and a share of the largest curvature in [0, 1]."""
 
 LOW, HIGH = 3.0, 11.0
+
+
+def omega_star(s: float) -> float:
+    """-s - ln(1 - s) = sup_r (s r - r + ln(1 + r)), for 0 <= s < 1."""
+    return -s - log1p(-s)
 
 
 def _polytope(barrier: PolytopeBarrier) -> dikin.Polytope:
@@ -108,17 +112,28 @@ ANSWERS: dict[str, Answer] = {
 }
 
 
+class Stood(NamedTuple):
+    """A query, and the y, eta and S at which it was asked."""
+
+    query: dikin.Query
+    y: Array
+    eta: float
+    S: float
+
+
 @dataclass
 class Record:
     """One run. Index t - 1 of a list is round t; `y`, `eta` and `S` have one entry more.
 
-    S[t] is S_t, so round t sees S[t-1]; eta[t-1] is eta_t.
+    S[t] is S_t, so round t sees S[t-1]; eta[t-1] is eta_t. Where answers come late, round t is the
+    t-th answer, and `at` the centre of its query.
     """
 
     learner: Adaptive
     y: list[Array] = field(default_factory=list)
     eta: list[float] = field(default_factory=list)
     S: list[float] = field(default_factory=list)
+    at: list[Array] = field(default_factory=list)
     x: list[Array] = field(default_factory=list)
     f: list[float] = field(default_factory=list)
     sigma: list[float] = field(default_factory=list)
@@ -154,21 +169,37 @@ class Record:
         return len(self.x)
 
     def play(self, answer: Answer, rounds: int) -> "Record":
-        middle, half = self.units.loss_offset, self.units.loss_scale
-        steepest = self.learner.curvature_limit[0]
-        for t in range(self.rounds + 1, self.rounds + rounds + 1):
-            query = self.learner.ask()
-            x = self.normal(query.point)
-            loss, share = answer(t, self.y[-1], x)
-            self.learner.tell(query, middle + half * loss, share * steepest)
-            self._write(x, loss, share * steepest * self.units.radius**2 / half)
+        for _ in range(rounds):
+            self._tell(self._ask(), answer)
         return self
 
-    def _write(self, x: Array, f: float, sigma: float) -> None:
-        y, eta, S, lam = self.y[-1], self.eta[-1], self.S[-1], self.lam[-1]
+    def play_late(self, answer: Answer, rounds: int, late: int) -> "Record":
+        """Answers come up to so many rounds late, out of order."""
+        chance, waiting = np.random.default_rng(late), []
+        for t in range(rounds):
+            waiting.append((t + chance.integers(late + 1), self._ask()))
+            for due in sorted((each for each in waiting if each[0] <= t), key=lambda e: -e[0]):
+                waiting.remove(due)
+                self._tell(due[1], answer)
+        return self
+
+    def _ask(self) -> Stood:
+        return Stood(self.learner.ask(), self.y[-1], self.eta[-1], self.S[-1])
+
+    def _tell(self, stood: Stood, answer: Answer) -> None:
+        middle, half = self.units.loss_offset, self.units.loss_scale
+        steepest = self.learner.curvature_limit[0]
+        x = self.normal(stood.query.point)
+        loss, share = answer(self.rounds + 1, stood.y, x)
+        self.learner.tell(stood.query, middle + half * loss, share * steepest)
+        self._write(stood, x, loss, share * steepest * self.units.radius**2 / half)
+
+    def _write(self, stood: Stood, x: Array, f: float, sigma: float) -> None:
+        y, lam = stood.y, self.lam[-1]
         self._stand()
-        H = self.kappa * self.psi.hessian(y) + eta * S * np.eye(self.dim)
+        H = self.kappa * self.psi.hessian(y) + stood.eta * stood.S * np.eye(self.dim)
         z = x - y
+        self.at.append(y)
         self.x.append(x)
         self.f.append(f)
         self.sigma.append(sigma)

@@ -6,7 +6,7 @@ Losses that make exploring cost something, signs e_t and x_t drawn before the ga
     kink   f_t(x) = l |a.(x-o)| + sigma_t/2 |x-o|^2 + e_t eps b.(x-o) + x_t xi
 
 with a, b orthonormal and o inside. Their sum is known from a few sums, and a small convex solve
-gives the best fixed point. The certificates are 6 to 30 times the mean regret here, so that eight
+gives the best fixed point. The certificates are 4 to 16 times the mean regret here, so that eight
 seeds decide; the mutant goes uphill and is caught by the same check.
 """
 
@@ -138,7 +138,7 @@ def right_way(learner: Any) -> Any:
 
 
 def uphill(learner: Any) -> Any:
-    """The gradient estimator with the wrong sign; the certificate only knows its length."""
+    """The gradient estimator with the wrong sign, which the certificate believes."""
     return altered(learner, dim=-learner._schedule.dim)
 
 
@@ -188,7 +188,7 @@ def test_lemma_main_result_arbitrary_any_lambda_will_do(kind: str) -> None:
 def test_certificate_is_below_the_trivial_bound_on_the_disc() -> None:
     """T = 10^4, smooth ridge, constant curvature; all in units of B, where the trivial bound is 2T.
 
-    Seen: a regret of 203 (mean of four seeds) and a certificate of 1 625, against 20 000.
+    Seen: a regret of 227 and a certificate of 989, against 20 000.
     """
     rounds = 10_000
     g = game("ridge", "disc", "constant", rounds)
@@ -200,5 +200,5 @@ def test_certificate_is_below_the_trivial_bound_on_the_disc() -> None:
         assert 0 < regret < bound < trivial
 
     holds(check, 2 * rounds, 2 * rounds / 100)
-    assert bound < 2 * rounds / 10
-    assert bound < 12 * regret
+    assert bound < 2 * rounds / 15
+    assert bound < 6 * regret

@@ -79,7 +79,7 @@ def test_certificate_exploration_term_on_quadratics(kind: str, name: str) -> Non
 @both
 @every_domain
 def test_certificate_smoothing_term_on_quadratics(kind: str, name: str) -> None:
-    """E grad f(y + w).w <= beta tau/(d+2), w = H^(-1/2) b with b uniform in the ball."""
+    """E[f(y) - f(y + w) + grad f(y + w).w] <= (beta/2) tau/(d+2), w = H^(-1/2) b, b in the ball."""
     learner = on_the_way(kind, CHARTS[name].domain)
     dim, tau = learner.domain.dim, frame_of(learner).trace
     ws = [sqrt(dim / (dim + 2)) * z for z in sides(learner)]
@@ -87,8 +87,10 @@ def test_certificate_smoothing_term_on_quadratics(kind: str, name: str) -> None:
 
     def check(divisor: int) -> None:
         for a, beta, isotropic in bowls(dim):
-            average = float(np.mean([(slope + a @ w) @ w for w in ws]))
-            compare(average, beta * tau / divisor, isotropic)
+            rises = (slope @ w + w @ a @ w / 2 for w in ws)
+            turns = ((slope + a @ w) @ w for w in ws)
+            average = float(np.mean([turn - rise for turn, rise in zip(turns, rises, strict=True)]))
+            compare(average, beta / 2 * tau / divisor, isotropic)
 
     holds(check, dim + 2, dim + 3, 2 * dim + 4)
 
@@ -131,14 +133,16 @@ def bend(y: Array, a: Array, sigma: float, size: float) -> tuple[Loss, float, fl
     return loss, sigma + 0.3 * m, sigma + 0.3
 
 
-def rounds(learner: Adaptive) -> Iterator[tuple[Loss, float, float, Array]]:
-    """Losses that bend near y in some direction, their constants, and E[g]."""
+def rounds(learner: Adaptive) -> Iterator[tuple[Loss, float, float, Array, float]]:
+    """Losses that bend near y in some direction, their constants, E[g] and E f(x)."""
     told, dim, basis = half_of_the_largest(learner), learner.domain.dim, plane(learner)
     size = sqrt(frame_of(learner).trace / dim)
     for way in sphere(dim, 4):
         loss, beta, slope = bend(standing(learner), way, learner.units.curvature(told), size)
-        estimates = [estimate(learner, basis @ s, loss, told) for s in sphere(dim, 120)]
-        yield loss, beta, slope, np.mean(estimates, axis=0)
+        noises = [basis @ s for s in sphere(dim, 120)]
+        estimates = [estimate(learner, noise, loss, told) for noise in noises]
+        seen = float(np.mean([loss(played(learner, noise)[2]) for noise in noises]))
+        yield loss, beta, slope, np.mean(estimates, axis=0), seen
 
 
 def half_of_the_largest(learner: Adaptive) -> float:
@@ -146,51 +150,72 @@ def half_of_the_largest(learner: Adaptive) -> float:
 
 
 def check_round(price: Callable[..., float], learner: Adaptive, played_out: list[Any]) -> None:
-    """f(y) - f(u) <= E[g].(y-u) - (sigma+lambda)/2 |y-u|^2 + lambda/2 (|u|^2-|y|^2) + price."""
+    """E f(x) - f(u) <= E[g].(y-u) - (sigma+lambda)/2 |y-u|^2 + lambda/2 (|u|^2-|y|^2) + price."""
     y, dim, told = standing(learner), learner.domain.dim, half_of_the_largest(learner)
     sigma, lam = learner.units.curvature(told), regularisation(learner, told)
     tau = frame_of(learner).trace
-    for loss, beta, slope, mean in played_out:
-        for u in interior(Chart(learner.domain), 8):
+    for loss, beta, slope, mean, seen in played_out:
+        for u in [y, *interior(Chart(learner.domain), 8)]:
             away = y - u
             bound = float(mean @ away) - (sigma + lam) / 2 * float(away @ away)
-            bound += lam / 2 * float(u @ u - y @ y) + price(beta, slope, lam, sigma, tau, dim)
-            assert loss(y) - loss(u) <= bound + 1e-9
+            bound += lam / 2 * float(u @ u - y @ y) + price(beta, slope, sigma, tau, dim)
+            assert seen - loss(u) <= bound + 1e-9
 
 
-def shipped_smooth(beta, slope, lam, sigma, tau, dim) -> float:
-    return (beta + (lam - sigma) / 2) * tau / (dim + 2)
+def smooth_price(beta: float, slope: float, sigma: float, tau: float, dim: int) -> float:
+    return beta / 2 * tau / dim + (beta - sigma) / 2 * tau / (dim + 2)
 
 
-def least_smooth(beta, slope, lam, sigma, tau, dim) -> float:
-    return (beta - sigma) / 2 * tau / (dim + 2)
-
-
-def shipped_lipschitz(beta, slope, lam, sigma, tau, dim) -> float:
-    return slope * sqrt(tau / (dim + 2)) + (lam - sigma) / 2 * tau / (dim + 2)
-
-
-def least_lipschitz(beta, slope, lam, sigma, tau, dim) -> float:
-    return slope * sqrt(tau / (dim + 2)) - sigma * tau / (dim + 2)
+def lipschitz_price(beta: float, slope: float, sigma: float, tau: float, dim: int) -> float:
+    return slope * sqrt(tau / dim) - sigma / 2 * tau / (dim + 2)
 
 
 @both
 @flat_or_line
-def test_certificate_smoothing_term_without_leaving_the_set(kind: str, name: str) -> None:
+def test_certificate_price_of_a_round_without_leaving_the_set(kind: str, name: str) -> None:
     """By quadrature, for every u of the set; the loss is asked for inside the set alone.
 
-    f(y) - f(z_b) + grad f(z_b).(z_b - y) is a Bregman divergence, at most beta/2 |z_b - y|^2: the
-    term could be (beta - sigma)/2 tau/(d+2), and L sqrt(tau/(d+2)) - sigma tau/(d+2), and that too
-    is checked. There has to be one.
+    The losses bend sharply: without a price the bound is false.
     """
     learner = on_the_way(kind, SETS[name])
     check = partial(check_round, learner=learner, played_out=list(rounds(learner)))
-    if kind == "smooth":
-        check(shipped_smooth)
-        holds(check, least_smooth, lambda *_: 0.0)
-    else:
-        check(shipped_lipschitz)
-        holds(check, least_lipschitz, lambda *_: 0.0)
+    right = smooth_price if kind == "smooth" else lipschitz_price
+    holds(check, right, lambda *_: 0.0)
+
+
+@flat_or_line
+def test_certificate_price_of_a_cone_is_that_of_exploring_it(name: str) -> None:
+    """E f(x) - E f(y+w) + E grad f(y+w).w = E f(x) - f(y) for f = L |u - y|: nothing is added.
+
+    For every loss it is (d+1) int r^d phi'(r) dr with phi(r) = E f(y + r z), and phi' <= L E|z|.
+    """
+    learner = on_the_way("lipschitz", SETS[name])
+    dim, y = learner.domain.dim, standing(learner)
+    basis = plane(learner)
+    zs = [played(learner, basis @ s)[2] - y for s in sphere(dim, 48)]
+    reach = np.array([np.linalg.norm(z) for z in zs])
+    nodes, weights = np.polynomial.legendre.leggauss(12)
+    radii, weights = (nodes + 1) / 2, weights / 2 * dim * ((nodes + 1) / 2) ** (dim - 1)
+
+    def whole(value: Callable[[Array], float], slope: Callable[[Array], Array]) -> float:
+        inside = 0.0
+        for r, weight in zip(radii, weights, strict=True):
+            bends = (slope(y + r * z) @ (r * z) - value(y + r * z) for z in zs)
+            inside += weight * float(np.mean(list(bends)))
+        return inside + float(np.mean([value(y + z) for z in zs]))
+
+    def check(factor: float) -> None:
+        cone = whole(
+            lambda u: float(np.linalg.norm(u - y)), lambda u: (u - y) / np.linalg.norm(u - y)
+        )
+        assert cone == pytest.approx(factor * reach.mean(), rel=1e-9)
+        soft = whole(
+            lambda u: sqrt(0.01 + (u - y) @ (u - y)),
+            lambda u: (u - y) / sqrt(0.01 + (u - y) @ (u - y)),
+        )
+        assert soft <= factor * reach.mean()
+
+    holds(check, 1.0, 1.3, 0.8)
 
 
 def test_certificate_ball_nodes_have_the_second_moment_of_the_ball() -> None:

@@ -117,7 +117,6 @@ def test_damage_in_what_a_client_has_not_read_yet(played: str) -> None:
         assert early.rounds == 5
 
 
-@pytest.mark.filterwarnings("ignore::dikin.errors.CertificateVoidWarning")
 def test_a_flipped_bit_never_changes_the_game(played: str) -> None:
     """Any bit of the file: an error of ours, or nothing that matters was hit."""
     with dikin.Study(played, "a") as study:

@@ -19,6 +19,7 @@ from click.testing import CliRunner, Result
 
 import dikin
 from dikin.cli import main
+from dikin.domains.base import Geometry
 from dikin.studies import lines
 from dikin.studies.spec import EXAMPLE, learner_from_text
 
@@ -75,11 +76,21 @@ def test_a_conversation(store: str) -> None:
     assert left["open"][1]["point"] == third["point"]
     assert set(left["open"][0]) == {"id", "point", "client", "asked"}
     assert gone == {"forgotten": 2}
-    # Later, in another process: an answer that overlaps voids the certificate, and says so.
+    # Later, in another process: answers overlap.
     last = converse(store, {"ask": {}}, *({"tell": {"id": i, "loss": 1}} for i in (3, 1)))[-1]
     assert last["rounds"] == 3
-    assert last["certificate"] is None
-    assert "one query at a time" in last["warning"]
+    assert last["certificate"] > 0
+
+
+def test_a_warning_and_a_number_that_is_not_there(
+    store: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Geometry, "settled", lambda self, place: not self.vector(place).any())
+    with dikin.Study(store, "prices") as study:
+        lines.reply(study, b'{"ask": {}}')
+        told = lines.reply(study, b'{"tell": {"id": 0, "loss": 1}}')
+    assert told["certificate"] is None
+    assert "rounding decides" in told["warning"]
 
 
 @pytest.mark.parametrize(

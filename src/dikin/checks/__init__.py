@@ -39,7 +39,7 @@ def laws(*modules: str) -> dict[str, Law]:
 
 def domain_laws() -> dict[str, Law]:
     """The laws of a domain: functions of the domain and a generator."""
-    return laws("domain", "geometry")
+    return laws("domain", "bounds", "geometry")
 
 
 def learner_laws(learner: type[Learner]) -> dict[str, Law]:

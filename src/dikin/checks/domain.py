@@ -30,7 +30,6 @@ from dikin.checks.probing import (
     reach,
 )
 from dikin.domains.base import Array, Domain
-from dikin.domains.dense import DenseGeometry
 from dikin.errors import DikinError, NotSavableError, OutsideDomainError, ShapeError
 from dikin.streams import Generator
 
@@ -202,49 +201,6 @@ def check_gauge_is_one_on_the_boundary(domain: Domain, rng: Generator) -> None:
             gauge = domain.gauge(factor * end)
             if not abs(gauge / factor - 1) <= DIGITS:
                 fail(domain, f"{factor:g} times the boundary point {end} has the gauge {gauge:.9g}")
-
-
-def check_support_bounds_the_set(domain: Domain, rng: Generator) -> None:
-    """No point of the set goes farther along a direction than `support` says.
-
-    Points are where rays leave the set, and the farthest one that Newton's method finds.
-    """
-    ends = np.array([*boundary(domain, rng), *corners(domain, rng)])
-    for direction in _slopes(domain, rng):
-        bound = domain.support(direction)
-        most = max(float((ends @ direction).max()), _farthest(domain, direction))
-        slack = DIGITS * domain.radius * float(np.linalg.norm(direction))
-        if not most <= bound + slack:
-            fail(domain, f"along {direction} a point lies at {most:.9g}, beyond {bound:.9g}")
-
-
-def check_exact_support_is_reached(domain: Domain, rng: Generator) -> None:
-    """A support that is declared exact is reached by a point of the set: to 1e-6 of the radius."""
-    if not domain.exact_support:
-        return
-    for direction in _slopes(domain, rng):
-        bound, most = domain.support(direction), _farthest(domain, direction)
-        if not bound <= most + 1e-6 * domain.radius * float(np.linalg.norm(direction)):
-            fail(domain, f"along {direction} the support is {bound:.9g}, reached is {most:.9g}")
-
-
-def _slopes(domain: Domain, rng: Generator) -> Array:
-    """An axis, and directions in the unit of length of the user and of the set."""
-    slopes = rng.standard_normal((3, domain.dim)) * [[1.0], [1.0], [1 / domain.radius]]
-    return np.vstack([np.eye(domain.dim)[0], slopes])
-
-
-def _farthest(domain: Domain, direction: Array) -> float:
-    """direction.v at the end of a path towards the farthest point v.
-
-    The minimiser of -direction.v + w psi(v) falls short of the maximum by at most nu w.
-    """
-    dense = DenseGeometry(domain, domain.radius)
-    length = float(np.linalg.norm(direction))
-    place = dense.start()
-    for weight in np.geomspace(1.0, 1e-7 / domain.nu, 16).tolist():
-        place = dense.solve(-direction / length, 0.0, weight, place)
-    return domain.radius * float(direction @ dense.vector(place))
 
 
 def check_outward_is_an_isometry(domain: Domain, rng: Generator) -> None:

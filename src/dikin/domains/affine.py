@@ -85,6 +85,13 @@ class Affine(Domain):
     def support(self, direction: Array) -> float:
         return self.domain.support(direction @ self._there)
 
+    def rise(self, share: float) -> float:
+        return self.domain.rise(share)
+
+    @property
+    def symmetry(self) -> float:
+        return self.domain.symmetry
+
     def arguments(self) -> dict[str, Any]:
         return {"domain": self.domain, "matrix": self.matrix, "shift": self.shift}
 

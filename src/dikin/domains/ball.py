@@ -74,6 +74,13 @@ class Ball(Domain):
     def support(self, direction: Array) -> float:
         return self.radius * sqrt(direction @ direction)
 
+    def rise(self, share: float) -> float:
+        return -log(share * (2.0 - share))  # everywhere on the boundary
+
+    @property
+    def symmetry(self) -> float:
+        return 1.0
+
     def geometry(self, scale: float) -> Geometry:
         return BallGeometry(self.dim, self.radius / scale)
 

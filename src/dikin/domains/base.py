@@ -18,7 +18,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from math import sqrt
+from math import log, sqrt
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
@@ -374,6 +374,15 @@ class Domain(ABC):
     def support(self, direction: Array) -> float:
         """At least the maximum of direction.v over the chart vectors v of the set."""
         return sqrt(direction @ direction) * self.radius
+
+    def rise(self, share: float) -> float:
+        """At least the maximum of psi((1 - share) v) - psi(0) over the vectors v of the set."""
+        return self.nu * log(1.0 / share)  # docs/mathematics.md, 5.1
+
+    @property
+    def symmetry(self) -> float:
+        """An s such that -s v belongs to the set for all of its chart vectors v: 1 for a ball."""
+        return 1.0 / (self.nu + 2.0 * sqrt(self.nu))  # by the ellipsoids of `dikin_extent`
 
     def spec(self) -> dict[str, Any]:
         """Plain numbers from which `dikin.registry.domain_from_spec` builds an equal domain."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import inf, sqrt
+from math import inf, log, sqrt
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -24,7 +24,7 @@ from dikin.domains.base import (
 )
 from dikin.domains.normal import interval_moments
 from dikin.domains.roots import boundary_gaps, first_gap, next_gap
-from dikin.domains.sums import dot, kick, log_sum, place, rises, step
+from dikin.domains.sums import dot, kick, log_sum, place, step
 from dikin.errors import EmptyDomainError, FlatDomainError, ShapeError
 from dikin.kernel import compiled, reordered
 
@@ -90,6 +90,13 @@ class Box(Domain):
     def support(self, direction: Array) -> float:
         return float(self.half @ np.abs(direction))
 
+    def rise(self, share: float) -> float:
+        return -self.dim * log(share * (2.0 - share))  # in the corners
+
+    @property
+    def symmetry(self) -> float:
+        return 1.0
+
     def geometry(self, scale: float) -> Geometry:
         return BoxGeometry(self.half / scale)
 
@@ -147,7 +154,7 @@ class BoxGeometry(ClosedGeometry):
         return float(np.linalg.norm(self.half + np.abs(u)))
 
     def kernel(self) -> BoxKernel:
-        return BoxKernel(self.size, 2 * self.size, self.size, self.half, np.empty(0))
+        return BoxKernel(self.size, 2 * self.size, self.size + 2, self.half, np.empty(0))
 
     def pack(self, place: Place) -> Array:
         return np.concatenate(place)
@@ -174,11 +181,11 @@ class CubeGeometry(BoxGeometry):
         return displacement / self.stretch
 
     def kernel(self) -> BoxKernel:
-        return BoxKernel(self.size, 2 * self.size, self.size, self.half, self.stretch)
+        return BoxKernel(self.size, 2 * self.size, self.size + 2, self.half, self.stretch)
 
 
 class BoxKernel(NamedTuple):
-    """state = (u, slack); work = the square roots of H."""
+    """state = (u, slack); work = (the square roots of H, y.(root s), |y|^2)."""
 
     size: int
     states: int
@@ -193,8 +200,10 @@ class BoxKernel(NamedTuple):
     def aim(
         self, linear: Array, state: Array, kappa: float, shift: float, noise: Array, work: Array
     ) -> tuple[float, float]:
-        box_roots(self.half, state[self.size :], kappa, shift, work)
-        return dot(noise, noise), inverse_squares(work)
+        n = self.size
+        box_roots(self.half, state[n:], kappa, shift, work)
+        square, trace, work[n], work[n + 1] = diagonal_sums(state[:n], noise, work[:n])
+        return square, trace
 
     def point(
         self, linear: Array, state: Array, work: Array, noise: Array, scale: float, u: Array
@@ -205,9 +214,8 @@ class BoxKernel(NamedTuple):
     def recoil(
         self, state: Array, work: Array, noise: Array, scale: float, damping: float, linear: Array
     ) -> tuple[float, float]:
-        rise, square = rises(state[: self.size], noise, work)
         kick(state, noise, work, scale, damping, linear)
-        return scale * rise, square
+        return scale * work[self.size], work[self.size + 1]
 
     def barrier(self, linear: Array, state: Array) -> float:
         return -log_sum(state[self.size :], 1.0)
@@ -247,12 +255,15 @@ def box_roots(half: Array, slack: Array, kappa: float, shift: float, work: Array
 
 
 @reordered
-def inverse_squares(root: Array) -> float:
-    """The sum of 1/root^2."""
-    total = 0.0
+def diagonal_sums(y: Array, s: Array, root: Array) -> tuple[float, float, float, float]:
+    """s.s, the sum of 1/root^2, y.(root s) and y.y in one pass."""
+    square = trace = rise = length = 0.0
     for i in range(root.size):
-        total += 1.0 / (root[i] * root[i])
-    return total
+        square += s[i] * s[i]
+        trace += 1.0 / (root[i] * root[i])
+        rise += y[i] * s[i] * root[i]
+        length += y[i] * y[i]
+    return square, trace, rise, length
 
 
 @dataclass(slots=True)

@@ -18,7 +18,7 @@ from dikin.domains.base import (
     Place,
     frozen,
 )
-from dikin.domains.sums import dot, place
+from dikin.domains.sums import dot, dots, place, rises
 from dikin.errors import DomainError, FlatDomainError, ShapeError
 from dikin.kernel import compiled, reordered
 
@@ -100,6 +100,13 @@ class Ellipsoid(Domain):
     def support(self, direction: Array) -> float:
         return float(np.linalg.norm((direction @ self.axes) * self.semi))
 
+    def rise(self, share: float) -> float:
+        return -log(share * (2.0 - share))  # everywhere on the boundary
+
+    @property
+    def symmetry(self) -> float:
+        return 1.0
+
     def geometry(self, scale: float) -> Geometry:
         axes = None if self._diagonal else self.axes
         return EllipsoidGeometry((scale / self.semi) ** 2, axes)
@@ -173,7 +180,7 @@ class EllipsoidGeometry(ClosedGeometry):
 
     def kernel(self) -> EllipsoidKernel:
         axes = np.empty((0, 0)) if self.axes is None else self.axes
-        return EllipsoidKernel(self.size, self.size + 2, 2 * self.size + 2, self.p, axes)
+        return EllipsoidKernel(self.size, self.size + 2, 2 * self.size + 3, self.p, axes)
 
     def pack(self, place: Place) -> Array:
         return np.concatenate([place[0], place[1:]])
@@ -196,7 +203,7 @@ class RoundedEllipsoid(EllipsoidGeometry):
 
 
 class EllipsoidKernel(NamedTuple):
-    """state = (u, multiplier, slack); work = (square roots of D, w, k, stretch)."""
+    """state = (u, multiplier, slack); work = (square roots of D, w, k, stretch, w.s)."""
 
     size: int
     states: int
@@ -227,15 +234,16 @@ class EllipsoidKernel(NamedTuple):
         rank_one(self.p, state, 2.0 * kappa / slack, shift, root, w)
         most, beside, rest, straight, bent = rank_one_sums(root, w)
         stretch = sqrt(1.0 + gamma * (most + rest))
-        work[2 * n], work[2 * n + 1] = gamma / (1.0 + stretch), stretch
-        return dot(noise, noise), bent_trace(gamma, most, beside, rest, straight, bent)
+        square, along = dots(noise, w)
+        work[2 * n], work[2 * n + 1], work[2 * n + 2] = gamma / (1.0 + stretch), stretch, along
+        return square, bent_trace(gamma, most, beside, rest, straight, bent)
 
     def point(
         self, linear: Array, state: Array, work: Array, noise: Array, scale: float, u: Array
     ) -> float:
         n = self.size
         root, w = work[:n], work[n : 2 * n]
-        part = work[2 * n] * dot(w, noise) / work[2 * n + 1]
+        part = work[2 * n] * work[2 * n + 2] / work[2 * n + 1]
         for i in range(n):
             u[i] = state[i] + scale * (noise[i] - part * w[i]) / root[i]
         return dot(u, u)
@@ -245,11 +253,11 @@ class EllipsoidKernel(NamedTuple):
     ) -> tuple[float, float]:
         n = self.size
         root, w = work[:n], work[n : 2 * n]
-        along, straight, bent, square = rank_one_rises(state[:n], root, w, noise)
-        part = work[2 * n] * along
+        part, slack = work[2 * n] * work[2 * n + 2], state[n + 1]
+        straight, square = rises(state[:n], noise, root)
         for i in range(n):
             linear[i] += scale * (noise[i] + part * w[i]) * root[i] - damping * state[i]
-        return scale * (straight + part * bent), square
+        return scale * (straight + part * (1.0 - slack)), square  # y.(root w) = y'Py
 
     def barrier(self, linear: Array, state: Array) -> float:
         return -log(state[self.size + 1])
@@ -298,19 +306,6 @@ def rank_one_sums(root: Array, w: Array) -> tuple[float, float, float, float, fl
         straight += inverse
         bent += square * inverse
     return most, beside, rest, straight, bent
-
-
-@reordered
-def rank_one_rises(y: Array, root: Array, w: Array, s: Array) -> tuple[float, float, float, float]:
-    """w.s, y.(root s), y.(root w) and y.y in one pass."""
-    along = straight = bent = square = 0.0
-    for i in range(w.size):
-        lifted = y[i] * root[i]
-        along += w[i] * s[i]
-        straight += lifted * s[i]
-        bent += lifted * w[i]
-        square += y[i] * y[i]
-    return along, straight, bent, square
 
 
 @compiled

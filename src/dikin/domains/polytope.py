@@ -1,4 +1,9 @@
-"""Polytope {x : A x <= b} with m rows.   Barrier -sum_i ln(b_i - a_i.x), nu = m."""
+"""Polytope {x : A x <= b} with m rows.   Barrier -sum_i ln(b_i - a_i.x), nu = m - 1.
+
+Not m, because the set is bounded: then w'A = 0 for some w >= 0 that is not zero, and |grad psi|*^2,
+the squared length of a projection of (1, ..., 1) that is orthogonal to p_i = w_i (b_i - a_i.x), is
+at most m - (sum p_i)^2/sum p_i^2.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +47,7 @@ class Polytope(Domain):
         norms = np.linalg.norm(self.A, axis=1)
         for i in np.flatnonzero(norms == 0):
             raise DomainError(f"Polytope: row {i} of A is zero and bounds nothing; leave it out")
-        self.nu = float(rows)
+        self.nu = rows - 1.0
         self.point_shape = (self.dim,)
         inner, low, high = _survey(self.A / norms[:, None], self.b / norms)
         self.center = find_center(
@@ -65,7 +70,7 @@ class Polytope(Domain):
         """
         box = float(np.linalg.norm(np.maximum(high - self.center, self.center - low)))
         least = float(np.linalg.eigvalsh(self.hessian(np.zeros(self.dim)))[0])
-        return min(box * (1 + LP_SLACK), sqrt(self.nu * (self.nu - 1) / least))
+        return min(box * (1 + LP_SLACK), sqrt(self.b.size * (self.b.size - 1) / least))
 
     def barrier(self, v: Array) -> float:
         return log_barrier(self.slack - self.A @ v)
@@ -101,6 +106,14 @@ class Polytope(Domain):
         weights = np.maximum(-result.ineqlin.marginals, 0.0)
         missed = float(np.linalg.norm(direction / length - weights @ rows))
         return length * self.radius * (float(weights @ room) + missed)
+
+    @property
+    def symmetry(self) -> float:
+        """By the ratios t_i of slacks to those of the centre, which add up to m: t_i - 1 <= m - 1.
+
+        At -s v the i-th ratio is 1 - s (t_i - 1).
+        """
+        return 1.0 / (self.b.size - 1)
 
     def arguments(self) -> dict[str, Any]:
         return {"A": self.A, "b": self.b}

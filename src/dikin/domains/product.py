@@ -92,6 +92,13 @@ class Product(Domain):
     def support(self, direction: Array) -> float:
         return sum(part.support(w) for part, w in self._chart_parts(direction))
 
+    def rise(self, share: float) -> float:
+        return sum(part.rise(share) for part in self.parts)
+
+    @property
+    def symmetry(self) -> float:
+        return min(part.symmetry for part in self.parts)
+
     def geometry(self, scale: float) -> Geometry:
         parts = [part.geometry(scale) for part in self.parts]
         return _product(parts, [1.0] * len(parts))

@@ -1,11 +1,14 @@
-"""Probability simplex {x in R^n : x >= 0, sum x = 1}, d = n - 1.   Barrier -sum ln x_i, nu = n."""
+"""Probability simplex {x in R^n : x >= 0, sum x = 1}, d = n - 1.   Barrier -sum ln x_i.
+
+nu = n - 1: in the plane |grad psi|*^2 = min_m sum_i x_i^2 (m - 1/x_i)^2 = n - 1/sum_i x_i^2.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from math import inf, sqrt
+from math import inf, log, sqrt
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -16,6 +19,11 @@ from dikin.kernel import compiled, reordered
 
 PLANE_TOLERANCE = 1e-9
 """How far from one the entries of a probability vector may add up to."""
+
+
+STEEP = 1e-4
+"""Of noise that is this close to the normal of the plane, little is left after projecting it, and
+rounding has put some of that beside the plane: it is projected once more."""
 
 
 class Simplex(Domain):
@@ -30,7 +38,7 @@ class Simplex(Domain):
     def __init__(self, n: int) -> None:
         self.n = whole(n, "n", 2, "a single probability is always 1: there is nothing to choose")
         self.dim = self.n - 1
-        self.nu = float(self.n)
+        self.nu = self.n - 1.0
         self.point_shape = (self.n,)
         self.center = np.full(self.n, 1 / self.n)
         self.center.setflags(write=False)
@@ -70,6 +78,14 @@ class Simplex(Domain):
     def support(self, direction: Array) -> float:
         return float(self.outward(direction).max())  # whose entries add up to zero
 
+    def rise(self, share: float) -> float:
+        # In the corners, where all entries but one are share/n.
+        return -(self.n - 1) * log(share) - log(self.n * (1.0 - share) + share)
+
+    @property
+    def symmetry(self) -> float:
+        return 1.0 / (self.n - 1)  # from a corner to the middle of the face opposite
+
     def geometry(self, scale: float) -> Geometry:
         return SimplexGeometry(self.n, scale)
 
@@ -98,7 +114,7 @@ class SimplexGeometry(ClosedGeometry):
     """
 
     def __init__(self, n: int, scale: float) -> None:
-        self.size, self.dim, self.nu, self.scale = n, n - 1, float(n), scale
+        self.size, self.dim, self.nu, self.scale = n, n - 1, n - 1.0, scale
 
     def start(self) -> Place:
         return np.zeros(self.size), np.full(self.size, 1 / self.size), 0.0
@@ -190,11 +206,15 @@ class SimplexKernel(NamedTuple):
         n = self.size
         x = state[n : 2 * n]
         plane_roots(x, self.scale, kappa, shift, work)
-        most, rest, squares, along = plane_sums(work, noise)
-        part = along / (most + rest)
-        for i in range(n):
-            noise[i] -= part / work[i]
-        return dot(noise, noise), plane_trace(most, rest, squares)
+        most, rest, squares = plane_sums(work)
+        before = square = dot(noise, noise)
+        for turn in range(2):
+            if turn == 0 or square < STEEP * before:
+                part = along_normal(work, noise) / (most + rest)
+                for i in range(n):
+                    noise[i] -= part / work[i]
+                square = dot(noise, noise)
+        return square, plane_trace(most, rest, squares)
 
     def point(
         self, linear: Array, state: Array, work: Array, noise: Array, scale: float, u: Array
@@ -258,17 +278,25 @@ def plane_roots(x: Array, scale: float, kappa: float, shift: float, work: Array)
 
 
 @reordered
-def plane_sums(root: Array, noise: Array) -> tuple[float, float, float, float]:
-    """The largest 1/D, sums of the others and of their squares; the sum of noise/sqrt(D)."""
-    most = rest = squares = along = 0.0
+def along_normal(root: Array, noise: Array) -> float:
+    """The sum of noise/sqrt(D)."""
+    along = 0.0
+    for i in range(root.size):
+        along += noise[i] / root[i]
+    return along
+
+
+@reordered
+def plane_sums(root: Array) -> tuple[float, float, float]:
+    """The largest 1/D, and sums of the others and of their squares."""
+    most = rest = squares = 0.0
     for i in range(root.size):
         inverse = 1.0 / (root[i] * root[i])
         other = min(most, inverse)
         most = max(most, inverse)
         rest += other
         squares += other * other
-        along += noise[i] / root[i]
-    return most, rest, squares, along
+    return most, rest, squares
 
 
 @compiled
@@ -309,7 +337,10 @@ class PlaneFrame:
 
     def aim(self, noise: Array) -> LinearAim:
         normal = 1 / self.root
-        s = noise - normal * (float(normal @ noise) / float(normal @ normal))
+        length = float(normal @ normal)
+        s = noise - normal * (float(normal @ noise) / length)
+        if s @ s < STEEP * (noise @ noise):
+            s = s - normal * (float(normal @ s) / length)
         return LinearAim.at(self, s)
 
     def spread(self, s: Array) -> Array:

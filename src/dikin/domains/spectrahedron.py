@@ -1,13 +1,14 @@
-"""Spectrahedron {X symmetric, n x n, X >= 0, trace X = 1}.   Barrier -ln det X, nu = n.
+"""Spectrahedron {X symmetric, n x n, X >= 0, trace X = 1}.   Barrier -ln det X, nu = n - 1.
 
-Its points are density matrices, distances are Frobenius distances, d = n(n+1)/2 - 1.
+nu is that of `Simplex`, in an eigenbasis of X: |grad psi|*^2 = n - 1/trace X^2. The points are
+density matrices, distances are Frobenius distances, d = n(n+1)/2 - 1.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from math import inf, sqrt
+from math import inf, log, sqrt
 from typing import Any, Self
 
 import numpy as np
@@ -29,7 +30,7 @@ class Spectrahedron(Domain):
     def __init__(self, n: int) -> None:
         self.n = whole(n, "n", 2, "the only 1 x 1 matrix of trace one is [[1]]")
         self.dim = self.n * (self.n + 1) // 2 - 1
-        self.nu = float(self.n)
+        self.nu = self.n - 1.0
         self.point_shape = (self.n, self.n)
         self.center = np.eye(self.n) / self.n
         self.center.setflags(write=False)
@@ -86,6 +87,14 @@ class Spectrahedron(Domain):
 
     def support(self, direction: Array) -> float:
         return float(np.linalg.eigvalsh(self.outward(direction))[-1])  # whose trace is zero
+
+    def rise(self, share: float) -> float:
+        # At matrices of rank one, where all eigenvalues but one are share/n.
+        return -(self.n - 1) * log(share) - log(self.n * (1.0 - share) + share)
+
+    @property
+    def symmetry(self) -> float:
+        return 1.0 / (self.n - 1)  # from rank one to the middle of the face opposite
 
     def __repr__(self) -> str:
         return f"Spectrahedron({self.n})"

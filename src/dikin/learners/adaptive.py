@@ -53,8 +53,8 @@ class Adaptive(BarrierFTRL):
         if self.horizon < needed:
             warnings.warn(
                 f"the paper's theorem begins at T = {needed:.2g} rounds and horizon is "
-                f"{self.horizon}: with its constants the regret is linear and the certificate, the "
-                "paper's own bound, is vacuous. The default constants='sharp' hold for every T.",
+                f"{self.horizon}: before that its constants let hardly anything be learnt, and the "
+                "certificate grows like T. The default constants='sharp' hold for every T.",
                 PaperConstantsWarning,
                 stacklevel=4,
             )

@@ -51,13 +51,12 @@ class SharpLipschitz(NamedTuple):
         cap = 1.0 / (3.0 * self.dim)
         return rate if rate < cap else cap
 
-    def cost(
-        self, lam: float, sigma: float, trace: float, rate: float, total: float, slope: float
-    ) -> float:
-        return certificate.lipschitz_cost(lam, sigma, trace, rate, slope, self.dim, self.lipschitz)
+    def price(self, sigma: float, trace: float) -> float:
+        return certificate.lipschitz_price(sigma, trace, self.dim, self.lipschitz)
 
-    def closing(self, rounds: int, rate: float) -> float:
-        return certificate.closing_cost(rounds, self.first, self.nu, rate)
+    def typical(self, rounds: int) -> float:
+        total = tuning.uncurved(self.first, self.target, rounds, tuning.LIPSCHITZ)
+        return self.rate(total, rounds + 1)
 
 
 class PaperLipschitz(NamedTuple):
@@ -89,13 +88,12 @@ class PaperLipschitz(NamedTuple):
         rate: float = ((self.lipschitz + 1.0) ** 2 / self.dim**4 * inverse) ** (1.0 / 3.0)
         return rate
 
-    def cost(
-        self, lam: float, sigma: float, trace: float, rate: float, total: float, slope: float
-    ) -> float:
-        return certificate.paper_lipschitz_cost(lam, rate, total, self.dim, self.lipschitz)
+    def price(self, sigma: float, trace: float) -> float:
+        return certificate.lipschitz_price(sigma, trace, self.dim, self.lipschitz)
 
-    def closing(self, rounds: int, rate: float) -> float:
-        return certificate.paper_closing_cost(rounds, self.first, self.nu, rate)
+    def typical(self, rounds: int) -> float:
+        total = tuning.uncurved(self.first, self.target, rounds, tuning.LIPSCHITZ)
+        return self.rate(total, rounds + 1)
 
 
 def rho(dim: int, nu: float, lipschitz: float) -> float:

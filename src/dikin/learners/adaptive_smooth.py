@@ -62,13 +62,12 @@ class SharpSmooth(NamedTuple):
         cap = 1.0 / (3.0 * self.dim)
         return rate if rate < cap else cap
 
-    def cost(
-        self, lam: float, sigma: float, trace: float, rate: float, total: float, slope: float
-    ) -> float:
-        return certificate.smooth_cost(lam, sigma, trace, rate, slope, self.dim, self.smoothness)
+    def price(self, sigma: float, trace: float) -> float:
+        return certificate.smooth_price(sigma, trace, self.dim, self.smoothness)
 
-    def closing(self, rounds: int, rate: float) -> float:
-        return certificate.closing_cost(rounds, self.first, self.nu, rate)
+    def typical(self, rounds: int) -> float:
+        total = tuning.uncurved(self.first, self.target, rounds, tuning.SMOOTH)
+        return self.rate(total, rounds + 1)
 
 
 class PaperSmooth(NamedTuple):
@@ -99,13 +98,12 @@ class PaperSmooth(NamedTuple):
         low = self.nu / (self.horizon * log(self.horizon))
         return sqrt((self.smoothness + 1.0) / total + low) / (2.0 * self.dim)
 
-    def cost(
-        self, lam: float, sigma: float, trace: float, rate: float, total: float, slope: float
-    ) -> float:
-        return certificate.paper_smooth_cost(lam, rate, total, self.dim, self.smoothness)
+    def price(self, sigma: float, trace: float) -> float:
+        return certificate.smooth_price(sigma, trace, self.dim, self.smoothness)
 
-    def closing(self, rounds: int, rate: float) -> float:
-        return certificate.paper_closing_cost(rounds, self.first, self.nu, rate)
+    def typical(self, rounds: int) -> float:
+        total = tuning.uncurved(self.first, self.target, rounds, tuning.SMOOTH)
+        return self.rate(total, rounds + 1)
 
 
 def rho(nu: float) -> float:

@@ -27,17 +27,12 @@ from dikin.domains.base import Aim, Array, ClosedGeometry, Frame, Place
 from dikin.errors import CertificateVoidWarning
 from dikin.learners.base import Learner
 from dikin.learners.player import Aimed, Machine, Memory, Scratch
+from dikin.theory.certificate import RANGE, Account, Part
 
-OVERLAP = (
-    "an answer came after its centre had moved on: the certificate covers one query at a time and "
-    "is NaN from here on; the learner itself goes on as before"
-)
 UNSETTLED = (
     "the centre is so close to the boundary that rounding decides where it is: the certificate is "
-    "NaN from here on; the learner itself goes on"
+    "NaN until it is farther inside; the learner itself goes on"
 )
-THROWN_AWAY = 2.0
-"""What a round that is thrown away may cost: the whole range of the losses."""
 
 
 class Schedule(Protocol):
@@ -88,14 +83,12 @@ class Schedule(Protocol):
         """eta_t from total = S_{t-1} and the round t."""
         ...
 
-    def cost(
-        self, lam: float, sigma: float, trace: float, rate: float, total: float, slope: float
-    ) -> float:
-        """A round's share of the certificate, from delta^2 tr(H^-1): `dikin.theory.certificate`."""
+    def price(self, sigma: float, trace: float) -> float:
+        """a_t of the certificate, from delta^2 tr(H^-1): `dikin.theory.certificate`."""
         ...
 
-    def closing(self, rounds: int, rate: float) -> float:
-        """The rest of the certificate after T rounds, from eta_{T+1}: affine in ln T."""
+    def typical(self, rounds: int) -> float:
+        """A rate near eta_{T+1} that depends on T alone: it places the certificate's comparator."""
         ...
 
 
@@ -114,12 +107,10 @@ class Asked:
     """|x|^2 of the played point."""
     trace: float
     """tr(H^-1)."""
-    round: int
-    """How many answers the learner had when it asked."""
 
 
 class BarrierPlayer(NamedTuple):
-    """The machine for the compiled loop; numbers = (S, eta, the certificate's costs)."""
+    """The machine for the compiled loop; numbers = (S, eta, spent, held): see `Account`."""
 
     kernel: Any
     schedule: Any
@@ -146,17 +137,19 @@ class BarrierPlayer(NamedTuple):
         scratch: Scratch,
     ) -> None:
         schedule, numbers, (norm, trace, unit) = self.schedule, memory.numbers, aimed
-        total, rate, reach = numbers[0], numbers[1], schedule.reach
+        total, reach = numbers[0], schedule.reach
         # A round thrown away is one that adds nothing: to branch here would cost every round.
         kept = 1.0 if curvature >= schedule.least else 0.0
         sigma = schedule.trust * curvature + schedule.assumed
         lam = schedule.regularisation(total + sigma)
         slope = schedule.dim / reach * (loss + 0.5 * lam * norm)
         added, scale = kept * (sigma + lam), kept * slope * unit
-        self.kernel.recoil(memory.state, scratch.work, scratch.noise, scale, added, memory.linear)
-        spread = reach * reach * trace
-        cost = schedule.cost(lam, sigma, spread, rate, total, abs(slope))
-        numbers[2] += kept * cost + (1.0 - kept) * THROWN_AWAY
+        rise, square = self.kernel.recoil(
+            memory.state, scratch.work, scratch.noise, scale, added, memory.linear
+        )
+        price = kept * schedule.price(sigma, reach * reach * trace) + (1.0 - kept) * RANGE
+        numbers[2] += price + rise - 0.5 * (added + kept * lam) * square
+        numbers[3] += kept * lam
         numbers[0] = total + added
         numbers[1] = schedule.rate(numbers[0], round + 1)
         self.kernel.solve(memory.linear, numbers[0], schedule.kappa / numbers[1], memory.state)
@@ -172,8 +165,7 @@ class BarrierFTRL(Learner):
         self._place = self.geometry.start()
         self._linear = np.zeros(self.geometry.size)
         self._frame: Frame | None = None
-        self._costs = 0.0
-        self._certified = True
+        self._spent, self._held = 0.0, schedule.first
 
     @property
     def center(self) -> Array:
@@ -185,17 +177,27 @@ class BarrierFTRL(Learner):
     def certificate(self) -> float:
         """The bound on the regret so far, in the user's units: E[regret] <= E[certificate].
 
-        NaN once an answer came that was asked before an earlier answer was learnt: the theorem is
-        about one query at a time. NaN, too, where rounding at the boundary decides the centre.
-        `tell` warns of either. Forgotten queries are not rounds.
+        It covers late answers, if neither a point nor its loss decides when its answer comes.
+        Forgotten queries are not rounds. NaN where rounding at the boundary decides the centre, of
+        which `tell` warns.
         """
-        return self._share(self.rounds)
+        whole = self._whole()
+        return nan if whole is None else whole.bound(self.domain, self.rounds, RANGE * whole.scale)
 
-    def _share(self, rounds: int) -> float:
-        if not self._certified:
-            return nan
-        rest = self._schedule.closing(rounds, self._rate)
-        return self.units.regret(rest + self._costs)
+    def _part(self) -> Part | None:
+        return self._whole()
+
+    def _whole(self) -> Part | None:
+        """All rounds so far; None where the centre is not known well enough to account for them."""
+        place, schedule = self._place, self._schedule
+        if not self.geometry.settled(place):
+            return None
+        y = self.geometry.vector(place)
+        barrier = schedule.kappa * self.geometry.barrier(place) / self._rate
+        least = float(self._linear.dot(y)) + 0.5 * self._total * float(y.dot(y)) + barrier
+        stiff = schedule.kappa / self._rate
+        account = Account(self.rounds, self._spent - least, self._held, stiff)
+        return Part(account, schedule, self.units.loss_scale)
 
     def _propose(self) -> tuple[Array, float, Asked]:
         schedule = self._schedule
@@ -209,7 +211,7 @@ class BarrierFTRL(Learner):
         scale = 1.0 / sqrt(aim.square)
         u = aim.point(schedule.reach * scale)
         square = float(u.dot(u))
-        asked = Asked(self._place, shift, noise, aim, scale, square, frame.trace, self.rounds)
+        asked = Asked(self._place, shift, noise, aim, scale, square, frame.trace)
         return u, square, asked
 
     def _vector(self, memo: Asked) -> tuple[Array, float]:
@@ -218,26 +220,26 @@ class BarrierFTRL(Learner):
     def _learn(self, asked: Asked, loss: float, curvature: float) -> None:
         schedule, before = self._schedule, self._total
         if curvature < schedule.least:
-            self._costs += THROWN_AWAY
+            self._spent += RANGE
             self.rounds += 1
             return
         sigma = schedule.trust * curvature + schedule.assumed
         lam = schedule.regularisation(before + sigma)
         slope = schedule.dim / schedule.reach * (loss + 0.5 * lam * asked.square)
         added = sigma + lam
-        linear = self._linear + asked.aim.recoil(slope * asked.scale, added)
+        recoil = asked.aim.recoil(slope * asked.scale, added)
+        linear = self._linear + recoil
         total = before + added
         rate = schedule.rate(total, self.rounds + 2)
         place = self.geometry.solve(linear, total, schedule.kappa / rate, self._place)
-        certified = self._certified and asked.round == self.rounds and self.geometry.settled(place)
-        if self._certified and not certified:
-            notice = UNSETTLED if asked.round == self.rounds else OVERLAP
-            warnings.warn(notice, CertificateVoidWarning, stacklevel=3)
+        if self.geometry.settled(self._place) and not self.geometry.settled(place):
+            warnings.warn(UNSETTLED, CertificateVoidWarning, stacklevel=3)
         # Everything that can fail has been done: from here on the state changes.
-        self._certified = certified
-        if certified:
-            spread = schedule.reach**2 * asked.trace
-            self._costs += schedule.cost(lam, sigma, spread, self._rate, before, abs(slope))
+        y = self.geometry.vector(asked.place)
+        # g.y - (sigma + lambda)/2 |y|^2 - lambda/2 |y|^2, as recoil = g - (sigma + lambda) y.
+        self._spent += float(recoil.dot(y)) + 0.5 * sigma * float(y.dot(y))
+        self._spent += schedule.price(sigma, schedule.reach**2 * asked.trace)
+        self._held += lam
         self._linear, self._total, self._rate = linear, total, rate
         self._place, self._frame = place, None
         self.rounds += 1
@@ -247,7 +249,7 @@ class BarrierFTRL(Learner):
         geometry = self.geometry
         if self._open or not isinstance(geometry, ClosedGeometry):
             return None
-        numbers = np.array([self._total, self._rate, self._costs])
+        numbers = np.array([self._total, self._rate, self._spent, self._held])
         memory = Memory(numbers, self._linear.copy(), geometry.pack(self._place))
         player = BarrierPlayer(geometry.kernel(), self._schedule)
         return Machine(player, memory, self._noise.generator())
@@ -257,7 +259,7 @@ class BarrierFTRL(Learner):
         assert isinstance(self.geometry, ClosedGeometry)
         memory = machine.memory
         self._linear = memory.linear.copy()
-        self._total, self._rate, self._costs = memory.numbers.tolist()
+        self._total, self._rate, self._spent, self._held = memory.numbers.tolist()
         self._place = self.geometry.unpack(self._linear, memory.state)
         self._frame = None
         self.rounds += rounds
@@ -269,24 +271,24 @@ class BarrierFTRL(Learner):
             "total": self._total,
             "rate": self._rate,
             "place": self.geometry.memory(self._place),
-            "costs": self._costs,
-            "certified": self._certified,
+            "spent": self._spent,
+            "held": self._held,
         }
 
     def _set_numbers(self, numbers: dict[str, Any]) -> None:
         self._linear, self._total = numbers["linear"], numbers["total"]
-        self._rate, self._costs = numbers["rate"], numbers["costs"]
+        self._rate = numbers["rate"]
+        self._spent, self._held = numbers["spent"], numbers["held"]
         self._place = self.geometry.recall(numbers["place"])
         self._frame = None
-        self._certified = numbers["certified"]
 
     def _memo_state(self, memo: Asked) -> tuple[Any, ...]:
-        return self.geometry.memory(memo.place), memo.shift, memo.noise, memo.square, memo.round
+        return self.geometry.memory(memo.place), memo.shift, memo.noise, memo.square
 
     def _memo_from(self, state: tuple[Any, ...]) -> Asked:
-        memory, shift, noise, square, asked = state
+        memory, shift, noise, square = state
         place = self.geometry.recall(memory)
         frame = self.geometry.frame(place, self._schedule.kappa, shift)
         aim = frame.aim(noise)
         scale = 1.0 / sqrt(aim.square)
-        return Asked(place, shift, noise, aim, scale, square, frame.trace, asked)
+        return Asked(place, shift, noise, aim, scale, square, frame.trace)

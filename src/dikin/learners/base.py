@@ -42,6 +42,7 @@ from dikin.errors import (
 )
 from dikin.feedback import Feedback
 from dikin.learners.player import Machine
+from dikin.theory.certificate import Part
 from dikin.units import LossRange, Units
 
 ROUNDING = 1e-9
@@ -215,9 +216,9 @@ class Learner(ABC):
         """The losses that may be told."""
         return self.units.loss_range
 
-    def _share(self, rounds: int) -> float:
-        """A bound on the regret of its rounds as a part of a game of T rounds: affine in ln T."""
-        return nan
+    def _part(self) -> Part | None:
+        """Its rounds as a part of a longer game, if a bound on their regret is known."""
+        return None
 
     def machine(self) -> Machine | None:
         """The parts for the compiled loop; None where there is none, or with queries open."""
@@ -405,8 +406,7 @@ def range_limit(units: Units, domain: Domain) -> tuple[float, str]:
     Half-way between two points at the distance D a sigma-strongly convex loss lies by sigma D^2/8
     below its mean there, and cannot lie below the range.
     """
-    low, high = units.loss_range
-    limit = 8.0 * (high - low) / domain.diameter**2
+    limit = 8.0 * (2.0 * units.loss_scale) / domain.diameter**2
     return limit, "8 (high - low)/D^2: no loss within loss_range on a set that wide has more"
 
 

@@ -7,8 +7,6 @@ may cost their whole range, so it tolerates M of order sqrt(T) only.
 
 from __future__ import annotations
 
-from math import nan
-
 from dikin.learners.hazan_levy import HazanLevy
 
 
@@ -25,6 +23,6 @@ class Discard(HazanLevy):
     def _least(self, sigma: float) -> float:
         return sigma
 
-    def _share(self, rounds: int) -> float:
+    def _part(self) -> None:
         # In a longer game a round thrown away may cost more than the range of these rounds.
-        return super()._share(rounds) if rounds == self.rounds else nan
+        return None

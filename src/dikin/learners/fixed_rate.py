@@ -48,15 +48,12 @@ class FixedRate(NamedTuple):
     def rate(self, total: float, round: int) -> float:
         return self.eta
 
-    def cost(
-        self, lam: float, sigma: float, trace: float, rate: float, total: float, slope: float
-    ) -> float:
-        bent = certificate.smooth_cost(0.0, 0.0, trace, rate, slope, self.dim, self.smoothness)
-        steep = self.lipschitz * sqrt(trace) * (1.0 / sqrt(self.dim) + 1.0 / sqrt(self.dim + 2.0))
-        return bent + steep
+    def price(self, sigma: float, trace: float) -> float:
+        bent = certificate.smooth_price(0.0, trace, self.dim, self.smoothness)
+        return bent + certificate.lipschitz_price(0.0, trace, self.dim, self.lipschitz)
 
-    def closing(self, rounds: int, rate: float) -> float:
-        return certificate.closing_cost(rounds, 0.0, self.nu, rate)
+    def typical(self, rounds: int) -> float:
+        return self.eta
 
 
 class FixedRateFTRL(BarrierFTRL):

@@ -51,13 +51,11 @@ class KnownCurvature(NamedTuple):
     def rate(self, total: float, round: int) -> float:
         return self.eta
 
-    def cost(
-        self, lam: float, sigma: float, trace: float, rate: float, total: float, slope: float
-    ) -> float:
-        return certificate.smooth_cost(lam, sigma, trace, rate, slope, self.dim, self.smoothness)
+    def price(self, sigma: float, trace: float) -> float:
+        return certificate.smooth_price(sigma, trace, self.dim, self.smoothness)
 
-    def closing(self, rounds: int, rate: float) -> float:
-        return certificate.closing_cost(rounds, 0.0, self.nu, rate)
+    def typical(self, rounds: int) -> float:
+        return self.eta
 
 
 class HazanLevy(BarrierFTRL):

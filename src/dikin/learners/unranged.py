@@ -17,7 +17,7 @@ import logging
 import os
 import warnings
 from dataclasses import asdict, dataclass, replace
-from math import inf, isfinite, isnan, log, nan
+from math import inf, isfinite, nan
 from typing import Any, NamedTuple, cast
 
 from numpy.typing import ArrayLike
@@ -27,6 +27,7 @@ from dikin.domains.base import Array, Domain
 from dikin.errors import LossError, LossRangeError, PaperConstantsWarning
 from dikin.feedback import Feedback
 from dikin.learners.base import Learner, Query, real_number
+from dikin.theory.certificate import Account, Part
 from dikin.units import LARGEST
 
 logger = logging.getLogger("dikin")
@@ -55,10 +56,21 @@ class Past:
     restarts: int = 0
     idle: int = 0
     """Rounds that no learner learnt from: each may have cost the whole range."""
-    fixed: float = 0.0
-    growth: float = 0.0
-    """The certificates of the learners before add up to fixed + growth ln T."""
+    parts: tuple[Part, ...] = ()
+    """The rounds of the learners before, each of a range of its own."""
     certified: bool = True
+
+    def state(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        rows = [[list(part.account), list(part.schedule), part.scale] for part in self.parts]
+        return asdict(replace(self, parts=())) | {"parts": rows}
+
+    @classmethod
+    def restored(cls, state: dict[str, Any], schedule: Any) -> Past:
+        """The past that gave the state; of which kind its schedules were is known."""
+        rows = state["parts"]
+        parts = tuple(Part(Account(*row[0]), schedule(*row[1]), row[2]) for row in rows)
+        return cls(**state | {"parts": parts})
 
 
 class Unranged:
@@ -106,18 +118,16 @@ class Unranged:
         """The bound on the regret so far, in the user's units: E[regret] <= E[certificate].
 
         It covers losses that are Lipschitz, or smooth and varying by no more than the present
-        range is wide. NaN after answers that overlapped within one range, and for learners without
-        a certificate.
+        range is wide. NaN for learners without a certificate.
         """
-        past, present, total = self._past, self._present, self.rounds
-        if not past.certified:
+        past, present = self._past, self._present._part()
+        if present is None or not past.certified:
             return nan
-        low, high = present.units.loss_range
-        most, steep = variation(present, high - low)
-        moved = most - (high - low)  # the comparator's; the present range is counted there already
-        bias = 2 * present.domain.dim * steep * past.restarts if past.restarts else 0.0
-        before = past.fixed + past.growth * log(max(total, 1)) + past.idle * most
-        return before + moved + bias + present._share(total)
+        domain, (low, high) = self._present.domain, self._present.units.loss_range
+        most, steep = variation(self._present, high - low)
+        bias = 2 * domain.dim * steep * past.restarts if past.restarts else 0.0
+        learnt = sum(part.bound(domain, self.rounds, most) for part in (*past.parts, present))
+        return learnt + bias + past.idle * most
 
     @property
     def curvature_limit(self) -> tuple[float, str]:
@@ -231,7 +241,7 @@ class Unranged:
         old, rounds = self._present, self.rounds + 1
         fresh = self._successor(wider)
         self._refuse(fresh, loss, curvature)
-        learnt = self._taught(key) and not isnan(old._share(rounds))
+        learnt = self._taught(key) and old._part() is not None
         if learnt:
             low, high = old.units.loss_range
             clipped = min(max(float(loss), low), high)
@@ -252,11 +262,10 @@ class Unranged:
         past = replace(self._past, rounds=rounds, idle=self._past.idle + idle)
         if self._past.rounds == 0:  # a range that was only there to ask in
             return past
-        past, fixed = replace(past, restarts=past.restarts + 1), old._share(1)
-        growth = (old._share(rounds) - fixed) / log(rounds)
-        if isnan(growth):
+        past, ended = replace(past, restarts=past.restarts + 1), old._part()
+        if ended is None:
             return replace(past, certified=False)
-        return replace(past, fixed=past.fixed + fixed, growth=past.growth + growth)
+        return replace(past, parts=(*past.parts, ended))
 
     def _successor(self, loss_range: Range) -> Learner:
         """The learner of a range before its first round; its queries are numbered on."""
@@ -278,7 +287,7 @@ class Unranged:
         """Everything that the future depends on, as plain JSON values, open queries included."""
         own = {
             "range": list(self._present.units.loss_range),
-            "past": asdict(self._past),
+            "past": self._past.state(),
             "late": [storage.encode((key, memo.point)) for key, (_, memo) in self._late.items()],
         }
         changed = {"arguments": self.arguments(), "rounds": self.rounds, "unranged": own}
@@ -288,14 +297,15 @@ class Unranged:
     def restored(cls, kind: type[Learner], domain: Domain, state: dict[str, Any]) -> Unranged:
         """The unranged learner of a kind that gave the state."""
         own = state["unranged"]
-        past = Past(**own["past"])
         changed = {
             "arguments": state["arguments"] | {"loss_range": own["range"]},
-            "rounds": state["rounds"] - past.rounds,
+            "rounds": state["rounds"] - own["past"]["rounds"],
         }
         rest = {key: value for key, value in state.items() if key != "unranged"}
         late = {key: (Query(key, p), Late(p)) for key, p in map(storage.decode, own["late"])}
-        return cls(kind.restore(domain, rest | changed), past, late)
+        present = kind.restore(domain, rest | changed)
+        past = Past.restored(own["past"], type(getattr(present, "_schedule", None)))
+        return cls(present, past, late)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state to a JSON file; a crash at any instant leaves the old file or the new."""

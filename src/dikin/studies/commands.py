@@ -99,15 +99,15 @@ def run(
       {"ask": {}}                               {"id": 0, "point": [4.81, 1.05]}
       {"ask": {"forecast": 3.5}}                {"id": 1, "point": [4.52, 0.93]}
       {"tell": {"id": 0, "loss": 12.3,          {"told": 0, "rounds": 1,
-                "curvature": 0.1}}               "center": [...], "certificate": 119.3}
+                "curvature": 0.1}}               "center": [...], "certificate": 22.2}
       {"forget": {"id": 1}}                     {"forgotten": 1}
       {"open": {}}                              {"open": [{"id": 2, "point": [...],
                                                  "client": "host:71", "asked": "2031-..."}]}
       {"show": {}}                              {"study": "prices", "rounds": 1, ...}
 
     A forecast is the loss that you expect, for a learner that makes use of it (predictive). An
-    answer told twice counts once. A number that is not there (the certificate, once answers have
-    overlapped) is null.
+    answer told twice counts once. A number that is not there (the certificate of a
+    learner that has none) is null.
     """  # noqa: D301 - click reads the backspace character
     from dikin.studies.lines import converse, failure, say
 

@@ -1,84 +1,97 @@
-"""The certificate: a bound on the regret that is computed along the run.
+"""The certificate: a bound on the regret that is known while the learner plays.
 
-In the paper's units, with tau_t = tr(H_t^-1), slope_t = d |f~_t(x_t)| = |g_t|* and
-omega*(s) = -s - ln(1 - s), the regret after T rounds satisfies E[regret] <= E[C_T],
+In the paper's units, with y_m the centre at which the query of round t was asked, tau_t = tr(H^-1)
+there and, at a number e in (0, 1] that depends on T alone, E[regret] <= E[C_T],
 
-    C_T = 2 + lambda_0/2 + kappa nu ln T/eta_{T+1} + sum_t cost_t,
+    C_T = 2 e T/(1 + s) + kappa rise(e)/eta_{T+1} + (1 - e)^2 (lambda_0 + sum_t lambda_t)/2
+          + sum_t [g_t.y_m + a_t - lambda_t/2 |y_m|^2] - F_{T+1}(y_{T+1}),
 
-    smooth:     cost_t = lambda_t/2 + (beta/2) tau_t/d + (beta + (lambda_t - sigma_t)/2) tau_t/(d+2)
-                         + omega*(eta_t slope_t)/eta_t
-    Lipschitz:  cost_t = lambda_t/2 + L sqrt(tau_t/d) + L sqrt(tau_t/(d+2))
-                         + ((lambda_t - sigma_t)/2) tau_t/(d+2) + omega*(eta_t slope_t)/eta_t
+    F_{T+1}(x) = sum_t [g_t.x + (sigma_t + lambda_t)/2 |x - y_m|^2]
+                 + lambda_0/2 |x|^2 + kappa (psi(x) - psi(0))/eta_{T+1},
 
-`docs/mathematics.md` has the proof. The functions below are plain arithmetic on numbers, so that
-a compiled loop can run the very same source.
+    smooth:     a_t = (beta/2) tau_t/d + ((beta - sigma_t)/2) tau_t/(d+2)
+    Lipschitz:  a_t = L sqrt(tau_t/d) - (sigma_t/2) tau_t/(d+2).
+
+where rise(e), at most nu ln(1/e), is the largest psi((1 - e) u) - psi(0) of the set, and s its
+symmetry, as f(0) - f(u) <= (f(-s u) - f(u))/(1 + s).
+`docs/mathematics.md` has the proof. The prices are plain arithmetic on numbers, so that a compiled
+loop can run the very same source.
 """
 
 from __future__ import annotations
 
-from math import log, log1p, sqrt
+from math import sqrt
+from typing import Any, NamedTuple, Protocol
 
 from dikin.kernel import compiled
 
-
-@compiled
-def omega_star(s: float) -> float:
-    """omega*(s) = -s - ln(1 - s) = sup_tau (s tau - omega(tau)), for 0 <= s < 1."""
-    return -s - log1p(-s)
+RANGE = 2.0
+"""The whole range of the losses: what one loss varies by at most."""
 
 
 @compiled
-def smooth_cost(
-    lam: float, sigma: float, trace: float, rate: float, slope: float, dim: float, smoothness: float
-) -> float:
-    """One round's share of the certificate, beta-smooth losses."""
-    exploration = trace * (0.5 * smoothness / dim)
-    smoothing = (smoothness + 0.5 * (lam - sigma)) * trace * (1.0 / (dim + 2.0))
-    return 0.5 * lam + exploration + smoothing + omega_star(rate * slope) / rate
+def smooth_price(sigma: float, trace: float, dim: float, smoothness: float) -> float:
+    """a_t for beta-smooth losses: what exploring costs, and what the smoothed gradient misses."""
+    exploring = smoothness / dim
+    smoothing = (smoothness - sigma) * (1.0 / (dim + 2.0))
+    return 0.5 * trace * (exploring + smoothing)
 
 
 @compiled
-def lipschitz_cost(
-    lam: float, sigma: float, trace: float, rate: float, slope: float, dim: float, lipschitz: float
-) -> float:
-    """One round's share of the certificate, L-Lipschitz losses."""
-    both = lipschitz / sqrt(dim) + lipschitz / sqrt(dim + 2.0)
-    exploration = sqrt(trace) * both  # the smoothing's first term has the same form
-    smoothing = 0.5 * (lam - sigma) * trace * (1.0 / (dim + 2.0))
-    return 0.5 * lam + exploration + smoothing + omega_star(rate * slope) / rate
+def lipschitz_price(sigma: float, trace: float, dim: float, lipschitz: float) -> float:
+    """a_t for L-Lipschitz losses."""
+    return lipschitz * sqrt(trace * (1.0 / dim)) - 0.5 * sigma * trace * (1.0 / (dim + 2.0))
 
 
-@compiled
-def closing_cost(rounds: int, first: float, nu: float, rate: float) -> float:
-    """What is added to the rounds' shares: moved comparator, lambda_0, and the barrier there."""
-    return 2.0 + 0.5 * first + nu * log(max(rounds, 1)) / rate
+def comparator_share(rounds: int, fall: float, price: float) -> float:
+    """The e in (0, 1] that makes fall e T + price ln(1/e) least.
 
-
-# --- the paper's own bound, term by term, before its constants are hidden in O(.) ----------------
-
-
-@compiled
-def paper_smooth_cost(
-    lam: float, rate: float, total: float, dim: float, smoothness: float
-) -> float:
-    """Eqs. (part-1), (part-2), (part-3) and 8 eta d^2 of the stability term, Algorithm 1.
-
-    `total` is S_{t-1}; |H^(-1/2) u|^2 <= 1/(eta S) is used for every direction.
+    Here f(0) - f(u) <= fall, and price = kappa nu/eta for an eta near eta_{T+1} that depends on T
+    alone, as e must.
     """
-    spread = 1.0 / (rate * total)
-    return lam + (1.5 * smoothness + lam) * spread + 8.0 * rate * dim * dim
+    return min(1.0, price / (fall * rounds)) if rounds else 1.0
 
 
-@compiled
-def paper_lipschitz_cost(
-    lam: float, rate: float, total: float, dim: float, lipschitz: float
-) -> float:
-    """Eqs. (part-1-lip), (part-2-lip), (part-3-lip) and 8 eta d^2, Algorithm 2."""
-    spread = 1.0 / sqrt(rate * total)
-    return lam + (3.0 * lipschitz + 2.0 * lam) * spread + 8.0 * rate * dim * dim
+class Shape(Protocol):
+    """What is asked of a domain."""
+
+    nu: float
+
+    @property
+    def symmetry(self) -> float: ...
+
+    def rise(self, share: float) -> float: ...
 
 
-@compiled
-def paper_closing_cost(rounds: int, first: float, nu: float, rate: float) -> float:
-    """Comparator bias 2, lambda_0/2 |(x, 1)|^2 <= lambda_0, and the lifted barrier's 800 nu."""
-    return 2.0 + first + 800.0 * nu * log(max(rounds, 1)) / rate
+class Account(NamedTuple):
+    """What a learner's rounds came to: all of the certificate that does not depend on e."""
+
+    rounds: int
+    spent: float
+    """The second line of C_T."""
+    held: float
+    """lambda_0 + sum_t lambda_t."""
+    stiff: float
+    """kappa/eta_{T+1}."""
+
+    def bound(self, domain: Shape, share: float, fall: float) -> float:
+        """C_T at the share e, for losses with f(0) - f(u) <= fall."""
+        moved = fall * share * self.rounds + self.stiff * domain.rise(share)
+        return moved + 0.5 * (1.0 - share) ** 2 * self.held + self.spent
+
+
+class Part(NamedTuple):
+    """The rounds of one learner as a part of a game, in the user's unit of loss."""
+
+    account: Account
+    schedule: Any
+    """The learner's, for a rate that depends on the number of rounds alone."""
+    scale: float
+    """B: half the range of the losses."""
+
+    def bound(self, domain: Shape, rounds: int, varies: float) -> float:
+        """C_T for a game of so many rounds, of which these are some, where losses vary so much."""
+        fall = varies / (self.scale * (1.0 + domain.symmetry))
+        price = self.schedule.kappa * domain.nu / self.schedule.typical(rounds)
+        share = comparator_share(rounds, fall, price)
+        return self.scale * self.account.bound(domain, share, fall)

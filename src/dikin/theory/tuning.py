@@ -125,6 +125,17 @@ def _minimum(sigmas: ArrayLike, first: float, target: float, order: int) -> tupl
         mass += step
 
 
+def uncurved(first: float, target: float, rounds: int, order: int) -> float:
+    """About S_T of the paper's sequence where no round is strongly convex, from T alone.
+
+    lambda_t = (target/S_t)^(1/k) is a step of dS/dt = (target/S)^(1/k), of which this is the
+    solution.
+    """
+    power = 1 + 1 / order
+    total: float = (first**power + power * target ** (1 / order) * rounds) ** (1 / power)
+    return total
+
+
 # --- the paper's sequence ----------------------------------------------------------------------
 #
 # The two roots stand alone (plain floats, no helper, nothing raised), so that a compiler can take
