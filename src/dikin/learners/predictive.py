@@ -70,13 +70,13 @@ from dikin.learners.predictive_tuning import (
     TOTAL,
     WEIGHED,
     Plan,
+    affords,
     book,
     clip,
     clip_price,
     fresh,
     measure,
     measuring,
-    refuses_rise,
     take_in,
 )
 from dikin.units import LARGEST, LossRange, moderate, nonnegative, number
@@ -128,8 +128,8 @@ class PredictivePlayer(NamedTuple):
         scratch: Scratch,
     ) -> None:
         plan, n, linear, (trace, unit, _) = self.plan, memory.numbers, memory.linear, aimed
-        level, keep, weight, lam = n[CLIP], plan.keep, 1.0 / n[RATE], 0.0
-        shift = n[RATE] * n[TOTAL]
+        level, keep, before, lam = n[CLIP], plan.keep, n[RATE], 0.0
+        weight, shift = 1.0 / before, before * n[TOTAL]
         if measuring(n):
             take_in(plan, n, n, nan, loss, round)
             measure(plan, n, loss, round)
@@ -152,11 +152,11 @@ class PredictivePlayer(NamedTuple):
         for i in range(plan.start.size):
             linear[i] += change * plan.slope[i] - lam * plan.start[i]
         self.kernel.solve(linear, n[TOTAL], 1.0 / n[RATE], memory.state)
-        if n[RATE] * weight > 1.0 and level > 0.0:
+        if n[RATE] != before and level > 0.0:
             barrier = start_barrier(self.kernel, plan, memory, scratch)
-            if refuses_rise(plan, n, float(round), weight, barrier):
+            if not affords(plan, n, float(round), weight, barrier):
                 change = 1.0 / n[RATE] - weight
-                n[RATE] = 1.0 / weight
+                n[RATE] = before
                 for i in range(plan.start.size):
                     linear[i] += change * plan.slope[i]
                 self.kernel.solve(linear, n[TOTAL], weight, memory.state)
@@ -284,8 +284,8 @@ class Predictive(Learner):
         return Plan(
             dim=d,
             nu=self.domain.nu,
-            square_price=0.5 / d + 0.5 / (d + 2.0),
-            length_price=1.0 / sqrt(d) + 1.0 / sqrt(d + 2.0),
+            square_price=(d + 1.0) / (d * (d + 2.0)),
+            length_price=1.0 / sqrt(d),
             smoothness=beta,
             guess=GUESS_RANGED if self._ranged else GUESS_MEASURED,
             lipschitz=steep,
@@ -397,12 +397,12 @@ class Predictive(Learner):
         if plan.start.size:
             linear = linear + (keep * weight - 1.0 / n[RATE]) * plan.slope - lam * plan.start
         place = self.geometry.solve(linear, n[TOTAL], 1.0 / n[RATE], self._place)
-        if n[RATE] * weight > 1.0 and self._n[CLIP] > 0.0:
+        if n[RATE] != self._n[RATE] and self._n[CLIP] > 0.0:
             barrier = self._start_barrier(place)
-            if refuses_rise(plan, n, float(rounds), weight, barrier):
+            if not affords(plan, n, float(rounds), weight, barrier):
                 if plan.start.size:
                     linear = linear + (1.0 / n[RATE] - weight) * plan.slope
-                n[RATE] = 1.0 / weight
+                n[RATE] = self._n[RATE]
                 place = self.geometry.solve(linear, n[TOTAL], weight, self._place)
         if self._certified and not self.geometry.settled(place):
             warnings.warn(UNSETTLED, CertificateVoidWarning, stacklevel=4)
@@ -522,17 +522,25 @@ class Predictive(Learner):
         width = plan.widest if self._ranged else max(n[HIGH] - n[LOW], 0.0)
         width = min(width, 2.0 * lipschitz)
         shrink = max(n[WEIGHED], 1.0) ** -0.75
-        moved = shrink * width * n[WEIGHED] + width * n[IDLE]
-        kept = 1.0 - shrink
-        far = (kept * self._farthest) ** 2
-        barrier = weight * (plan.nu * log(1.0 / shrink) + kept * self._steepest)
+        moved = shrink * self._fall * width * n[WEIGHED] + width * n[IDLE]
+        far = ((1.0 - shrink) * self._farthest) ** 2
         clips = (
             clip_price(plan.dim, width, smoothness, lipschitz) * n[CLIPPED] if n[CLIPPED] else 0.0
         )
-        rest = (
-            0.5 * n[LAMBDAS] * far + barrier + clips + explored - 0.5 * n[TOLD] / (plan.dim + 2.0)
-        )
+        rest = 0.5 * n[LAMBDAS] * far + weight * self._rise(shrink) + clips + explored
+        rest -= 0.5 * n[TOLD] / (plan.dim + 2.0)
         return self.units.regret(moved + rest + n[PAIRED] - self._objective())
+
+    @property
+    def _fall(self) -> float:
+        """The most by which a loss at the start is above that at another point, in widths."""
+        return 1.0 / (1.0 + self.domain.symmetry) if self.start is None else 1.0
+
+    def _rise(self, shrink: float) -> float:
+        """At least psi_0 at every point that is moved by that share of its way to the start."""
+        if self.start is None:
+            return self.domain.rise(shrink)
+        return self.domain.nu * log(1.0 / shrink) + (1.0 - shrink) * self._steepest
 
     def _objective(self) -> float:
         """The sum that the centre minimises, at the centre, but for what is in PAIRED."""

@@ -17,6 +17,8 @@ from dikin.units import LARGEST
 
 FACTOR = 0.5
 """Of the rate that balances exploration and noise: half of it had less regret in most games."""
+STEEP_FACTOR = 0.8
+"""The same for Lipschitz losses."""
 CAP = 0.9
 """Of 1/(d c): the largest step in the local norm, which must be below 1 for the rates proved."""
 SPREAD = 8.0
@@ -27,13 +29,13 @@ WINDOW = 64.0
 """Rounds over which the typical surprise is taken."""
 DEEPEST = 40.0
 """How often the level may halve: below 10^-12 of the range rounding would be the surprise."""
-CURVED = 2.0
-"""lambda_t/2 is this many times the price of exploring, smooth losses."""
+CURVED, STEEP_CURVED = 2.0, 1.5
+"""lambda_t/2 is this many times the price of exploring after it: smooth and Lipschitz losses."""
 GUESS_RANGED, GUESS_MEASURED = 1.0, 2.0
 """The smoothness that is tuned for where none is declared, in units of the largest level: about
 that of a bowl that fills the range of the losses."""
-RISE = 1.1
-"""A rate rises by this factor at least, or stays."""
+STEP = 1.1
+"""A rate changes by this factor at least, or stays."""
 MEASURED = 8
 """Losses that are only measured where their range is not known."""
 REACH = 0.5
@@ -76,7 +78,7 @@ WEIGHED = TOTAL + 13
 IDLE = TOTAL + 14
 """Rounds that only measured, likewise."""
 RISEN = TOTAL + 15
-"""What the rises of the rate have cost: the sum of (1/eta_t - 1/eta_{t+1}) psi_0(y_{t+1})."""
+"""What changes of the rate have cost: the sum of (1/eta_t - 1/eta_{t+1}) psi_0(y_{t+1})."""
 LOW, HIGH = TOTAL + 16, TOTAL + 17
 """The least and the largest loss, as clipped."""
 SAMPLES = TOTAL + 18
@@ -92,9 +94,9 @@ class Plan(NamedTuple):
     dim: float
     nu: float
     square_price: float
-    """Exploration and smoothing cost at most this times beta tau: E|z|^2/2 + E|w|^2/2."""
+    """Exploring costs at most this times beta tau."""
     length_price: float
-    """And at most this times L sqrt(tau): E|z| + E|w|."""
+    """And at most this times L sqrt(tau)."""
     smoothness: float
     """beta; infinity where only L is known, -1 where neither is: then it is guessed."""
     guess: float
@@ -153,7 +155,7 @@ def regularisation(
     """lambda_t: about what exploring would cost after it, so that neither is much the larger.
 
     smooth:     lambda (S + sigma + lambda) = 2 CURVED a S,       a the price of the round
-    Lipschitz:  lambda sqrt(S + sigma + lambda) = 2 a sqrt(S)
+    Lipschitz:  lambda sqrt(S + sigma + lambda) = 2 STEEP_CURVED a sqrt(S)
 
     While S is 0, d/(eta tau) stands for it: the mean curvature of the barrier.
     """
@@ -164,7 +166,8 @@ def regularisation(
         return root
     if cost == 0.0:
         return 0.0
-    return tuning.smooth_regularisation(total + told, 4.0 * cost * cost * total)
+    doubled = 2.0 * STEEP_CURVED * cost
+    return tuning.smooth_regularisation(total + told, doubled * doubled * total)
 
 
 @compiled
@@ -177,7 +180,7 @@ def rate(plan: Plan, n: Any, rounds: float, stiff: float) -> float:
     small, near the boundary, there is little to balance.
 
     smooth:     beta/(eta S + h) + eta d^2 V/2 is least at eta S + h = sqrt(2 beta S/V)/d
-    Lipschitz:  2 L/sqrt(eta S + h) + eta d^2 V/2 at  eta S + h = (2 L S/(d^2 V))^(2/3)
+    Lipschitz:  L/sqrt(eta S + h) + eta d^2 V/2 at  eta S + h = (L S/(d^2 V))^(2/3)
     """
     d, total = plan.dim, n[TOTAL]
     noise, level = n[SQUARE], n[CLIP]
@@ -186,17 +189,17 @@ def rate(plan: Plan, n: Any, rounds: float, stiff: float) -> float:
     span = rounds + 1.0 if rounds < plan.memory else plan.memory
     span = span if span > 3.0 else 3.0
     low = 2.0 * plan.nu * log(span) / (span * noise * d * d)
-    best = 0.0
+    best, factor = 0.0, FACTOR
     if total > 0.0:
         beta, steepness = smoothness_of(plan, n), plan.lipschitz
         if beta < inf:
             best = sqrt(2.0 * beta * total / noise) / d
         if steepness < inf:
-            steep = (2.0 * steepness * total / (d * d * noise)) ** (2.0 / 3.0)
+            steep = (steepness * total / (d * d * noise)) ** (2.0 / 3.0)
             if not beta < inf or cheaper(plan, beta, total, noise, steep, best):
-                best = steep
+                best, factor = steep, STEEP_FACTOR
         best = (best - stiff) / total if best > stiff else 0.0
-    best = FACTOR * sqrt(best * best + low)
+    best = factor * sqrt(best * best + low)
     cap: float = CAP / (d * level)
     return best if best < cap else cap
 
@@ -210,8 +213,8 @@ def cheaper(plan: Plan, beta: float, total: float, noise: float, one: float, two
     if min(one, two) == 0.0:
         return one < two
     slope = 0.5 * plan.dim * plan.dim * noise / total
-    first = min(beta / one, 2.0 * plan.lipschitz / sqrt(one)) + slope * one
-    second = min(beta / two, 2.0 * plan.lipschitz / sqrt(two)) + slope * two
+    first = min(beta / one, plan.lipschitz / sqrt(one)) + slope * one
+    second = min(beta / two, plan.lipschitz / sqrt(two)) + slope * two
     return first < second
 
 
@@ -223,16 +226,17 @@ def others(plan: Plan, n: Any, rounds: float) -> float:
 
 
 @compiled
-def refuses_rise(plan: Plan, n: Any, rounds: float, weight: float, barrier: float) -> bool:
-    """Whether a rate that has just risen from 1/weight costs more than is left; else it is paid.
+def affords(plan: Plan, n: Any, rounds: float, weight: float, barrier: float) -> bool:
+    """Whether a rate that has just changed from 1/weight can be paid for; if so, it is.
 
-    `barrier` is psi_0 at the new centre.
+    A rate that falls always can: then the barrier's share of the certificate is a gain. `barrier`
+    is psi_0 at the new centre.
     """
     cost = (plan.keep * weight - 1.0 / n[RATE]) * barrier
-    if n[RISEN] + cost > others(plan, n, rounds):
-        return True
-    n[RISEN] += max(cost, 0.0)
-    return False
+    if cost > 0.0 and n[RISEN] + cost > others(plan, n, rounds):
+        return False
+    n[RISEN] += cost
+    return True
 
 
 @compiled
@@ -353,7 +357,7 @@ def book(
         n[CLIPPED] += 1.0
     new_level(plan, n, clipped, count)
     wanted = rate(plan, n, count, plan.dim / trace - shift)
-    if not n[RATE] <= wanted < RISE * n[RATE]:
+    if not n[RATE] < STEP * wanted < STEP * STEP * n[RATE]:
         n[RATE] = wanted
     return lam
 
