@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 import dikin
+from dikin.forecasts import MIXTURE
 from dikin.learners.predictive import CLIP, MEASURED, RATE, TOTAL
 from predictive.spaces import Space
 from reference.barriers import Array
@@ -179,7 +180,7 @@ class Replay:
         if level > 0:
             loss = answer.query.forecast + answer.clipped
         elif before[CLIP] > 0:  # came after the level was known
-            expected = before[8]
+            expected = before[MIXTURE]
             loss = expected + float(np.clip(loss - expected, -before[CLIP], before[CLIP]))
         self.values.append(loss)
         if len(self.reference.answers) == MEASURED and not self.setting.ranged:

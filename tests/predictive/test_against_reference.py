@@ -14,7 +14,7 @@ from predictive.replay import Replay, Setting
 from predictive.spaces import SPACES
 
 DECLARED = ("smooth", "Lipschitz", "both", "nothing")
-ANSWERS = 40
+ANSWERS = 32
 
 
 def settings() -> list[Setting]:
