@@ -68,6 +68,8 @@ class Transcribed(PredictiveReference):
         eps = rounds**-0.75
         idle = self.discounted([float(a.query.level == 0) for a in self.answers])
         width = min(width, inf if lipschitz is None else 2 * lipschitz)
+        if all(answer.query.level == 0 for answer in self.answers):
+            return width * idle
         return width * idle + self.certificate(
             eps, width, smoothness, lipschitz, nu, (1 - eps) * support, (1 - eps) * rho
         )

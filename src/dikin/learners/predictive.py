@@ -521,6 +521,8 @@ class Predictive(Learner):
         weight = 1.0 / n[RATE]
         width = plan.widest if self._ranged else max(n[HIGH] - n[LOW], 0.0)
         width = min(width, 2.0 * lipschitz)
+        if n[IDLE] == n[WEIGHED]:  # nothing has been learnt, and the rate is that of no loss
+            return self.units.regret(width * n[IDLE])
         shrink = max(n[WEIGHED], 1.0) ** -0.75
         moved = shrink * width * n[WEIGHED] + width * n[IDLE]
         kept = 1.0 - shrink
