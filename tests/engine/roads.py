@@ -87,7 +87,8 @@ def games() -> Iterator[Game]:
 def options() -> Iterator[Game]:
     """What a learner may be told of its range, start and memory, which no environment knows."""
     nothing = {"smoothness": None, "lipschitz": None}
-    for domain in (dikin.Ball(2), dikin.Box([0, -5], [1, 5]), next(dikin.Product.examples())):
+    unequal = dikin.Product(dikin.Box([0, -5], [1, 5]), dikin.Ball(2, 0.1))
+    for domain in (dikin.Ball(2), unequal):
         start = domain.point(0.4 * domain.inradius * np.eye(domain.dim)[0]).tolist()
         for options in (
             {"loss_range": None},

@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 import dikin
-from dikin.learners.predictive import CLIPPED, EXPLORED, IDLE, RATE, Memo
+from dikin.learners.predictive import Memo
+from dikin.learners.predictive_tuning import CLIPPED, EXPLORED, IDLE, RATE
 from predictive.replay import Setting
 
 
@@ -21,18 +22,10 @@ class LeavesTheBarrierOut(dikin.Predictive):
     """Of the certificate: psi_0 at the centre."""
 
     def _objective(self) -> float:
-        return super()._objective() - self._divergence() / self._n[RATE]
-
-    def _divergence(self) -> float:
-        """psi_0 at the centre."""
-        y, plan = self.geometry.vector(self._place), self._plan
-        value = self.geometry.barrier(self._place)
-        if plan.start.size:
-            value -= self._barrier + float(plan.slope @ (y - plan.start))
-        return value
+        return super()._objective() - self._start_barrier(self._place) / self._n[RATE]
 
 
-class CountsTheBarrierUnsigned(LeavesTheBarrierOut):
+class CountsTheBarrierUnsigned(dikin.Predictive):
     """|gamma/eta_t - 1/eta_{t+1}| psi_0(y_{t+1}): no gain where the rate falls."""
 
     gains = 0.0
@@ -40,11 +33,11 @@ class CountsTheBarrierUnsigned(LeavesTheBarrierOut):
     def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
         before = self._plan.keep / self._n[RATE]
         super()._learn(memo, loss, curvature)
-        gain = min(before - 1 / self._n[RATE], 0.0) * self._divergence()
+        gain = min(before - 1 / self._n[RATE], 0.0) * self._start_barrier(self._place)
         self.gains = self._plan.keep * self.gains - 2 * gain
 
     def _objective(self) -> float:
-        return dikin.Predictive._objective(self) - self.gains
+        return super()._objective() - self.gains
 
 
 class Without(dikin.Predictive):

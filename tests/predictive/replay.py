@@ -18,7 +18,7 @@ import numpy as np
 
 import dikin
 from dikin.forecasts import MIXTURE
-from dikin.learners.predictive import CLIP, MEASURED, RATE, TOTAL
+from dikin.learners.predictive_tuning import CLIP, MEASURED, RATE, TOTAL
 from predictive.spaces import Space
 from reference.barriers import Array
 from reference.ledger import inside
@@ -124,6 +124,7 @@ class Replay:
         slope = space.psi.gradient(self.start)
         self.support = space.psi.support(-slope) + float(slope @ self.start)
         self.keys: dict[int, int] = {}
+        self.mixtures: dict[int, float] = {}
 
     # Units
 
@@ -155,6 +156,7 @@ class Replay:
         if memo.level == 0:
             z = 2 * z  # a query that only measures is played half-way out
         self.keys[query.id] = self.reference.ask(memo.forecast, memo.level, z)
+        self.mixtures[query.id] = memo.seen[MIXTURE]
         return query
 
     def loss(self, u: Array) -> float:
@@ -175,15 +177,15 @@ class Replay:
         told = sigma if level > 0 else 0.0
         lam = after[TOTAL] - reference.gamma * before[TOTAL] - told
         reference.tell(self.keys[query.id], loss, told, lam if level > 0 else 0.0, after[RATE])
-        self.remember(loss, level, before)
+        self.remember(loss, level, before, self.mixtures[query.id])
 
-    def remember(self, loss: float, level: float, before: list[float]) -> None:
-        answer = self.reference.answers[-1]
+    def remember(self, loss: float, level: float, before: list[float], mixed: float) -> None:
+        """The loss within a level of what the learner, or its forecasters alone, expected."""
+        expected = (self.reference.answers[-1].query.forecast, mixed)
+        if level == 0 and before[CLIP] > 0:  # came after the level was known
+            expected, level = (before[MIXTURE],) * 2, before[CLIP]
         if level > 0:
-            loss = answer.query.forecast + answer.clipped
-        elif before[CLIP] > 0:  # came after the level was known
-            expected = before[MIXTURE]
-            loss = expected + float(np.clip(loss - expected, -before[CLIP], before[CLIP]))
+            loss = float(np.clip(loss, min(expected) - level, max(expected) + level))
         self.values.append(loss)
         if len(self.reference.answers) == MEASURED and not self.setting.ranged:
             self.values[:] = sorted(self.values)[1:-1]  # one of the extremes may be a fault

@@ -63,7 +63,7 @@ def test_a_forecast_is_one_finite_number(forecast: Any) -> None:
     refuses(learner(), lambda made: made.ask(forecast=forecast), errors.ForecastError, "a forecast")
 
 
-@pytest.mark.parametrize("forecast", [2, 0.5, np.float32(1.5), np.array(2.5), Fraction(1, 3)])
+@pytest.mark.parametrize("forecast", [2, 0.5, np.float32(1.5), np.array(0.7), Fraction(1, 3)])
 def test_any_real_number_is_one(forecast: Any) -> None:
     made = learner()
     made.ask(forecast=forecast)
@@ -109,7 +109,7 @@ def test_a_forecast_when_the_point_is_known() -> None:
 
 def test_other_learners_refuse_a_forecast() -> None:
     made = dikin.AdaptiveSmooth(BOX, 0.1, seed=1)
-    with pytest.raises(errors.ForecastError, match="Predictive does"):
+    with pytest.raises(errors.ForecastError, match="take Predictive"):
         made.ask(forecast=0.5)
     assert made.state() == dikin.AdaptiveSmooth(BOX, 0.1, seed=1).state()
 

@@ -199,9 +199,9 @@ class TooSmall(dikin.Predictive):
 def test_a_certificate_a_fifth_smaller_would_be_wrong() -> None:
     """One linear loss of the largest slope in all rounds, d = 6, T = 380.
 
-    A mean regret of 35.5 and a certificate of 42.8: the ratio of 1.21 is the smallest that was
+    A mean regret of 35.6 and a certificate of 42.9: the ratio of 1.20 is the smallest that was
     found among games that say nothing for a while and are linear at the end (for d = 1 the smallest
-    is 1.59), with noise in constant or slope, for d from 1 to 40 and T from 10 to 3000. Rounds
+    is 1.58), with noise in constant or slope, for d from 1 to 40 and T from 10 to 3000. Rounds
     without a loss before the linear ones made it larger everywhere.
     """
     rounds, flat = 380, np.zeros(380)
