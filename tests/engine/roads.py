@@ -9,6 +9,9 @@ from itertools import product
 from math import inf
 from typing import Any, NamedTuple
 
+import numpy as np
+
+import dikin
 from dikin import registry
 from dikin.domains.base import ClosedGeometry, Domain
 from dikin.engine import loop
@@ -26,6 +29,8 @@ class Game(NamedTuple):
     example: int
     learner_class: Any
     constants: str
+    options: dict[str, Any] = {}
+    """What the learner is told besides, or instead."""
 
     def environment(self, seed: int = 5) -> Environment:
         return list(self.environment_class.examples(self.domain, seed))[self.example]
@@ -45,7 +50,7 @@ class Game(NamedTuple):
         if self.constants == "sharp" and "constants" in wanted:
             settings["horizon"] = None
         given = {name: value for name, value in settings.items() if name in wanted}
-        return self.learner_class(self.domain, **given)
+        return self.learner_class(self.domain, **given | self.options)
 
     def __str__(self) -> str:
         parts = (
@@ -53,6 +58,7 @@ class Game(NamedTuple):
             f"{self.environment_class.__name__}{self.example}",
             self.learner_class.__name__,
             self.constants,
+            *(f"{name}={value}" for name, value in self.options.items()),
         )
         return "-".join(parts)
 
@@ -76,6 +82,21 @@ def games() -> Iterator[Game]:
                     )
                     if compiles(world.world) and playable(game, world):
                         yield game
+
+
+def options() -> Iterator[Game]:
+    """What a learner may be told of its range, start and memory, which no environment knows."""
+    nothing = {"smoothness": None, "lipschitz": None}
+    unequal = dikin.Product(dikin.Box([0, -5], [1, 5]), dikin.Ball(2, 0.1))
+    for domain in (dikin.Ball(2), unequal):
+        start = domain.point(0.4 * domain.inradius * np.eye(domain.dim)[0]).tolist()
+        for options in (
+            {"loss_range": None},
+            {"loss_range": None, "start": start, "memory": 20} | nothing,
+            {"start": start, "smoothness": None},
+            {"memory": 20, "lipschitz": None},
+        ):
+            yield Game(domain, dikin.Linear, 1, dikin.Predictive, "sharp", options)
 
 
 def playable(game: Game, world: Environment) -> bool:

@@ -17,10 +17,11 @@ import pytest
 from dikin.engine.play import fused, readable
 from dikin.environments.base import Environment
 from dikin.errors import CheckFailedError, PaperConstantsWarning
-from engine.roads import Game, covering, games, interpreted
+from engine.roads import Game, covering, games, interpreted, options
 
 ROUNDS = 60
 ALL = list(games())
+OPTIONS = list(options())
 Road = Callable[[Any, Environment], Any]
 
 
@@ -54,13 +55,19 @@ def agree(game: Game, one: Road, two: Road) -> None:
         raise CheckFailedError("the environments' generators are in different states")
 
 
-@pytest.mark.parametrize("game", ALL, ids=str)
+@pytest.mark.parametrize("game", ALL + OPTIONS, ids=str)
 def test_the_kernels_as_python_agree_with_ask_and_tell(game: Game) -> None:
     agree(game, readable, interpreted)
 
 
 @pytest.mark.parametrize("game", covering(ALL), ids=str)
 def test_the_compiled_kernels_agree_with_ask_and_tell(game: Game) -> None:
+    agree(game, readable, fused)
+
+
+@pytest.mark.parametrize("game", OPTIONS, ids=str)
+def test_the_compiled_kernels_know_the_options(game: Game) -> None:
+    """The options are numbers and arrays: one compiled loop a domain serves all of them."""
     agree(game, readable, fused)
 
 
@@ -84,6 +91,22 @@ def other_noise(learner: Any, environment: Environment) -> Any:
 def wrong_scale(learner: Any, environment: Environment) -> Any:
     learner._total *= 1 + 1e-6  # ALL[0] is played by a learner with a schedule
     return readable(learner, environment)
+
+
+def forgetful(learner: Any, environment: Environment) -> Any:
+    learner._plan = learner._plan._replace(keep=0.9)
+    return readable(learner, environment)
+
+
+def startless(learner: Any, environment: Environment) -> Any:
+    learner._plan = learner._plan._replace(start=0 * learner._plan.start)
+    return readable(learner, environment)
+
+
+@pytest.mark.parametrize("mutant", [forgetful, startless])
+def test_the_comparison_notices_options(mutant: Road) -> None:
+    with pytest.raises(CheckFailedError):
+        agree(OPTIONS[2], readable, mutant)
 
 
 @pytest.mark.parametrize("mutant", [one_round_late, other_noise, wrong_scale])

@@ -168,7 +168,7 @@ def test_an_absurd_loss_is_logged_by_who_told_it(
         study.tell(study.ask(forecast=12.0), 12.5)
         study.tell(study.ask(forecast=12.0), 1e6)
         (line,) = caplog.records
-        assert "round 2: the loss 1e+06 is far from" in line.getMessage()
+        assert "round 2: the loss 1e+06 lies outside loss_range" in line.getMessage()
         assert other.rounds == 2
         assert study.verify() == other.verify() == 4
         with dikin.Study(file, "a") as third:

@@ -410,8 +410,7 @@ class Predictive(Learner):
         # Everything that can fail has been done: from here on the state changes.
         self._n, self._linear, self._place, self._frame = n, linear, place, None
         self.rounds = rounds
-        if clipped:
-            self._report(loss, memo)
+        self._report(loss, memo, clipped)
 
     def _start_barrier(self, place: Place) -> float:
         """psi_0 at a place."""
@@ -432,18 +431,18 @@ class Predictive(Learner):
         n[IDLE] += 1.0
         return value != loss
 
-    def _report(self, loss: float, memo: Memo) -> None:
-        """A line in the log for a loss that looks like a fault."""
+    def _report(self, loss: float, memo: Memo, clipped: bool) -> None:
+        """A line in the log for a loss that looks like a fault, or that was said to be none."""
         level = max(memo.level, self._n[CLIP])
         outside = abs(loss) > 1.0 + ROUNDING and self._ranged
-        if outside or abs(loss - memo.forecast) > ABSURD * level:
+        if outside or (clipped and abs(loss - memo.forecast) > ABSURD * level):
             scale, offset = self.units.loss_scale, self.units.loss_offset
             logger.warning(
-                "round %d: the loss %g is far from the %g that was expected%s; it is learnt as %g",
+                "round %d: the loss %g %s, %g was expected; it is learnt as %g",
                 self.rounds,
                 offset + scale * loss,
+                f"lies outside loss_range={self.units.loss_range}" if outside else "is far off",
                 offset + scale * memo.forecast,
-                f" and outside loss_range={self.units.loss_range}" if outside else "",
                 offset + scale * (memo.forecast + clip(loss - memo.forecast, memo.level)),
             )
 
@@ -521,6 +520,8 @@ class Predictive(Learner):
         weight = 1.0 / n[RATE]
         width = plan.widest if self._ranged else max(n[HIGH] - n[LOW], 0.0)
         width = min(width, 2.0 * lipschitz)
+        if n[IDLE] == n[WEIGHED]:  # nothing has been learnt, and the rate is that of no loss
+            return self.units.regret(width * n[IDLE])
         shrink = max(n[WEIGHED], 1.0) ** -0.75
         moved = shrink * self._fall * width * n[WEIGHED] + width * n[IDLE]
         far = ((1.0 - shrink) * self._farthest) ** 2

@@ -1,0 +1,123 @@
+"""`Predictive` with one thing wrong, and a setting in which it shows."""
+
+from typing import Any
+
+import numpy as np
+
+import dikin
+from dikin.learners.predictive import Memo
+from dikin.learners.predictive_tuning import CLIPPED, EXPLORED, IDLE, RATE
+from predictive.replay import Setting
+
+
+class ForecastsAfterwards(dikin.Predictive):
+    """The forecast looks at the loss."""
+
+    def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
+        memo.forecast = 0.9 * memo.forecast + 0.1 * loss
+        super()._learn(memo, loss, curvature)
+
+
+class LeavesTheBarrierOut(dikin.Predictive):
+    """Of the certificate: psi_0 at the centre."""
+
+    def _objective(self) -> float:
+        return super()._objective() - self._start_barrier(self._place) / self._n[RATE]
+
+
+class CountsTheBarrierUnsigned(dikin.Predictive):
+    """|gamma/eta_t - 1/eta_{t+1}| psi_0(y_{t+1}): no gain where the rate falls."""
+
+    gains = 0.0
+
+    def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
+        before = self._plan.keep / self._n[RATE]
+        super()._learn(memo, loss, curvature)
+        gain = min(before - 1 / self._n[RATE], 0.0) * self._start_barrier(self._place)
+        self.gains = self._plan.keep * self.gains - 2 * gain
+
+    def _objective(self) -> float:
+        return super()._objective() - self.gains
+
+
+class Without(dikin.Predictive):
+    """The certificate without one of its sums."""
+
+    left_out = CLIPPED
+
+    def _bound(self, smoothness: float, lipschitz: float, explored: float) -> float:
+        kept, self._n[self.left_out] = self._n[self.left_out], 0.0
+        try:
+            return super()._bound(smoothness, lipschitz, explored)
+        finally:
+            self._n[self.left_out] = kept
+
+
+class MeasuresForFree(Without):
+    left_out = IDLE
+
+
+class PullsToTheCenter(dikin.Predictive):
+    """lambda/2 |u|^2 whatever the start."""
+
+    def _planned(self) -> Any:
+        plan = super()._planned()
+        return plan._replace(start=np.zeros(plan.start.size))
+
+
+class NeverForgets(dikin.Predictive):
+    """Old terms keep their weight."""
+
+    def _planned(self) -> Any:
+        return super()._planned()._replace(keep=1.0)
+
+
+class AnswersHereAndNow(dikin.Predictive):
+    """A late answer is learnt as if it had been asked at the present centre."""
+
+    def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
+        frame = self.geometry.frame(self._place, 1.0, memo.shift)
+        memo.place, memo.aim, memo.trace = self._place, frame.aim(memo.noise), frame.trace
+        super()._learn(memo, loss, curvature)
+
+
+class PaysTheLarger(dikin.Predictive):
+    """The larger of the prices of smooth and of Lipschitz losses."""
+
+    def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
+        plan, before = self._plan, self._n[EXPLORED]
+        super()._learn(memo, loss, curvature)
+        if memo.level > 0:
+            smooth = plan.smoothness * plan.square_price * memo.trace
+            steep = plan.lipschitz * plan.length_price * np.sqrt(memo.trace)
+            self._n[EXPLORED] = plan.keep * before + max(smooth, steep)
+
+
+LATE = Setting("smooth", True, False, None, 6)
+START = Setting("smooth", True, True, None, 0)
+MEMORY = Setting("smooth", True, False, 12.0, 0)
+FOUND = Setting("smooth", False, False, None, 0)
+BOTH = Setting("both", True, True, 12.0, 6)
+PLAIN = Setting("smooth", True, False, None, 0)
+
+MUTANTS = {
+    "forecasts afterwards": (ForecastsAfterwards, LATE),
+    "leaves the barrier out": (LeavesTheBarrierOut, START),
+    "counts the barrier unsigned": (CountsTheBarrierUnsigned, START),
+    "clips for free": (Without, LATE),
+    "measures for free": (MeasuresForFree, FOUND),
+    "pulls to the center": (PullsToTheCenter, START),
+    "never forgets": (NeverForgets, MEMORY),
+    "answers here and now": (AnswersHereAndNow, LATE),
+    "pays the larger": (PaysTheLarger, BOTH),
+}
+
+HARMLESS = {
+    name: (MUTANTS[name][0], PLAIN)
+    for name in (
+        "measures for free",
+        "pulls to the center",
+        "never forgets",
+        "answers here and now",
+    )
+}

@@ -1,0 +1,239 @@
+"""The shipped `Predictive` and its transcription, side by side on the same answers.
+
+Read off the learner: forecast b and level c of a query when it was asked, the point that was
+played, and after an answer the rate and S. All else is computed anew: centres, ellipsoids,
+estimates, discounts, the certificate.
+
+Two things are the shipped learner's own. Where both constants are declared, a round pays the
+smaller of two sums, not the sum of two minima; both are proved. And a query of level 0 only
+measures: it teaches nothing, and costs the width W of a loss.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from math import inf, isnan, sqrt
+from typing import Any
+
+import numpy as np
+
+import dikin
+from dikin.forecasts import MIXTURE
+from dikin.learners.predictive_tuning import CLIP, MEASURED, RATE, TOTAL
+from predictive.spaces import Space
+from reference.barriers import Array
+from reference.ledger import inside
+from reference.predictive import Answer, PredictiveReference, cheapest
+
+CENTER = 1e-10
+"""In units of the radius: Newton's method and the closed forms, after some sixty rounds."""
+CERTIFICATE = 1e-9
+
+BETA, STEEP = 1.2, 0.3
+"""In working units, so that each of the two prices is the smaller one in some rounds."""
+
+
+class Transcribed(PredictiveReference):
+    """With queries that only measure, and one minimum a round."""
+
+    def round_price(
+        self, answer: Answer, smoothness: float | None, lipschitz: float | None
+    ) -> float:
+        if answer.query.level == 0:
+            return 0.0
+        tau, d = answer.query.trace, self.dim
+        curved = tau / d / 2 + tau / (d + 2) / 2
+        steep = sqrt(tau / d) + sqrt(tau / (d + 2))
+        price = cheapest(smoothness, lipschitz, curved, steep) - answer.sigma / 2 * tau / (d + 2)
+        assert price >= super().round_price(answer, smoothness, lipschitz) - 1e-12
+        return price
+
+    def clip_price(
+        self, answer: Answer, width: float, smoothness: float | None, lipschitz: float | None
+    ) -> float:
+        if answer.query.level == 0:
+            return 0.0
+        return super().clip_price(answer, width, smoothness, lipschitz)
+
+    def bound(
+        self,
+        width: float,
+        smoothness: float | None,
+        lipschitz: float | None,
+        nu: float,
+        support: float,
+        rho: float,
+    ) -> float:
+        """The certificate at eps = T^(-3/4); v = (1 - eps) u + eps x_0 is nearer than u."""
+        rounds = max(self.discounted([1.0] * len(self.answers)), 1.0)
+        eps = rounds**-0.75
+        idle = self.discounted([float(a.query.level == 0) for a in self.answers])
+        width = min(width, inf if lipschitz is None else 2 * lipschitz)
+        if all(answer.query.level == 0 for answer in self.answers):
+            return width * idle
+        return width * idle + self.certificate(
+            eps, width, smoothness, lipschitz, nu, (1 - eps) * support, (1 - eps) * rho
+        )
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a learner is built with."""
+
+    constants: str
+    ranged: bool
+    start: bool
+    memory: float | None
+    late: int
+
+    def __str__(self) -> str:
+        words = [self.constants, "range" if self.ranged else "no range"]
+        words += ["start"] * self.start + [f"memory {self.memory}"] * (self.memory is not None)
+        return ", ".join([*words, f"late {self.late}"] if self.late else words)
+
+
+@dataclass
+class Replay:
+    """One run of both."""
+
+    space: Space
+    setting: Setting
+    kind: Callable[..., Any] = dikin.Predictive
+    seed: int = 1
+    values: list[float] = field(default_factory=list)
+    """What the forecasters learnt, from which a range that is not known is taken."""
+
+    def __post_init__(self) -> None:
+        space, setting = self.space, self.setting
+        self.rng = np.random.default_rng([self.seed, 17])
+        self.low, self.high = (3.0, 11.0) if setting.ranged else (-1.0, 1.0)
+        self.start = inside(space.psi, self.rng) if setting.start else np.zeros(space.dim)
+        self.beta = BETA if setting.constants in ("smooth", "both") else None
+        self.steep = STEEP if setting.constants in ("Lipschitz", "both") else None
+        self.learner = self.kind(
+            space.domain,
+            None if self.beta is None else self.beta * self.smoothness_unit,
+            None if self.steep is None else self.steep * self.slope_unit,
+            loss_range=(self.low, self.high) if setting.ranged else None,
+            start=space.to_user(self.start) if setting.start else None,
+            memory=setting.memory,
+            seed=self.seed,
+        )
+        self.reference = Transcribed(
+            space.psi, space.dim, self.start, setting.memory, self.learner._n[RATE]
+        )
+        slope = space.psi.gradient(self.start)
+        self.support = space.psi.support(-slope) + float(slope @ self.start)
+        self.keys: dict[int, int] = {}
+        self.mixtures: dict[int, float] = {}
+
+    # Units
+
+    @property
+    def half(self) -> float:
+        return (self.high - self.low) / 2
+
+    @property
+    def smoothness_unit(self) -> float:
+        """|v| after every side was stretched to the longest: R longest |u|."""
+        return self.half / (self.space.radius * self.space.longest) ** 2
+
+    @property
+    def curvature_unit(self) -> float:
+        return self.half / (self.space.radius * self.space.shortest) ** 2
+
+    @property
+    def slope_unit(self) -> float:
+        return self.half / (self.space.radius * self.space.longest)
+
+    # The game
+
+    def ask(self) -> Any:
+        own = self.rng.uniform(-1, 1) if self.rng.random() < 0.3 else None
+        forecast = None if own is None else (self.low + self.high) / 2 + self.half * own
+        query = self.learner.ask(forecast=forecast)
+        memo = self.learner._open[query.id][1]
+        z = self.space.to_work(query.point) - self.reference.center
+        if memo.level == 0:
+            z = 2 * z  # a query that only measures is played half-way out
+        self.keys[query.id] = self.reference.ask(memo.forecast, memo.level, z)
+        self.mixtures[query.id] = memo.seen[MIXTURE]
+        return query
+
+    def loss(self, u: Array) -> float:
+        """A bowl, noise, and one in five far outside of what may be expected."""
+        bowl = 0.4 * float((u - 0.2) @ (u - 0.2)) - 0.3
+        return bowl + float(self.rng.normal()) * (9.0 if self.rng.random() < 0.2 else 0.1)
+
+    def tell(self, query: Any) -> None:
+        learner, reference, before = self.learner, self.reference, list(self.learner._n)
+        level = reference.queries[self.keys[query.id]].level
+        loss = self.loss(self.space.to_work(query.point))
+        most = min(learner.curvature_limit[0] / self.curvature_unit, 1.0)
+        sigma = float(self.rng.choice([0.0, self.rng.uniform(0, most)]))
+        learner.tell(
+            query, (self.low + self.high) / 2 + self.half * loss, sigma * self.curvature_unit
+        )
+        after = learner._n
+        told = sigma if level > 0 else 0.0
+        lam = after[TOTAL] - reference.gamma * before[TOTAL] - told
+        reference.tell(self.keys[query.id], loss, told, lam if level > 0 else 0.0, after[RATE])
+        self.remember(loss, level, before, self.mixtures[query.id])
+
+    def remember(self, loss: float, level: float, before: list[float], mixed: float) -> None:
+        """The loss within a level of what the learner, or its forecasters alone, expected."""
+        expected = (self.reference.answers[-1].query.forecast, mixed)
+        if level == 0 and before[CLIP] > 0:  # came after the level was known
+            expected, level = (before[MIXTURE],) * 2, before[CLIP]
+        if level > 0:
+            loss = float(np.clip(loss, min(expected) - level, max(expected) + level))
+        self.values.append(loss)
+        if len(self.reference.answers) == MEASURED and not self.setting.ranged:
+            self.values[:] = sorted(self.values)[1:-1]  # one of the extremes may be a fault
+
+    def play(self, answers: int) -> "Replay":
+        """Up to `late` queries stay open, answered in any order; one in ten is forgotten."""
+        waiting: list[Any] = []
+        while len(self.reference.answers) < answers:
+            waiting.append(self.ask())
+            if len(waiting) <= self.setting.late and self.rng.random() < 0.7:
+                continue
+            query = waiting.pop(int(self.rng.integers(len(waiting))))
+            if self.setting.late and self.rng.random() < 0.1:
+                self.learner.forget(query)
+            else:
+                self.tell(query)
+                self.compare_centers()
+                if len(self.reference.answers) % 8 < 2:
+                    self.compare_certificates()
+        return self
+
+    # The comparison
+
+    def compare_centers(self) -> None:
+        gap = self.space.to_work(self.learner.center) - self.reference.center
+        assert np.abs(gap).max() <= CENTER, f"centres differ by {np.abs(gap).max()}"
+
+    @property
+    def width(self) -> float:
+        return 2.0 if self.setting.ranged else max(self.values) - min(self.values)
+
+    def bound(self, beta: float | None, steep: float | None) -> float:
+        nu, rho = self.space.domain.nu, self.space.farthest(self.start)
+        bound = self.reference.bound(self.width, beta, steep, nu, self.support, rho)
+        return self.half * bound
+
+    def compare_certificates(self) -> None:
+        learner = self.learner
+        later = learner.certificate_for(smoothness=0.7 * self.smoothness_unit)
+        close(later, self.bound(0.7, None))
+        later = learner.certificate_for(lipschitz=0.9 * self.slope_unit)
+        close(later, self.bound(None, 0.9))
+        if self.setting.constants == "nothing":
+            assert isnan(learner.certificate)
+        else:
+            close(learner.certificate, self.bound(self.beta, self.steep))
+
+
+def close(shipped: float, wanted: float) -> None:
+    # Before the first difference between two losses there is nothing to be relative to.
+    assert abs(shipped - wanted) <= CERTIFICATE * max(abs(wanted), 1e-3), f"{shipped} {wanted}"

@@ -1,0 +1,167 @@
+"""Domains of every kind with their barriers by hand, in the coordinates that `Predictive` works in.
+
+There a box is a cube, an ellipsoid a ball, and the parts of a product have the same radius: each
+set keeps the radius that it has in the user's coordinates. x = c + R M u with M the columns below.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from math import sqrt
+from typing import Any
+
+import numpy as np
+from scipy.linalg import block_diag, sqrtm
+
+import dikin
+from reference.barriers import (
+    Array,
+    BallBarrier,
+    BoxBarrier,
+    Normalised,
+    PolytopeBarrier,
+    SimplexBarrier,
+    UserBarrier,
+    random_polytope,
+    rotated_ellipsoid,
+)
+
+
+class Blocks:
+    """The sum of the barriers of k parts, each of radius 1/sqrt(k)."""
+
+    def __init__(self, parts: list[Normalised]) -> None:
+        self.parts, self.scale = parts, sqrt(len(parts))
+        self.dim = sum(part.dim for part in parts)
+        self.nu = sum(part.nu for part in parts)
+        ends = np.cumsum([0, *(part.dim for part in parts)]).tolist()
+        self.ranges = [slice(*ends) for ends in pairwise(ends)]
+
+    def each(self, u: Array) -> list[tuple[Normalised, Array]]:
+        return [(p, self.scale * u[r]) for p, r in zip(self.parts, self.ranges, strict=True)]
+
+    def value(self, u: Array) -> float:
+        return sum(part.value(w) for part, w in self.each(u))
+
+    def gradient(self, u: Array) -> Array:
+        return self.scale * np.concatenate([part.gradient(w) for part, w in self.each(u)])
+
+    def hessian(self, u: Array) -> Array:
+        blocks = [part.hessian(w) for part, w in self.each(u)]
+        return np.asarray(self.scale**2 * block_diag(*blocks))
+
+    def support(self, slope: Array) -> float:
+        pairs = zip(self.parts, self.ranges, strict=True)
+        return sum(part.support(slope[where]) for part, where in pairs) / self.scale
+
+    def farthest(self, u: Array) -> float:
+        return sqrt(sum(part.farthest(w) ** 2 for part, w in self.each(u))) / self.scale
+
+
+@dataclass(frozen=True)
+class Space:
+    domain: Any
+    psi: Any
+    matrix: Array
+    """M."""
+    exact: bool
+    """Whether the learner knows the largest distance from its start, and not a bound."""
+
+    @property
+    def dim(self) -> int:
+        return int(self.matrix.shape[1])
+
+    @property
+    def radius(self) -> float:
+        return float(self.domain.radius)
+
+    @cached_property
+    def inverse(self) -> Array:
+        return np.asarray(np.linalg.pinv(self.matrix))
+
+    @cached_property
+    def shortest(self) -> float:
+        return float(np.linalg.svd(self.matrix, compute_uv=False)[-1])
+
+    @cached_property
+    def longest(self) -> float:
+        return float(np.linalg.svd(self.matrix, compute_uv=False)[0])
+
+    def to_work(self, point: Array) -> Array:
+        return np.asarray(self.inverse @ (point - self.domain.center) / self.radius)
+
+    def to_user(self, u: Array) -> Array:
+        return np.asarray(self.domain.center + self.radius * (self.matrix @ u))
+
+    def farthest(self, u: Array) -> float:
+        """What the learner takes for the largest distance from u: never less than it is."""
+        true, bound = self.psi.farthest(u), 1 + float(np.linalg.norm(u))
+        assert true <= bound * (1 + 1e-12)
+        return true if self.exact else bound
+
+
+def plain(domain: Any, barrier: UserBarrier, exact: bool = True) -> Space:
+    """A set whose working form is the set itself, in units of its radius."""
+    psi = Normalised(barrier, domain.radius)
+    return Space(domain, psi, psi.basis, exact)
+
+
+def moved_ball() -> Space:
+    center = [3.0, -1.0, 0.5]
+    return plain(dikin.Ball(3, 2.5, center), BallBarrier(np.array(center), 2.5))
+
+
+def cube() -> Space:
+    lower, upper = np.array([-1.0, 2.0]), np.array([1.0, 4.0])
+    return plain(dikin.Box(lower, upper), BoxBarrier(lower, upper))
+
+
+def unit_cube(dim: int) -> Normalised:
+    """Of radius one."""
+    corner = np.full(dim, 1 / sqrt(dim))
+    return Normalised(BoxBarrier(-corner, corner), 1.0)
+
+
+def long_box() -> Space:
+    """A side is 2 half_i, and 2 R/sqrt(d) in the cube of the same radius."""
+    domain = dikin.Box([-1.0, 2.0, 0.0], [0.5, 62.0, 1.0])
+    half = (domain.upper - domain.lower) / 2
+    return Space(domain, unit_cube(3), np.diag(half * sqrt(3) / domain.radius), True)
+
+
+def simplex() -> Space:
+    return plain(dikin.Simplex(4), SimplexBarrier(4), exact=False)
+
+
+def ellipsoid() -> Space:
+    barrier = rotated_ellipsoid()
+    domain = dikin.Ellipsoid(barrier.center, barrier.shape)
+    ball = Normalised(BallBarrier(np.zeros(3), 1.0), 1.0)
+    return Space(domain, ball, np.real(sqrtm(barrier.shape)) / domain.radius, True)
+
+
+def polytope() -> Space:
+    barrier: PolytopeBarrier = random_polytope()
+    return plain(dikin.Polytope(barrier.rows, barrier.bounds), barrier, exact=False)
+
+
+def product() -> Space:
+    """An interval of length 8, and probability vectors."""
+    domain = dikin.Product(dikin.Box([1], [9]), dikin.Simplex(3))
+    parts = [Normalised(BoxBarrier(np.array([1.0]), np.array([9.0])), 4.0)]
+    parts.append(Normalised(SimplexBarrier(3), sqrt(2 / 3)))
+    stretched = [sqrt(2) * part.radius / domain.radius * part.basis for part in parts]
+    return Space(domain, Blocks(parts), np.asarray(block_diag(*stretched)), False)
+
+
+SPACES: dict[str, Callable[[], Space]] = {
+    "disc": lambda: plain(dikin.Ball(2), BallBarrier(np.zeros(2), 1.0)),
+    "moved ball": moved_ball,
+    "cube": cube,
+    "long box": long_box,
+    "simplex": simplex,
+    "ellipsoid": ellipsoid,
+    "polytope": polytope,
+    "product": product,
+}

@@ -1,0 +1,222 @@
+"""What `Predictive` refuses: with an error of the library that says what was wanted, unchanged."""
+
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+from math import inf, nan
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dikin
+from dikin import errors
+
+BOX = dikin.Box([0, 0], [10, 2])
+
+
+def learner(**options: Any) -> Any:
+    """In the middle of a game, with a query open."""
+    made = dikin.Predictive(BOX, 0.1, seed=3, **options)
+    for t in range(12):
+        made.tell(made.ask(forecast=1.0), 0.1 * t)
+    made.ask(forecast=2.0)
+    return made
+
+
+def refuses(made: Any, act: Callable[[Any], object], error: type[Exception], words: str) -> None:
+    """The state, which has the generator in it, stays as it was, and so does what comes next."""
+    before = made.state()
+    with pytest.raises(error, match=words) as caught:
+        act(made)
+    assert isinstance(caught.value, errors.DikinError)
+    assert made.state() == before
+    twin = dikin.restore(before)
+    assert (made.ask().point == twin.ask().point).all()
+    assert made._open[13][1].forecast == twin._open[13][1].forecast
+
+
+# --- forecasts -----------------------------------------------------------------------------------
+
+NO_FORECASTS = [
+    nan,
+    inf,
+    -inf,
+    1e101,
+    10**400,
+    "0.5",
+    b"1",
+    [0.5],
+    [0.5, 0.6],
+    (0.5, 0.6),
+    {"loss": 1},
+    True,
+    np.True_,
+    np.array([0.5]),
+    1j,
+    object(),
+]
+
+
+@pytest.mark.parametrize("forecast", NO_FORECASTS, ids=repr)
+def test_a_forecast_is_one_finite_number(forecast: Any) -> None:
+    refuses(learner(), lambda made: made.ask(forecast=forecast), errors.ForecastError, "a forecast")
+
+
+@pytest.mark.parametrize("forecast", [2, 0.5, np.float32(1.5), np.array(0.7), Fraction(1, 3)])
+def test_any_real_number_is_one(forecast: Any) -> None:
+    made = learner()
+    made.ask(forecast=forecast)
+    assert made._open[13][1].own == pytest.approx(float(forecast))
+
+
+def test_a_decimal_is_none() -> None:
+    """As for losses: Python does not count it among the real numbers."""
+    refuses(learner(), lambda m: m.ask(forecast=Decimal("0.5")), errors.ForecastError, "a forecast")
+
+
+def test_a_forecast_in_the_place_of_a_context() -> None:
+    for context in (0.5, [0.5, 0.1]):
+        refuses(
+            learner(), lambda m, c=context: m.ask(c), errors.FeedbackError, "no use of a context"
+        )
+        refuses(
+            learner(),
+            lambda m, c=context: m.ask(c, forecast=0.5),
+            errors.FeedbackError,
+            "no use of a context",
+        )
+
+
+def test_a_forecast_that_failed_is_not_used_by_the_next_query() -> None:
+    made, plain = learner(), learner()
+    with pytest.raises(errors.FeedbackError):
+        made.ask([0.5], forecast=77.0)
+    assert np.isnan(made._own)
+    made.ask()
+    plain.ask()
+    assert made._open[13][1].forecast == plain._open[13][1].forecast
+
+
+def test_a_forecast_when_the_point_is_known() -> None:
+    refuses(
+        learner(),
+        lambda made: made.tell(12, 0.5, forecast=0.4),
+        errors.ForecastError,
+        r"ask\(forecast=",
+    )
+
+
+def test_other_learners_refuse_a_forecast() -> None:
+    made = dikin.AdaptiveSmooth(BOX, 0.1, seed=1)
+    with pytest.raises(errors.ForecastError, match="take Predictive"):
+        made.ask(forecast=0.5)
+    assert made.state() == dikin.AdaptiveSmooth(BOX, 0.1, seed=1).state()
+
+
+class DrawsFirst(dikin.Predictive):
+    """Moves the generator before it looks at the forecast."""
+
+    def ask(self, context: Any = None, *, forecast: Any = None) -> Any:
+        self._noise.draw()
+        return super().ask(context, forecast=forecast)
+
+
+def test_a_generator_that_moved_is_noticed() -> None:
+    made = DrawsFirst(BOX, seed=1)
+    with pytest.raises(AssertionError):
+        refuses(made, lambda m: m.ask(forecast=nan), errors.ForecastError, "a forecast")
+
+
+# --- losses and curvatures -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("loss", [nan, inf, -inf, 10**400, "1", None, [1.0], True])
+def test_a_loss_is_one_finite_number(loss: Any) -> None:
+    for options in ({}, {"loss_range": (-1, 2)}):
+        refuses(learner(**options), lambda m: m.tell(12, loss), errors.LossError, "Nothing was")
+
+
+def test_a_loss_that_cannot_be_computed_with() -> None:
+    refuses(learner(), lambda m: m.tell(12, 1e120), errors.LossRangeError, "another unit of loss")
+
+
+@pytest.mark.parametrize("curvature", [-1.0, nan, inf, "1", 1e9])
+def test_a_curvature_that_no_such_loss_has(curvature: Any) -> None:
+    refuses(learner(), lambda m: m.tell(12, 0.5, curvature), errors.CurvatureError, "Nothing was")
+
+
+# --- the constructor -----------------------------------------------------------------------------
+
+BAD_ARGUMENTS = [
+    ("start", [11, 1], errors.OutsideDomainError, "outside"),
+    ("start", [10, 1], errors.OutsideDomainError, "boundary"),
+    ("start", [5, 2 - 1e-9], errors.OutsideDomainError, "a little inside"),
+    ("start", [5, nan], errors.OutsideDomainError, "nan"),
+    ("start", [5, inf], errors.OutsideDomainError, "inf"),
+    ("start", [5], errors.ShapeError, r"shape \(2,\)"),
+    ("start", [[5, 1]], errors.ShapeError, r"shape \(2,\)"),
+    ("start", 5, errors.ShapeError, r"shape \(2,\)"),
+    ("start", "center", errors.ShapeError, "made of numbers"),
+    ("memory", 1, errors.ParameterError, "at least 2"),
+    ("memory", 0, errors.ParameterError, "at least 2"),
+    ("memory", -5, errors.ParameterError, "at least 2"),
+    ("memory", nan, errors.ParameterError, "at least 2"),
+    ("memory", inf, errors.ParameterError, "None for all"),
+    ("memory", "100", errors.ParameterError, "must be a number"),
+    ("memory", True, errors.ParameterError, "must be a number"),
+    ("memory", [100, 200], errors.ParameterError, "must be a number"),
+    ("smoothness", -1.0, errors.ParameterError, "not negative"),
+    ("smoothness", nan, errors.ParameterError, "not negative"),
+    ("smoothness", inf, errors.ParameterError, "not negative"),
+    ("smoothness", "1", errors.ParameterError, "must be a number"),
+    ("lipschitz", -1.0, errors.ParameterError, "not negative"),
+    ("lipschitz", nan, errors.ParameterError, "not negative"),
+    ("lipschitz", 1e99, errors.ParameterError, "can be computed with"),
+    ("loss_range", (1, 1), errors.ParameterError, "low < high"),
+    ("loss_range", (nan, 1), errors.ParameterError, "finite"),
+    ("loss_range", 2.0, errors.ParameterError, "the least and the largest"),
+    ("seed", -1, errors.ParameterError, "not be negative"),
+    ("seed", 0.5, errors.ParameterError, "whole number"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "error", "words"), BAD_ARGUMENTS)
+def test_bad_arguments(name: str, value: Any, error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words) as caught:
+        dikin.Predictive(BOX, **{"loss_range": (-1e-3, 1e-3), name: value})
+    assert isinstance(caught.value, errors.DikinError)
+
+
+def test_a_start_is_kept_as_it_was() -> None:
+    """Not a view of the user's array, and not to be written into."""
+    point = np.array([1.0, 0.2])
+    made = dikin.Predictive(BOX, start=point, seed=1)
+    point[:] = 5.0
+    np.testing.assert_allclose(made.center, [1.0, 0.2], rtol=1e-12)
+    with pytest.raises(ValueError, match="read-only"):
+        made.start[0] = 3.0
+
+
+# --- certificates afterwards ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("constants", "words"),
+    [
+        ({}, "one of"),
+        ({"smoothness": None}, "one of"),
+        ({"smoothness": 1.0, "lipschitz": 1.0}, "one of"),
+        ({"smoothness": -1.0}, "not negative"),
+        ({"lipschitz": -1.0}, "not negative"),
+        ({"smoothness": nan}, "not negative"),
+        ({"lipschitz": nan}, "not negative"),
+        ({"lipschitz": inf}, "not negative"),
+        ({"smoothness": "1"}, "must be a number"),
+        ({"smoothness": True}, "must be a number"),
+    ],
+)
+def test_certificate_for_needs_one_constant(constants: dict[str, Any], words: str) -> None:
+    refuses(learner(), lambda m: m.certificate_for(**constants), errors.ParameterError, words)
+    with pytest.raises(TypeError):
+        learner().certificate_for(1.0)  # which of the two would it be?

@@ -1,0 +1,254 @@
+"""The mixture of forecasters: its bound, for any forecasters and any losses, and its arithmetic.
+
+With e_k = (v - p_k)/rho and the rate 1/2, exp(-e^2/2) is concave in p while |e| <= 1. So the
+mixture's loss is at most the mixed loss, and weights w_k >= 1/(4 (t + 1)) after round t give
+
+    sum_{s < t <= T} ((v_t - b_t)^2 - (v_t - p_k,t)^2)/rho_t^2  <=  2 (ln 4 + ln T)
+
+for every k and every s, over the rounds in which k is awake: from s = 0 as the module states it,
+and from any later round on, because some weight is shared out in every round.
+"""
+
+from collections.abc import Callable, Iterator
+from math import exp, inf, isnan, log, nan, sqrt
+
+import numpy as np
+import pytest
+
+from dikin import forecasts
+from dikin.forecasts import COUNT, LAST, LEVEL, MEAN, MIXTURE, OWN, WEIGHTS
+from paper.charts import Array, holds
+
+Learn = Callable[..., None]
+
+ROUNDS = 1500
+ROUNDING = 1e-9
+"""Of sums over some thousand rounds whose terms are at most one."""
+
+
+# --- the bound -----------------------------------------------------------------------------------
+
+
+class Tally:
+    """For every forecaster, the sum of the bound and the least value that it has had."""
+
+    def __init__(self) -> None:
+        self.rounds, self.sums, self.least = 0, COUNT * [0.0], COUNT * [0.0]
+
+    def add(self, value: float, mixed: float, advice: list[float], level: float) -> None:
+        errors = [(value - p) ** 2 for p in advice]
+        rho = max([level * level, *(e for e in errors if not isnan(e))])
+        self.rounds += 1
+        limit = 2 * (log(4) + log(self.rounds)) + ROUNDING
+        for k, error in enumerate(errors):
+            if rho > 0 and not isnan(error):
+                self.sums[k] += ((value - mixed) ** 2 - error) / rho
+            assert self.sums[k] - self.least[k] <= limit, f"{k} after {self.rounds} rounds"
+            self.least[k] = min(self.least[k], self.sums[k])
+
+
+def signs(rng: np.random.Generator) -> Array:
+    return rng.choice([-1.0, 1.0], size=ROUNDS)
+
+
+def sequences() -> dict[str, Array]:
+    rng, t = np.random.default_rng(3), np.arange(ROUNDS)
+    return {
+        "constant": np.full(ROUNDS, 0.7),
+        "nothing": np.zeros(ROUNDS),
+        "noise": rng.normal(size=ROUNDS),
+        "signs": signs(rng),
+        "alternating": np.where(t % 2, 0.8, -0.8),
+        "rare spikes": np.where(rng.random(ROUNDS) < 0.01, 50.0, 0.1),
+        "random walk": rng.normal(size=ROUNDS).cumsum(),
+        "ramp": 0.01 * t,
+        "growing": 1.02**t * signs(rng),
+        "shrinking": 0.98**t * signs(rng),
+        "calm, then storm": np.where(t < ROUNDS // 2, 0.0, rng.normal(size=ROUNDS)),
+        "steps": np.sign(np.sin(t / 40.0)),
+    }
+
+
+def users(values: Array) -> dict[str, Array]:
+    """The user's own numbers; NaN where none is given."""
+    rng = np.random.default_rng(4)
+    good = values + 0.01 * rng.normal(size=ROUNDS)
+    return {
+        "none": np.full(ROUNDS, nan),
+        "good": good,
+        "bad": -3 * values,
+        "asleep half the time": np.where(rng.random(ROUNDS) < 0.5, nan, good),
+        "bad, then good": np.where(np.arange(ROUNDS) < ROUNDS // 2, 5.0, good),
+    }
+
+
+@pytest.mark.parametrize("level", [0.0, 0.3, 2.0])
+@pytest.mark.parametrize("name", sequences())
+def test_the_mixture_is_almost_as_good_as_its_best_forecaster(name: str, level: float) -> None:
+    values = sequences()[name]
+    for numbers in users(values).values():
+        n, tally = forecasts.fresh(), Tally()
+        for t, (value, own) in enumerate(zip(values.tolist(), numbers.tolist(), strict=True), 1):
+            tally.add(value, forecasts.forecast(n, own), [*n[LAST : MEAN + 1], own], level)
+            forecasts.learn(n, n, own, value, level, float(t))
+
+
+def test_also_for_a_loss_that_knows_the_forecast() -> None:
+    """The end of [-1, 1] that is farther from the mixture, if some forecaster is at the other."""
+    n, tally = forecasts.fresh(), Tally()
+    for t in range(1, ROUNDS + 1):
+        own = 0.9 if t % 3 else -0.9
+        mixed = forecasts.forecast(n, own)
+        value = -1.0 if mixed > 0 else 1.0
+        tally.add(value, mixed, [*n[LAST : MEAN + 1], own], 0.0)
+        forecasts.learn(n, n, own, value, 0.0, float(t))
+
+
+# --- with any forecasters, and the mutants -------------------------------------------------------
+
+
+def two_camps(rounds: int) -> Iterator[tuple[list[float], float]]:
+    """Advice 0 or 1/4, and a loss beyond one of them at 3/4 of its distance to the other, in turn.
+
+    Where the curvature of exp(-e^2) is positive, at |e| > 1/sqrt(2), both camps share a side.
+    """
+    for t in range(rounds):
+        yield [0.0, 0.0, 0.25, nan], (1.0 if t % 2 else -0.75)
+
+
+def late_bloomer(rounds: int) -> Iterator[tuple[list[float], float]]:
+    """A forecaster that is all wrong for half of the time, and right from then on."""
+    for t in range(rounds):
+        right = 0.0 if t < rounds // 2 else 1.0
+        yield [right, right, 1.0 - right, nan], right if t < rounds // 2 else 0.0
+
+
+def check_any_advice(learn: Learn) -> None:
+    for game in (two_camps, late_bloomer):
+        n, tally = forecasts.fresh(), Tally()
+        for t, (advice, value) in enumerate(game(6000), 1):
+            n[LAST], n[LEVEL], n[MEAN] = advice[:3]
+            n[MIXTURE] = float(np.dot(n[WEIGHTS:OWN], advice[:3])) / sum(n[WEIGHTS:OWN])
+            tally.add(value, forecasts.forecast(n, nan), advice, 0.0)
+            learn(n, list(n), nan, value, 0.0, float(t))
+
+
+def too_fast(n: list[float], *arguments: float) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(forecasts, "exp", lambda x: exp(2 * x))
+        forecasts.learn(n, *arguments)
+
+
+def without_a_share(
+    n: list[float], seen: list[float], own: float, value: float, level: float, count: float
+) -> None:
+    forecasts.learn(n, seen, own, value, level, inf)
+
+
+def test_the_bound_holds_for_any_advice_and_needs_its_rate_and_its_share() -> None:
+    holds(check_any_advice, forecasts.learn, too_fast, without_a_share)
+
+
+def test_the_mixed_loss_is_at_least_that_of_the_mean() -> None:
+    """Jensen's inequality for exp(-e^2/2), |e| <= 1; at twice the rate it is false."""
+    rng = np.random.default_rng(5)
+    advice = np.vstack([rng.uniform(-1, 1, (4000, 4)), rng.uniform(0.75, 1, (1000, 4))])
+    weights = rng.dirichlet(np.ones(4), size=5000)
+    mean = (weights * advice).sum(axis=1)
+
+    def check(rate: float) -> None:
+        mixed = (weights * np.exp(-rate * advice**2)).sum(axis=1)
+        assert (np.exp(-rate * mean**2) >= mixed - 1e-15).all()
+
+    holds(check, 0.5, 1.0, 0.75)
+
+
+# --- against a transcription ---------------------------------------------------------------------
+
+
+class Literal:
+    """The four forecasters one by one; weights as the module's text has them."""
+
+    def __init__(self) -> None:
+        self.values: list[float] = []
+        self.level = self.trend = self.mean = 0.0
+        self.weights = [1 / 4] * 4
+
+    def advice(self, own: float) -> list[float]:
+        last = self.values[-1] if self.values else 0.0
+        return [last, self.level + self.trend, self.mean, own]
+
+    def forecast(self, own: float) -> float:
+        awake = [k for k, p in enumerate(self.advice(own)) if not isnan(p)]
+        total = sum(self.weights[k] for k in awake)
+        return sum(self.weights[k] * self.advice(own)[k] for k in awake) / total
+
+    def learn(self, own: float, value: float, level: float) -> None:
+        self.weigh(self.advice(own), value, level)
+        error = value - (self.level + self.trend)
+        if self.values:
+            self.level += self.trend + 0.2 * error
+            self.trend += 0.02 * error
+        else:
+            self.level = value
+        self.values.append(value)
+        self.mean += (value - self.mean) / min(len(self.values), 64)
+
+    def weigh(self, advice: list[float], value: float, level: float) -> None:
+        awake = [k for k, p in enumerate(advice) if not isnan(p)]
+        rho = max([level, *(abs(value - advice[k]) for k in awake)])
+        if rho == 0:
+            return
+        before = sum(self.weights[k] for k in awake)
+        for k in awake:
+            self.weights[k] *= exp(-((value - advice[k]) ** 2) / (2 * rho**2))
+        after = sum(self.weights[k] for k in awake)
+        for k in awake:
+            self.weights[k] *= before / after
+        share = 1 / (len(self.values) + 2)
+        self.weights = [(1 - share) * w + share / 4 for w in self.weights]
+
+
+@pytest.mark.parametrize("name", sequences())
+def test_the_arithmetic(name: str) -> None:
+    """To 1e-9 of the largest value: a trend adds up the rounding of all rounds before it."""
+    values = sequences()[name][:300].tolist()
+    size = max(1.0, *map(abs, values))
+
+    def check(learn: Learn) -> None:
+        for numbers in users(sequences()[name]).values():
+            n, literal = forecasts.fresh(), Literal()
+            for t, (value, own) in enumerate(zip(values, numbers.tolist(), strict=False), 1):
+                level = 0.3 * (t % 3)
+                wanted = literal.forecast(own)
+                assert abs(forecasts.forecast(n, own) - wanted) <= 1e-9 * size
+                learn(n, n, own, value, level, float(t))
+                literal.learn(own, value, level)
+                np.testing.assert_allclose(n[WEIGHTS : OWN + 1], literal.weights, rtol=1e-9)
+
+    holds(check, forecasts.learn, too_fast, without_a_share)
+
+
+def test_a_late_value_is_judged_by_the_forecast_that_was_made_for_it() -> None:
+    """The weights move by the errors of then, the forecasters learn from now on."""
+    n = forecasts.fresh()
+    forecasts.learn(n, n, nan, 1.0, 0.0, 1.0)
+    seen = list(n)
+    forecasts.learn(n, n, nan, -3.0, 0.0, 2.0)
+    once, twice = list(n), list(n)
+    forecasts.learn(once, seen, nan, 1.0, 1.0, 3.0)
+    before = np.array(n[WEIGHTS : OWN + 1])
+    np.testing.assert_allclose(once[WEIGHTS : OWN + 1], 0.75 * before + 0.25 / 4, rtol=1e-14)
+    forecasts.learn(twice, n, nan, 1.0, 1.0, 3.0)
+    assert once[:WEIGHTS] == twice[:WEIGHTS]
+    assert once[WEIGHTS] > twice[WEIGHTS]
+
+
+def test_where_it_begins() -> None:
+    n = forecasts.fresh()
+    forecasts.learn(n, n, 3.0, 1.0, 0.5, 1.0)
+    forecasts.begin(n, 2.5)
+    assert n[LAST] == n[LEVEL] == n[MEAN] == n[MIXTURE] == forecasts.forecast(n, nan) == 2.5
+    assert n[WEIGHTS : OWN + 1] == [0.25] * 4
+    assert forecasts.forecast(n, 4.5) == pytest.approx(3.0)
+    assert sqrt(sum(n[WEIGHTS : OWN + 1])) == pytest.approx(1.0)
