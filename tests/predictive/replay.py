@@ -4,14 +4,15 @@ Read off the learner: forecast b and level c of a query when it was asked, the p
 played, and after an answer the rate and S. All else is computed anew: centres, ellipsoids,
 estimates, discounts, the certificate.
 
-Two things are the shipped learner's own. Where both constants are declared, a round pays the
-smaller of two sums, not the sum of two minima; both are proved. And a query of level 0 only
-measures: it teaches nothing, and costs the width W of a loss.
+Three things are the shipped learner's own. Exploring and smoothing are priced together (docs,
+5.1): L sqrt(tau/d) for Lipschitz losses, and the smaller price where both constants are declared. A
+query of level 0 only measures: it teaches nothing, and costs the width W of a loss. And from the
+analytic centre the comparator costs W/(1 + s) and the barrier no more than it rises in the set.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from math import inf, isnan, sqrt
+from math import inf, isnan, log, sqrt
 from typing import Any
 
 import numpy as np
@@ -42,10 +43,8 @@ class Transcribed(PredictiveReference):
             return 0.0
         tau, d = answer.query.trace, self.dim
         curved = tau / d / 2 + tau / (d + 2) / 2
-        steep = sqrt(tau / d) + sqrt(tau / (d + 2))
-        price = cheapest(smoothness, lipschitz, curved, steep) - answer.sigma / 2 * tau / (d + 2)
-        assert price >= super().round_price(answer, smoothness, lipschitz) - 1e-12
-        return price
+        price = cheapest(smoothness, lipschitz, curved, sqrt(tau / d))
+        return price - answer.sigma / 2 * tau / (d + 2)
 
     def clip_price(
         self, answer: Answer, width: float, smoothness: float | None, lipschitz: float | None
@@ -62,6 +61,8 @@ class Transcribed(PredictiveReference):
         nu: float,
         support: float,
         rho: float,
+        fall: float,
+        rise: Callable[[float], float] | None,
     ) -> float:
         """The certificate at eps = T^(-3/4); v = (1 - eps) u + eps x_0 is nearer than u."""
         rounds = max(self.discounted([1.0] * len(self.answers)), 1.0)
@@ -70,9 +71,13 @@ class Transcribed(PredictiveReference):
         width = min(width, inf if lipschitz is None else 2 * lipschitz)
         if all(answer.query.level == 0 for answer in self.answers):
             return width * idle
-        return width * idle + self.certificate(
+        bound = width * idle + self.certificate(
             eps, width, smoothness, lipschitz, nu, (1 - eps) * support, (1 - eps) * rho
         )
+        if rise is None:
+            return bound
+        moved = eps * width * self.discounted([1.0] * len(self.answers))
+        return bound - moved * (1 - fall) - (nu * log(1 / eps) - rise(eps)) / self.rate
 
 
 @dataclass(frozen=True)
@@ -218,8 +223,11 @@ class Replay:
         return 2.0 if self.setting.ranged else max(self.values) - min(self.values)
 
     def bound(self, beta: float | None, steep: float | None) -> float:
-        nu, rho = self.space.domain.nu, self.space.farthest(self.start)
-        bound = self.reference.bound(self.width, beta, steep, nu, self.support, rho)
+        domain, rho = self.space.domain, self.space.farthest(self.start)
+        fall, rise = 1 / (1 + domain.symmetry), None if self.setting.start else domain.rise
+        bound = self.reference.bound(
+            self.width, beta, steep, domain.nu, self.support, rho, fall, rise
+        )
         return self.half * bound
 
     def compare_certificates(self) -> None:

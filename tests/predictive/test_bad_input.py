@@ -54,7 +54,7 @@ NO_FORECASTS = [
     np.True_,
     np.array([0.5]),
     1j,
-    object(),
+    Ellipsis,
 ]
 
 

@@ -19,10 +19,12 @@ from dikin.learners.predictive_tuning import (
     HALVED,
     LAMBDAS,
     RATE,
-    RISE,
     RISEN,
     SPREAD,
     SQUARE,
+    STEEP_CURVED,
+    STEEP_FACTOR,
+    STEP,
     TOP,
     TOTAL,
 )
@@ -58,7 +60,8 @@ def test_lambda_solves_its_equation() -> None:
             lam = regularisation(plan, n, cost, True, trace, told)
             assert lam * (before + told + lam) == pytest.approx(2 * CURVED * cost * before, 1e-12)
             lam = regularisation(plan, n, cost, False, trace, told)
-            assert lam**2 * (before + told + lam) == pytest.approx(4 * cost**2 * before, 1e-12)
+            half = STEEP_CURVED * cost
+            assert lam**2 * (before + told + lam) == pytest.approx(4 * half**2 * before, 1e-12)
 
     def forgets_sigma(*arguments: Any) -> float:
         return tuning.regularisation(*arguments[:-1], 0.0)
@@ -98,7 +101,7 @@ def priced(plan: Any, n: list[float], rounds: float, stiff: float) -> Callable[[
     def cost(eta: Any) -> Any:
         bend = eta * n[TOTAL] + stiff
         curved = inf if isinf(beta) else beta / bend
-        steep = inf if isinf(plan.lipschitz) else 2 * plan.lipschitz / np.sqrt(bend)
+        steep = inf if isinf(plan.lipschitz) else plan.lipschitz / np.sqrt(bend)
         return np.minimum(curved, steep) + share / eta + eta * plan.dim**2 * n[SQUARE] / 2
 
     return cost
@@ -128,8 +131,9 @@ def test_the_rate_is_a_share_of_the_one_that_costs_least(constants: dict[str, fl
     def check(rate: Callable[..., float]) -> None:
         for n, rounds, stiff in rates(FOREVER, stiff=True):
             cost = priced(plan, n, rounds, stiff)
-            eta = rate(plan, n, rounds, stiff) / FACTOR
-            assert cost(eta) <= (1 + 1e-6) * cost(ETAS).min()
+            eta = rate(plan, n, rounds, stiff)
+            costs = [cost(eta / factor) for factor in (FACTOR, STEEP_FACTOR)]
+            assert min(costs) <= (1 + 1e-6) * cost(ETAS).min()
 
     holds(check, tuning.rate, doubled, forgets_the_barrier)
 
@@ -150,7 +154,8 @@ def test_the_barrier_has_its_share_in_the_rate(constants: dict[str, float], slac
     def check(rate: Callable[..., float]) -> None:
         for n, rounds, stiff in rates(None, stiff=False):
             cost = priced(plan, n, rounds, stiff)
-            assert cost(rate(plan, n, rounds, 0.0) / FACTOR) <= (1 + slack) * cost(ETAS).min()
+            factor = STEEP_FACTOR if "lipschitz" in constants else FACTOR
+            assert cost(rate(plan, n, rounds, 0.0) / factor) <= (1 + slack) * cost(ETAS).min()
 
     def endless(plan: Any, n: list[float], rounds: float, stiff: float) -> float:
         return tuning.rate(plan, n, FOREVER, stiff)
@@ -194,7 +199,8 @@ def check_budgets(game: str, options: dict[str, Any]) -> None:
 
     `free` counts rounds that were clipped at the largest level so far: none in a known range, at
     most ten (a factor of a thousand) in these games where it is found. All others have been paid
-    for when the level was halved. The rate rises in steps of RISE at least, within a like budget.
+    for when the level was halved. The rate changes in steps of STEP at least, and rises within a
+    like budget.
     """
     rounds, free, paid, most = 1000, 0, 0.0, 0.0
     world = hostile(rounds)[game]
@@ -214,7 +220,8 @@ def check_budgets(game: str, options: dict[str, Any]) -> None:
             each, others = budget(learner, t, before[RATE])
             paid = max(paid, others / each)
         assert n[CLIPPED] <= paid + free + 1e-9
-        assert not 1 + 1e-12 < n[RATE] / before[RATE] < RISE
+        ratio = n[RATE] / before[RATE]
+        assert ratio == 1 or max(ratio, 1 / ratio) >= STEP * (1 - 1e-12)
         most = max(most, budget(learner, t, n[RATE])[1])
         assert n[RISEN] <= most
     assert free <= (0 if options.get("loss_range") else 10)
