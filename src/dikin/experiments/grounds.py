@@ -26,6 +26,7 @@ from dikin.environments.linear import Linear
 from dikin.environments.pseudo_kink import PseudoKink
 from dikin.environments.quadratic import Quadratic
 from dikin.environments.ridge import Ridge
+from dikin.environments.shifted import Shifted
 from dikin.errors import ParameterError
 from dikin.learners.agarwal_dekel_xiao import AgarwalDekelXiao
 from dikin.learners.aogd import AOGD
@@ -38,6 +39,7 @@ from dikin.learners.ito import Ito
 from dikin.learners.kernel_line import KernelLine
 from dikin.learners.lifted_linear import LiftedLinear
 from dikin.learners.lipschitz_barrier import LipschitzBarrier
+from dikin.learners.predictive import Predictive
 from dikin.learners.pseudo_line import PseudoLine
 from dikin.learners.saha_tewari import SahaTewari
 from dikin.learners.scrible import Scrible
@@ -94,6 +96,20 @@ class Losses:
 
 
 @dataclass(frozen=True)
+class Unforeseen:
+    """Losses with a random constant in each, as large as they are: nothing is to be foreseen."""
+
+    losses: Losses
+
+    def __str__(self) -> str:
+        return f"Shifted, {self.losses}"
+
+    def start(self, seed: int) -> Environment:
+        calm = self.losses.start(seed)
+        return Shifted(calm, calm.loss_range[1])
+
+
+@dataclass(frozen=True)
 class Told:
     """A learner before its game is known: of the losses it is told the constants named here."""
 
@@ -139,7 +155,7 @@ class Ground:
 
     key: str
     player: Told | Corralled
-    losses: Losses
+    losses: Losses | Unforeseen
     bound: Bound
     farthest: int = 10**7
     seeds: int = 32
@@ -185,6 +201,14 @@ def by_hand(seeds: int, farthest: int, pace: float = 40.0) -> dict[str, Any]:
 
 # fmt: off
 LISTED = (
+    Ground("predictive-smooth", told(Predictive, "smoothness"), Unforeseen(RIDGE), bound("2/3"),
+           farthest=10**6, seeds=64, pace=0.3),
+    Ground("predictive-smooth-curved", told(Predictive, "smoothness"), Unforeseen(CURVED_RIDGE),
+           bound("1/2", "1/2"), farthest=10**6, seeds=256, pace=0.3),
+    Ground("predictive-lipschitz", told(Predictive, "lipschitz"), Unforeseen(CONE), bound("3/4"),
+           farthest=10**6, seeds=64, pace=0.3),
+    Ground("predictive-lipschitz-curved", told(Predictive, "lipschitz"), Unforeseen(CURVED_CONE),
+           bound("2/3"), farthest=10**6, seeds=64, pace=0.3),
     Ground("fkm-lipschitz", told(FKM, "horizon lipschitz"), CONE, bound("3/4")),
     Ground("fkm-general", told(FKM, "horizon"), CONE, bound("5/6")),
     Ground("lipschitz-barrier", told(LipschitzBarrier, "horizon lipschitz"),
