@@ -11,6 +11,7 @@ and from any later round on, because some weight is shared out in every round.
 
 from collections.abc import Callable, Iterator
 from math import exp, inf, isnan, log, nan, sqrt
+from typing import Any
 
 import numpy as np
 import pytest
@@ -135,7 +136,7 @@ def check_any_advice(learn: Learn) -> None:
 
 def too_fast(n: list[float], *arguments: float) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(forecasts, "exp", lambda x: exp(2 * x))
+        patch.setattr(forecasts, "near_one", lambda x: exp(2 * x))
         forecasts.learn(n, *arguments)
 
 
@@ -252,3 +253,13 @@ def test_where_it_begins() -> None:
     assert n[WEIGHTS : OWN + 1] == [0.25] * 4
     assert forecasts.forecast(n, 4.5) == pytest.approx(3.0)
     assert sqrt(sum(n[WEIGHTS : OWN + 1])) == pytest.approx(1.0)
+
+
+def test_near_one_is_the_exponential_near_one() -> None:
+    """To 1e-13 on the interval in which it is used; the quotient of half the degree is not."""
+    x = np.linspace(-0.5, 0.5, 10_001)
+
+    def check(near_one: Callable[[Any], Any]) -> None:
+        np.testing.assert_allclose(near_one(x), np.exp(x), rtol=1e-13, atol=0)
+
+    holds(check, forecasts.near_one, lambda x: (12 + 6 * x + x * x) / (12 - 6 * x + x * x))

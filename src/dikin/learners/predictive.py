@@ -148,17 +148,17 @@ class PredictivePlayer(NamedTuple):
         if keep < 1.0:
             for i in range(linear.size):
                 linear[i] *= keep
-        change = keep * weight - 1.0 / n[RATE]
+        after = weight if n[RATE] == before else 1.0 / n[RATE]
+        change = keep * weight - after
         for i in range(plan.start.size):
             linear[i] += change * plan.slope[i] - lam * plan.start[i]
-        self.kernel.solve(linear, n[TOTAL], 1.0 / n[RATE], memory.state)
+        self.kernel.solve(linear, n[TOTAL], after, memory.state)
         if n[RATE] != before and level > 0.0:
             barrier = start_barrier(self.kernel, plan, memory, scratch)
             if not affords(plan, n, float(round), weight, barrier):
-                change = 1.0 / n[RATE] - weight
                 n[RATE] = before
                 for i in range(plan.start.size):
-                    linear[i] += change * plan.slope[i]
+                    linear[i] += (after - weight) * plan.slope[i]
                 self.kernel.solve(linear, n[TOTAL], weight, memory.state)
 
 

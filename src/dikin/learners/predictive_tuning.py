@@ -36,6 +36,8 @@ GUESS_RANGED, GUESS_MEASURED = 1.0, 2.0
 that of a bowl that fills the range of the losses."""
 STEP = 1.1
 """A rate changes by this factor at least, or stays."""
+EVERY = 8
+"""How often it is looked at, after the first WINDOW rounds: it costs a tenth of a round."""
 MEASURED = 8
 """Losses that are only measured where their range is not known."""
 REACH = 0.5
@@ -352,13 +354,15 @@ def book(
     n[TOLD] += curvature * trace
     n[LAMBDAS] += lam
     n[TOTAL] += curvature + lam
-    n[SQUARE] += (surprise * surprise - n[SQUARE]) / (count if count < WINDOW else WINDOW)
+    excess = surprise * surprise - n[SQUARE]
+    n[SQUARE] += excess / count if count < WINDOW else excess * (1.0 / WINDOW)
     if clipped:
         n[CLIPPED] += 1.0
     new_level(plan, n, clipped, count)
-    wanted = rate(plan, n, count, plan.dim / trace - shift)
-    if not n[RATE] < STEP * wanted < STEP * STEP * n[RATE]:
-        n[RATE] = wanted
+    if clipped or count < WINDOW or rounds % EVERY == 0:
+        wanted = rate(plan, n, count, plan.dim / trace - shift)
+        if not n[RATE] < STEP * wanted < STEP * STEP * n[RATE]:
+            n[RATE] = wanted
     return lam
 
 
