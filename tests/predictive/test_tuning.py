@@ -368,3 +368,43 @@ def test_constants_of_the_plain_length_are_never_too_small() -> None:
             u = float(np.linalg.norm(geometry.locate(v)))
             shortest, longest = geometry.shortest * u, geometry.longest * u
             assert shortest <= np.linalg.norm(v) * (1 + 1e-12) <= longest * (1 + 1e-11)
+
+
+# --- rates (docs/mathematics.md, 13.4) -----------------------------------------------------------
+
+
+def test_the_noise_of_a_round_costs_no_more_than_exploring_did() -> None:
+    """eta d^2 v^2 <= 4.5 a + d v sqrt(2 nu ln t/t), a the price of the round before.
+
+    On random states: S and v of a round, those of the round before (S no more, v at least half),
+    its rate as large as it may have been, and any curvature h of the barrier.
+    """
+    plan, d, rng = planned(smoothness=0.7), 3.0, np.random.default_rng(6)
+    drawn = [10.0 ** rng.uniform(-3, 3, size=4) for _ in range(500)]
+
+    def check(rate: Callable[..., float]) -> None:
+        for total, v, h, rounds in drawn:
+            n, old = tuning.fresh(plan), tuning.fresh(plan)
+            span = rounds + 3.0
+            n[TOTAL], n[SQUARE], n[CLIP] = total, v * v, 1e-9
+            old[TOTAL], old[SQUARE], old[CLIP] = total, v * v / 4, 1e-9
+            before = tuning.rate(plan, old, span - 2.0, 0.0)
+            price = plan.square_price * plan.smoothness * d / (before * total + h)
+            noise = rate(plan, n, span - 1.0, h) * d * d * v * v
+            assert noise <= 4.5 * price + d * v * sqrt(2 * plan.nu * log(span) / span) * (1 + 1e-9)
+
+    holds(check, tuning.rate, forgets_the_barrier)
+
+
+@pytest.mark.parametrize("game", ["random signs", "bursts", "nothing, then linear", "growing"])
+def test_exploring_is_paid_by_the_regulariser(game: str) -> None:
+    """A_T <= sum lambda/2 + beta (log2(S_T/S_1) + 1), for it is lambda S_t/(4 S_{t-1}) a round."""
+    world = hostile(600)[game]
+    learner = dikin.Predictive(world.domain, 0.3, loss_range=(-1, 1), seed=4)
+    first = 0.0
+    for _ in range(600):
+        query = learner.ask()
+        learner.tell(query, *world.answer(query.point))
+        n = learner._n
+        first = first or n[TOTAL]
+        assert n[EXPLORED] <= n[LAMBDAS] / 2 + 0.3 * (np.log2(n[TOTAL] / first) + 1) + 1e-9
