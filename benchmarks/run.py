@@ -10,13 +10,15 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
+import predictive
+
 
 def main() -> None:
     console = Console()
     table = Table("what", "figure", "against", "ratio", "limit", "", title="dikin benchmarks")
     with Progress(console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("timing", total=None)
-        for module in (ask_tell, fused, others, study):
+        for module in (ask_tell, fused, predictive, others, study):
             for row in module.rows():
                 ratio = "" if row.ratio is None else f"{row.ratio:.3g}"
                 mark = {True: "yes", False: "NO", None: ""}[row.met]

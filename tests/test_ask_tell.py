@@ -274,3 +274,14 @@ def test_a_domain_without_its_centre_is_an_error_and_not_an_endless_loop() -> No
     vars(broken)["center"] = np.array([99.0, 0.5])
     with pytest.raises(dikin.DikinError, match="does not contain its own centre"):
         _ = dikin.AdaptiveSmooth(broken, 1.0, seed=0).center
+
+
+def test_a_learner_of_plain_lengths_warns_of_very_unequal_sides() -> None:
+    """Predictive makes them equal and says nothing; nor does anybody of sides that are alike."""
+    thin = dikin.Box([0, 0], [1, 1000])
+    for make in (dikin.AdaptiveSmooth, dikin.AdaptiveLipschitz):
+        with pytest.warns(errors.UnequalSidesWarning, match="differ by a factor of 1e\\+03"):
+            make(thin, 1.0)
+    with warnings.catch_warnings(action="error"):
+        dikin.Predictive(thin)
+        dikin.AdaptiveSmooth(dikin.Box([0, 0], [10, 2]), 1.0)

@@ -158,8 +158,16 @@ class MissingPackageError(DikinError, ImportError):
     """An optional package is needed and not installed."""
 
 
-class PaperConstantsWarning(UserWarning):
+class ConstructionWarning(UserWarning):
+    """Said once, when a learner is built: not again when it is loaded."""
+
+
+class PaperConstantsWarning(ConstructionWarning):
     """The paper's constants are inert at this horizon."""
+
+
+class UnequalSidesWarning(ConstructionWarning):
+    """The sides of the domain are so unequal that a learner of Euclidean lengths is slow there."""
 
 
 class AssumptionWarning(UserWarning):

@@ -11,11 +11,13 @@ from abc import abstractmethod
 from typing import Any
 
 from dikin.domains.base import Domain
-from dikin.errors import HorizonRequiredError, PaperConstantsWarning
+from dikin.errors import HorizonRequiredError, PaperConstantsWarning, UnequalSidesWarning
 from dikin.learners.barrier_ftrl import BarrierFTRL, Schedule
 from dikin.units import LossRange, one_of, planned
 
 PAPER_KAPPA = 400.0
+UNEQUAL = 10.0
+"""A ratio of sides above which their lengths are worth a warning."""
 
 
 class Adaptive(BarrierFTRL):
@@ -31,9 +33,23 @@ class Adaptive(BarrierFTRL):
         seed: int | None,
     ) -> None:
         super().__init__(domain, loss_range, seed)
+        self._warn_of_unequal_sides()
         self.horizon = None if horizon is None else planned(horizon, 1, "or None")
         self.constants = one_of(constants, "constants", ("sharp", "paper"))
         self._begin(self._sharp() if self.constants == "sharp" else self._checked_paper())
+
+    def _warn_of_unequal_sides(self) -> None:
+        rounded = self.domain.equal_sided(self.units.radius)
+        ratio = rounded.longest / rounded.shortest
+        if ratio > UNEQUAL:
+            name = type(self).__name__
+            warnings.warn(
+                f"the sides of {self.domain} differ by a factor of {ratio:.3g}, and {name} "
+                "measures plain lengths, as in the paper: it learns little along short sides. "
+                "Predictive makes sides equal; or choose units in which they are (Affine)",
+                UnequalSidesWarning,
+                stacklevel=4,
+            )
 
     @abstractmethod
     def _sharp(self) -> Schedule:

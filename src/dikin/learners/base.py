@@ -25,6 +25,7 @@ from dikin import storage, streams
 from dikin.domains.base import Array, Domain, Geometry
 from dikin.errors import (
     ClosedQueryError,
+    ConstructionWarning,
     CurvatureError,
     CurvatureTooLargeError,
     DikinError,
@@ -35,7 +36,6 @@ from dikin.errors import (
     LossRangeError,
     NotSavableError,
     NumericalError,
-    PaperConstantsWarning,
     ParameterError,
     StateError,
     UnknownQueryError,
@@ -382,7 +382,7 @@ class Learner(ABC):
 
             return cast(Self, Unranged.restored(cls, domain, state))
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", PaperConstantsWarning)  # said when it was built
+            warnings.simplefilter("ignore", ConstructionWarning)  # said when it was built
             learner = cls._anew(domain, state["arguments"])
         if state["size"] != learner.geometry.size:
             raise StateError(f"the state was saved on another domain than {domain}")

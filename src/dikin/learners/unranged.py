@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike
 
 from dikin import storage
 from dikin.domains.base import Array, Domain
-from dikin.errors import LossError, LossRangeError, PaperConstantsWarning
+from dikin.errors import ConstructionWarning, LossError, LossRangeError
 from dikin.feedback import Feedback
 from dikin.learners.base import Learner, Query, real_number
 from dikin.theory.certificate import Account, Part
@@ -271,7 +271,7 @@ class Unranged:
         """The learner of a range before its first round; its queries are numbered on."""
         old = self._present
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", PaperConstantsWarning)  # said when it was built
+            warnings.simplefilter("ignore", ConstructionWarning)  # said when it was built
             arguments = old.arguments() | {"loss_range": list(loss_range)}
             fresh = type(old)._anew(old.domain, arguments, old._noise.seed())
         fresh._next = old._next
