@@ -255,7 +255,6 @@ class Predictive(Learner):
         self._frame: Frame | None = None
         self._own = nan
         """The user's forecast of the query that is about to be asked."""
-        self._certified = True
         self._begin()
 
     def _form(self) -> Geometry:
@@ -404,9 +403,8 @@ class Predictive(Learner):
                     linear = linear + (1.0 / n[RATE] - weight) * plan.slope
                 n[RATE] = self._n[RATE]
                 place = self.geometry.solve(linear, n[TOTAL], weight, self._place)
-        if self._certified and not self.geometry.settled(place):
-            warnings.warn(UNSETTLED, CertificateVoidWarning, stacklevel=4)
-            self._certified = False
+        if self.geometry.settled(self._place) and not self.geometry.settled(place):
+            warnings.warn(UNSETTLED, CertificateVoidWarning, stacklevel=3)
         # Everything that can fail has been done: from here on the state changes.
         self._n, self._linear, self._place, self._frame = n, linear, place, None
         self.rounds = rounds
@@ -433,6 +431,8 @@ class Predictive(Learner):
 
     def _report(self, loss: float, memo: Memo, clipped: bool) -> None:
         """A line in the log for a loss that looks like a fault, or that was said to be none."""
+        if memo.level == 0.0:
+            return
         level = max(memo.level, self._n[CLIP])
         outside = abs(loss) > 1.0 + ROUNDING and self._ranged
         if outside or (clipped and abs(loss - memo.forecast) > ABSURD * level):
@@ -482,8 +482,9 @@ class Predictive(Learner):
         NaN where neither `smoothness` nor `lipschitz` was given (`certificate_for` takes a constant
         that one believes in afterwards), and where rounding at the boundary decides the centre.
         With a `memory` it bounds the regret in which a round weighs 1 - 1/memory of the next.
-        Without a `loss_range` it covers losses that vary by no more than those told. Answers may be
-        late: which of them have come must depend neither on their directions nor on their losses.
+        Without a `loss_range` it covers losses that vary by no more than those told so far, each
+        within its level of what was expected. Answers may be late: which of them have come must
+        depend neither on their directions nor on their losses.
         """
         plan = self._plan
         if self.smoothness is None and self.lipschitz is None:
@@ -514,7 +515,7 @@ class Predictive(Learner):
 
     def _bound(self, smoothness: float, lipschitz: float, explored: float) -> float:
         """Theorem 13 of docs/mathematics.md."""
-        if not self._certified:
+        if not self.geometry.settled(self._place):
             return nan
         plan, n = self._plan, self._n
         weight = 1.0 / n[RATE]
@@ -633,13 +634,12 @@ class Predictive(Learner):
             "numbers": np.array(self._n),
             "linear": self._linear,
             "place": self.geometry.memory(self._place),
-            "certified": self._certified,
         }
 
     def _set_numbers(self, numbers: dict[str, Any]) -> None:
         self._n, self._linear = numbers["numbers"].tolist(), numbers["linear"]
         self._place = self.geometry.recall(numbers["place"])
-        self._frame, self._certified = None, numbers["certified"]
+        self._frame = None
 
     def _memo_state(self, memo: Memo) -> tuple[Any, ...]:
         place = self.geometry.memory(memo.place)

@@ -136,7 +136,7 @@ def fresh(plan: Plan) -> list[float]:
 
 @compiled
 def smoothness_of(plan: Plan, n: Any) -> float:
-    """Beta as declared, or the guess."""
+    """The smoothness as declared, or the guess."""
     beta: float = plan.smoothness if plan.smoothness >= 0.0 else plan.guess * n[TOP]
     return beta
 
