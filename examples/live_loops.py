@@ -154,17 +154,19 @@ def sided(sides: list[float]) -> Callable[[int, int], Loop]:
     )
 
 
-def five_parameters(seed: int, rounds: int) -> Loop:
+def five_parameters(start: list[float]) -> Callable[[int, int], Loop]:
+    """Squared distance to a point of [1, 100]^5, measured exactly."""
     best = np.array([10.0, 50.0, 70.0, 20.0, 80.0])
-    return Loop(
+    return lambda seed, rounds: Loop(
         dikin.Box(5 * [1.0], 5 * [100.0]),
         lambda _, x: float((x - best) @ (x - best)) / 1e4,
         np.zeros(rounds),
-        start=np.array([50.0, 20.0, 30.0, 70.0, 10.0]),
+        start=np.array(start, dtype=float),
     )
 
 
 def two_parameters(seed: int, rounds: int) -> Loop:
+    """Absolute distances to a point of [1, 1000]^2, measured exactly."""
     best = np.array([200.0, 800.0])
     return Loop(
         dikin.Box(2 * [1.0], 2 * [1000.0]),
@@ -197,7 +199,11 @@ STUDIES = [
     DRIFT,
     Study(
         "start",
-        {"5 parameters, squares": five_parameters, "2 parameters, distances": two_parameters},
+        {
+            "5 parameters, a bad start": five_parameters([50, 20, 30, 70, 10]),
+            "5 parameters, a good start": five_parameters([20, 40, 60, 30, 70]),
+            "2 parameters": two_parameters,
+        },
         {"from the centre": Player(predictive()), "from the start": Player(from_start)},
         rounds=1000,
         games=16,
