@@ -12,6 +12,7 @@ import argparse
 import csv
 import io
 import logging
+import re
 from collections.abc import Callable, Iterator
 from math import inf, pi
 from pathlib import Path
@@ -305,10 +306,10 @@ def lines_of(studies: list[Study], games: list[Game]) -> list[Line]:
     for (index, setting, player), values in found.items():
         study = studies[index]
         mean, half = interval(np.array(values))
-        about = (study.name, setting, player, len(values), study.rounds, study.measure)
+        names = (study.name, setting, player, len(values), study.rounds, study.measure)
         # Both with as many digits as the mean can bear.
         shown = (f"{mean:.1f}", f"{half:.1f}") if mean < 100 else (f"{mean:.0f}", f"{half:.0f}")
-        lines.append(Line(*about, *shown))
+        lines.append(Line(*names, *shown))
     return lines
 
 
@@ -320,25 +321,45 @@ def csv_text(lines: list[Line]) -> str:
     return text.getvalue()
 
 
+def about(study: Study) -> str:
+    return f"{study.name}: {study.measure}, {study.rounds} rounds, {study.games} games"
+
+
+def table_rows(study: Study, lines: list[Line]) -> list[list[str]]:
+    """A row for each player, a column for each setting."""
+    cells = {
+        (line.player, line.setting): f"{line.mean} ± {line.half}"
+        for line in lines
+        if line.study == study.name
+    }
+    return [
+        [player, *(cells[player, setting] for setting in study.settings)]
+        for player in study.players
+    ]
+
+
 def print_tables(studies: list[Study], lines: list[Line]) -> None:
-    """A table for each study: a row for each player, a column for each setting."""
     from rich.console import Console
     from rich.table import Table
 
     for study in studies:
-        about = f"{study.name}: {study.measure}, {study.rounds} rounds, {study.games} games"
-        table = Table(title=about, title_justify="left")
+        table = Table(title=about(study), title_justify="left")
         table.add_column("learner")
         for setting in study.settings:
             table.add_column(setting, justify="right")
-        cells = {
-            (line.player, line.setting): f"{line.mean} ± {line.half}"
-            for line in lines
-            if line.study == study.name
-        }
-        for player in study.players:
-            table.add_row(player, *(cells[player, setting] for setting in study.settings))
+        for row in table_rows(study, lines):
+            table.add_row(*row)
         Console().print(table)
+
+
+def with_tables(page: str, studies: list[Study], lines: list[Line]) -> str:
+    """The text of a page, with these numbers in its tables: one that begins with a study's name."""
+    for study in studies:
+        head = [about(study), *study.settings]
+        rows = [head, len(head) * ["---"], *table_rows(study, lines)]
+        table = "".join(f"| {' | '.join(row)} |\n" for row in rows)
+        page = re.sub(rf"^\| {study.name}: .*\n(?:\|.*\n)*", table, page, flags=re.M)
+    return page
 
 
 DRAWN = {
@@ -375,7 +396,9 @@ def draw(studies: list[Study], games: list[Game], file: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, default=Path("loops"), help="folder to write to")
-    out: Path = parser.parse_args().out
+    parser.add_argument("--page", type=Path, help="a page whose tables are written anew")
+    options = parser.parse_args()
+    out: Path = options.out
     games = play_all(STUDIES, WORKERS)
     lines = lines_of(STUDIES, games)
     print_tables(STUDIES, lines)
@@ -383,6 +406,9 @@ def main() -> None:
     replace_file(out / "loops.csv", csv_text(lines).encode())
     draw(STUDIES, games, out / "drift.png")
     print(f"Wrote {out / 'loops.csv'} and {out / 'drift.png'}")
+    if options.page is not None:
+        text = with_tables(options.page.read_text(encoding="utf-8"), STUDIES, lines)
+        replace_file(options.page, text.encode())
 
 
 if __name__ == "__main__":

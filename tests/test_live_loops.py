@@ -74,12 +74,17 @@ def test_a_small_run(
     monkeypatch.setattr(loops, "STUDIES", small)
     monkeypatch.setattr(loops, "WORKERS", 1)
     monkeypatch.setattr(loops, "MARKS", 4)
-    monkeypatch.setattr(sys, "argv", ["live_loops.py", "--out", str(tmp_path / "new")])
+    (tmp_path / "page.md").write_text(GUIDE, encoding="utf-8")
+    options = ["--out", str(tmp_path / "new"), "--page", str(tmp_path / "page.md")]
+    monkeypatch.setattr(sys, "argv", ["live_loops.py", *options])
     loops.main()
     text = capsys.readouterr().out
     for study in small:
         assert f"{study.name}: {study.measure}, 40 rounds, 2 games" in text
     assert (tmp_path / "new" / "drift.png").read_bytes().startswith(b"\x89PNG")
+    page = (tmp_path / "page.md").read_text(encoding="utf-8")
+    assert said(page) == measured(tmp_path / "new" / "loops.csv")
+    assert len(page.split("\n")) == len(GUIDE.split("\n"))
     written, kept = rows(tmp_path / "new" / "loops.csv"), rows(COMMITTED)
     names = ("study", "setting", "player", "measure")
     assert [[row[name] for name in names] for row in written] == [
@@ -234,7 +239,7 @@ def _cells(line: str) -> list[str]:
     return line.strip("|").split("|")
 
 
-def measured() -> list[tuple[str, ...]]:
+def measured(file: Path = COMMITTED) -> list[tuple[str, ...]]:
     """The same from the CSV."""
     return sorted(
         (
@@ -243,12 +248,13 @@ def measured() -> list[tuple[str, ...]]:
             row["setting"],
             f"{row['mean']} ± {row['half']}",
         )
-        for row in rows(COMMITTED)
+        for row in rows(file)
     )
 
 
 def test_the_tables_of_the_guide_are_the_committed_ones() -> None:
-    assert said(GUIDE) == measured()
+    again = "run examples/live_loops.py --out docs/loops --page docs/guide.md"
+    assert said(GUIDE) == measured(), again
 
 
 def test_a_digit_more_or_less_in_the_guide_is_noticed() -> None:
