@@ -13,6 +13,7 @@ import csv
 import io
 import logging
 import re
+import warnings
 from collections.abc import Callable, Iterator
 from math import inf, pi
 from pathlib import Path
@@ -80,7 +81,9 @@ def from_start(loop: Loop, seed: int) -> dikin.Learner:
 
 
 def adaptive(loop: Loop, seed: int) -> dikin.Learner:
-    return dikin.AdaptiveSmooth(loop.domain, loop.smoothness, loss_range=None, seed=seed)
+    # It may warn of sides as unequal as those of the last study, where this is measured.
+    with warnings.catch_warnings(action="ignore", category=UserWarning):
+        return dikin.AdaptiveSmooth(loop.domain, loop.smoothness, loss_range=None, seed=seed)
 
 
 WIDEST = 4.0
