@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: reproduce matrix test lint demo game traffic bench kills stub page clean
+.PHONY: reproduce matrix test lint demo game loops traffic bench kills stub page clean
 .DELETE_ON_ERROR:
 
 reproduce: $(READY)
@@ -23,6 +23,9 @@ demo: $(READY)
 
 game: $(READY)
 	$(BIN)/python examples/changing_curvature.py
+
+loops: $(READY)
+	$(BIN)/python examples/live_loops.py
 
 traffic: $(READY)
 	$(BIN)/python examples/traffic_split.py

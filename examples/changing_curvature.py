@@ -1,107 +1,196 @@
-"""A game whose curvature changes: what is learnt, what is guaranteed, and what curvature is worth.
+"""A game whose losses change their shape: regret of three learners, and what is guaranteed.
 
-Each round a service sets two numbers, sees one loss, and learns afterwards how strongly convex that
-loss was: not at all in the first tenth of the rounds, then strongly. The same learner plays the
-same games once more without being told. Prints a table and draws a picture of it.
+Each round a service sets two numbers and sees one loss. In the first tenth of the rounds the losses
+form a valley, flat along its floor; from then on they are a bowl. Nobody is told. `Predictive`
+knows nothing but the box; `AdaptiveSmooth` is told the smoothness and the range of the losses, and
+the CMA of pycma the range. Prints a table and draws a picture of it.
 """
 
 from __future__ import annotations
 
 import argparse
-from io import BytesIO
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from comparison import CMA, COLOURS, band, interval, label_ends, new_figure, save
 
 import dikin
-from dikin.storage import replace_file
 
-DOMAIN = dikin.Box([0, 0], [10, 2])
-SMOOTHNESS, ROUNDS, GAMES = 0.5, 1_000_000, 16
-FLAT = ROUNDS // 10
+DOMAIN = dikin.Box([0, 0], [10, 10])
+SMOOTHNESS, ROUNDS, GAMES, WORKERS = 0.5, 30_000, 8, 2
+PLAYED = 5000
+"""Rounds of one game whose points are drawn."""
 
-BLUE, ORANGE, GREEN, GREY = "#0072b2", "#d55e00", "#009e73", "#777777"  # told apart by everyone
-
-
-def game(seed: int) -> dikin.Ridge:
-    return dikin.Ridge(DOMAIN, SMOOTHNESS, dikin.FlatFirst(SMOOTHNESS, FLAT), seed=seed)
+Array = np.typing.NDArray[np.float64]
 
 
-def silent_game(seed: int) -> dikin.Environment:
-    return dikin.Understated(game(seed))
+def game(seed: int, rounds: int) -> dikin.Environment:
+    """Flat along the valley for a tenth of the rounds; the curvature is told to nobody."""
+    pattern = dikin.FlatFirst(SMOOTHNESS, rounds // 10)
+    return dikin.Understated(dikin.Ridge(DOMAIN, SMOOTHNESS, pattern, seed=seed, depth=0.5))
 
 
-def learner(seed: int) -> dikin.AdaptiveSmooth:
-    return dikin.AdaptiveSmooth(DOMAIN, SMOOTHNESS, loss_range=game(0).loss_range, seed=seed)
+def predictive(world: dikin.Environment, seed: int) -> dikin.Predictive:
+    return dikin.Predictive(DOMAIN, seed=seed)
 
 
-def path(rounds: int) -> tuple[Any, Any, Any]:
-    """One game by ask and tell: the points played, the centres, the best fixed point."""
-    player, world = learner(1), game(1)
-    points, centers = [], []
-    for _ in range(rounds):
-        query = player.ask()
-        loss, curvature = world.answer(query.point)
-        player.tell(query, loss, curvature)
+def adaptive(world: dikin.Environment, seed: int) -> dikin.Learner:
+    return dikin.AdaptiveSmooth(DOMAIN, SMOOTHNESS, loss_range=world.loss_range, seed=seed)
+
+
+def cma(world: dikin.Environment, seed: int) -> dikin.Learner:
+    return CMA(DOMAIN, loss_range=world.loss_range, seed=seed)
+
+
+class Player(NamedTuple):
+    """A learner, and how it is drawn."""
+
+    make: Callable[[dikin.Environment, int], dikin.Learner]
+    colour: str
+
+
+PLAYERS = {
+    "Predictive": Player(predictive, COLOURS["blue"]),
+    "AdaptiveSmooth": Player(adaptive, COLOURS["orange"]),
+    "CMA of pycma": Player(cma, COLOURS["purple"]),
+}
+
+
+class Played(NamedTuple):
+    """One game: regret and certificate at the marks."""
+
+    player: str
+    seed: int
+    regret: Array
+    certificate: Array
+
+
+def marks(rounds: int) -> Any:
+    """Rounds at which the regret is read, evenly spaced on a logarithmic scale."""
+    return np.unique([*np.geomspace(10, rounds, 60).astype(int), rounds // 100, rounds // 10])
+
+
+def play(player: str, seed: int, rounds: int) -> Played:
+    world = game(seed, rounds)
+    learner = PLAYERS[player].make(world, seed)
+    regrets, certificates = [], []
+    for mark in marks(rounds).tolist():
+        run = dikin.play(learner, world, mark - world.rounds, checkpoints=1, progress=False)
+        regrets.append(run.regret[-1])
+        certificates.append(certificate(learner))
+    return Played(player, seed, np.array(regrets), np.array(certificates))
+
+
+def certificate(learner: dikin.Learner) -> float:
+    """The bound for losses of the true smoothness, which Predictive is asked about afterwards."""
+    if isinstance(learner, dikin.Predictive):
+        return learner.certificate_for(smoothness=SMOOTHNESS)
+    return learner.certificate
+
+
+def play_all(rounds: int, games: int, workers: int) -> list[Played]:
+    """Every game, with a progress bar."""
+    from joblib import Parallel, delayed
+    from rich.progress import track
+
+    todo = [(player, seed) for player in PLAYERS for seed in range(games)]
+    done: Iterator[Played] = Parallel(n_jobs=workers, return_as="generator")(
+        delayed(play)(player, seed, rounds) for player, seed in todo
+    )
+    about = f"{len(todo)} games of {rounds:,} rounds"
+    return list(track(done, about, total=len(todo)))
+
+
+def path(rounds: int, shown: int) -> tuple[Any, Any, Any]:
+    """A game by ask and tell: the points played, the centres, the best fixed point."""
+    world, points, centers = game(1, rounds), [], []
+    learner = predictive(world, 1)
+    for _ in range(shown):
+        query = learner.ask()
+        loss, _curvature = world.answer(query.point)
+        learner.tell(query, loss)
         points.append(query.point)
-        centers.append(player.center)
+        centers.append(learner.center)
     return np.array(points), np.array(centers), world.best()[0]
 
 
-def mean(runs: list[dikin.Run], column: str) -> Any:
-    return np.mean([getattr(run, column) for run in runs], axis=0)
+# --- what is seen -----------------------------------------------------------------------------
 
 
-def draw(told: list[dikin.Run], untold: list[dikin.Run], file: Path) -> None:
-    import matplotlib
+def regrets(played: list[Played], player: str) -> Array:
+    """Rows: games; columns: marks."""
+    return np.array([one.regret for one in played if one.player == player])
 
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
 
-    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
-    points, centers, best = path(3000)
-    left.plot(*points.T, ".", color=GREY, alpha=0.15, markersize=3, label="points played")
-    left.plot(*centers.T, color=BLUE, linewidth=0.8, alpha=0.8, label="centre")
-    left.plot(*best, "*", color=ORANGE, markersize=14, label="best fixed point")
-    left.set(xlim=(0, 10), ylim=(0, 2), xlabel="first number", ylabel="second number")
-    left.set_title("The first 3000 rounds of one game", fontsize=11)
-    left.legend(loc="upper right", fontsize=8, framealpha=0.9)
+def print_table(played: list[Played], rounds: int) -> None:
+    from rich.console import Console
+    from rich.table import Table
 
-    rounds = told[0].checkpoints
-    low, high = game(0).loss_range
-    right.loglog(rounds, (high - low) * rounds, ":", color=GREY, label="trivial bound")
-    right.loglog(rounds, mean(told, "certificate"), "--", color=GREEN, label="certificate")
-    right.loglog(rounds, mean(untold, "regret"), color=ORANGE, label="regret, curvature not told")
-    right.loglog(rounds, mean(told, "regret"), color=BLUE, label="regret, curvature told")
-    for run in told:
-        right.loglog(rounds, np.maximum(run.regret, 1e-9), color=BLUE, alpha=0.15, linewidth=0.7)
-    right.axvspan(1, FLAT, color=GREY, alpha=0.12, linewidth=0)
-    right.text(FLAT * 0.8, 3, "losses are flat", ha="right", fontsize=8, color="#444444")
-    right.set(xlim=(100, ROUNDS), ylim=(1, None), xlabel="rounds", ylabel="units of loss")
-    right.set_title(f"Mean of {GAMES} games", fontsize=11)
-    right.legend(loc="upper left", fontsize=8)
-    for axes in (left, right):
-        axes.spines[["top", "right"]].set_visible(False)
-    content = BytesIO()
-    figure.savefig(content, dpi=110)
-    replace_file(file, content.getvalue())
+    table = Table(title="regret, mean over games and its 95% interval", title_justify="left")
+    for name in ("rounds", *PLAYERS, "Predictive's certificate"):
+        table.add_column(name, justify="right")
+    bounds = np.array([one.certificate for one in played if one.player == "Predictive"])
+    for mark in (rounds // 100, rounds // 10, rounds):
+        i = int(np.searchsorted(marks(rounds), mark))
+        cells = [interval(regrets(played, name)[:, i]) for name in PLAYERS]
+        table.add_row(
+            f"{marks(rounds)[i]:,}",
+            *(f"{mean:,.0f} ± {half:,.0f}" for mean, half in cells),
+            f"{bounds[:, i].mean():,.0f}",
+        )
+    Console().print(table)
+
+
+def draw(played: list[Played], rounds: int, shown: int, file: Path) -> None:
+    figure, (left, right) = new_figure(1, 2, figsize=(12.5, 5), width_ratios=(1, 1.35))
+    draw_path(left, *path(rounds, shown))
+    draw_regrets(right, played, rounds)
+    save(figure, file)
+
+
+def draw_path(axes: Any, points: Array, centers: Array, best: Array) -> None:
+    blue, orange = COLOURS["blue"], COLOURS["orange"]
+    axes.scatter(*points.T, s=6, color=COLOURS["grey"], alpha=0.2, linewidths=0)
+    axes.plot(*centers.T, color=blue, linewidth=0.9)
+    axes.plot(*best, "*", color=orange, markersize=17, markeredgecolor="white")
+    low, high = DOMAIN.lower, DOMAIN.upper
+    axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal")
+    axes.set(xlabel="first number", ylabel="second number")
+    axes.spines[["top", "right"]].set_visible(True)
+    axes.set_title(f"The first {len(points):,} rounds of one game", loc="left", fontsize=11)
+    notes = {"points played": COLOURS["grey"], "centre": blue, "best fixed point": orange}
+    for line, (text, colour) in enumerate(notes.items()):
+        place = (0.03, 0.965 - 0.055 * line)
+        axes.annotate(text, place, xycoords="axes fraction", color=colour, va="top", weight="bold")
+
+
+def draw_regrets(axes: Any, played: list[Played], rounds: int) -> None:
+    at, labels = marks(rounds), {}
+    axes.axvspan(at[0], rounds / 10, color="#f4f4f4", linewidth=0, zorder=0)
+    for name, player in PLAYERS.items():
+        labels[name] = band(axes, at, regrets(played, name), player.colour), player.colour
+    bounds = np.array([one.certificate for one in played if one.player == "Predictive"])
+    blue = COLOURS["blue"]
+    labels["Predictive's certificate"] = band(axes, at, bounds, blue, "--"), blue
+    label_ends(axes, rounds, labels, apart=1.5)
+    for text, where, side in (("a valley", 0.92, "right"), ("a bowl", 1.08, "left")):
+        axes.text(where * rounds / 10, 12, text, ha=side, fontsize=9, color="#444444")
+    axes.set(xscale="log", yscale="log", xlim=(rounds / 300, rounds), ylim=(10, None))
+    axes.set(xlabel="rounds", ylabel="units of loss")
+    games = len(regrets(played, "Predictive"))
+    axes.set_title(f"Regret: mean and range of {games} games", loc="left", fontsize=11)
+    axes.grid(alpha=0.25, linewidth=0.5)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, default=Path("game.png"), help="the picture's file")
     file = parser.parse_args().out
-    print(f"Playing 2 x {GAMES} games of {ROUNDS:,} rounds on two processes ...", flush=True)
-    told = dikin.replicate(learner, game, ROUNDS, GAMES, workers=2)
-    untold = dikin.replicate(learner, silent_game, ROUNDS, GAMES, workers=2)
-    print(f"{'rounds':>10} {'regret, told':>14} {'not told':>10} {'certificate':>12}")
-    rounds = told[0].checkpoints
-    for mark in (1000, 10_000, 100_000, ROUNDS):
-        i = int(np.searchsorted(rounds, mark))
-        columns = (mean(told, "regret")[i], mean(untold, "regret")[i], mean(told, "certificate")[i])
-        print(f"{rounds[i]:>10,} {columns[0]:>14,.0f} {columns[1]:>10,.0f} {columns[2]:>12,.0f}")
-    draw(told, untold, file)
+    played = play_all(ROUNDS, GAMES, WORKERS)
+    print_table(played, ROUNDS)
+    draw(played, ROUNDS, PLAYED, file)
     print(f"Drew {file}")
 
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from dikin import registry
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+FIRST_AND_LAST = ("learner =", "print(")
 GUIDE = (ROOT / "docs" / "guide.md").read_text(encoding="utf-8")
 
 
@@ -20,13 +23,18 @@ def test_the_five_lines_do_what_they_say(
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", README, flags=re.S)
     assert len(blocks) == 1
-    scope: dict[str, object] = {}
+    lines = blocks[0].split("\n")
+    first, last = (lines.index(next(x for x in lines if x.startswith(y))) for y in FIRST_AND_LAST)
+    assert last - first + 1 == 5
+    scope: dict[str, Any] = {}
     exec(blocks[0], scope)
-    center, certificate = capsys.readouterr().out.strip().rsplit(" ", 1)
-    assert center.startswith("[")
+    center, forecast, certificate = capsys.readouterr().out.strip().rsplit(" ", 2)
+    entries = np.array(center.strip("[]").split(), dtype=float)
+    assert entries == pytest.approx([7, 0.5], abs=0.2)  # the minimum; it began at (5, 1)
+    assert float(forecast) == pytest.approx(300, abs=0.1)
     assert 0 < float(certificate) < 1e4
     assert (tmp_path / "tuner.json").exists()
-    assert scope["learner"].rounds == 1  # type: ignore[attr-defined]
+    assert scope["learner"].rounds == 1000
 
 
 def test_every_page_and_picture_that_is_named_exists() -> None:

@@ -46,7 +46,7 @@ class Adaptive(BarrierFTRL):
             warnings.warn(
                 f"the sides of {self.domain} differ by a factor of {ratio:.3g}, and {name} "
                 "measures plain lengths, as in the paper: it learns little along short sides. "
-                "Predictive makes sides equal; or choose units in which they are (Affine)",
+                "Predictive makes sides equal; or give every coordinate a unit in which they are",
                 UnequalSidesWarning,
                 stacklevel=4,
             )

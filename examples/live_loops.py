@@ -1,0 +1,418 @@
+"""Four small studies of what a live loop meets: outliers, drift, a start, unequal sides.
+
+Each round a learner is asked for a setting and told one measured loss. It is told nothing else but
+the set of settings, unless its name says otherwise. Losses are least, and then 0, at the best
+setting of the round, so that their sum without the noise is the regret. Prints tables, and writes
+them (CSV) and a picture of the drift.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+import logging
+import re
+import warnings
+from collections.abc import Callable, Iterator
+from math import inf, pi
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from comparison import CMA, COLOURS, band, interval, label_ends, new_figure, save
+
+import dikin
+from dikin.storage import replace_file
+
+WORKERS, MARKS = 2, 100
+NOISE = 0.05
+"""The standard deviation of a measurement; the losses of a bowl are about 1 at the boundary."""
+FAULT = 1e6
+
+Array = np.typing.NDArray[np.float64]
+
+
+class Loop(NamedTuple):
+    """What is tuned."""
+
+    domain: dikin.Domain
+    loss: Callable[[int, Array], float]
+    """Of a round and a point, without noise; 0 at the best point of the round."""
+    noise: Array
+    """What is added to the loss of each round when it is measured."""
+    smoothness: float = inf
+    """Of the losses, for a learner that must be told."""
+    start: Array | None = None
+    """Today's setting."""
+
+
+class Player(NamedTuple):
+    """Who tunes, and what it is told."""
+
+    make: Callable[[Loop, int], dikin.Learner]
+    curvature: float = 0.0
+    """Told in every round."""
+    most: float = inf
+    """The largest loss that it can be told."""
+
+
+class Study(NamedTuple):
+    """Players, each in every setting."""
+
+    name: str
+    settings: dict[str, Callable[[int, int], Loop]]
+    """Each made from a seed and a number of rounds."""
+    players: dict[str, Player]
+    rounds: int
+    games: int
+    measure: str = "regret"
+
+
+# --- who plays --------------------------------------------------------------------------------
+
+
+def predictive(memory: int | None = None) -> Callable[[Loop, int], dikin.Learner]:
+    return lambda loop, seed: dikin.Predictive(loop.domain, memory=memory, seed=seed)
+
+
+def from_start(loop: Loop, seed: int) -> dikin.Learner:
+    return dikin.Predictive(loop.domain, start=loop.start, seed=seed)
+
+
+def adaptive(loop: Loop, seed: int) -> dikin.Learner:
+    # It may warn of sides as unequal as those of the last study, where this is measured.
+    with warnings.catch_warnings(action="ignore", category=UserWarning):
+        return dikin.AdaptiveSmooth(loop.domain, loop.smoothness, loss_range=None, seed=seed)
+
+
+WIDEST = 4.0
+"""More than any loss of a bowl with its noise."""
+
+
+def cma(loop: Loop, seed: int) -> dikin.Learner:
+    return CMA(loop.domain, loss_range=(-1.0, WIDEST), seed=seed)
+
+
+PREDICTIVE = {"Predictive": Player(predictive())}
+ADAPTIVE = {"AdaptiveSmooth, told the smoothness": Player(adaptive)}
+# It ranks losses: the largest that it can be told stands for everything above.
+PYCMA = {"CMA of pycma, told the range": Player(cma, most=WIDEST)}
+MEMORIES = {"Predictive": None, "memory 4000": 4000, "memory 1000": 1000}
+TOLD = ", told the curvature"
+DRIFTERS = {name: Player(predictive(memory)) for name, memory in MEMORIES.items()} | {
+    name + TOLD: Player(predictive(memory), curvature=1.0) for name, memory in MEMORIES.items()
+}
+
+
+# --- what they tune ---------------------------------------------------------------------------
+
+
+def measured(rounds: int, seed: int) -> Array:
+    """The noise of the measurements."""
+    return NOISE * np.random.default_rng(seed).standard_normal(rounds)
+
+
+def bowl(sides: Array, depth: Array, noise: Array) -> Loop:
+    """Half the squared distance to a point of a box, every half side being one unit of length."""
+    half, best = sides / 2, sides * depth
+
+    def loss(round: int, x: Array) -> float:
+        v = (x - best) / half
+        return 0.5 * float(v @ v)
+
+    return Loop(dikin.Box(0 * sides, sides), loss, noise, smoothness=float(half.min()) ** -2)
+
+
+def with_faults(faults: int) -> Callable[[int, int], Loop]:
+    """A noisy bowl, with that many absurd measurements in a row in the middle."""
+
+    def make(seed: int, rounds: int) -> Loop:
+        noise = measured(rounds, seed)
+        noise[rounds // 2 : rounds // 2 + faults] = FAULT
+        return bowl(np.array([10.0, 2.0]), np.array([0.7, 0.25]), noise)
+
+    return make
+
+
+def moving(angle: Callable[[int], float]) -> Callable[[int, int], Loop]:
+    """A noisy bowl on the disc whose minimum is half way out, in a direction that may change."""
+
+    def make(seed: int, rounds: int) -> Loop:
+        angles = np.array([angle(round) for round in range(rounds)])
+        minima = 0.5 * np.stack([np.cos(angles), np.sin(angles)], axis=1)
+
+        def loss(round: int, x: Array) -> float:
+            v = x - minima[round]
+            return 0.5 * float(v @ v)
+
+        return Loop(dikin.Ball(2), loss, measured(rounds, seed), smoothness=1.0)
+
+    return make
+
+
+def sided(sides: list[float]) -> Callable[[int, int], Loop]:
+    """A noisy bowl on a box of these sides."""
+    return lambda seed, rounds: bowl(
+        np.array(sides), np.array([0.7, 0.4, 0.25]), measured(rounds, seed)
+    )
+
+
+def five_parameters(start: list[float]) -> Callable[[int, int], Loop]:
+    """Squared distance to a point of [1, 100]^5, measured exactly."""
+    best = np.array([10.0, 50.0, 70.0, 20.0, 80.0])
+    return lambda seed, rounds: Loop(
+        dikin.Box(5 * [1.0], 5 * [100.0]),
+        lambda _, x: float((x - best) @ (x - best)) / 1e4,
+        np.zeros(rounds),
+        start=np.array(start, dtype=float),
+    )
+
+
+def two_parameters(seed: int, rounds: int) -> Loop:
+    """Absolute distances to a point of [1, 1000]^2, measured exactly."""
+    best = np.array([200.0, 800.0])
+    return Loop(
+        dikin.Box(2 * [1.0], 2 * [1000.0]),
+        lambda _, x: float(np.abs(x - best).sum()) / 1e3,
+        np.zeros(rounds),
+        start=np.array([400.0, 400.0]),
+    )
+
+
+DRIFT = Study(
+    "drift",
+    {
+        "circles": moving(lambda t: 2 * pi * t / 10_000),
+        # Three eighths of a turn: every jump is a long one.
+        "jumps": moving(lambda t: 2 * pi * 3 / 8 * (t // 4000)),
+        "stands still": moving(lambda _: 0.0),
+    },
+    DRIFTERS | ADAPTIVE | PYCMA,
+    rounds=20_000,
+    games=4,
+)
+STUDIES = [
+    Study(
+        "outliers",
+        {"none": with_faults(0), "one of 1e6": with_faults(1), "two of 1e6": with_faults(2)},
+        PREDICTIVE | ADAPTIVE | PYCMA,
+        rounds=4000,
+        games=8,
+    ),
+    DRIFT,
+    Study(
+        "start",
+        {
+            "5 parameters, a bad start": five_parameters([50, 20, 30, 70, 10]),
+            "5 parameters, a good start": five_parameters([20, 40, 60, 30, 70]),
+            "2 parameters": two_parameters,
+        },
+        {"from the centre": Player(predictive()), "from the start": Player(from_start)},
+        rounds=1000,
+        games=16,
+        measure="% of the loss at the start",
+    ),
+    Study(
+        "scaling",
+        {"sides 1, 1, 1": sided([1, 1, 1]), "sides 0.0001, 1, 10000": sided([1e-4, 1, 1e4])},
+        PREDICTIVE | ADAPTIVE,
+        rounds=4000,
+        games=8,
+    ),
+]
+
+
+# --- the games --------------------------------------------------------------------------------
+
+
+class Task(NamedTuple):
+    """One game: the index of a study, then names."""
+
+    study: int
+    setting: str
+    player: str
+    seed: int
+
+
+class Game(NamedTuple):
+    """What came of it."""
+
+    task: Task
+    marks: Any
+    """The rounds at which the regret was read."""
+    regret: Array
+    share: float
+    """The mean loss, in units of the loss at the start; NaN where there is none."""
+
+
+def play(study: Study, task: Task) -> Game:
+    """One game by ask and tell."""
+    # An absurd measurement is a line in the log: here it would be one for every game.
+    logging.getLogger("dikin").setLevel(logging.ERROR)
+    loop, player = study.settings[task.setting](task.seed, study.rounds), study.players[task.player]
+    learner, losses = player.make(loop, task.seed), np.empty(study.rounds)
+    for round in range(study.rounds):
+        query = learner.ask()
+        losses[round] = loop.loss(round, query.point)
+        told = min(losses[round] + loop.noise[round], player.most)
+        learner.tell(query, told, player.curvature)
+    marks = np.linspace(0, study.rounds, MARKS + 1).astype(int)[1:]
+    unit = np.nan if loop.start is None else loop.loss(0, loop.start)
+    return Game(task, marks, np.cumsum(losses)[marks - 1], float(losses.mean() / unit))
+
+
+def tasks(studies: list[Study]) -> Iterator[Task]:
+    for index, study in enumerate(studies):
+        for setting in study.settings:
+            for player in study.players:
+                yield from (Task(index, setting, player, seed) for seed in range(study.games))
+
+
+def play_all(studies: list[Study], workers: int) -> list[Game]:
+    """Every game, with a progress bar."""
+    from joblib import Parallel, delayed
+    from rich.progress import track
+
+    todo = list(tasks(studies))
+    done: Iterator[Game] = Parallel(n_jobs=workers, return_as="generator_unordered")(
+        delayed(play)(studies[task.study], task) for task in todo
+    )
+    games = list(track(done, f"{len(todo)} games", total=len(todo)))
+    return sorted(games, key=lambda game: todo.index(game.task))
+
+
+# --- what is seen -----------------------------------------------------------------------------
+
+
+class Line(NamedTuple):
+    """A line of the CSV: mean over games, and half of its 95% interval."""
+
+    study: str
+    setting: str
+    player: str
+    games: int
+    rounds: int
+    measure: str
+    mean: str
+    half: str
+
+
+def lines_of(studies: list[Study], games: list[Game]) -> list[Line]:
+    """One line for each study, setting and player, at the last round."""
+    found: dict[tuple[int, str, str], list[float]] = {}
+    for game in games:
+        shares = studies[game.task.study].measure != "regret"
+        value = 100 * game.share if shares else float(game.regret[-1])
+        found.setdefault(game.task[:3], []).append(value)
+    lines = []
+    for (index, setting, player), values in found.items():
+        study = studies[index]
+        mean, half = interval(np.array(values))
+        names = (study.name, setting, player, len(values), study.rounds, study.measure)
+        # Both with as many digits as the mean can bear.
+        shown = (f"{mean:.1f}", f"{half:.1f}") if mean < 100 else (f"{mean:.0f}", f"{half:.0f}")
+        lines.append(Line(*names, *shown))
+    return lines
+
+
+def csv_text(lines: list[Line]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(Line._fields)
+    writer.writerows(lines)
+    return text.getvalue()
+
+
+def about(study: Study) -> str:
+    return f"{study.name}: {study.measure}, {study.rounds} rounds, {study.games} games"
+
+
+def table_rows(study: Study, lines: list[Line]) -> list[list[str]]:
+    """A row for each player, a column for each setting."""
+    cells = {
+        (line.player, line.setting): f"{line.mean} ± {line.half}"
+        for line in lines
+        if line.study == study.name
+    }
+    return [
+        [player, *(cells[player, setting] for setting in study.settings)]
+        for player in study.players
+    ]
+
+
+def print_tables(studies: list[Study], lines: list[Line]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    for study in studies:
+        table = Table(title=about(study), title_justify="left")
+        table.add_column("learner")
+        for setting in study.settings:
+            table.add_column(setting, justify="right")
+        for row in table_rows(study, lines):
+            table.add_row(*row)
+        Console().print(table)
+
+
+def with_tables(page: str, studies: list[Study], lines: list[Line]) -> str:
+    """The text of a page, with these numbers in its tables: one that begins with a study's name."""
+    for study in studies:
+        head = [about(study), *study.settings]
+        rows = [head, len(head) * ["---"], *table_rows(study, lines)]
+        table = "".join(f"| {' | '.join(row)} |\n" for row in rows)
+        page = re.sub(rf"^\| {study.name}: .*\n(?:\|.*\n)*", table, page, flags=re.M)
+    return page
+
+
+DRAWN = {
+    "Predictive": ("Predictive", "blue", "-"),
+    "memory 4000": ("Predictive, memory 4000", "green", "-"),
+    "memory 1000": ("Predictive, memory 1000", "grey", "-"),
+    "Predictive" + TOLD: ("Predictive,\ntold the curvature", "blue", "--"),
+    "AdaptiveSmooth, told the smoothness": ("AdaptiveSmooth", "orange", "-"),
+    "CMA of pycma, told the range": ("CMA of pycma", "purple", "-"),
+}
+"""The players of the picture: label, colour, style of line."""
+
+
+def draw(studies: list[Study], games: list[Game], file: Path) -> None:
+    """Regret over rounds where the minimum moves, one panel for each way of moving."""
+    index = next(i for i, study in enumerate(studies) if study.name == DRIFT.name)
+    study = studies[index]
+    figure, panels = new_figure(1, len(study.settings), figsize=(15, 4.6), sharey=True)
+    for axes, setting in zip(panels, study.settings, strict=True):
+        labels = {}
+        for player, (label, colour, style) in DRAWN.items():
+            mine = [game for game in games if game.task[:3] == (index, setting, player)]
+            regrets = np.array([game.regret for game in mine])
+            end = band(axes, mine[0].marks, regrets, COLOURS[colour], style)
+            labels[label] = end, COLOURS[colour]
+        label_ends(axes, study.rounds, labels, apart=1.5)
+        axes.set(yscale="log", xlim=(0, study.rounds), xlabel="rounds")
+        axes.set_title(f"The minimum {setting}", loc="left", fontsize=11)
+        axes.grid(axis="y", alpha=0.25, linewidth=0.5)
+    panels[0].set_ylabel("regret against the moving minimum")
+    save(figure, file)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--out", type=Path, default=Path("loops"), help="folder to write to")
+    parser.add_argument("--page", type=Path, help="a page whose tables are written anew")
+    options = parser.parse_args()
+    out: Path = options.out
+    games = play_all(STUDIES, WORKERS)
+    lines = lines_of(STUDIES, games)
+    print_tables(STUDIES, lines)
+    out.mkdir(parents=True, exist_ok=True)
+    replace_file(out / "loops.csv", csv_text(lines).encode())
+    draw(STUDIES, games, out / "drift.png")
+    print(f"Wrote {out / 'loops.csv'} and {out / 'drift.png'}")
+    if options.page is not None:
+        text = with_tables(options.page.read_text(encoding="utf-8"), STUDIES, lines)
+        replace_file(options.page, text.encode())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,266 @@
+"""The studies of live loops play and write; the guide's tables say what the committed CSV says."""
+
+from __future__ import annotations
+
+import csv
+import importlib
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import dikin
+from dikin.engine import play
+
+ROOT = Path(__file__).resolve().parent.parent
+GUIDE = (ROOT / "docs" / "guide.md").read_text(encoding="utf-8")
+COMMITTED = ROOT / "docs" / "loops" / "loops.csv"
+
+
+@pytest.fixture
+def example(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    monkeypatch.syspath_prepend(ROOT / "examples")
+    # A few rounds are played faster than a loop is compiled.
+    monkeypatch.setattr(play, "fused", lambda *_: None)
+    yield importlib.import_module
+    for name in ("live_loops", "changing_curvature", "comparison"):
+        sys.modules.pop(name, None)
+
+
+@pytest.fixture
+def loops(example: Any) -> Any:
+    return example("live_loops")
+
+
+class Standing(dikin.Predictive):
+    """Stands at the centre, whatever it is told, and remembers that."""
+
+    def __init__(self, domain: dikin.Domain) -> None:
+        super().__init__(domain)
+        self.told: list[tuple[float, float]] = []
+
+    def ask(self, *_: Any, **__: Any) -> dikin.Query:
+        return dikin.Query(0, self.domain.center)
+
+    def tell(self, query: Any, loss: Any, curvature: float = 0.0, **_: Any) -> None:
+        self.told.append((loss, curvature))
+
+
+def stand(loops: Any, study: Any, setting: str, **how: float) -> tuple[Any, list[Any]]:
+    """A game of who stands at the centre, and what it was told."""
+    made: list[Standing] = []
+
+    def make(loop: Any, seed: int) -> Standing:
+        made.append(Standing(loop.domain))
+        return made[-1]
+
+    study = study._replace(players={"standing": loops.Player(make, **how)})
+    game = loops.play(study, loops.Task(0, setting, "standing", 3))
+    return game, made[0].told
+
+
+# --- the commands --------------------------------------------------------------------------------
+
+
+def test_a_small_run(
+    loops: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    small = [study._replace(rounds=40, games=2) for study in loops.STUDIES]
+    monkeypatch.setattr(loops, "STUDIES", small)
+    monkeypatch.setattr(loops, "WORKERS", 1)
+    monkeypatch.setattr(loops, "MARKS", 4)
+    (tmp_path / "page.md").write_text(GUIDE, encoding="utf-8")
+    options = ["--out", str(tmp_path / "new"), "--page", str(tmp_path / "page.md")]
+    monkeypatch.setattr(sys, "argv", ["live_loops.py", *options])
+    loops.main()
+    text = capsys.readouterr().out
+    for study in small:
+        assert f"{study.name}: {study.measure}, 40 rounds, 2 games" in text
+    assert (tmp_path / "new" / "drift.png").read_bytes().startswith(b"\x89PNG")
+    page = (tmp_path / "page.md").read_text(encoding="utf-8")
+    assert said(page) == measured(tmp_path / "new" / "loops.csv")
+    assert len(page.split("\n")) == len(GUIDE.split("\n"))
+    written, kept = rows(tmp_path / "new" / "loops.csv"), rows(COMMITTED)
+    names = ("study", "setting", "player", "measure")
+    assert [[row[name] for name in names] for row in written] == [
+        [row[name] for name in names] for row in kept
+    ]
+
+
+def test_the_committed_numbers_are_of_the_studies_as_they_stand(loops: Any) -> None:
+    sizes = {study.name: (study.rounds, study.games) for study in loops.STUDIES}
+    for row in rows(COMMITTED):
+        assert (int(row["rounds"]), int(row["games"])) == sizes[row["study"]]
+
+
+def test_the_game_plays_and_draws(example: Any, tmp_path: Path) -> None:
+    game = example("changing_curvature")
+    played = game.play_all(rounds=1000, games=2, workers=1)
+    assert [(one.player, one.seed) for one in played] == [
+        (name, seed) for name in game.PLAYERS for seed in range(2)
+    ]
+    bounds = np.array([one.certificate for one in played if one.player == "Predictive"])
+    assert (bounds[:, -1] > game.regrets(played, "Predictive")[:, -1]).all()
+    assert np.isnan([one.certificate for one in played if one.player == "CMA of pycma"]).all()
+    game.print_table(played, 1000)
+    game.draw(played, 1000, 30, tmp_path / "game.png")
+    assert (tmp_path / "game.png").read_bytes().startswith(b"\x89PNG")
+
+
+# --- its parts -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("setting", ["circles", "jumps", "stands still"])
+def test_the_minimum_of_the_drift_is_half_way_out(loops: Any, setting: str) -> None:
+    """From the centre it is 1/2 away wherever it is: 1/2 (1/2)^2 a round."""
+    game, _ = stand(loops, loops.DRIFT._replace(rounds=300), setting)
+    assert game.regret[-1] == pytest.approx(300 / 8)
+    assert np.isnan(game.share)
+
+
+def test_the_minimum_moves_as_it_is_said(loops: Any) -> None:
+    """A bowl is read off at three points: from its values the minimum follows."""
+
+    def minimum(setting: str, round: int) -> Any:
+        loop = loops.DRIFT.settings[setting](0, 20_000)
+        at = [loop.loss(round, np.array(x)) for x in ([0.0, 0.0], [1.0, 0.0], [0.0, 1.0])]
+        return at[0] - at[1] + 0.5, at[0] - at[2] + 0.5
+
+    assert minimum("circles", 0) == pytest.approx(minimum("circles", 10_000), abs=1e-12)
+    assert minimum("circles", 5000) == pytest.approx((-0.5, 0), abs=1e-12)
+    assert minimum("jumps", 3999) == minimum("jumps", 0)
+    far = np.subtract(minimum("jumps", 4000), minimum("jumps", 3999))
+    assert float(far @ far) > 0.5
+    assert minimum("stands still", 19_999) == pytest.approx((0.5, 0), abs=1e-12)
+
+
+@pytest.mark.parametrize(("setting", "faults"), [("none", 0), ("one of 1e6", 1), ("two of 1e6", 2)])
+def test_faults_are_told_and_are_no_regret(loops: Any, setting: str, faults: int) -> None:
+    """(5, 1) is (2, 0.5) from the minimum (7, 0.5), in half sides (0.4, 0.5): 0.205 a round."""
+    study = next(study for study in loops.STUDIES if study.name == "outliers")
+    game, told = stand(loops, study, setting)
+    assert [loss for loss, _ in told].count(pytest.approx(1e6)) == faults
+    assert game.regret[-1] == pytest.approx(study.rounds * 0.205)
+    _, cut = stand(loops, study, setting, most=4.0)
+    assert [loss for loss, _ in cut].count(4.0) == faults
+
+
+def test_the_curvature_that_is_told(loops: Any) -> None:
+    told = [player for name, player in loops.DRIFT.players.items() if name.endswith(loops.TOLD)]
+    assert [player.curvature for player in told] == [1.0, 1.0, 1.0]
+    _, answers = stand(loops, loops.DRIFT._replace(rounds=20), "circles", curvature=1.0)
+    assert {curvature for _, curvature in answers} == {1.0}
+
+
+def test_every_loss_is_least_at_the_best_point(loops: Any) -> None:
+    """And 0 there: the descent of each coordinate by thirds ends at 0."""
+    for study in loops.STUDIES:
+        for make in study.settings.values():
+            loop = make(0, 10)
+            low, high = sides(loop.domain)
+            point = loop.domain.center.copy()
+            for i in range(point.size):
+                a, b = low[i], high[i]
+                for _ in range(200):
+                    one, two = (2 * a + b) / 3, (a + 2 * b) / 3
+                    point[i] = one
+                    first = loop.loss(0, point)
+                    point[i] = two
+                    a, b = (a, two) if first < loop.loss(0, point) else (one, b)
+            assert loop.loss(0, point) == pytest.approx(0, abs=1e-9)
+
+
+def sides(domain: Any) -> tuple[Any, Any]:
+    """The least box around a box or a ball."""
+    if isinstance(domain, dikin.Box):
+        return domain.lower, domain.upper
+    return domain.center - domain.radius, domain.center + domain.radius
+
+
+def test_the_share_of_the_start(loops: Any) -> None:
+    """The centre (500.5, 500.5) and the start (400, 400) both cost 0.6: |300.5| + |299.5|."""
+    study = next(study for study in loops.STUDIES if study.name == "start")
+    game, _ = stand(loops, study, "2 parameters")
+    assert game.share == pytest.approx(1.0)
+    game, _ = stand(loops, study, "5 parameters, a bad start")
+    assert game.share == pytest.approx(3821.25 / 11500)
+
+
+def test_the_interval_is_students(example: Any) -> None:
+    values = np.array([1.0, 2.0, 4.0])
+    low, high = stats.t.interval(0.95, 2, values.mean(), stats.sem(values))
+    assert example("comparison").interval(values) == pytest.approx((7 / 3, (high - low) / 2))
+
+
+def test_labels_are_moved_apart_and_no_more(example: Any) -> None:
+    spread = example("comparison").spread
+    assert spread([1.0, 100.0, 1.0], 4.0) == pytest.approx([0.5, 100.0, 2.0])
+    assert spread([5.0, 20.0], 4.0) == pytest.approx([5.0, 20.0])
+    generator = np.random.default_rng(1)
+    for _ in range(50):
+        heights = np.exp(generator.normal(0, 2, size=7))
+        moved = np.array(spread(heights, 1.5))
+        order = np.argsort(heights)
+        assert (np.diff(np.log(moved[order])) > np.log(1.5) - 1e-9).all()
+
+
+# --- the guide -----------------------------------------------------------------------------------
+
+
+def rows(file: Path) -> list[dict[str, str]]:
+    with open(file, encoding="utf-8", newline="") as text:
+        return list(csv.DictReader(text))
+
+
+def said(page: str) -> list[tuple[str, ...]]:
+    """Every measured number of the page's tables: about, player, setting, number."""
+    found = []
+    for table in re.findall(r"(?:^\|.*\|\n)+", page, flags=re.M):
+        if re.search(r"\d ± \d", table):
+            head, _, *lines = ([cell.strip(" `") for cell in _cells(line)] for line in _of(table))
+            for name, *numbers in lines:
+                found += [
+                    (head[0], name, setting, number)
+                    for setting, number in zip(head[1:], numbers, strict=True)
+                ]
+    return sorted(found)
+
+
+def _of(table: str) -> list[str]:
+    return table.strip().split("\n")
+
+
+def _cells(line: str) -> list[str]:
+    return line.strip("|").split("|")
+
+
+def measured(file: Path = COMMITTED) -> list[tuple[str, ...]]:
+    """The same from the CSV."""
+    return sorted(
+        (
+            f"{row['study']}: {row['measure']}, {row['rounds']} rounds, {row['games']} games",
+            row["player"],
+            row["setting"],
+            f"{row['mean']} ± {row['half']}",
+        )
+        for row in rows(file)
+    )
+
+
+def test_the_tables_of_the_guide_are_the_committed_ones() -> None:
+    again = "run examples/live_loops.py --out docs/loops --page docs/guide.md"
+    assert said(GUIDE) == measured(), again
+
+
+def test_a_digit_more_or_less_in_the_guide_is_noticed() -> None:
+    number = measured()[0][-1]
+    assert number in GUIDE
+    assert said(GUIDE.replace(number, "1" + number, 1)) != measured()
+    without = GUIDE.replace(f"| {number} ", "", 1)
+    with pytest.raises(ValueError, match="zip"):
+        said(without)
