@@ -136,7 +136,7 @@ def test_a_learner_without_a_ground_is_refused_by_name(tmp_path: Path) -> None:
     out = tmp_path / "out"
     result = CliRunner().invoke(main, ["rates", "--out", str(out), "--learner", "Nobody"])
     assert result.exit_code == 2
-    assert "no home ground belongs to 'Nobody'; choose from FKM, " in result.output
+    assert "no home ground belongs to 'Nobody'; choose from Predictive, FKM, " in result.output
     assert not out.exists()
 
 
