@@ -166,6 +166,10 @@ class PaperConstantsWarning(ConstructionWarning):
     """The paper's constants are inert at this horizon."""
 
 
+class StartWarning(ConstructionWarning):
+    """A start is so close to the boundary that leaving it takes long."""
+
+
 class UnequalSidesWarning(ConstructionWarning):
     """The sides of the domain are so unequal that a learner of Euclidean lengths is slow there."""
 

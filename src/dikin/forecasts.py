@@ -3,10 +3,10 @@
 Three forecasters look at the losses alone: the last one, a level with a trend, and a mean with a
 memory of 64 rounds. A fourth is the user's own number, where one is given; in the other rounds it
 sleeps. The forecast b_t is their mean by weight. After the value v_t has come, each weight is
-multiplied by exp(-(v_t - p_k)^2/(2 rho_t^2)), rho_t = max{c_t, max_k |v_t - p_k|}, and 1/t of all
-weight is shared out equally. As exp(-(v - p)^2/(2 rho^2)) is concave in p while |v - p| <= rho,
+multiplied by exp(-(v_t - p_k)^2/(2 rho_t^2)), rho_t = max{c_t, max_k |v_t - p_k|}, and 1/(t + 1) of
+all weight is shared out equally. As exp(-(v - p)^2/(2 rho^2)) is concave in p while |v - p| <= rho,
 
-    sum_t ((v_t - b_t)^2 - (v_t - p_k,t)^2)/rho_t^2  <=  2 (ln 4 + ln T)
+    sum_t ((v_t - b_t)^2 - (v_t - p_k,t)^2)/rho_t^2  <=  2 (ln 4 + ln(T + 1))
 
 for every forecaster k, summed over the rounds in which it is awake (docs/mathematics.md, 13.5).
 

@@ -6,7 +6,7 @@ import numpy as np
 
 import dikin
 from dikin.learners.predictive import Memo
-from dikin.learners.predictive_tuning import CLIPPED, EXPLORED, IDLE, RATE
+from dikin.learners.predictive_tuning import CLIPPED_ROUNDS, EXPLORING_COST, MEASURING_ROUNDS, RATE
 from predictive.replay import Setting
 
 
@@ -43,18 +43,18 @@ class CountsTheBarrierUnsigned(dikin.Predictive):
 class Without(dikin.Predictive):
     """The certificate without one of its sums."""
 
-    left_out = CLIPPED
+    left_out = CLIPPED_ROUNDS
 
-    def _bound(self, smoothness: float, lipschitz: float, explored: float) -> float:
+    def _bound(self, *arguments: Any) -> float:
         kept, self._n[self.left_out] = self._n[self.left_out], 0.0
         try:
-            return super()._bound(smoothness, lipschitz, explored)
+            return super()._bound(*arguments)
         finally:
             self._n[self.left_out] = kept
 
 
 class MeasuresForFree(Without):
-    left_out = IDLE
+    left_out = MEASURING_ROUNDS
 
 
 class PullsToTheCenter(dikin.Predictive):
@@ -85,12 +85,12 @@ class PaysTheLarger(dikin.Predictive):
     """The larger of the prices of smooth and of Lipschitz losses."""
 
     def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
-        plan, before = self._plan, self._n[EXPLORED]
+        plan, before = self._plan, self._n[EXPLORING_COST]
         super()._learn(memo, loss, curvature)
         if memo.level > 0:
             smooth = plan.smoothness * plan.square_price * memo.trace
             steep = plan.lipschitz * plan.length_price * np.sqrt(memo.trace)
-            self._n[EXPLORED] = plan.keep * before + max(smooth, steep)
+            self._n[EXPLORING_COST] = plan.keep * before + max(smooth, steep)
 
 
 LATE = Setting("smooth", True, False, None, 6)

@@ -193,7 +193,7 @@ class Replay:
             loss = float(np.clip(loss, min(expected) - level, max(expected) + level))
         self.values.append(loss)
         if len(self.reference.answers) == MEASURED and not self.setting.ranged:
-            self.values[:] = sorted(self.values)[1:-1]  # one of the extremes may be a fault
+            self.values[:] = sorted(self.values)[2:-2]  # extremes may be faults
 
     def play(self, answers: int) -> "Replay":
         """Up to `late` queries stay open, answered in any order; one in ten is forgotten."""

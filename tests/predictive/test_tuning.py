@@ -12,16 +12,16 @@ from dikin.learners import predictive_tuning as tuning
 from dikin.learners.predictive_tuning import (
     CAP,
     CLIP,
-    CLIPPED,
+    CLIPPED_ROUNDS,
     CURVED,
-    EXPLORED,
+    EXPLORING_COST,
     FACTOR,
-    HALVED,
-    LAMBDAS,
+    HALVINGS,
+    LAMBDA_SUM,
+    MEAN_SQUARE,
     RATE,
-    RISEN,
+    RATE_CHANGE_COST,
     SPREAD,
-    SQUARE,
     STEEP_CURVED,
     STEEP_FACTOR,
     STEP,
@@ -83,7 +83,7 @@ def rates(span: float | None, stiff: bool) -> Iterator[tuple[list[float], float,
     rng = np.random.default_rng(2)
     for _ in range(100):
         n = tuning.fresh(planned())
-        n[TOTAL], n[SQUARE] = (10.0 ** rng.uniform(-3, 4), 10.0 ** rng.uniform(-4, 0))
+        n[TOTAL], n[MEAN_SQUARE] = (10.0 ** rng.uniform(-3, 4), 10.0 ** rng.uniform(-4, 0))
         n[CLIP] = 1e-9
         rounds, h = float(rng.integers(1, 10**5)), 10.0 ** rng.uniform(-3, 3)
         yield n, rounds if span is None else span, float(h) if stiff else 0.0
@@ -102,7 +102,7 @@ def priced(plan: Any, n: list[float], rounds: float, stiff: float) -> Callable[[
         bend = eta * n[TOTAL] + stiff
         curved = inf if isinf(beta) else beta / bend
         steep = inf if isinf(plan.lipschitz) else plan.lipschitz / np.sqrt(bend)
-        return np.minimum(curved, steep) + share / eta + eta * plan.dim**2 * n[SQUARE] / 2
+        return np.minimum(curved, steep) + share / eta + eta * plan.dim**2 * n[MEAN_SQUARE] / 2
 
     return cost
 
@@ -168,9 +168,9 @@ def test_the_rate_without_curvature_or_with_a_large_level() -> None:
     for n, rounds, stiff in rates(None, stiff=True):
         span = max(rounds + 1, 3)
         n[TOTAL] = 0.0
-        balance = sqrt(2 * plan.nu * log(span) / (span * n[SQUARE])) / 3
+        balance = sqrt(2 * plan.nu * log(span) / (span * n[MEAN_SQUARE])) / 3
         assert tuning.rate(plan, n, rounds, stiff) == pytest.approx(FACTOR * balance)
-        n[CLIP], n[SQUARE] = 10 * SPREAD, 1e-20
+        n[CLIP], n[MEAN_SQUARE] = 10 * SPREAD, 1e-20
         noise = 10 * sqrt(span / (2 * plan.nu * log(span)))
         assert tuning.rate(plan, n, rounds, stiff) == pytest.approx(
             min(FACTOR / (3 * noise), CAP / (3 * n[CLIP]))
@@ -191,7 +191,7 @@ def budget(learner: Any, rounds: int, rate: float) -> tuple[float, float]:
     plan, n = learner._plan, learner._n
     beta = n[TOP] * plan.guess if plan.smoothness < 0 else plan.smoothness
     each = 2 * plan.dim * min(n[TOP] + 2 * beta, 2 * plan.lipschitz)
-    return each, n[EXPLORED] + n[LAMBDAS] / 2 + plan.nu * log(rounds + 1) / rate
+    return each, n[EXPLORING_COST] + n[LAMBDA_SUM] / 2 + plan.nu * log(rounds + 1) / rate
 
 
 def check_budgets(game: str, options: dict[str, Any]) -> None:
@@ -214,16 +214,16 @@ def check_budgets(game: str, options: dict[str, Any]) -> None:
         if before[CLIP] == 0:
             continue
         assert n[CLIP] in (before[CLIP] / 2, before[CLIP], 2 * before[CLIP])
-        assert (n[CLIPPED] > before[CLIPPED]) == (n[CLIP] > before[CLIP])
-        free += n[CLIPPED] > before[CLIPPED] and before[HALVED] == 0
+        assert (n[CLIPPED_ROUNDS] > before[CLIPPED_ROUNDS]) == (n[CLIP] > before[CLIP])
+        free += n[CLIPPED_ROUNDS] > before[CLIPPED_ROUNDS] and before[HALVINGS] == 0
         if n[CLIP] < before[CLIP]:
             each, others = budget(learner, t, before[RATE])
             paid = max(paid, others / each)
-        assert n[CLIPPED] <= paid + free + 1e-9
+        assert n[CLIPPED_ROUNDS] <= paid + free + 1e-9
         ratio = n[RATE] / before[RATE]
         assert ratio == 1 or max(ratio, 1 / ratio) >= STEP * (1 - 1e-12)
         most = max(most, budget(learner, t, n[RATE])[1])
-        assert n[RISEN] <= most
+        assert n[RATE_CHANGE_COST] <= most
     assert free <= (0 if options.get("loss_range") else 10)
 
 
@@ -386,8 +386,8 @@ def test_the_noise_of_a_round_costs_no_more_than_exploring_did() -> None:
         for total, v, h, rounds in drawn:
             n, old = tuning.fresh(plan), tuning.fresh(plan)
             span = rounds + 3.0
-            n[TOTAL], n[SQUARE], n[CLIP] = total, v * v, 1e-9
-            old[TOTAL], old[SQUARE], old[CLIP] = total, v * v / 4, 1e-9
+            n[TOTAL], n[MEAN_SQUARE], n[CLIP] = total, v * v, 1e-9
+            old[TOTAL], old[MEAN_SQUARE], old[CLIP] = total, v * v / 4, 1e-9
             before = tuning.rate(plan, old, span - 2.0, 0.0)
             price = plan.square_price * plan.smoothness * d / (before * total + h)
             noise = rate(plan, n, span - 1.0, h) * d * d * v * v
@@ -407,4 +407,4 @@ def test_exploring_is_paid_by_the_regulariser(game: str) -> None:
         learner.tell(query, *world.answer(query.point))
         n = learner._n
         first = first or n[TOTAL]
-        assert n[EXPLORED] <= n[LAMBDAS] / 2 + 0.3 * (np.log2(n[TOTAL] / first) + 1) + 1e-9
+        assert n[EXPLORING_COST] <= n[LAMBDA_SUM] / 2 + 0.3 * (np.log2(n[TOTAL] / first) + 1) + 1e-9

@@ -118,7 +118,7 @@ def enter(competitor: Competitor, scenario: Scenario, horizon: int, seed: int) -
     try:
         given = _arguments(cls, world, told, seed)
         if competitor.remembers:
-            given["memory"] = max(1, round(MEMORY * horizon))
+            given["memory"] = max(2, round(MEMORY * horizon))
         learner = cls(world.domain, **given)
     except MissingPackageError:
         raise

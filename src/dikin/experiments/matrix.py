@@ -93,8 +93,11 @@ class Cell:
     @property
     def exceeds(self) -> bool:
         """Whether the mean regret is above the mean certificate by more than chance explains."""
-        error = stdev(self.regrets) / sqrt(len(self.regrets)) if len(self.regrets) > 1 else 0.0
-        return self.bounded and self.certificate < self.mean - ERRORS * error
+        if not self.bounded:
+            return False
+        gaps = [c - r for c, r in zip(self.certificates, self.regrets, strict=True)]
+        error = stdev(gaps) / sqrt(len(gaps)) if len(gaps) > 1 else 0.0
+        return fmean(gaps) < -ERRORS * error
 
 
 def half_interval(values: Sequence[float]) -> float:

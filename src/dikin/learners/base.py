@@ -145,11 +145,7 @@ class Learner(ABC):
         voids the guarantee. Neither may be chosen by looking at the point that was played. The loss
         is one number unless the learner declares another `feedback`. A forecast comes too late.
         """
-        if forecast is not None:
-            raise ForecastError(
-                "a forecast counts only before the point is known: give it to ask(forecast=...). "
-                "Nothing was changed."
-            )
+        refuse_late_forecast(forecast)
         asked, memo = self._find(query)
         f, sigma = self._normal_answer(loss), self._normal_curvature(curvature)
         self._learn(memo, f, sigma)
@@ -398,6 +394,15 @@ class Learner(ABC):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state to a JSON file; a crash at any instant leaves the old file or the new."""
         storage.write(path, self.state())
+
+
+def refuse_late_forecast(forecast: Any) -> None:
+    """A forecast that comes with the answer is of no use."""
+    if forecast is not None:
+        raise ForecastError(
+            "a forecast counts only before the point is known: give it to ask(forecast=...). "
+            "Nothing was changed."
+        )
 
 
 def range_limit(units: Units, domain: Domain) -> tuple[float, str]:

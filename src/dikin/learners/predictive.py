@@ -43,6 +43,7 @@ from dikin.errors import (
     LossRangeError,
     OutsideDomainError,
     ParameterError,
+    StartWarning,
 )
 from dikin.kernel import compiled
 from dikin.learners import limits
@@ -51,24 +52,24 @@ from dikin.learners.base import ROUNDING, Learner, range_limit, real_number
 from dikin.learners.player import Aimed, Machine, Memory, Scratch
 from dikin.learners.predictive_tuning import (
     CLIP,
-    CLIPPED,
-    EXPLORED,
+    CLIPPED_ROUNDS,
+    EXPLORING_COST,
     GUESS_MEASURED,
     GUESS_RANGED,
     HIGH,
-    IDLE,
-    LAMBDAS,
-    LENGTHS,
+    LAMBDA_SUM,
+    LINEAR_SUM,
     LOW,
-    PAIRED,
+    MEAN_SQUARE,
+    MEASURING_ROUNDS,
     RATE,
     REACH,
-    SQUARE,
-    SQUARES,
-    TOLD,
+    ROOT_TAU_SUM,
+    SIGMA_TAU_SUM,
+    TAU_SUM,
     TOP,
     TOTAL,
-    WEIGHED,
+    WEIGHTED_ROUNDS,
     Plan,
     affords,
     book,
@@ -87,8 +88,9 @@ ABSURD = 10.0
 """A surprise of so many levels is worth a line in the log."""
 ENORMOUS = 1e6
 """Times the curvature of a bowl that fills the range: more is taken for an error."""
-EDGE = 1e-6
-"""How far from the boundary a start must be, as a share of the way from the centre."""
+EDGE, NEAR = 1e-3, 0.05
+"""How far from the boundary a start must be, and should be, as a share of the way from the centre.
+The barrier is steep there: the nearer, the longer it takes to leave."""
 
 
 @compiled
@@ -426,7 +428,7 @@ class Predictive(Learner):
         expected, level = n[forecasts.MIXTURE], n[CLIP]
         value = expected + clip(loss - expected, level)
         take_in(self._plan, n, memo.seen, memo.own, value, rounds)
-        n[IDLE] += 1.0
+        n[MEASURING_ROUNDS] += 1.0
         return value != loss
 
     def _report(self, loss: float, memo: Memo, clipped: bool) -> None:
@@ -462,7 +464,11 @@ class Predictive(Learner):
 
         NaN before the first one.
         """
-        return self.units.loss_scale * sqrt(self._n[SQUARE]) if self._n[SQUARE] > 0.0 else nan
+        return (
+            self.units.loss_scale * sqrt(self._n[MEAN_SQUARE])
+            if self._n[MEAN_SQUARE] > 0.0
+            else nan
+        )
 
     @property
     def forecasters(self) -> dict[str, float]:
@@ -473,7 +479,7 @@ class Predictive(Learner):
     @property
     def clipped(self) -> float:
         """Rounds whose surprise was clipped (discounted, with a memory)."""
-        return self._n[CLIPPED]
+        return self._n[CLIPPED_ROUNDS]
 
     @property
     def certificate(self) -> float:
@@ -489,17 +495,27 @@ class Predictive(Learner):
         plan = self._plan
         if self.smoothness is None and self.lipschitz is None:
             return nan
-        return self._bound(plan.smoothness, plan.lipschitz, self._n[EXPLORED])
+        return self._bound(plan.smoothness, plan.lipschitz, self._n[EXPLORING_COST])
 
     def certificate_for(
-        self, *, smoothness: float | None = None, lipschitz: float | None = None
+        self,
+        *,
+        smoothness: float | None = None,
+        lipschitz: float | None = None,
+        varies: float | None = None,
     ) -> float:
         """The certificate for losses of a constant that was not declared, or of another one.
+
+        Choose the constant without looking at the values: the smaller of two certificates of one
+        run is no bound.
 
         Parameters
         ----------
         smoothness, lipschitz
             One of them, in the sense of the constructor.
+        varies
+            The most by which one loss varies on the domain. By default the width of `loss_range`,
+            or of the losses told so far where none was given.
         """
         longest = self.geometry.longest
         if (smoothness is None) == (lipschitz is None):
@@ -509,29 +525,39 @@ class Predictive(Learner):
             )
         if smoothness is not None:
             beta = self.units.curvature(nonnegative(smoothness, "smoothness")) * longest**2
-            return self._bound(beta, inf, beta * self._plan.square_price * self._n[SQUARES])
+            explored = beta * self._plan.square_price * self._n[TAU_SUM]
+            return self._bound(beta, inf, explored, varies)
         steep = self.units.slope(nonnegative(lipschitz, "lipschitz")) * longest
-        return self._bound(inf, steep, steep * self._plan.length_price * self._n[LENGTHS])
+        explored = steep * self._plan.length_price * self._n[ROOT_TAU_SUM]
+        return self._bound(inf, steep, explored, varies)
 
-    def _bound(self, smoothness: float, lipschitz: float, explored: float) -> float:
+    def _bound(
+        self, smoothness: float, lipschitz: float, explored: float, varies: float | None = None
+    ) -> float:
         """Theorem 13 of docs/mathematics.md."""
         if not self.geometry.settled(self._place):
             return nan
         plan, n = self._plan, self._n
         weight = 1.0 / n[RATE]
         width = plan.widest if self._ranged else max(n[HIGH] - n[LOW], 0.0)
+        if varies is not None:
+            width = nonnegative(varies, "varies") / self.units.loss_scale
         width = min(width, 2.0 * lipschitz)
-        if n[IDLE] == n[WEIGHED]:  # nothing has been learnt, and the rate is that of no loss
-            return self.units.regret(width * n[IDLE])
-        shrink = max(n[WEIGHED], 1.0) ** -0.75
-        moved = shrink * self._fall * width * n[WEIGHED] + width * n[IDLE]
+        if (
+            n[MEASURING_ROUNDS] == n[WEIGHTED_ROUNDS]
+        ):  # nothing has been learnt, and the rate is that of no loss
+            return self.units.regret(width * n[MEASURING_ROUNDS])
+        shrink = max(n[WEIGHTED_ROUNDS], 1.0) ** -0.75
+        moved = shrink * self._fall * width * n[WEIGHTED_ROUNDS] + width * n[MEASURING_ROUNDS]
         far = ((1.0 - shrink) * self._farthest) ** 2
         clips = (
-            clip_price(plan.dim, width, smoothness, lipschitz) * n[CLIPPED] if n[CLIPPED] else 0.0
+            clip_price(plan.dim, width, smoothness, lipschitz) * n[CLIPPED_ROUNDS]
+            if n[CLIPPED_ROUNDS]
+            else 0.0
         )
-        rest = 0.5 * n[LAMBDAS] * far + weight * self._rise(shrink) + clips + explored
-        rest -= 0.5 * n[TOLD] / (plan.dim + 2.0)
-        return self.units.regret(moved + rest + n[PAIRED] - self._objective())
+        rest = 0.5 * n[LAMBDA_SUM] * far + weight * self._rise(shrink) + clips + explored
+        rest -= 0.5 * n[SIGMA_TAU_SUM] / (plan.dim + 2.0)
+        return self.units.regret(moved + rest + n[LINEAR_SUM] - self._objective())
 
     @property
     def _fall(self) -> float:
@@ -545,10 +571,10 @@ class Predictive(Learner):
         return self.domain.nu * log(1.0 / shrink) + (1.0 - shrink) * self._steepest
 
     def _objective(self) -> float:
-        """The sum that the centre minimises, at the centre, but for what is in PAIRED."""
+        """The sum that the centre minimises, at the centre, but for what is in LINEAR_SUM."""
         plan, n, y = self._plan, self._n, self.geometry.vector(self._place)
         value = float(self._linear @ y) + 0.5 * n[TOTAL] * float(y @ y)
-        value += 0.5 * n[LAMBDAS] * float(plan.start @ plan.start)
+        value += 0.5 * n[LAMBDA_SUM] * float(plan.start @ plan.start)
         return value + (self.geometry.barrier(self._place) + plan.lift) / n[RATE]
 
     @cached_property
@@ -695,11 +721,19 @@ def _checked_memory(memory: Any) -> float | None:
 
 def _checked_start(domain: Domain, start: ArrayLike) -> Array:
     point = domain.require(start)
-    if domain.gauge(domain.locate(point)) > 1.0 - EDGE:
+    room = 1.0 - domain.gauge(domain.locate(point))
+    advice = f"for example a tenth of the way to the centre {domain.center}"
+    if room < EDGE:
         raise OutsideDomainError(
-            f"{domain}: start={point} lies on the boundary, where the barrier is infinite; begin "
-            "a little inside, for example one hundredth of the way to the centre "
-            f"{domain.center}"
+            f"{domain}: start={point} lies on the boundary, or within a thousandth of it, where "
+            f"the barrier is too steep to leave; begin a little inside, {advice}"
+        )
+    if room < NEAR:
+        warnings.warn(
+            f"start={point} is close to the boundary of {domain}, where steps are small: if the "
+            f"best point is far away, it takes long to get there. Better begin inside, {advice}",
+            StartWarning,
+            stacklevel=4,
         )
     point.setflags(write=False)
     return point

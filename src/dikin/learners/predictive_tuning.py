@@ -44,8 +44,12 @@ REACH = 0.5
 """How far out in the ellipsoid they are measured."""
 LEVEL = 8.0
 """The first level then, in standard deviations of those losses."""
-NORMAL = 1.7
-"""The second largest of eight normal numbers less the second least, in standard deviations."""
+NORMAL = 0.95
+"""The third largest of eight normal numbers less the third least, in standard deviations."""
+LONGEST = 32
+"""Losses that are measured while most of them are the same."""
+TINY = 1.0 / LARGEST
+"""Losses that differ by less are the same: squares would be 0."""
 BEYOND = LARGEST**3
 """More than any loss in working units, for the least of none; a state as JSON has no infinity."""
 
@@ -54,39 +58,51 @@ TOTAL = forecasts.SIZE
 """S."""
 RATE = TOTAL + 1
 """eta."""
-SQUARE = TOTAL + 2
+MEAN_SQUARE = TOTAL + 2
 """The mean square of recent surprises, V."""
 CLIP = TOTAL + 3
 """The level c."""
 TOP = TOTAL + 4
 """The largest level so far."""
-HALVED = TOTAL + 5
+HALVINGS = TOTAL + 5
 """How many doublings would bring the level back to the top."""
-CLIPPED = TOTAL + 6
+CLIPPED_ROUNDS = TOTAL + 6
 """Rounds whose surprise was clipped."""
-PAIRED = TOTAL + 7
+LINEAR_SUM = TOTAL + 7
 """The sum of g.y - sigma/2 |y|^2."""
-SQUARES = TOTAL + 8
+TAU_SUM = TOTAL + 8
 """The sum of tau."""
-LENGTHS = TOTAL + 9
+ROOT_TAU_SUM = TOTAL + 9
 """The sum of sqrt(tau)."""
-EXPLORED = TOTAL + 10
+EXPLORING_COST = TOTAL + 10
 """The sum of the smaller of the two prices, with the constants that are tuned for."""
-TOLD = TOTAL + 11
+SIGMA_TAU_SUM = TOTAL + 11
 """The sum of sigma tau."""
-LAMBDAS = TOTAL + 12
-WEIGHED = TOTAL + 13
+LAMBDA_SUM = TOTAL + 12
+WEIGHTED_ROUNDS = TOTAL + 13
 """The number of rounds, each by its discount."""
-IDLE = TOTAL + 14
+MEASURING_ROUNDS = TOTAL + 14
 """Rounds that only measured, likewise."""
-RISEN = TOTAL + 15
+RATE_CHANGE_COST = TOTAL + 15
 """What changes of the rate have cost: the sum of (1/eta_t - 1/eta_{t+1}) psi_0(y_{t+1})."""
 LOW, HIGH = TOTAL + 16, TOTAL + 17
 """The least and the largest loss, as clipped."""
 SAMPLES = TOTAL + 18
 SIZE = SAMPLES + MEASURED
 
-SUMS = (TOTAL, CLIPPED, PAIRED, SQUARES, LENGTHS, EXPLORED, TOLD, LAMBDAS, WEIGHED, IDLE, RISEN)
+SUMS = (
+    TOTAL,
+    CLIPPED_ROUNDS,
+    LINEAR_SUM,
+    TAU_SUM,
+    ROOT_TAU_SUM,
+    EXPLORING_COST,
+    SIGMA_TAU_SUM,
+    LAMBDA_SUM,
+    WEIGHTED_ROUNDS,
+    MEASURING_ROUNDS,
+    RATE_CHANGE_COST,
+)
 """What a memory discounts."""
 
 
@@ -185,7 +201,7 @@ def rate(plan: Plan, n: Any, rounds: float, stiff: float) -> float:
     Lipschitz:  L/sqrt(eta S + h) + eta d^2 V/2 at  eta S + h = (L S/(d^2 V))^(2/3)
     """
     d, total = plan.dim, n[TOTAL]
-    noise, level = n[SQUARE], n[CLIP]
+    noise, level = n[MEAN_SQUARE], n[CLIP]
     if noise < level * level / (SPREAD * SPREAD):
         noise = level * level / (SPREAD * SPREAD)
     span = rounds + 1.0 if rounds < plan.memory else plan.memory
@@ -223,7 +239,7 @@ def cheaper(plan: Plan, beta: float, total: float, noise: float, one: float, two
 @compiled
 def others(plan: Plan, n: Any, rounds: float) -> float:
     """What the certificate has at least besides clipped rounds and rises: the budget of each."""
-    cost: float = n[EXPLORED] + 0.5 * n[LAMBDAS] + plan.nu * log(rounds + 1.0) / n[RATE]
+    cost: float = n[EXPLORING_COST] + 0.5 * n[LAMBDA_SUM] + plan.nu * log(rounds + 1.0) / n[RATE]
     return cost
 
 
@@ -235,9 +251,9 @@ def affords(plan: Plan, n: Any, rounds: float, weight: float, barrier: float) ->
     is psi_0 at the new centre.
     """
     cost = (plan.keep * weight - 1.0 / n[RATE]) * barrier
-    if cost > 0.0 and n[RISEN] + cost > others(plan, n, rounds):
+    if cost > 0.0 and n[RATE_CHANGE_COST] + cost > others(plan, n, rounds):
         return False
-    n[RISEN] += cost
+    n[RATE_CHANGE_COST] += cost
     return True
 
 
@@ -252,12 +268,12 @@ def new_level(plan: Plan, n: Any, clipped: bool, rounds: float) -> None:
     if clipped:
         n[CLIP] = min(2.0 * level, plan.widest)
         n[TOP] = max(n[TOP], n[CLIP])
-        n[HALVED] = max(n[HALVED] - 1.0, 0.0)
-    elif 4.0 * RARE * RARE * n[SQUARE] < level * level and n[HALVED] < DEEPEST:
+        n[HALVINGS] = max(n[HALVINGS] - 1.0, 0.0)
+    elif 4.0 * RARE * RARE * n[MEAN_SQUARE] < level * level and n[HALVINGS] < DEEPEST:
         each = clip_price(plan.dim, n[TOP], smoothness_of(plan, n), plan.lipschitz)
-        if each * (n[CLIPPED] + n[HALVED] + 1.0) <= others(plan, n, rounds):
+        if each * (n[CLIPPED_ROUNDS] + n[HALVINGS] + 1.0) <= others(plan, n, rounds):
             n[CLIP] = 0.5 * level
-            n[HALVED] += 1.0
+            n[HALVINGS] += 1.0
 
 
 @compiled
@@ -271,32 +287,34 @@ def measuring(n: Any) -> bool:
 def measure(plan: Plan, n: Any, loss: float, rounds: int) -> None:
     """A loss that is only measured; after eight that are not all the same, the level is known.
 
-    The largest and the least are left out: one of them may be a fault. The forecasters begin at the
-    mean of the others.
+    The two largest and the two least are left out: they may be faults. The forecasters begin at the
+    mean of the others. Where the others are all the same, more are measured; if that does not help,
+    none are left out.
     """
     n[SAMPLES + (rounds - 1) % MEASURED] = loss
-    n[IDLE] += 1.0
+    n[MEASURING_ROUNDS] += 1.0
     if rounds < MEASURED:
         return
-    high = second = -inf
-    low = least = inf
-    total = 0.0
-    for i in range(MEASURED):
-        value = n[SAMPLES + i]
-        total += value
-        second = max(second, min(high, value))
-        high = max(high, value)
-        least = min(least, max(low, value))
-        low = min(low, value)
-    deviation = (second - least) / NORMAL
-    if deviation == 0.0:
-        deviation = 0.5 * (high - low) / NORMAL
-    if deviation > 0.0:
+    for i in range(1, MEASURED):  # sorted in place: their order is of no interest any more
+        value, k = n[SAMPLES + i], i
+        while k > 0 and n[SAMPLES + k - 1] > value:
+            n[SAMPLES + k] = n[SAMPLES + k - 1]
+            k -= 1
+        n[SAMPLES + k] = value
+    least, most = n[SAMPLES + 2], n[SAMPLES + MEASURED - 3]
+    deviation = (most - least) / NORMAL
+    if not deviation > TINY and rounds >= LONGEST:
+        least, most = n[SAMPLES], n[SAMPLES + MEASURED - 1]
+        deviation = 0.5 * (most - least)
+    if deviation > TINY:
         n[CLIP] = n[TOP] = LEVEL * deviation
-        n[SQUARE] = (deviation / REACH) ** 2
+        n[MEAN_SQUARE] = (deviation / REACH) ** 2
         n[RATE] = CAP / (plan.dim * n[CLIP])
-        n[LOW], n[HIGH] = least, second
-        forecasts.begin(n, (total - low - high) / (MEASURED - 2.0))
+        n[LOW], n[HIGH] = least, most
+        total = 0.0
+        for i in range(2, MEASURED - 2):
+            total += n[SAMPLES + i]
+        forecasts.begin(n, total / (MEASURED - 4.0))
 
 
 @compiled
@@ -316,7 +334,7 @@ def take_in(
     if plan.keep < 1.0:
         for i in SUMS:
             n[i] *= plan.keep
-    n[WEIGHED] += 1.0
+    n[WEIGHTED_ROUNDS] += 1.0
     if value < n[LOW]:
         n[LOW] = value
     if value > n[HIGH]:
@@ -347,22 +365,25 @@ def book(
     steep = plan.lipschitz * plan.length_price * length
     cost = smooth if smooth <= steep else steep
     lam = regularisation(plan, n, cost, smooth <= steep, trace, curvature)
-    n[PAIRED] += rise - 0.5 * curvature * square
-    n[SQUARES] += trace
-    n[LENGTHS] += length
-    n[EXPLORED] += cost
-    n[TOLD] += curvature * trace
-    n[LAMBDAS] += lam
+    n[LINEAR_SUM] += rise - 0.5 * curvature * square
+    n[TAU_SUM] += trace
+    n[ROOT_TAU_SUM] += length
+    n[EXPLORING_COST] += cost
+    n[SIGMA_TAU_SUM] += curvature * trace
+    n[LAMBDA_SUM] += lam
     n[TOTAL] += curvature + lam
-    excess = surprise * surprise - n[SQUARE]
-    n[SQUARE] += excess / count if count < WINDOW else excess * (1.0 / WINDOW)
+    excess = surprise * surprise - n[MEAN_SQUARE]
+    n[MEAN_SQUARE] += excess / count if count < WINDOW else excess * (1.0 / WINDOW)
     if clipped:
-        n[CLIPPED] += 1.0
+        n[CLIPPED_ROUNDS] += 1.0
     new_level(plan, n, clipped, count)
     if clipped or count < WINDOW or rounds % EVERY == 0:
         wanted = rate(plan, n, count, plan.dim / trace - shift)
         if not n[RATE] < STEP * wanted < STEP * STEP * n[RATE]:
             n[RATE] = wanted
+        cap = CAP / (plan.dim * n[CLIP])
+        if n[RATE] > cap:
+            n[RATE] = cap
     return lam
 
 

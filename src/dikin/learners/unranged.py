@@ -26,7 +26,7 @@ from dikin import storage
 from dikin.domains.base import Array, Domain
 from dikin.errors import ConstructionWarning, LossError, LossRangeError
 from dikin.feedback import Feedback
-from dikin.learners.base import Learner, Query, real_number
+from dikin.learners.base import Learner, Query, real_number, refuse_late_forecast
 from dikin.theory.certificate import Account, Part
 from dikin.units import LARGEST
 
@@ -149,12 +149,15 @@ class Unranged:
         """The next point to play, with an id by which it is answered."""
         return self._present.ask(context, forecast=forecast)
 
-    def tell(self, query: Query | int, loss: Any, curvature: float = 0.0) -> None:
+    def tell(
+        self, query: Query | int, loss: Any, curvature: float = 0.0, *, forecast: None = None
+    ) -> None:
         """Answer a query with its loss, anywhere, and the strong convexity of that loss.
 
         The answer to a query of an earlier range counts as a round and teaches nothing. A curvature
         that only a wider range could hold is understated, which is safe.
         """
+        refuse_late_forecast(forecast)
         key = self._find(query)[0].id
         if self._taught(key):
             try:

@@ -20,7 +20,10 @@ FORMATS = ("png", "svg", "pdf")
 WIDTH = 42
 """Blocks of a curve: with its name and two numbers it fits into 80 columns."""
 BLOCKS = "▁▂▃▄▅▆▇█"
-NO_CERTIFICATE = "NaN: this learner has none, or its centre is too close to the boundary"
+NO_CERTIFICATE = (
+    "NaN: this learner has none, no constant was declared (certificate_for takes one), or its "
+    "centre is too close to the boundary"
+)
 
 Curve = NDArray[np.float64]
 

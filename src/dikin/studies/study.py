@@ -23,7 +23,8 @@ from dikin.errors import (
     UnknownStudyError,
     did_you_mean,
 )
-from dikin.learners.base import Learner, Query
+from dikin.learners.base import Learner, Query, refuse_late_forecast
+from dikin.learners.predictive import Predictive
 from dikin.studies import journal, table
 from dikin.studies.database import Database, open_database
 from dikin.studies.journal import Event, Journal, Snapshot
@@ -212,12 +213,20 @@ class Study:
 
         return session.write(act)
 
-    def tell(self, query: Query | OpenQuery | int, loss: Any, curvature: float = 0.0) -> None:
+    def tell(
+        self,
+        query: Query | OpenQuery | int,
+        loss: Any,
+        curvature: float = 0.0,
+        *,
+        forecast: None = None,
+    ) -> None:
         """Answer a query, of this client or another; the answer is durable when this returns.
 
         The same answer again is accepted and changes nothing; another answer is an error. So where
         it is not known whether a tell went through, tell again.
         """
+        refuse_late_forecast(forecast)
         key, answer = _key(query), Answer.of(loss, curvature)
 
         def act(replica: Replica) -> tuple[Event | None, None]:
@@ -280,6 +289,22 @@ class Study:
     def certificate(self) -> float:
         """The bound on the regret so far; NaN where the learner has none."""
         return self.standing().certificate
+
+    def certificate_for(self, **constants: float) -> float:
+        """`Predictive.certificate_for` of the learner as it is now.
+
+        `dikin.restore(study.state())` gives the learner itself, with all else that it knows.
+        """
+
+        def look(replica: Replica) -> float:
+            if not isinstance(replica.learner, Predictive):
+                raise ParameterError(
+                    f"{type(replica.learner).__name__} has a certificate for the constants that it "
+                    "was built with alone: study.certificate"
+                )
+            return replica.learner.certificate_for(**constants)
+
+        return self._session.read(look)
 
     @property
     def open_queries(self) -> list[OpenQuery]:
