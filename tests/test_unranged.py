@@ -20,6 +20,7 @@ import dikin
 from dikin import errors, registry
 from dikin.checks.learner import ask, shaped
 from dikin.domains.base import Array
+from dikin.learners import unranged
 from dikin.learners.base import Learner
 from dikin.learners.unranged import Late, Past, Range, Unranged, guess
 from dikin.theory.certificate import Part
@@ -167,7 +168,8 @@ def test_the_paper_s_constants_warn_once() -> None:
 
 
 ACROSS = 2 * BOX.radius
-LOSSES = [3.0, 3.0, 5.0, *[4.0, 4.5, 3.5] * 20, 50.0, *[40.0, 0.0, -30.0] * 20]
+STEEP = 20.0  # a Lipschitz constant: L D is twice as much as the last range is wide
+LOSSES = [3.0, 3.0, 8.0, *[4.0, 4.5, 3.5] * 20, 50.0, *[40.0, 0.0, -30.0] * 20]
 
 
 class Unclipped(Unranged):
@@ -219,33 +221,61 @@ class LastOnly(Unranged):
     [
         (dikin.AdaptiveSmooth, 0.5, 0.0, lambda width: width + 0.25 * ACROSS**2),
         (dikin.AdaptiveLipschitz, 4.0, 4 * ACROSS, lambda width: 4 * ACROSS),
+        (dikin.AdaptiveLipschitz, STEEP, STEEP * ACROSS, lambda width: STEEP * ACROSS),
     ],
 )
 def test_the_certificate_adds_up(
     kind: Any, constant: float, most: float, steepest: Callable[[float], float]
 ) -> None:
-    """The theorem of 5.5 term by term, with a learner of its own for every range."""
-
     def adds_up(shell: type[Unranged]) -> None:
-        learner, ranges = shell.around(kind(BOX, constant, seed=3)), []
-        for loss in LOSSES:
-            query, stream, before = learner.ask(), learner._noise.seed(), learner.units.loss_range
-            learner.tell(query, loss)
-            if ranges:
-                ranges[-1].tell(ranges[-1].ask(), float(np.clip(loss, *before)))
-            if learner.units.loss_range != before:
-                ranges.append(kind(BOX, constant, loss_range=learner.units.loss_range, seed=stream))
-        assert len(ranges) == 3
-        low, high = learner.units.loss_range
-        varies = max(high - low, most)
-        # The first round, and 2 d Lambda for each of two restarts, d = 2.
-        total = varies + 2 * 2 * 2 * steepest(high - low)
-        for each in ranges:
-            total += share_of(each, len(LOSSES), varies)
-        assert learner.certificate == pytest.approx(total, rel=1e-12)
-        assert dikin.restore(learner.state()).certificate == learner.certificate
+        require_sum(shell.around(kind(BOX, constant, seed=3)), most, steepest)
 
     holds(adds_up, Unranged, Unclipped, ShortGames, NoComparator, NothingIdle, LastOnly)
+
+
+def require_sum(learner: Any, most: float, steepest: Callable[[float], float]) -> None:
+    """The theorem of 5.5 term by term, with a learner of its own for every range."""
+    present = learner._present
+    ranges: list[Any] = []
+    for loss in LOSSES:
+        query, stream, before = learner.ask(), learner._noise.seed(), learner.units.loss_range
+        learner.tell(query, loss)
+        if ranges:
+            ranges[-1].tell(ranges[-1].ask(), float(np.clip(loss, *before)))
+        if learner.units.loss_range != before:
+            changed = present.arguments() | {"loss_range": learner.units.loss_range}
+            ranges.append(type(present)(BOX, **changed, seed=stream))
+    assert len(ranges) == 3
+    low, high = learner.units.loss_range
+    varies = max(high - low, most)
+    # The first round, and 2 d Lambda for each of two restarts, d = 2.
+    total = varies + 2 * 2 * 2 * steepest(high - low)
+    for each in ranges:
+        total += share_of(each, len(LOSSES), varies)
+    assert learner.certificate == pytest.approx(total, rel=1e-12)
+    assert dikin.restore(learner.state()).certificate == learner.certificate
+
+
+def test_a_steep_loss_varies_by_more_than_the_range_is_wide(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """W = LD counts, not the 2B of the last range: without (W - 2B)+ the bound is too small."""
+    right = unranged.variation
+
+    def as_wide_as_the_range(learner: Learner, width: float) -> tuple[float, float]:
+        return width, right(learner, width)[1]
+
+    def steep() -> Any:
+        return Unranged.around(dikin.AdaptiveLipschitz(BOX, STEEP, seed=3))
+
+    learner = told(steep(), *LOSSES)
+    low, high = learner.units.loss_range
+    assert 1.5 * (high - low) < STEEP * ACROSS
+    whole = learner.certificate
+    monkeypatch.setattr(unranged, "variation", as_wide_as_the_range)
+    assert learner.certificate < whole
+    with pytest.raises(AssertionError):
+        require_sum(steep(), STEEP * ACROSS, lambda width: STEEP * ACROSS)
 
 
 def share_of(learner: Any, rounds: int, varies: float) -> float:

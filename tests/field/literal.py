@@ -127,19 +127,28 @@ class BanditGradientDescent:
 
 
 def scrible_rate(d: int, nu: float, T: int) -> float:
+    """Not capped."""
     return sqrt(nu * log(T) / T) / d
 
 
+def largest_rate(d: int, delta: float) -> float:
+    """The proofs want eta |g|* <= 1/2, and |g|* <= d/delta for losses in [-1, 1]."""
+    return 1 / (2 * (d / delta))
+
+
 def saha_tewari_reach(d: int, nu: float, T: int, beta: float, D: float) -> float:
+    """Not capped."""
     a, c = d * sqrt(nu * T * log(T)), 3 / 8 * beta * D**2
-    return min(1.0, float(np.cbrt(a / (c * T))))
+    return float(np.cbrt(a / (c * T)))
 
 
 def lipschitz_reach(d: int, nu: float, T: int, L: float, D: float) -> float:
-    return min(1.0, sqrt(2 * d * sqrt(nu * T * log(T)) / (L * D * T)))
+    """Not capped."""
+    return sqrt(2 * d * sqrt(nu * T * log(T)) / (L * D * T))
 
 
 def hazan_levy_rate(d: int, nu: float, T: int, beta: float, sigma: float) -> float:
+    """Not capped."""
     return sqrt((nu + 2 * beta / sigma) * log(T) / (2 * d**2 * T))
 
 

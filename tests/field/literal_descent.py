@@ -60,6 +60,8 @@ class StronglyConvex(OnePoint):
     """The steps 1/(sigma t)."""
 
     sigma: float
+    other: float
+    """What delta would be without one of the minima in its formula."""
 
     def eta(self, t: int) -> float:
         return 1 / (self.sigma * t)
@@ -136,7 +138,8 @@ class Tilted:
     """A15, the static version, on the set (1 - h/r) K inside K_h."""
 
     def __init__(self, project: Projection, d: int, r: float, T: int, size: int) -> None:
-        self.h = sqrt(d) * T**-0.25
+        self.uncut = sqrt(d) * T**-0.25
+        self.h = min(self.uncut, r / 2)
         self.project, self.d, self.shrunk = project, d, 1 - self.h / r
         self.G, D = d / self.h, 2
         self.etas = [2.0**-i / (5 * self.G * D) for i in range(ceil(0.5 * log2(T)) + 1)]
@@ -169,7 +172,11 @@ class Tilted:
 
 def one_point_reach(d: int, T: int, L: float, sigma: float, r: float) -> float:
     """S = 2C/r by convexity or L |x|/r by the slope, with |x| <= 1: the smaller one."""
-    S = min(2 / r, L / r)
+    return one_point_balance(d, T, L, sigma, min(2 / r, L / r))
+
+
+def one_point_balance(d: int, T: int, L: float, sigma: float, S: float) -> float:
+    """The delta at which d^2 (1 + ln T)/(2 sigma delta^2) + (3L + S) delta T is least."""
     return float(np.cbrt(d**2 * (1 + log(T)) / (sigma * (3 * L + S) * T)))
 
 

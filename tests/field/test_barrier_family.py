@@ -16,6 +16,7 @@ from reference import barriers
 from reference.barriers import Normalised
 
 T, ROUNDS = 3000, 40
+SHORT = 3  # rounds, for which ln T/T is largest: every cap binds
 LOSSES = (3.0, 11.0)
 SETS: dict[str, tuple[Any, barriers.UserBarrier]] = {
     "ball": (dikin.Ball(3, 2.5, [1, -2, 0]), barriers.BallBarrier(np.array([1.0, -2, 0]), 2.5)),
@@ -30,8 +31,13 @@ SETS: dict[str, tuple[Any, barriers.UserBarrier]] = {
 class Units:
     """The paper's units by hand: lengths in R, losses in [-1, 1]."""
 
-    def __init__(self, domain: Any, barrier: barriers.UserBarrier) -> None:
-        self.domain, self.R, self.B = domain, barrier.reach(), (LOSSES[1] - LOSSES[0]) / 2
+    def __init__(self, domain: Any, barrier: barriers.UserBarrier, horizon: int = T) -> None:
+        self.T, self.domain, self.R, self.B = (
+            horizon,
+            domain,
+            barrier.reach(),
+            (LOSSES[1] - LOSSES[0]) / 2,
+        )
         self.psi = Normalised(barrier, self.R)
         self.d, self.nu = self.psi.dim, barrier.nu
         self.D = 2.0  # no two points of the unit ball are farther apart
@@ -40,32 +46,44 @@ class Units:
         self.L = 1.5 * self.R / self.B
 
 
-def scrible(units: Units) -> tuple[Learner, Any]:
-    learner = dikin.Scrible(units.domain, T, loss_range=LOSSES, seed=2)
-    return learner, literal.FixedRate(units.psi, literal.scrible_rate(units.d, units.nu, T), 1.0)
+Wanted = tuple[float, float]
+"""eta/delta and delta before they are capped."""
 
 
-def saha_tewari(units: Units) -> tuple[Learner, Any]:
-    learner = dikin.SahaTewari(units.domain, T, 0.5, loss_range=LOSSES, seed=2)
-    delta = literal.saha_tewari_reach(units.d, units.nu, T, units.beta, units.D)
-    eta = delta * literal.scrible_rate(units.d, units.nu, T)
-    return learner, literal.FixedRate(units.psi, eta, delta)
+def capped(units: Units, eta: float, delta: float) -> tuple[float, float]:
+    """The rate and the share that the text plays at: eta <= delta/(2d), delta <= 1."""
+    share = min(1.0, delta)
+    return min(share * eta, literal.largest_rate(units.d, share)), share
 
 
-def lipschitz_barrier(units: Units) -> tuple[Learner, Any]:
-    learner = dikin.LipschitzBarrier(units.domain, T, 1.5, loss_range=LOSSES, seed=2)
-    delta = literal.lipschitz_reach(units.d, units.nu, T, units.L, units.D)
-    eta = delta * literal.scrible_rate(units.d, units.nu, T)
-    return learner, literal.FixedRate(units.psi, eta, delta)
+def scrible(units: Units) -> tuple[Learner, Any, Wanted]:
+    learner = dikin.Scrible(units.domain, units.T, loss_range=LOSSES, seed=2)
+    wanted = literal.scrible_rate(units.d, units.nu, units.T), 1.0
+    return learner, literal.FixedRate(units.psi, *capped(units, *wanted)), wanted
 
 
-def hazan_levy(units: Units) -> tuple[Learner, Any]:
-    learner = dikin.HazanLevy(units.domain, T, 0.5, 0.2, loss_range=LOSSES, seed=2)
-    eta = literal.hazan_levy_rate(units.d, units.nu, T, units.beta, units.sigma)
-    return learner, literal.KnownCurvature(units.psi, eta, units.sigma)
+def saha_tewari(units: Units) -> tuple[Learner, Any, Wanted]:
+    learner = dikin.SahaTewari(units.domain, units.T, 0.5, loss_range=LOSSES, seed=2)
+    delta = literal.saha_tewari_reach(units.d, units.nu, units.T, units.beta, units.D)
+    wanted = literal.scrible_rate(units.d, units.nu, units.T), delta
+    return learner, literal.FixedRate(units.psi, *capped(units, *wanted)), wanted
 
 
-BUILD: dict[str, Callable[[Units], tuple[Learner, Any]]] = {
+def lipschitz_barrier(units: Units) -> tuple[Learner, Any, Wanted]:
+    learner = dikin.LipschitzBarrier(units.domain, units.T, 1.5, loss_range=LOSSES, seed=2)
+    delta = literal.lipschitz_reach(units.d, units.nu, units.T, units.L, units.D)
+    wanted = literal.scrible_rate(units.d, units.nu, units.T), delta
+    return learner, literal.FixedRate(units.psi, *capped(units, *wanted)), wanted
+
+
+def hazan_levy(units: Units) -> tuple[Learner, Any, Wanted]:
+    learner = dikin.HazanLevy(units.domain, units.T, 0.5, 0.2, loss_range=LOSSES, seed=2)
+    eta = literal.hazan_levy_rate(units.d, units.nu, units.T, units.beta, units.sigma)
+    text = literal.KnownCurvature(units.psi, capped(units, eta, 1.0)[0], units.sigma)
+    return learner, text, (eta, 1.0)
+
+
+BUILD: dict[str, Callable[[Units], tuple[Learner, Any, Wanted]]] = {
     "scrible": scrible,
     "saha_tewari": saha_tewari,
     "lipschitz_barrier": lipschitz_barrier,
@@ -91,8 +109,25 @@ def widest_gap(learner: Learner, text: Any, units: Units) -> float:
 @pytest.mark.parametrize("place", SETS)
 def test_the_learner_is_its_text(name: str, place: str) -> None:
     units = Units(*SETS[place])
+    learner, text, _ = BUILD[name](units)
     # Both solve to rounding; a gap would grow from round to round.
-    assert widest_gap(*BUILD[name](units), units) < 1e-9
+    assert widest_gap(learner, text, units) < 1e-9
+
+
+@pytest.mark.parametrize("name", BUILD)
+@pytest.mark.parametrize("place", SETS)
+def test_the_rate_and_the_share_are_capped(name: str, place: str) -> None:
+    """Over few rounds: the text with its caps, and neither of those without one of them."""
+    units = Units(*SETS[place], SHORT)
+    learner, text, (eta, delta) = BUILD[name](units)
+    assert eta > 1.1 * literal.largest_rate(units.d, 1.0)
+    assert delta > 1.1 or name in ("scrible", "hazan_levy")  # these always explore at the share 1
+    assert widest_gap(learner, text, units) < 1e-9
+    for spoiled in [{"eta": eta}] + [{"delta": delta}] * (delta != 1.0):
+        learner, text, _ = BUILD[name](units)
+        vars(text).update(spoiled)
+        with contextlib.suppress(literal.OffTheSphereError):
+            assert widest_gap(learner, text, units) > 1e-6
 
 
 def slower(text: Any) -> None:
@@ -128,7 +163,7 @@ MUTANTS = [
 @pytest.mark.parametrize(("name", "spoil"), MUTANTS)
 def test_another_text_is_noticed(name: str, spoil: Callable[[Any], None]) -> None:
     units = Units(*SETS["ball"])
-    learner, text = BUILD[name](units)
+    learner, text, _ = BUILD[name](units)
     spoil(text)
     with contextlib.suppress(literal.OffTheSphereError):
         assert widest_gap(learner, text, units) > 1e-6

@@ -53,6 +53,30 @@ def one_point(units: Units) -> Game:
     return learner, text
 
 
+def one_point_cut(units: Units) -> Game:
+    """So few rounds that delta stops at r/2."""
+    T = 100
+    learner = dikin.AgarwalDekelXiao(units.domain, T, L, SIGMA, loss_range=(LOW, HIGH), seed=2)
+    text = texts.StronglyConvex(units.project, units.d, units.r, units.r / 2, units.size)
+    text.sigma = units.sigma
+    text.other = texts.one_point_reach(units.d, T, units.L, units.sigma, units.r)
+    assert text.other > units.r / 2
+    return learner, text
+
+
+def one_point_steep(units: Units) -> Game:
+    """Slopes beyond 2, so that convexity bounds what shrinking the set costs."""
+    T, steep = 10**6, 20 * L
+    learner = dikin.AgarwalDekelXiao(units.domain, T, steep, SIGMA, loss_range=(LOW, HIGH), seed=2)
+    slope = steep * units.R / units.B
+    assert slope > 2
+    delta = texts.one_point_balance(units.d, T, slope, units.sigma, 2 / units.r)
+    text = texts.StronglyConvex(units.project, units.d, units.r, delta, units.size)
+    text.sigma = units.sigma
+    text.other = texts.one_point_balance(units.d, T, slope, units.sigma, slope / units.r)
+    return learner, text
+
+
 def two_points(units: Units) -> Game:
     T = 100
     learner = dikin.TwoPoint(units.domain, T, L, loss_range=(LOW, HIGH), seed=2)
@@ -90,8 +114,18 @@ def tilted(units: Units) -> Game:
     return learner, texts.Tilted(units.project, units.d, units.r, T, units.size)
 
 
+def tilted_cut(units: Units) -> Game:
+    """So few rounds that h stops at r/2."""
+    T = 100
+    learner = dikin.Tewa(units.domain, T, loss_range=(LOW, HIGH), seed=2)
+    text = texts.Tilted(units.project, units.d, units.r, T, units.size)
+    assert text.uncut > text.h
+    return learner, text
+
+
+GAMES = (one_point, one_point_cut, one_point_steep, two_points, two_points_curved, predictions)
 BUILD: dict[str, Callable[[Units], Game]] = {
-    f.__name__: f for f in (one_point, two_points, two_points_curved, predictions, adaptive, tilted)
+    f.__name__: f for f in (*GAMES, adaptive, tilted, tilted_cut)
 }
 
 
@@ -147,6 +181,14 @@ def test_learner_is_its_text(name: str, place: str) -> None:
 
 def longer(text: Any) -> None:
     text.xi *= 0.99
+
+
+def another_reach(text: Any) -> None:
+    text.delta = text.other
+
+
+def uncut(text: Any) -> None:
+    text.h = text.uncut
 
 
 def timeless(text: Any) -> None:
@@ -207,11 +249,14 @@ def wider_grid(text: Any) -> None:
 
 SPOILED: dict[str, list[Callable[[Any], None]]] = {
     "one_point": [longer, timeless, dimensionless],
+    "one_point_cut": [another_reach, longer],
+    "one_point_steep": [another_reach],
     "two_points": [longer, dimensionless, one_sided, slower],
     "two_points_curved": [longer, timeless],
     "predictions": [longer, as_it_comes, other_horizon],
     "adaptive": [uncurved, without_eight_thirds, less_regularised],
     "tilted": [dimensionless, untilted, linear_surrogate, one_expert_less, wider_grid],
+    "tilted_cut": [uncut, dimensionless],
 }
 CASES = [(name, spoil) for name, spoils in SPOILED.items() for spoil in spoils]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import warnings
 from collections.abc import Callable
-from math import log, sqrt
+from math import inf, log, sqrt
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,7 @@ BETA, SIGMA = 2.0, 0.8  # the user's
 class ItoText:
     """The text in units of the radius: z_t kept as the list of its terms."""
 
-    first, growth = 1.0, 1.0
+    first, growth, T = 1.0, 1.0, T
 
     def __init__(self, moments: Callable[..., tuple[Array, Array]], d: int, r: float, size: float):
         self.moments, self.d, self.r, self.size = moments, d, r, size
@@ -37,7 +37,7 @@ class ItoText:
 
     def tune(self, beta: float, sigma: float) -> None:
         self.sigma = sigma
-        stiff = beta * log(T) / (sigma * T)
+        stiff = beta * log(self.T) / (sigma * self.T)
         self.eta = min(sqrt(stiff if self.r > 0 else stiff / self.d), self.cap())
 
     def cap(self) -> float:
@@ -70,7 +70,7 @@ class PaperText(ItoText):
     first, growth = 1 / 9, 1 / 2
 
     def cap(self) -> float:
-        return 1 / 9 / (2 * self.d * log(50 * T))
+        return 1 / 9 / (2 * self.d * log(50 * self.T))
 
 
 HALF = np.array([2.0, 1.5]) / 2.5
@@ -100,7 +100,7 @@ def game(place: str, depth: float, constants: str, kind: type[ItoText]) -> tuple
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PaperConstantsWarning)
         learner = dikin.Ito(
-            domain, T, BETA, SIGMA, depth=depth, loss_range=LOSSES, constants=constants, seed=4
+            domain, kind.T, BETA, SIGMA, depth=depth, loss_range=LOSSES, constants=constants, seed=4
         )
     unit = domain.radius**2 / 4  # half the width of the losses
     text = kind(moments, domain.dim, depth / domain.radius, 1 - depth / domain.inradius)
@@ -157,6 +157,49 @@ def test_another_text_is_noticed(mutant: type[ItoText]) -> None:
         assert widest_gap(*game("box", 0.3, "sharp", mutant)) > 1e-5
 
 
+# --- over few rounds, deep inside: every cap binds -----------------------------------------------
+
+
+class Short(ItoText):
+    """ln T/T is largest at T = 3; r sqrt(t eta sigma) grows beyond sqrt(d) - 1."""
+
+    T = 3
+
+
+class Hasty(Short):
+    def cap(self) -> float:
+        return inf
+
+
+class HastyPaper(PaperText):
+    """The paper's cap binds even at T = 3000."""
+
+    def cap(self) -> float:
+        return ItoText.cap(self)
+
+
+class Farther(Short):
+    """Explores beyond sqrt(d) standard deviations."""
+
+    def alpha(self, t: int) -> float:
+        return 1 + self.r * sqrt(t * self.eta * self.sigma)
+
+
+DEEP = {"box": 1.2, "ball": 2.0}
+
+
+@pytest.mark.parametrize("place", SETS)
+def test_the_rate_and_the_exploration_are_capped(place: str) -> None:
+    learner, text = game(place, DEEP[place], "sharp", Short)
+    assert text.eta == text.cap()
+    assert widest_gap(learner, text) < 1e-7
+    assert text.alpha(ROUNDS) == sqrt(text.d)
+    for constants, mutant in (("sharp", Hasty), ("sharp", Farther), ("paper", HastyPaper)):
+        learner, text = game(place, DEEP[place], constants, mutant)
+        with contextlib.suppress(OffTheSphereError):
+            assert widest_gap(learner, text) > 1e-5
+
+
 @pytest.mark.parametrize("domain", [dikin.Ball(1, 3.0, [-5.0]), dikin.Box([2.0], [2.5])], ids=repr)
 def test_an_interval_is_both(domain: Any) -> None:
     check_learner(dikin.Ito, domain)
@@ -205,3 +248,6 @@ def test_refusals(wrong: dict[str, Any], words: str) -> None:
 def test_the_papers_rate_is_capped_with_a_word() -> None:
     with pytest.warns(PaperConstantsWarning, match="more than its theorem allows"):
         dikin.Ito(dikin.Ball(2), 100, 2.0, 1.0, constants="paper")
+    with warnings.catch_warnings(action="error"):  # nothing is cut off
+        dikin.Ito(dikin.Ball(2), 10**12, 2.0, 1.0, constants="paper")
+        dikin.Ito(dikin.Ball(2), 3, 2.0, 1.0)
