@@ -65,7 +65,7 @@ class Kinds(Generic[T]):
         known = self.classes.get(cls.kind)
         if known is not None and not _same_definition(known, cls):
             raise ParameterError(
-                f"a {self.role} called {cls.kind!r} is known already, {_full_name(known)}: give "
+                f"the {self.role} {_full_name(known)} has the name {cls.kind!r} already: give "
                 f"{_full_name(cls)} another class name. Nothing was registered."
             )
         self.classes[cls.kind] = cls
@@ -74,8 +74,8 @@ class Kinds(Generic[T]):
         """Refuse a class of which the library could not build, check or load an object."""
         if missing := sorted(getattr(cls, "__abstractmethods__", ())):
             raise ParameterError(
-                f"{cls.__name__} is abstract: a {self.role} also needs {', '.join(missing)}. "
-                "Nothing was registered."
+                f"{cls.__name__} is abstract: also write {', '.join(missing)}, which every "
+                f"{self.role} needs. Nothing was registered."
             )
         if not isinstance(inspect.getattr_static(cls, "examples"), classmethod):
             raise ParameterError(
