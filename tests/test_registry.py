@@ -20,7 +20,9 @@ from dikin.domains.base import DOMAINS
 from dikin.environments.base import ENVIRONMENTS
 from dikin.experiments import matrix
 from dikin.experiments.compare import own_source
+from dikin.experiments.competitors import find_competitors
 from dikin.learners.base import LEARNERS
+from dikin.studies.spec import learner_from_text
 from tables import scratch
 
 
@@ -204,6 +206,20 @@ def test_a_domain_of_functions_is_given_again_as_before(tmp_path: Path) -> None:
     assert dikin.load(tmp_path / "a.json", domain).domain is domain
 
 
+def test_a_study_is_described_on_the_command_line() -> None:
+    text = (
+        '{"learner": "Slow", "domain": {"kind": "crate", "lower": [0], "upper": [2]}, "horizon": 9}'
+    )
+    with pytest.raises(errors.UnknownKindError, match="no learner is called 'slow'"):
+        learner_from_text(text)
+    dikin.register(Slow)
+    with pytest.raises(errors.StateError, match="no domain is called 'crate'"):
+        learner_from_text(text)
+    dikin.register(Crate)
+    learner = learner_from_text(text)
+    assert (type(learner), type(learner.domain)) == (Slow, Crate)
+
+
 def test_a_name_that_is_not_known_says_how_it_would_be() -> None:
     state = Slow(dikin.Ball(2), 100, seed=1).state()
     with pytest.raises(errors.UnknownKindError, match=r"'slow'.*registers it \(dikin.register\)"):
@@ -328,6 +344,12 @@ def test_compare_plays_own_learners_in_its_workers(installed: Any, tmp_path: Pat
     assert done.returncode == 0, done.stdout + done.stderr
     played = {cell.learner: len(cell.regrets) for cell in matrix.read(tmp_path / "out").cells}
     assert played == {"Swift": 2, "Local": 2}
+
+
+def test_compare_refuses_a_learner_with_the_name_of_its_own_baseline() -> None:
+    dikin.register(type("FixedPoint", (dikin.FKM,), {"__module__": "elsewhere"}))
+    with pytest.raises(errors.ParameterError, match=r"elsewhere\.FixedPoint has the same name"):
+        find_competitors([], external=False)
 
 
 def test_a_changed_learner_plays_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
