@@ -1,4 +1,4 @@
-"""The worked examples of CONTRIBUTING.md: one file each, dropped into its folder, and it works."""
+"""The worked examples of CONTRIBUTING.md: one file each, dropped into its folder or one's own."""
 
 from __future__ import annotations
 
@@ -7,43 +7,51 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
+import numpy as np
 import pytest
 
 import dikin
 import dikin.domains
 import dikin.learners
 from dikin import registry
+from dikin.errors import CheckFailedError
+from tables import scratch
 
 PAGE = (Path(__file__).resolve().parent.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
 BLOCKS = {
     name: next(
         b for b in re.findall(r"```python\n(.*?)```", PAGE, flags=re.S) if f"class {cls}(" in b
     )
-    for name, cls in {"halfball": "Halfball", "anytime": "Anytime"}.items()
+    for name, cls in {
+        "halfball": "Halfball",
+        "anytime": "Anytime",
+        "climber": "Climber",
+        "parabola": "Parabola",
+        "valley": "Valley",
+    }.items()
 }
 
 
 @pytest.fixture
 def drop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[object]:
-    """Put a file into a folder of the package for the length of a test."""
+    """Put a file into a folder of the package for the length of a test; it is found there."""
     dropped: list[str] = []
 
     def put(folder: ModuleType, name: str) -> ModuleType:
         (tmp_path / f"{name}.py").write_text(BLOCKS[name], encoding="utf-8")
         monkeypatch.setattr(folder, "__path__", [*folder.__path__, str(tmp_path)])
-        for found in (registry.domains, registry.learners):
-            found.cache_clear()
         dropped.append(f"{folder.__name__}.{name}")
-        return importlib.import_module(dropped[-1])
+        registry.fill()
+        return sys.modules[dropped[-1]]
 
+    scratch(monkeypatch)
     yield put
     for module in dropped:
         sys.modules.pop(module, None)
     monkeypatch.undo()
-    for found in (registry.domains, registry.learners):
-        found.cache_clear()
+    registry.fill()
 
 
 def test_a_domain_is_one_file(drop) -> None:
@@ -63,3 +71,81 @@ def test_a_learner_is_one_file(drop) -> None:
     world = dikin.Linear(dikin.Ball(2), seed=1)
     (learner, *_) = cls.examples(dikin.Ball(2), 1)
     assert dikin.play(learner, world, 200).fused
+
+
+# --- a class of one's own ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SimpleNamespace]:
+    """The three classes of a user, each in a file of its own that Python can import."""
+    scratch(monkeypatch)
+    monkeypatch.syspath_prepend(tmp_path)
+    names = ("climber", "parabola", "valley")
+    for name in names:
+        (tmp_path / f"{name}.py").write_text(BLOCKS[name], encoding="utf-8")
+    found = [getattr(importlib.import_module(name), name.capitalize()) for name in names]
+    yield SimpleNamespace(**{cls.__name__: cls for cls in found})
+    for name in names:
+        del sys.modules[name]
+
+
+def test_own_classes_are_known_and_keep_the_laws(own) -> None:
+    assert registry.learners()["climber"] is own.Climber
+    assert registry.domains()["parabola"] is own.Parabola
+    assert registry.environments()["valley"] is own.Valley
+    domain = own.Parabola()
+    assert len(dikin.check_domain(domain)) > 20
+    for place in (domain, dikin.Simplex(3), dikin.Product(domain, dikin.Box([1], [4]))):
+        assert len(dikin.check_learner(own.Climber, place)) > 8
+        assert len(dikin.check_environment(own.Valley, place)) == 8
+
+
+def test_own_classes_play(own) -> None:
+    domain = own.Parabola()
+    for learner in (own.Climber, lambda domain, **rest: dikin.AdaptiveSmooth(domain, 1.0, **rest)):
+        (run,) = dikin.replicate(
+            lambda seed, make=learner: make(
+                domain, loss_range=own.Valley(domain, seed=seed).loss_range, seed=seed
+            ),
+            lambda seed: own.Valley(domain, seed=seed),
+            rounds=500,
+            seeds=1,
+        )
+        low, high = own.Valley(domain).loss_range
+        # Far less than the range in every round: both come near the bottom of the valley.
+        assert 0 < run.regret[-1] < 0.2 * 500 * (high - low)
+
+
+def test_own_learner_is_saved_loaded_and_kept(own, tmp_path: Path) -> None:
+    for loss_range in ((-1.0, 1.0), None):
+        learner = own.Climber(own.Parabola(), loss_range=loss_range, seed=1)
+        for _ in range(20):
+            learner.tell(learner.ask(), 0.25)
+        learner.save(tmp_path / "a.json")
+        twin = dikin.load(tmp_path / "a.json")
+        assert isinstance(twin, own.Climber)
+        assert isinstance(twin.domain, own.Parabola)
+        assert twin.ask() == learner.ask()
+    url = tmp_path / "a.sqlite"
+    alone = own.Climber(own.Parabola(), seed=1)
+    dikin.Study(url, "a", own.Climber(own.Parabola(), seed=1)).close()
+    for _ in range(3):
+        with dikin.Study(url, "a") as study:
+            query, twin = study.ask(), alone.ask()
+            assert query == twin
+            study.tell(query, 0.5)
+            alone.tell(twin, 0.5)
+
+
+def test_a_generator_of_ones_own_is_found(own) -> None:
+    """Its place in the stream is not saved, as CONTRIBUTING.md says."""
+
+    class Forgetful(own.Climber):
+        def __init__(self, domain, step=0.3, *, loss_range=(-1.0, 1.0), seed=None) -> None:
+            super().__init__(domain, step, loss_range=loss_range, seed=seed)
+            rng = np.random.default_rng(seed)
+            self._noise.draw = lambda: rng.standard_normal(domain.dim)
+
+    with pytest.raises(CheckFailedError, match="Forgetful"):
+        dikin.check_learner(Forgetful, dikin.Ball(2))

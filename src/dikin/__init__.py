@@ -3,8 +3,10 @@
 One number back per decision, any convex domain, curvature that changes every round, and a bound you
 can print.
 
-Every domain and learner is found by its folder and stands here under its name: `dikin.Ball` is
-`dikin.domains.ball.Ball`. Type checkers read the same names from `__init__.pyi` (`make stub`).
+Every domain, learner and environment is found by its folder and stands here, and in the package of
+its folder, under its name: `dikin.Ball` and `dikin.domains.Ball` are `dikin.domains.ball.Ball`.
+Type checkers read the same names from `__init__.pyi` (`make stub`). A class of your own comes in by
+`dikin.register`.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from __future__ import annotations
 from typing import Any as _Any
 
 from dikin import registry as _registry
-from dikin.checks import check_domain, check_learner
+from dikin.checks import check_domain, check_environment, check_learner
 from dikin.domains.base import Domain
 from dikin.engine.parallel import replicate
 from dikin.engine.play import Run, play
@@ -21,12 +23,11 @@ from dikin.environments.patterns import Constant, Decaying, FlatFirst, FlatLast
 from dikin.errors import DikinError
 from dikin.learners.base import Learner, Query
 from dikin.loading import load, restore
+from dikin.registry import register
 
 __version__ = "0.1.0"
 
-_found: dict[str, type] = {}
-for _classes in (_registry.domains(), _registry.learners(), _registry.environments()):
-    _found |= {cls.__name__: cls for cls in _classes.values()}
+_found = _registry.fill()
 globals().update(_found)
 
 
@@ -37,6 +38,11 @@ def __getattr__(name: str) -> _Any:
 
         return Study
     raise AttributeError(f"module 'dikin' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """Every name, those that are imported later included."""
+    return sorted({*globals(), *__all__})
 
 
 __all__ = [
@@ -52,9 +58,11 @@ __all__ = [
     "Run",
     "Study",
     "check_domain",
+    "check_environment",
     "check_learner",
     "load",
     "play",
+    "register",
     "replicate",
     "restore",
     *sorted(_found),

@@ -1,6 +1,7 @@
 # Written by `make stub`.
 
 from dikin.checks import check_domain as check_domain
+from dikin.checks import check_environment as check_environment
 from dikin.checks import check_learner as check_learner
 from dikin.domains.affine import Affine as Affine
 from dikin.domains.ball import Ball as Ball
@@ -37,6 +38,7 @@ from dikin.environments.shifted import Shifted as Shifted
 from dikin.environments.squared_batches import SquaredBatches as SquaredBatches
 from dikin.environments.understated import Understated as Understated
 from dikin.errors import DikinError as DikinError
+from dikin.kinds import register as register
 from dikin.learners.adaptive_lipschitz import AdaptiveLipschitz as AdaptiveLipschitz
 from dikin.learners.adaptive_smooth import AdaptiveSmooth as AdaptiveSmooth
 from dikin.learners.agarwal_dekel_xiao import AgarwalDekelXiao as AgarwalDekelXiao

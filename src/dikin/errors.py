@@ -113,7 +113,7 @@ class StateVersionError(StateError):
 
 
 class NotSavableError(DikinError, TypeError):
-    """The learner's domain contains Python functions, which are never written to a file."""
+    """What cannot be loaded is not saved: Python functions, or a class that is not registered."""
 
 
 # --- studies -----------------------------------------------------------------------------------
@@ -172,6 +172,10 @@ class StartWarning(ConstructionWarning):
 
 class UnequalSidesWarning(ConstructionWarning):
     """The sides of the domain are so unequal that a learner of Euclidean lengths is slow there."""
+
+
+class EntryPointWarning(UserWarning):
+    """An installed package offers a class that cannot be imported or registered."""
 
 
 class AssumptionWarning(UserWarning):

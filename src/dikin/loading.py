@@ -14,7 +14,8 @@ from dikin.learners.base import Learner
 def load(path: str | os.PathLike[str], domain: Domain | None = None) -> Learner:
     """The learner in a file that `Learner.save` wrote; it continues bit for bit.
 
-    Give the `domain` again if it was made of Python functions.
+    Give the `domain` again if it was made of Python functions. Before a learner or domain of your
+    own class is loaded, import the module that registers it (`dikin.register`).
     """
     return restore(storage.read(path), domain)
 

@@ -1,19 +1,29 @@
-"""Finds every domain and learner by its folder: a new file is known without editing a list."""
+"""Finds the library's classes by their folders and fills the tables of names with them.
+
+A new file of a folder is known without editing a list; classes of users come in by `register`.
+"""
 
 from __future__ import annotations
 
 import importlib
 import inspect
 import pkgutil
-from functools import cache
 from typing import Any, TypeVar
 
-from dikin.domains.base import Domain
-from dikin.environments.base import Environment
-from dikin.errors import StateError, UnknownKindError, did_you_mean
-from dikin.learners.base import Learner
+from dikin.domains.base import DOMAINS, Domain
+from dikin.environments.base import ENVIRONMENTS, Environment
+from dikin.errors import StateError
+from dikin.kinds import Kinds
+from dikin.kinds import find as find
+from dikin.kinds import register as register
+from dikin.learners.base import LEARNERS, Learner
 
 T = TypeVar("T")
+FOLDERS: dict[str, Kinds[Any]] = {
+    "domains": DOMAINS,
+    "learners": LEARNERS,
+    "environments": ENVIRONMENTS,
+}
 
 
 def discover(folder: str, base: type[T]) -> dict[str, type[T]]:
@@ -34,29 +44,36 @@ def discover(folder: str, base: type[T]) -> dict[str, type[T]]:
     return found
 
 
-@cache
+def fill() -> dict[str, type]:
+    """Take in the library's classes, give them to their packages, and name them all.
+
+    Only here, as a package that names its classes itself would be a list to edit: afterwards
+    `from dikin.domains import Box` works.
+    """
+    every: dict[str, type] = {}
+    for folder, kinds in FOLDERS.items():
+        found: dict[str, Any] = discover(folder, kinds.base)
+        kinds.classes.update(found)
+        named = {cls.__name__: cls for cls in found.values()}
+        package = importlib.import_module(f"dikin.{folder}")
+        vars(package).update(named, __all__=sorted(named))
+        every |= named
+    return every
+
+
 def domains() -> dict[str, type[Domain]]:
     """Every domain class by kind."""
-    return discover("domains", Domain)  # type: ignore[type-abstract]
+    return DOMAINS.every()
 
 
-@cache
 def learners() -> dict[str, type[Learner]]:
     """Every learner class by kind."""
-    return discover("learners", Learner)  # type: ignore[type-abstract]
+    return LEARNERS.every()
 
 
-@cache
 def environments() -> dict[str, type[Environment]]:
     """Every environment class by kind."""
-    return discover("environments", Environment)  # type: ignore[type-abstract]
-
-
-def find(kind: str, known: dict[str, type[T]], role: str) -> type[T]:
-    """The class called `kind`, or an error with the nearest name."""
-    if kind not in known:
-        raise UnknownKindError(f"no {role} is called {kind!r}.{did_you_mean(kind, known)}")
-    return known[kind]
+    return ENVIRONMENTS.every()
 
 
 def domain_from_spec(spec: dict[str, Any]) -> Domain:

@@ -19,7 +19,7 @@ from dikin import errors, registry
 from dikin.checks.learner import answer_at
 from dikin.domains.base import Geometry
 from dikin.feedback import Feedback
-from dikin.learners.base import Learner
+from dikin.learners.base import LEARNERS, Learner
 from dikin.studies import session
 from dikin.studies.replica import Answer
 from studies.small import prices as fresh
@@ -54,8 +54,8 @@ class Contextual(dikin.AdaptiveSmooth):
 
 
 def test_a_context_is_replayed(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    known = registry.learners() | {"contextual": Contextual}
-    monkeypatch.setattr(registry, "learners", lambda: known)
+    monkeypatch.setattr(LEARNERS, "classes", {**LEARNERS.classes})
+    dikin.register(Contextual)
     twin = Contextual(dikin.Ball(2), 1.0, seed=3)
     dikin.Study(file, "a", twin).close()
     for context in ([1, 2.0], np.array([2, 1]), (0.0, 5.0)):

@@ -1,18 +1,20 @@
-"""The law: one function, one theorem, for every domain and every learner.
+"""The law: one function, one theorem, for every domain, learner and environment.
 
-`check_domain` and `check_learner` run all that apply. A law is a function called `check_*` in one
-of the modules here; it is found by its name, which says what it states, and its failure by the
-number that broke it.
+`check_domain`, `check_learner` and `check_environment` run all that apply. A law is a function
+called `check_*` in one of the modules here; it is found by its name, which says what it states, and
+its failure by the number that broke it.
 """
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from itertools import count, islice
+from functools import partial
+from itertools import islice
 from typing import Any
 
 from dikin.domains.base import Domain
+from dikin.environments.base import Environment
 from dikin.errors import ParameterError
 from dikin.learners.barrier_ftrl import BarrierFTRL
 from dikin.learners.base import Learner
@@ -48,6 +50,11 @@ def learner_laws(learner: type[Learner]) -> dict[str, Law]:
     barrier = ("barrier_ftrl",) if issubclass(learner, BarrierFTRL) else ()
     unknown = "measured" if learner.measures_range else "unranged"
     return laws("learner", unknown, *machine, *barrier)
+
+
+def environment_laws() -> dict[str, Law]:
+    """The laws of an environment: functions of what sets the game up anew, and a generator."""
+    return laws("environment")
 
 
 def check_domain(domain: Domain, seed: int = 0) -> list[str]:
@@ -87,13 +94,50 @@ def check_learner(
 
 def makes(learner: Any, domain: Domain) -> list[Make]:
     """What makes the learners to be checked, from a class or a function of a domain and a seed."""
-    if not isinstance(learner, type):
-        return [lambda seed: learner(domain, seed)]
-    if not issubclass(learner, Learner):
-        raise ParameterError(f"check_learner needs a learner such as AdaptiveSmooth, got {learner}")
-    cls: type[Learner] = learner
+    return _makes(learner, domain, Learner, "check_learner needs a learner such as AdaptiveSmooth")
 
-    def nth(i: int) -> Make:
+
+def check_environment(
+    environment: type[Environment] | Callable[[Domain, int], Environment],
+    domain: Domain,
+    seed: int = 0,
+) -> list[str]:
+    """The names of the laws of an environment on a domain, all of which held.
+
+    `environment` is a class, of which all examples are checked, or a function of a domain and a
+    seed.
+
+    >>> from dikin import Ball, Linear
+    >>> "check_losses_keep_the_declared_range" in check_environment(Linear, Ball(2))
+    True
+    """
+    wanted = "check_environment needs an environment such as Ridge"
+    for make in _makes(environment, domain, Environment, wanted):
+        for name, law in environment_laws().items():
+            law(partial(make, seed), stream(seed, name))
+    return list(environment_laws())
+
+
+def _makes(thing: Any, domain: Domain, base: type[Any], wanted: str) -> list[Callable[[int], Any]]:
+    """What makes the objects to be checked from a seed."""
+    if not isinstance(domain, Domain):
+        raise ParameterError(f"the checks need a domain such as Ball(2) to play on, got {domain!r}")
+    if isinstance(thing, type):
+        if not issubclass(thing, base):
+            raise ParameterError(f"{wanted}, got {thing}")
+        return _examples(thing, domain)
+    if not callable(thing) or not isinstance(thing(domain, 0), base):
+        raise ParameterError(f"{wanted}, or a function of a domain and a seed; got {thing!r}")
+    return [partial(thing, domain)]
+
+
+def _examples(cls: Any, domain: Domain) -> list[Callable[[int], Any]]:
+    """What makes the examples of a class, one by one."""
+
+    def nth(i: int) -> Callable[[int], Any]:
         return lambda seed: next(islice(cls.examples(domain, seed), i, None))
 
-    return [nth(i) for i, _ in zip(count(), cls.examples(domain, 0), strict=False)]
+    count = sum(1 for _ in cls.examples(domain, 0))
+    if not count:
+        raise ParameterError(f"{cls.__name__}.examples gives none on {domain}: nothing to check")
+    return [nth(i) for i in range(count)]

@@ -29,7 +29,8 @@ from dikin.domains.arguments import not_finite
 from dikin.domains.arguments import positive as positive
 from dikin.domains.arguments import whole as whole
 from dikin.domains.gauge import least_scale
-from dikin.errors import OutsideDomainError, ShapeError
+from dikin.errors import NotSavableError, OutsideDomainError, ShapeError
+from dikin.kinds import Kinds
 
 Array = NDArray[np.float64]
 Place = tuple[Any, ...]
@@ -388,8 +389,29 @@ class Domain(ABC):
         """Plain numbers from which `dikin.registry.domain_from_spec` builds an equal domain."""
         return {"kind": self.kind} | {k: _plain(v) for k, v in self.arguments().items()}
 
+    def require_registered(self) -> None:
+        """Refuse a domain that cannot be loaded as its class, or that of a part, is not known."""
+        DOMAINS.require(type(self))
+        try:
+            arguments = self.arguments()
+        except NotSavableError:  # made of functions: it will be given again
+            return
+        for part in _domains_in(list(arguments.values())):
+            part.require_registered()
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}(dim={self.dim})"
+
+
+DOMAINS: Kinds[Domain] = Kinds("domain", Domain)  # type: ignore[type-abstract]
+
+
+def _domains_in(value: Any) -> Iterator[Domain]:
+    if isinstance(value, Domain):
+        yield value
+    elif isinstance(value, list | tuple):
+        for part in value:
+            yield from _domains_in(part)
 
 
 def _plain(value: Any) -> Any:

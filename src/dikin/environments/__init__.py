@@ -1,1 +1,4 @@
-"""Adversaries: environments that fix every loss before the game begins."""
+"""Adversaries: environments that fix every loss before the game begins.
+
+`from dikin.environments import Ridge`: `dikin.registry.fill` puts every class here.
+"""

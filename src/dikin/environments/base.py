@@ -20,6 +20,7 @@ from dikin.domains.base import Array, Domain
 from dikin.errors import FeedbackError, ParameterError
 from dikin.feedback import Feedback
 from dikin.kernel import compiled
+from dikin.kinds import Kinds
 from dikin.units import number
 
 DEEPEST = 0.85
@@ -200,3 +201,6 @@ class Environment(ABC):
                 f"depth is a share of the inradius from 0, the centre, to {DEEPEST}; got {depth!r}"
             )
         return self.domain.center.ravel() + depth * self.domain.inradius * self._direction()
+
+
+ENVIRONMENTS: Kinds[Environment] = Kinds("environment", Environment)  # type: ignore[type-abstract]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import redirect_stderr
@@ -12,6 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
+from uuid import uuid4
 
 from rich.console import Console
 
@@ -31,7 +33,7 @@ from dikin.experiments.competitors import (
     find_scenarios,
     quietly,
 )
-from dikin.experiments.matrix import OURS, REMEMBERS, Cell, Matrix, write
+from dikin.experiments.matrix import OURS, Cell, Matrix, write
 from dikin.experiments.matrix_screen import show
 from dikin.experiments.playing import play_missing, prepare_folder
 from dikin.experiments.scenarios import SCENARIOS, Scenario
@@ -74,7 +76,8 @@ class Request:
 class Task:
     """Cells of one competitor that are played together: what one compiled loop can play."""
 
-    competitor: str
+    competitor: Competitor
+    """With its class: a worker imports the module of a user's own learner with it."""
     scenarios: tuple[str, ...]
     work: float
     """Seconds, about."""
@@ -135,7 +138,7 @@ def plan(request: Request) -> Iterator[Task]:
             slow = FUSED if fused else SLOW if _closed(worlds[names[0]]) else DENSE
             work = len(names) * slow * request.rounds * request.games(fused)
             work += COMPILING if fused else 0.0
-            yield Task(competitor.name, tuple(names), work, _key(competitor, names, request))
+            yield Task(competitor, tuple(names), work, _key(competitor, names, request))
 
 
 def _loop(cls: type[Learner], world: Environment) -> Any:
@@ -157,8 +160,19 @@ def _types(kernel: Any) -> Any:
 
 def _key(competitor: Competitor, names: list[str], request: Request) -> str:
     games = [request.rounds, request.seed, request.games(True), request.games(False)]
-    facts = [dikin.__version__, source_stamp(), names, *games]
+    facts = [dikin.__version__, source_stamp(), own_source(competitor.cls), names, *games]
     return f"{competitor.name}/{hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:32]}"
+
+
+def own_source(cls: type[Learner]) -> str:
+    """A digest of the file of a user's own learner, so that one that was changed plays anew.
+
+    What that file imports is not looked at. A class without a file is never taken for another.
+    """
+    if cls.__module__.split(".")[0] == dikin.__name__:
+        return ""
+    file = getattr(sys.modules.get(cls.__module__), "__file__", None)
+    return hashlib.sha256(Path(file).read_bytes()).hexdigest() if file else uuid4().hex
 
 
 # --- playing ------------------------------------------------------------------------------------
@@ -166,9 +180,8 @@ def _key(competitor: Competitor, names: list[str], request: Request) -> str:
 
 def play_task(task: Task, request: Request) -> list[dict[str, Any]]:
     """The cells of a task: a pure function of the two, but for the seconds."""
-    name = task.competitor.removesuffix(REMEMBERS)
-    competitor = find_competitors([name], external=False)[task.competitor]
-    return [asdict(play_cell(competitor, SCENARIOS[name], request)) for name in task.scenarios]
+    cells = (play_cell(task.competitor, SCENARIOS[name], request) for name in task.scenarios)
+    return [asdict(cell) for cell in cells]
 
 
 def _revived(row: dict[str, Any]) -> Cell:

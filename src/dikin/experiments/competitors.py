@@ -81,7 +81,13 @@ def find_competitors(names: Iterable[str], external: bool) -> dict[str, Competit
 
     And the external optimizers if wanted.
     """
-    library: dict[str, type[Learner]] = registry.learners() | {FixedPoint.kind: FixedPoint}
+    known = registry.learners()
+    for name in known.keys() & {FixedPoint.kind, *EXTERNAL}:
+        raise ParameterError(
+            f"compare has a competitor called {name!r} of its own, and the registered learner "
+            f"{known[name].__module__}.{known[name].__name__} has the same name: give it another"
+        )
+    library: dict[str, type[Learner]] = known | {FixedPoint.kind: FixedPoint}
     every = library | EXTERNAL
     wanted = [name.lower() for name in names]
     for name in wanted:

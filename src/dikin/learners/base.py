@@ -41,6 +41,7 @@ from dikin.errors import (
     UnknownQueryError,
 )
 from dikin.feedback import Feedback
+from dikin.kinds import Kinds
 from dikin.learners.player import Machine
 from dikin.theory.certificate import Part
 from dikin.units import LossRange, Units
@@ -393,7 +394,16 @@ class Learner(ABC):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state to a JSON file; a crash at any instant leaves the old file or the new."""
+        self.require_registered()
         storage.write(path, self.state())
+
+    def require_registered(self) -> None:
+        """Refuse a learner that cannot be loaded as its class, or its domain's, is not known."""
+        LEARNERS.require(self.__class__)
+        self.domain.require_registered()
+
+
+LEARNERS: Kinds[Learner] = Kinds("learner", Learner, ("seed",))  # type: ignore[type-abstract]
 
 
 def refuse_late_forecast(forecast: Any) -> None:

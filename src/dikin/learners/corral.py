@@ -37,7 +37,7 @@ from dikin import streams
 from dikin.domains.base import Array, Domain
 from dikin.errors import CertificateVoidWarning, PaperConstantsWarning, ParameterError
 from dikin.feedback import Feedback
-from dikin.learners.base import Learner, Memo
+from dikin.learners.base import LEARNERS, Learner, Memo
 from dikin.learners.fkm import FKM
 from dikin.learners.hazan_levy import HazanLevy
 from dikin.learners.saha_tewari import SahaTewari
@@ -213,15 +213,16 @@ class Corral(Learner):
 
     @classmethod
     def _anew(cls, domain: Domain, arguments: dict[str, Any], seed: int | None = None) -> Self:
-        from dikin import registry  # which imports every learner, and so this one
-
         bases = [
-            registry.find(base["learner"], registry.learners(), "learner")._anew(
-                domain, base["arguments"]
-            )
+            LEARNERS.find(base["learner"])._anew(domain, base["arguments"])
             for base in arguments["bases"]
         ]
         return cls(domain, **(arguments | {"bases": bases}), seed=seed)
+
+    def require_registered(self) -> None:
+        super().require_registered()
+        for base in self._bases:
+            base.require_registered()
 
     def _numbers(self) -> dict[str, Any]:
         return {

@@ -283,6 +283,7 @@ def query_id(key: Query | int) -> int:
 
 def snapshot_text(learner: Learner, asked: dict[int, Asked]) -> str:
     """The state of a learner and its open queries as text; refused if it cannot be read back."""
+    learner.require_registered()
     state = learner.state()
     if state["domain"] is None:
         raise NotSavableError(

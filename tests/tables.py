@@ -1,0 +1,13 @@
+"""Tables of names that a test may add to: afterwards they are as they were."""
+
+from __future__ import annotations
+
+import pytest
+
+from dikin import registry
+
+
+def scratch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every table be a copy until the test ends."""
+    for kinds in registry.FOLDERS.values():
+        monkeypatch.setattr(kinds, "classes", dict(kinds.classes))

@@ -1,0 +1,444 @@
+"""Classes of users: what is registered, what is refused, and what cannot be loaded is not saved."""
+
+from __future__ import annotations
+
+import os
+import pkgutil
+import subprocess
+import sys
+import textwrap
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dikin
+from dikin import errors, kinds, registry
+from dikin.domains.base import DOMAINS
+from dikin.environments.base import ENVIRONMENTS
+from dikin.experiments import matrix
+from dikin.experiments.compare import own_source
+from dikin.experiments.competitors import find_competitors
+from dikin.learners.base import LEARNERS
+from dikin.studies.spec import learner_from_text
+from tables import scratch
+
+
+@pytest.fixture(autouse=True)
+def tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    scratch(monkeypatch)
+
+
+class Slow(dikin.FKM):
+    """A learner of a user."""
+
+
+class Crate(dikin.Box):
+    """A domain of a user."""
+
+
+class Slope(dikin.Linear):
+    """An environment of a user."""
+
+
+CRATE = Crate([0.0], [2.0])
+SRC = str(Path(dikin.__file__).parent.parent)
+
+
+# --- registering ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("cls", "known"), [(Slow, LEARNERS), (Crate, DOMAINS), (Slope, ENVIRONMENTS)]
+)
+def test_register_gives_the_class_back_and_knows_it(cls: Any, known: Any) -> None:
+    before = dict(known.classes)
+    assert dikin.register(cls) is cls
+    assert known.find(cls.__name__.lower()) is cls
+    assert known.every() == before | {cls.kind: cls}
+    assert dikin.register(cls) is cls  # once more changes nothing
+    assert known.every() == before | {cls.kind: cls}
+    others = [kinds for kinds in registry.FOLDERS.values() if kinds is not known]
+    assert all(cls.kind not in kinds.classes for kinds in others)
+    assert cls.__name__ not in dir(dikin)
+
+
+def fkm_of_another_module() -> type:
+    return type("FKM", (dikin.AdaptiveSmooth,), {"__module__": "elsewhere"})
+
+
+class NoMethods(dikin.Learner):
+    """Still abstract."""
+
+
+class NoExamples(dikin.FKM):
+    examples = None  # type: ignore[assignment]
+
+
+class NoSeed(dikin.FKM):
+    def __init__(self, domain: dikin.Domain, horizon: int) -> None:
+        super().__init__(domain, horizon)
+
+
+class NoDomain(dikin.FKM):
+    def __init__(self, *, seed: int | None = None) -> None:
+        super().__init__(dikin.Ball(2), 10, seed=seed)
+
+
+@pytest.mark.parametrize(
+    ("thing", "said"),
+    [
+        (3, "derived from dikin.Domain, dikin.Learner or dikin.Environment, got 3"),
+        (dict, "got <class 'dict'>"),
+        (CRATE, r"got Crate\(dim=1\)"),
+        (
+            dikin.Learner,
+            "Learner is abstract: also write _learn, _memo_from, .* every learner needs",
+        ),
+        (NoMethods, "NoMethods is abstract: also write .*arguments, center, examples"),
+        (dikin.Domain, "Domain is abstract: also write arguments, barrier, examples"),
+        (
+            dikin.Environment,
+            "Environment is abstract: also write best, examples, which every environ",
+        ),
+        (NoExamples, "NoExamples.examples must be a classmethod"),
+        (NoSeed, "NoSeed must take the domain first and seed by name.*'seed'"),
+        (NoDomain, "NoDomain must take the domain first and seed by name"),
+        (
+            fkm_of_another_module(),
+            r"dikin\.learners\.fkm\.FKM has the name 'fkm' already: give elsewhere\.FKM another",
+        ),
+    ],
+)
+def test_what_cannot_be_registered_is_refused(thing: Any, said: str) -> None:
+    before = [dict(known.classes) for known in registry.FOLDERS.values()]
+    with pytest.raises(errors.ParameterError, match=said) as refusal:
+        dikin.register(thing)
+    assert str(refusal.value).endswith("Nothing was registered.")
+    assert [known.classes for known in registry.FOLDERS.values()] == before
+
+
+def test_the_library_itself_could_be_registered() -> None:
+    for known in registry.FOLDERS.values():
+        assert len(known.classes) > 8
+        for cls in known.classes.values():
+            known.refuse_unfit(cls)
+
+
+def test_two_classes_of_one_name_and_the_same_lines_twice() -> None:
+    def cell() -> type[dikin.FKM]:
+        class Again(dikin.FKM):
+            """A cell of a notebook."""
+
+        return Again
+
+    old, new = dikin.register(cell()), dikin.register(cell())
+    assert old is not new
+    assert registry.learners()["again"] is new
+    other = type("Again", (dikin.FKM,), {"__module__": "elsewhere"})
+    with pytest.raises(errors.ParameterError, match="has the name 'again' already"):
+        dikin.register(other)
+    assert registry.learners()["again"] is new
+
+
+# --- what cannot be loaded is not saved -----------------------------------------------------------
+
+
+def unsaved(tmp_path: Path, learner: Any, name: str) -> None:
+    """Neither a file nor a study is made, and the reason says what to do."""
+    said = rf"{name} is not registered.*@dikin\.register above the class.*Nothing was saved"
+    with pytest.raises(errors.NotSavableError, match=said):
+        learner.save(tmp_path / "a.json")
+    with pytest.raises(errors.NotSavableError, match=said):
+        dikin.Study(tmp_path / "a.sqlite", "a", learner)
+    assert not (tmp_path / "a.json").exists()
+    if (tmp_path / "a.sqlite").exists():
+        assert dikin.Study.names(tmp_path / "a.sqlite") == []
+
+
+def saved(tmp_path: Path, learner: Any) -> Any:
+    """The learner that comes back from a file; a study takes it too."""
+    learner.save(tmp_path / "b.json")
+    twin = dikin.load(tmp_path / "b.json")
+    assert twin.state() == learner.state()
+    dikin.Study(tmp_path / "b.sqlite", "a", learner).close()
+    with dikin.Study(tmp_path / "b.sqlite", "a") as study:
+        assert study.state() == learner.state()
+    return twin
+
+
+@pytest.mark.parametrize("loss_range", [(-1.0, 1.0), None])
+def test_a_learner_is_saved_once_its_class_is_registered(tmp_path: Path, loss_range: Any) -> None:
+    learner = Slow(dikin.Ball(2), 100, loss_range=loss_range, seed=1)
+    unsaved(tmp_path, learner, "the learner .*Slow")
+    dikin.register(Slow)
+    assert saved(tmp_path, learner).__class__ is Slow
+
+
+@pytest.mark.parametrize("wrap", [lambda d: d, lambda d: dikin.Product(dikin.Ball(2), d)])
+def test_a_domain_of_a_user_and_a_part_that_is_one(tmp_path: Path, wrap: Any) -> None:
+    learner = dikin.FKM(wrap(CRATE), 100, seed=1)
+    unsaved(tmp_path, learner, "the domain .*Crate")
+    dikin.register(Crate)
+    spec = saved(tmp_path, learner).domain.spec()
+    assert "crate" in str(spec)
+
+
+def test_a_learner_made_of_learners(tmp_path: Path) -> None:
+    ball = dikin.Ball(2)
+    learner = dikin.Corral(ball, [dikin.FKM(ball, 100), Slow(ball, 100)], 100, seed=1)
+    unsaved(tmp_path, learner, "the learner .*Slow")
+    dikin.register(Slow)
+    saved(tmp_path, learner)
+
+
+def test_a_class_with_the_name_of_another_is_not_saved_as_that(tmp_path: Path) -> None:
+    """By name alone the file would be loaded as the library's FKM."""
+    impostor: Any = fkm_of_another_module()
+    unsaved(tmp_path, impostor(dikin.Ball(2), 1.0, seed=1), r"the learner elsewhere\.FKM")
+
+
+def test_a_domain_of_functions_is_given_again_as_before(tmp_path: Path) -> None:
+    (domain, *_) = dikin.FromBarrier.examples()
+    dikin.FKM(domain, 100, seed=1).save(tmp_path / "a.json")
+    assert dikin.load(tmp_path / "a.json", domain).domain is domain
+
+
+def test_a_study_is_described_on_the_command_line() -> None:
+    text = (
+        '{"learner": "Slow", "domain": {"kind": "crate", "lower": [0], "upper": [2]}, "horizon": 9}'
+    )
+    with pytest.raises(errors.UnknownKindError, match="no learner is called 'slow'"):
+        learner_from_text(text)
+    dikin.register(Slow)
+    with pytest.raises(errors.StateError, match="no domain is called 'crate'"):
+        learner_from_text(text)
+    dikin.register(Crate)
+    learner = learner_from_text(text)
+    assert (type(learner), type(learner.domain)) == (Slow, Crate)
+
+
+def test_a_name_that_is_not_known_says_how_it_would_be() -> None:
+    state = Slow(dikin.Ball(2), 100, seed=1).state()
+    with pytest.raises(errors.UnknownKindError, match=r"'slow'.*registers it \(dikin.register\)"):
+        dikin.restore(state)
+
+
+# --- installed packages ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Installs a package with these entry points, and lets them be read once more."""
+    modules: list[str] = []
+
+    def install(points: dict[str, str], **sources: str) -> None:
+        for name, source in sources.items():
+            (tmp_path / f"{name}.py").write_text(textwrap.dedent(source), encoding="utf-8")
+        lines = [f"{name} = {value}" for name, value in points.items()]
+        info = tmp_path / "mine-1.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: mine\nVersion: 1.0\n")
+        (info / "entry_points.txt").write_text("\n".join(["[dikin]", *lines, ""]))
+        modules.extend(sources)
+        monkeypatch.syspath_prepend(tmp_path)
+        monkeypatch.setattr(kinds, "_unread", [kinds.GROUP])
+
+    yield install
+    for name in modules:
+        sys.modules.pop(name, None)
+
+
+SWIFT = """
+    import dikin
+
+    class Swift(dikin.FKM):
+        '''A learner of an installed package.'''
+"""
+TUB = """
+    import dikin
+    from dikin import registry
+
+    @dikin.register
+    class Tub(dikin.Box):
+        '''A domain of an installed package.'''
+
+    assert "ball" in registry.domains()  # looked for while entry points are being read
+"""
+
+
+def test_entry_points_name_a_class_or_a_module(installed: Any, tmp_path: Path) -> None:
+    installed({"a": "swift_file:Swift", "b": "tub_file"}, swift_file=SWIFT, tub_file=TUB)
+    assert "swift" not in LEARNERS.classes
+    assert "swift_file" not in sys.modules  # not before a name is looked for
+    assert registry.learners()["swift"] is sys.modules["swift_file"].Swift
+    assert registry.domains()["tub"] is sys.modules["tub_file"].Tub
+
+
+def test_entry_points_are_read_to_save_and_to_load(installed: Any, tmp_path: Path) -> None:
+    installed({"a": "swift_file:Swift"}, swift_file=SWIFT)
+    learner = import_module("swift_file").Swift(dikin.Ball(2), 100, seed=1)
+    learner.save(tmp_path / "a.json")
+    del LEARNERS.classes["swift"]
+    kinds._unread.append(kinds.GROUP)
+    assert type(dikin.load(tmp_path / "a.json")) is type(learner)
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("not_there:Swift", "ModuleNotFoundError: No module named 'not_there'"),
+        ("broken_file", "ZeroDivisionError"),
+        ("swift_file:Other", "AttributeError"),
+        ("swift_file:dikin.FKM.examples", "ParameterError: register needs a class"),
+        ("taken_file:FKM", "ParameterError: the learner .*has the name 'fkm' already"),
+    ],
+)
+def test_a_broken_entry_point_is_left_out_alone(installed: Any, value: str, said: str) -> None:
+    taken = SWIFT.replace("Swift", "FKM")
+    installed(
+        {"a": value, "b": "swift_file:Swift"},
+        **{"broken_file": "1 / 0", "swift_file": SWIFT, "taken_file": taken},
+    )
+    with pytest.warns(errors.EntryPointWarning, match=rf"entry point a = {value}.*{said}") as told:
+        found = registry.learners()
+    assert found["swift"].__module__ == "swift_file"
+    assert found["fkm"] is dikin.FKM
+    assert registry.learners() == found
+    assert len(told) == 1
+
+
+SCRIPT = """
+    import dikin
+    from dikin.cli import main
+
+    @dikin.register
+    class Local(dikin.FKM):
+        def machine(self):
+            return None
+
+    if __name__ == "__main__":
+        main()
+"""
+
+
+def test_compare_plays_own_learners_in_its_workers(installed: Any, tmp_path: Path) -> None:
+    """One of an installed package, and one of the script that runs, which no worker can import.
+
+    Without a compiled loop, as compiling is not what is tested.
+    """
+    slow = SWIFT + "\n        machine = lambda self: None\n"
+    installed({"a": "swift_file:Swift"}, swift_file=slow, script=SCRIPT)
+    words = "--learner swift --learner local --scenario zero --rounds 20 --seeds 2 --workers 2"
+    options = [*words.split(), "--out", str(tmp_path / "out")]
+    done = subprocess.run(
+        [sys.executable, str(tmp_path / "script.py"), "compare", *options],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), SRC])},
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    played = {cell.learner: len(cell.regrets) for cell in matrix.read(tmp_path / "out").cells}
+    assert played == {"Swift": 2, "Local": 2}
+
+
+def test_compare_refuses_a_learner_with_the_name_of_its_own_baseline() -> None:
+    dikin.register(type("FixedPoint", (dikin.FKM,), {"__module__": "elsewhere"}))
+    with pytest.raises(errors.ParameterError, match=r"elsewhere\.FixedPoint has the same name"):
+        find_competitors([], external=False)
+
+
+def test_a_changed_learner_plays_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The library's own source has a stamp of its own; a class without a file is always new."""
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "changing.py").write_text(textwrap.dedent(SWIFT))
+    cls = import_module("changing").Swift
+    first = own_source(cls)
+    assert own_source(cls) == first
+    (tmp_path / "changing.py").write_text(textwrap.dedent(SWIFT) + "\n# changed\n")
+    assert own_source(cls) != first
+    del sys.modules["changing"]
+    assert own_source(cls) != own_source(cls)
+    assert own_source(dikin.FKM) == ""
+
+
+# --- the checks -----------------------------------------------------------------------------------
+
+
+class Boastful(dikin.Linear):
+    """Declares half of its slope, in the last example only."""
+
+    @classmethod
+    def examples(cls, domain: dikin.Domain, seed: int) -> Iterator[Any]:
+        yield dikin.Linear(domain, seed=seed)
+        last = cls(domain, seed=seed)
+        last.lipschitz /= 4
+        yield last
+
+
+class Unlimited(dikin.Linear):
+    """Declares no slope."""
+
+    def __init__(self, *args: Any, **rest: Any) -> None:
+        super().__init__(*args, **rest)
+        self.lipschitz = float("nan")
+
+
+class Bare(dikin.Linear):
+    @classmethod
+    def examples(cls, domain: dikin.Domain, seed: int) -> Iterator[Any]:
+        return iter(())
+
+
+def test_check_environment_runs_every_law_on_every_example() -> None:
+    held = dikin.check_environment(Slope, CRATE)  # needs not be registered
+    laws = import_module("dikin.checks.environment")
+    assert held == [name for name in vars(laws) if name.startswith("check_")]
+    assert dikin.check_environment(lambda d, seed: Slope(d, 2.0, seed=seed), CRATE) == held
+    assert dikin.check_environment(Unlimited, dikin.Ball(2)) == held
+    with pytest.raises(errors.CheckFailedError, match=r"Boastful.*the loss changes by"):
+        dikin.check_environment(Boastful, dikin.Ball(2))
+
+
+@pytest.mark.parametrize(
+    ("thing", "domain", "said"),
+    [
+        (dikin.FKM, dikin.Ball(2), "needs an environment such as Ridge, got <class .*FKM"),
+        (3, dikin.Ball(2), "needs an environment such as Ridge, or a function .*got 3"),
+        (lambda d, seed: d, dikin.Ball(2), "or a function of a domain and a seed; got <function"),
+        (dikin.Linear, 2, r"need a domain such as Ball\(2\) to play on, got 2"),
+        (Bare, dikin.Ball(2), "Bare.examples gives none on Ball"),
+    ],
+)
+def test_check_environment_refuses_what_is_none(thing: Any, domain: Any, said: str) -> None:
+    with pytest.raises(errors.ParameterError, match=said):
+        dikin.check_environment(thing, domain)
+
+
+# --- names ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("folder", registry.FOLDERS)
+def test_every_class_can_be_imported_from_its_folder(folder: str) -> None:
+    package, known = import_module(f"dikin.{folder}"), registry.FOLDERS[folder]
+    names = {cls.__name__: cls for cls in known.classes.values()}
+    assert package.__all__ == sorted(names)
+    for name, cls in names.items():
+        assert getattr(package, name) is cls is getattr(dikin, name)
+    assert {info.name for info in pkgutil.iter_modules(package.__path__)} <= set(dir(package))
+
+
+def test_dir_shows_every_public_name() -> None:
+    """In a fresh process, where nothing has been used yet."""
+    code = (
+        "import dikin; d = dir(dikin); assert {*dikin.__all__} <= {*d}, {*dikin.__all__} - {*d}; "
+        "assert {'Study', 'register', 'check_environment', 'Box', '__version__'} <= {*d}; "
+        "import sys; assert not {'sqlalchemy', 'importlib.metadata'} & {*sys.modules}; "
+        "from dikin.domains import Box; from dikin.learners import FKM; "
+        "from dikin.environments import Ridge; assert Ridge(Box([0], [1]), 1.0).domain.dim == 1"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
