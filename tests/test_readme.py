@@ -34,7 +34,7 @@ def test_the_five_lines_do_what_they_say(
     assert float(forecast) == pytest.approx(300, abs=0.1)
     assert 0 < float(certificate) < 1e4
     assert (tmp_path / "tuner.json").exists()
-    assert scope["learner"].rounds == 1000
+    assert scope["learner"].rounds == 2000
 
 
 def test_every_page_and_picture_that_is_named_exists() -> None:
