@@ -72,8 +72,9 @@ def _grouped(matrix: Matrix, table: Table) -> str:
 
 
 def recommended(matrix: Matrix, scenario: str) -> list[Cell]:
-    """The best of those whose assumptions hold, and those not distinguished from it."""
-    return matrix.level(matrix.sound(scenario))
+    """The best of those whose assumptions hold, and those near it and not distinguished from it."""
+    first, *rest = matrix.level(matrix.sound(scenario))
+    return [first, *(cell for cell in rest if cell.mean - first.mean <= abs(first.mean))]
 
 
 def _short(matrix: Matrix, scenarios: list[str]) -> str:
