@@ -106,7 +106,7 @@ class External(Learner):
     def _unknown(self, *_: Any, **__: Any) -> Any:
         raise NotSavableError(f"the state of {type(self).__name__} is another package's own")
 
-    state = _numbers = _set_numbers = _memo_state = _memo_from = _unknown
+    save = state = _numbers = _set_numbers = _memo_state = _memo_from = _unknown
 
 
 class CMA(External):
