@@ -17,7 +17,6 @@ list of a learner that is asked and told, and compiled on the array of the fast 
 from __future__ import annotations
 
 from collections.abc import MutableSequence, Sequence
-from math import isnan
 from typing import Any
 
 from dikin.kernel import compiled
@@ -32,6 +31,9 @@ OWN = WEIGHTS + 3
 MIXTURE = 8
 """Where the forecast of the next round is kept, the user's number apart."""
 SIZE = 9
+
+NONE = 1e300
+"""Stands for a number that the user did not give; larger than any loss."""
 
 LONG = 64.0
 """Rounds that the mean remembers."""
@@ -58,9 +60,9 @@ def begin(n: Numbers, value: float) -> None:
 
 @compiled
 def forecast(n: Numbers, own: float) -> float:
-    """The forecast of the next loss, with the user's own number or NaN."""
+    """The forecast of the next loss, with the user's own number or NONE."""
     mixed: float = n[MIXTURE]
-    if isnan(own):
+    if own == NONE:
         return mixed
     weight: float = n[OWN]  # all weights add up to one
     return (1.0 - weight) * mixed + weight * own
@@ -85,7 +87,7 @@ def learn(
     """
     last, trend, mean = value - seen[LAST], value - seen[LEVEL], value - seen[MEAN]
     last, trend, mean = last * last, trend * trend, mean * mean
-    mine = 0.0 if isnan(own) else (value - own) * (value - own)
+    mine = 0.0 if own == NONE else (value - own) * (value - own)
     most = level * level
     most = last if last > most else most
     most = trend if trend > most else most
@@ -98,7 +100,7 @@ def learn(
         # Only ratios count: all weights as if the mean's had stayed.
         a, b = a * near_one(fall * (last - mean)), b * near_one(fall * (trend - mean))
         after = a + b + c
-        if not isnan(own):
+        if own != NONE:
             before += d
             after += d * near_one(fall * (mine - mean))
         # Who slept keeps its weight, those awake share what they had; then a little for everyone.

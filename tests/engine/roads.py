@@ -10,15 +10,15 @@ from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
+from dikin.learners.player import Scratch
 
 import dikin
 from dikin import registry
-from dikin.domains.base import ClosedGeometry, Domain
+from dikin.domains.base import Domain
 from dikin.engine import loop
 from dikin.engine.play import compiles
 from dikin.environments.base import Environment
 from dikin.errors import DikinError
-from dikin.learners.player import Scratch
 
 
 class Game(NamedTuple):
@@ -66,7 +66,7 @@ class Game(NamedTuple):
 def closed_domains() -> list[Domain]:
     """Every example of a domain whose geometry has a kernel."""
     found = [domain for cls in registry.domains().values() for domain in cls.examples()]
-    return [d for d in found if isinstance(d.geometry(d.radius), ClosedGeometry)]
+    return [d for d in found if d.geometry(d.radius).compilable]
 
 
 def games() -> Iterator[Game]:

@@ -1,4 +1,4 @@
-"""The laws of learners that run on the one FTRL machine: how they explore, estimate and account.
+"""The laws of learners that follow the regularised leader: how they explore, estimate, account.
 
 Here the laws look inside: the estimate of a gradient is not to be seen from without.
 """
@@ -12,12 +12,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dikin.checks.geometry import Direction
 from dikin.checks.learner import loss_at, name, play
 from dikin.checks.probing import EPS, fail
 from dikin.domains.base import Array
 from dikin.errors import CertificateVoidWarning
-from dikin.learners.barrier_ftrl import Asked, BarrierFTRL, Schedule
+from dikin.learners.barrier_ftrl import RATE, TOTAL, BarrierFTRL, Schedule
 from dikin.learners.base import Query
+from dikin.learners.kernel_learner import LearnerState
 
 Make = Callable[[int], BarrierFTRL]
 
@@ -35,13 +37,14 @@ class Stand(NamedTuple):
 
     def chart(self, u: Array) -> Array:
         """A working vector in the chart."""
-        return self.learner.domain.inward(self.learner.geometry.outward(u))
+        domain = self.learner.domain
+        return domain.inward(self.learner.geometry.outward(u).reshape(domain.point_shape))
 
     def sphere(self, noise: Array) -> Array:
         """H^(1/2) z for the step z that noise leads to: linear, and standard normal, in it."""
-        geometry, place = self.learner.geometry, self.learner._place
-        frame = geometry.frame(place, self.learner._schedule.kappa, _shift(self.learner))
-        step = frame.aim(noise).point(1.0) - geometry.vector(place)
+        learner, state = self.learner, self.learner._state
+        seen = _seen(learner, state, noise)
+        step = seen.point(1.0) - learner.geometry.vector(state.iterate)
         return np.asarray(self.chart(step) @ self.root)
 
 
@@ -51,15 +54,24 @@ def stand(make: Make, seed: int) -> Stand:
     for _ in play(learner, 20, "driving"):
         pass
     domain, geometry, radius = learner.domain, learner.geometry, learner.units.radius
-    v = radius * domain.inward(geometry.outward(geometry.vector(learner._place)))
-    bend = learner._schedule.kappa * radius**2 * domain.hessian(v)
-    root = np.asarray(np.linalg.cholesky(bend + _shift(learner) * np.eye(domain.dim)))
+    y = geometry.vector(learner._state.iterate)
+    v = radius * domain.inward(geometry.outward(y).reshape(domain.point_shape))
+    hessian = learner._schedule.kappa * radius**2 * domain.hessian(v)
+    shift = _shift(learner._schedule, learner._state)
+    root = np.asarray(np.linalg.cholesky(hessian + shift * np.eye(domain.dim)))
     far = float(np.abs(domain.center).max()) / radius
     return Stand(learner, root, EPS * (1 + far) * float(np.abs(root).sum()))
 
 
-def _shift(learner: BarrierFTRL) -> float:
-    return learner._rate * (learner._total + learner._schedule.assumed)
+def _shift(schedule: Schedule, state: LearnerState) -> float:
+    return float(state.numbers[RATE] * (state.numbers[TOTAL] + schedule.assumed))
+
+
+def _seen(learner: BarrierFTRL, state: LearnerState, noise: Array) -> Direction:
+    """The direction that a learner explores from a state."""
+    schedule = learner._schedule
+    shift = _shift(schedule, state)
+    return Direction(learner.geometry, state.iterate, schedule.kappa, shift, noise)
 
 
 def _heeded(learner: BarrierFTRL) -> float:
@@ -112,14 +124,14 @@ def check_estimate_is_unbiased_for_linear_losses(make: Make, seed: int) -> None:
     a = np.linspace(1, 2, d) / np.linalg.norm(np.linspace(1, 2, d))
     sphere = np.array([here.sphere(e) for e in np.eye(learner.geometry.size)])
     before, total = dict(vars(learner)), np.zeros(d)
-    schedule, y = learner._schedule, learner.geometry.vector(learner._place)
+    schedule, y = learner._schedule, learner.geometry.vector(learner._state.iterate)
     sigma = schedule.trust * learner.units.curvature(_heeded(learner)) + schedule.assumed
     for noise in (*sphere.T, *-sphere.T):
         change: dict[str, Any] = {"_noise": Given(noise)}
         vars(learner).update(change)
         position = float(np.clip(a @ here.sphere(noise), -1, 1))
         learner.tell(learner.ask(), loss_at(learner, position), _heeded(learner))
-        added = learner._linear - before["_linear"] + sigma * y
+        added = learner._state.linear - before["_state"].linear + sigma * y
         total += np.linalg.solve(here.root, here.chart(added)) * learner._schedule.reach
         vars(learner).update(before)
     off = float(np.abs(total / (2 * d) - a).max())
@@ -131,7 +143,7 @@ class Learnt(NamedTuple):
     """l(x) = g.x + (sigma + lambda)/2 |x - y|^2 of an answer, y the centre of its query."""
 
     y: Array
-    recoil: Array
+    update: Array
     """g - (sigma + lambda) y."""
     sigma: float
     lam: float
@@ -140,9 +152,9 @@ class Learnt(NamedTuple):
 
     def __call__(self, x: Array) -> float:
         """l(x)."""
-        bend, away = self.sigma + self.lam, x - self.y
-        slope = self.recoil + bend * self.y
-        return float(slope @ x) + bend / 2 * float(away @ away)
+        added, away = self.sigma + self.lam, x - self.y
+        g = self.update + added * self.y
+        return float(g @ x) + added / 2 * float(away @ away)
 
 
 def check_certificate_adds_up_with_late_answers(make: Make, seed: int) -> None:
@@ -166,14 +178,14 @@ def check_certificate_adds_up_with_late_answers(make: Make, seed: int) -> None:
 
 def _learnt(learner: BarrierFTRL, query: Query, loss: float) -> Learnt:
     """Tell an answer and see what was learnt from it."""
-    asked: Asked = learner._open[query.id][1]
-    linear, total, schedule = learner._linear, learner._total, learner._schedule
+    memo, before, schedule = learner._open[query.id][1], learner._state, learner._schedule
     learner.tell(query, loss, _heeded(learner))
+    after = learner._state
     sigma = schedule.trust * learner.units.curvature(_heeded(learner)) + schedule.assumed
-    lam = learner._total - total - sigma
-    trace = learner.geometry.frame(asked.place, schedule.kappa, asked.shift).trace
-    y = learner.geometry.vector(asked.place)
-    return Learnt(y, learner._linear - linear, sigma, lam, schedule.reach**2 * trace)
+    lam = after.numbers[TOTAL] - before.numbers[TOTAL] - sigma
+    trace = _seen(learner, memo.state, memo.noise).trace
+    y = learner.geometry.vector(memo.state.iterate)
+    return Learnt(y, after.linear - before.linear, sigma, lam, schedule.reach**2 * trace)
 
 
 def _paid(schedule: Schedule, learnt: Learnt) -> float:
@@ -184,8 +196,11 @@ def _paid(schedule: Schedule, learnt: Learnt) -> float:
 def _certificate(learner: BarrierFTRL, rounds: list[Learnt]) -> tuple[float, float]:
     """The certificate, and the sum of the sizes of its terms."""
     domain, geometry, schedule = learner.domain, learner.geometry, learner._schedule
-    y, stiff = geometry.vector(learner._place), schedule.kappa / learner._rate
-    v = learner.units.radius * domain.inward(geometry.outward(y))
+    y, stiff = (
+        geometry.vector(learner._state.iterate),
+        schedule.kappa / learner._state.numbers[RATE],
+    )
+    v = learner.units.radius * domain.inward(geometry.outward(y).reshape(domain.point_shape))
     fall = 2 / (1 + domain.symmetry)
     price = schedule.kappa * domain.nu / schedule.typical(len(rounds))
     share = min(1.0, price / (fall * len(rounds)))

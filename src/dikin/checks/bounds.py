@@ -84,7 +84,7 @@ def _farthest(domain: Domain, direction: Array) -> float:
     """
     dense = DenseGeometry(domain, domain.radius)
     length = float(np.linalg.norm(direction))
-    place = dense.start()
+    iterate = dense.start()
     for weight in np.geomspace(1.0, 1e-7 / domain.nu, 16).tolist():
-        place = dense.solve(-direction / length, 0.0, weight, place)
-    return domain.radius * float(direction @ dense.vector(place))
+        dense.solve(-direction / length, 0.0, weight, iterate)
+    return domain.radius * float(direction @ dense.vector(iterate))

@@ -1,4 +1,4 @@
-"""The laws of a domain's working form: the update, the exploration, and what is remembered.
+"""The laws of a domain's working form: the update and the exploration.
 
 The oracles of the domain, which have laws of their own, are the judge: whatever closed form a
 geometry uses, its answers are carried into the chart and compared there. With u in the set of
@@ -7,16 +7,14 @@ scale r, v = r u is the chart vector and r^2 Hessian(psi)(v) the Hessian in u.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from math import sqrt
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from dikin import storage
 from dikin.checks.probing import EPS, Spot, boundary, fail, finite_inside, skew
-from dikin.domains.base import Aim, Array, Domain, Frame, Geometry, Place
+from dikin.domains.base import Array, Domain, Geometry
 from dikin.domains.dense import DenseGeometry
 from dikin.streams import Generator
 
@@ -33,11 +31,12 @@ class Form(NamedTuple):
 
     def chart(self, u: Array) -> Array:
         """The chart vector, in the scale of u, of a working vector."""
-        return self.domain.inward(self.geometry.outward(u))
+        flat = self.geometry.outward(u)
+        return self.domain.inward(flat.reshape(self.domain.point_shape))
 
-    def spot(self, place: Place) -> Spot:
-        """The spot of a place."""
-        return Spot(self.domain, self.scale * self.chart(self.geometry.vector(place)))
+    def spot(self, iterate: Array) -> Spot:
+        """The spot of an iterate."""
+        return Spot(self.domain, self.scale * self.chart(self.geometry.vector(iterate)))
 
     def matrix(self, at: Spot, kappa: float, shift: float) -> Array:
         """H = kappa Hessian(psi) + shift I, by the oracle."""
@@ -45,7 +44,7 @@ class Form(NamedTuple):
 
 
 class Update(NamedTuple):
-    """What `solve` is given, but for the place to start from."""
+    """What `solve` is given, but for the iterate to start from."""
 
     linear: Array
     quadratic: float
@@ -56,7 +55,7 @@ class Landing(NamedTuple):
     """Where an update landed, by the geometry and in the chart."""
 
     update: Update
-    place: Place
+    iterate: Array
     at: Spot
     fresh: bool
     """Whether it started from the centre, and not from the landing before."""
@@ -71,7 +70,7 @@ def forms(domain: Domain) -> Iterator[Form]:
 def landings(form: Form, rng: Generator) -> Iterator[Landing]:
     """Paths of updates with pulls and weights from 1e-3 to 1e8, then jumps to and fro.
 
-    On a path every weight starts from the place of the last one, which is near, as `solve` may
+    On a path every weight starts from the iterate of the last one, which is near, as `solve` may
     expect. It ends where rounding has eaten half of a slack's digits: the oracles cannot judge from
     there on.
     """
@@ -93,36 +92,57 @@ def landings(form: Form, rng: Generator) -> Iterator[Landing]:
 
 
 def _follow(form: Form, updates: list[Update]) -> Iterator[Landing]:
-    place = form.geometry.start()
+    iterate = form.geometry.start()
     for i, update in enumerate(updates):
-        place = form.geometry.solve(*update, place)
-        yield Landing(update, place, form.spot(place), i == 0)
+        iterate = form.geometry.solved(*update, iterate)
+        yield Landing(update, iterate, form.spot(iterate), i == 0)
 
 
-def places(form: Form, rng: Generator) -> Iterator[Place]:
-    """The start, and places at moderate depth in several directions."""
-    place = form.geometry.start()
-    yield place
+def iterates(form: Form, rng: Generator) -> Iterator[Array]:
+    """The start, and iterates at moderate depth in several directions."""
+    iterate = form.geometry.start()
+    yield iterate
     for pull in (1.0, 20.0, 20.0):
         linear = pull * rng.standard_normal(form.geometry.size)
-        place = form.geometry.solve(linear, 0.5, 1.0, place)
-        yield place
+        iterate = form.geometry.solved(linear, 0.5, 1.0, iterate)
+        yield iterate
+
+
+class Direction:
+    """A direction that a geometry explores from an iterate."""
+
+    def __init__(
+        self, geometry: Geometry, iterate: Array, kappa: float, shift: float, noise: Array
+    ) -> None:
+        self.geometry, self.iterate = geometry, iterate
+        self.array = np.empty(geometry.direction_size)
+        self.square, self.trace = geometry.explore(iterate, kappa, shift, noise, self.array)
+
+    def point(self, scale: float) -> Array:
+        """Y + scale H^(-1/2) s."""
+        u = np.empty(self.geometry.size)
+        self.geometry.point(self.iterate, self.array, scale, u)
+        return u
+
+    def linear_update(self, scale: float, damping: float) -> tuple[Array, float, float]:
+        """G - damping y with g = scale H^(1/2) s, and the products g.y and |y|^2."""
+        linear = np.zeros(self.geometry.size)
+        products = self.geometry.linear_update(self.iterate, self.array, scale, damping, linear)
+        return linear, *products
 
 
 # --- the update --------------------------------------------------------------------------------
 
 
 def check_geometry_starts_at_the_center(domain: Domain, rng: Generator) -> None:
-    """The working form has the domain's dimension and nu, keeps lengths, and starts at zero."""
+    """The working form keeps lengths, and starts at zero."""
     for form in forms(domain):
         geometry = form.geometry
-        if (geometry.dim, geometry.nu) != (domain.dim, domain.nu):
-            fail(domain, f"the geometry has d = {geometry.dim} and nu = {geometry.nu}")
         start = float(np.abs(geometry.vector(geometry.start())).max())
         if start != 0.0:
             fail(domain, f"the geometry starts {start:.3g} from the centre")
-        for place in places(form, rng):
-            u = geometry.vector(place)
+        for iterate in iterates(form, rng):
+            u = geometry.vector(iterate)
             inner, outer = float(np.linalg.norm(u)), float(np.linalg.norm(geometry.outward(u)))
             if not abs(inner - outer) <= 1e-12 * (1 + inner):
                 fail(domain, f"outward turns a working vector of length {inner} into {outer}")
@@ -135,8 +155,8 @@ def check_inward_is_the_way_back(domain: Domain, rng: Generator) -> None:
     """
     for form in forms(domain):
         geometry = form.geometry
-        for place in places(form, rng):
-            u = geometry.vector(place)
+        for iterate in iterates(form, rng):
+            u = geometry.vector(iterate)
             back = float(np.abs(geometry.inward(geometry.outward(u)) - u).max())
             if not back <= 1e-12 * (1 + float(np.abs(u).max())):
                 fail(domain, f"inward of outward is {back:.3g} away from where it began")
@@ -163,11 +183,11 @@ def _decrement(form: Form, at: Spot, update: Update) -> float:
     linear, quadratic, weight = update
     slope = form.chart(linear) + quadratic / form.scale * at.v
     slope = slope + weight * form.scale * form.domain.gradient(at.v)
-    bend = form.matrix(at, weight, quadratic)
-    return sqrt(max(float(slope @ np.linalg.solve(bend, slope)) / weight, 0.0))
+    hessian = form.matrix(at, weight, quadratic)
+    return sqrt(max(float(slope @ np.linalg.solve(hessian, slope)) / weight, 0.0))
 
 
-def check_barrier_of_a_place_is_the_oracle(domain: Domain, rng: Generator) -> None:
+def check_barrier_of_an_iterate_is_the_oracle(domain: Domain, rng: Generator) -> None:
     """`barrier` is psi - psi(0), at weights from 1e-3 to 1e8.
 
     A point known to r in the local norm has its psi to sqrt(nu) r, as psi changes no faster.
@@ -177,8 +197,8 @@ def check_barrier_of_a_place_is_the_oracle(domain: Domain, rng: Generator) -> No
         start = form.geometry.barrier(form.geometry.start())
         if not abs(start) <= DIGITS:
             fail(domain, f"the barrier of the start is {start:.3g}")
-        for _, place, at, _ in landings(form, rng):
-            ours, oracle = form.geometry.barrier(place), domain.barrier(at.v)
+        for _, iterate, at, _ in landings(form, rng):
+            ours, oracle = form.geometry.barrier(iterate), domain.barrier(at.v)
             blurred = 1000 * sqrt(domain.nu) * at.rounding
             if (
                 not abs(ours - (oracle - least))
@@ -195,13 +215,13 @@ def check_project_finds_the_nearest_point(domain: Domain, rng: Generator) -> Non
     """
     ends = list(boundary(domain, rng, 12))
     for form in forms(domain):
-        place = form.geometry.start()
-        frame = form.geometry.frame(place, 0.0, 1.0)
+        iterate = form.geometry.start()
         for length in (0.01, 0.3, 1.0, 3.0, 10.0):
-            aim = frame.aim(rng.standard_normal(form.geometry.size))
-            w = aim.point(length * domain.radius / form.scale / sqrt(aim.square))
-            place = form.geometry.project(-w, place)
-            p = form.chart(form.geometry.vector(place))
+            noise = rng.standard_normal(form.geometry.size)
+            seen = Direction(form.geometry, form.geometry.start(), 0.0, 1.0, noise)
+            w = seen.point(length * domain.radius / form.scale / sqrt(seen.square))
+            iterate = form.geometry.projected(-w, iterate)
+            p = form.chart(form.geometry.vector(iterate))
             most = max(float((form.chart(w) - p) @ (v / form.scale - p)) for v in ends)
             if not most <= 1.01e-10 * domain.nu + 1e-12 * (domain.radius / form.scale) ** 2:
                 fail(domain, f"a vector of length {length} has a nearer point, by {most:.3g}")
@@ -214,16 +234,17 @@ def check_geometry_agrees_with_the_oracles(domain: Domain, rng: Generator) -> No
     for form in forms(domain):
         dense = DenseGeometry(domain, form.scale)
         there = dense.start()
-        for update, place, at, fresh in landings(form, rng):
+        for update, iterate, at, fresh in landings(form, rng):
             near = dense.start() if fresh else there
-            there = dense.solve(form.chart(update.linear), *update[1:], near)
+            there = dense.solved(form.chart(update.linear), *update[1:], near)
             off = at.length(at.v - form.scale * dense.vector(there))
             if not off <= DIGITS + 1000 * at.rounding:
                 fail(domain, f"solve and the dense solve are {off:.3g} apart, {update}")
-            ours = form.geometry.frame(place, 2.0, 0.5).trace
-            theirs = dense.frame(there, 2.0, 0.5).trace
+            noise = np.ones(form.geometry.size)
+            ours = Direction(form.geometry, iterate, 2.0, 0.5, noise).trace
+            theirs = Direction(dense, there, 2.0, 0.5, np.ones(dense.size)).trace
             if not abs(ours - theirs) <= _slack(at, form.matrix(at, 2.0, 0.5)) * theirs:
-                fail(domain, f"the frame's trace is {ours:.12g}, the dense one {theirs:.12g}")
+                fail(domain, f"the trace is {ours:.12g}, the dense one {theirs:.12g}")
 
 
 def _slack(at: Spot, H: Array) -> float:
@@ -235,70 +256,96 @@ def _slack(at: Spot, H: Array) -> float:
 
 
 class View(NamedTuple):
-    """A frame of a form, with the H that it should have by the oracles, and the slack of both."""
+    """What is seen from an iterate, with the H of the oracles there, and the slack of both."""
 
     form: Form
-    frame: Frame
-    y: Array
+    iterate: Array
+    kappa: float
+    shift: float
     H: Array
     slack: float
 
-    def aims(self, rng: Generator, count: int) -> Iterator[Aim]:
-        """Aims at noise."""
-        for noise in rng.standard_normal((count, self.form.geometry.size)):
-            yield self.frame.aim(noise)
+    @property
+    def y(self) -> Array:
+        """The working vector of the iterate."""
+        return self.form.geometry.vector(self.iterate)
 
-    def step(self, aim: Aim) -> Array:
-        """The step from y of an aim to the ellipsoid's surface, in the chart."""
-        return self.form.chart(aim.point(1 / sqrt(aim.square)) - self.y)
+    def directions(self, rng: Generator, count: int) -> Iterator[Direction]:
+        """Directions from noise."""
+        for noise in rng.standard_normal((count, self.form.geometry.size)):
+            yield Direction(self.form.geometry, self.iterate, self.kappa, self.shift, noise)
+
+    def step(self, seen: Direction) -> Array:
+        """The step from y along a direction to the ellipsoid's surface, in the chart."""
+        return self.form.chart(seen.point(1 / sqrt(seen.square)) - self.y)
 
 
 def views(domain: Domain, rng: Generator) -> Iterator[View]:
-    """Frames at several places, with and without the isotropic part."""
+    """Views from several iterates, with and without the isotropic part."""
     for form in forms(domain):
-        for place in places(form, rng):
-            at = form.spot(place)
+        for iterate in iterates(form, rng):
+            at = form.spot(iterate)
             for kappa, shift in ((1.0, 1e-3), (400.0, 0.5), (1.0, 1e3)):
-                frame = form.geometry.frame(place, kappa, shift)
                 H = form.matrix(at, kappa, shift)
-                yield View(form, frame, form.geometry.vector(place), H, _slack(at, H))
+                yield View(form, iterate, kappa, shift, H, _slack(at, H))
 
 
-def check_aim_lies_on_the_ellipsoid(domain: Domain, rng: Generator) -> None:
+def check_point_lies_on_the_ellipsoid(domain: Domain, rng: Generator) -> None:
     """The step z to `point(1/|s|)` has z'Hz = 1, in the set's plane; and y is in the middle."""
     for view in views(domain, rng):
-        for aim in view.aims(rng, 3):
-            z = view.step(aim)
+        for seen in view.directions(rng, 3):
+            z = view.step(seen)
             square = float(z @ view.H @ z)
             if not abs(square - 1) <= view.slack:
                 fail(domain, f"z'Hz is {square:.9g}, wanted 1")
-            middle = float(np.abs(aim.point(0.0) - view.y).max())
+            middle = float(np.abs(seen.point(0.0) - view.y).max())
             if not middle <= 1e-12:
                 fail(domain, f"point(0) is {middle:.3g} away from y")
 
 
-def check_recoil_is_the_hessian_times_the_step(domain: Domain, rng: Generator) -> None:
-    """recoil(scale, damping) = scale H^(1/2) s - damping y, that is H z|s| scale - damping y."""
+def check_linear_update_is_the_hessian_times_the_step(domain: Domain, rng: Generator) -> None:
+    """It adds g - damping y for g = scale H^(1/2) s = scale |s| H z, and tells g.y and |y|^2."""
     for view in views(domain, rng):
         y = view.form.chart(view.y)
-        for aim in view.aims(rng, 3):
+        for seen in view.directions(rng, 3):
             scale, damping = rng.uniform(-5, 5), rng.uniform(0, 5)
-            wanted = scale * sqrt(aim.square) * view.H @ view.step(aim) - damping * y
-            off = view.form.chart(aim.recoil(scale, damping)) - wanted
+            g = scale * sqrt(seen.square) * view.H @ view.step(seen)
+            linear, along, square = seen.linear_update(scale, damping)
+            off = view.form.chart(linear) - (g - damping * y)
             length = sqrt(max(float(off @ np.linalg.solve(view.H, off)), 0.0))
-            if not length <= view.slack * (abs(scale) * sqrt(aim.square) + damping):
-                fail(domain, f"the recoil is off by {length:.3g} in the local norm")
+            size = view.slack * (abs(scale) * sqrt(seen.square) + damping)
+            if not length <= size:
+                fail(domain, f"the linear update is off by {length:.3g} in the local norm")
+            local = sqrt(float(y @ view.H @ y))
+            if not abs(along - float(g @ y)) <= size * (1 + local):
+                fail(domain, f"g.y is told as {along:.12g}, wanted {float(g @ y):.12g}")
+            if not abs(square - float(y @ y)) <= DIGITS:
+                fail(domain, f"|y|^2 is told as {square:.12g}, wanted {float(y @ y):.12g}")
+
+
+def check_product_is_that_with_the_vector(domain: Domain, rng: Generator) -> None:
+    """`product` = y.vector, and `write_vector` writes a multiple of y."""
+    for form in forms(domain):
+        for iterate in iterates(form, rng):
+            u, v = form.geometry.vector(iterate), rng.standard_normal(form.geometry.size)
+            ours, wanted = form.geometry.product(iterate, v), float(u @ v)
+            if not abs(ours - wanted) <= 1e-12 * (1 + float(np.linalg.norm(v))):
+                fail(domain, f"the product is {ours:.15g}, wanted {wanted:.15g}")
+            form.geometry.write_vector(iterate, -2.5, v)
+            if not np.abs(v + 2.5 * u).max() <= 1e-12:
+                fail(domain, "write_vector writes another multiple of y")
 
 
 def check_trace_is_that_of_the_inverse(domain: Domain, rng: Generator) -> None:
-    """`trace` = tr(H^-1), taken in the set's plane."""
+    """The trace is tr(H^-1), taken in the set's plane."""
     for view in views(domain, rng):
         wanted = float(np.trace(np.linalg.inv(view.H)))
-        if not abs(view.frame.trace - wanted) <= view.slack * wanted:
-            fail(domain, f"the trace is {view.frame.trace:.12g}, tr(H^-1) {wanted:.12g}")
+        trace = next(view.directions(rng, 1)).trace
+        if not abs(trace - wanted) <= view.slack * wanted:
+            fail(domain, f"the trace is {trace:.12g}, tr(H^-1) {wanted:.12g}")
 
 
-def check_aim_is_uniform(domain: Domain, rng: Generator) -> None:
+def check_exploration_is_uniform(domain: Domain, rng: Generator) -> None:
     """E z = 0 and E zz' = H^-1/d for standard normal noise.
 
     Carried to the sphere by a root of H, entries of d zz' have a variance below 2 and those of
@@ -308,7 +355,7 @@ def check_aim_is_uniform(domain: Domain, rng: Generator) -> None:
     n, d = 1500, domain.dim
     *_, last = views(domain, rng)
     root = np.linalg.cholesky(last.H)
-    z = np.array([last.step(aim) for aim in last.aims(rng, n)]) @ root
+    z = np.array([last.step(seen) for seen in last.directions(rng, n)]) @ root
     mean = float(np.abs(z.mean(axis=0)).max()) * sqrt(d)
     if not mean <= 6 / sqrt(n):
         fail(domain, f"the mean of {n} steps is {mean:.3g} from zero, wanted {6 / sqrt(n):.3g}")
@@ -318,29 +365,3 @@ def check_aim_is_uniform(domain: Domain, rng: Generator) -> None:
             domain,
             f"d E zz' differs from the identity by {spread:.3g}, at most {6 * sqrt(2 / n):.3g}",
         )
-
-
-# --- what is remembered ------------------------------------------------------------------------
-
-
-def check_memory_recalls_every_bit(domain: Domain, rng: Generator) -> None:
-    """A place that went through `memory`, JSON and `recall` gives the same future, bit for bit."""
-    for form in forms(domain):
-        geometry = form.geometry
-        for place in places(form, rng):
-            text = json.dumps(storage.encode(geometry.memory(place)))
-            twin = geometry.recall(storage.decode(json.loads(text)))
-            linear, noise = rng.standard_normal((2, geometry.size))
-            for name, ours, theirs in zip(
-                ("vector", "trace", "aim", "next place"),
-                *(_future(geometry, p, linear, noise) for p in (place, twin)),
-                strict=True,
-            ):
-                if not np.array_equal(ours, theirs):
-                    fail(domain, f"after recall the {name} is {theirs}, before {ours}")
-
-
-def _future(geometry: Geometry, place: Place, linear: Array, noise: Array) -> tuple[Any, ...]:
-    frame = geometry.frame(place, 1.0, 0.5)
-    after = geometry.solve(linear, 1.0, 1.0, place)
-    return geometry.vector(place), frame.trace, frame.aim(noise).point(1.0), geometry.vector(after)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dikin.domains.base import Array, Domain, frozen
-from dikin.domains.dense import dikin_extent
+from dikin.domains.newton import dikin_extent
 from dikin.errors import DomainError, FlatDomainError, ShapeError
 
 

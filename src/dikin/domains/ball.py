@@ -3,28 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from math import inf, log, sqrt
+from math import inf, log, nan, sqrt
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dikin.domains.base import (
-    Array,
-    ClosedGeometry,
-    Domain,
-    Geometry,
-    Place,
-    frozen,
-    positive,
-    whole,
-)
-from dikin.domains.normal import ball_moments
+from dikin.domains.base import Array, Domain, frozen, positive, whole
+from dikin.domains.geometry import Geometry
 from dikin.domains.roots import boundary_gap
-from dikin.domains.sums import combine, dot, dots, place
+from dikin.domains.truncated_normal import ball_moments
 from dikin.errors import ShapeError
 from dikin.kernel import compiled
+from dikin.vectors import add_rows, affine, combine_rows, copy, dot, multiply, row_products
 
 
 class Ball(Domain):
@@ -82,7 +73,7 @@ class Ball(Domain):
         return 1.0
 
     def geometry(self, scale: float) -> Geometry:
-        return BallGeometry(self.dim, self.radius / scale)
+        return BallGeometry(self.dim, self.radius / scale, self.dim + 3, 2 * self.dim + 5)
 
     def arguments(self) -> dict[str, Any]:
         return {"dim": self.dim, "radius": self.radius, "center": self.center}
@@ -94,63 +85,97 @@ class Ball(Domain):
         yield cls(4, 1e-3, [1e3, 0, 0, -1.0])
 
 
-class BallGeometry(ClosedGeometry):
-    """|u| <= rho.   place = (pull, unit, r, slack): u = rho r unit pull with |unit pull| = 1.
+class BallNumbers(NamedTuple):
+    """What a ball is made of, for the compiled loop."""
 
-    `pull` is the linear term of the update itself, so that no vector is computed to describe u.
+    size: int
+    rho: float
+    iterate_size: int
+    direction_size: int
+
+
+class BallGeometry(BallNumbers, Geometry):
+    """|u| <= rho.
+
+    iterate = (unit, r, slack, pull): y = rho r unit pull with |unit pull| = 1. The pull is the
+    linear term of the update itself, so that no vector is computed to describe y.
+
+    direction = (across, along, radial, 1/across, 1/along, s, pull): H has one eigenvalue across the
+    radius and one along it; kept are the inverses of their roots. radial is the part of s along y.
+    Every vector is a combination of the last two.
     """
 
-    nu = 1.0
+    @property
+    def identity(self) -> bool:
+        return True
 
-    def __init__(self, dim: int, rho: float) -> None:
-        self.dim = self.size = dim
-        self.rho = rho
+    def start(self) -> Array:
+        iterate = np.zeros(self.iterate_size)
+        iterate[2] = 1.0
+        return iterate
 
-    def start(self) -> Place:
-        return np.zeros(self.dim), 0.0, 0.0, 1.0
-
-    def vector(self, place: Place) -> Array:
-        pull, unit, r, _ = place
-        return np.asarray(pull * (unit * self.rho * r))
-
-    def solve(self, linear: Array, quadratic: float, weight: float, near: Place) -> Place:
-        length = sqrt(linear.dot(linear))
+    def solve(self, linear: Array, quadratic: float, weight: float, iterate: Array) -> None:
+        length = sqrt(dot(linear, linear))
         if length == 0.0:
-            return self.start()
-        curved = quadratic * self.rho * self.rho
-        gap = boundary_gap(self.rho * length, curved, weight, 1.0 - near[2])
-        return linear, -1.0 / length, 1.0 - gap, gap * (2.0 - gap)
+            iterate[0], iterate[1], iterate[2] = 0.0, 0.0, 1.0
+        else:
+            curved = quadratic * self.rho * self.rho
+            gap = boundary_gap(self.rho * length, curved, weight, 1.0 - float(iterate[1]))
+            iterate[0], iterate[1], iterate[2] = -1.0 / length, 1.0 - gap, gap * (2.0 - gap)
+        copy(linear, iterate[3:])
 
-    def frame(self, place: Place, kappa: float, shift: float) -> BallFrame:
-        pull, unit, r, slack = place
-        across, along = inverse_roots(r, slack, 2.0 * kappa / (self.rho * self.rho), shift)
-        trace = (self.dim - 1) * across * across + along * along
-        return BallFrame(pull, unit, self.rho * r, across, along, trace)
+    def explore(
+        self, iterate: Array, kappa: float, shift: float, noise: Array, direction: Array
+    ) -> tuple[float, float]:
+        stiff = 2.0 * kappa / (self.rho * self.rho)
+        across, along = inverse_roots(float(iterate[1]), float(iterate[2]), stiff, shift)
+        copy(noise, direction[5 : 5 + self.size])
+        copy(iterate[3:], direction[5 + self.size :])
+        square, radial = row_products(direction[5:], noise)
+        direction[0], direction[1], direction[2] = across, along, iterate[0] * radial
+        direction[3], direction[4] = 1.0 / across, 1.0 / along
+        return square, (self.size - 1) * across * across + along * along
 
-    def normal(self, theta: Array, precision: float) -> BallFrame:
-        length = sqrt(theta.dot(theta))
-        mean, along, across = ball_moments(self.dim, self.rho, length, precision)
-        trace = (self.dim - 1) * across * across + along * along
-        unit = 1.0 / length if length > 0.0 else 0.0
-        return BallFrame(theta, unit, mean, across, along, trace)
+    def point(self, iterate: Array, direction: Array, scale: float, u: Array) -> float:
+        across = scale * float(direction[0])
+        along = direction[2] * (scale * direction[1] - across) + self.rho * iterate[1]
+        combine_rows(across, along * iterate[0], direction[5:], u)
+        return dot(u, u)
 
-    def barrier(self, place: Place) -> float:
-        return -log(place[3])
+    def linear_update(
+        self, iterate: Array, direction: Array, scale: float, damping: float, linear: Array
+    ) -> tuple[float, float]:
+        across, distance = scale * float(direction[3]), self.rho * float(iterate[1])
+        radial, steep = float(direction[2]), scale * float(direction[4])
+        along = radial * (steep - across) - damping * distance
+        add_rows(across, along * iterate[0], direction[5:], linear)
+        return steep * radial * distance, distance * distance
 
-    def outward(self, u: Array) -> Array:
-        return u
+    def write_vector(self, iterate: Array, factor: float, u: Array) -> None:
+        multiply(factor * iterate[0] * self.rho * iterate[1], iterate[3:], u)
+
+    def product(self, iterate: Array, vector: Array) -> float:
+        return float(iterate[0] * self.rho * iterate[1]) * dot(iterate[3:], vector)
+
+    def barrier(self, iterate: Array) -> float:
+        return -log(iterate[2])
+
+    def place(self, u: Array, center: Array, radius: float, x: Array) -> None:
+        affine(u, center, radius, x)
 
     def inward(self, displacement: Array) -> Array:
         return displacement
 
-    def kernel(self) -> BallKernel:
-        return BallKernel(self.dim, self.rho)
-
-    def pack(self, place: Place) -> Array:
-        return np.array(place[1:])
-
-    def unpack(self, linear: Array, state: Array) -> Place:
-        return linear, *state.tolist()
+    def truncated_normal(
+        self, theta: Array, precision: float, noise: Array, iterate: Array, direction: Array
+    ) -> float:
+        length = sqrt(theta.dot(theta))
+        mean, along, across = ball_moments(self.size, self.rho, length, precision)
+        unit = 1.0 / length if length > 0.0 else 0.0
+        iterate[:3], iterate[3:] = (unit, mean / self.rho, nan), theta
+        direction[:2], direction[3:5] = (across, along), (1.0 / across, 1.0 / along)
+        direction[2], direction[5:] = unit * theta.dot(noise), np.concatenate([noise, theta])
+        return float(noise.dot(noise))
 
 
 @compiled
@@ -158,96 +183,3 @@ def inverse_roots(r: float, slack: float, stiff: float, shift: float) -> tuple[f
     """1/sqrt of H's eigenvalues: stiff/slack + shift across the radius, and along it."""
     across = sqrt(slack / (stiff + shift * slack))
     return across, slack / sqrt(stiff * (1.0 + r * r) + shift * slack * slack)
-
-
-class BallKernel(NamedTuple):
-    """state = (unit, r, slack); work = (across, along, radial, 1/across, 1/along)."""
-
-    size: int
-    rho: float
-    states: int = 3
-    works: int = 5
-
-    def solve(self, linear: Array, quadratic: float, weight: float, state: Array) -> None:
-        length = sqrt(dot(linear, linear))
-        if length == 0.0:
-            state[0], state[1], state[2] = 0.0, 0.0, 1.0
-        else:
-            curved = quadratic * self.rho * self.rho
-            gap = boundary_gap(self.rho * length, curved, weight, 1.0 - state[1])
-            state[0], state[1], state[2] = -1.0 / length, 1.0 - gap, gap * (2.0 - gap)
-
-    def aim(
-        self, linear: Array, state: Array, kappa: float, shift: float, noise: Array, work: Array
-    ) -> tuple[float, float]:
-        stiff = 2.0 * kappa / (self.rho * self.rho)
-        across, along = inverse_roots(state[1], state[2], stiff, shift)
-        square, radial = dots(noise, linear)
-        work[0], work[1], work[2] = across, along, state[0] * radial
-        work[3], work[4] = 1.0 / across, 1.0 / along
-        return square, (self.size - 1) * across * across + along * along
-
-    def point(
-        self, linear: Array, state: Array, work: Array, noise: Array, scale: float, u: Array
-    ) -> float:
-        across = scale * work[0]
-        along = work[2] * (scale * work[1] - across) + self.rho * state[1]
-        combine(across, noise, along * state[0], linear, u)
-        return dot(u, u)
-
-    def recoil(
-        self, state: Array, work: Array, noise: Array, scale: float, damping: float, linear: Array
-    ) -> tuple[float, float]:
-        across, distance = scale * work[3], self.rho * state[1]
-        along = work[2] * (scale * work[4] - across) - damping * distance
-        along = 1.0 + along * state[0]
-        for i in range(linear.size):
-            linear[i] = across * noise[i] + along * linear[i]
-        return scale * work[4] * work[2] * distance, distance * distance
-
-    def barrier(self, linear: Array, state: Array) -> float:
-        return -log(state[2])
-
-    def outward(self, u: Array, center: Array, radius: float, x: Array) -> None:
-        place(u, center, radius, x)
-
-
-@dataclass(slots=True)
-class BallFrame:
-    """H has one eigenvalue across the radius and one along it; kept are their roots' inverses."""
-
-    pull: Array
-    unit: float
-    distance: float
-    across: float
-    along: float
-    trace: float
-
-    def aim(self, noise: Array) -> BallAim:
-        rows = np.empty((2, noise.size))
-        rows[0] = noise
-        rows[1] = self.pull
-        square, radial = rows.dot(noise).tolist()
-        return BallAim(self, rows, square, self.unit * radial)
-
-
-@dataclass(slots=True)
-class BallAim:
-    """Every vector here is a combination of two rows, the noise and the pull: one product each."""
-
-    frame: BallFrame
-    rows: Array
-    square: float
-    radial: float
-
-    def point(self, scale: float) -> Array:
-        frame, across = self.frame, scale * self.frame.across
-        along = self.radial * (scale * frame.along - across) + frame.distance
-        u: Array = np.array((across, along * frame.unit)).dot(self.rows)
-        return u
-
-    def recoil(self, scale: float, damping: float) -> Array:
-        frame, across = self.frame, scale * (1.0 / self.frame.across)
-        along = self.radial * (scale * (1.0 / frame.along) - across) - damping * frame.distance
-        pull: Array = np.array((across, along * frame.unit)).dot(self.rows)
-        return pull

@@ -5,21 +5,18 @@ barrier psi. Its oracles take a *chart vector* v, the displacement from the anal
 orthonormal basis of the set's affine hull, so that v = 0 is always the centre, R^dim is always the
 right space, and no digits are lost on a small set far from the origin.
 
-A `Geometry` is the working form of the same set, (X - center)/scale, for one learner. It does
-the three things that a round needs: `solve` the FTRL update, `frame` the exploration ellipsoid, and
-carry a vector `outward` to the user's space (and a gradient `inward`). Every domain inherits a
-dense geometry from its oracles; a domain with closed forms returns its own, which does a round in
-O(d).
+`Domain.geometry` gives the working form of the same set for one learner (`dikin.domains.geometry`).
+Every domain inherits one from its oracles, which factors a matrix in every round; a domain with
+closed forms returns its own, which does a round in O(d).
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from math import log, sqrt
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,224 +25,13 @@ from dikin.domains.arguments import frozen as frozen
 from dikin.domains.arguments import not_finite
 from dikin.domains.arguments import positive as positive
 from dikin.domains.arguments import whole as whole
+from dikin.domains.dense import DenseGeometry
 from dikin.domains.gauge import least_scale
+from dikin.domains.geometry import Geometry as Geometry
 from dikin.errors import NotSavableError, OutsideDomainError, ShapeError
 from dikin.kinds import Kinds
 
 Array = NDArray[np.float64]
-Place = tuple[Any, ...]
-"""Where the FTRL update landed: a geometry's own description of u, with what spares it work or
-digits (a slack, a multiplier). Plain numbers and arrays only, so it can be written to a file."""
-
-NOTHING = 1e-16
-"""A weight of the barrier so small that the update is the projection, to nu times as much."""
-
-
-class Frame(Protocol):
-    """A place y with the ellipsoid {z : z'Hz <= 1}, H = kappa Hessian(psi)(y) + a I, factored."""
-
-    @property
-    def trace(self) -> float:
-        """tr(H^-1); E|z|^2 = trace/d for z on the ellipsoid's surface."""
-        ...
-
-    def aim(self, noise: Array) -> Aim:
-        """Turn standard normal noise of `size` entries into a direction s of the set's plane."""
-        ...
-
-
-class Aim(Protocol):
-    """A direction s, standard normal in the set's plane, seen from a frame."""
-
-    @property
-    def square(self) -> float:
-        """|s|^2; z lies on the ellipsoid's surface for scale = 1/|s|."""
-        ...
-
-    def point(self, scale: float) -> Array:
-        """Y + scale H^(-1/2) s."""
-        ...
-
-    def recoil(self, scale: float, damping: float) -> Array:
-        """What an answer adds to the linear term: scale H^(1/2) s - damping y."""
-        ...
-
-
-@dataclass(slots=True)
-class LinearAim:
-    """The aim of a frame that has both roots of H as functions."""
-
-    frame: RootFrame
-    s: Array
-    square: float
-
-    @classmethod
-    def at(cls, frame: RootFrame, s: Array) -> LinearAim:
-        return cls(frame, s, float(s.dot(s)))
-
-    def point(self, scale: float) -> Array:
-        return self.frame.y + self.frame.spread(self.s * scale)
-
-    def recoil(self, scale: float, damping: float) -> Array:
-        return self.frame.gather(self.s * scale) - self.frame.y * damping
-
-
-class RootFrame(Protocol):
-    """A frame that applies the two roots of H."""
-
-    y: Array
-
-    def spread(self, s: Array) -> Array:
-        """H^(-1/2) s."""
-        ...
-
-    def gather(self, s: Array) -> Array:
-        """H^(1/2) s."""
-        ...
-
-
-class Kernel(Protocol):
-    """A geometry for the compiled loop: see `dikin.kernel`.
-
-    `state` holds the place (apart from what the linear term says itself), `work` what a frame and
-    an aim need, both as flat arrays.
-    """
-
-    @property
-    def size(self) -> int:
-        """Length of a working vector."""
-        ...
-
-    @property
-    def states(self) -> int:
-        """Length of the state."""
-        ...
-
-    @property
-    def works(self) -> int:
-        """Length of the work space."""
-        ...
-
-    def solve(self, linear: Array, quadratic: float, weight: float, state: Array) -> None:
-        """`Geometry.solve`, from the state and into it."""
-        ...
-
-    def aim(
-        self, linear: Array, state: Array, kappa: float, shift: float, noise: Array, work: Array
-    ) -> tuple[float, float]:
-        """`Geometry.frame` and `Frame.aim`: turns the noise into s; gives |s|^2 and tr(H^-1)."""
-        ...
-
-    def point(
-        self, linear: Array, state: Array, work: Array, noise: Array, scale: float, u: Array
-    ) -> float:
-        """`Aim.point` into u; gives |u|^2."""
-        ...
-
-    def recoil(
-        self, state: Array, work: Array, noise: Array, scale: float, damping: float, linear: Array
-    ) -> tuple[float, float]:
-        """`Aim.recoil`, added to the linear term; gives g.y and |y|^2 with g = scale H^(1/2) s."""
-        ...
-
-    def barrier(self, linear: Array, state: Array) -> float:
-        """`Geometry.barrier`."""
-        ...
-
-    def outward(self, u: Array, center: Array, radius: float, x: Array) -> None:
-        """Write the point of u into x, from its center and radius."""
-        ...
-
-
-class Geometry(ABC):
-    """The set as the algorithm sees it: centred at its analytic centre, in the paper's units."""
-
-    dim: int
-    nu: float
-    size: int
-    """Length of a working vector; larger than dim where the set lies in a plane of its space."""
-    shortest: float = 1.0
-    longest: float = 1.0
-    """The least and the largest length that `outward` gives a working vector of length one."""
-    sides: Array | None = None
-    """The lengths of the sides of a set that is a box; None for any other."""
-
-    @abstractmethod
-    def start(self) -> Place:
-        """The place of the analytic centre."""
-
-    @abstractmethod
-    def solve(self, linear: Array, quadratic: float, weight: float, near: Place) -> Place:
-        """Minimise linear.u + quadratic/2 |u|^2 + weight psi(u), starting near a known place."""
-
-    @abstractmethod
-    def project(self, linear: Array, near: Place) -> Place:
-        """The point nearest to -linear: to 1e-10 nu in |.|^2/2."""
-
-    @abstractmethod
-    def frame(self, place: Place, kappa: float, shift: float) -> Frame:
-        """Factor H = kappa Hessian(psi)(u) + shift I at a place."""
-
-    @abstractmethod
-    def outward(self, u: Array) -> Array:
-        """The linear map from working vectors to displacements in the user's coordinates.
-
-        An isometry, unless the sides of the set were made equal (`Domain.equal_sided`).
-        """
-
-    @abstractmethod
-    def inward(self, displacement: Array) -> Array:
-        """The working vector of a displacement (the nearest one, for a set in a plane).
-
-        As the adjoint of `outward` it also turns a gradient into one in working vectors.
-        """
-
-    def locate(self, displacement: Array) -> Array:
-        """The working vector that `outward` carries to a displacement."""
-        return self.inward(displacement)
-
-    def farthest(self, u: Array) -> float:
-        """At least the distance from a working vector to every other one of the set."""
-        return 1.0 + sqrt(float(u @ u))
-
-    @abstractmethod
-    def barrier(self, place: Place) -> float:
-        """psi(u) - psi(0), from the place's own slacks, which keep their digits at the boundary."""
-
-    def settled(self, place: Place) -> bool:
-        """Whether the update is known to full precision there."""
-        return True
-
-    def vector(self, place: Place) -> Array:
-        """The working vector u of a place."""
-        return np.asarray(place[0])
-
-    def memory(self, place: Place) -> Place:
-        """The part of a place worth saving."""
-        return place
-
-    def recall(self, memory: Place) -> Place:
-        """The place that `memory` was taken from."""
-        return memory
-
-
-class ClosedGeometry(Geometry):
-    """A geometry with closed forms, which also has a kernel for the compiled loop."""
-
-    def project(self, linear: Array, near: Place) -> Place:
-        return self.solve(linear, 1.0, NOTHING, near)
-
-    @abstractmethod
-    def kernel(self) -> Kernel:
-        """The same geometry for the compiled loop."""
-
-    @abstractmethod
-    def pack(self, place: Place) -> Array:
-        """A place as the kernel's state."""
-
-    @abstractmethod
-    def unpack(self, linear: Array, state: Array) -> Place:
-        """The place of a kernel's state; the linear term is the one that was solved."""
 
 
 class Domain(ABC):
@@ -319,8 +105,6 @@ class Domain(ABC):
 
     def geometry(self, scale: float) -> Geometry:
         """The working form of (X - center)/scale."""
-        from dikin.domains.dense import DenseGeometry  # SciPy only when it is needed
-
         return DenseGeometry(self, scale)
 
     def equal_sided(self, scale: float) -> Geometry:

@@ -6,27 +6,29 @@ Each interval's barrier has nu = 1 (not the 2 one gets by counting its two ends)
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from math import inf, log, sqrt
+from math import inf, log, nan, sqrt
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dikin.domains.base import (
-    Array,
-    ClosedGeometry,
-    Domain,
-    Geometry,
-    LinearAim,
-    Place,
-    frozen,
-)
-from dikin.domains.normal import interval_moments
-from dikin.domains.roots import boundary_gaps, first_gap, next_gap
-from dikin.domains.sums import dot, kick, log_sum, place, step
+from dikin.domains.base import Array, Domain, frozen
+from dikin.domains.geometry import Geometry
+from dikin.domains.roots import sure_gap
+from dikin.domains.truncated_normal import interval_moments
 from dikin.errors import EmptyDomainError, FlatDomainError, ShapeError
-from dikin.kernel import compiled, reordered
+from dikin.kernel import choose, compiled, looped
+from dikin.vectors import (
+    affine,
+    copy,
+    diagonal_point,
+    diagonal_products,
+    diagonal_update,
+    dot,
+    inverse_trace,
+    log_sum,
+    multiply,
+)
 
 
 class Box(Domain):
@@ -98,13 +100,13 @@ class Box(Domain):
         return 1.0
 
     def geometry(self, scale: float) -> Geometry:
-        return BoxGeometry(self.half / scale)
+        return box_geometry(self.half / scale, np.empty(0))
 
     def equal_sided(self, scale: float) -> Geometry:
         side = self.radius / sqrt(self.dim)  # of the cube with the same radius
         if self.half.max() == self.half.min():
             return self.geometry(scale)
-        return CubeGeometry(np.full(self.dim, side / scale), self.half / side)
+        return box_geometry(np.full(self.dim, side / scale), self.half / side)
 
     def arguments(self) -> dict[str, Any]:
         return {"lower": self.lower, "upper": self.upper}
@@ -116,172 +118,154 @@ class Box(Domain):
         yield cls([0, -1e3, 5], [1e-2, 1e3, 6])
 
 
-class BoxGeometry(ClosedGeometry):
-    """|u_i| <= h_i.   place = (u, slack): slack_i = 1 - (u_i/h_i)^2 to its last digit."""
+class BoxNumbers(NamedTuple):
+    """What a box is made of, for the compiled loop."""
 
-    def __init__(self, half: Array) -> None:
-        self.half, self.sides = half, 2.0 * half
-        self.dim = self.size = half.size
-        self.nu = float(half.size)
+    size: int
+    half: Array
+    stretch: Array
+    """What `outward` multiplies each coordinate with; empty for a box in the user's own units."""
+    iterate_size: int
+    direction_size: int
 
-    def start(self) -> Place:
-        return np.zeros(self.dim), np.ones(self.dim)
 
-    def solve(self, linear: Array, quadratic: float, weight: float, near: Place) -> Place:
-        pull = self.half * linear
-        gap = boundary_gaps(np.abs(pull), quadratic * self.half**2, weight)
-        return -np.sign(pull) * (1.0 - gap) * self.half, gap * (2.0 - gap)
+def box_geometry(half: Array, stretch: Array) -> BoxGeometry:
+    """The box |u_i| <= half_i."""
+    return BoxGeometry(half.size, half, stretch, 2 * half.size, 2 * half.size)
 
-    def frame(self, place: Place, kappa: float, shift: float) -> DiagonalFrame:
-        slack = place[1]
-        diagonal = kappa * 2 * (2 - slack) / (self.half * slack) ** 2 + shift
-        return DiagonalFrame(place[0], np.sqrt(diagonal))
 
-    def normal(self, theta: Array, precision: float) -> DiagonalFrame:
-        mean, spread = interval_moments(self.half, theta, precision)
-        return DiagonalFrame(mean, 1.0 / spread)
+class BoxGeometry(BoxNumbers, Geometry):
+    """|u_i| <= h_i.
 
-    def barrier(self, place: Place) -> float:
-        return -float(np.log(place[1]).sum())
+    iterate = (y, slack): slack_i = 1 - (y_i/h_i)^2 to its last digit.
+    direction = (the square roots of H, s).
+    """
 
-    def outward(self, u: Array) -> Array:
-        return u
+    @property
+    def shortest(self) -> float:  # type: ignore[override]
+        return float(self.stretch.min()) if self.stretch.size else 1.0
+
+    @property
+    def longest(self) -> float:  # type: ignore[override]
+        return float(self.stretch.max()) if self.stretch.size else 1.0
+
+    @property
+    def sides(self) -> Array:
+        return 2.0 * self.half
+
+    @property
+    def identity(self) -> bool:
+        return self.stretch.size == 0
+
+    def start(self) -> Array:
+        return np.repeat([0.0, 1.0], self.size)
+
+    def solve(self, linear: Array, quadratic: float, weight: float, iterate: Array) -> None:
+        box_solve(self.half, linear, quadratic, weight, iterate)
+
+    def explore(
+        self, iterate: Array, kappa: float, shift: float, noise: Array, direction: Array
+    ) -> tuple[float, float]:
+        n = self.size
+        root = direction[:n]
+        box_roots(self.half, iterate[n:], kappa, shift, root)
+        copy(noise, direction[n:])
+        return dot(noise, noise), inverse_trace(root)
+
+    def point(self, iterate: Array, direction: Array, scale: float, u: Array) -> float:
+        n = self.size
+        diagonal_point(iterate[:n], direction[n:], direction[:n], scale, u)
+        return dot(u, u)
+
+    def linear_update(
+        self, iterate: Array, direction: Array, scale: float, damping: float, linear: Array
+    ) -> tuple[float, float]:
+        n = self.size
+        y, root, s = iterate[:n], direction[:n], direction[n:]
+        along, square = diagonal_products(y, s, root)
+        diagonal_update(y, s, root, scale, damping, linear)
+        return scale * along, square
+
+    def write_vector(self, iterate: Array, factor: float, u: Array) -> None:
+        multiply(factor, iterate[: self.size], u)
+
+    def product(self, iterate: Array, vector: Array) -> float:
+        return dot(iterate[: self.size], vector)
+
+    def barrier(self, iterate: Array) -> float:
+        return -log_sum(iterate[self.size :], 1.0)
+
+    def place(self, u: Array, center: Array, radius: float, x: Array) -> None:
+        if self.stretch.size == 0:
+            affine(u, center, radius, x)
+        else:
+            stretched(u, center, radius, self.stretch, x)
 
     def inward(self, displacement: Array) -> Array:
-        return displacement
+        return self.stretch * displacement if self.stretch.size else displacement
+
+    def locate(self, displacement: Array) -> Array:
+        return displacement / self.stretch if self.stretch.size else displacement
 
     def farthest(self, u: Array) -> float:
         return float(np.linalg.norm(self.half + np.abs(u)))
 
-    def kernel(self) -> BoxKernel:
-        return BoxKernel(self.size, 2 * self.size, self.size + 2, self.half, np.empty(0))
-
-    def pack(self, place: Place) -> Array:
-        return np.concatenate(place)
-
-    def unpack(self, linear: Array, state: Array) -> Place:
-        return state[: self.size].copy(), state[self.size :].copy()
-
-
-class CubeGeometry(BoxGeometry):
-    """A box as the cube that has its radius: coordinate i is stretched by `stretch[i]`."""
-
-    def __init__(self, half: Array, stretch: Array) -> None:
-        super().__init__(half)
-        self.stretch = stretch
-        self.shortest, self.longest = float(stretch.min()), float(stretch.max())
-
-    def outward(self, u: Array) -> Array:
-        return self.stretch * u
-
-    def inward(self, displacement: Array) -> Array:
-        return self.stretch * displacement
-
-    def locate(self, displacement: Array) -> Array:
-        return displacement / self.stretch
-
-    def kernel(self) -> BoxKernel:
-        return BoxKernel(self.size, 2 * self.size, self.size + 2, self.half, self.stretch)
-
-
-class BoxKernel(NamedTuple):
-    """state = (u, slack); work = (the square roots of H, y.(root s), |y|^2)."""
-
-    size: int
-    states: int
-    works: int
-    half: Array
-    stretch: Array
-    """Empty where the sides are the user's own."""
-
-    def solve(self, linear: Array, quadratic: float, weight: float, state: Array) -> None:
-        box_solve(self.half, linear, quadratic, weight, state)
-
-    def aim(
-        self, linear: Array, state: Array, kappa: float, shift: float, noise: Array, work: Array
-    ) -> tuple[float, float]:
-        n = self.size
-        box_roots(self.half, state[n:], kappa, shift, work)
-        square, trace, work[n], work[n + 1] = diagonal_sums(state[:n], noise, work[:n])
-        return square, trace
-
-    def point(
-        self, linear: Array, state: Array, work: Array, noise: Array, scale: float, u: Array
+    def truncated_normal(
+        self, theta: Array, precision: float, noise: Array, iterate: Array, direction: Array
     ) -> float:
-        step(state, noise, work, scale, u)
-        return dot(u, u)
-
-    def recoil(
-        self, state: Array, work: Array, noise: Array, scale: float, damping: float, linear: Array
-    ) -> tuple[float, float]:
-        kick(state, noise, work, scale, damping, linear)
-        return scale * work[self.size], work[self.size + 1]
-
-    def barrier(self, linear: Array, state: Array) -> float:
-        return -log_sum(state[self.size :], 1.0)
-
-    def outward(self, u: Array, center: Array, radius: float, x: Array) -> None:
-        if self.stretch.size == 0:
-            place(u, center, radius, x)
-        else:
-            for i in range(x.size):
-                x[i] = center[i] + radius * self.stretch[i] * u[i]
+        n = self.size
+        iterate[:n], deviation = interval_moments(self.half, theta, precision)
+        iterate[n:], direction[:n], direction[n:] = nan, 1.0 / deviation, noise
+        return float(noise.dot(noise))
 
 
 @compiled
-def box_solve(half: Array, linear: Array, quadratic: float, weight: float, state: Array) -> None:
-    """One `boundary_gap` a coordinate, without branches so that several run side by side."""
+def box_entry(half: float, linear: float, quadratic: float, weight: float) -> tuple[float, float]:
+    """The update of one coordinate, and its slack."""
+    pull = half * linear
+    gap = sure_gap(abs(pull), quadratic * half * half, weight)
+    return choose(pull > 0.0, -half, half) * (1.0 - gap), gap * (2.0 - gap)
+
+
+def _box_solve(half: Array, linear: Array, quadratic: float, weight: float, iterate: Array) -> None:
     size = half.size
     for i in range(size):
-        h = half[i]
-        pull = h * linear[i]
-        curved = quadratic * h * h
-        excess = abs(pull) - curved
-        gap = first_gap(excess, curved, weight)
-        gap = next_gap(gap, excess, curved, weight)
-        gap = next_gap(gap, excess, curved, weight)
-        gap = next_gap(gap, excess, curved, weight)
-        gap = next_gap(gap, excess, curved, weight)
-        state[i] = (1.0 - gap) * (-h if pull > 0.0 else h)
-        state[size + i] = gap * (2.0 - gap)
+        iterate[i], iterate[size + i] = box_entry(half[i], linear[i], quadratic, weight)
+
+
+@looped(_box_solve)
+def box_solve(half: Array, linear: Array, quadratic: float, weight: float, iterate: Array) -> None:
+    """The update of every coordinate."""
+    n = half.size
+    iterate[:n], iterate[n:] = box_entry(half, linear, quadratic, weight)  # type: ignore[arg-type]
 
 
 @compiled
-def box_roots(half: Array, slack: Array, kappa: float, shift: float, work: Array) -> None:
-    """The square roots of H."""
+def box_root(half: float, slack: float, kappa: float, shift: float) -> float:
+    """The square root of H in one coordinate."""
+    thin = half * slack
+    root: float = np.sqrt(kappa * 2.0 * (2.0 - slack) / (thin * thin) + shift)
+    return root
+
+
+def _box_roots(half: Array, slack: Array, kappa: float, shift: float, root: Array) -> None:
     for i in range(half.size):
-        thin = half[i] * slack[i]
-        work[i] = sqrt(kappa * 2.0 * (2.0 - slack[i]) / (thin * thin) + shift)
+        root[i] = box_root(half[i], slack[i], kappa, shift)
 
 
-@reordered
-def diagonal_sums(y: Array, s: Array, root: Array) -> tuple[float, float, float, float]:
-    """s.s, the sum of 1/root^2, y.(root s) and y.y in one pass."""
-    square = trace = rise = length = 0.0
-    for i in range(root.size):
-        square += s[i] * s[i]
-        trace += 1.0 / (root[i] * root[i])
-        rise += y[i] * s[i] * root[i]
-        length += y[i] * y[i]
-    return square, trace, rise, length
+@looped(_box_roots)
+def box_roots(half: Array, slack: Array, kappa: float, shift: float, root: Array) -> None:
+    """The square roots of H."""
+    root[:] = box_root(half, slack, kappa, shift)  # type: ignore[arg-type]
 
 
-@dataclass(slots=True)
-class DiagonalFrame:
-    """A diagonal H, of which the square root is kept."""
+def _stretched(u: Array, center: Array, radius: float, stretch: Array, x: Array) -> None:
+    for i in range(x.size):
+        x[i] = center[i] + radius * stretch[i] * u[i]
 
-    y: Array
-    root: Array
 
-    @property
-    def trace(self) -> float:
-        return float((self.root**-2.0).sum())
-
-    def aim(self, noise: Array) -> LinearAim:
-        return LinearAim.at(self, noise)
-
-    def spread(self, s: Array) -> Array:
-        return s / self.root
-
-    def gather(self, s: Array) -> Array:
-        return s * self.root
+@looped(_stretched)
+def stretched(u: Array, center: Array, radius: float, stretch: Array, x: Array) -> None:
+    """Set x to center + radius stretch u."""
+    np.multiply(radius * stretch, u, x)
+    x += center

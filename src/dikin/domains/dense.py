@@ -1,191 +1,107 @@
-"""Any domain from its barrier oracles alone: Newton's method and one Cholesky factor a step."""
+"""The working form of any domain, from its barrier oracles alone: a matrix factored in a round."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from math import inf, isfinite, sqrt
-from typing import Any, NamedTuple
+from math import isfinite
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from dikin.domains.base import Array, Domain, Geometry, LinearAim, Place
-from dikin.errors import NumericalError
+from dikin.domains.geometry import Array, Geometry
+from dikin.domains.newton import INSIDE, Factor, factor, minimise
 
-FRESH, REUSED = 1e-7, 1e-11
-"""Decrements after which a step is the last: one with a new Hessian squares the error, one with the
-Hessian of a nearby point multiplies it by their distance."""
-CLOSE = 1e-2
-"""A decrement below which the Hessian need not be computed anew."""
-INSIDE = 0.25
-"""A decrement below which a full step is taken, and squares what is left."""
 LAST, NEXT = 1e-10, 1e-2
 """The weight of the barrier at the end of a projection, and the factor on the way there."""
+SETTLED = 1e-4
+"""The Newton decrement of an update that is known well."""
 
 
-class Minimum(NamedTuple):
-    """Where Newton's method ended, and the decrement of its last step."""
+class Oracles(Protocol):
+    """What is asked of a domain, at chart vectors."""
 
-    x: Array
-    decrement: float
+    dim: int
+    nu: float
+    point_shape: tuple[int, ...]
+    center: Array
 
-
-def minimise(
-    barrier: Callable[[Array], float],
-    gradient: Callable[[Array], Array],
-    hessian: Callable[[Array], Array],
-    start: Array,
-    enough: float = 0.0,
-) -> Minimum:
-    """The minimiser of a self-concordant function, from any point of its domain.
-
-    A decrement that is `enough` ends it early.
-
-    The decrement, the length of the Newton step in the local norm, says both how far the minimiser
-    is and how far one may step: below 1 a full step stays inside, above 1/4 it is damped. So close
-    to the boundary that slacks have no digits left, the best point that rounding admits is given.
-    """
-    best = Minimum(start, inf)
-    with np.errstate(divide="raise", invalid="raise", over="raise"):
-        try:
-            for found in _steps(gradient, hessian, start):
-                best = found
-                if found.decrement <= enough:
-                    break
-        except (FloatingPointError, NumericalError, np.linalg.LinAlgError):
-            pass  # on the boundary to within rounding: nothing better is known
-    return best if isfinite(barrier(best.x)) else Minimum(start, inf)
+    def barrier(self, v: Array) -> float: ...
+    def gradient(self, v: Array) -> Array: ...
+    def hessian(self, v: Array) -> Array: ...
+    def outward(self, v: Array) -> Array: ...
+    def inward(self, displacement: Array) -> Array: ...
 
 
-def _steps(
-    gradient: Callable[[Array], Array], hessian: Callable[[Array], Array], x: Array
-) -> Iterator[Minimum]:
-    """Newton steps; one with a new Hessian while far away, then with the last one."""
-    last, lower = inf, None
-    for _ in range(100):
-        g, fresh = gradient(x), lower is None
-        if lower is None:
-            lower = cholesky(hessian(x))
-        step = -solve(lower, g)
-        decrement = sqrt(max(-float(g @ step), 0.0))
-        # Such a step makes the next one many times smaller; if it did not, rounding in the gradient
-        # is all that is left.
-        if last <= 1e-4 and decrement > last / 2:
-            return
-        x = x + (step if decrement <= INSIDE else step / (1.0 + decrement))
-        yield Minimum(x, decrement)
-        if decrement <= (FRESH if fresh else REUSED):
-            return
-        last = decrement
-        if decrement > CLOSE:
-            lower = None
+class Metric(NamedTuple):
+    """H = kappa Hessian(psi)(y) + shift I, factored."""
 
-
-def find_center(
-    barrier: Callable[[Array], float],
-    gradient: Callable[[Array], Array],
-    hessian: Callable[[Array], Array],
-    start: Array,
-) -> Array:
-    """The analytic centre, which must be found to all digits."""
-    center, decrement = minimise(barrier, gradient, hessian, start)
-    if not decrement <= 1e-4:
-        raise NumericalError(f"the analytic centre was not found: decrement {decrement:.1e}")
-    center.setflags(write=False)
-    return center
-
-
-def cholesky(matrix: Array) -> Array:
-    """The factor L of a positive definite matrix L L'.
-
-    Where rounding has taken the definiteness of a matrix that has it by theory, as much is added to
-    the diagonal as rounding may have taken.
-    """
-    for added in (0.0, 1e-15, 1e-13, 1e-11, 1e-9):
-        tried = matrix if added == 0.0 else matrix + np.diag(added * np.diag(matrix))
-        lower, failed = _lapack().dpotrf(tried, lower=1, clean=1)
-        if not failed:
-            return np.asarray(lower)
-    raise NumericalError("a Hessian is not positive definite")
-
-
-def solve(lower: Array, right: Array) -> Array:
-    """(L L')^-1 right."""
-    solution, _ = _lapack().dpotrs(lower, right, lower=1)
-    return np.asarray(solution)
-
-
-class Extent(NamedTuple):
-    """Bounds on a set's size."""
-
-    radius: float
-    """Suffices from the centre."""
-    inradius: float
-    """Fits around the centre."""
-    diameter: float
-    """Is reached."""
-
-
-def dikin_extent(hessian: Array, nu: float) -> Extent:
-    """What the Hessian at the analytic centre says about the size of the set.
-
-    The set lies inside the local ball of radius nu + 2 sqrt(nu) and contains the one of radius 1
-    (Nesterov, Introductory Lectures on Convex Optimization, Theorem 4.2.6).
-    """
-    values = np.linalg.eigvalsh(hessian)
-    least, most = sqrt(float(values[0])), sqrt(float(values[-1]))
-    return Extent((nu + 2.0 * sqrt(nu)) / least, 1.0 / most, 2.0 / least)
-
-
-def _lapack() -> Any:
-    from scipy.linalg import lapack  # a tenth of a second, for dense domains only
-
-    return lapack
+    y: Array
+    kappa: float
+    shift: float
+    factor: Factor
 
 
 class DenseGeometry(Geometry):
-    """place = (u, Hessian of psi at u, Newton decrement), chart vectors divided by the scale."""
+    """Chart vectors divided by the scale.
 
-    def __init__(self, domain: Domain, scale: float) -> None:
+    iterate = (y, the Newton decrement of the update); direction = (s, L, L^-1) with H = L L'.
+    """
+
+    def __init__(self, domain: Oracles, scale: float) -> None:
         self.domain, self.scale = domain, scale
-        self.dim = self.size = domain.dim
-        self.nu = domain.nu
-        self.eye = np.eye(domain.dim)
-        self._least = domain.barrier(np.zeros(domain.dim))
+        self.size = n = domain.dim
+        self.iterate_size, self.direction_size = n + 1, n + 2 * n * n
+        self.eye = np.eye(n)
+        self._least = domain.barrier(np.zeros(n))
+        # Matrices of the last vectors: they are wanted again in the same round.
+        self._hessian: tuple[Array, Array] | None = None
+        self._metric: Metric | None = None
 
-    def start(self) -> Place:
-        return self.recall((np.zeros(self.dim), 0.0))
+    @property
+    def entries(self) -> int:
+        return self.domain.center.size
 
-    def barrier(self, place: Place) -> float:
-        return self.value(place[0]) - self._least
+    def start(self) -> Array:
+        return np.zeros(self.iterate_size)
+
+    # --- the oracles, in working vectors -------------------------------------------------------
 
     def value(self, u: Array) -> float:
-        """The value of psi at a working vector."""
+        """Psi at a working vector."""
         return self.domain.barrier(self.scale * u)
 
     def gradient(self, u: Array) -> Array:
+        """The gradient of psi at a working vector."""
         return self.scale * self.domain.gradient(self.scale * u)
 
     def hessian(self, u: Array) -> Array:
+        """The Hessian of psi at a working vector."""
+        if self._hessian is None or (self._hessian[0] != u).any():
+            self._hessian = u.copy(), self._new_hessian(u)
+        return self._hessian[1]
+
+    def _new_hessian(self, u: Array) -> Array:
         return self.scale**2 * self.domain.hessian(self.scale * u)
 
-    def solve(self, linear: Array, quadratic: float, weight: float, near: Place) -> Place:
-        start, curved, _ = near
+    # --- a round -------------------------------------------------------------------------------
+
+    def solve(self, linear: Array, quadratic: float, weight: float, iterate: Array) -> None:
         pull, shift = linear / weight, quadratic / weight
-        found = minimise(
+        iterate[:-1], iterate[-1] = minimise(
             self.value,
             lambda u: pull + shift * u + self.gradient(u),
-            lambda u: (curved if u is start else self.hessian(u)) + shift * self.eye,
-            start,
+            lambda u: self.hessian(u) + shift * self.eye,
+            iterate[:-1].copy(),
         )
-        return self.recall(found)
 
-    def project(self, linear: Array, near: Place) -> Place:
+    def project(self, linear: Array, iterate: Array) -> None:
         if isfinite(self.value(-linear)):  # inside: its own projection
-            return self.recall((-linear, 0.0))
-        u, weight = np.zeros(self.dim), 1.0
+            iterate[:-1], iterate[-1] = -linear, 0.0
+            return
+        u, weight = np.zeros(self.size), 1.0
         while weight > 2 * LAST:
             u, weight = self._ahead(linear, u, weight), weight * NEXT
-        return self.solve(linear, 1.0, LAST, self.recall((u, 0.0)))
+        iterate[:-1], iterate[-1] = u, 0.0
+        self.solve(linear, 1.0, LAST, iterate)
 
     def _ahead(self, linear: Array, u: Array, weight: float) -> Array:
         """From near a point of the projection's central path to near the one of the next weight.
@@ -200,44 +116,53 @@ class DenseGeometry(Geometry):
             u,
             INSIDE,
         )
-        lower = cholesky(weight * self.hessian(u) + self.eye)
-        ahead = u - (1.0 - NEXT) * solve(lower, linear + u)
+        tangent = factor(weight * self.hessian(u) + self.eye).solve(linear + u)
+        ahead = u - (1.0 - NEXT) * tangent
         return ahead if isfinite(self.value(ahead)) else u
 
-    def frame(self, place: Place, kappa: float, shift: float) -> DenseFrame:
-        return DenseFrame(place[0], cholesky(kappa * place[1] + shift * self.eye))
+    def _factored(self, y: Array, kappa: float, shift: float) -> Factor:
+        last = self._metric
+        if last is None or (last.kappa, last.shift) != (kappa, shift) or (last.y != y).any():
+            matrix = kappa * self.hessian(y) + shift * self.eye
+            last = self._metric = Metric(y.copy(), kappa, shift, factor(matrix))
+        return last.factor
 
-    def outward(self, u: Array) -> Array:
-        return self.domain.outward(u)
+    def explore(
+        self, iterate: Array, kappa: float, shift: float, noise: Array, direction: Array
+    ) -> tuple[float, float]:
+        n, (lower, inverse) = self.size, self._factored(iterate[:-1], kappa, shift)
+        direction[:n] = noise
+        direction[n : n + n * n], direction[n + n * n :] = lower.ravel(), inverse.ravel()
+        return float(noise.dot(noise)), float(np.vdot(inverse, inverse))
+
+    def point(self, iterate: Array, direction: Array, scale: float, u: Array) -> float:
+        n = self.size
+        inverse = direction[n + n * n :].reshape(n, n)
+        u[:] = iterate[:-1] + (scale * direction[:n]) @ inverse
+        return float(u.dot(u))
+
+    def linear_update(
+        self, iterate: Array, direction: Array, scale: float, damping: float, linear: Array
+    ) -> tuple[float, float]:
+        n, y = self.size, iterate[:-1]
+        g = direction[n : n + n * n].reshape(n, n) @ (scale * direction[:n])
+        linear += g - damping * y
+        return float(g.dot(y)), float(y.dot(y))
+
+    def write_vector(self, iterate: Array, factor: float, u: Array) -> None:
+        np.multiply(iterate[:-1], factor, u)
+
+    def product(self, iterate: Array, vector: Array) -> float:
+        return float(iterate[:-1].dot(vector))
+
+    def barrier(self, iterate: Array) -> float:
+        return self.value(iterate[:-1]) - self._least
+
+    def place(self, u: Array, center: Array, radius: float, x: Array) -> None:
+        x[:] = center + radius * self.domain.outward(u).ravel()
 
     def inward(self, displacement: Array) -> Array:
         return self.domain.inward(displacement.reshape(self.domain.point_shape))
 
-    def memory(self, place: Place) -> Place:
-        u, _, decrement = place
-        return u, decrement
-
-    def recall(self, memory: Place) -> Place:
-        u, decrement = memory
-        return u, self.hessian(u), decrement
-
-    def settled(self, place: Place) -> bool:
-        return bool(place[2] <= 1e-4)
-
-
-class DenseFrame:
-    """H = L L'."""
-
-    def __init__(self, y: Array, lower: Array) -> None:
-        self.y, self.lower = y, lower
-        self.inverse, _ = _lapack().dtrtri(lower, lower=1)
-        self.trace = float(np.vdot(self.inverse, self.inverse))
-
-    def aim(self, noise: Array) -> LinearAim:
-        return LinearAim.at(self, noise)
-
-    def spread(self, s: Array) -> Array:
-        return np.asarray(s @ self.inverse)
-
-    def gather(self, s: Array) -> Array:
-        return np.asarray(self.lower @ s)
+    def settled(self, iterate: Array) -> bool:
+        return bool(iterate[-1] <= SETTLED)

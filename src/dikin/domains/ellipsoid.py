@@ -9,18 +9,21 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dikin.domains.base import (
-    Array,
-    ClosedGeometry,
-    Domain,
-    Geometry,
-    LinearAim,
-    Place,
-    frozen,
-)
-from dikin.domains.sums import dot, dots, place, rises
+from dikin.domains.base import Array, Domain, frozen
+from dikin.domains.geometry import Geometry
 from dikin.errors import DomainError, FlatDomainError, ShapeError
-from dikin.kernel import compiled, reordered
+from dikin.kernel import compiled, looped
+from dikin.vectors import (
+    affine,
+    combine,
+    copy,
+    diagonal_point,
+    diagonal_products,
+    diagonal_update,
+    dot,
+    dots,
+    multiply,
+)
 
 
 class Ellipsoid(Domain):
@@ -108,14 +111,15 @@ class Ellipsoid(Domain):
         return 1.0
 
     def geometry(self, scale: float) -> Geometry:
-        axes = None if self._diagonal else self.axes
-        return EllipsoidGeometry((scale / self.semi) ** 2, axes)
+        axes = np.empty((0, 0)) if self._diagonal else self.axes
+        return ellipsoid_geometry((scale / self.semi) ** 2, axes, np.ones(self.dim))
 
     def equal_sided(self, scale: float) -> Geometry:
         if self.semi.max() == self.semi.min():
             return self.geometry(scale)
-        round = np.full(self.dim, (scale / self.radius) ** 2)
-        return RoundedEllipsoid(round, self.axes, self.semi / self.radius)
+        round, stretch = np.full(self.dim, (scale / self.radius) ** 2), self.semi / self.radius
+        axes = np.ascontiguousarray(self.axes * stretch)  # of the ball that has its radius
+        return ellipsoid_geometry(round, axes, stretch * stretch)
 
     def arguments(self) -> dict[str, Any]:
         return {"center": self.center, "shape": self.shape}
@@ -128,151 +132,138 @@ class Ellipsoid(Domain):
         yield cls([2], [[0.49]])
 
 
-class EllipsoidGeometry(ClosedGeometry):
-    """u' P u <= 1 in the eigenbasis, P = diag(p).   place = (u, multiplier, slack).
+class EllipsoidNumbers(NamedTuple):
+    """What an ellipsoid is made of, for the compiled loop."""
 
-    u_i = -G_i/(S + m p_i) with m = 2w/(1 - u'Pu) the root of
+    size: int
+    p: Array
+    axes: Array
+    """The map from the eigenbasis to the user's coordinates; empty where they are the same."""
+    squares: Array
+    """The squared lengths of the columns of axes: all one, unless sides were made equal."""
+    iterate_size: int
+    direction_size: int
+
+
+def ellipsoid_geometry(p: Array, axes: Array, squares: Array) -> EllipsoidGeometry:
+    """The ellipsoid u' diag(p) u <= 1."""
+    return EllipsoidGeometry(p.size, p, axes, squares, p.size + 2, 3 * p.size + 3)
+
+
+class EllipsoidGeometry(EllipsoidNumbers, Geometry):
+    """u' P u <= 1 in the eigenbasis, P = diag(p).
+
+    iterate = (y, multiplier, slack).   y_i = -G_i/(S + m p_i) with m = 2w/(1 - y'Py) the root of
 
         h(m) = 1 - 2w/m - sum_i p_i G_i^2/(S + m p_i)^2,
 
     concave and increasing. Newton's method from the left climbs onto the root; from the right its
     first step lands left of it. The last round's multiplier is close, so two or three steps do.
+
+    direction = (the square roots of D, w, s, k, stretch, w.s).   H = D + gamma v v' is factored as
+    C C' with C = D^(1/2) (I + k w w'), w = D^(-1/2) v, where (1 + k |w|^2)^2 = 1 + gamma |w|^2 is
+    solved for k without subtracting near-equals. stretch = 1 + k |w|^2.
     """
 
-    nu = 1.0
+    @property
+    def shortest(self) -> float:  # type: ignore[override]
+        return sqrt(float(self.squares.min()))
 
-    def __init__(self, p: Array, axes: Array | None) -> None:
-        self.p, self.axes = p, axes
-        self.dim = self.size = p.size
+    @property
+    def longest(self) -> float:  # type: ignore[override]
+        return sqrt(float(self.squares.max()))
 
-    def start(self) -> Place:
-        return np.zeros(self.dim), 0.0, 1.0
+    @property
+    def identity(self) -> bool:
+        return self.axes.size == 0
 
-    def solve(self, linear: Array, quadratic: float, weight: float, near: Place) -> Place:
-        p, m = self.p, max(near[1], 2.0 * weight)
-        pulls = p * linear * linear
-        right = True  # only the start may lie right of the root
-        while True:
-            inverse = 1.0 / (quadratic + m * p)
-            terms = pulls * inverse * inverse
-            value = 1.0 - 2.0 * weight / m - float(terms.sum())
-            slope = 2.0 * weight / (m * m) + 2.0 * float((terms * p) @ inverse)
-            step = -value / slope
-            if abs(step) <= 2e-15 * m or (step < 0 and not right):
-                break
-            m, right = max(m + step, 2.0 * weight), False
-        return -linear * inverse, m, 2.0 * weight / m
+    def start(self) -> Array:
+        iterate = np.zeros(self.iterate_size)
+        iterate[-1] = 1.0
+        return iterate
 
-    def frame(self, place: Place, kappa: float, shift: float) -> RankOneFrame:
-        u, _, slack = place
-        return RankOneFrame(
-            u, 2.0 * kappa / slack * self.p + shift, self.p * u, 4.0 * kappa / (slack * slack)
-        )
-
-    def barrier(self, place: Place) -> float:
-        return -log(place[2])
-
-    def outward(self, u: Array) -> Array:
-        return u if self.axes is None else np.asarray(self.axes @ u)
-
-    def inward(self, displacement: Array) -> Array:
-        return displacement if self.axes is None else np.asarray(displacement @ self.axes)
-
-    def kernel(self) -> EllipsoidKernel:
-        axes = np.empty((0, 0)) if self.axes is None else self.axes
-        return EllipsoidKernel(self.size, self.size + 2, 2 * self.size + 3, self.p, axes)
-
-    def pack(self, place: Place) -> Array:
-        return np.concatenate([place[0], place[1:]])
-
-    def unpack(self, linear: Array, state: Array) -> Place:
+    def solve(self, linear: Array, quadratic: float, weight: float, iterate: Array) -> None:
         n = self.size
-        return state[:n].copy(), float(state[n]), float(state[n + 1])
-
-
-class RoundedEllipsoid(EllipsoidGeometry):
-    """An ellipsoid as the ball that has its radius: axis i is stretched by `stretch[i]`."""
-
-    def __init__(self, p: Array, axes: Array, stretch: Array) -> None:
-        super().__init__(p, np.ascontiguousarray(axes * stretch))
-        self.squares = stretch * stretch
-        self.shortest, self.longest = float(stretch.min()), float(stretch.max())
-
-    def locate(self, displacement: Array) -> Array:
-        return self.inward(displacement) / self.squares
-
-
-class EllipsoidKernel(NamedTuple):
-    """state = (u, multiplier, slack); work = (square roots of D, w, k, stretch, w.s)."""
-
-    size: int
-    states: int
-    works: int
-    p: Array
-    axes: Array
-    """Empty where the axes are the user's own."""
-
-    def solve(self, linear: Array, quadratic: float, weight: float, state: Array) -> None:
-        n = self.size
-        m = max(state[n], 2.0 * weight)
+        m = max(float(iterate[n]), 2.0 * weight)
         for turn in range(200):
             inside, slope = secular(self.p, linear, quadratic, m)
             step = -(1.0 - 2.0 * weight / m - inside) / (2.0 * weight / (m * m) + 2.0 * slope)
             if abs(step) <= 2e-15 * m or (step < 0.0 and turn > 0):
                 break
             m = max(m + step, 2.0 * weight)
-        for i in range(n):
-            state[i] = -linear[i] / (quadratic + m * self.p[i])
-        state[n], state[n + 1] = m, 2.0 * weight / m
+        divide_shifted(linear, quadratic, m, self.p, iterate[:n])
+        iterate[n], iterate[n + 1] = m, 2.0 * weight / m
 
-    def aim(
-        self, linear: Array, state: Array, kappa: float, shift: float, noise: Array, work: Array
+    def explore(
+        self, iterate: Array, kappa: float, shift: float, noise: Array, direction: Array
     ) -> tuple[float, float]:
-        n, slack = self.size, state[self.size + 1]
+        n, slack = self.size, float(iterate[self.size + 1])
         gamma = 4.0 * kappa / (slack * slack)
-        root, w = work[:n], work[n : 2 * n]
-        rank_one(self.p, state, 2.0 * kappa / slack, shift, root, w)
+        root, w = direction[:n], direction[n : 2 * n]
+        rank_one(self.p, iterate[:n], 2.0 * kappa / slack, shift, root, w)
         most, beside, rest, straight, bent = rank_one_sums(root, w)
         stretch = sqrt(1.0 + gamma * (most + rest))
+        copy(noise, direction[2 * n : 3 * n])
         square, along = dots(noise, w)
-        work[2 * n], work[2 * n + 1], work[2 * n + 2] = gamma / (1.0 + stretch), stretch, along
-        return square, bent_trace(gamma, most, beside, rest, straight, bent)
+        direction[3 * n], direction[3 * n + 1] = gamma / (1.0 + stretch), stretch
+        direction[3 * n + 2] = along
+        return square, rank_one_trace(gamma, most, beside, rest, straight, bent)
 
-    def point(
-        self, linear: Array, state: Array, work: Array, noise: Array, scale: float, u: Array
-    ) -> float:
+    def point(self, iterate: Array, direction: Array, scale: float, u: Array) -> float:
         n = self.size
-        root, w = work[:n], work[n : 2 * n]
-        part = work[2 * n] * work[2 * n + 2] / work[2 * n + 1]
-        for i in range(n):
-            u[i] = state[i] + scale * (noise[i] - part * w[i]) / root[i]
+        part = direction[3 * n] * direction[3 * n + 2] / direction[3 * n + 1]
+        combine(scale, direction[2 * n : 3 * n], -scale * part, direction[n : 2 * n], u)
+        diagonal_point(iterate[:n], u, direction[:n], 1.0, u)
         return dot(u, u)
 
-    def recoil(
-        self, state: Array, work: Array, noise: Array, scale: float, damping: float, linear: Array
+    def linear_update(
+        self, iterate: Array, direction: Array, scale: float, damping: float, linear: Array
     ) -> tuple[float, float]:
         n = self.size
-        root, w = work[:n], work[n : 2 * n]
-        part, slack = work[2 * n] * work[2 * n + 2], state[n + 1]
-        straight, square = rises(state[:n], noise, root)
-        for i in range(n):
-            linear[i] += scale * (noise[i] + part * w[i]) * root[i] - damping * state[i]
+        y, root = iterate[:n], direction[:n]
+        w, s = direction[n : 2 * n], direction[2 * n : 3 * n]
+        part, slack = float(direction[3 * n] * direction[3 * n + 2]), float(iterate[n + 1])
+        straight, square = diagonal_products(y, s, root)
+        diagonal_update(y, s, root, scale, damping, linear)
+        diagonal_update(y, w, root, scale * part, 0.0, linear)
         return scale * (straight + part * (1.0 - slack)), square  # y.(root w) = y'Py
 
-    def barrier(self, linear: Array, state: Array) -> float:
-        return -log(state[self.size + 1])
+    def write_vector(self, iterate: Array, factor: float, u: Array) -> None:
+        multiply(factor, iterate[: self.size], u)
 
-    def outward(self, u: Array, center: Array, radius: float, x: Array) -> None:
+    def product(self, iterate: Array, vector: Array) -> float:
+        return dot(iterate[: self.size], vector)
+
+    def barrier(self, iterate: Array) -> float:
+        return -log(iterate[self.size + 1])
+
+    def place(self, u: Array, center: Array, radius: float, x: Array) -> None:
         if self.axes.size == 0:
-            place(u, center, radius, x)
+            affine(u, center, radius, x)
         else:
-            for i in range(x.size):
-                x[i] = center[i] + radius * dot(self.axes[i], u)
+            turned(self.axes, u, center, radius, x)
+
+    def inward(self, displacement: Array) -> Array:
+        return np.asarray(displacement @ self.axes) if self.axes.size else displacement
+
+    def locate(self, displacement: Array) -> Array:
+        return self.inward(displacement) / self.squares
 
 
-@reordered
-def secular(p: Array, linear: Array, quadratic: float, m: float) -> tuple[float, float]:
-    """U'Pu and the sum of p_i^2 G_i^2/(S + m p_i)^3, at a multiplier m."""
+def _turned(axes: Array, u: Array, center: Array, radius: float, x: Array) -> None:
+    for i in range(x.size):
+        x[i] = center[i] + radius * dot(axes[i], u)
+
+
+@looped(_turned)
+def turned(axes: Array, u: Array, center: Array, radius: float, x: Array) -> None:
+    """Set x to center + radius axes u."""
+    np.dot(axes, u, x)
+    x *= radius
+    x += center
+
+
+def _secular(p: Array, linear: Array, quadratic: float, m: float) -> tuple[float, float]:
     inside = slope = 0.0
     for i in range(p.size):
         inverse = 1.0 / (quadratic + m * p[i])
@@ -283,18 +274,41 @@ def secular(p: Array, linear: Array, quadratic: float, m: float) -> tuple[float,
     return inside, slope
 
 
-@compiled
-def rank_one(p: Array, u: Array, factor: float, shift: float, root: Array, w: Array) -> None:
-    """The square roots of D, and w."""
+@looped(_secular, order_free=True)
+def secular(p: Array, linear: Array, quadratic: float, m: float) -> tuple[float, float]:
+    """Y'Py and the sum of p_i^2 G_i^2/(S + m p_i)^3, at a multiplier m."""
+    inverse = 1.0 / (quadratic + m * p)
+    scaled = linear * inverse
+    terms = p * scaled * scaled
+    return float(terms.sum()), float((terms * p).dot(inverse))
+
+
+def _divide_shifted(linear: Array, quadratic: float, m: float, p: Array, y: Array) -> None:
+    for i in range(y.size):
+        y[i] = -linear[i] / (quadratic + m * p[i])
+
+
+@looped(_divide_shifted)
+def divide_shifted(linear: Array, quadratic: float, m: float, p: Array, y: Array) -> None:
+    """Set y to -linear/(quadratic + m p)."""
+    np.divide(linear, -(quadratic + m * p), y)
+
+
+def _rank_one(p: Array, y: Array, factor: float, shift: float, root: Array, w: Array) -> None:
     for i in range(p.size):
         side = sqrt(factor * p[i] + shift)
         root[i] = side
-        w[i] = p[i] * u[i] / side
+        w[i] = p[i] * y[i] / side
 
 
-@reordered
-def rank_one_sums(root: Array, w: Array) -> tuple[float, float, float, float, float]:
-    """The largest w^2 and its 1/D; sums of the other w^2, 1/D and w^2/D."""
+@looped(_rank_one)
+def rank_one(p: Array, y: Array, factor: float, shift: float, root: Array, w: Array) -> None:
+    """The square roots of D, and w."""
+    np.sqrt(factor * p + shift, root)
+    np.divide(p * y, root, w)
+
+
+def _rank_one_sums(root: Array, w: Array) -> tuple[float, float, float, float, float]:
     most = beside = rest = straight = bent = 0.0
     for i in range(w.size):
         square = w[i] * w[i]
@@ -308,8 +322,18 @@ def rank_one_sums(root: Array, w: Array) -> tuple[float, float, float, float, fl
     return most, beside, rest, straight, bent
 
 
+@looped(_rank_one_sums, order_free=True)
+def rank_one_sums(root: Array, w: Array) -> tuple[float, float, float, float, float]:
+    """The largest w^2 and its 1/D; sums of the other w^2, 1/D and w^2/D."""
+    squares, inverse = w * w, 1.0 / (root * root)
+    largest = squares.argmax()
+    most, beside = float(squares[largest]), float(inverse[largest])
+    squares[largest] = inverse[largest] = 0.0
+    return most, beside, float(squares.sum()), float(inverse.sum()), float(squares.dot(inverse))
+
+
 @compiled
-def bent_trace(
+def rank_one_trace(
     gamma: float, most: float, beside: float, rest: float, straight: float, bent: float
 ) -> float:
     """Trace of (D + gamma v v')^-1 = sum (1/D) (1 - gamma w^2/(1 + gamma |w|^2)).
@@ -318,31 +342,3 @@ def bent_trace(
     """
     whole = 1.0 + gamma * (most + rest)
     return straight - gamma * bent / whole + beside * (1.0 + gamma * rest) / whole
-
-
-class RankOneFrame:
-    """H = D + gamma v v', factored as C C' with C = D^(1/2) (I + k w w'), w = D^(-1/2) v."""
-
-    def __init__(self, y: Array, diagonal: Array, v: Array, gamma: float) -> None:
-        self.y = y
-        self.root = np.sqrt(diagonal)
-        self.w = v / self.root
-        # (1 + k |w|^2)^2 = 1 + gamma |w|^2, solved for k without subtracting near-equals.
-        squares, inverse = self.w**2, 1.0 / diagonal
-        largest = int(squares.argmax())
-        most, beside = float(squares[largest]), float(inverse[largest])
-        squares[largest] = inverse[largest] = 0.0
-        rest = float(squares.sum())
-        self.stretch = sqrt(1.0 + gamma * (most + rest))
-        self.k = gamma / (1.0 + self.stretch)
-        straight, bent = float(inverse.sum()), float(squares @ inverse)
-        self.trace = bent_trace(gamma, most, beside, rest, straight, bent)
-
-    def aim(self, noise: Array) -> LinearAim:
-        return LinearAim.at(self, noise)
-
-    def spread(self, s: Array) -> Array:
-        return (s - self.w * (self.k * float(self.w @ s) / self.stretch)) / self.root
-
-    def gather(self, s: Array) -> Array:
-        return (s + self.w * (self.k * float(self.w @ s))) * self.root

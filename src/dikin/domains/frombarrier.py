@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dikin.domains.base import Array, Domain, frozen, positive
-from dikin.domains.dense import dikin_extent, find_center
+from dikin.domains.newton import dikin_extent, find_center
 from dikin.errors import NotSavableError, OutsideDomainError
 
 

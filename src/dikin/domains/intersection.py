@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from dikin.domains.base import Array, Domain
-from dikin.domains.dense import dikin_extent, find_center
+from dikin.domains.newton import dikin_extent, find_center
 from dikin.errors import DomainError, EmptyDomainError, FlatDomainError, ShapeError
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dikin.domains.base import Array, Domain, frozen
-from dikin.domains.dense import find_center
+from dikin.domains.newton import find_center
 from dikin.errors import (
     DomainError,
     EmptyDomainError,

@@ -11,16 +11,8 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from dikin.domains.base import (
-    Aim,
-    Array,
-    ClosedGeometry,
-    Domain,
-    Frame,
-    Geometry,
-    Kernel,
-    Place,
-)
+from dikin.domains.base import Array, Domain
+from dikin.domains.geometry import Geometry
 from dikin.errors import DomainError
 
 
@@ -125,186 +117,136 @@ class Product(Domain):
 
 
 def _product(parts: Sequence[Geometry], factors: Sequence[float]) -> Geometry:
-    closed = [part for part in parts if isinstance(part, ClosedGeometry)]
-    if len(closed) == len(parts):
-        return ClosedProduct(closed, factors)
-    return ProductGeometry(parts, factors)
+    product, factor = parts[-1], factors[-1]
+    for part, left_factor in zip(reversed(parts[:-1]), reversed(factors[:-1]), strict=True):
+        product, factor = pair(part, left_factor, product, factor), 1.0
+    return product
 
 
-class ProductGeometry(Geometry):
-    """Block by block: the quadratic is isotropic.   place = the places of the parts.
-
-    The displacement of part i is `factors[i]` times its own: all one, or what makes them equal.
-    """
-
-    def __init__(self, parts: Sequence[Geometry], factors: Sequence[float]) -> None:
-        self.parts, self.factors = parts, factors
-        pairs = list(zip(parts, factors, strict=True))
-        self.shortest = min(part.shortest * factor for part, factor in pairs)
-        self.longest = max(part.longest * factor for part, factor in pairs)
-        self.dim = sum(part.dim for part in parts)
-        self.size = sum(part.size for part in parts)
-        self.nu = sum(part.nu for part in parts)
-        self.ranges = _ranges([part.size for part in parts])
-        self.points = _ranges([part.outward(np.zeros(part.size)).size for part in parts])
-        """Where the parts' entries are in a point."""
-
-    def start(self) -> Place:
-        return tuple(part.start() for part in self.parts)
-
-    def settled(self, place: Place) -> bool:
-        return all(g.settled(p) for g, p in zip(self.parts, place, strict=True))
-
-    def vector(self, place: Place) -> Array:
-        return np.concatenate([g.vector(p) for g, p in zip(self.parts, place, strict=True)])
-
-    def solve(self, linear: Array, quadratic: float, weight: float, near: Place) -> Place:
-        return tuple(
-            part.solve(linear[where], quadratic, weight, place)
-            for part, where, place in zip(self.parts, self.ranges, near, strict=True)
-        )
-
-    def project(self, linear: Array, near: Place) -> Place:
-        return tuple(
-            part.project(linear[where], place)
-            for part, where, place in zip(self.parts, self.ranges, near, strict=True)
-        )
-
-    def frame(self, place: Place, kappa: float, shift: float) -> ProductFrame:
-        pairs = zip(self.parts, place, strict=True)
-        return ProductFrame([part.frame(p, kappa, shift) for part, p in pairs], self.ranges)
-
-    def barrier(self, place: Place) -> float:
-        return sum(part.barrier(p) for part, p in zip(self.parts, place, strict=True))
-
-    def outward(self, u: Array) -> Array:
-        pieces = zip(self.parts, self.factors, self.ranges, strict=True)
-        return np.concatenate([f * part.outward(u[where]).ravel() for part, f, where in pieces])
-
-    def inward(self, displacement: Array) -> Array:
-        pieces = zip(self.parts, self.factors, self.points, strict=True)
-        return np.concatenate([f * part.inward(displacement[where]) for part, f, where in pieces])
-
-    def locate(self, displacement: Array) -> Array:
-        pieces = zip(self.parts, self.factors, self.points, strict=True)
-        return np.concatenate([part.locate(displacement[where]) / f for part, f, where in pieces])
-
-    def memory(self, place: Place) -> Place:
-        return tuple(part.memory(p) for part, p in zip(self.parts, place, strict=True))
-
-    def recall(self, memory: Place) -> Place:
-        return tuple(part.recall(m) for part, m in zip(self.parts, memory, strict=True))
-
-
-class ClosedProduct(ProductGeometry, ClosedGeometry):
-    """A product whose parts all have kernels."""
-
-    parts: Sequence[ClosedGeometry]
-
-    def kernel(self) -> Kernel:
-        kernel, factor = self.parts[-1].kernel(), self.factors[-1]
-        pairs = list(zip(self.parts, self.factors, strict=True))
-        for part, left in reversed(pairs[:-1]):
-            kernel, factor = PairKernel.of(part.kernel(), left, kernel, factor), 1.0
-        return kernel
-
-    def pack(self, place: Place) -> Array:
-        return np.concatenate([g.pack(p) for g, p in zip(self.parts, place, strict=True)])
-
-    def unpack(self, linear: Array, state: Array) -> Place:
-        states = _ranges([part.kernel().states for part in self.parts])
-        blocks = zip(self.parts, self.ranges, states, strict=True)
-        return tuple(g.unpack(linear[where].copy(), state[held]) for g, where, held in blocks)
-
-
-class PairKernel(NamedTuple):
-    """Two kernels side by side; longer products nest to the right."""
+class PairNumbers(NamedTuple):
+    """What a pair is made of, for the compiled loop."""
 
     size: int
-    states: int
-    works: int
     left: Any
     right: Any
     left_factor: float
+    """The displacement of the left part is this times its own: 1, or what makes sides equal."""
     right_factor: float
+    left_entries: int
+    """Entries of a point of the left part."""
+    iterate_size: int
+    direction_size: int
 
-    @classmethod
-    def of(cls, left: Kernel, left_factor: float, right: Kernel, right_factor: float) -> PairKernel:
-        return cls(
-            left.size + right.size,
-            left.states + right.states,
-            left.works + right.works,
-            left,
-            right,
-            left_factor,
-            right_factor,
-        )
 
-    def solve(self, linear: Array, quadratic: float, weight: float, state: Array) -> None:
-        n, k = self.left.size, self.left.states
-        self.left.solve(linear[:n], quadratic, weight, state[:k])
-        self.right.solve(linear[n:], quadratic, weight, state[k:])
+def pair(left: Geometry, left_factor: float, right: Geometry, right_factor: float) -> PairGeometry:
+    """Two geometries side by side."""
+    return PairGeometry(
+        left.size + right.size,
+        left,
+        right,
+        left_factor,
+        right_factor,
+        left.entries,
+        left.iterate_size + right.iterate_size,
+        left.direction_size + right.direction_size,
+    )
 
-    def aim(
-        self, linear: Array, state: Array, kappa: float, shift: float, noise: Array, work: Array
+
+class PairGeometry(PairNumbers, Geometry):
+    """Block by block, as the quadratic is isotropic; longer products nest to the right.
+
+    H is block-diagonal: only the length of s couples the blocks. iterate and direction are those of
+    the left part and then those of the right.
+    """
+
+    @property
+    def compilable(self) -> bool:
+        return bool(self.left.compilable and self.right.compilable)
+
+    @property
+    def shortest(self) -> float:  # type: ignore[override]
+        left, right = self.left.shortest, self.right.shortest
+        return float(min(self.left_factor * left, self.right_factor * right))
+
+    @property
+    def longest(self) -> float:  # type: ignore[override]
+        left, right = self.left.longest, self.right.longest
+        return float(max(self.left_factor * left, self.right_factor * right))
+
+    @property
+    def entries(self) -> int:
+        return int(self.left_entries + self.right.entries)
+
+    def start(self) -> Array:
+        return np.concatenate([self.left.start(), self.right.start()])
+
+    def settled(self, iterate: Array) -> bool:
+        k = self.left.iterate_size
+        return bool(self.left.settled(iterate[:k]) and self.right.settled(iterate[k:]))
+
+    def solve(self, linear: Array, quadratic: float, weight: float, iterate: Array) -> None:
+        n, k = self.left.size, self.left.iterate_size
+        self.left.solve(linear[:n], quadratic, weight, iterate[:k])
+        self.right.solve(linear[n:], quadratic, weight, iterate[k:])
+
+    def project(self, linear: Array, iterate: Array) -> None:
+        n, k = self.left.size, self.left.iterate_size
+        self.left.project(linear[:n], iterate[:k])
+        self.right.project(linear[n:], iterate[k:])
+
+    def explore(
+        self, iterate: Array, kappa: float, shift: float, noise: Array, direction: Array
     ) -> tuple[float, float]:
-        n, k, m = self.left.size, self.left.states, self.left.works
-        a, b = self.left.aim(linear[:n], state[:k], kappa, shift, noise[:n], work[:m])
-        c, d = self.right.aim(linear[n:], state[k:], kappa, shift, noise[n:], work[m:])
+        n, k, m = self.left.size, self.left.iterate_size, self.left.direction_size
+        a, b = self.left.explore(iterate[:k], kappa, shift, noise[:n], direction[:m])
+        c, d = self.right.explore(iterate[k:], kappa, shift, noise[n:], direction[m:])
         return a + c, b + d
 
-    def point(
-        self, linear: Array, state: Array, work: Array, noise: Array, scale: float, u: Array
-    ) -> float:
-        n, k, m = self.left.size, self.left.states, self.left.works
-        left: float = self.left.point(linear[:n], state[:k], work[:m], noise[:n], scale, u[:n])
-        right: float = self.right.point(linear[n:], state[k:], work[m:], noise[n:], scale, u[n:])
+    def point(self, iterate: Array, direction: Array, scale: float, u: Array) -> float:
+        n, k, m = self.left.size, self.left.iterate_size, self.left.direction_size
+        left: float = self.left.point(iterate[:k], direction[:m], scale, u[:n])
+        right: float = self.right.point(iterate[k:], direction[m:], scale, u[n:])
         return left + right
 
-    def recoil(
-        self, state: Array, work: Array, noise: Array, scale: float, damping: float, linear: Array
+    def linear_update(
+        self, iterate: Array, direction: Array, scale: float, damping: float, linear: Array
     ) -> tuple[float, float]:
-        n, k, m = self.left.size, self.left.states, self.left.works
-        a, b = self.left.recoil(state[:k], work[:m], noise[:n], scale, damping, linear[:n])
-        c, d = self.right.recoil(state[k:], work[m:], noise[n:], scale, damping, linear[n:])
+        n, k, m = self.left.size, self.left.iterate_size, self.left.direction_size
+        a, b = self.left.linear_update(iterate[:k], direction[:m], scale, damping, linear[:n])
+        c, d = self.right.linear_update(iterate[k:], direction[m:], scale, damping, linear[n:])
         return a + c, b + d
 
-    def barrier(self, linear: Array, state: Array) -> float:
-        n, k = self.left.size, self.left.states
-        left: float = self.left.barrier(linear[:n], state[:k])
-        right: float = self.right.barrier(linear[n:], state[k:])
+    def write_vector(self, iterate: Array, factor: float, u: Array) -> None:
+        n, k = self.left.size, self.left.iterate_size
+        self.left.write_vector(iterate[:k], factor, u[:n])
+        self.right.write_vector(iterate[k:], factor, u[n:])
+
+    def product(self, iterate: Array, vector: Array) -> float:
+        n, k = self.left.size, self.left.iterate_size
+        left: float = self.left.product(iterate[:k], vector[:n])
+        right: float = self.right.product(iterate[k:], vector[n:])
         return left + right
 
-    def outward(self, u: Array, center: Array, radius: float, x: Array) -> None:
-        n = self.left.size
-        self.left.outward(u[:n], center[:n], radius * self.left_factor, x[:n])
-        self.right.outward(u[n:], center[n:], radius * self.right_factor, x[n:])
+    def barrier(self, iterate: Array) -> float:
+        k = self.left.iterate_size
+        left: float = self.left.barrier(iterate[:k])
+        right: float = self.right.barrier(iterate[k:])
+        return left + right
 
+    def place(self, u: Array, center: Array, radius: float, x: Array) -> None:
+        n, m = self.left.size, self.left_entries
+        self.left.place(u[:n], center[:m], radius * self.left_factor, x[:m])
+        self.right.place(u[n:], center[m:], radius * self.right_factor, x[m:])
 
-class ProductFrame:
-    """A block-diagonal H; only the length of s couples the blocks."""
+    def inward(self, displacement: Array) -> Array:
+        left, right = displacement[: self.left_entries], displacement[self.left_entries :]
+        inner = self.left.inward(left), self.right.inward(right)
+        return np.concatenate([self.left_factor * inner[0], self.right_factor * inner[1]])
 
-    def __init__(self, frames: Sequence[Frame], ranges: list[slice]) -> None:
-        self.frames, self.ranges = frames, ranges
-        self.trace = sum(frame.trace for frame in frames)
-
-    def aim(self, noise: Array) -> ProductAim:
-        blocks = zip(self.frames, self.ranges, strict=True)
-        return ProductAim([frame.aim(noise[where]) for frame, where in blocks])
-
-
-class ProductAim:
-    """The aims of the blocks."""
-
-    def __init__(self, aims: Sequence[Aim]) -> None:
-        self.aims = aims
-        self.square = sum(aim.square for aim in aims)
-
-    def point(self, scale: float) -> Array:
-        return np.concatenate([aim.point(scale) for aim in self.aims])
-
-    def recoil(self, scale: float, damping: float) -> Array:
-        return np.concatenate([aim.recoil(scale, damping) for aim in self.aims])
+    def locate(self, displacement: Array) -> Array:
+        left, right = displacement[: self.left_entries], displacement[self.left_entries :]
+        inner = self.left.locate(left), self.right.locate(right)
+        return np.concatenate([inner[0] / self.left_factor, inner[1] / self.right_factor])
 
 
 def _ranges(sizes: list[int]) -> list[slice]:

@@ -11,7 +11,8 @@ function of the gap. So solve for it: with 2r/(1-r^2) = 1/gap - 1/(2-gap) the eq
 
 and F is concave. Newton's method from a point right of the root therefore falls monotonically onto
 it. Replacing the convex w/(2-gap) by its tangent at 2/3, w (3/8 + 9/16 gap), gives a quadratic
-whose root is such a point, and so close a one that four steps always reach full precision.
+whose root is such a point, and so close a one that four steps always reach full precision, for
+every g, S and w.
 
 Where the last round's gap is at hand, Halley's method starts from that and cubes the error in each
 step; should it leave (0, 1] or dawdle, the sure way above takes over.
@@ -19,15 +20,9 @@ step; should it leave (0, 1] or dawdle, the sure way above takes over.
 
 from __future__ import annotations
 
-from math import sqrt
-
 import numpy as np
 
-from dikin.domains.base import Array
-from dikin.kernel import compiled
-
-STEPS = 4
-"""Newton steps that suffice from the quadratic's root, for every g, S and w."""
+from dikin.kernel import choose, compiled
 
 
 @compiled
@@ -39,17 +34,14 @@ def boundary_gap(pull: float, quadratic: float, weight: float, near: float) -> f
         far = 2.0 - gap
         value = far * (weight - gap * (excess + quadratic * gap)) - gap * weight
         fall = far * far * (excess + 2.0 * quadratic * gap) + 2.0 * weight
-        bend = quadratic * far * far * far + 2.0 * weight
-        move = far * value * fall / (fall * fall + value * bend)
+        second = quadratic * far * far * far + 2.0 * weight
+        move = far * value * fall / (fall * fall + value * second)
         gap += move
         if not 0.0 < gap <= 1.0:
             break
         if abs(move) <= 1e-5 * gap and fall > 0.0:  # what is left is of the order of its cube
             return gap
-    gap = first_gap(excess, quadratic, weight)
-    for _ in range(STEPS):
-        gap = next_gap(gap, excess, quadratic, weight)
-    return gap
+    return sure_gap(pull, quadratic, weight)
 
 
 @compiled
@@ -57,10 +49,11 @@ def first_gap(excess: float, quadratic: float, weight: float) -> float:
     """The root of the quadratic."""
     slope = excess + 0.375 * weight
     square = quadratic + 0.5625 * weight
-    root = sqrt(slope * slope + 4.0 * square * weight)
+    root = np.sqrt(slope * slope + 4.0 * square * weight)
     # The two forms of the root: each subtracts nothing on its side.
-    gap = 2.0 * weight / (slope + root) if slope >= 0.0 else (root - slope) / (2.0 * square)
-    return gap if gap < 1.0 else 1.0
+    total = abs(slope) + root
+    gap = choose(slope >= 0.0, 2.0 * weight / total, total / (2.0 * square))
+    return choose(gap < 1.0, gap, 1.0)
 
 
 @compiled
@@ -72,15 +65,12 @@ def next_gap(gap: float, excess: float, quadratic: float, weight: float) -> floa
     return gap + far * value / fall
 
 
-def boundary_gaps(pull: Array, quadratic: Array, weight: float) -> Array:
-    """`boundary_gap` for many coordinates at once."""
+@compiled
+def sure_gap(pull: float, quadratic: float, weight: float) -> float:
+    """The gap of the root, from nothing known: for one number, or entry by entry for vectors."""
     excess = pull - quadratic
-    slope = excess + 0.375 * weight
-    square = quadratic + 0.5625 * weight
-    root = np.sqrt(slope * slope + 4.0 * square * weight)
-    with np.errstate(divide="ignore"):
-        gap = np.where(slope >= 0, 2.0 * weight / (slope + root), (root - slope) / (2.0 * square))
-    gap = np.minimum(gap, 1.0)
-    for _ in range(STEPS):
-        gap = next_gap(gap, excess, quadratic, weight)  # type: ignore[arg-type, assignment]
-    return gap
+    gap = first_gap(excess, quadratic, weight)
+    gap = next_gap(gap, excess, quadratic, weight)
+    gap = next_gap(gap, excess, quadratic, weight)
+    gap = next_gap(gap, excess, quadratic, weight)
+    return next_gap(gap, excess, quadratic, weight)

@@ -6,16 +6,28 @@ nu = n - 1: in the plane |grad psi|*^2 = min_m sum_i x_i^2 (m - 1/x_i)^2 = n - 1
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from math import inf, log, sqrt
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from dikin.domains.base import Array, ClosedGeometry, Domain, Geometry, LinearAim, Place, whole
-from dikin.domains.sums import dot, kick, log_sum, place, rises, step
-from dikin.kernel import compiled, reordered
+from dikin.domains.base import Array, Domain, whole
+from dikin.domains.geometry import Geometry
+from dikin.kernel import choose, compiled, looped, reordered
+from dikin.vectors import (
+    affine,
+    copy,
+    diagonal_point,
+    diagonal_products,
+    diagonal_update,
+    dot,
+    log_sum,
+    multiply,
+)
+
+TINY = 1e-300
+"""Beside any other number it is nothing."""
 
 PLANE_TOLERANCE = 1e-9
 """How far from one the entries of a probability vector may add up to."""
@@ -87,7 +99,7 @@ class Simplex(Domain):
         return 1.0 / (self.n - 1)  # from a corner to the middle of the face opposite
 
     def geometry(self, scale: float) -> Geometry:
-        return SimplexGeometry(self.n, scale)
+        return SimplexGeometry(self.n, scale, 2 * self.n + 1, 2 * self.n)
 
     def __repr__(self) -> str:
         return f"Simplex({self.n})"
@@ -101,8 +113,19 @@ class Simplex(Domain):
         yield cls(5)
 
 
-class SimplexGeometry(ClosedGeometry):
-    """u = (x - 1/n)/scale with sum u = 0, kept in all n coordinates.   place = (u, x, level).
+class SimplexNumbers(NamedTuple):
+    """What a simplex is made of, for the compiled loop."""
+
+    size: int
+    scale: float
+    iterate_size: int
+    direction_size: int
+
+
+class SimplexGeometry(SimplexNumbers, Geometry):
+    """u = (x - 1/n)/scale with sum u = 0, kept in all n coordinates.
+
+    iterate = (y, x, level); direction = (the square roots of D, s).
 
     Stationarity under the constraint, with the multiplier `level`, is a quadratic a coordinate:
 
@@ -111,49 +134,78 @@ class SimplexGeometry(ClosedGeometry):
     whose positive root falls in `level` and is convex in it. So does the sum of the roots, and
     Newton's method for sum x = 1 rises monotonically from any level at which the sum is over one;
     from any other its first step lands on such a level. The last round's level is close.
+
+    H is a diagonal D restricted to the plane sum z = 0: z = D^(-1/2) s stays in the plane when s is
+    orthogonal to D^(-1/2) 1.
     """
 
-    def __init__(self, n: int, scale: float) -> None:
-        self.size, self.dim, self.nu, self.scale = n, n - 1, n - 1.0, scale
+    @property
+    def identity(self) -> bool:
+        return True
 
-    def start(self) -> Place:
-        return np.zeros(self.size), np.full(self.size, 1 / self.size), 0.0
+    def start(self) -> Array:
+        n = self.size
+        return np.concatenate([np.zeros(n), np.full(n, 1.0 / n), [0.0]])
 
-    def solve(self, linear: Array, quadratic: float, weight: float, near: Place) -> Place:
-        pull, square = linear / self.scale, quadratic / self.scale**2
-        low, high = float(pull.min()), float(pull.max())
-        least = least_level(low, high, square, weight, self.size)
-        level = max(near[2], least)
+    def solve(self, linear: Array, quadratic: float, weight: float, iterate: Array) -> None:
+        n, square = self.size, quadratic / (self.scale * self.scale)
+        low, high = extremes(linear)
+        low, high = low / self.scale, high / self.scale
+        x = iterate[n : 2 * n]
+        least = least_level(low, high, square, weight, n)
+        level, total = max(float(iterate[2 * n]), least), 1.0
         for turn in range(100):
-            x, slope = _positive_roots(pull + level, square, weight)
-            move = (float(x.sum()) - 1.0) / slope
+            total, slope = simplex_roots(linear, self.scale, level, square, weight, x)
+            move = (total - 1.0) / slope
             if last_step(move, level, turn, weight, low, high):
                 break
             level = max(level + move, least)
-        x /= x.sum()
-        return (x - 1 / self.size) / self.scale, x, level
+        iterate[2 * n] = level
+        normalise(x, total, self.scale, iterate[:n])
 
-    def frame(self, place: Place, kappa: float, shift: float) -> PlaneFrame:
-        return PlaneFrame(place[0], np.sqrt(kappa * (self.scale / place[1]) ** 2 + shift))
+    def explore(
+        self, iterate: Array, kappa: float, shift: float, noise: Array, direction: Array
+    ) -> tuple[float, float]:
+        n = self.size
+        root, s = direction[:n], direction[n:]
+        plane_roots(iterate[n : 2 * n], self.scale, kappa, shift, root)
+        most, rest, squares = plane_sums(root)
+        copy(noise, s)
+        remove_normal(root, most + rest, s)
+        square = dot(s, s)
+        if square < STEEP * dot(noise, noise):
+            remove_normal(root, most + rest, s)
+            square = dot(s, s)
+        return square, plane_trace(most, rest, squares)
 
-    def barrier(self, place: Place) -> float:
-        return -float(np.log(self.size * place[1]).sum())
+    def point(self, iterate: Array, direction: Array, scale: float, u: Array) -> float:
+        n = self.size
+        diagonal_point(iterate[:n], direction[n:], direction[:n], scale, u)
+        return dot(u, u)
 
-    def outward(self, u: Array) -> Array:
-        return u
+    def linear_update(
+        self, iterate: Array, direction: Array, scale: float, damping: float, linear: Array
+    ) -> tuple[float, float]:
+        n = self.size
+        y, root, s = iterate[:n], direction[:n], direction[n:]
+        along, square = diagonal_products(y, s, root)
+        diagonal_update(y, s, root, scale, damping, linear)
+        return scale * along, square
+
+    def write_vector(self, iterate: Array, factor: float, u: Array) -> None:
+        multiply(factor, iterate[: self.size], u)
+
+    def product(self, iterate: Array, vector: Array) -> float:
+        return dot(iterate[: self.size], vector)
+
+    def barrier(self, iterate: Array) -> float:
+        return -log_sum(iterate[self.size : 2 * self.size], float(self.size))
+
+    def place(self, u: Array, center: Array, radius: float, x: Array) -> None:
+        affine(u, center, radius, x)
 
     def inward(self, displacement: Array) -> Array:
         return np.asarray(displacement - displacement.mean())
-
-    def kernel(self) -> SimplexKernel:
-        return SimplexKernel(self.size, 2 * self.size + 1, self.size, self.scale)
-
-    def pack(self, place: Place) -> Array:
-        return np.concatenate([place[0], place[1], [place[2]]])
-
-    def unpack(self, linear: Array, state: Array) -> Place:
-        n = self.size
-        return state[:n].copy(), state[n : 2 * n].copy(), float(state[2 * n])
 
 
 @compiled
@@ -172,88 +224,43 @@ def last_step(move: float, level: float, turn: int, weight: float, low: float, h
     return abs(move) <= 1e-15 * size or (move < 0.0 and turn > 0)
 
 
-class SimplexKernel(NamedTuple):
-    """state = (u, x, level); work = the square roots of D."""
-
-    size: int
-    states: int
-    works: int
-    scale: float
-
-    def solve(self, linear: Array, quadratic: float, weight: float, state: Array) -> None:
-        n, square = self.size, quadratic / (self.scale * self.scale)
-        low, high = extremes(linear)
-        low, high = low / self.scale, high / self.scale
-        x = state[n : 2 * n]
-        least = least_level(low, high, square, weight, n)
-        level = max(state[2 * n], least)
-        total = 1.0
-        for turn in range(100):
-            simplex_roots(linear, self.scale, level, square, weight, x)
-            total, slope = simplex_sums(linear, self.scale, level, square, x)
-            move = (total - 1.0) / slope
-            if last_step(move, level, turn, weight, low, high):
-                break
-            level = max(level + move, least)
-        state[2 * n] = level
-        for i in range(n):
-            x[i] /= total
-            state[i] = (x[i] - 1.0 / n) / self.scale
-
-    def aim(
-        self, linear: Array, state: Array, kappa: float, shift: float, noise: Array, work: Array
-    ) -> tuple[float, float]:
-        n = self.size
-        x = state[n : 2 * n]
-        plane_roots(x, self.scale, kappa, shift, work)
-        most, rest, squares = plane_sums(work)
-        before = square = dot(noise, noise)
-        for turn in range(2):
-            if turn == 0 or square < STEEP * before:
-                part = along_normal(work, noise) / (most + rest)
-                for i in range(n):
-                    noise[i] -= part / work[i]
-                square = dot(noise, noise)
-        return square, plane_trace(most, rest, squares)
-
-    def point(
-        self, linear: Array, state: Array, work: Array, noise: Array, scale: float, u: Array
-    ) -> float:
-        step(state, noise, work, scale, u)
-        return dot(u, u)
-
-    def recoil(
-        self, state: Array, work: Array, noise: Array, scale: float, damping: float, linear: Array
-    ) -> tuple[float, float]:
-        rise, square = rises(state[: self.size], noise, work)
-        kick(state, noise, work, scale, damping, linear)
-        return scale * rise, square
-
-    def barrier(self, linear: Array, state: Array) -> float:
-        return -log_sum(state[self.size : 2 * self.size], float(self.size))
-
-    def outward(self, u: Array, center: Array, radius: float, x: Array) -> None:
-        place(u, center, radius, x)
-
-
-@reordered
-def extremes(linear: Array) -> tuple[float, float]:
-    """Least and largest entry."""
+def _extremes(linear: Array) -> tuple[float, float]:
     low = high = linear[0]
     for i in range(linear.size):
         low, high = min(low, linear[i]), max(high, linear[i])
     return low, high
 
 
+@looped(_extremes, order_free=True)
+def extremes(linear: Array) -> tuple[float, float]:
+    """The least and the largest entry."""
+    return float(linear.min()), float(linear.max())
+
+
 @compiled
+def positive_root(b: float, square: float, weight: float) -> float:
+    """The root x > 0 of square x^2 + b x = weight."""
+    total = abs(b) + np.sqrt(b * b + 4.0 * square * weight)
+    # Without a square the other form counts, and this one must only not divide by zero.
+    return choose(b > 0.0, 2.0 * weight / total, total / (2.0 * square + TINY))
+
+
+def _simplex_roots(
+    linear: Array, scale: float, level: float, square: float, weight: float, x: Array
+) -> tuple[float, float]:
+    for i in range(x.size):
+        x[i] = positive_root(linear[i] / scale + level, square, weight)
+    return simplex_sums(linear, scale, level, square, x)
+
+
+@looped(_simplex_roots)
 def simplex_roots(
     linear: Array, scale: float, level: float, square: float, weight: float, x: Array
-) -> None:
-    """`_positive_roots`."""
-    for i in range(x.size):
-        b = linear[i] / scale + level
-        root = sqrt(b * b + 4.0 * square * weight)
-        x[i] = 2.0 * weight / (b + root) if b > 0.0 else (root - b) / (2.0 * square)
+) -> tuple[float, float]:
+    """The roots at a level, their sum, and minus its derivative."""
+    b = linear / scale + level
+    x[:] = positive_root(b, square, weight)  # type: ignore[arg-type]
+    return float(x.sum()), float((x / (2.0 * square * x + b)).sum())
 
 
 @reordered
@@ -269,26 +276,55 @@ def simplex_sums(
     return total, slope
 
 
-@compiled
-def plane_roots(x: Array, scale: float, kappa: float, shift: float, work: Array) -> None:
-    """The square roots of D."""
+def _normalise(x: Array, total: float, scale: float, y: Array) -> None:
+    for i in range(x.size):
+        x[i] /= total
+        y[i] = (x[i] - 1.0 / x.size) / scale
+
+
+@looped(_normalise)
+def normalise(x: Array, total: float, scale: float, y: Array) -> None:
+    """Divide x by its total, and set y to its working vector."""
+    x /= total
+    np.divide(x - 1.0 / x.size, scale, y)
+
+
+def _plane_roots(x: Array, scale: float, kappa: float, shift: float, root: Array) -> None:
     for i in range(x.size):
         ratio = scale / x[i]
-        work[i] = sqrt(kappa * ratio * ratio + shift)
+        root[i] = sqrt(kappa * ratio * ratio + shift)
+
+
+@looped(_plane_roots)
+def plane_roots(x: Array, scale: float, kappa: float, shift: float, root: Array) -> None:
+    """The square roots of D."""
+    ratio = scale / x
+    np.sqrt(kappa * ratio * ratio + shift, root)
+
+
+def _remove_normal(root: Array, length: float, s: Array) -> None:
+    part = along_normal(root, s) / length
+    for i in range(s.size):
+        s[i] -= part / root[i]
+
+
+@looped(_remove_normal)
+def remove_normal(root: Array, length: float, s: Array) -> None:
+    """Take the part along the normal 1/root off s; `length` is the normal's square."""
+    normal = 1.0 / root
+    s -= normal * (float(normal.dot(s)) / length)
 
 
 @reordered
-def along_normal(root: Array, noise: Array) -> float:
-    """The sum of noise/sqrt(D)."""
+def along_normal(root: Array, s: Array) -> float:
+    """The sum of s/root."""
     along = 0.0
     for i in range(root.size):
-        along += noise[i] / root[i]
+        along += s[i] / root[i]
     return along
 
 
-@reordered
-def plane_sums(root: Array) -> tuple[float, float, float]:
-    """The largest 1/D, and sums of the others and of their squares."""
+def _plane_sums(root: Array) -> tuple[float, float, float]:
     most = rest = squares = 0.0
     for i in range(root.size):
         inverse = 1.0 / (root[i] * root[i])
@@ -299,6 +335,15 @@ def plane_sums(root: Array) -> tuple[float, float, float]:
     return most, rest, squares
 
 
+@looped(_plane_sums, order_free=True)
+def plane_sums(root: Array) -> tuple[float, float, float]:
+    """The largest 1/D, and sums of the others and of their squares."""
+    inverse = 1.0 / (root * root)
+    largest = inverse.argmax()
+    most, inverse[largest] = float(inverse[largest]), 0.0
+    return most, float(inverse.sum()), float(inverse.dot(inverse))
+
+
 @compiled
 def plane_trace(most: float, rest: float, squares: float) -> float:
     """Trace of H^-1 in the plane: sum 1/D - (sum 1/D^2)/(sum 1/D), with the largest 1/D kept apart.
@@ -307,44 +352,3 @@ def plane_trace(most: float, rest: float, squares: float) -> float:
     """
     total = most + rest
     return rest - squares / total + most * rest / total
-
-
-def _positive_roots(b: Array, square: float, weight: float) -> tuple[Array, float]:
-    """Roots x > 0 of square x^2 + b x = weight, and minus the derivative of their sum in b."""
-    root = np.sqrt(b * b + 4 * square * weight)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        x = np.where(b > 0, 2 * weight / (b + root), (root - b) / (2 * square))
-    return x, float((x / root).sum())
-
-
-@dataclass(slots=True)
-class PlaneFrame:
-    """A diagonal H restricted to the plane sum z = 0.
-
-    z = D^(-1/2) s stays in the plane when s is orthogonal to D^(-1/2) 1.
-    """
-
-    y: Array
-    root: Array
-    """D^(1/2)."""
-
-    @property
-    def trace(self) -> float:
-        inverse = self.root**-2.0
-        largest = int(inverse.argmax())
-        most, inverse[largest] = float(inverse[largest]), 0.0
-        return plane_trace(most, float(inverse.sum()), float(inverse @ inverse))
-
-    def aim(self, noise: Array) -> LinearAim:
-        normal = 1 / self.root
-        length = float(normal @ normal)
-        s = noise - normal * (float(normal @ noise) / length)
-        if s @ s < STEEP * (noise @ noise):
-            s = s - normal * (float(normal @ s) / length)
-        return LinearAim.at(self, s)
-
-    def spread(self, s: Array) -> Array:
-        return s / self.root
-
-    def gather(self, s: Array) -> Array:
-        return s * self.root

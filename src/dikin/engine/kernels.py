@@ -25,17 +25,17 @@ from numba.core.caching import (
     UserProvidedCacheLocator,
     UserWideCacheLocator,
 )
-from numba.extending import overload_method, register_jitable
+from numba.extending import overload, overload_method
 
 import dikin
-from dikin.domains.base import Kernel
+from dikin.domains.geometry import GeometryKernel
 from dikin.engine import loop
 from dikin.environments.base import World
 from dikin.environments.patterns import Pattern
 from dikin.kernel import FUNCTIONS
 from dikin.learners.barrier_ftrl import Schedule
 from dikin.learners.descent import Pace
-from dikin.learners.player import Player
+from dikin.learners.kernel_learner import LearnerKernel
 
 ORDER_FREE = {"reassoc", "contract", "nsz"}
 """What a compiler may do to a sum whose order is free; NaN and infinity keep their meaning."""
@@ -45,15 +45,16 @@ OPTIONS = {"error_model": "numpy", "forceinline": True}
 
 PACKAGE = str(Path(dikin.__file__).parent)
 
-PROTOCOLS = (Kernel, Schedule, Pace, Player, World, Pattern)
+PROTOCOLS = (GeometryKernel, Schedule, Pace, LearnerKernel, World, Pattern)
 """What kernels are: the methods of these are the calls that the compiler must resolve."""
 
 
 @cache
 def compiled_loop() -> Any:
     """`loop.play_rounds`, to be specialised by its first call with new kernels."""
-    for function, order_free in FUNCTIONS.items():
-        register_jitable(**OPTIONS, fastmath=ORDER_FREE if order_free else False)(function)
+    for function, (body, order_free) in FUNCTIONS.items():
+        options = OPTIONS | {"fastmath": ORDER_FREE if order_free else False}
+        overload(function, jit_options=options, strict=False)(_body_of(function, body))
     for protocol in PROTOCOLS:
         for method in filter(isfunction, vars(protocol).values()):
             for tuples in (types.NamedTuple, types.NamedUniTuple):
@@ -65,6 +66,16 @@ def compiled_loop() -> Any:
     with contextlib.suppress(RuntimeError):  # no folder can be written: compile in every process
         dispatcher._cache = SourceCache(loop.play_rounds)
     return dispatcher
+
+
+def _body_of(function: Callable[..., Any], body: Callable[..., Any]) -> Callable[..., Any]:
+    """What a call of a marked function means to the compiler: its own text, or its loop."""
+
+    def resolve(*arguments: Any) -> Any:
+        return body
+
+    resolve.__signature__ = signature(function)  # type: ignore[attr-defined]
+    return resolve
 
 
 def _resolver(method: FunctionType) -> Callable[..., Any]:

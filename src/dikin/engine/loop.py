@@ -15,7 +15,22 @@ from dikin.domains.base import Array
 from dikin.environments.base import add
 from dikin.kernel import compiled
 from dikin.learners.base import Learner
-from dikin.learners.player import Memory, Scratch
+from dikin.learners.kernel_learner import LearnerState
+
+
+class Workspace(NamedTuple):
+    """Vectors that every round uses anew."""
+
+    noise: Array
+    direction: Array
+    u: Array
+    """The working vector to play."""
+    x: Array
+    """The point of u."""
+
+    @classmethod
+    def of(cls, size: int, direction_size: int, entries: int) -> Workspace:
+        return cls(*map(np.zeros, (size, direction_size, size, entries)))
 
 
 class Scales(NamedTuple):
@@ -40,34 +55,34 @@ class Scales(NamedTuple):
 
 @compiled
 def play_round(
-    player: Any,
+    learner: Any,
     world: Any,
     scales: Scales,
-    memory: Memory,
-    scratch: Scratch,
+    state: LearnerState,
+    space: Workspace,
     sums: Array,
     round: int,
     chance: float,
 ) -> None:
-    """Ask, answer, tell: round t with the noise in scratch and the environment's chance."""
-    aimed = player.ask(memory, scratch)
-    player.kernel.outward(scratch.u, scales.center, scales.radius, scratch.x)
+    """Ask, answer, tell: round t with the noise in the workspace and the environment's chance."""
+    asked = learner.ask(state, space.noise, space.direction, space.u)
+    learner.geometry.place(space.u, scales.center, scales.radius, space.x)
 
-    loss = world.value(round, chance, scratch.x)
+    loss = world.value(round, chance, space.x)
     world.tally(round, chance, sums)
     add(sums, 0, loss)
     f = (loss - scales.loss_offset) * (1.0 / scales.loss_scale)
     sigma = min(world.bend(round), scales.curvature_limit) * scales.curvature_scale
 
-    player.tell(round, aimed, f, sigma, memory, scratch)
+    learner.tell(round, asked, state, space.direction, f, sigma, state)
 
 
 def play_rounds(
-    player: Any,
+    learner: Any,
     world: Any,
     scales: Scales,
-    memory: Memory,
-    scratch: Scratch,
+    state: LearnerState,
+    space: Workspace,
     sums: Array,
     learner_generator: np.random.Generator,
     world_generator: np.random.Generator,
@@ -75,9 +90,9 @@ def play_rounds(
     rounds: int,
 ) -> None:
     """Rounds played + 1, ..., played + rounds."""
-    noise = scratch.noise
+    noise = space.noise
     for round in range(played + 1, played + rounds + 1):
         for i in range(noise.size):
             noise[i] = learner_generator.standard_normal()
         chance = world_generator.random()
-        play_round(player, world, scales, memory, scratch, sums, round, chance)
+        play_round(learner, world, scales, state, space, sums, round, chance)

@@ -17,13 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dikin.domains.base import Array, Domain
-from dikin.engine.loop import Scales
+from dikin.engine.loop import Scales, Workspace
 from dikin.engine.progress import Progress
 from dikin.environments.base import Environment
 from dikin.errors import AssumptionWarning, NotSavableError, ParameterError
 from dikin.feedback import Feedback
 from dikin.learners.base import Learner
-from dikin.learners.player import Scratch
 
 Road = Callable[[int], None]
 """Plays that many rounds."""
@@ -155,15 +154,16 @@ def fused(learner: Learner, environment: Environment) -> Road | None:
         assert machine is not None
         players = machine.generator, environment.chances
         before = [player.bit_generator.state for player in players]
-        scratch = Scratch.of(machine.player.kernel, scales.center.size)
+        size = learner.geometry.size
+        space = Workspace.of(size, machine.direction_size, scales.center.size)
         world, played = environment.world, environment.rounds
         try:
             loop(
-                machine.player,
+                machine.kernel,
                 world,
                 scales,
-                machine.memory,
-                scratch,
+                machine.state,
+                space,
                 sums,
                 *players,
                 played,

@@ -12,7 +12,7 @@ import numpy as np
 from dikin.curvature.losses import ScalarLoss
 from dikin.curvature.plane import Plane
 from dikin.domains.base import Array, Domain
-from dikin.domains.dense import minimise
+from dikin.domains.newton import minimise
 from dikin.errors import NumericalError
 
 GAP = 1e-11

@@ -46,8 +46,8 @@ def least_linear(domain: Domain, slope: Array) -> Array:
         return np.zeros(domain.center.size)
     geometry = domain.geometry(domain.radius)
     pull = geometry.inward((slope / length).reshape(domain.point_shape))
-    place, weight = geometry.start(), 1.0
+    iterate, weight = geometry.start(), 1.0
     while weight * domain.nu > GAP:
         weight /= 10
-        place = geometry.solve(pull, 0.0, weight, place)
-    return domain.radius * geometry.outward(geometry.vector(place)).ravel()
+        geometry.solve(pull, 0.0, weight, iterate)
+    return domain.radius * geometry.outward(geometry.vector(iterate))

@@ -18,7 +18,6 @@ from uuid import uuid4
 from rich.console import Console
 
 import dikin
-from dikin.domains.base import ClosedGeometry
 from dikin.engine.kernels import source_stamp
 from dikin.engine.play import play
 from dikin.environments.base import Environment
@@ -150,7 +149,7 @@ def _loop(cls: type[Learner], world: Environment) -> Any:
 
 def _closed(world: Environment) -> bool:
     """Whether the domain has closed forms."""
-    return isinstance(world.domain.geometry(world.domain.radius), ClosedGeometry)
+    return world.domain.geometry(world.domain.radius).compilable
 
 
 def _types(kernel: Any) -> Any:

@@ -58,7 +58,7 @@ class External(Learner):
     def __init__(self, domain: Domain, loss_range: LossRange, seed: int | None) -> None:
         super().__init__(domain, loss_range, seed)
         units = np.eye(self.geometry.size)
-        self._working = np.stack([self.geometry.outward(unit).ravel() for unit in units])
+        self._working = np.stack([self.geometry.outward(unit) for unit in units])
 
     @abstractmethod
     def _wanted(self) -> tuple[Any, Array]:
@@ -83,10 +83,10 @@ class External(Learner):
         point = domain.center + domain.radius * displacement
         if domain.margin(point) >= 0.0:
             return point, 0.0
-        place = geometry.project(-self._working @ displacement.ravel(), geometry.start())
-        u = geometry.vector(place)
-        gap = displacement - geometry.outward(u)
-        return self._inside(u, self.units.point(geometry.outward(u).copy())), float(np.sum(gap**2))
+        pull = -self._working @ displacement.ravel()
+        u = geometry.vector(geometry.projected(pull, geometry.start()))
+        gap = displacement.ravel() - geometry.outward(u)
+        return self._inside(u), float(np.sum(gap**2))
 
     def _propose(self) -> tuple[Array, float, Sent]:
         candidate, z = self._wanted()

@@ -36,7 +36,7 @@ class Adaptive(BarrierFTRL):
         self._warn_of_unequal_sides()
         self.horizon = None if horizon is None else planned(horizon, 1, "or None")
         self.constants = one_of(constants, "constants", ("sharp", "paper"))
-        self._begin(self._sharp() if self.constants == "sharp" else self._checked_paper())
+        self._follow(self._sharp() if self.constants == "sharp" else self._checked_paper())
 
     def _warn_of_unequal_sides(self) -> None:
         rounded = self.domain.equal_sided(self.units.radius)

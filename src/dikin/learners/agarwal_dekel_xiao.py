@@ -78,7 +78,7 @@ class AgarwalDekelXiao(Descent):
         slope = moderate(self.units.slope(self.lipschitz), "lipschitz", self.lipschitz)
         sigma = limits.believed(self, self.curvature)
         inradius = domain.inradius / domain.radius
-        self._begin(one_point_pace(domain.dim, inradius, self.horizon, slope, sigma))
+        self._descend(one_point_pace(domain.dim, inradius, self.horizon, slope, sigma))
 
     @cached_property
     def curvature_limit(self) -> tuple[float, str]:

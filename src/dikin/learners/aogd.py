@@ -20,7 +20,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from dikin.domains.base import Array, Domain, Place
+from dikin.domains.base import Array, Domain
 from dikin.errors import FeedbackError
 from dikin.feedback import Feedback
 from dikin.learners.base import Learner
@@ -48,19 +48,19 @@ class AOGD(Learner):
         seed: int | None = None,
     ) -> None:
         super().__init__(domain, loss_range, seed)
-        self._place = self.geometry.start()
+        self._iterate = self.geometry.start()
         self._total = 0.0
         """H_{1:t} + lambda_{1:t}."""
 
     @property
     def center(self) -> Array:
         """The point that it will play."""
-        return self._placed(*self._vector(self._place)).copy()
+        return self._placed(*self._vector(self._iterate))
 
-    def _propose(self) -> tuple[Array, float, Place]:
-        return *self._vector(self._place), self._place
+    def _propose(self) -> tuple[Array, float, Array]:
+        return *self._vector(self._iterate), self._iterate
 
-    def _vector(self, memo: Place) -> tuple[Array, float]:
+    def _vector(self, memo: Array) -> tuple[Array, float]:
         u = self.geometry.vector(memo)
         return u, float(u.dot(u))
 
@@ -91,14 +91,14 @@ class AOGD(Learner):
             )
         return self.geometry.inward(steep)
 
-    def _learn(self, memo: Place, slope: Array, curvature: float) -> None:
+    def _learn(self, memo: Array, slope: Array, curvature: float) -> None:
         before = self._total + curvature
         steep = float(slope.dot(slope))
         total = before + 0.5 * (sqrt(before * before + 8.0 / 3.0 * steep) - before)
         if total > 0.0:  # else the loss is flat, and so were all before
             pull = slope + (total - before) * self.geometry.vector(memo)
-            linear = pull / total - self.geometry.vector(self._place)
-            self._place = self.geometry.project(linear, self._place)
+            linear = pull / total - self.geometry.vector(self._iterate)
+            self._iterate = self.geometry.projected(linear, self._iterate)
             self._total = total
         self.rounds += 1
 
@@ -110,13 +110,14 @@ class AOGD(Learner):
         yield cls(domain, loss_range=(3, 11), seed=seed)
 
     def _numbers(self) -> dict[str, Any]:
-        return {"place": self.geometry.memory(self._place), "total": self._total}
+        return {"iterate": self._iterate, "total": self._total}
 
     def _set_numbers(self, numbers: dict[str, Any]) -> None:
-        self._place, self._total = self.geometry.recall(numbers["place"]), numbers["total"]
+        self._iterate, self._total = numbers["iterate"], numbers["total"]
 
-    def _memo_state(self, memo: Place) -> tuple[Any, ...]:
-        return self.geometry.memory(memo)
+    def _memo_state(self, memo: Array) -> tuple[Any, ...]:
+        return (memo,)
 
-    def _memo_from(self, state: tuple[Any, ...]) -> Place:
-        return self.geometry.recall(state)
+    def _memo_from(self, state: tuple[Any, ...]) -> Array:
+        iterate: Array = state[0]
+        return iterate

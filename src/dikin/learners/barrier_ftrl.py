@@ -1,4 +1,4 @@
-"""The machine shared by the field's barrier learners: follow the regularised leader, explore Dikin.
+"""Follow the regularised leader with a barrier, and explore Dikin's ellipsoid.
 
 In the paper's units, with S_t = lambda_0 + sum_{s<=t} (sigma_s + lambda_s):
 
@@ -16,23 +16,17 @@ come about, how far it explores, and which curvature it believes: its `Schedule`
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import dataclass
 from math import nan, sqrt
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from dikin.domains.base import Aim, Array, ClosedGeometry, Frame, Place
-from dikin.errors import CertificateVoidWarning
-from dikin.learners.base import Learner
-from dikin.learners.player import Aimed, Machine, Memory, Scratch
+from dikin.domains.base import Array
+from dikin.learners.kernel_learner import Asked, KernelLearner, LearnerState
 from dikin.theory.certificate import RANGE, Account, Part
 
-UNSETTLED = (
-    "the centre is so close to the boundary that rounding decides where it is: the certificate is "
-    "NaN until it is farther inside; the learner itself goes on"
-)
+TOTAL, RATE, SPENT, HELD = range(4)
+"""The numbers of the state: S, eta, and two sums of the certificate (see `Account`)."""
 
 
 class Schedule(Protocol):
@@ -92,86 +86,59 @@ class Schedule(Protocol):
         ...
 
 
-@dataclass(slots=True)
-class Asked:
-    """What the learner remembers of a query: where it stood and which way it looked."""
+class BarrierKernel(NamedTuple):
+    """A round of follow the regularised leader."""
 
-    place: Place
-    shift: float
-    """eta S of the ellipsoid."""
-    noise: Array
-    aim: Aim
-    scale: float
-    """1/|s| of the aim."""
-    square: float
-    """|x|^2 of the played point."""
-    trace: float
-    """tr(H^-1)."""
-
-
-class BarrierPlayer(NamedTuple):
-    """The machine for the compiled loop; numbers = (S, eta, spent, held): see `Account`."""
-
-    kernel: Any
+    geometry: Any
     schedule: Any
 
-    def ask(self, memory: Memory, scratch: Scratch) -> Aimed:
-        """|x|^2, tr(H^-1) and 1/|s|."""
-        schedule, kernel, linear, state = self.schedule, self.kernel, memory.linear, memory.state
-        shift = memory.numbers[1] * (memory.numbers[0] + schedule.assumed)
-        square, trace = kernel.aim(
-            linear, state, schedule.kappa, shift, scratch.noise, scratch.work
-        )
+    def ask(self, state: LearnerState, noise: Array, direction: Array, u: Array) -> Asked:
+        schedule, geometry, numbers = self.schedule, self.geometry, state.numbers
+        shift = numbers[RATE] * (numbers[TOTAL] + schedule.assumed)
+        square, trace = geometry.explore(state.iterate, schedule.kappa, shift, noise, direction)
         unit = 1.0 / sqrt(square)
-        far = schedule.reach * unit
-        norm = kernel.point(linear, state, scratch.work, scratch.noise, far, scratch.u)
+        norm = geometry.point(state.iterate, direction, schedule.reach * unit, u)
         return norm, trace, unit
 
     def tell(
         self,
         round: int,
-        aimed: Aimed,
+        asked: Asked,
+        then: LearnerState,
+        direction: Array,
         loss: float,
         curvature: float,
-        memory: Memory,
-        scratch: Scratch,
+        state: LearnerState,
     ) -> None:
-        schedule, numbers, (norm, trace, unit) = self.schedule, memory.numbers, aimed
-        total, reach = numbers[0], schedule.reach
+        schedule, numbers, (norm, trace, unit) = self.schedule, state.numbers, asked
+        total, reach = numbers[TOTAL], schedule.reach
         # A round thrown away is one that adds nothing: to branch here would cost every round.
         kept = 1.0 if curvature >= schedule.least else 0.0
         sigma = schedule.trust * curvature + schedule.assumed
         lam = schedule.regularisation(total + sigma)
         slope = schedule.dim / reach * (loss + 0.5 * lam * norm)
         added, scale = kept * (sigma + lam), kept * slope * unit
-        rise, square = self.kernel.recoil(
-            memory.state, scratch.work, scratch.noise, scale, added, memory.linear
+        along, square = self.geometry.linear_update(
+            then.iterate, direction, scale, added, state.linear
         )
         price = kept * schedule.price(sigma, reach * reach * trace) + (1.0 - kept) * RANGE
-        numbers[2] += price + rise - 0.5 * (added + kept * lam) * square
-        numbers[3] += kept * lam
-        numbers[0] = total + added
-        numbers[1] = schedule.rate(numbers[0], round + 1)
-        self.kernel.solve(memory.linear, numbers[0], schedule.kappa / numbers[1], memory.state)
+        numbers[SPENT] += price + along - 0.5 * (added + kept * lam) * square
+        numbers[HELD] += kept * lam
+        numbers[TOTAL] = total + added
+        numbers[RATE] = schedule.rate(numbers[TOTAL], round + 1)
+        weight = schedule.kappa / numbers[RATE]
+        self.geometry.solve(state.linear, numbers[TOTAL], weight, state.iterate)
 
 
-class BarrierFTRL(Learner):
+class BarrierFTRL(KernelLearner):
     """Follow the regularised leader with a barrier; subclasses bring the schedule."""
 
-    def _begin(self, schedule: Schedule) -> None:
-        self._schedule = schedule
-        self._total = schedule.first
-        self._rate = schedule.rate(self._total, 1)
-        self._place = self.geometry.start()
-        self._linear = np.zeros(self.geometry.size)
-        self._frame: Frame | None = None
-        self._spent, self._held = 0.0, schedule.first
-
-    @property
-    def center(self) -> Array:
-        """y_t in the user's units: where the learner would play if it need not explore."""
-        u = self.geometry.vector(self._place)
-        return self._inside(u, self.units.point(self.geometry.outward(u)).copy())
+    def _follow(self, schedule: Schedule) -> None:
+        self._schedule, geometry = schedule, self.geometry
+        rate = schedule.rate(schedule.first, 1)
+        numbers = [schedule.first, rate, 0.0, schedule.first]
+        state = LearnerState(numbers, np.zeros(geometry.size), geometry.start())
+        self._begin(BarrierKernel(geometry, schedule), state)
 
     @property
     def certificate(self) -> float:
@@ -181,114 +148,16 @@ class BarrierFTRL(Learner):
         Forgotten queries are not rounds. NaN where rounding at the boundary decides the centre, of
         which `tell` warns.
         """
-        whole = self._whole()
+        whole = self._part()
         return nan if whole is None else whole.bound(self.domain, self.rounds, RANGE * whole.scale)
 
     def _part(self) -> Part | None:
-        return self._whole()
-
-    def _whole(self) -> Part | None:
         """All rounds so far; None where the centre is not known well enough to account for them."""
-        place, schedule = self._place, self._schedule
-        if not self.geometry.settled(place):
+        geometry, schedule, (numbers, linear, iterate) = self.geometry, self._schedule, self._state
+        if not geometry.settled(iterate):
             return None
-        y = self.geometry.vector(place)
-        barrier = schedule.kappa * self.geometry.barrier(place) / self._rate
-        least = float(self._linear.dot(y)) + 0.5 * self._total * float(y.dot(y)) + barrier
-        stiff = schedule.kappa / self._rate
-        account = Account(self.rounds, self._spent - least, self._held, stiff)
+        y, stiff = geometry.vector(iterate), schedule.kappa / numbers[RATE]
+        least = float(linear.dot(y)) + 0.5 * numbers[TOTAL] * float(y.dot(y))
+        least += stiff * geometry.barrier(iterate)
+        account = Account(self.rounds, numbers[SPENT] - least, numbers[HELD], stiff)
         return Part(account, schedule, self.units.loss_scale)
-
-    def _propose(self) -> tuple[Array, float, Asked]:
-        schedule = self._schedule
-        shift = self._rate * (self._total + schedule.assumed)
-        frame = self._frame
-        if frame is None:
-            frame = self.geometry.frame(self._place, schedule.kappa, shift)
-            self._frame = frame
-        noise = self._noise.draw()
-        aim = frame.aim(noise)
-        scale = 1.0 / sqrt(aim.square)
-        u = aim.point(schedule.reach * scale)
-        square = float(u.dot(u))
-        asked = Asked(self._place, shift, noise, aim, scale, square, frame.trace)
-        return u, square, asked
-
-    def _vector(self, memo: Asked) -> tuple[Array, float]:
-        return memo.aim.point(self._schedule.reach * memo.scale), memo.square
-
-    def _learn(self, asked: Asked, loss: float, curvature: float) -> None:
-        schedule, before = self._schedule, self._total
-        if curvature < schedule.least:
-            self._spent += RANGE
-            self.rounds += 1
-            return
-        sigma = schedule.trust * curvature + schedule.assumed
-        lam = schedule.regularisation(before + sigma)
-        slope = schedule.dim / schedule.reach * (loss + 0.5 * lam * asked.square)
-        added = sigma + lam
-        recoil = asked.aim.recoil(slope * asked.scale, added)
-        linear = self._linear + recoil
-        total = before + added
-        rate = schedule.rate(total, self.rounds + 2)
-        place = self.geometry.solve(linear, total, schedule.kappa / rate, self._place)
-        if self.geometry.settled(self._place) and not self.geometry.settled(place):
-            warnings.warn(UNSETTLED, CertificateVoidWarning, stacklevel=3)
-        # Everything that can fail has been done: from here on the state changes.
-        y = self.geometry.vector(asked.place)
-        # g.y - (sigma + lambda)/2 |y|^2 - lambda/2 |y|^2, as recoil = g - (sigma + lambda) y.
-        self._spent += float(recoil.dot(y)) + 0.5 * sigma * float(y.dot(y))
-        self._spent += schedule.price(sigma, schedule.reach**2 * asked.trace)
-        self._held += lam
-        self._linear, self._total, self._rate = linear, total, rate
-        self._place, self._frame = place, None
-        self.rounds += 1
-
-    def machine(self) -> Machine | None:
-        """The parts for the compiled loop; None without a kernel or with queries open."""
-        geometry = self.geometry
-        if self._open or not isinstance(geometry, ClosedGeometry):
-            return None
-        numbers = np.array([self._total, self._rate, self._spent, self._held])
-        memory = Memory(numbers, self._linear.copy(), geometry.pack(self._place))
-        player = BarrierPlayer(geometry.kernel(), self._schedule)
-        return Machine(player, memory, self._noise.generator())
-
-    def adopt(self, machine: Machine, rounds: int) -> None:
-        """Take over a state that was `rounds` rounds further on."""
-        assert isinstance(self.geometry, ClosedGeometry)
-        memory = machine.memory
-        self._linear = memory.linear.copy()
-        self._total, self._rate, self._spent, self._held = memory.numbers.tolist()
-        self._place = self.geometry.unpack(self._linear, memory.state)
-        self._frame = None
-        self.rounds += rounds
-        self._next += rounds
-
-    def _numbers(self) -> dict[str, Any]:
-        return {
-            "linear": self._linear,
-            "total": self._total,
-            "rate": self._rate,
-            "place": self.geometry.memory(self._place),
-            "spent": self._spent,
-            "held": self._held,
-        }
-
-    def _set_numbers(self, numbers: dict[str, Any]) -> None:
-        self._linear, self._total = numbers["linear"], numbers["total"]
-        self._rate = numbers["rate"]
-        self._spent, self._held = numbers["spent"], numbers["held"]
-        self._place = self.geometry.recall(numbers["place"])
-        self._frame = None
-
-    def _memo_state(self, memo: Asked) -> tuple[Any, ...]:
-        return self.geometry.memory(memo.place), memo.shift, memo.noise, memo.square
-
-    def _memo_from(self, state: tuple[Any, ...]) -> Asked:
-        memory, shift, noise, square = state
-        place = self.geometry.recall(memory)
-        frame = self.geometry.frame(place, self._schedule.kappa, shift)
-        aim = frame.aim(noise)
-        scale = 1.0 / sqrt(aim.square)
-        return Asked(place, shift, noise, aim, scale, square, frame.trace)

@@ -42,7 +42,6 @@ from dikin.errors import (
 )
 from dikin.feedback import Feedback
 from dikin.kinds import Kinds
-from dikin.learners.player import Machine
 from dikin.theory.certificate import Part
 from dikin.units import LossRange, Units
 
@@ -103,6 +102,9 @@ class Learner(ABC):
         self.domain = domain
         self.units = Units.of(domain, loss_range)
         self.geometry: Geometry = self._form()
+        self._flat_center = domain.center.ravel()
+        unit = domain.radius == 1.0 and not domain.center.any()
+        self._same_units = unit and self.geometry.identity
         self.rounds = 0
         """Rounds answered so far."""
         self._noise = streams.Noise(streams.stream(seed, "learner"), self.geometry.size)
@@ -201,8 +203,16 @@ class Learner(ABC):
 
     def _placed(self, u: Array, square: float) -> Array:
         """The point of a working vector, surely inside."""
-        point = self.units.point(self.geometry.outward(u))
+        point = self._point(u)
         return point if square <= self._surely_inside else self._inside(u, point)
+
+    def _point(self, u: Array) -> Array:
+        """The point of a working vector."""
+        if self._same_units:
+            return u
+        x = np.empty(self._flat_center.size)
+        self.geometry.place(u, self._flat_center, self.units.radius, x)
+        return x.reshape(self.domain.point_shape)
 
     def _played(self, memo: Memo) -> Array:
         """The point of an open query, made anew: what was given away may have been written into."""
@@ -217,27 +227,27 @@ class Learner(ABC):
         """Its rounds as a part of a longer game, if a bound on their regret is known."""
         return None
 
-    def machine(self) -> Machine | None:
+    def machine(self) -> Any:
         """The parts for the compiled loop; None where there is none, or with queries open."""
         return None
 
-    def adopt(self, machine: Machine, rounds: int) -> None:
+    def adopt(self, machine: Any, rounds: int) -> None:
         """Take over a state that was `rounds` rounds further on."""
         raise NotImplementedError
 
-    def _inside(self, u: Array, point: Array) -> Array:
+    def _inside(self, u: Array, point: Array | None = None) -> Array:
         """The point of a working vector, pulled towards the centre by as many ulps as it takes.
 
         Dikin's ellipsoid keeps u inside; adding c and rounding may put it a hair outside.
         """
-        shrink = 1e-15
+        shrink, point = 1e-15, self._point(u) if point is None else point
         while not self.domain.margin(point) >= 0.0:
             if shrink > 1.0:
                 raise NumericalError(
                     f"{self.domain} does not contain its own centre {self.domain.center}, "
                     f"or the working vector {u} is not finite"
                 )
-            point = self.units.point(self.geometry.outward(u * (1.0 - shrink)))
+            point = self._point(u * (1.0 - shrink))
             shrink *= 4.0
         return point
 

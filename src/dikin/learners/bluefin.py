@@ -38,9 +38,9 @@ import numpy as np
 
 from dikin.domains.base import Array, Domain
 from dikin.errors import ParameterError
-from dikin.learners.base import Memo
-from dikin.learners.descent import Descent, Looked
+from dikin.learners.descent import Descent
 from dikin.learners.fkm import FixedPace
+from dikin.learners.kernel_learner import LearnerState, Memo
 from dikin.units import LARGEST, LossRange, number, whole
 
 DECAY, EPSILON = 0.99, 1e-8
@@ -52,7 +52,7 @@ PATIENCE = 1000
 class Tried(NamedTuple):
     """What the learner remembers of a query."""
 
-    looked: Looked
+    seen: Memo
     """Where the pair lies, and its direction."""
     sign: float
     """On which side the point lies, 1 or -1."""
@@ -102,7 +102,7 @@ class Bluefin(Descent):
         self._waiting: dict[int, float] = {}
         """The answers that lack their partners, with their signs, by pair."""
         reach = self.delta * float(self._width.max())
-        self._begin(FixedPace(domain.dim, reach, 1.0 - 2.0 * self.delta, self.eta))
+        self._descend(FixedPace(domain.dim, reach, 1.0 - 2.0 * self.delta, self.eta))
 
     def _propose(self) -> tuple[Array, float, Tried]:
         first = self._first
@@ -113,31 +113,34 @@ class Bluefin(Descent):
     def _drawn(self) -> Tried:
         """A new direction from the present centre."""
         self._pairs += 1
-        return Tried(self._looked(), 1.0, self._pairs)
+        return Tried(self._asked(self._state, self._noise.draw())[2], 1.0, self._pairs)
 
-    def _vector(self, memo: Memo) -> tuple[Array, float]:
-        middle = self.geometry.vector(memo.looked.place) * self._pace.shrink
-        u = middle + memo.sign * self.delta * self._width * _direction(memo.looked)
+    def _vector(self, memo: Tried) -> tuple[Array, float]:
+        middle = self.geometry.vector(memo.seen.state.iterate) * self._pace.shrink
+        u = middle + memo.sign * self.delta * self._width * self._unit_direction(memo.seen)
         return u, float(u.dot(u))
 
-    def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
+    def _learn(self, memo: Tried, loss: float, curvature: float) -> None:
         signed, partner = memo.sign * loss, self._waiting.get(memo.pair)
         if self.points == 1:
-            self._descend(memo.looked, signed)
+            self._step(memo.seen, signed)
         elif partner is None:
             kept = [*self._waiting.items(), (memo.pair, signed)]
             self._waiting = dict(kept[-PATIENCE:])
             self.rounds += 1
         else:
-            self._descend(memo.looked, (signed + partner) / 2.0)
+            self._step(memo.seen, (signed + partner) / 2.0)
             self._waiting = {k: v for k, v in self._waiting.items() if k != memo.pair}
 
-    def _descend(self, looked: Looked, slope: float) -> None:
+    def _step(self, seen: Memo, slope: float) -> None:
         """A step of RMSprop against a slope along the direction of a query."""
-        g = self.domain.dim / self.delta * slope * _direction(looked)
+        g = self.domain.dim / self.delta * slope * self._unit_direction(seen)
         average = DECAY * self._average + (1.0 - DECAY) * g * g
-        self._move(self.eta * self._side * g / (np.sqrt(average) + EPSILON))
-        self._average = average
+        step = self.eta * self._side * g / (np.sqrt(average) + EPSILON)
+        linear = step / self._pace.shrink - self.geometry.vector(self._state.iterate)
+        iterate = self.geometry.projected(linear, self._state.iterate)
+        self._state, self._average = LearnerState([], linear, iterate), average
+        self.rounds += 1
 
     def machine(self) -> None:
         """None: the compiled descent makes a step of its own kind in every round."""
@@ -171,17 +174,12 @@ class Bluefin(Descent):
         self._first = None if first is None else self._memo_from(first)
         self._waiting = dict(numbers["waiting"])
 
-    def _memo_state(self, memo: Memo) -> tuple[Any, ...]:
-        return *super()._memo_state(memo.looked), memo.sign, memo.pair
+    def _memo_state(self, memo: Tried) -> tuple[Any, ...]:
+        return *super()._memo_state(memo.seen), memo.sign, memo.pair
 
-    def _memo_from(self, state: tuple[Any, ...]) -> Memo:
-        *looked, sign, pair = state
-        return Tried(super()._memo_from(tuple(looked)), sign, pair)
-
-
-def _direction(looked: Looked) -> Array:
-    """s, of length one."""
-    return looked.aim.recoil(looked.scale, 0.0)
+    def _memo_from(self, state: tuple[Any, ...]) -> Tried:
+        *seen, sign, pair = state
+        return Tried(super()._memo_from(tuple(seen)), sign, pair)
 
 
 def _one_or_two(points: Any) -> int:

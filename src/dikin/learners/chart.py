@@ -21,7 +21,7 @@ class ChartLearner(Learner):
 
     def _at(self, u: Array) -> Array:
         """The point of a working vector, surely inside."""
-        return self._inside(u, self.units.point(self.geometry.outward(u)).copy())
+        return self._inside(u)
 
     def _excess(self, u: Array, size: float) -> float:
         """How many times too far out a vector is for `size` times the set: 1 inside."""

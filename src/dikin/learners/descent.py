@@ -1,4 +1,4 @@
-"""The machine shared by the learners without a barrier: gradient descent with projections.
+"""Gradient descent with projections, for the learners without a barrier.
 
 In the paper's units, with r the inradius, so that a step of delta from (1 - delta/r) X stays in X:
 
@@ -11,16 +11,14 @@ A learner's own file says how far it explores and how fast it steps: its `Pace`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import sqrt
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from dikin.domains.base import NOTHING, Aim, Array, ClosedGeometry, Frame, Place
-from dikin.feedback import Feedback
-from dikin.learners.base import Learner
-from dikin.learners.player import Aimed, Machine, Memory, Scratch
+from dikin.domains.base import Array
+from dikin.learners.kernel_learner import Asked, KernelLearner, LearnerState, Memo
+from dikin.vectors import multiply
 
 
 class Pace(Protocol):
@@ -44,136 +42,51 @@ class Pace(Protocol):
         ...
 
 
-@dataclass(slots=True)
-class Looked:
-    """What the learner remembers of a query: where it stood and which way it looked."""
+class DescentKernel(NamedTuple):
+    """A round of gradient descent; the iterate is y_t/shrink, a point of the whole set."""
 
-    place: Place
-    noise: Array
-    aim: Aim
-    scale: float
-    """1/|s| of the aim."""
-
-
-class DescentPlayer(NamedTuple):
-    """The machine for the compiled loop; there are no numbers to carry."""
-
-    kernel: Any
+    geometry: Any
     pace: Any
 
-    def ask(self, memory: Memory, scratch: Scratch) -> Aimed:
-        """1/|s|, and nothing else."""
-        linear, state, work, noise = memory.linear, memory.state, scratch.work, scratch.noise
-        square, _ = self.kernel.aim(linear, state, 0.0, 1.0, noise, work)
-        unit, shrink, u = 1.0 / sqrt(square), self.pace.shrink, scratch.u
-        self.kernel.point(linear, state, work, noise, self.pace.reach / shrink * unit, u)
-        for i in range(u.size):
-            u[i] *= shrink
-        return unit, 0.0, 0.0
+    def ask(self, state: LearnerState, noise: Array, direction: Array, u: Array) -> Asked:
+        pace, geometry, iterate = self.pace, self.geometry, state.iterate
+        square, trace = geometry.explore(iterate, 0.0, 1.0, noise, direction)
+        # Without a direction, there is nothing to explore.
+        unit = 1.0 / sqrt(square) if square > 0.0 else 0.0
+        norm = geometry.point(iterate, direction, pace.reach / pace.shrink * unit, u)
+        multiply(pace.shrink, u, u)
+        return pace.shrink * pace.shrink * norm, trace, unit
 
     def tell(
         self,
         round: int,
-        aimed: Aimed,
+        asked: Asked,
+        then: LearnerState,
+        direction: Array,
         loss: float,
         curvature: float,
-        memory: Memory,
-        scratch: Scratch,
+        state: LearnerState,
     ) -> None:
-        pace, linear, before = self.pace, memory.linear, scratch.u
-        pull = pace.step(round) * pace.dim * loss / (pace.reach * pace.shrink)
-        for i in range(linear.size):
-            before[i] = linear[i]
-        scale = pull * aimed[0]
-        self.kernel.recoil(memory.state, scratch.work, scratch.noise, scale, 1.0, linear)
-        for i in range(linear.size):
-            linear[i] -= before[i]
-        self.kernel.solve(linear, 1.0, NOTHING, memory.state)
+        pace, geometry, linear = self.pace, self.geometry, state.linear
+        slope = pace.step(round) * pace.dim * loss / (pace.reach * pace.shrink)
+        geometry.write_vector(state.iterate, -1.0, linear)
+        geometry.linear_update(then.iterate, direction, slope * asked[2], 0.0, linear)
+        geometry.project(linear, state.iterate)
 
 
-class Descent(Learner):
+class Descent(KernelLearner):
     """Projected gradient descent on an estimate from values; subclasses bring the pace."""
 
-    def _begin(self, pace: Pace) -> None:
-        self._pace = pace
-        self._place = self.geometry.start()
-        """y_t/shrink, a point of the whole set."""
-        self._linear = np.zeros(self.geometry.size)
-        self._frame: Frame | None = None
+    def _descend(self, pace: Pace) -> None:
+        self._pace, geometry = pace, self.geometry
+        state = LearnerState([], np.zeros(geometry.size), geometry.start())
+        self._begin(DescentKernel(geometry, pace), state)
 
-    @property
-    def center(self) -> Array:
-        """y_t in the user's units."""
-        u = self.geometry.vector(self._place) * self._pace.shrink
-        return self._inside(u, self.units.point(self.geometry.outward(u)).copy())
+    def _center_vector(self) -> Array:
+        return super()._center_vector() * self._pace.shrink
 
-    def _propose(self) -> tuple[Array, float, Any]:
-        memo = self._looked()
-        return *self._vector(memo), memo
-
-    def _looked(self) -> Looked:
-        """A new direction from the present centre."""
-        if self._frame is None:
-            self._frame = self.geometry.frame(self._place, 0.0, 1.0)
-        return self._look(self._place, self._frame, self._toward())
-
-    def _toward(self) -> Array:
-        """The noise that becomes the direction to look in."""
-        return self._noise.draw()
-
-    @staticmethod
-    def _look(place: Place, frame: Frame, noise: Array) -> Looked:
-        aim = frame.aim(noise)
-        # Without a direction, there is nothing to explore.
-        return Looked(place, noise, aim, 1.0 / sqrt(aim.square) if aim.square > 0.0 else 0.0)
-
-    def _vector(self, memo: Looked) -> tuple[Array, float]:
-        pace = self._pace
-        u = memo.aim.point(pace.reach / pace.shrink * memo.scale) * pace.shrink
-        return u, float(u.dot(u))
-
-    def _learn(self, memo: Looked, loss: float, curvature: float) -> None:
-        pace = self._pace
-        slope = pace.step(self.rounds + 1) * pace.dim / pace.reach * loss
-        self._move(memo.aim.recoil(slope * memo.scale, 0.0))
-
-    def _move(self, step: Array) -> None:
-        """The end of a round: from y to the point nearest to y - step."""
-        linear = step / self._pace.shrink - self.geometry.vector(self._place)
-        self._place = self.geometry.project(linear, self._place)
-        self._linear, self._frame = linear, None
-        self.rounds += 1
-
-    def machine(self) -> Machine | None:
-        geometry = self.geometry
-        if self._open or self.feedback is not Feedback.VALUE:  # the loop answers with one loss
-            return None
-        if not isinstance(geometry, ClosedGeometry):
-            return None
-        memory = Memory(np.zeros(1), self._linear.copy(), geometry.pack(self._place))
-        player = DescentPlayer(geometry.kernel(), self._pace)
-        return Machine(player, memory, self._noise.generator())
-
-    def adopt(self, machine: Machine, rounds: int) -> None:
-        assert isinstance(self.geometry, ClosedGeometry)
-        self._linear = machine.memory.linear.copy()
-        self._place = self.geometry.unpack(self._linear, machine.memory.state)
-        self._frame = None
-        self.rounds += rounds
-        self._next += rounds
-
-    def _numbers(self) -> dict[str, Any]:
-        return {"linear": self._linear, "place": self.geometry.memory(self._place)}
-
-    def _set_numbers(self, numbers: dict[str, Any]) -> None:
-        self._linear = numbers["linear"]
-        self._place = self.geometry.recall(numbers["place"])
-        self._frame = None
-
-    def _memo_state(self, memo: Looked) -> tuple[Any, ...]:
-        return self.geometry.memory(memo.place), memo.noise
-
-    def _memo_from(self, state: tuple[Any, ...]) -> Looked:
-        memory, noise = state
-        place = self.geometry.recall(memory)
-        return self._look(place, self.geometry.frame(place, 0.0, 1.0), noise)
+    def _unit_direction(self, memo: Memo) -> Array:
+        """The direction s of a query, of length one."""
+        s = np.zeros(self.geometry.size)
+        self.geometry.linear_update(memo.state.iterate, memo.direction, memo.asked[2], 0.0, s)
+        return s

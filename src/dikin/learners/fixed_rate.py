@@ -67,7 +67,7 @@ class FixedRateFTRL(BarrierFTRL):
 
     def _explore(self, reach: float, smoothness: float, lipschitz: float) -> None:
         dim, nu = self.domain.dim, self.domain.nu
-        self._begin(FixedRate.of(dim, nu, self.horizon, reach, smoothness, lipschitz))
+        self._follow(FixedRate.of(dim, nu, self.horizon, reach, smoothness, lipschitz))
 
     def _learning(self) -> float:
         """What each of the two terms is at delta = 1: d sqrt(nu T ln T)."""

@@ -75,11 +75,11 @@ class FKM(Descent):
         self.lipschitz = None if lipschitz is None else strictly_positive(lipschitz, "lipschitz")
         inradius, length = self._position()
         if self.lipschitz is None:
-            self._begin(general_pace(domain.dim, inradius, self.horizon))
+            self._descend(general_pace(domain.dim, inradius, self.horizon))
         else:
             steep = self.lipschitz * length / self.units.loss_scale
             slope = moderate(steep, "lipschitz", self.lipschitz)
-            self._begin(lipschitz_pace(domain.dim, inradius, self.horizon, slope))
+            self._descend(lipschitz_pace(domain.dim, inradius, self.horizon, slope))
 
     def _position(self) -> tuple[float, float]:
         """The inradius in working units, and the user's length of a working vector of length 1."""

@@ -85,7 +85,7 @@ class HazanLevy(BarrierFTRL):
         beta = moderate(self.units.curvature(self.smoothness), "smoothness", self.smoothness)
         sigma = limits.believed(self, self.curvature)
         least = self._least(sigma)
-        self._begin(KnownCurvature.of(domain.dim, domain.nu, self.horizon, beta, sigma, least))
+        self._follow(KnownCurvature.of(domain.dim, domain.nu, self.horizon, beta, sigma, least))
 
     def _least(self, sigma: float) -> float:
         """The curvature that a round must be told to have for it to count: any."""

@@ -36,8 +36,8 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from dikin.domains.base import Aim, Array, Domain, Frame
-from dikin.domains.normal import NormalGeometry
+from dikin.domains.base import Array, Domain
+from dikin.domains.truncated_normal import HasTruncatedNormal
 from dikin.errors import (
     DomainError,
     PaperConstantsWarning,
@@ -65,15 +65,16 @@ class Reach(NamedTuple):
 
 @dataclass(slots=True)
 class Seen:
-    """What the learner remembers of a query."""
+    """What the learner remembers of a query: the law it was drawn from, and its direction."""
 
     theta: Array
     round: int
     """t when it was asked."""
     noise: Array
-    aim: Aim
-    scale: float
-    """1/|s| of the aim."""
+    iterate: Array
+    direction: Array
+    unit: float
+    """1/|s| of the direction."""
 
 
 class Ito(Learner):
@@ -101,7 +102,7 @@ class Ito(Learner):
         seed: int | None = None,
     ) -> None:
         super().__init__(domain, loss_range, seed)
-        if not isinstance(self.geometry, NormalGeometry):
+        if not isinstance(self.geometry, HasTruncatedNormal):
             raise DomainError(
                 "Ito needs the moments of normal laws cut off at the edge of the set, which are "
                 f"known for Box and Ball and not for {domain}: use HazanLevy there"
@@ -120,7 +121,6 @@ class Ito(Learner):
         self._reach = self._tuned()
         self._linear = np.zeros(self.geometry.size)
         """-t theta_t."""
-        self._frame: Frame | None = None
 
     def _tuned(self) -> Reach:
         horizon, dim, paper = self.horizon, self.domain.dim, self.constants == "paper"
@@ -140,40 +140,42 @@ class Ito(Learner):
         # On K' as the unit of length a curvature is smaller by the square of its size.
         return Reach(dim, sigma * self._shrink**2, eta, 1.0 / 9.0 if paper else 1.0, room)
 
-    def _law(self, theta: Array, round: int) -> Frame:
-        assert isinstance(self.geometry, NormalGeometry)
-        return self.geometry.normal(theta, self._reach.sigma * self._reach.eta * round)
+    def _seen(self, theta: Array, round: int, noise: Array) -> Seen:
+        """A direction from the law p_t with the centre theta."""
+        geometry = self.geometry
+        assert isinstance(geometry, HasTruncatedNormal)
+        iterate, direction = np.empty(geometry.iterate_size), np.empty(geometry.direction_size)
+        precision = self._reach.sigma * self._reach.eta * round
+        square = geometry.truncated_normal(theta, precision, noise, iterate, direction)
+        unit = 1.0 / sqrt(square) if square > 0.0 else 0.0
+        return Seen(theta, round, noise, iterate, direction, unit)
 
-    def _present(self) -> tuple[Array, Frame]:
-        """theta_t, and the law p_t."""
+    def _present(self, noise: Array) -> Seen:
+        """A direction from theta_t, the present centre."""
         round = self.rounds + 1
-        theta = -self._linear / round
-        if self._frame is None:
-            self._frame = self._law(theta, round)
-        return theta, self._frame
+        return self._seen(-self._linear / round, round, noise)
 
     @property
     def center(self) -> Array:
         """mu_t in the user's units."""
-        still = self._present()[1].aim(np.zeros(self.geometry.size))
-        u = self._shrink * still.point(0.0)
-        return self._inside(u, self.units.point(self.geometry.outward(u)).copy())
+        still = self._present(np.zeros(self.geometry.size))
+        return self._inside(self._shrink * self.geometry.vector(still.iterate))
 
     def _propose(self) -> tuple[Array, float, Seen]:
-        noise, (theta, frame) = self._noise.draw(), self._present()
-        aim = frame.aim(noise)
-        memo = Seen(theta, self.rounds + 1, noise, aim, 1.0 / sqrt(aim.square))
+        memo = self._present(self._noise.draw())
         return *self._vector(memo), memo
 
     def _vector(self, memo: Seen) -> tuple[Array, float]:
-        u = self._shrink * memo.aim.point(self._reach.alpha(memo.round) * memo.scale)
-        return u, float(u.dot(u))
+        u = np.empty(self.geometry.size)
+        far = self._reach.alpha(memo.round) * memo.unit
+        square = self.geometry.point(memo.iterate, memo.direction, far, u)
+        return self._shrink * u, self._shrink**2 * square
 
     def _learn(self, memo: Seen, loss: float, curvature: float) -> None:
-        reach = self._reach
+        reach, linear = self._reach, self._linear.copy()
         slope = reach.dim * loss / (reach.alpha(memo.round) * reach.sigma)
-        self._linear = self._linear + memo.aim.recoil(slope * memo.scale, 1.0)
-        self._frame = None
+        self.geometry.linear_update(memo.iterate, memo.direction, slope * memo.unit, 1.0, linear)
+        self._linear = linear
         self.rounds += 1
 
     @cached_property
@@ -201,12 +203,10 @@ class Ito(Learner):
         return {"linear": self._linear}
 
     def _set_numbers(self, numbers: dict[str, Any]) -> None:
-        self._linear, self._frame = numbers["linear"], None
+        self._linear = numbers["linear"]
 
     def _memo_state(self, memo: Seen) -> tuple[Any, ...]:
         return memo.theta, memo.round, memo.noise
 
     def _memo_from(self, state: tuple[Any, ...]) -> Seen:
-        theta, round, noise = state
-        aim = self._law(theta, round).aim(noise)
-        return Seen(theta, round, noise, aim, 1.0 / sqrt(aim.square))
+        return self._seen(*state)

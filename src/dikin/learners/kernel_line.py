@@ -30,10 +30,11 @@ import numpy as np
 
 from dikin.domains.base import Array, Domain
 from dikin.errors import DomainError, ParameterError
-from dikin.kernel import compiled
+from dikin.kernel import choose, compiled, looped
 from dikin.learners.chart import ChartLearner
-from dikin.learners.player import Aimed, Machine, Memory, Scratch
+from dikin.learners.kernel_learner import Asked, KernelLearner, LearnerState, Memo
 from dikin.units import LossRange, planned
+from dikin.vectors import combine
 
 LONGEST = 10**12
 """A horizon beyond which the grid has more than two million points."""
@@ -85,75 +86,7 @@ def drawn_step(offset: float, mean: float, share: float, grid: Grid) -> float:
     return low + share * (high - low)
 
 
-class Stab(NamedTuple):
-    """What the learner remembers of a query: the point mu + step, and how likely it was."""
-
-    mean: float
-    step: float
-    density: float
-    """sum_i p_i K(y; x_i)."""
-
-
-class LineKernel(NamedTuple):
-    """The chart of a line, for the compiled loop: all that is needed of the domain."""
-
-    line: Array
-    """The chart's unit vector in the user's coordinates."""
-    size: int = 1
-    states: int = 1
-    works: int = 1
-
-    def outward(self, u: Array, center: Array, radius: float, x: Array) -> None:
-        for i in range(x.size):
-            x[i] = center[i] + radius * (u[0] * self.line[i])
-
-
-class LinePlayer(NamedTuple):
-    """The learner for the compiled loop; numbers = sums, linear = weights, state = eta."""
-
-    kernel: Any
-    grid: Grid
-    points: Array
-
-    def ask(self, memory: Memory, scratch: Scratch) -> Aimed:
-        """The mean, the step and the density of a `Stab`."""
-        points, weights, grid = self.points, memory.linear, self.grid
-        mean = weigh(memory.numbers, memory.state[0], points, weights)
-        total = 0.0
-        for j in range(points.size):
-            total += weights[j]
-        chance, i, end = uniform(scratch.noise[0]) * total, 0, weights[0]
-        while end < chance:  # the last end is the total, to the last bit
-            i += 1
-            end += weights[i]
-        share = min(max(1.0 - (end - chance) / weights[i], 0.0), 1.0)
-        step = drawn_step(points[i] - mean, mean, share, grid)
-        flat, density = flat_density(mean, grid), 0.0
-        for j in range(points.size):
-            density += weights[j] * segment_density(points[j] - mean, step, grid.floor, flat)
-        scratch.u[0] = mean + step
-        return mean, step, density
-
-    def tell(
-        self,
-        round: int,
-        aimed: Aimed,
-        loss: float,
-        curvature: float,
-        memory: Memory,
-        scratch: Scratch,
-    ) -> None:
-        points, grid, (mean, step, density) = self.points, self.grid, aimed
-        estimate, flat = 0.5 * (1.0 + loss) / density, flat_density(mean, grid)
-        for j in range(points.size):
-            kernel = segment_density(points[j] - mean, step, grid.floor, flat)
-            memory.numbers[j] += estimate * kernel
-        memory.state[0] = grid.pace / sqrt(round + 1)
-
-
-@compiled
-def weigh(sums: Array, eta: float, points: Array, weights: Array) -> float:
-    """Write the weights of the sums; gives the mean."""
+def _weigh(sums: Array, eta: float, points: Array, weights: Array) -> float:
     least, total, mean = sums[0], 0.0, 0.0
     for j in range(sums.size):
         least = min(least, sums[j])
@@ -166,16 +99,127 @@ def weigh(sums: Array, eta: float, points: Array, weights: Array) -> float:
     return mean
 
 
+@looped(_weigh)
+def weigh(sums: Array, eta: float, points: Array, weights: Array) -> float:
+    """Write the weights of the sums; gives the mean of the points."""
+    np.exp(-eta * (sums - sums.min()), weights)
+    weights /= weights.sum()
+    return float(weights.dot(points))
+
+
+def _draw(weights: Array, chance: float) -> tuple[int, float]:
+    total = 0.0
+    for j in range(weights.size):
+        total += weights[j]
+    i, end = 0, weights[0]
+    while end < chance * total:  # the last end is the total, to the last bit
+        i += 1
+        end += weights[i]
+    return i, min(max(1.0 - (end - chance * total) / weights[i], 0.0), 1.0)
+
+
+@looped(_draw)
+def draw(weights: Array, chance: float) -> tuple[int, float]:
+    """An index by its weight, and a share of [0, 1]: what is left of the chance is uniform."""
+    ends = weights.cumsum()
+    wanted = chance * float(ends[-1])
+    i = int(ends.searchsorted(wanted))
+    return i, min(max(1.0 - (float(ends[i]) - wanted) / float(weights[i]), 0.0), 1.0)
+
+
 @compiled
 def segment_density(offset: float, step: float, floor: float, flat: float) -> float:
     """K(y; x) from x - mu and y - mu."""
     far = abs(offset)
-    if far < floor:
-        return flat if abs(step) <= floor else 0.0
-    return 1.0 / far if offset * step >= 0.0 and far >= abs(step) else 0.0
+    beyond = choose(offset * step >= 0.0, choose(far >= abs(step), 1.0, 0.0), 0.0)
+    near = flat if abs(step) <= floor else 0.0
+    return choose(far < floor, near, beyond / choose(far < floor, 1.0, far))
 
 
-class KernelLine(ChartLearner):
+def _mixture_density(
+    points: Array, weights: Array, mean: float, step: float, floor: float, flat: float
+) -> float:
+    density = 0.0
+    for j in range(points.size):
+        density += weights[j] * segment_density(points[j] - mean, step, floor, flat)
+    return density
+
+
+@looped(_mixture_density)
+def mixture_density(
+    points: Array, weights: Array, mean: float, step: float, floor: float, flat: float
+) -> float:
+    """How likely a point was: the sum of p_i K(y; x_i)."""
+    density: Array = segment_density(points - mean, step, floor, flat)  # type: ignore[arg-type, assignment]
+    return float(weights.dot(density))
+
+
+def _add_densities(
+    points: Array, mean: float, step: float, floor: float, flat: float, factor: float, sums: Array
+) -> None:
+    for j in range(points.size):
+        sums[j] += factor * segment_density(points[j] - mean, step, floor, flat)
+
+
+@looped(_add_densities)
+def add_densities(
+    points: Array, mean: float, step: float, floor: float, flat: float, factor: float, sums: Array
+) -> None:
+    """Add factor K(y; x_j) to every sum."""
+    sums += factor * segment_density(points - mean, step, floor, flat)  # type: ignore[arg-type]
+
+
+class Line(NamedTuple):
+    """The chart of a line, for the compiled loop: all that is needed of the domain."""
+
+    line: Array
+    """The chart's unit vector in the user's coordinates."""
+
+    @property
+    def compilable(self) -> bool:
+        return True
+
+    def place(self, u: Array, center: Array, radius: float, x: Array) -> None:
+        combine(1.0, center, radius * u[0], self.line, x)
+
+
+class LineKernel(NamedTuple):
+    """A round of the learner: numbers = (eta,), iterate = sums, direction = weights and density.
+
+    Of what was asked the second and the third number are the mean and the step.
+    """
+
+    geometry: Any
+    grid: Grid
+    points: Array
+
+    def ask(self, state: LearnerState, noise: Array, direction: Array, u: Array) -> Asked:
+        points, weights, grid = self.points, direction[: self.points.size], self.grid
+        mean = weigh(state.iterate, state.numbers[0], points, weights)
+        i, share = draw(weights, uniform(noise[0]))
+        step = drawn_step(points[i] - mean, mean, share, grid)
+        flat = flat_density(mean, grid)
+        direction[points.size] = mixture_density(points, weights, mean, step, grid.floor, flat)
+        u[0] = mean + step
+        return u[0] * u[0], mean, step
+
+    def tell(
+        self,
+        round: int,
+        asked: Asked,
+        then: LearnerState,
+        direction: Array,
+        loss: float,
+        curvature: float,
+        state: LearnerState,
+    ) -> None:
+        points, grid, (_, mean, step) = self.points, self.grid, asked
+        estimate, flat = 0.5 * (1.0 + loss) / direction[points.size], flat_density(mean, grid)
+        add_densities(points, mean, step, grid.floor, flat, estimate, state.iterate)
+        state.numbers[0] = grid.pace / sqrt(round + 1)
+
+
+class KernelLine(KernelLearner, ChartLearner):
     """Learner for convex losses on an interval, or any other domain of dimension one.
 
     Nothing is asked of the losses but their range; curvature is not used.
@@ -210,65 +254,18 @@ class KernelLine(ChartLearner):
         radius = np.array([self.units.radius])
         low, high = -1.0 / domain.gauge(-radius), 1.0 / domain.gauge(radius)
         self._grid = Grid.of(low, high, self.horizon)
-        self._points = self._grid.points()
-        self._weigh(np.zeros(self._grid.size))
+        size, line = self._grid.size, Line(domain.outward(np.ones(1)).ravel())
+        state = LearnerState([self._grid.pace], np.zeros(0), np.zeros(size))
+        self._begin(LineKernel(line, self._grid, self._grid.points()), state)
+        self._direction_size = size + 1
 
-    def _weigh(self, sums: Array) -> None:
-        """Take over the sums of the estimates; the weights are those of the next round."""
-        self._sums = sums
-        weights = np.exp(-self._eta() * (sums - sums.min()))
-        self._weights: Array = weights / weights.sum()
-        self._mean = float(self._weights @ self._points)
+    def _center_vector(self) -> Array:
+        numbers, _, sums = self._state
+        return np.array([weigh(sums, numbers[0], self._grid.points(), np.empty(sums.size))])
 
-    def _eta(self) -> float:
-        return self._grid.pace / sqrt(self.rounds + 1)
-
-    @property
-    def center(self) -> Array:
-        """Mu in the user's units."""
-        return self._at(np.array([self._mean]))
-
-    def _propose(self) -> tuple[Array, float, Stab]:
-        """One uniform number draws both: what is left of it once i is known is uniform again."""
-        ends = self._weights.cumsum()
-        chance = uniform(float(self._noise.draw()[0])) * float(ends[-1])
-        i = int(ends.searchsorted(chance))
-        share = 1.0 - (float(ends[i]) - chance) / float(self._weights[i])
-        offset = float(self._points[i]) - self._mean
-        step = drawn_step(offset, self._mean, min(max(share, 0.0), 1.0), self._grid)
-        density = float(self._weights @ self._kernel(self._mean, step))
-        memo = Stab(self._mean, step, density)
-        return *self._vector(memo), memo
-
-    def _kernel(self, mean: float, step: float) -> Array:
-        """K(mean + step; x_j) for every j."""
-        floor, offset = self._grid.floor, self._points - mean
-        far = np.abs(offset)
-        flat = flat_density(mean, self._grid) if abs(step) <= floor else 0.0
-        between = (offset * step >= 0.0) & (far >= abs(step))
-        return np.where(far < floor, flat, between / np.maximum(far, floor))
-
-    def _vector(self, memo: Stab) -> tuple[Array, float]:
-        u = np.array([memo.mean + memo.step])
-        return u, float(u[0] * u[0])
-
-    def _learn(self, memo: Stab, loss: float, curvature: float) -> None:
-        estimate = 0.5 * (1.0 + loss) / memo.density
-        self.rounds += 1
-        self._weigh(self._sums + estimate * self._kernel(memo.mean, memo.step))
-
-    def machine(self) -> Machine | None:
-        if self._open:
-            return None
-        line = self.domain.outward(np.ones(1)).ravel()
-        memory = Memory(self._sums.copy(), np.zeros(self._grid.size), np.array([self._eta()]))
-        player = LinePlayer(LineKernel(line), self._grid, self._points)
-        return Machine(player, memory, self._noise.generator())
-
-    def adopt(self, machine: Machine, rounds: int) -> None:
-        self.rounds += rounds
-        self._next += rounds
-        self._weigh(machine.memory.numbers.copy())
+    def _vector(self, memo: Memo) -> tuple[Array, float]:
+        square, mean, step = memo.asked
+        return np.array([mean + step]), square
 
     def arguments(self) -> dict[str, Any]:
         return {"horizon": self.horizon, "loss_range": list(self.units.loss_range)}
@@ -278,14 +275,10 @@ class KernelLine(ChartLearner):
         yield cls(domain, 1000, seed=seed)
         yield cls(domain, 50, loss_range=(3, 11), seed=seed)
 
-    def _numbers(self) -> dict[str, Any]:
-        return {"sums": self._sums}
+    def _memo_state(self, memo: Memo) -> tuple[Any, ...]:
+        return *memo.asked, float(memo.direction[-1])  # the sums are not needed again
 
-    def _set_numbers(self, numbers: dict[str, Any]) -> None:
-        self._weigh(numbers["sums"])
-
-    def _memo_state(self, memo: Stab) -> tuple[Any, ...]:
-        return tuple(memo)
-
-    def _memo_from(self, state: tuple[Any, ...]) -> Stab:
-        return Stab(*state)
+    def _memo_from(self, state: tuple[Any, ...]) -> Memo:
+        *asked, density = state
+        direction = np.full(self._direction_size, density)
+        return Memo(self._state, np.empty(0), direction, (asked[0], asked[1], asked[2]))

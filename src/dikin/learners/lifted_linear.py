@@ -32,11 +32,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from dikin.domains.base import Array, Domain, Frame, Place
-from dikin.domains.dense import minimise
+from dikin.domains.base import Array, Domain
+from dikin.domains.newton import minimise
 from dikin.learners import limits
 from dikin.learners.chart import ChartLearner
-from dikin.learners.descent import Looked
+from dikin.learners.kernel_learner import LearnerState, Memo
 from dikin.units import LossRange, one_of, planned
 
 
@@ -70,9 +70,8 @@ class LiftedLinear(ChartLearner):
         self._rise = exp(0.01 / (domain.dim * log(max(domain.nu, 1.0) * self.horizon)))
         self._size = 1.0 - 1.0 / self.horizon
         self._linear = np.zeros(domain.dim)
-        self._place = self.geometry.start()
-        self._frame: Frame | None = None
-        self._risen = self._lifted(self._place)
+        self._iterate = self.geometry.start()
+        self._risen = self._lifted(self._iterate)
         """The sum of the Hessians at which the rate has risen."""
 
     @property
@@ -80,44 +79,49 @@ class LiftedLinear(ChartLearner):
         """eta_t."""
         return self._rate
 
-    def _lifted(self, place: Place) -> Array:
+    def _lifted(self, iterate: Array) -> Array:
         """G: the Hessian of kappa (psi(u/b) - 2 nu ln b) at (u, 1)."""
-        u, hessian, _ = place
-        slope, bend = self._kappa * self.geometry.gradient(u), self._kappa * hessian
-        side = -(bend @ u + slope)
-        corner = float(u @ bend @ u + 2.0 * slope @ u) + 2.0 * self._kappa * self.domain.nu
-        return np.block([[bend, side[:, None]], [side, corner]])
+        u = self.geometry.vector(iterate)
+        slope, hessian = self.geometry.gradient(u), self.geometry.hessian(u)
+        side = -(hessian @ u + slope)
+        corner = float(u @ hessian @ u + 2.0 * slope @ u) + 2.0 * self.domain.nu
+        return self._kappa * np.block([[hessian, side[:, None]], [side, corner]])
 
     @property
     def center(self) -> Array:
         """y_t in the user's units."""
-        return self._at(self._place[0])
+        return self._at(self.geometry.vector(self._iterate))
 
-    def _propose(self) -> tuple[Array, float, Looked]:
-        if self._frame is None:
-            self._frame = self.geometry.frame(self._place, self._kappa, 0.0)
-        noise = self._noise.draw()
-        aim = self._frame.aim(noise)
-        memo = Looked(self._place, noise, aim, 1.0 / sqrt(aim.square))
+    def _propose(self) -> tuple[Array, float, Memo]:
+        memo = self._seen(self._iterate, self._noise.draw())
         return *self._vector(memo), memo
 
-    def _vector(self, memo: Looked) -> tuple[Array, float]:
-        u = memo.aim.point(memo.scale)
-        return u, float(u.dot(u))
+    def _seen(self, iterate: Array, noise: Array) -> Memo:
+        """A direction from an iterate."""
+        direction = np.empty(self.geometry.direction_size)
+        square, trace = self.geometry.explore(iterate, self._kappa, 0.0, noise, direction)
+        state = LearnerState([], self._linear, iterate)
+        return Memo(state, noise, direction, (0.0, trace, 1.0 / sqrt(square)))
 
-    def _learn(self, memo: Looked, loss: float, curvature: float) -> None:
-        slope = self._rate * self.domain.dim * loss
-        linear = self._linear + memo.aim.recoil(slope * memo.scale, 0.0)
-        place = self.geometry.solve(linear, 0.0, self._kappa, self._place)
-        if self._excess(place[0], self._size) > 1.0:
-            linear, place = self._drawn_in(linear)
-        lifted = self._lifted(place)
+    def _vector(self, memo: Memo) -> tuple[Array, float]:
+        u = np.empty(self.geometry.size)
+        return u, self.geometry.point(memo.state.iterate, memo.direction, memo.asked[2], u)
+
+    def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
+        linear, slope = self._linear.copy(), self._rate * self.domain.dim * loss
+        self.geometry.linear_update(
+            memo.state.iterate, memo.direction, slope * memo.asked[2], 0.0, linear
+        )
+        iterate = self.geometry.solved(linear, 0.0, self._kappa, self._iterate)
+        if self._excess(self.geometry.vector(iterate), self._size) > 1.0:
+            linear, iterate = self._drawn_in(linear)
+        lifted = self._lifted(iterate)
         if np.linalg.eigvalsh(lifted - self._risen)[-1] > 0.0:
             self._risen, self._rate = self._risen + lifted, self._rate * self._rise
-        self._linear, self._place, self._frame = linear, place, None
+        self._linear, self._iterate = linear, iterate
         self.rounds += 1
 
-    def _drawn_in(self, linear: Array) -> tuple[Array, Place]:
+    def _drawn_in(self, linear: Array) -> tuple[Array, Array]:
         """The update on X' where its edge is in the way, and the linear term that leads there.
 
         The end of a central path with a second barrier, that of X', whose weight falls to 1e-10.
@@ -125,7 +129,7 @@ class LiftedLinear(ChartLearner):
         u = np.zeros_like(linear)
         for digits in range(0, 11, 2):
             u = self._within(linear, 10.0**-digits, u)
-        return -self._kappa * self.geometry.gradient(u), self.geometry.recall((u, 0.0))
+        return -self._kappa * self.geometry.gradient(u), np.append(u, 0.0)
 
     def _within(self, linear: Array, weight: float, start: Array) -> Array:
         """The minimiser of linear.u + kappa psi(u) + weight psi(u/size)."""
@@ -159,7 +163,7 @@ class LiftedLinear(ChartLearner):
     def _numbers(self) -> dict[str, Any]:
         return {
             "linear": self._linear,
-            "place": self.geometry.memory(self._place),
+            "iterate": self._iterate,
             "rate": self._rate,
             "risen": self._risen,
         }
@@ -167,13 +171,10 @@ class LiftedLinear(ChartLearner):
     def _set_numbers(self, numbers: dict[str, Any]) -> None:
         self._linear, self._rate = numbers["linear"], numbers["rate"]
         self._risen = numbers["risen"]
-        self._place, self._frame = self.geometry.recall(numbers["place"]), None
+        self._iterate = numbers["iterate"]
 
-    def _memo_state(self, memo: Looked) -> tuple[Any, ...]:
-        return self.geometry.memory(memo.place), memo.noise
+    def _memo_state(self, memo: Memo) -> tuple[Any, ...]:
+        return memo.state.iterate, memo.noise
 
-    def _memo_from(self, state: tuple[Any, ...]) -> Looked:
-        memory, noise = state
-        place = self.geometry.recall(memory)
-        aim = self.geometry.frame(place, self._kappa, 0.0).aim(noise)
-        return Looked(place, noise, aim, 1.0 / sqrt(aim.square))
+    def _memo_from(self, state: tuple[Any, ...]) -> Memo:
+        return self._seen(*state)

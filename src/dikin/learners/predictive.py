@@ -24,20 +24,17 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from functools import cached_property
-from math import inf, isfinite, isnan, log, nan, sqrt
+from math import inf, isfinite, log, nan, sqrt
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dikin import forecasts
-from dikin.domains.base import Aim, Array, ClosedGeometry, Domain, Frame, Geometry, Place
-from dikin.domains.sums import dot
+from dikin.domains.base import Array, Domain, Geometry
 from dikin.errors import (
-    CertificateVoidWarning,
     ForecastError,
     LossError,
     LossRangeError,
@@ -47,9 +44,8 @@ from dikin.errors import (
 )
 from dikin.kernel import compiled
 from dikin.learners import limits
-from dikin.learners.barrier_ftrl import UNSETTLED
-from dikin.learners.base import ROUNDING, Learner, range_limit, real_number
-from dikin.learners.player import Aimed, Machine, Memory, Scratch
+from dikin.learners.base import ROUNDING, range_limit, real_number
+from dikin.learners.kernel_learner import Asked, KernelLearner, LearnerState, Memo
 from dikin.learners.predictive_tuning import (
     CLIP,
     CLIPPED_ROUNDS,
@@ -62,6 +58,7 @@ from dikin.learners.predictive_tuning import (
     LOW,
     MEAN_SQUARE,
     MEASURING_ROUNDS,
+    OWN_FORECAST,
     RATE,
     REACH,
     ROOT_TAU_SUM,
@@ -76,11 +73,12 @@ from dikin.learners.predictive_tuning import (
     clip,
     clip_price,
     fresh,
-    measure,
     measuring,
     take_in,
+    take_measurement,
 )
 from dikin.units import LARGEST, LossRange, moderate, nonnegative, number
+from dikin.vectors import add_combination, add_scaled, multiply
 
 logger = logging.getLogger("dikin")
 
@@ -93,102 +91,87 @@ EDGE, NEAR = 1e-3, 0.05
 The barrier is steep there: the nearer, the longer it takes to leave."""
 
 
-@compiled
-def start_barrier(kernel: Any, plan: Plan, memory: Memory, scratch: Scratch) -> float:
-    """psi_0 at the centre of the compiled loop."""
-    barrier: float = kernel.barrier(memory.linear, memory.state)
-    if plan.start.size > 0:
-        kernel.point(memory.linear, memory.state, scratch.work, scratch.noise, 0.0, scratch.u)
-        barrier += plan.lift - dot(plan.slope, scratch.u)
-    return barrier
+class PredictiveKernel(NamedTuple):
+    """A round of the learner; its numbers are those of `predictive_tuning`."""
 
-
-class PredictivePlayer(NamedTuple):
-    """The learner for the compiled loop, one query at a time."""
-
-    kernel: Any
+    geometry: Any
     plan: Any
 
-    def ask(self, memory: Memory, scratch: Scratch) -> Aimed:
-        """tr(H^-1) and 1/|s|."""
-        kernel, n, linear, state = self.kernel, memory.numbers, memory.linear, memory.state
-        square, trace = kernel.aim(
-            linear, state, 1.0, n[RATE] * n[TOTAL], scratch.noise, scratch.work
-        )
+    def ask(self, state: LearnerState, noise: Array, direction: Array, u: Array) -> Asked:
+        n = state.numbers
+        shift = n[RATE] * n[TOTAL]
+        square, trace = self.geometry.explore(state.iterate, 1.0, shift, noise, direction)
         unit = 1.0 / sqrt(square)
         far = REACH * unit if measuring(n) else unit
-        kernel.point(linear, state, scratch.work, scratch.noise, far, scratch.u)
-        return trace, unit, 0.0
+        norm = self.geometry.point(state.iterate, direction, far, u)
+        return norm, trace, unit
 
     def tell(
         self,
         round: int,
-        aimed: Aimed,
+        asked: Asked,
+        then: LearnerState,
+        direction: Array,
         loss: float,
         curvature: float,
-        memory: Memory,
-        scratch: Scratch,
+        state: LearnerState,
     ) -> None:
-        plan, n, linear, (trace, unit, _) = self.plan, memory.numbers, memory.linear, aimed
-        level, keep, before, lam = n[CLIP], plan.keep, n[RATE], 0.0
-        weight, shift = 1.0 / before, before * n[TOTAL]
-        if measuring(n):
-            take_in(plan, n, n, nan, loss, round)
-            measure(plan, n, loss, round)
+        plan, n, linear = self.plan, state.numbers, state.linear
+        level, before, lam = n[CLIP], n[RATE], 0.0
+        weight = 1.0 / before
+        if plan.keep < 1.0:
+            multiply(plan.keep, linear, linear)
+        if measuring(then.numbers):
+            take_measurement(plan, n, then.numbers, loss, round)
         else:
-            expected = clip(n[forecasts.MIXTURE], 0.5 * plan.widest)
-            surprise, clipped = clip(loss - expected, level), abs(loss - expected) > level
-            take_in(plan, n, n, nan, expected + surprise, round)
-            # What is learnt now is not discounted: divided by what all is multiplied with.
-            slope = plan.dim * surprise * unit / keep
-            rise, square = self.kernel.recoil(
-                memory.state, scratch.work, scratch.noise, slope, curvature / keep, linear
+            expected = expectation(plan, then.numbers)
+            surprise, most = loss - expected, then.numbers[CLIP]
+            clipped, surprise = abs(surprise) > most, clip(surprise, most)
+            shift = then.numbers[RATE] * then.numbers[TOTAL]
+            take_in(plan, n, then.numbers, believed(then.numbers, expected, loss), round)
+            slope = plan.dim * surprise * asked[2]
+            along, square = self.geometry.linear_update(
+                then.iterate, direction, slope, curvature, linear
             )
-            lam = book(
-                plan, n, surprise, clipped, round, keep * rise, square, trace, shift, curvature
-            )
-        if keep < 1.0:
-            for i in range(linear.size):
-                linear[i] *= keep
+            lam = book(plan, n, surprise, clipped, round, along, square, asked[1], shift, curvature)
         after = weight if n[RATE] == before else 1.0 / n[RATE]
-        change = keep * weight - after
-        for i in range(plan.start.size):
-            linear[i] += change * plan.slope[i] - lam * plan.start[i]
-        self.kernel.solve(linear, n[TOTAL], after, memory.state)
+        if plan.start.size > 0:
+            change = plan.keep * weight - after
+            add_combination(change, plan.slope, -lam, plan.start, linear)
+        self.geometry.solve(linear, n[TOTAL], after, state.iterate)
         if n[RATE] != before and level > 0.0:
-            barrier = start_barrier(self.kernel, plan, memory, scratch)
+            barrier = start_barrier(self.geometry, plan, state.iterate)
             if not affords(plan, n, float(round), weight, barrier):
                 n[RATE] = before
-                for i in range(plan.start.size):
-                    linear[i] += (after - weight) * plan.slope[i]
-                self.kernel.solve(linear, n[TOTAL], weight, memory.state)
+                if plan.start.size > 0:
+                    add_scaled(after - weight, plan.slope, linear)
+                self.geometry.solve(linear, n[TOTAL], weight, state.iterate)
 
 
-@dataclass(slots=True)
-class Memo:
-    """What the learner remembers of a query."""
-
-    place: Place
-    shift: float
-    """eta S of the ellipsoid."""
-    noise: Array
-    aim: Aim
-    scale: float
-    """1/|s| of the aim, times the reach where it only measures."""
-    square: float
-    """|u|^2 of the played point."""
-    trace: float
-    """tr(H^-1)."""
-    forecast: float
-    level: float
-    """The clip level; 0 for a query that only measures."""
-    own: float
-    """The user's own forecast, or NaN."""
-    seen: Sequence[float]
-    """The forecasters when it was asked."""
+@compiled
+def expectation(plan: Plan, n: Any) -> float:
+    """The forecast of the loss of a round, from the numbers when it was asked."""
+    return clip(forecasts.forecast(n, n[OWN_FORECAST]), 0.5 * plan.widest)
 
 
-class Predictive(Learner):
+@compiled
+def believed(n: Any, expected: float, loss: float) -> float:
+    """The loss as the forecasters learn it: within the level of what they or the user expected."""
+    low, high = min(expected, n[forecasts.MIXTURE]), max(expected, n[forecasts.MIXTURE])
+    value: float = min(max(loss, low - n[CLIP]), high + n[CLIP])
+    return value
+
+
+@compiled
+def start_barrier(geometry: Any, plan: Plan, iterate: Array) -> float:
+    """psi_0 at the centre."""
+    barrier: float = geometry.barrier(iterate)
+    if plan.start.size > 0:
+        barrier += plan.lift - geometry.product(iterate, plan.slope)
+    return barrier
+
+
+class Predictive(KernelLearner):
     """The learner to begin with: smooth or Lipschitz losses, and no constant that must be known.
 
     Before each round it forecasts the loss, and it learns from the surprise alone. Where losses can
@@ -253,11 +236,14 @@ class Predictive(Learner):
         self.start = None if start is None else _checked_start(domain, start)
         """Where it begins, or None for the centre."""
         self._plan = self._planned()
-        self._n = fresh(self._plan)
-        self._frame: Frame | None = None
-        self._own = nan
+        self._own = forecasts.NONE
         """The user's forecast of the query that is about to be asked."""
-        self._begin()
+        self._begin(PredictiveKernel(self.geometry, self._plan), self._first_state())
+
+    @property
+    def _n(self) -> list[float]:
+        numbers: list[float] = self._state.numbers
+        return numbers
 
     def _form(self) -> Geometry:
         return self.domain.equal_sided(self.units.radius)
@@ -298,18 +284,20 @@ class Predictive(Learner):
             lift=lift,
         )
 
-    def _begin(self) -> None:
-        """The centre at the start."""
-        geometry, plan, weight = self.geometry, self._plan, 1.0 / self._n[RATE]
-        self._linear, self._place = np.zeros(geometry.size), geometry.start()
+    def _first_state(self) -> LearnerState:
+        """The state at the start."""
+        geometry, plan, numbers = self.geometry, self._plan, fresh(self._plan)
+        linear, iterate = np.zeros(geometry.size), geometry.start()
         self._farthest, self._steepest = 1.0, 0.0
         if plan.start.size:
-            self._linear = -weight * plan.slope
-            self._place = geometry.solve(self._linear, 0.0, weight, self._place)
+            weight = 1.0 / numbers[RATE]
+            linear = -weight * plan.slope
+            geometry.solve(linear, 0.0, weight, iterate)
             self._farthest = geometry.farthest(plan.start)
             away = self.domain.support(-self._start_gradient())
             self._steepest = away + float(plan.slope @ plan.start)
             """The most that -psi'(u_0).(u - u_0) can be."""
+        return LearnerState(numbers, linear, iterate)
 
     def _start_gradient(self) -> Array:
         """psi'(u_0), as a chart vector."""
@@ -332,120 +320,34 @@ class Predictive(Learner):
         else:
             self._own = own
 
-    @property
-    def center(self) -> Array:
-        """The point that the learner believes in, around which it explores."""
-        u = self.geometry.vector(self._place)
-        return self._inside(u, self.units.point(self.geometry.outward(u).copy()))
-
     def _propose(self) -> tuple[Array, float, Memo]:
-        n, frame = self._n, self._frame
-        shift = n[RATE] * n[TOTAL]
-        if frame is None:
-            frame = self._frame = self.geometry.frame(self._place, 1.0, shift)
-        own, self._own = self._own, nan
-        seen, level = n[: forecasts.SIZE], n[CLIP]
-        memo = self._aimed(frame, self._place, shift, self._noise.draw(), own, seen, level)
-        u = memo.aim.point(memo.scale)
-        memo.square = square = float(u.dot(u))
-        return u, square, memo
-
-    def _aimed(
-        self,
-        frame: Frame,
-        place: Place,
-        shift: float,
-        noise: Array,
-        own: float,
-        seen: list[float],
-        level: float,
-    ) -> Memo:
-        aim = frame.aim(noise)
-        expected = clip(forecasts.forecast(seen, own), 0.5 * self._plan.widest)
-        scale = (1.0 if level > 0.0 else REACH) / sqrt(aim.square)
-        return Memo(place, shift, noise, aim, scale, 0.0, frame.trace, expected, level, own, seen)
-
-    def _vector(self, memo: Memo) -> tuple[Array, float]:
-        return memo.aim.point(memo.scale), memo.square
+        state = self._state
+        if self._own != forecasts.NONE:
+            numbers = state.numbers.copy()
+            numbers[OWN_FORECAST], self._own = self._own, forecasts.NONE
+            state = state._replace(numbers=numbers)
+        return self._asked(state, self._noise.draw())
 
     def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
-        plan, n, rounds = self._plan, self._n.copy(), self.rounds + 1
-        keep, weight = plan.keep, 1.0 / n[RATE]
-        linear = self._linear if keep == 1.0 else keep * self._linear
-        if memo.level > 0.0:
-            surprise = clip(loss - memo.forecast, memo.level)
-            clipped = abs(loss - memo.forecast) > memo.level
-            pull = memo.aim.recoil(plan.dim * surprise * memo.scale, curvature)
-            y = self.geometry.vector(memo.place)
-            square = float(y.dot(y))
-            rise = float(pull.dot(y)) + curvature * square
-            take_in(plan, n, memo.seen, memo.own, _believed(memo, loss), rounds)
-            lam = book(
-                plan,
-                n,
-                surprise,
-                clipped,
-                rounds,
-                rise,
-                square,
-                memo.trace,
-                memo.shift,
-                curvature,
-            )
-            linear = linear + pull
-        else:
-            lam, clipped = 0.0, self._measure(n, memo, loss, rounds)
-        if plan.start.size:
-            linear = linear + (keep * weight - 1.0 / n[RATE]) * plan.slope - lam * plan.start
-        place = self.geometry.solve(linear, n[TOTAL], 1.0 / n[RATE], self._place)
-        if n[RATE] != self._n[RATE] and self._n[CLIP] > 0.0:
-            barrier = self._start_barrier(place)
-            if not affords(plan, n, float(rounds), weight, barrier):
-                if plan.start.size:
-                    linear = linear + (1.0 / n[RATE] - weight) * plan.slope
-                n[RATE] = self._n[RATE]
-                place = self.geometry.solve(linear, n[TOTAL], weight, self._place)
-        if self.geometry.settled(self._place) and not self.geometry.settled(place):
-            warnings.warn(UNSETTLED, CertificateVoidWarning, stacklevel=3)
-        # Everything that can fail has been done: from here on the state changes.
-        self._n, self._linear, self._place, self._frame = n, linear, place, None
-        self.rounds = rounds
-        self._report(loss, memo, clipped)
+        super()._learn(memo, loss, curvature)
+        self._report(loss, memo.state.numbers)
 
-    def _start_barrier(self, place: Place) -> float:
-        """psi_0 at a place."""
-        plan, barrier = self._plan, self.geometry.barrier(place)
-        if plan.start.size:
-            barrier += plan.lift - float(plan.slope @ self.geometry.vector(place))
-        return barrier
-
-    def _measure(self, n: list[float], memo: Memo, loss: float, rounds: int) -> bool:
-        """An answer that teaches nothing but how large losses are; whether it had to be clipped."""
-        if measuring(n):
-            take_in(self._plan, n, memo.seen, memo.own, loss, rounds)
-            measure(self._plan, n, loss, rounds)
-            return False
-        expected, level = n[forecasts.MIXTURE], n[CLIP]
-        value = expected + clip(loss - expected, level)
-        take_in(self._plan, n, memo.seen, memo.own, value, rounds)
-        n[MEASURING_ROUNDS] += 1.0
-        return value != loss
-
-    def _report(self, loss: float, memo: Memo, clipped: bool) -> None:
+    def _report(self, loss: float, then: list[float]) -> None:
         """A line in the log for a loss that looks like a fault, or that was said to be none."""
-        if memo.level == 0.0:
+        if measuring(then):
             return
-        level = max(memo.level, self._n[CLIP])
+        expected, level = expectation(self._plan, then), then[CLIP]
+        surprise = loss - expected
         outside = abs(loss) > 1.0 + ROUNDING and self._ranged
-        if outside or (clipped and abs(loss - memo.forecast) > ABSURD * level):
+        if outside or abs(surprise) > max(level, ABSURD * max(level, self._n[CLIP])):
             scale, offset = self.units.loss_scale, self.units.loss_offset
             logger.warning(
                 "round %d: the loss %g %s, %g was expected; it is learnt as %g",
                 self.rounds,
                 offset + scale * loss,
                 f"lies outside loss_range={self.units.loss_range}" if outside else "is far off",
-                offset + scale * memo.forecast,
-                offset + scale * (memo.forecast + clip(loss - memo.forecast, memo.level)),
+                offset + scale * expected,
+                offset + scale * (expected + clip(surprise, level)),
             )
 
     # --- what it knows -------------------------------------------------------------------------
@@ -535,7 +437,7 @@ class Predictive(Learner):
         self, smoothness: float, lipschitz: float, explored: float, varies: float | None = None
     ) -> float:
         """Theorem 13 of docs/mathematics.md."""
-        if not self.geometry.settled(self._place):
+        if not self.geometry.settled(self._state.iterate):
             return nan
         plan, n = self._plan, self._n
         weight = 1.0 / n[RATE]
@@ -572,10 +474,11 @@ class Predictive(Learner):
 
     def _objective(self) -> float:
         """The sum that the centre minimises, at the centre, but for what is in LINEAR_SUM."""
-        plan, n, y = self._plan, self._n, self.geometry.vector(self._place)
-        value = float(self._linear @ y) + 0.5 * n[TOTAL] * float(y @ y)
+        plan, (n, linear, iterate) = self._plan, self._state
+        y = self.geometry.vector(iterate)
+        value = float(linear @ y) + 0.5 * n[TOTAL] * float(y @ y)
         value += 0.5 * n[LAMBDA_SUM] * float(plan.start @ plan.start)
-        return value + (self.geometry.barrier(self._place) + plan.lift) / n[RATE]
+        return value + (self.geometry.barrier(iterate) + plan.lift) * float(1.0 / n[RATE])
 
     @cached_property
     def _fixed_limit(self) -> tuple[float, str]:
@@ -617,26 +520,6 @@ class Predictive(Learner):
     def _normal_curvature(self, curvature: float) -> float:
         return super()._normal_curvature(curvature) * self.geometry.shortest**2
 
-    # --- the compiled loop, and the state ------------------------------------------------------
-
-    def machine(self) -> Machine | None:
-        """The parts for the compiled loop; None without a kernel or with queries open."""
-        geometry = self.geometry
-        if self._open or not isinstance(geometry, ClosedGeometry):
-            return None
-        memory = Memory(np.array(self._n), self._linear.copy(), geometry.pack(self._place))
-        player = PredictivePlayer(geometry.kernel(), self._plan)
-        return Machine(player, memory, self._noise.generator())
-
-    def adopt(self, machine: Machine, rounds: int) -> None:
-        """Take over a state that was `rounds` rounds further on."""
-        assert isinstance(self.geometry, ClosedGeometry)
-        self._n, self._linear = machine.memory.numbers.tolist(), machine.memory.linear.copy()
-        self._place = self.geometry.unpack(self._linear, machine.memory.state)
-        self._frame = None
-        self.rounds += rounds
-        self._next += rounds
-
     def arguments(self) -> dict[str, Any]:
         return {
             "smoothness": self.smoothness,
@@ -654,40 +537,6 @@ class Predictive(Learner):
         yield cls(domain, lipschitz=2.0 / domain.radius, start=inner, memory=100, seed=seed)
         yield cls(domain, 20 * unit, 3.0 / domain.radius, loss_range=(-1, 1), seed=seed)
         yield cls(domain, seed=seed)
-
-    def _numbers(self) -> dict[str, Any]:
-        return {
-            "numbers": np.array(self._n),
-            "linear": self._linear,
-            "place": self.geometry.memory(self._place),
-        }
-
-    def _set_numbers(self, numbers: dict[str, Any]) -> None:
-        self._n, self._linear = numbers["numbers"].tolist(), numbers["linear"]
-        self._place = self.geometry.recall(numbers["place"])
-        self._frame = None
-
-    def _memo_state(self, memo: Memo) -> tuple[Any, ...]:
-        place = self.geometry.memory(memo.place)
-        numbers = np.array([memo.shift, memo.square, memo.level, *memo.seen])
-        own = None if isnan(memo.own) else memo.own
-        return place, memo.noise, numbers, own
-
-    def _memo_from(self, state: tuple[Any, ...]) -> Memo:
-        place, noise, numbers, own = state
-        shift, square, level, *seen = numbers.tolist()
-        where = self.geometry.recall(place)
-        frame = self.geometry.frame(where, 1.0, shift)
-        memo = self._aimed(frame, where, shift, noise, nan if own is None else own, seen, level)
-        memo.square = square
-        return memo
-
-
-def _believed(memo: Memo, loss: float) -> float:
-    """The loss as the forecasters learn it: within the level of what they or the user expected."""
-    one, two = memo.forecast, memo.seen[forecasts.MIXTURE]
-    low, high = (one, two) if one < two else (two, one)
-    return min(max(loss, low - memo.level), high + memo.level)
 
 
 def _checked_forecast(forecast: Any) -> float:

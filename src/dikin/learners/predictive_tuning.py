@@ -88,7 +88,9 @@ RATE_CHANGE_COST = TOTAL + 15
 LOW, HIGH = TOTAL + 16, TOTAL + 17
 """The least and the largest loss, as clipped."""
 SAMPLES = TOTAL + 18
-SIZE = SAMPLES + MEASURED
+OWN_FORECAST = SAMPLES + MEASURED
+"""What the user expects of the round that is asked, or `forecasts.NONE`."""
+SIZE = OWN_FORECAST + 1
 
 SUMS = (
     TOTAL,
@@ -138,7 +140,7 @@ class Plan(NamedTuple):
 def fresh(plan: Plan) -> list[float]:
     """The state before the first round."""
     n = forecasts.fresh() + (SIZE - forecasts.SIZE) * [0.0]
-    n[LOW], n[HIGH] = BEYOND, -BEYOND
+    n[LOW], n[HIGH], n[OWN_FORECAST] = BEYOND, -BEYOND, forecasts.NONE
     if isfinite(plan.widest):
         n[CLIP] = n[TOP] = plan.widest
         n[RATE] = CAP / (plan.dim * plan.widest)
@@ -322,14 +324,12 @@ def take_in(
     plan: Plan,
     n: Any,
     seen: Any,
-    own: float,
     value: float,
     rounds: int,
 ) -> None:
     """What every answer changes: sums fade, forecasters learn the value, clipped as it may be.
 
-    `rounds` counts the answers, this one included; `seen` are the forecasters as they were when it
-    was asked.
+    `rounds` counts the answers, this one included; `seen` are the numbers when it was asked.
     """
     if plan.keep < 1.0:
         for i in SUMS:
@@ -339,7 +339,19 @@ def take_in(
         n[LOW] = value
     if value > n[HIGH]:
         n[HIGH] = value
-    forecasts.learn(n, seen, own, value, n[CLIP], float(rounds))
+    forecasts.learn(n, seen, seen[OWN_FORECAST], value, n[CLIP], float(rounds))
+
+
+@compiled
+def take_measurement(plan: Plan, n: Any, seen: Any, loss: float, rounds: int) -> None:
+    """An answer that teaches nothing but how large losses are; it may come late."""
+    if measuring(n):
+        take_in(plan, n, seen, loss, rounds)
+        measure(plan, n, loss, rounds)
+    else:
+        expected, level = n[forecasts.MIXTURE], n[CLIP]
+        take_in(plan, n, seen, expected + clip(loss - expected, level), rounds)
+        n[MEASURING_ROUNDS] += 1.0
 
 
 @compiled

@@ -66,15 +66,16 @@ class PseudoLine(Descent):
         self.horizon = planned(horizon, 1, "the step depends on it")
         self.lipschitz = strictly_positive(lipschitz, "lipschitz")
         slope = moderate(self.units.slope(self.lipschitz), "lipschitz", self.lipschitz)
-        self._begin(lipschitz_pace(1, domain.inradius / domain.radius, self.horizon, slope))
+        self._descend(lipschitz_pace(1, domain.inradius / domain.radius, self.horizon, slope))
 
     def ask(self, context: ArrayLike | None = None, *, forecast: float | None = None) -> Query:
         """The next point to play, for a context z: the loss is a function of z.x."""
         self._line = self._direction(context)
         return super().ask(forecast=forecast)
 
-    def _toward(self) -> Array:
-        return self._line if self._noise.draw()[0] >= 0.0 else -self._line
+    def _propose(self) -> tuple[Array, float, Any]:
+        line = self._line if self._noise.draw()[0] >= 0.0 else -self._line
+        return self._asked(self._state, line)
 
     def _direction(self, context: ArrayLike | None) -> Array:
         """A context as a unit working vector; zero where the prediction is constant."""

@@ -26,7 +26,8 @@ from typing import Self
 import numpy as np
 
 from dikin.domains.base import Array, Domain, Geometry
-from dikin.domains.dense import DenseGeometry, cholesky
+from dikin.domains.dense import DenseGeometry
+from dikin.domains.newton import factor
 from dikin.learners.fkm import FKM
 
 
@@ -35,10 +36,10 @@ class RoundGeometry(DenseGeometry):
 
     def __init__(self, domain: Domain) -> None:
         super().__init__(domain, domain.radius)
-        lower = cholesky(domain.hessian(np.zeros(domain.dim)))
+        lower, inverse = factor(domain.hessian(np.zeros(domain.dim)))
         axes = np.linalg.svd(lower, compute_uv=False)
         radius = min(float(axes[0]) * domain.radius, domain.nu + 2.0 * sqrt(domain.nu))
-        self.stretch = radius * np.linalg.inv(lower).T
+        self.stretch = radius * inverse.T
         self.inradius = max(float(axes[-1]) * domain.inradius, 1.0) / radius
         self.length = radius / float(axes[-1])
         """At most this long, in the user's units, is a working vector of length one."""
@@ -49,11 +50,11 @@ class RoundGeometry(DenseGeometry):
     def gradient(self, u: Array) -> Array:
         return np.asarray(self.domain.gradient(self.stretch @ u) @ self.stretch)
 
-    def hessian(self, u: Array) -> Array:
+    def _new_hessian(self, u: Array) -> Array:
         return np.asarray(self.stretch.T @ self.domain.hessian(self.stretch @ u) @ self.stretch)
 
-    def outward(self, u: Array) -> Array:
-        return super().outward(self.stretch @ u) / self.scale
+    def place(self, u: Array, center: Array, radius: float, x: Array) -> None:
+        super().place(self.stretch @ u, center, radius / self.scale, x)
 
     def inward(self, displacement: Array) -> Array:
         return np.asarray(super().inward(displacement) @ self.stretch) / self.scale

@@ -24,93 +24,100 @@ MetaGrad (van Erven, Koolen 2016).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import ceil, exp, log2, sqrt
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from dikin.domains.base import NOTHING, Array, ClosedGeometry, Domain
-from dikin.learners.base import Learner
-from dikin.learners.player import Aimed, Machine, Memory, Scratch
+from dikin.domains.base import Array, Domain
+from dikin.kernel import compiled
+from dikin.learners.kernel_learner import Asked, KernelLearner, LearnerState
 from dikin.units import LossRange, planned
+from dikin.vectors import add_combination, add_scaled, clear, combine, dot, dots, multiply
 
 
-@dataclass(slots=True)
-class Spot:
-    """What the learner remembers of a query."""
+class TewaKernel(NamedTuple):
+    """A round of the learner; its numbers are the L_i of the experts.
 
-    middle: Array
-    """x_t."""
-    noise: Array
-    way: Array
-    """s_t."""
+    linear and iterate are those of the experts one after the other, where an iterate is
+    x_{t,i}/shrink, a point of the whole set. direction = (x_t, s_t, a geometry's direction).
+    """
 
-
-class TewaPlayer(NamedTuple):
-    """The learner for the compiled loop; numbers = (L_i of every expert, x_t, s_t)."""
-
-    kernel: Any
+    geometry: Any
     reach: float
     shrink: float
     steep: float
     rates: Array
 
-    def ask(self, memory: Memory, scratch: Scratch) -> Aimed:
-        """No numbers."""
-        kernel, count, size = self.kernel, self.rates.size, self.kernel.size
-        losses, noise, work, u = memory.numbers[:count], scratch.noise, scratch.work, scratch.u
-        middle = memory.numbers[count : count + size]
-        way = memory.numbers[count + size :]
-        total, square, least = 0.0, 1.0, losses.min()
-        for j in range(size):
-            middle[j] = way[j] = 0.0
-        for i in range(count):
-            linear = memory.linear[i * size : (i + 1) * size]
-            state = memory.state[i * kernel.states : (i + 1) * kernel.states]
-            square, _ = kernel.aim(linear, state, 0.0, 1.0, noise, work)
-            kernel.point(linear, state, work, noise, 0.0, u)
-            weight = self.rates[i] * exp(least - losses[i])
-            total += weight
-            for j in range(size):
-                middle[j] += weight * u[j]
-        kernel.recoil(memory.state[: kernel.states], work, noise, 1.0 / sqrt(square), 0.0, way)
-        for j in range(size):
-            middle[j] *= self.shrink / total
-            u[j] = middle[j] + self.reach * way[j]
-        return 0.0, 0.0, 0.0
+    def ask(self, state: LearnerState, noise: Array, direction: Array, u: Array) -> Asked:
+        geometry, size = self.geometry, self.geometry.size
+        middle, s, seen = direction[:size], direction[size : 2 * size], direction[2 * size :]
+        average_experts(self, state, middle, u)
+        first = state.iterate[: geometry.iterate_size]
+        square, _ = geometry.explore(first, 0.0, 1.0, noise, seen)
+        clear(s)
+        geometry.linear_update(first, seen, 1.0 / sqrt(square), 0.0, s)
+        combine(1.0, middle, self.reach, s, u)
+        return dot(u, u), 0.0, 0.0
 
     def tell(
         self,
         round: int,
-        aimed: Aimed,
+        asked: Asked,
+        then: LearnerState,
+        direction: Array,
         loss: float,
         curvature: float,
-        memory: Memory,
-        scratch: Scratch,
+        state: LearnerState,
     ) -> None:
-        kernel, count, size = self.kernel, self.rates.size, self.kernel.size
-        noise, work, u = scratch.noise, scratch.work, scratch.u
-        middle = memory.numbers[count : count + size]
-        way = memory.numbers[count + size :]
-        for i in range(count):
-            linear = memory.linear[i * size : (i + 1) * size]
-            state = memory.state[i * kernel.states : (i + 1) * kernel.states]
-            kernel.aim(linear, state, 0.0, 1.0, noise, work)
-            kernel.point(linear, state, work, noise, 0.0, u)
-            rate, bend = self.rates[i], 2.0 * (self.rates[i] * self.steep) ** 2
-            along = square = 0.0
-            for j in range(size):
-                estimate, away = self.steep * loss * way[j], self.shrink * u[j] - middle[j]
-                along += away * estimate
-                square += away * away
-                step = (rate * estimate + bend * away) / (bend * round * self.shrink)
-                linear[j] = step - u[j]
-            memory.numbers[i] += rate * along + 0.5 * bend * square
-            kernel.solve(linear, 1.0, NOTHING, state)
+        geometry, size, held = self.geometry, self.geometry.size, self.geometry.iterate_size
+        middle, s = direction[:size], direction[size : 2 * size]
+        away = direction[2 * size : 3 * size]
+        for i in range(self.rates.size):
+            linear = state.linear[i * size : (i + 1) * size]
+            rate, second = self.rates[i], 2.0 * (self.rates[i] * self.steep) ** 2
+            copy_expert(self, i, state, linear)
+            combine(1.0, linear, -1.0, middle, away)
+            square, along = dots(away, s)
+            slope = self.steep * loss  # the estimate is slope s
+            state.numbers[i] += rate * slope * along + 0.5 * second * square
+            step = 1.0 / (second * round * self.shrink)
+            multiply(-1.0 / self.shrink, linear, linear)
+            add_combination(step * rate * slope, s, step * second, away, linear)
+            geometry.project(linear, state.iterate[i * held : (i + 1) * held])
 
 
-class Tewa(Learner):
+@compiled
+def copy_expert(kernel: TewaKernel, i: int, state: LearnerState, u: Array) -> None:
+    """Set u to x_{t,i}."""
+    held = kernel.geometry.iterate_size
+    kernel.geometry.write_vector(state.iterate[i * held : (i + 1) * held], kernel.shrink, u)
+
+
+@compiled
+def average_experts(kernel: TewaKernel, state: LearnerState, middle: Array, u: Array) -> None:
+    """Set middle to x_t; u is overwritten."""
+    least = least_of(state.numbers)  # only ratios count: the best expert's exponential is one
+    total = 0.0
+    clear(middle)
+    for i in range(kernel.rates.size):
+        copy_expert(kernel, i, state, u)
+        weight = kernel.rates[i] * exp(least - state.numbers[i])
+        total += weight
+        add_scaled(weight, u, middle)
+    multiply(1.0 / total, middle, middle)
+
+
+@compiled
+def least_of(numbers: Any) -> float:
+    """The least of a few numbers."""
+    least: float = numbers[0]
+    for i in range(len(numbers)):
+        least = min(least, numbers[i])
+    return least
+
+
+class Tewa(KernelLearner):
     """Learner for losses of unknown curvature, over a known horizon; what is told is ignored.
 
     >>> from dikin import Ball
@@ -131,77 +138,21 @@ class Tewa(Learner):
         super().__init__(domain, loss_range, seed)
         self.horizon = planned(horizon, 1, "the exploration depends on it")
         inradius = domain.inradius / domain.radius
-        self._reach = min(sqrt(domain.dim) * self.horizon**-0.25, inradius / 2.0)
-        self._shrink = 1.0 - self._reach / inradius
-        self._steep = domain.dim / self._reach
-        rates = 1 + ceil(log2(self.horizon) / 2.0)
-        self._rates = 0.5 ** np.arange(rates) / (10.0 * self._steep)
-        self._losses = np.zeros(rates)
-        self._places = [self.geometry.start()] * rates
-        """x_{t,i}/shrink, points of the whole set."""
-        self._linear = np.zeros((rates, self.geometry.size))
-        """What they were solved from, one a row."""
-        self._frame = self.geometry.frame(self.geometry.start(), 0.0, 1.0)
-
-    def _experts(self) -> Array:
-        """x_{t,i}, one a row."""
-        rows = [self.geometry.vector(place) for place in self._places]
-        return np.asarray(self._shrink * np.stack(rows))
-
-    def _middle(self) -> Array:
-        """x_t."""
-        # Only ratios of the weights count: the best expert's exponential is one.
-        weights = self._rates * np.exp(self._losses.min() - self._losses)
-        return np.asarray(weights @ self._experts() / weights.sum())
-
-    @property
-    def center(self) -> Array:
-        """x_t in the user's units: the average of the experts."""
-        u = self._middle()
-        return self._inside(u, self.units.point(self.geometry.outward(u)).copy())
-
-    def _propose(self) -> tuple[Array, float, Spot]:
-        memo = self._memo_from((self._middle(), self._noise.draw()))
-        return *self._vector(memo), memo
-
-    def _vector(self, memo: Spot) -> tuple[Array, float]:
-        u = memo.middle + self._reach * memo.way
-        return u, float(u.dot(u))
-
-    def _learn(self, memo: Spot, loss: float, curvature: float) -> None:
-        estimate = self._steep * loss * memo.way
-        away = self._experts() - memo.middle
-        bends = 2.0 * (self._rates * self._steep) ** 2
-        losses = self._rates * (away @ estimate) + 0.5 * bends * (away * away).sum(axis=1)
-        slopes = self._rates[:, None] * estimate + bends[:, None] * away
-        steps = slopes / (bends[:, None] * (self.rounds + 1) * self._shrink)
-        linear = steps - self._experts() / self._shrink
-        moves = zip(linear, self._places, strict=True)
-        self._places = [self.geometry.project(row, place) for row, place in moves]
-        self._linear, self._losses = linear, self._losses + losses
-        self.rounds += 1
-
-    def machine(self) -> Machine | None:
+        reach = min(sqrt(domain.dim) * self.horizon**-0.25, inradius / 2.0)
+        steep, count = domain.dim / reach, 1 + ceil(log2(self.horizon) / 2.0)
+        rates = 0.5 ** np.arange(count) / (10.0 * steep)
         geometry = self.geometry
-        if self._open or not isinstance(geometry, ClosedGeometry):
-            return None
-        numbers = np.concatenate([self._losses, np.zeros(2 * geometry.size)])
-        states = np.concatenate([geometry.pack(place) for place in self._places])
-        memory = Memory(numbers, self._linear.ravel().copy(), states)
-        player = TewaPlayer(
-            geometry.kernel(), self._reach, self._shrink, self._steep, self._rates.copy()
-        )
-        return Machine(player, memory, self._noise.generator())
+        kernel = TewaKernel(geometry, reach, 1.0 - reach / inradius, steep, rates)
+        linear, iterate = np.zeros(count * geometry.size), np.tile(geometry.start(), count)
+        self._experts = kernel
+        self._begin(kernel, LearnerState(count * [0.0], linear, iterate))
+        # Room for x_t, s_t and a difference, which may share that of a direction once it is known.
+        self._direction_size = 2 * geometry.size + max(geometry.direction_size, geometry.size)
 
-    def adopt(self, machine: Machine, rounds: int) -> None:
-        assert isinstance(self.geometry, ClosedGeometry)
-        memory, count = machine.memory, self._rates.size
-        self._losses = memory.numbers[:count].copy()
-        self._linear = memory.linear.reshape(count, -1).copy()
-        rows = zip(self._linear, memory.state.reshape(count, -1), strict=True)
-        self._places = [self.geometry.unpack(linear, state) for linear, state in rows]
-        self.rounds += rounds
-        self._next += rounds
+    def _center_vector(self) -> Array:
+        middle, u = np.empty(self.geometry.size), np.empty(self.geometry.size)
+        average_experts(self._experts, self._state, middle, u)
+        return middle
 
     def arguments(self) -> dict[str, Any]:
         return {"horizon": self.horizon, "loss_range": list(self.units.loss_range)}
@@ -209,19 +160,3 @@ class Tewa(Learner):
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
         yield cls(domain, 4, loss_range=(3, 11), seed=seed)
-
-    def _numbers(self) -> dict[str, Any]:
-        places = tuple(self.geometry.memory(place) for place in self._places)
-        return {"places": places, "linear": self._linear, "losses": self._losses}
-
-    def _set_numbers(self, numbers: dict[str, Any]) -> None:
-        self._places = [self.geometry.recall(place) for place in numbers["places"]]
-        self._linear, self._losses = numbers["linear"], numbers["losses"]
-
-    def _memo_state(self, memo: Spot) -> tuple[Any, ...]:
-        return memo.middle, memo.noise
-
-    def _memo_from(self, state: tuple[Any, ...]) -> Spot:
-        middle, noise = state
-        aim = self._frame.aim(noise)
-        return Spot(middle, noise, aim.point(1.0 / sqrt(aim.square)))

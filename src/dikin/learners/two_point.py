@@ -31,8 +31,9 @@ from dikin.domains.base import Array, Domain
 from dikin.feedback import Feedback
 from dikin.learners import limits
 from dikin.learners.agarwal_dekel_xiao import HarmonicPace
-from dikin.learners.descent import Descent, Looked
+from dikin.learners.descent import Descent
 from dikin.learners.fkm import FixedPace
+from dikin.learners.kernel_learner import Memo
 from dikin.units import LossRange, moderate, planned, strictly_positive
 
 
@@ -84,15 +85,21 @@ class TwoPoint(Descent):
         slope = moderate(self.units.slope(self.lipschitz), "lipschitz", self.lipschitz)
         inradius = domain.inradius / domain.radius
         if self.curvature is None:
-            self._begin(convex_pace(domain.dim, inradius, self.horizon, slope))
+            self._descend(convex_pace(domain.dim, inradius, self.horizon, slope))
         else:
             sigma = limits.believed(self, self.curvature)
-            self._begin(strongly_convex_pace(domain.dim, inradius, self.horizon, sigma))
+            self._descend(strongly_convex_pace(domain.dim, inradius, self.horizon, sigma))
 
-    def _vector(self, memo: Looked) -> tuple[Array, float]:
-        pace = self._pace
-        far = pace.reach / pace.shrink * memo.scale
-        both = np.stack([memo.aim.point(far), memo.aim.point(-far)]) * pace.shrink
+    def _propose(self) -> tuple[Array, float, Memo]:
+        _, _, memo = super()._propose()
+        return *self._vector(memo), memo
+
+    def _vector(self, memo: Memo) -> tuple[Array, float]:
+        pace, both = self._pace, np.empty((2, self.geometry.size))
+        far = pace.reach / pace.shrink * memo.asked[2]
+        for u, scale in zip(both, (far, -far), strict=True):
+            self.geometry.point(memo.state.iterate, memo.direction, scale, u)
+        both *= pace.shrink
         return both, float((both * both).sum(axis=1).max())
 
     def _placed(self, u: Array, square: float) -> Array:

@@ -14,7 +14,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from dikin.domains.base import Array, Frame
+from dikin.domains.geometry import Array
 
 NODES = 64
 DROP = 40.0
@@ -24,11 +24,16 @@ FULL = 48
 
 
 @runtime_checkable
-class NormalGeometry(Protocol):
+class HasTruncatedNormal(Protocol):
     """A geometry that knows the normal laws cut off at its edge."""
 
-    def normal(self, theta: Array, precision: float) -> Frame:
-        """N(theta, I/precision) on the set: the frame of its mean and inverse covariance."""
+    def truncated_normal(
+        self, theta: Array, precision: float, noise: Array, iterate: Array, direction: Array
+    ) -> float:
+        """Explore the law N(theta, I/precision) on the set: H is its inverse covariance.
+
+        The iterate becomes its mean, for `point` and `linear_update` only; gives |s|^2.
+        """
         ...
 
 

@@ -1,0 +1,158 @@
+"""Newton's method for self-concordant functions: one Cholesky factor a step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from math import inf, isfinite, sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from dikin.domains.geometry import Array
+from dikin.errors import NumericalError
+
+FRESH, REUSED = 1e-7, 1e-11
+"""Decrements after which a step is the last: one with a new Hessian squares the error, one with the
+Hessian of a nearby point multiplies it by their distance."""
+CLOSE = 1e-2
+"""A decrement below which the Hessian need not be computed anew."""
+BLOCK = 16
+"""Rows of a matrix that is inverted at once."""
+INSIDE = 0.25
+"""A decrement below which a full step is taken, and squares what is left."""
+
+
+class Minimum(NamedTuple):
+    """Where Newton's method ended, and the decrement of its last step."""
+
+    x: Array
+    decrement: float
+
+
+def minimise(
+    barrier: Callable[[Array], float],
+    gradient: Callable[[Array], Array],
+    hessian: Callable[[Array], Array],
+    start: Array,
+    enough: float = 0.0,
+) -> Minimum:
+    """The minimiser of a self-concordant function, from any point of its domain.
+
+    A decrement that is `enough` ends it early.
+
+    The decrement, the length of the Newton step in the local norm, says both how far the minimiser
+    is and how far one may step: below 1 a full step stays inside, above 1/4 it is damped. So close
+    to the boundary that slacks have no digits left, the best point that rounding admits is given.
+    """
+    best = Minimum(start, inf)
+    with np.errstate(divide="raise", invalid="raise", over="raise"):
+        try:
+            for found in _steps(gradient, hessian, start):
+                best = found
+                if found.decrement <= enough:
+                    break
+        except (FloatingPointError, NumericalError, np.linalg.LinAlgError):
+            pass  # on the boundary to within rounding: nothing better is known
+    return best if isfinite(barrier(best.x)) else Minimum(start, inf)
+
+
+def _steps(
+    gradient: Callable[[Array], Array], hessian: Callable[[Array], Array], x: Array
+) -> Iterator[Minimum]:
+    """Newton steps; one with a new Hessian while far away, then with the last one."""
+    last, factored = inf, None
+    for _ in range(100):
+        g, fresh = gradient(x), factored is None
+        if factored is None:
+            factored = factor(hessian(x))
+        step = -factored.solve(g)
+        decrement = sqrt(max(-float(g @ step), 0.0))
+        # Such a step makes the next one many times smaller; if it did not, rounding in the gradient
+        # is all that is left.
+        if last <= 1e-4 and decrement > last / 2:
+            return
+        x = x + (step if decrement <= INSIDE else step / (1.0 + decrement))
+        yield Minimum(x, decrement)
+        if decrement <= (FRESH if fresh else REUSED):
+            return
+        last = decrement
+        if decrement > CLOSE:
+            factored = None
+
+
+def find_center(
+    barrier: Callable[[Array], float],
+    gradient: Callable[[Array], Array],
+    hessian: Callable[[Array], Array],
+    start: Array,
+) -> Array:
+    """The analytic centre, which must be found to all digits."""
+    center, decrement = minimise(barrier, gradient, hessian, start)
+    if not decrement <= 1e-4:
+        raise NumericalError(f"the analytic centre was not found: decrement {decrement:.1e}")
+    center.setflags(write=False)
+    return center
+
+
+class Factor(NamedTuple):
+    """A positive definite matrix as L L'."""
+
+    lower: Array
+    """L."""
+    inverse: Array
+    """L^-1."""
+
+    def solve(self, right: Array) -> Array:
+        """(L L')^-1 right."""
+        return np.asarray((self.inverse @ right) @ self.inverse)
+
+
+def factor(matrix: Array) -> Factor:
+    """The factors of a positive definite matrix.
+
+    Where rounding has taken the definiteness of a matrix that has it by theory, as much is added to
+    the diagonal as rounding may have taken.
+    """
+    for added in (0.0, 1e-15, 1e-13, 1e-11, 1e-9):
+        tried = matrix if added == 0.0 else matrix + np.diag(added * np.diag(matrix))
+        try:
+            lower: Array = np.asarray(np.linalg.cholesky(tried), dtype=float)
+        except np.linalg.LinAlgError:
+            continue
+        return Factor(lower, triangular_inverse(lower))
+    raise NumericalError("a Hessian is not positive definite")
+
+
+def triangular_inverse(lower: Array) -> Array:
+    """The inverse of a lower triangular matrix, by halves: NumPy has none that knows its shape."""
+    n = len(lower)
+    if n <= BLOCK:
+        scale = np.diag(lower)  # rows of one size keep their digits
+        return np.asarray(np.linalg.inv(lower / scale[:, None]) / scale)
+    half, inverse = n // 2, np.zeros((n, n))
+    inverse[:half, :half] = first = triangular_inverse(lower[:half, :half])
+    inverse[half:, half:] = second = triangular_inverse(lower[half:, half:])
+    inverse[half:, :half] = -second @ (lower[half:, :half] @ first)
+    return inverse
+
+
+class Extent(NamedTuple):
+    """Bounds on a set's size."""
+
+    radius: float
+    """Suffices from the centre."""
+    inradius: float
+    """Fits around the centre."""
+    diameter: float
+    """Is reached."""
+
+
+def dikin_extent(hessian: Array, nu: float) -> Extent:
+    """What the Hessian at the analytic centre says about the size of the set.
+
+    The set lies inside the local ball of radius nu + 2 sqrt(nu) and contains the one of radius 1
+    (Nesterov, Introductory Lectures on Convex Optimization, Theorem 4.2.6).
+    """
+    values = np.linalg.eigvalsh(hessian)
+    least, most = sqrt(float(values[0])), sqrt(float(values[-1]))
+    return Extent((nu + 2.0 * sqrt(nu)) / least, 1.0 / most, 2.0 / least)

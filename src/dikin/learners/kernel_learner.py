@@ -1,0 +1,168 @@
+"""A learner as arithmetic on arrays: one text that `ask` and `tell` run and `play` compiles.
+
+A learner's own file brings its `LearnerKernel` and the state to begin with; everything else is
+here: late answers, saving, the compiled loop.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from dikin.domains.geometry import Array
+from dikin.errors import CertificateVoidWarning
+from dikin.feedback import Feedback
+from dikin.learners.base import Learner
+from dikin.streams import Generator
+
+UNSETTLED = (
+    "the centre is so close to the boundary that rounding decides where it is: the certificate is "
+    "NaN until it is farther inside; the learner itself goes on"
+)
+
+Asked = tuple[float, float, float]
+"""What `ask` finds out: |u|^2 of the vector to play, tr(H^-1) and 1/|s|."""
+
+
+class LearnerState(NamedTuple):
+    """What a learner carries from round to round."""
+
+    numbers: Any
+    """Sums and rates; a list in plain Python, which is faster there, and an array compiled."""
+    linear: Array
+    """The linear term of the update."""
+    iterate: Array
+    """The centre, as the geometry describes it."""
+
+    def copied(self) -> LearnerState:
+        """A state that can be written into."""
+        return LearnerState(self.numbers.copy(), self.linear.copy(), self.iterate.copy())
+
+
+class LearnerKernel(Protocol):
+    """A round of a learner in the paper's units: a NamedTuple that a compiler can take."""
+
+    @property
+    def geometry(self) -> Any:
+        """The set."""
+        ...
+
+    def ask(self, state: LearnerState, noise: Array, direction: Array, u: Array) -> Asked:
+        """Write the vector to play into u, and what explores it into direction."""
+        ...
+
+    def tell(
+        self,
+        round: int,
+        asked: Asked,
+        then: LearnerState,
+        direction: Array,
+        loss: float,
+        curvature: float,
+        state: LearnerState,
+    ) -> None:
+        """Learn from the answer of a round, into the state.
+
+        `then` is the state when it was asked: the same arrays in the compiled loop, an older state
+        where the answer is late. What is read of it is read before the state is written.
+        """
+        ...
+
+
+@dataclass(slots=True)
+class Memo:
+    """What the learner remembers of a query: what it knew and which way it looked."""
+
+    state: LearnerState
+    noise: Array
+    direction: Array
+    asked: Asked
+
+
+@dataclass(slots=True)
+class CompiledParts:
+    """A learner taken apart for the compiled loop."""
+
+    kernel: LearnerKernel
+    state: LearnerState
+    generator: Generator
+    direction_size: int
+
+
+class KernelLearner(Learner):
+    """A learner whose rounds are those of a kernel."""
+
+    _kernel: LearnerKernel
+    _state: LearnerState
+    _direction_size: int
+
+    def _begin(self, kernel: LearnerKernel, state: LearnerState) -> None:
+        self._kernel, self._state = kernel, state
+        self._direction_size = self.geometry.direction_size
+
+    @property
+    def center(self) -> Array:
+        """The point that the learner believes in, around which it explores, in the user's units."""
+        return self._inside(self._center_vector())
+
+    def _center_vector(self) -> Array:
+        return self.geometry.vector(self._state.iterate)
+
+    # --- a round -------------------------------------------------------------------------------
+
+    def _propose(self) -> tuple[Array, float, Any]:
+        return self._asked(self._state, self._noise.draw())
+
+    def _asked(self, state: LearnerState, noise: Array) -> tuple[Array, float, Memo]:
+        u, direction = np.empty(self.geometry.size), np.empty(self._direction_size)
+        asked = self._kernel.ask(state, noise, direction, u)
+        return u, asked[0], Memo(state, noise, direction, asked)
+
+    def _vector(self, memo: Any) -> tuple[Array, float]:
+        return self._asked(memo.state, memo.noise)[:2]
+
+    def _learn(self, memo: Any, loss: float, curvature: float) -> None:
+        state, round = self._state.copied(), self.rounds + 1
+        self._kernel.tell(round, memo.asked, memo.state, memo.direction, loss, curvature, state)
+        settled = self.geometry.settled
+        if settled(self._state.iterate) and not settled(state.iterate):
+            warnings.warn(UNSETTLED, CertificateVoidWarning, stacklevel=3)
+        # Everything that can fail has been done: from here on the learner changes.
+        self._state, self.rounds = state, round
+
+    # --- the compiled loop ---------------------------------------------------------------------
+
+    def machine(self) -> CompiledParts | None:
+        """The parts for the compiled loop; None without closed forms or with queries open."""
+        answers = self.feedback is Feedback.VALUE  # the compiled loop answers with one loss
+        if self._open or not answers or not self._kernel.geometry.compilable:
+            return None
+        state = self._state.copied()._replace(numbers=np.array(self._state.numbers, dtype=float))
+        return CompiledParts(self._kernel, state, self._noise.generator(), self._direction_size)
+
+    def adopt(self, machine: CompiledParts, rounds: int) -> None:
+        """Take over a state that was `rounds` rounds further on."""
+        self._state = machine.state._replace(numbers=machine.state.numbers.tolist())
+        self.rounds += rounds
+        self._next += rounds
+
+    # --- what is saved -------------------------------------------------------------------------
+
+    def _numbers(self) -> dict[str, Any]:
+        numbers, linear, iterate = self._state
+        return {"numbers": tuple(numbers), "linear": linear, "iterate": iterate}
+
+    def _set_numbers(self, numbers: dict[str, Any]) -> None:
+        kept = list(numbers["numbers"])
+        self._state = LearnerState(kept, numbers["linear"], numbers["iterate"])
+
+    def _memo_state(self, memo: Any) -> tuple[Any, ...]:
+        return tuple(memo.state.numbers), memo.state.iterate, memo.noise
+
+    def _memo_from(self, state: tuple[Any, ...]) -> Any:
+        numbers, iterate, noise = state
+        then = LearnerState(list(numbers), self._state.linear, iterate)
+        return self._asked(then, noise)[2]

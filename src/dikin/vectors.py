@@ -1,0 +1,230 @@
+"""What kernels do to vectors: for each a body in NumPy and the loop that is compiled for it."""
+
+from __future__ import annotations
+
+from math import log
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dikin.kernel import looped
+
+Array = NDArray[np.float64]
+
+
+def _dot(a: Array, b: Array) -> float:
+    total = 0.0
+    for i in range(a.size):
+        total += a[i] * b[i]
+    return total
+
+
+@looped(_dot, order_free=True)
+def dot(a: Array, b: Array) -> float:
+    """The product a.b."""
+    return float(a.dot(b))
+
+
+def _dots(a: Array, b: Array) -> tuple[float, float]:
+    square = product = 0.0
+    for i in range(a.size):
+        square += a[i] * a[i]
+        product += a[i] * b[i]
+    return square, product
+
+
+@looped(_dots, order_free=True)
+def dots(a: Array, b: Array) -> tuple[float, float]:
+    """The products a.a and a.b."""
+    return float(a.dot(a)), float(a.dot(b))
+
+
+def _copy(a: Array, out: Array) -> None:
+    for i in range(out.size):
+        out[i] = a[i]
+
+
+@looped(_copy)
+def copy(a: Array, out: Array) -> None:
+    """Set out to a."""
+    out[:] = a
+
+
+def _clear(out: Array) -> None:
+    for i in range(out.size):
+        out[i] = 0.0
+
+
+@looped(_clear)
+def clear(out: Array) -> None:
+    """Set out to zero."""
+    out[:] = 0.0
+
+
+def _multiply(x: float, a: Array, out: Array) -> None:
+    for i in range(out.size):
+        out[i] = x * a[i]
+
+
+@looped(_multiply)
+def multiply(x: float, a: Array, out: Array) -> None:
+    """Set out to x a, which may be out itself."""
+    np.multiply(a, x, out)
+
+
+def _combine(x: float, a: Array, y: float, b: Array, out: Array) -> None:
+    for i in range(out.size):
+        out[i] = x * a[i] + y * b[i]
+
+
+@looped(_combine)
+def combine(x: float, a: Array, y: float, b: Array, out: Array) -> None:
+    """Set out to x a + y b, of which either may be out itself."""
+    np.add(x * a, y * b, out)
+
+
+def _add_scaled(x: float, a: Array, out: Array) -> None:
+    for i in range(out.size):
+        out[i] += x * a[i]
+
+
+@looped(_add_scaled)
+def add_scaled(x: float, a: Array, out: Array) -> None:
+    """Add x a to out."""
+    out += x * a
+
+
+def _add_combination(x: float, a: Array, y: float, b: Array, out: Array) -> None:
+    for i in range(out.size):
+        out[i] += x * a[i] + y * b[i]
+
+
+@looped(_add_combination)
+def add_combination(x: float, a: Array, y: float, b: Array, out: Array) -> None:
+    """Add x a + y b to out."""
+    out += x * a
+    out += y * b
+
+
+# --- two vectors one after the other in one array: one product does for both in NumPy ------------
+
+
+def _row_products(rows: Array, b: Array) -> tuple[float, float]:
+    first = second = 0.0
+    for i in range(b.size):
+        first += rows[i] * b[i]
+        second += rows[b.size + i] * b[i]
+    return first, second
+
+
+@looped(_row_products, order_free=True)
+def row_products(rows: Array, b: Array) -> tuple[float, float]:
+    """The products of the two rows with b."""
+    first, second = rows.reshape(2, -1).dot(b).tolist()
+    return first, second
+
+
+def _combine_rows(x: float, y: float, rows: Array, out: Array) -> None:
+    for i in range(out.size):
+        out[i] = x * rows[i] + y * rows[out.size + i]
+
+
+@looped(_combine_rows)
+def combine_rows(x: float, y: float, rows: Array, out: Array) -> None:
+    """Set out to x times the first row plus y times the second."""
+    np.array((x, y)).dot(rows.reshape(2, -1), out)
+
+
+def _add_rows(x: float, y: float, rows: Array, out: Array) -> None:
+    for i in range(out.size):
+        out[i] += x * rows[i] + y * rows[out.size + i]
+
+
+@looped(_add_rows)
+def add_rows(x: float, y: float, rows: Array, out: Array) -> None:
+    """Add x times the first row and y times the second to out."""
+    out += np.array((x, y)).dot(rows.reshape(2, -1))
+
+
+def _affine(u: Array, center: Array, radius: float, out: Array) -> None:
+    for i in range(out.size):
+        out[i] = center[i] + radius * u[i]
+
+
+@looped(_affine)
+def affine(u: Array, center: Array, radius: float, out: Array) -> None:
+    """Set out to center + radius u."""
+    np.multiply(u, radius, out)
+    out += center
+
+
+def _log_sum(values: Array, factor: float) -> float:
+    total = 0.0
+    for i in range(values.size):
+        total += log(factor * values[i])
+    return total
+
+
+@looped(_log_sum, order_free=True)
+def log_sum(values: Array, factor: float) -> float:
+    """The sum of ln(factor values)."""
+    return float(np.log(factor * values).sum())
+
+
+# --- a diagonal matrix, given by its square root ---------------------------------------------
+
+
+def _diagonal_point(y: Array, s: Array, root: Array, scale: float, out: Array) -> None:
+    for i in range(out.size):
+        out[i] = y[i] + scale * s[i] / root[i]
+
+
+@looped(_diagonal_point)
+def diagonal_point(y: Array, s: Array, root: Array, scale: float, out: Array) -> None:
+    """Set out to y + scale s/root."""
+    np.divide(scale * s, root, out)
+    out += y
+
+
+def _diagonal_update(
+    y: Array, s: Array, root: Array, scale: float, damping: float, out: Array
+) -> None:
+    for i in range(out.size):
+        out[i] += scale * s[i] * root[i] - damping * y[i]
+
+
+@looped(_diagonal_update)
+def diagonal_update(
+    y: Array, s: Array, root: Array, scale: float, damping: float, out: Array
+) -> None:
+    """Add scale root s - damping y to out."""
+    out += scale * s * root
+    out -= damping * y
+
+
+def _diagonal_products(y: Array, s: Array, root: Array) -> tuple[float, float]:
+    along = square = 0.0
+    for i in range(y.size):
+        along += y[i] * s[i] * root[i]
+        square += y[i] * y[i]
+    return along, square
+
+
+@looped(_diagonal_products, order_free=True)
+def diagonal_products(y: Array, s: Array, root: Array) -> tuple[float, float]:
+    """The products y.(root s) and y.y."""
+    return float((y * root).dot(s)), float(y.dot(y))
+
+
+def _inverse_trace(root: Array) -> float:
+    total = 0.0
+    for i in range(root.size):
+        total += 1.0 / (root[i] * root[i])
+    return total
+
+
+@looped(_inverse_trace, order_free=True)
+def inverse_trace(root: Array) -> float:
+    """The sum of 1/root^2."""
+    inverse = 1.0 / root
+    return float(inverse.dot(inverse))
