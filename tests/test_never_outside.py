@@ -153,7 +153,7 @@ class FarSighted(dikin.AdaptiveSmooth):
 
     def _propose(self) -> Any:
         u, square, memo = super()._propose()
-        y = self.geometry.vector(self._place)
+        y = self.geometry.vector(self._state.iterate)
         return y + 1.5 * (u - y), square, memo
 
     def _inside(self, u: Array, point: Array) -> Array:

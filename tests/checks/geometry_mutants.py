@@ -8,29 +8,23 @@ import numpy as np
 
 from checks.mutants import DomainMutant, ball, box
 from dikin.domains.ball import BallGeometry
-from dikin.domains.base import Array, LinearAim
-from dikin.domains.box import BoxGeometry, DiagonalFrame
+from dikin.domains.base import Array
+from dikin.domains.box import BoxGeometry, box_geometry
 
 
 def geometry(kind: type[BoxGeometry]) -> dict[str, Any]:
     """A change of geometry for a box."""
-    return {"geometry": lambda self, scale: kind(self.half / scale)}
+    return {"geometry": lambda self, scale: kind(*box_geometry(self.half / scale, np.empty(0)))}
 
 
 class Displaced(BoxGeometry):
-    def start(self) -> Any:
-        return np.full(self.dim, 1e-12), np.ones(self.dim)
+    def start(self) -> Array:
+        return super().start() + np.repeat([1e-12, 0.0], self.size)
 
 
 class Stretched(BoxGeometry):
-    def outward(self, u: Array) -> Array:
-        return 1.001 * u
-
-
-class Miscounted(BoxGeometry):
-    def __init__(self, half: Array) -> None:
-        super().__init__(half)
-        self.nu = 2.0 * self.nu  # two ends an interval
+    def place(self, u: Array, center: Array, radius: float, x: Array) -> None:
+        super().place(1.001 * u, center, radius, x)
 
 
 class Mirrored(BoxGeometry):
@@ -39,159 +33,146 @@ class Mirrored(BoxGeometry):
 
 
 class Heavier(BoxGeometry):
-    def solve(self, linear: Array, quadratic: float, weight: float, near: Any) -> Any:
-        return super().solve(linear, quadratic, 1.0001 * weight, near)
+    def solve(self, linear: Array, quadratic: float, weight: float, iterate: Array) -> None:
+        super().solve(linear, quadratic, 1.0001 * weight, iterate)
 
 
 class Overshooting(BoxGeometry):
-    def solve(self, linear: Array, quadratic: float, weight: float, near: Any) -> Any:
-        return super().solve(linear, quadratic, 1e-16 * weight, near)
+    def solve(self, linear: Array, quadratic: float, weight: float, iterate: Array) -> None:
+        super().solve(linear, quadratic, 1e-16 * weight, iterate)
 
 
 class Flat(BoxGeometry):
-    def solve(self, linear: Array, quadratic: float, weight: float, near: Any) -> Any:
-        return super().solve(linear, 0.0, weight, near)
+    def solve(self, linear: Array, quadratic: float, weight: float, iterate: Array) -> None:
+        super().solve(linear, 0.0, weight, iterate)
 
 
 class OneCoordinate(BoxGeometry):
-    def barrier(self, place: Any) -> float:
-        return -float(np.log(place[1].min()))
+    def barrier(self, iterate: Array) -> float:
+        return -float(np.log(iterate[self.size :].min()))
 
 
 class OffZero(BoxGeometry):
-    def barrier(self, place: Any) -> float:
-        return super().barrier(place) + 1e-6
+    def barrier(self, iterate: Array) -> float:
+        return super().barrier(iterate) + 1e-6
 
 
 class Radial(BoxGeometry):
     """Shrinks a vector towards the centre instead of finding the nearest point."""
 
-    def project(self, linear: Array, near: Any) -> Any:
+    def project(self, linear: Array, iterate: Array) -> None:
         most = float(np.abs(linear / self.half).max())
-        return super().project(linear / max(1.0, most), near)
+        super().project(linear / max(1.0, most), iterate)
 
 
 class Blunt(BoxGeometry):
-    def project(self, linear: Array, near: Any) -> Any:
-        return self.solve(linear, 1.0, 1e-6, near)
+    def project(self, linear: Array, iterate: Array) -> None:
+        self.solve(linear, 1.0, 1e-6, iterate)
 
 
 class Wide(BoxGeometry):
-    def frame(self, place: Any, kappa: float, shift: float) -> Any:
-        return super().frame(place, kappa, 0.999 * shift)
+    def explore(self, iterate: Array, kappa: float, shift: float, *rest: Any) -> Any:
+        return super().explore(iterate, kappa, 0.999 * shift, *rest)
 
 
 class Rootless(BoxGeometry):
-    def frame(self, place: Any, kappa: float, shift: float) -> Any:
-        frame = super().frame(place, kappa, shift)
-        return DiagonalFrame(frame.y, frame.root**2)
+    def explore(self, iterate: Array, kappa: float, shift: float, noise: Array, out: Array) -> Any:
+        found = super().explore(iterate, kappa, shift, noise, out)
+        out[: self.size] **= 2
+        return found
 
 
 class OffMiddle(BoxGeometry):
-    def frame(self, place: Any, kappa: float, shift: float) -> Any:
-        frame = super().frame(place, kappa, shift)
-        return DiagonalFrame(frame.y * 1.001, frame.root)
-
-
-class Undamped(LinearAim):
-    def recoil(self, scale: float, damping: float) -> Array:
-        return super().recoil(scale, 0.0)
-
-
-class UndampedFrame(DiagonalFrame):
-    def aim(self, noise: Array) -> LinearAim:
-        return Undamped.at(self, noise)
+    def point(self, iterate: Array, direction: Array, scale: float, u: Array) -> float:
+        return super().point(1.001 * iterate, direction, scale, u)
 
 
 class WithoutDamping(BoxGeometry):
-    def frame(self, place: Any, kappa: float, shift: float) -> Any:
-        frame = super().frame(place, kappa, shift)
-        return UndampedFrame(frame.y, frame.root)
-
-
-class SpreadFrame(DiagonalFrame):
-    def gather(self, s: Array) -> Array:
-        return s / self.root
+    def linear_update(self, iterate: Array, direction: Array, scale: float, *rest: Any) -> Any:
+        return super().linear_update(iterate, direction, scale, 0.0, rest[1])
 
 
 class Backwards(BoxGeometry):
-    def frame(self, place: Any, kappa: float, shift: float) -> Any:
-        frame = super().frame(place, kappa, shift)
-        return SpreadFrame(frame.y, frame.root)
+    def linear_update(self, iterate: Array, direction: Array, *rest: Any) -> Any:
+        root, s = direction[: self.size], direction[self.size :]
+        return super().linear_update(iterate, np.concatenate([1 / root, s]), *rest)
+
+
+class Untold(BoxGeometry):
+    def linear_update(self, *arguments: Any) -> Any:
+        along, square = super().linear_update(*arguments)
+        return along + 1e-6, square
+
+
+class Unsquared(BoxGeometry):
+    def linear_update(self, *arguments: Any) -> Any:
+        along, square = super().linear_update(*arguments)
+        return along, 1.001 * square
+
+
+class OffProduct(BoxGeometry):
+    def product(self, iterate: Array, vector: Array) -> float:
+        return super().product(iterate, vector) + 1e-9
+
+
+class Unscaled(BoxGeometry):
+    def write_vector(self, iterate: Array, factor: float, u: Array) -> None:
+        super().write_vector(iterate, abs(factor), u)
 
 
 class ShortBallGeometry(BallGeometry):
-    def frame(self, place: Any, kappa: float, shift: float) -> Any:
-        frame = super().frame(place, kappa, shift)
-        frame.trace -= frame.trace / 1000
-        return frame
+    def explore(self, *arguments: Any) -> tuple[float, float]:
+        square, trace = super().explore(*arguments)
+        return square, 0.999 * trace
 
 
-class Lopsided(DiagonalFrame):
-    def aim(self, noise: Array) -> LinearAim:
-        return super().aim(noise * np.linspace(1, 2, noise.size))
+class Lopsided(BoxGeometry):
+    def explore(self, iterate: Array, kappa: float, shift: float, noise: Array, out: Array) -> Any:
+        return super().explore(iterate, kappa, shift, noise * np.linspace(1, 2, noise.size), out)
 
 
-class OneSided(DiagonalFrame):
-    def aim(self, noise: Array) -> LinearAim:
-        return super().aim(np.abs(noise))
+class OneSided(BoxGeometry):
+    def explore(self, iterate: Array, kappa: float, shift: float, noise: Array, out: Array) -> Any:
+        return super().explore(iterate, kappa, shift, np.abs(noise), out)
 
 
-def explored(kind: type[DiagonalFrame]) -> dict[str, Any]:
-    """A change of what a box's frame does with noise."""
-
-    class Biased(BoxGeometry):
-        def frame(self, place: Any, kappa: float, shift: float) -> Any:
-            frame = super().frame(place, kappa, shift)
-            return kind(frame.y, frame.root)
-
-    return geometry(Biased)
+def short_ball(domain: Any, scale: float) -> BallGeometry:
+    return ShortBallGeometry(domain.dim, domain.radius / scale, domain.dim + 3, 2 * domain.dim + 5)
 
 
-class Short(BoxGeometry):
-    def memory(self, place: Any) -> Any:
-        return tuple(part.astype(np.float32).astype(float) for part in place)
-
-
-class Recomputed(BoxGeometry):
-    def recall(self, memory: Any) -> Any:
-        return memory[0], 1 - (memory[0] / self.half) ** 2
-
+UPDATE = "check_linear_update_is_the_hessian_times_the_step"
 
 GEOMETRY_MUTANTS = [
     DomainMutant("check_geometry_starts_at_the_center", "not at zero", box, geometry(Displaced)),
     DomainMutant("check_geometry_starts_at_the_center", "no isometry", box, geometry(Stretched)),
-    DomainMutant("check_geometry_starts_at_the_center", "another nu", box, geometry(Miscounted)),
     DomainMutant("check_inward_is_the_way_back", "the other way", box, geometry(Mirrored)),
     DomainMutant("check_solve_is_stationary", "the weight is wrong", box, geometry(Heavier)),
     DomainMutant("check_solve_is_stationary", "onto the boundary", box, geometry(Overshooting)),
     DomainMutant("check_solve_is_stationary", "no quadratic", box, geometry(Flat)),
     DomainMutant(
-        "check_barrier_of_a_place_is_the_oracle", "one coordinate", box, geometry(OneCoordinate)
+        "check_barrier_of_an_iterate_is_the_oracle", "one coordinate", box, geometry(OneCoordinate)
     ),
     DomainMutant(
-        "check_barrier_of_a_place_is_the_oracle", "not from the centre", box, geometry(OffZero)
+        "check_barrier_of_an_iterate_is_the_oracle", "not from the centre", box, geometry(OffZero)
     ),
     DomainMutant("check_project_finds_the_nearest_point", "radially", box, geometry(Radial)),
     DomainMutant("check_project_finds_the_nearest_point", "too far inside", box, geometry(Blunt)),
     DomainMutant("check_geometry_agrees_with_the_oracles", "another place", box, geometry(Heavier)),
     DomainMutant("check_geometry_agrees_with_the_oracles", "too wide", box, geometry(Wide)),
-    DomainMutant("check_aim_lies_on_the_ellipsoid", "a root is missing", box, geometry(Rootless)),
-    DomainMutant("check_aim_lies_on_the_ellipsoid", "y is not amid", box, geometry(OffMiddle)),
-    DomainMutant(
-        "check_recoil_is_the_hessian_times_the_step", "no damping", box, geometry(WithoutDamping)
-    ),
-    DomainMutant(
-        "check_recoil_is_the_hessian_times_the_step", "the other root", box, geometry(Backwards)
-    ),
+    DomainMutant("check_point_lies_on_the_ellipsoid", "a root is missing", box, geometry(Rootless)),
+    DomainMutant("check_point_lies_on_the_ellipsoid", "y is not amid", box, geometry(OffMiddle)),
+    DomainMutant(UPDATE, "no damping", box, geometry(WithoutDamping)),
+    DomainMutant(UPDATE, "the other root", box, geometry(Backwards)),
+    DomainMutant(UPDATE, "another g.y", box, geometry(Untold)),
+    DomainMutant(UPDATE, "another |y|^2", box, geometry(Unsquared)),
+    DomainMutant("check_product_is_that_with_the_vector", "off", box, geometry(OffProduct)),
+    DomainMutant("check_product_is_that_with_the_vector", "no sign", box, geometry(Unscaled)),
     DomainMutant(
         "check_trace_is_that_of_the_inverse",
         "a thousandth is missing",
         ball,
-        {"geometry": lambda self, scale: ShortBallGeometry(self.dim, self.radius / scale)},
+        {"geometry": short_ball},
     ),
-    DomainMutant("check_aim_is_uniform", "one axis is preferred", box, explored(Lopsided)),
-    DomainMutant("check_aim_is_uniform", "one side is preferred", box, explored(OneSided)),
-    DomainMutant("check_memory_recalls_every_bit", "digits are dropped", box, geometry(Short)),
-    DomainMutant("check_memory_recalls_every_bit", "slacks are guessed", box, geometry(Recomputed)),
+    DomainMutant("check_exploration_is_uniform", "an axis is preferred", box, geometry(Lopsided)),
+    DomainMutant("check_exploration_is_uniform", "a side is preferred", box, geometry(OneSided)),
 ]

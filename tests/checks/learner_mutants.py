@@ -10,10 +10,11 @@ from typing import Any, Self
 import numpy as np
 
 from checks.mutants import patched
-from dikin.domains.ball import Ball
+from dikin.domains.ball import Ball, BallGeometry
 from dikin.domains.base import Array, Domain
 from dikin.errors import DikinError
 from dikin.learners.adaptive_smooth import AdaptiveSmooth
+from dikin.learners.barrier_ftrl import HELD, SPENT, TOTAL
 from dikin.learners.base import Learner, Query
 
 Make = Callable[[int], Learner]
@@ -100,7 +101,8 @@ class ShortMemory(AdaptiveSmooth):
     """Writes S to twelve digits."""
 
     def _numbers(self) -> dict[str, Any]:
-        return super()._numbers() | {"total": float(f"{self._total:.12g}")}
+        numbers = tuple(float(f"{number:.12g}") for number in self._state.numbers)
+        return super()._numbers() | {"numbers": numbers}
 
 
 class Historian(AdaptiveSmooth):
@@ -113,7 +115,7 @@ class SharedPoint(AdaptiveSmooth):
 
     @property
     def center(self) -> Array:
-        return self._linear
+        return self._state.linear
 
 
 class OneBuffer(AdaptiveSmooth):
@@ -154,7 +156,7 @@ class Hasty(AdaptiveSmooth):
     """Moves before it looks at the answer."""
 
     def tell(self, query: Any, loss: Any, curvature: Any = 0.0) -> None:
-        self._total += 1e-9
+        self._state.numbers[TOTAL] += 1e-9
         super().tell(query, loss, curvature)
 
 
@@ -222,9 +224,13 @@ class ForgettingDraws(AdaptiveSmooth):
 
 def unshifted(seed: int) -> Learner:
     learner = disc()(seed)
-    frame = learner.geometry.frame
-    patched(learner.geometry, frame=lambda self, place, kappa, shift: frame(place, kappa, 0.0))
+    learner._kernel = learner._kernel._replace(geometry=Unshifted(*learner.geometry))
     return learner
+
+
+class Unshifted(BallGeometry):
+    def explore(self, iterate: Array, kappa: float, shift: float, *rest: Any) -> Any:
+        return super().explore(iterate, kappa, 0.0, *rest)
 
 
 def preferring(seed: int) -> Learner:
@@ -252,19 +258,20 @@ class NoRegulariser(AdaptiveSmooth):
 class PresentCentre(AdaptiveSmooth):
     """Accounts for an answer at the centre of today, not at that of its query."""
 
-    def _learn(self, asked: Any, loss: float, curvature: float) -> None:
-        linear, total = self._linear, self._total
-        y, was = (self.geometry.vector(place) for place in (self._place, asked.place))
-        super()._learn(asked, loss, curvature)
-        step, added = self._linear - linear, self._total - total
-        self._spent += float((step + added * was) @ (y - was))
+    def _learn(self, memo: Any, loss: float, curvature: float) -> None:
+        before = self._state
+        y, was = (self.geometry.vector(state.iterate) for state in (before, memo.state))
+        super()._learn(memo, loss, curvature)
+        step = self._state.linear - before.linear
+        added = self._state.numbers[TOTAL] - before.numbers[TOTAL]
+        self._state.numbers[SPENT] += float((step + added * was) @ (y - was))
 
 
 class NoBarrier(AdaptiveSmooth):
     """Leaves psi out of the objective that the last centre minimises."""
 
     def _whole(self) -> Any:
-        whole, barrier = super()._whole(), self.geometry.barrier(self._place)
+        whole, barrier = super()._whole(), self.geometry.barrier(self._state.iterate)
         account = whole.account
         spent = account.spent + account.stiff * barrier
         return whole._replace(account=account._replace(spent=spent))
@@ -281,10 +288,10 @@ class FreeComparator(AdaptiveSmooth):
 class Unsigned(AdaptiveSmooth):
     """Takes no credit for the regulariser at the centre."""
 
-    def _learn(self, asked: Any, loss: float, curvature: float) -> None:
-        held, y = self._held, self.geometry.vector(asked.place)
-        super()._learn(asked, loss, curvature)
-        self._spent += 0.5 * (self._held - held) * float(y @ y)
+    def _learn(self, memo: Any, loss: float, curvature: float) -> None:
+        held, y = self._state.numbers[HELD], self.geometry.vector(memo.state.iterate)
+        super()._learn(memo, loss, curvature)
+        self._state.numbers[SPENT] += 0.5 * (self._state.numbers[HELD] - held) * float(y @ y)
 
 
 class Faint(AdaptiveSmooth):
@@ -292,9 +299,9 @@ class Faint(AdaptiveSmooth):
 
     _late = False
 
-    def _learn(self, asked: Any, loss: float, curvature: float) -> None:
-        self._late |= asked.place is not self._place
-        super()._learn(asked, loss, curvature)
+    def _learn(self, memo: Any, loss: float, curvature: float) -> None:
+        self._late |= memo.state is not self._state
+        super()._learn(memo, loss, curvature)
 
     @property
     def certificate(self) -> float:

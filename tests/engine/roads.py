@@ -10,7 +10,6 @@ from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
-from dikin.learners.player import Scratch
 
 import dikin
 from dikin import registry
@@ -138,7 +137,7 @@ def covering(games: list[Game]) -> list[Game]:
 def kernels(game: Game) -> list[Any]:
     """The kernels of a game, those inside others included."""
     machine = game.learner().machine()
-    parts: list[Any] = [machine.player, game.environment().world]
+    parts: list[Any] = [machine.kernel, game.environment().world]
     for part in parts:
         parts += [field for field in part if hasattr(field, "_fields")]
     return parts
@@ -151,11 +150,11 @@ def interpreted(learner: Any, environment: Environment) -> Callable[[int], None]
     def advance(rounds: int) -> None:
         machine = learner.machine()
         loop.play_rounds(
-            machine.player,
+            machine.kernel,
             environment.world,
             scales,
-            machine.memory,
-            Scratch.of(machine.player.kernel, scales.center.size),
+            machine.state,
+            Workspace.of(learner.geometry.size, machine.direction_size, scales.center.size),
             environment.sums,
             machine.generator,
             environment.chances,

@@ -1,4 +1,4 @@
-"""Exact averages over the directions that a learner might draw, with the learner's own frames."""
+"""Exact averages over the directions that a learner might draw, with the learner's own ellipsoids."""
 
 import copy
 from collections.abc import Callable, Iterator
@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from dikin import Query
+from dikin.checks.geometry import Direction
 from dikin.learners.adaptive import Adaptive
+from dikin.learners.barrier_ftrl import RATE, TOTAL
 from paper.charts import Array, Chart
 from paper.runs import ANSWERS, Record, build
 
@@ -29,20 +31,29 @@ class Given:
 def plane(learner: Adaptive) -> Array:
     """Columns: an orthonormal basis of the directions s that the learner's noise is turned into.
 
-    The square of an aim is |P noise|^2, P a projector: polarise it.
+    The square of a direction is |P noise|^2, P a projector: polarise it.
     """
-    frame, size = frame_of(learner), learner.geometry.size
+    size = learner.geometry.size
     unit = np.eye(size)
-    squares = [[frame.aim(a + b).square - frame.aim(a - b).square for a in unit] for b in unit]
+    squares = [
+        [seen(learner, a + b).square - seen(learner, a - b).square for a in unit] for b in unit
+    ]
     values, vectors = np.linalg.eigh(np.array(squares) / 4)
     kept = size - learner.domain.dim
     np.testing.assert_allclose(values, [0] * kept + [1] * learner.domain.dim, atol=1e-9)
     return np.asarray(vectors[:, kept:])
 
 
-def frame_of(learner: Adaptive) -> Any:
-    shift = learner._rate * learner._total
-    return learner.geometry.frame(learner._place, learner._schedule.kappa, shift)
+def seen(learner: Adaptive, noise: Array) -> Direction:
+    """The direction that the learner would make of noise."""
+    numbers, _, iterate = learner._state
+    shift = numbers[RATE] * numbers[TOTAL]
+    return Direction(learner.geometry, iterate, learner._schedule.kappa, shift, noise)
+
+
+def trace_of(learner: Adaptive) -> float:
+    """tr(H^-1) at the present centre."""
+    return seen(learner, np.ones(learner.geometry.size)).trace
 
 
 def played(learner: Adaptive, noise: Array) -> tuple[Adaptive, Query, Array]:
@@ -59,9 +70,9 @@ def estimate(learner: Adaptive, noise: Array, loss: Loss, sigma: float) -> Array
     units, domain = twin.units, twin.domain
     value = loss(x)
     twin.tell(query, units.loss_offset + units.loss_scale * value, sigma)
-    added = twin._total - learner._total
-    y = standing(learner)
-    return domain.inward(twin.geometry.outward(twin._linear - learner._linear)) + added * y
+    added = twin._state.numbers[TOTAL] - learner._state.numbers[TOTAL]
+    moved = twin.geometry.outward(twin._state.linear - learner._state.linear)
+    return domain.inward(moved.reshape(domain.point_shape)) + added * standing(learner)
 
 
 def on_the_way(kind: str, domain: Any, rounds: int = 15) -> Adaptive:
@@ -74,11 +85,13 @@ def standing(learner: Adaptive) -> Array:
 
 
 def regularisation(learner: Adaptive, sigma: float) -> float:
-    return learner._schedule.regularisation(learner._total + learner.units.curvature(sigma))
+    return learner._schedule.regularisation(
+        learner._state.numbers[TOTAL] + learner.units.curvature(sigma)
+    )
 
 
 def dense_hessian(learner: Adaptive, y: Array) -> Array:
-    shift = learner._rate * learner._total * np.eye(y.size)
+    shift = learner._state.numbers[RATE] * learner._state.numbers[TOTAL] * np.eye(y.size)
     return learner._schedule.kappa * Chart(learner.domain).hessian(y) + shift
 
 

@@ -162,7 +162,7 @@ class Record:
     def _stand(self) -> None:
         self.y.append(self.normal(self.learner.center))
         self.eta.append(self.learner._rate)
-        self.S.append(self.learner._total)
+        self.S.append(self.learner._state.numbers[0])
 
     @property
     def rounds(self) -> int:

@@ -2,7 +2,7 @@
 
 Both signs of an orthonormal basis integrate quadratics exactly over the sphere of directions, and
 scaled by sqrt(d/(d+2)) over the ball inside it; see `test_unbiased`. tau = tr(H^-1) is the one that
-the shipped frames report.
+the shipped ellipsoids report.
 """
 
 from collections.abc import Callable, Iterator
@@ -19,13 +19,13 @@ from paper.averages import (
     ball,
     dense_hessian,
     estimate,
-    frame_of,
     on_the_way,
     plane,
     played,
     regularisation,
     sphere,
     standing,
+    trace_of,
 )
 from paper.charts import CHARTS, Array, Chart, holds, interior
 from paper.runs import SETS, build
@@ -65,7 +65,7 @@ def compare(average: float, bound: float, equal: bool) -> None:
 def test_certificate_exploration_term_on_quadratics(kind: str, name: str) -> None:
     """E f(x_t) - f(y_t) <= (beta/2) tau/d (eq:part-3, without its 1/(eta S))."""
     learner = on_the_way(kind, CHARTS[name].domain)
-    dim, tau, zs = learner.domain.dim, frame_of(learner).trace, sides(learner)
+    dim, tau, zs = learner.domain.dim, trace_of(learner), sides(learner)
 
     def check(divisor: int) -> None:
         for a, beta, isotropic in bowls(dim):
@@ -81,7 +81,7 @@ def test_certificate_exploration_term_on_quadratics(kind: str, name: str) -> Non
 def test_certificate_smoothing_term_on_quadratics(kind: str, name: str) -> None:
     """E[f(y) - f(y + w) + grad f(y + w).w] <= (beta/2) tau/(d+2), w = H^(-1/2) b, b in the ball."""
     learner = on_the_way(kind, CHARTS[name].domain)
-    dim, tau = learner.domain.dim, frame_of(learner).trace
+    dim, tau = learner.domain.dim, trace_of(learner)
     ws = [sqrt(dim / (dim + 2)) * z for z in sides(learner)]
     slope = np.random.default_rng(3).normal(size=dim)
 
@@ -99,7 +99,7 @@ def test_certificate_smoothing_term_on_quadratics(kind: str, name: str) -> None:
 def test_certificate_exploration_term_on_cones(name: str) -> None:
     """E f(x_t) - f(y_t) <= L sqrt(tau/d) for the steepest L-Lipschitz loss, L |x - y_t|."""
     learner = on_the_way("lipschitz", SETS[name])
-    dim, tau = learner.domain.dim, frame_of(learner).trace
+    dim, tau = learner.domain.dim, trace_of(learner)
     y, basis = standing(learner), plane(learner)
     lengths = [np.linalg.norm(played(learner, basis @ s)[2] - y) for s in sphere(dim, 200)]
 
@@ -113,7 +113,7 @@ def test_certificate_exploration_term_on_a_cone_is_reached_on_the_disc() -> None
     """At the centre of a ball H is isotropic, every |z| is the same, and Jensen loses nothing."""
     learner = build("lipschitz", SETS["disc"])
     z = played(learner, np.array([0.6, 0.8]))[2]
-    assert np.linalg.norm(z) == pytest.approx(sqrt(frame_of(learner).trace / 2), rel=1e-12)
+    assert np.linalg.norm(z) == pytest.approx(sqrt(trace_of(learner) / 2), rel=1e-12)
 
 
 # --- the whole round, for a loss that bends in one place ---------------------------------------
@@ -136,7 +136,7 @@ def bend(y: Array, a: Array, sigma: float, size: float) -> tuple[Loss, float, fl
 def rounds(learner: Adaptive) -> Iterator[tuple[Loss, float, float, Array, float]]:
     """Losses that bend near y in some direction, their constants, E[g] and E f(x)."""
     told, dim, basis = half_of_the_largest(learner), learner.domain.dim, plane(learner)
-    size = sqrt(frame_of(learner).trace / dim)
+    size = sqrt(trace_of(learner) / dim)
     for way in sphere(dim, 4):
         loss, beta, slope = bend(standing(learner), way, learner.units.curvature(told), size)
         noises = [basis @ s for s in sphere(dim, 120)]
@@ -153,7 +153,7 @@ def check_round(price: Callable[..., float], learner: Adaptive, played_out: list
     """E f(x) - f(u) <= E[g].(y-u) - (sigma+lambda)/2 |y-u|^2 + lambda/2 (|u|^2-|y|^2) + price."""
     y, dim, told = standing(learner), learner.domain.dim, half_of_the_largest(learner)
     sigma, lam = learner.units.curvature(told), regularisation(learner, told)
-    tau = frame_of(learner).trace
+    tau = trace_of(learner)
     for loss, beta, slope, mean, seen in played_out:
         for u in [y, *interior(Chart(learner.domain), 8)]:
             away = y - u
@@ -232,6 +232,6 @@ def test_certificate_trace_is_that_of_the_dense_inverse(kind: str, name: str) ->
 
     def check(shift: float) -> None:
         dense = np.trace(np.linalg.inv(hessian + shift * np.eye(hessian.shape[0])))
-        assert frame_of(learner).trace == pytest.approx(dense, rel=1e-9)
+        assert trace_of(learner) == pytest.approx(dense, rel=1e-9)
 
     holds(check, 0.0, 1e-6 * float(np.linalg.eigvalsh(hessian)[-1]))

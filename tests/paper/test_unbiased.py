@@ -67,30 +67,30 @@ def check_quadratic(learner: Adaptive, weight: float) -> None:
     assert sqrt(away @ np.linalg.solve(dense_hessian(learner, y), away)) <= 1e-8
 
 
-class Crossed:
+def crossed(right: Any) -> Any:
     """A geometry whose estimator uses another ellipsoid than its exploration."""
+    explore, size = right.explore, right.direction_size
 
-    def __init__(self, right: Any) -> None:
-        self._right = right
+    class Crossed(type(right)):  # type: ignore[misc]
+        direction_size = 2 * size
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._right, name)
+        def explore(
+            self, iterate: Array, kappa: float, shift: float, noise: Array, out: Array
+        ) -> Any:
+            explore(iterate, kappa, 1.5 * shift, noise, out[size:])
+            return explore(iterate, kappa, shift, noise, out[:size])
 
-    def frame(self, place: Any, kappa: float, shift: float) -> Any:
-        first = self._right.frame(place, kappa, shift)
-        second = self._right.frame(place, kappa, 1.5 * shift)
+        def point(self, iterate: Array, direction: Array, *rest: Any) -> Any:
+            return right.point(iterate, direction[:size], *rest)
 
-        class Aim:
-            def __init__(self, noise: Array) -> None:
-                right = first.aim(noise)
-                self.square, self.point = right.square, right.point
-                self.recoil = second.aim(noise).recoil
+        def linear_update(self, iterate: Array, direction: Array, *rest: Any) -> Any:
+            return right.linear_update(iterate, direction[size:], *rest)
 
-        class Frame:
-            trace = first.trace
-            aim = Aim
-
-        return Frame
+    if isinstance(right, tuple):
+        return Crossed(*right)
+    twin = copy.copy(right)
+    twin.__class__ = Crossed
+    return twin
 
 
 @both
@@ -104,7 +104,9 @@ def test_lem_unbiased_exact_on_quadratics(kind: str, name: str) -> None:
             dim = learner.domain.dim + 1
             learner._schedule = type(learner._schedule)(learner._schedule, dim=dim)
         if variant == "two ellipsoids":
-            learner.geometry, learner._frame = Crossed(learner.geometry), None
+            geometry = crossed(learner.geometry)
+            learner._kernel = learner._kernel._replace(geometry=geometry)
+            learner._direction_size = geometry.direction_size
         check_quadratic(learner, weight=0.0 if variant == "f, not f~" else 1.0)
 
     holds(check, "right", "d + 1", "two ellipsoids", "f, not f~")
@@ -162,9 +164,12 @@ def draws(learner: Adaptive, loss: Loss, lam: float) -> Array:
     rows = np.empty((DRAWS, learner.domain.dim))
     for i in range(DRAWS):
         query = learner.ask()
-        asked = learner._open[query.id][1]
-        value = learner.domain.dim * (loss(query.point) + lam / 2 * asked.square)
-        rows[i] = asked.aim.recoil(value / sqrt(asked.aim.square), 0.0)
+        memo = learner._open[query.id][1]
+        value = learner.domain.dim * (loss(query.point) + lam / 2 * memo.asked[0])
+        rows[i] = 0.0
+        learner.geometry.linear_update(
+            memo.state.iterate, memo.direction, value * memo.asked[2], 0.0, rows[i]
+        )
         learner.forget(query)
     return np.linalg.solve(root, rows.T).T
 

@@ -5,8 +5,16 @@ from typing import Any
 import numpy as np
 
 import dikin
-from dikin.learners.predictive import Memo
-from dikin.learners.predictive_tuning import CLIPPED_ROUNDS, EXPLORING_COST, MEASURING_ROUNDS, RATE
+from dikin.forecasts import MIXTURE
+from dikin.learners.kernel_learner import Memo
+from dikin.learners.predictive import expectation, start_barrier
+from dikin.learners.predictive_tuning import (
+    CLIP,
+    CLIPPED_ROUNDS,
+    EXPLORING_COST,
+    MEASURING_ROUNDS,
+    RATE,
+)
 from predictive.replay import Setting
 
 
@@ -14,7 +22,9 @@ class ForecastsAfterwards(dikin.Predictive):
     """The forecast looks at the loss."""
 
     def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
-        memo.forecast = 0.9 * memo.forecast + 0.1 * loss
+        numbers, expected = list(memo.state.numbers), expectation(self._plan, memo.state.numbers)
+        numbers[MIXTURE] += 0.1 * (loss - expected)
+        memo.state = memo.state._replace(numbers=numbers)
         super()._learn(memo, loss, curvature)
 
 
@@ -22,7 +32,10 @@ class LeavesTheBarrierOut(dikin.Predictive):
     """Of the certificate: psi_0 at the centre."""
 
     def _objective(self) -> float:
-        return super()._objective() - self._start_barrier(self._place) / self._n[RATE]
+        return (
+            super()._objective()
+            - start_barrier(self.geometry, self._plan, self._state.iterate) / self._n[RATE]
+        )
 
 
 class CountsTheBarrierUnsigned(dikin.Predictive):
@@ -33,7 +46,9 @@ class CountsTheBarrierUnsigned(dikin.Predictive):
     def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
         before = self._plan.keep / self._n[RATE]
         super()._learn(memo, loss, curvature)
-        gain = min(before - 1 / self._n[RATE], 0.0) * self._start_barrier(self._place)
+        gain = min(before - 1 / self._n[RATE], 0.0) * start_barrier(
+            self.geometry, self._plan, self._state.iterate
+        )
         self.gains = self._plan.keep * self.gains - 2 * gain
 
     def _objective(self) -> float:
@@ -76,9 +91,8 @@ class AnswersHereAndNow(dikin.Predictive):
     """A late answer is learnt as if it had been asked at the present centre."""
 
     def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
-        frame = self.geometry.frame(self._place, 1.0, memo.shift)
-        memo.place, memo.aim, memo.trace = self._place, frame.aim(memo.noise), frame.trace
-        super()._learn(memo, loss, curvature)
+        state = memo.state._replace(iterate=self._state.iterate)
+        super()._learn(self._asked(state, memo.noise)[2], loss, curvature)
 
 
 class PaysTheLarger(dikin.Predictive):
@@ -87,9 +101,10 @@ class PaysTheLarger(dikin.Predictive):
     def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
         plan, before = self._plan, self._n[EXPLORING_COST]
         super()._learn(memo, loss, curvature)
-        if memo.level > 0:
-            smooth = plan.smoothness * plan.square_price * memo.trace
-            steep = plan.lipschitz * plan.length_price * np.sqrt(memo.trace)
+        if memo.state.numbers[CLIP] > 0:
+            trace = memo.asked[1]
+            smooth = plan.smoothness * plan.square_price * trace
+            steep = plan.lipschitz * plan.length_price * np.sqrt(trace)
             self._n[EXPLORING_COST] = plan.keep * before + max(smooth, steep)
 
 

@@ -19,6 +19,7 @@ import numpy as np
 
 import dikin
 from dikin.forecasts import MIXTURE
+from dikin.learners.predictive import expectation
 from dikin.learners.predictive_tuning import CLIP, MEASURED, RATE, TOTAL
 from predictive.spaces import Space
 from reference.barriers import Array
@@ -156,12 +157,14 @@ class Replay:
         own = self.rng.uniform(-1, 1) if self.rng.random() < 0.3 else None
         forecast = None if own is None else (self.low + self.high) / 2 + self.half * own
         query = self.learner.ask(forecast=forecast)
-        memo = self.learner._open[query.id][1]
+        then = self.learner._open[query.id][1].state.numbers
         z = self.space.to_work(query.point) - self.reference.center
-        if memo.level == 0:
+        if then[CLIP] == 0:
             z = 2 * z  # a query that only measures is played half-way out
-        self.keys[query.id] = self.reference.ask(memo.forecast, memo.level, z)
-        self.mixtures[query.id] = memo.seen[MIXTURE]
+        self.keys[query.id] = self.reference.ask(
+            expectation(self.learner._plan, then), then[CLIP], z
+        )
+        self.mixtures[query.id] = then[MIXTURE]
         return query
 
     def loss(self, u: Array) -> float:

@@ -17,7 +17,7 @@ from dikin import errors
 from dikin.engine.play import readable
 from dikin.environments.base import Environment
 from dikin.environments.patterns import Decaying, FlatFirst, FlatLast
-from dikin.learners.predictive import Memo
+from dikin.learners.kernel_learner import Memo
 from paper.charts import Array, holds
 from predictive.games import ROUNDS, Table, hostile
 
@@ -35,7 +35,8 @@ class Uphill(dikin.Predictive):
     """The estimate with the wrong sign."""
 
     def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
-        memo.scale = -memo.scale
+        square, trace, unit = memo.asked
+        memo.asked = square, trace, -unit
         super()._learn(memo, loss, curvature)
 
 

@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 
 import dikin
-from dikin.learners.predictive import Memo
+from dikin.learners.kernel_learner import Memo
+from dikin.learners.predictive_tuning import CLIP
 
 BOX = dikin.Box([0, 0], [10, 2])
 ROUNDS, SEEDS, FAULT = 500, 4, 1e6
@@ -62,7 +63,9 @@ class Believes(dikin.Predictive):
     """Clips nothing."""
 
     def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
-        memo.level = memo.level and 1e9
+        numbers = list(memo.state.numbers)
+        numbers[CLIP] = numbers[CLIP] and 1e9
+        memo.state = memo.state._replace(numbers=numbers)
         super()._learn(memo, loss, curvature)
 
 

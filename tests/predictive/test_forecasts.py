@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from dikin import forecasts
-from dikin.forecasts import COUNT, LAST, LEVEL, MEAN, MIXTURE, OWN, WEIGHTS
+from dikin.forecasts import COUNT, LAST, LEVEL, MEAN, MIXTURE, NONE, OWN, WEIGHTS
 from paper.charts import Array, holds
 
 Learn = Callable[..., None]
@@ -25,6 +25,11 @@ Learn = Callable[..., None]
 ROUNDS = 1500
 ROUNDING = 1e-9
 """Of sums over some thousand rounds whose terms are at most one."""
+
+
+def given(own: float) -> float:
+    """NaN as the forecasters know it."""
+    return NONE if isnan(own) else own
 
 
 # --- the bound -----------------------------------------------------------------------------------
@@ -90,8 +95,8 @@ def test_the_mixture_is_almost_as_good_as_its_best_forecaster(name: str, level: 
     for numbers in users(values).values():
         n, tally = forecasts.fresh(), Tally()
         for t, (value, own) in enumerate(zip(values.tolist(), numbers.tolist(), strict=True), 1):
-            tally.add(value, forecasts.forecast(n, own), [*n[LAST : MEAN + 1], own], level)
-            forecasts.learn(n, n, own, value, level, float(t))
+            tally.add(value, forecasts.forecast(n, given(own)), [*n[LAST : MEAN + 1], own], level)
+            forecasts.learn(n, n, given(own), value, level, float(t))
 
 
 def test_also_for_a_loss_that_knows_the_forecast() -> None:
@@ -99,10 +104,10 @@ def test_also_for_a_loss_that_knows_the_forecast() -> None:
     n, tally = forecasts.fresh(), Tally()
     for t in range(1, ROUNDS + 1):
         own = 0.9 if t % 3 else -0.9
-        mixed = forecasts.forecast(n, own)
+        mixed = forecasts.forecast(n, given(own))
         value = -1.0 if mixed > 0 else 1.0
         tally.add(value, mixed, [*n[LAST : MEAN + 1], own], 0.0)
-        forecasts.learn(n, n, own, value, 0.0, float(t))
+        forecasts.learn(n, n, given(own), value, 0.0, float(t))
 
 
 # --- with any forecasters, and the mutants -------------------------------------------------------
@@ -130,8 +135,8 @@ def check_any_advice(learn: Learn) -> None:
         for t, (advice, value) in enumerate(game(6000), 1):
             n[LAST], n[LEVEL], n[MEAN] = advice[:3]
             n[MIXTURE] = float(np.dot(n[WEIGHTS:OWN], advice[:3])) / sum(n[WEIGHTS:OWN])
-            tally.add(value, forecasts.forecast(n, nan), advice, 0.0)
-            learn(n, list(n), nan, value, 0.0, float(t))
+            tally.add(value, forecasts.forecast(n, NONE), advice, 0.0)
+            learn(n, list(n), NONE, value, 0.0, float(t))
 
 
 def too_fast(n: list[float], *arguments: float) -> None:
@@ -222,8 +227,8 @@ def test_the_arithmetic(name: str) -> None:
             for t, (value, own) in enumerate(zip(values, numbers.tolist(), strict=False), 1):
                 level = 0.3 * (t % 3)
                 wanted = literal.forecast(own)
-                assert abs(forecasts.forecast(n, own) - wanted) <= 1e-9 * size
-                learn(n, n, own, value, level, float(t))
+                assert abs(forecasts.forecast(n, given(own)) - wanted) <= 1e-9 * size
+                learn(n, n, given(own), value, level, float(t))
                 literal.learn(own, value, level)
                 np.testing.assert_allclose(n[WEIGHTS : OWN + 1], literal.weights, rtol=1e-9)
 
@@ -233,14 +238,14 @@ def test_the_arithmetic(name: str) -> None:
 def test_a_late_value_is_judged_by_the_forecast_that_was_made_for_it() -> None:
     """The weights move by the errors of then, the forecasters learn from now on."""
     n = forecasts.fresh()
-    forecasts.learn(n, n, nan, 1.0, 0.0, 1.0)
+    forecasts.learn(n, n, NONE, 1.0, 0.0, 1.0)
     seen = list(n)
-    forecasts.learn(n, n, nan, -3.0, 0.0, 2.0)
+    forecasts.learn(n, n, NONE, -3.0, 0.0, 2.0)
     once, twice = list(n), list(n)
-    forecasts.learn(once, seen, nan, 1.0, 1.0, 3.0)
+    forecasts.learn(once, seen, NONE, 1.0, 1.0, 3.0)
     before = np.array(n[WEIGHTS : OWN + 1])
     np.testing.assert_allclose(once[WEIGHTS : OWN + 1], 0.75 * before + 0.25 / 4, rtol=1e-14)
-    forecasts.learn(twice, n, nan, 1.0, 1.0, 3.0)
+    forecasts.learn(twice, n, NONE, 1.0, 1.0, 3.0)
     assert once[:WEIGHTS] == twice[:WEIGHTS]
     assert once[WEIGHTS] > twice[WEIGHTS]
 
@@ -249,7 +254,7 @@ def test_where_it_begins() -> None:
     n = forecasts.fresh()
     forecasts.learn(n, n, 3.0, 1.0, 0.5, 1.0)
     forecasts.begin(n, 2.5)
-    assert n[LAST] == n[LEVEL] == n[MEAN] == n[MIXTURE] == forecasts.forecast(n, nan) == 2.5
+    assert n[LAST] == n[LEVEL] == n[MEAN] == n[MIXTURE] == forecasts.forecast(n, NONE) == 2.5
     assert n[WEIGHTS : OWN + 1] == [0.25] * 4
     assert forecasts.forecast(n, 4.5) == pytest.approx(3.0)
     assert sqrt(sum(n[WEIGHTS : OWN + 1])) == pytest.approx(1.0)

@@ -148,10 +148,13 @@ class BarrierFTRL(KernelLearner):
         Forgotten queries are not rounds. NaN where rounding at the boundary decides the centre, of
         which `tell` warns.
         """
-        whole = self._part()
+        whole = self._whole()
         return nan if whole is None else whole.bound(self.domain, self.rounds, RANGE * whole.scale)
 
     def _part(self) -> Part | None:
+        return self._whole()
+
+    def _whole(self) -> Part | None:
         """All rounds so far; None where the centre is not known well enough to account for them."""
         geometry, schedule, (numbers, linear, iterate) = self.geometry, self._schedule, self._state
         if not geometry.settled(iterate):

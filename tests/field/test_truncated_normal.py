@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from dikin.domains.normal import ball_moments, interval_moments
 from scipy.integrate import dblquad, quad
 from scipy.special import ive
 from scipy.stats import truncnorm
 
-from dikin.domains import normal
+from dikin.domains import truncated_normal as normal
+from dikin.domains.truncated_normal import ball_moments, interval_moments
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
