@@ -1,4 +1,4 @@
-"""Exact averages over the directions that a learner might draw, with the learner's own ellipsoids."""
+"""Exact averages over the directions that a learner might draw, with its own ellipsoids."""
 
 import copy
 from collections.abc import Callable, Iterator

@@ -16,6 +16,7 @@ import numpy as np
 import dikin
 from dikin.errors import PaperConstantsWarning
 from dikin.learners.adaptive import Adaptive
+from dikin.learners.barrier_ftrl import RATE, TOTAL
 from paper.charts import Array, Chart
 from reference.barriers import PolytopeBarrier, random_polytope
 
@@ -75,7 +76,7 @@ class Altered:
 
 def altered(learner: Adaptive, **changes: Any) -> Adaptive:
     """The learner with another schedule, from the beginning: a mutant."""
-    learner._begin(Altered(learner._schedule, **changes))
+    learner._follow(Altered(learner._schedule, **changes))
     return learner
 
 
@@ -153,7 +154,8 @@ class Record:
             return self.lam[-1]
 
         # lambda_t with all its digits, of which S_t - S_{t-1} - sigma_t has lost some.
-        self.learner._schedule = Altered(schedule, regularisation=listened)
+        heard = Altered(schedule, regularisation=listened)
+        self.learner._kernel = self.learner._kernel._replace(schedule=heard)
         self._stand()
 
     def normal(self, point: Array) -> Array:
@@ -161,8 +163,9 @@ class Record:
 
     def _stand(self) -> None:
         self.y.append(self.normal(self.learner.center))
-        self.eta.append(self.learner._rate)
-        self.S.append(self.learner._state.numbers[0])
+        numbers = self.learner._state.numbers
+        self.eta.append(numbers[RATE])
+        self.S.append(numbers[TOTAL])
 
     @property
     def rounds(self) -> int:

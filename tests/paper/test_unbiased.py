@@ -13,6 +13,7 @@ What the learners themselves add to their linear term is averaged over direction
 - The learner's own directions: Monte Carlo, by Bernstein's inequality with a stated false alarm.
 """
 
+import copy
 from collections.abc import Callable
 from functools import partial
 from math import exp, log, sqrt
@@ -102,7 +103,8 @@ def test_lem_unbiased_exact_on_quadratics(kind: str, name: str) -> None:
         learner = on_the_way(kind, CHARTS[name].domain)
         if variant == "d + 1":
             dim = learner.domain.dim + 1
-            learner._schedule = type(learner._schedule)(learner._schedule, dim=dim)
+            schedule = type(learner._schedule)(learner._schedule, dim=dim)
+            learner._kernel = learner._kernel._replace(schedule=schedule)
         if variant == "two ellipsoids":
             geometry = crossed(learner.geometry)
             learner._kernel = learner._kernel._replace(geometry=geometry)

@@ -133,8 +133,13 @@ class BarrierKernel(NamedTuple):
 class BarrierFTRL(KernelLearner):
     """Follow the regularised leader with a barrier; subclasses bring the schedule."""
 
+    @property
+    def _schedule(self) -> Any:
+        assert isinstance(self._kernel, BarrierKernel)
+        return self._kernel.schedule
+
     def _follow(self, schedule: Schedule) -> None:
-        self._schedule, geometry = schedule, self.geometry
+        geometry = self.geometry
         rate = schedule.rate(schedule.first, 1)
         numbers = [schedule.first, rate, 0.0, schedule.first]
         state = LearnerState(numbers, np.zeros(geometry.size), geometry.start())
