@@ -14,7 +14,9 @@ import pytest
 import dikin
 from dikin import errors, registry, storage
 from dikin.domains.base import Domain
+from dikin.forecasts import NONE
 from dikin.learners.base import Learner
+from dikin.learners.predictive_tuning import OWN_FORECAST
 
 DOMAINS = {
     f"{kind}{i}": domain
@@ -203,7 +205,8 @@ class Forgetful(dikin.Predictive):
     """Does not write down which forecast a query was asked with."""
 
     def _memo_state(self, memo: Any) -> tuple[Any, ...]:
-        return *super()._memo_state(memo)[:-1], None
+        numbers, *rest = super()._memo_state(memo)
+        return (*numbers[:OWN_FORECAST], NONE), *rest
 
 
 @pytest.mark.parametrize("arguments", FORECASTING, ids=str)

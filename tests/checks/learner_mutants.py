@@ -156,7 +156,8 @@ class Hasty(AdaptiveSmooth):
     """Moves before it looks at the answer."""
 
     def tell(self, query: Any, loss: Any, curvature: Any = 0.0) -> None:
-        self._state.numbers[TOTAL] += 1e-9
+        total, *rest = self._state.numbers
+        self._state = self._state._replace(numbers=[total + 1e-9, *rest])
         super().tell(query, loss, curvature)
 
 
@@ -251,7 +252,7 @@ class NoRegulariser(AdaptiveSmooth):
     """Leaves lambda/2 |x|^2 out of f~."""
 
     def _learn(self, asked: Any, loss: float, curvature: float) -> None:
-        asked.square = 0.0
+        asked.asked = 0.0, *asked.asked[1:]
         super()._learn(asked, loss, curvature)
 
 

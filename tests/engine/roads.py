@@ -71,17 +71,14 @@ def closed_domains() -> list[Domain]:
 def games() -> Iterator[Game]:
     """Every learner, domain and environment that have kernels, each pair in some game.
 
-    The sharp constants of the paper's learners meet every example of an environment, on every
-    domain; all others one example of each, on one domain of each kind: the last, most awkward one.
+    On one domain of each kind, the last, most awkward one. `AdaptiveSmooth` meets every example of
+    an environment, all others one.
     """
-    domains = closed_domains()
-    awkward = {type(domain): domain for domain in domains}
-    for domain, learner in product(domains, registry.learners().values()):
+    awkward = {type(domain): domain for domain in closed_domains()}
+    for domain, learner in product(awkward.values(), registry.learners().values()):
         twofold = "constants" in inspect.signature(learner).parameters
         for constants in ("sharp", "paper") if twofold else ("sharp",):
-            every = twofold and constants == "sharp"
-            if not every and domain is not awkward[type(domain)]:
-                continue
+            every = learner is dikin.AdaptiveSmooth and constants == "sharp"
             for cls in registry.environments().values():
                 worlds = list(enumerate(cls.examples(domain, 0)))
                 for index, world in worlds if every else worlds[-1:]:
@@ -154,7 +151,7 @@ def interpreted(learner: Any, environment: Environment) -> Callable[[int], None]
             environment.world,
             scales,
             machine.state,
-            Workspace.of(learner.geometry.size, machine.direction_size, scales.center.size),
+            loop.Workspace.of(learner.geometry.size, machine.direction_size, scales.center.size),
             environment.sums,
             machine.generator,
             environment.chances,

@@ -17,6 +17,7 @@ import pytest
 from dikin.engine.play import fused, readable
 from dikin.environments.base import Environment
 from dikin.errors import CheckFailedError, PaperConstantsWarning
+from dikin.learners.barrier_ftrl import TOTAL
 from engine.roads import Game, covering, games, interpreted, options
 
 ROUNDS = 60
@@ -89,17 +90,19 @@ def other_noise(learner: Any, environment: Environment) -> Any:
 
 
 def wrong_scale(learner: Any, environment: Environment) -> Any:
-    learner._total *= 1 + 1e-6  # ALL[0] is played by a learner with a schedule
+    learner._state.numbers[TOTAL] *= 1 + 1e-6  # ALL[0] is played by a learner with a schedule
     return readable(learner, environment)
 
 
 def forgetful(learner: Any, environment: Environment) -> Any:
-    learner._plan = learner._plan._replace(keep=0.9)
+    plan = learner._plan._replace(keep=0.9)
+    learner._kernel = learner._kernel._replace(plan=plan)
     return readable(learner, environment)
 
 
 def startless(learner: Any, environment: Environment) -> Any:
-    learner._plan = learner._plan._replace(start=0 * learner._plan.start)
+    plan = learner._plan._replace(start=0 * learner._plan.start)
+    learner._kernel = learner._kernel._replace(plan=plan)
     return readable(learner, environment)
 
 

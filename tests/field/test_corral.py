@@ -128,10 +128,7 @@ class KeepsBase(Literal):
         kept = self.bases[i]
         fresh = MAKES[i]((-half, half))
         fresh._noise.restore(self.generators(i))
-        if hasattr(kept, "_schedule"):
-            fresh._schedule = kept._schedule  # type: ignore[attr-defined]
-        else:
-            fresh._pace = kept._pace  # type: ignore[attr-defined]
+        fresh._kernel = kept._kernel  # type: ignore[attr-defined]
         return fresh
 
 

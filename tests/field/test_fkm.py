@@ -27,7 +27,7 @@ def game(place: str, lipschitz: float | None) -> tuple[dikin.Learner, Any]:
         tuning = literal.fkm_lipschitz(d, T, lipschitz * domain.radius, r)
     text = literal.BanditGradientDescent(project, *tuning, domain.center.size)
     text.step *= 1000  # the text's step is small: here many a step must end outside
-    learner._begin(learner._pace._replace(eta=1000 * learner._pace.eta))
+    learner._descend(learner._pace._replace(eta=1000 * learner._pace.eta))
     return learner, text
 
 

@@ -134,15 +134,15 @@ def test_the_shrunk_set_is_met_where_it_should_be(horizon: int) -> None:
     size = 1 - 1 / horizon
     for pull in (np.array([60.0, 5.0, -0.5]), np.array([30.0, -30.0, 40.0])):
         ball = dikin.LiftedLinear(dikin.Ball(3), horizon, seed=1)
-        linear, place = ball._drawn_in(pull)
-        np.testing.assert_allclose(place[0], -size * pull / np.linalg.norm(pull), atol=1e-8)
+        linear, iterate = ball._drawn_in(pull)
+        np.testing.assert_allclose(iterate[:-1], -size * pull / np.linalg.norm(pull), atol=1e-8)
         cube = dikin.LiftedLinear(dikin.Box([-1, -1, -1], [1, 1, 1]), horizon, seed=1)
-        free = cube.geometry.solve(pull, 0.0, 1.0, cube.geometry.start())[0]
-        linear, place = cube._drawn_in(pull)
+        free = cube.geometry.solved(pull, 0.0, 1.0, cube.geometry.start())[:-1]
+        linear, iterate = cube._drawn_in(pull)
         edge = size / sqrt(3)
-        np.testing.assert_allclose(place[0], np.clip(free, -edge, edge), atol=1e-8)
-        again = cube.geometry.solve(linear, 0.0, 1.0, cube.geometry.start())[0]
-        np.testing.assert_allclose(again, place[0], atol=1e-10)
+        np.testing.assert_allclose(iterate[:-1], np.clip(free, -edge, edge), atol=1e-8)
+        again = cube.geometry.solved(linear, 0.0, 1.0, cube.geometry.start())[:-1]
+        np.testing.assert_allclose(again, iterate[:-1], atol=1e-10)
 
 
 @pytest.mark.parametrize("domain", [dikin.Ball(2), dikin.Simplex(3)], ids=repr)

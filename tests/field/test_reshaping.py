@@ -82,7 +82,7 @@ def game(place: str, lipschitz: float | None) -> tuple[Any, Any, Array]:
     text = literal.BanditGradientDescent(project, *tuning, d)
     learner = dikin.ReshapedFKM(domain, T, lipschitz, seed=2)
     text.step *= 500  # so that many a step ends outside
-    learner._begin(learner._pace._replace(eta=500 * learner._pace.eta))
+    learner._descend(learner._pace._replace(eta=500 * learner._pace.eta))
     return learner, text, inward
 
 

@@ -90,7 +90,7 @@ def crossed(right: Any) -> Any:
     if isinstance(right, tuple):
         return Crossed(*right)
     twin = copy.copy(right)
-    twin.__class__ = Crossed
+    twin.__class__, twin.direction_size = Crossed, 2 * size
     return twin
 
 

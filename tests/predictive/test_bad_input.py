@@ -11,6 +11,7 @@ import pytest
 
 import dikin
 from dikin import errors
+from dikin.forecasts import NONE
 from dikin.learners.predictive import expectation
 from dikin.learners.predictive_tuning import OWN_FORECAST
 
@@ -99,7 +100,7 @@ def test_a_forecast_that_failed_is_not_used_by_the_next_query() -> None:
     made, plain = learner(), learner()
     with pytest.raises(errors.FeedbackError):
         made.ask([0.5], forecast=77.0)
-    assert np.isnan(made._own)
+    assert made._own == NONE
     made.ask()
     plain.ask()
     assert expected(made) == expected(plain)

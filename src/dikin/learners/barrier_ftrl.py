@@ -112,7 +112,7 @@ class BarrierKernel(NamedTuple):
     ) -> None:
         schedule, numbers, (norm, trace, unit) = self.schedule, state.numbers, asked
         total, reach = numbers[TOTAL], schedule.reach
-        # A round thrown away is one that adds nothing: to branch here would cost every round.
+        # A round thrown away is one that adds nothing: to leave all of it out would cost more.
         kept = 1.0 if curvature >= schedule.least else 0.0
         sigma = schedule.trust * curvature + schedule.assumed
         lam = schedule.regularisation(total + sigma)
@@ -126,8 +126,9 @@ class BarrierKernel(NamedTuple):
         numbers[HELD] += kept * lam
         numbers[TOTAL] = total + added
         numbers[RATE] = schedule.rate(numbers[TOTAL], round + 1)
-        weight = schedule.kappa / numbers[RATE]
-        self.geometry.solve(state.linear, numbers[TOTAL], weight, state.iterate)
+        if kept > 0.0:
+            weight = schedule.kappa / numbers[RATE]
+            self.geometry.solve(state.linear, numbers[TOTAL], weight, state.iterate)
 
 
 class BarrierFTRL(KernelLearner):
@@ -144,6 +145,9 @@ class BarrierFTRL(KernelLearner):
         numbers = [schedule.first, rate, 0.0, schedule.first]
         state = LearnerState(numbers, np.zeros(geometry.size), geometry.start())
         self._begin(BarrierKernel(geometry, schedule), state)
+
+    def _settled(self, state: LearnerState) -> bool:
+        return self.geometry.settled(state.iterate)
 
     @property
     def certificate(self) -> float:
@@ -162,7 +166,7 @@ class BarrierFTRL(KernelLearner):
     def _whole(self) -> Part | None:
         """All rounds so far; None where the centre is not known well enough to account for them."""
         geometry, schedule, (numbers, linear, iterate) = self.geometry, self._schedule, self._state
-        if not geometry.settled(iterate):
+        if not self._settled(self._state):
             return None
         y, stiff = geometry.vector(iterate), schedule.kappa / numbers[RATE]
         least = float(linear.dot(y)) + 0.5 * numbers[TOTAL] * float(y.dot(y))

@@ -77,8 +77,13 @@ class DescentKernel(NamedTuple):
 class Descent(KernelLearner):
     """Projected gradient descent on an estimate from values; subclasses bring the pace."""
 
+    @property
+    def _pace(self) -> Any:
+        assert isinstance(self._kernel, DescentKernel)
+        return self._kernel.pace
+
     def _descend(self, pace: Pace) -> None:
-        self._pace, geometry = pace, self.geometry
+        geometry = self.geometry
         state = LearnerState([], np.zeros(geometry.size), geometry.start())
         self._begin(DescentKernel(geometry, pace), state)
 

@@ -235,10 +235,16 @@ class Predictive(KernelLearner):
         super().__init__(domain, (-1.0, 1.0) if loss_range is None else loss_range, seed)
         self.start = None if start is None else _checked_start(domain, start)
         """Where it begins, or None for the centre."""
-        self._plan = self._planned()
         self._own = forecasts.NONE
         """The user's forecast of the query that is about to be asked."""
-        self._begin(PredictiveKernel(self.geometry, self._plan), self._first_state())
+        plan = self._planned()
+        self._begin(PredictiveKernel(self.geometry, plan), self._first_state(plan))
+
+    @property
+    def _plan(self) -> Plan:
+        assert isinstance(self._kernel, PredictiveKernel)
+        plan: Plan = self._kernel.plan
+        return plan
 
     @property
     def _n(self) -> list[float]:
@@ -284,9 +290,9 @@ class Predictive(KernelLearner):
             lift=lift,
         )
 
-    def _first_state(self) -> LearnerState:
+    def _first_state(self, plan: Plan) -> LearnerState:
         """The state at the start."""
-        geometry, plan, numbers = self.geometry, self._plan, fresh(self._plan)
+        geometry, numbers = self.geometry, fresh(plan)
         linear, iterate = np.zeros(geometry.size), geometry.start()
         self._farthest, self._steepest = 1.0, 0.0
         if plan.start.size:
@@ -331,6 +337,9 @@ class Predictive(KernelLearner):
     def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
         super()._learn(memo, loss, curvature)
         self._report(loss, memo.state.numbers)
+
+    def _settled(self, state: LearnerState) -> bool:
+        return self.geometry.settled(state.iterate)
 
     def _report(self, loss: float, then: list[float]) -> None:
         """A line in the log for a loss that looks like a fault, or that was said to be none."""
@@ -437,7 +446,7 @@ class Predictive(KernelLearner):
         self, smoothness: float, lipschitz: float, explored: float, varies: float | None = None
     ) -> float:
         """Theorem 13 of docs/mathematics.md."""
-        if not self.geometry.settled(self._state.iterate):
+        if not self._settled(self._state):
             return nan
         plan, n = self._plan, self._n
         weight = 1.0 / n[RATE]
