@@ -12,7 +12,7 @@ import pytest
 import dikin
 from dikin.curvature import Squared
 from dikin.environments import data, hindsight
-from dikin.environments.batches import Batches, draw
+from dikin.environments.batches import Batches, draw_batches
 from dikin.errors import DikinError, MissingPackageError, NumericalError
 from dikin.streams import stream
 
@@ -72,7 +72,7 @@ def test_a_point_that_is_not_the_best_is_noticed() -> None:
     world = game(dikin.SquaredBatches, dikin.Ball(3))
     world.rounds = 73
     least = world.best()[1]
-    off = hindsight.least_point(
+    off = hindsight.sum_minimiser(
         world.domain, world.contexts, world.targets, weights(world), Squared(), 1e12
     )
     total = float(weights(world) @ Squared().value(world.contexts @ off, world.targets))
@@ -123,7 +123,7 @@ def test_batches_are_drawn_fairly() -> None:
 
     Fails by chance less than once in 10^7 runs; the seed is fixed.
     """
-    rows, starts = draw(stream(3, "batches"), 10, np.array([4]), 4000)
+    rows, starts = draw_batches(stream(3, "batches"), 10, np.array([4]), 4000)
     counts = np.bincount(rows, minlength=10)
     assert (np.diff(starts) == 4).all()
     assert np.abs(counts - 1600).max() < 6 * np.sqrt(4000 * 0.4 * 0.6)

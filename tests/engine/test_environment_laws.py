@@ -12,8 +12,8 @@ from dikin import registry
 from dikin.checks import environment as laws
 from dikin.domains.ball import Ball
 from dikin.environments.kink import Kink
-from dikin.environments.pseudo_kink import PseudoKink, PseudoWorld
-from dikin.environments.ridge import Ridge, RidgeWorld
+from dikin.environments.pseudo_kink import PseudoKink, PseudoKinkKernel
+from dikin.environments.ridge import Ridge, RidgeKernel
 from dikin.errors import CheckFailedError
 from dikin.streams import stream
 
@@ -71,7 +71,7 @@ class NotItsTotal(Kink):
         return point, total + 0.01
 
 
-class ElsewhereWorld(PseudoWorld):
+class ElsewhereKernel(PseudoKinkKernel):
     def context(self, round: int) -> Any:
         return super().context(round + 1)
 
@@ -79,7 +79,7 @@ class ElsewhereWorld(PseudoWorld):
 class Elsewhere(PseudoKink):
     def __init__(self, domain: Any, lipschitz: float, _: float, seed: int) -> None:
         super().__init__(domain, lipschitz, seed=seed)
-        self.world = ElsewhereWorld(*self.world)
+        self.kernel = ElsewhereKernel(*self.kernel)
 
 
 class Sideways(Ridge):
@@ -87,10 +87,10 @@ class Sideways(Ridge):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.world = SidewaysWorld(*self.world)
+        self.kernel = SidewaysKernel(*self.kernel)
 
 
-class SidewaysWorld(RidgeWorld):
+class SidewaysKernel(RidgeKernel):
     def gradient(self, round: int, chance: float, x: Any) -> Any:
         return super().gradient(round, chance, x) * np.array([0.99, 1.0, 1.0])
 

@@ -36,7 +36,7 @@ def constraints(domain: Any, x: Any) -> list[Any]:
 
 
 def total(world: dikin.Environment, played: list[tuple[int, float]], x: Any) -> float:
-    return sum(float(world.world.value(t, chance, np.asarray(x))) for t, chance in played)
+    return sum(float(world.kernel.value(t, chance, np.asarray(x))) for t, chance in played)
 
 
 def play(world: dikin.Environment, rounds: int) -> list[tuple[int, float]]:
@@ -117,26 +117,26 @@ def test_the_moving_minimum_is_the_least_of_every_round(name: str) -> None:
     grid = grid[(grid**2).sum(axis=1) <= 1.0]
     leasts = []
     for t, chance in played:
-        rest = float(world.world.value(t, chance, np.zeros(2)))
+        rest = float(world.kernel.value(t, chance, np.zeros(2)))
         # f(x) = f(0) + |x|^2/2 - x.theta, with theta from two more values.
         theta = np.array(
-            [rest + 0.5 - float(world.world.value(t, chance, unit)) for unit in np.eye(2)]
+            [rest + 0.5 - float(world.kernel.value(t, chance, unit)) for unit in np.eye(2)]
         )
         values = rest + (grid**2).sum(axis=1) / 2 - grid @ theta
         leasts.append(float(values.min()))
     brute = sum(leasts)
-    assert world.moving_total() <= brute <= world.moving_total() + 60 * 1e-4
-    assert world.moving_total() < world.best()[1] - 1.0, "a fixed point does as well: no drift"
+    assert world.dynamic_total() <= brute <= world.dynamic_total() + 60 * 1e-4
+    assert world.dynamic_total() < world.best()[1] - 1.0, "a fixed point does as well: no drift"
 
 
 def test_a_circle_closes_and_jumps_are_far() -> None:
-    circle = dikin.Circling(DISC, 100, 3).world
+    circle = dikin.Circling(DISC, 100, 3).kernel
     places = [circle.gradient(t, 0.0, np.zeros(2)) for t in range(1, 202)]
     np.testing.assert_allclose(places[0], places[100], atol=1e-12)
     assert (
         max(float(np.linalg.norm(a - b)) for a, b in pairwise(places)) < 0.8 * 2 * pi / 100 * 1.01
     )
-    jumps = dikin.Jumping(DISC, 50, 3).world
+    jumps = dikin.Jumping(DISC, 50, 3).kernel
     places = [jumps.gradient(t, 0.0, np.zeros(2)) for t in range(1, 402)]
     steps = np.array([float(np.linalg.norm(a - b)) for a, b in pairwise(places)])
     assert np.flatnonzero(steps > 1e-12).tolist() == [50 * k - 1 for k in range(1, 9)]
@@ -151,8 +151,8 @@ def golden_angle() -> float:
 def test_losses_are_not_known_to_have_a_moving_minimum() -> None:
     world = dikin.Linear(DISC, seed=1)
     world.answer(DISC.center)
-    assert np.isnan(world.moving_total())
-    assert np.isnan(dikin.Understated(world).moving_total())
+    assert np.isnan(world.dynamic_total())
+    assert np.isnan(dikin.Understated(world).dynamic_total())
 
 
 # --- a thin box is a cube -------------------------------------------------------------------------
@@ -164,10 +164,10 @@ def test_a_bowl_in_half_sides_is_the_bowl_on_the_cube() -> None:
     rng = stream(0, "points")
     for u in rng.uniform(-1, 1, (20, 2)):
         x = PLATE.center + np.array([0.5, 500.0]) * u
-        ours = thin.world.value(1, 0.0, x)
-        assert ours == pytest.approx(plain.world.value(1, 0.0, u), rel=1e-9)
+        ours = thin.kernel.value(1, 0.0, x)
+        assert ours == pytest.approx(plain.kernel.value(1, 0.0, u), rel=1e-9)
     corners = [[x, y] for x in (0.0, 1.0) for y in (-200.0, 800.0)]
-    highest = max(thin.world.value(1, 0.0, np.array(corner)) for corner in corners)
+    highest = max(thin.kernel.value(1, 0.0, np.array(corner)) for corner in corners)
     # Bounded entry by entry: at most what the farthest corner of all minima would suffer.
     assert highest <= thin.loss_range[1] <= 0.5 * 2 * 1.8**2 * (1 + 1e-6)
 
@@ -196,7 +196,7 @@ def test_a_hostile_game_with_a_wrong_best_point_is_caught() -> None:
 
 
 def columns(kind: str, horizon: int = 1000) -> Any:
-    return dikin.Hostile(DISC, kind, horizon, 5).world.table.T
+    return dikin.Hostile(DISC, kind, horizon, 5).kernel.table.T
 
 
 def test_the_tables_are_as_their_words_say() -> None:
@@ -259,7 +259,7 @@ def test_noise_is_uniform_independent_of_the_sign_and_the_season_a_sine() -> Non
     moved = []
     for t in range(1, 4001):
         chance = laws._next_chance(world)
-        extra = float(world.world.value(t, chance, x)) - float(bare.world.value(t, chance, x))
+        extra = float(world.kernel.value(t, chance, x)) - float(bare.kernel.value(t, chance, x))
         moved.append(extra - 100.0 * np.sin(2 * pi * t / 40))
         world.answer(x)
     signs = np.sign(moved)

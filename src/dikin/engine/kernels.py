@@ -30,7 +30,7 @@ from numba.extending import overload_method, register_jitable
 import dikin
 from dikin.domains.base import Kernel
 from dikin.engine import loop
-from dikin.environments.base import World
+from dikin.environments.base import LossKernel
 from dikin.environments.patterns import Pattern
 from dikin.kernel import FUNCTIONS
 from dikin.learners.barrier_ftrl import Schedule
@@ -45,7 +45,7 @@ OPTIONS = {"error_model": "numpy", "forceinline": True}
 
 PACKAGE = str(Path(dikin.__file__).parent)
 
-PROTOCOLS = (Kernel, Schedule, Pace, Player, World, Pattern)
+PROTOCOLS = (Kernel, Schedule, Pace, Player, LossKernel, Pattern)
 """What kernels are: the methods of these are the calls that the compiler must resolve."""
 
 

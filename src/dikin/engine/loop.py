@@ -54,10 +54,10 @@ def play_round(
     player.kernel.outward(scratch.u, scales.center, scales.radius, scratch.x)
 
     loss = world.value(round, chance, scratch.x)
-    world.tally(round, chance, sums)
+    world.accumulate(round, chance, sums)
     add(sums, 0, loss)
     f = (loss - scales.loss_offset) * (1.0 / scales.loss_scale)
-    sigma = min(world.bend(round), scales.curvature_limit) * scales.curvature_scale
+    sigma = min(world.strong_convexity(round), scales.curvature_limit) * scales.curvature_scale
 
     player.tell(round, aimed, f, sigma, memory, scratch)
 

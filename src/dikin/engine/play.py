@@ -144,7 +144,7 @@ def geometric(rounds: int, per_decade: int) -> NDArray[np.int64]:
 
 def fused(learner: Learner, environment: Environment) -> Road | None:
     """The compiled road; None where a kernel is missing or queries are open."""
-    if not compiles(environment.world) or learner.machine() is None:
+    if not compiles(environment.kernel) or learner.machine() is None:
         return None
     from dikin.engine.kernels import compiled_loop
 
@@ -156,7 +156,7 @@ def fused(learner: Learner, environment: Environment) -> Road | None:
         players = machine.generator, environment.chances
         before = [player.bit_generator.state for player in players]
         scratch = Scratch.of(machine.player.kernel, scales.center.size)
-        world, played = environment.world, environment.rounds
+        world, played = environment.kernel, environment.rounds
         try:
             loop(
                 machine.player,

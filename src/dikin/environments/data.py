@@ -18,7 +18,15 @@ from dikin.units import whole
 
 
 class Rows(NamedTuple):
-    """What was known about each case, and what came of it."""
+    """What was known about each case, and what came of it.
+
+    Parameters
+    ----------
+    contexts : numpy.ndarray
+        A row for each case: its first principal components, each of mean 0 and variance 1.
+    targets : numpy.ndarray
+        A number for each case.
+    """
 
     contexts: Array
     targets: Array
@@ -27,8 +35,27 @@ class Rows(NamedTuple):
 def diabetes(dimension: int = 3) -> Rows:
     """442 patients: ten measurements, and how far the disease had gone a year later.
 
-    Targets have mean 0 and variance 1. (Efron, Hastie, Johnstone and Tibshirani 2004.)
+    Parameters
+    ----------
+    dimension : int, default 3
+        How many principal components of the measurements to keep, from 1 to 10.
 
+    Returns
+    -------
+    Rows
+        Targets have mean 0 and variance 1.
+
+    Raises
+    ------
+    MissingPackageError
+        If scikit-learn is not installed: `pip install 'dikin[data]'`.
+
+    References
+    ----------
+    Efron, Hastie, Johnstone and Tibshirani, "Least Angle Regression", Annals of Statistics 2004.
+
+    Examples
+    --------
     >>> rows = diabetes(3)
     >>> rows.contexts.shape, rows.targets.shape
     ((442, 3), (442,))
@@ -38,10 +65,29 @@ def diabetes(dimension: int = 3) -> Rows:
 
 
 def breast_cancer(dimension: int = 3) -> Rows:
-    """569 tumours: thirty measurements of an image, and 1 for benign, -1 for malignant.
+    """569 tumours: thirty measurements of an image, and whether they were benign.
 
-    (Wolberg, Mangasarian, Street and Street 1995.)
+    Parameters
+    ----------
+    dimension : int, default 3
+        How many principal components of the measurements to keep, from 1 to 30.
 
+    Returns
+    -------
+    Rows
+        Targets are 1 for benign and -1 for malignant.
+
+    Raises
+    ------
+    MissingPackageError
+        If scikit-learn is not installed: `pip install 'dikin[data]'`.
+
+    References
+    ----------
+    Wolberg, Mangasarian, Street and Street, "Breast Cancer Wisconsin (Diagnostic)", 1995.
+
+    Examples
+    --------
     >>> rows = breast_cancer(3)
     >>> rows.contexts.shape, sorted(set(rows.targets.tolist()))
     ((569, 3), [-1.0, 1.0])

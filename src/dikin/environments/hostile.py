@@ -17,7 +17,7 @@ import numpy as np
 
 from dikin.domains.base import Array, Domain
 from dikin.environments.base import Environment, add
-from dikin.environments.shared import least_linear
+from dikin.environments.hindsight import linear_minimiser
 from dikin.errors import UnknownKindError, did_you_mean
 from dikin.kernel import reordered
 from dikin.streams import Generator
@@ -90,7 +90,7 @@ def _walk(horizon: int, rng: Generator) -> Table:
 class Kind(NamedTuple):
     """One way to mislead."""
 
-    words: str
+    description: str
     table: Callable[[int, Generator], Table]
     height: float = 0.0
     """The most of the bowl, 0 where the losses are linear."""
@@ -112,16 +112,41 @@ KINDS = {
 
 
 class Hostile(Environment):
-    """Losses that mislead, of a kind and for a horizon.
+    """Losses made to mislead a learner that foresees losses or trusts what it has seen.
 
-    The kinds are `dikin.environments.hostile.KINDS`, each with its words.
+    Parameters
+    ----------
+    domain : Domain
+        The set that is played on.
+    kind : str
+        The way to mislead: a key of `dikin.environments.hostile.KINDS`, where each is described.
+    horizon : int
+        Rounds for which the losses are laid out; then they come again.
+    seed : int, optional
+        Fixes the losses; without one they are new every time.
 
+    Attributes
+    ----------
+    name : str
+        The way to mislead.
+    horizon : int
+        Rounds until the losses come again.
+
+    Raises
+    ------
+    UnknownKindError
+        If no kind has that name.
+    ParameterError
+        If `horizon` is not a positive whole number.
+
+    Examples
+    --------
     >>> from dikin import Ball
     >>> Hostile(Ball(2), "spikes", horizon=1000, seed=1).loss_range
     (-1.0, 2.0)
     """
 
-    tallies = 3
+    comparator_sums = 3
 
     def __init__(self, domain: Domain, kind: str, horizon: int, seed: int | None = None) -> None:
         super().__init__(domain, seed)
@@ -141,7 +166,7 @@ class Hostile(Environment):
         self.loss_range = (float((kappa - slopes).min()), float((kappa + slopes).max()) + height)
         self.smoothness = omega / domain.radius**2
         self.lipschitz = (float(slopes.max()) + omega * far) / domain.radius
-        self.world: HostileWorld = HostileWorld(
+        self.kernel: HostileKernel = HostileKernel(
             domain.center.ravel(),
             domain.radius,
             a,
@@ -152,9 +177,9 @@ class Hostile(Environment):
         )
 
     def best(self) -> tuple[Array, float]:
-        domain, world = self.domain, self.world
-        slope = self.total(1) * world.a + self.total(2) * world.b
-        v = world.w if world.omega > 0 else least_linear(domain, slope) / domain.radius
+        domain, kernel = self.domain, self.kernel
+        slope = self.total(1) * kernel.a + self.total(2) * kernel.b
+        v = kernel.w if kernel.omega > 0 else linear_minimiser(domain, slope) / domain.radius
         point = domain.center + domain.radius * v.reshape(domain.point_shape)
         return point, float(slope @ v) + self.total(3)
 
@@ -164,7 +189,7 @@ class Hostile(Environment):
             yield cls(domain, kind, 150, seed)
 
 
-class HostileWorld(NamedTuple):
+class HostileKernel(NamedTuple):
     """The losses themselves; all chance is in the table."""
 
     center: Array
@@ -187,10 +212,10 @@ class HostileWorld(NamedTuple):
         bowl = self.omega * ((x - self.center) / self.radius - self.w)
         return np.asarray((alpha * self.a + gamma * self.b + bowl) / self.radius)
 
-    def bend(self, round: int) -> float:
+    def strong_convexity(self, round: int) -> float:
         return self.omega / (self.radius * self.radius)
 
-    def tally(self, round: int, chance: float, sums: Array) -> None:
+    def accumulate(self, round: int, chance: float, sums: Array) -> None:
         row = (round - 1) % self.table.shape[0]
         for column in range(3):
             add(sums, 1 + column, self.table[row, column])
