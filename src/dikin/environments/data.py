@@ -97,12 +97,41 @@ def breast_cancer(dimension: int = 3) -> Rows:
 
 
 def standardised(table: Array) -> Array:
-    """Columns of mean 0 and variance 1."""
+    """Columns of mean 0 and variance 1.
+
+    Parameters
+    ----------
+    table : numpy.ndarray
+        A row for each case, no column of which is constant; or one column.
+
+    Returns
+    -------
+    numpy.ndarray
+        A new table of the same shape.
+    """
     return np.asarray((table - table.mean(axis=0)) / table.std(axis=0))
 
 
 def whitened(table: Array, dimension: int) -> Array:
-    """The first principal components of the standardised columns, each of variance 1."""
+    """The first principal components of the standardised columns, each of variance 1.
+
+    Parameters
+    ----------
+    table : numpy.ndarray
+        A row for each case, no column of which is constant.
+    dimension : int
+        How many components to keep; at most the number of columns.
+
+    Returns
+    -------
+    numpy.ndarray
+        A row for each case and a column for each component.
+
+    Raises
+    ------
+    ParameterError
+        If `dimension` is not positive, or more than there are columns.
+    """
     count = whole(dimension, "dimension", 1, "a prediction needs a column")
     if count > table.shape[1]:
         raise ParameterError(

@@ -98,14 +98,35 @@ def comparator_share(rounds: int, fall: float, price: float) -> float:
 
 
 class Shape(Protocol):
-    """What the certificate needs to know of a domain."""
+    """What the certificate needs to know of a domain.
+
+    Attributes
+    ----------
+    nu : float
+        The parameter of the barrier.
+    """
 
     nu: float
 
     @property
-    def symmetry(self) -> float: ...
+    def symmetry(self) -> float:
+        """The largest s known in (0, 1] for which -s u belongs to the set with u."""
+        ...
 
-    def rise(self, share: float) -> float: ...
+    def rise(self, share: float) -> float:
+        """The most by which the barrier rises from the centre to the set shrunk towards it.
+
+        Parameters
+        ----------
+        share : float
+            The share e in (0, 1] by which the set is shrunk.
+
+        Returns
+        -------
+        float
+            At least psi((1 - e) u) - psi(0) for every u of the set.
+        """
+        ...
 
 
 class Account(NamedTuple):
