@@ -147,24 +147,24 @@ def test_a_simplex_counts_curvature_along_it_alone() -> None:
 def test_rows_may_come_in_any_portions(portion: int) -> None:
     rng = np.random.default_rng(5)
     contexts, weights = rng.standard_normal((100, 4)), rng.random(100)
-    tally = CurvatureSum(Simplex(4))
+    total = CurvatureSum(Simplex(4))
     for first in range(0, 100, portion):
         some = slice(first, first + portion)
-        tally.add(contexts[some], weights=weights[some])
+        total.add(contexts[some], weights=weights[some])
     whole = of_contexts(Simplex(4), contexts, weights=weights)
-    found = tally.curvature()
-    assert tally.rows == 100
+    found = total.curvature()
+    assert total.rows == 100
     assert found.strong_convexity == pytest.approx(whole.strong_convexity, rel=1e-10)
     assert found.smoothness == pytest.approx(whole.smoothness, rel=1e-10)
     require_true(lambda *_, **__: found, Simplex(4), contexts, weights)
 
 
 def test_many_rows_take_little_memory() -> None:
-    tally = CurvatureSum(Ball(3))
+    total = CurvatureSum(Ball(3))
     rng = np.random.default_rng(0)
     for _ in range(20):
-        tally.add(rng.standard_normal((5000, 3)))
-    assert tally.curvature().strong_convexity == pytest.approx(1e5, rel=0.02)
+        total.add(rng.standard_normal((5000, 3)))
+    assert total.curvature().strong_convexity == pytest.approx(1e5, rel=0.02)
 
 
 @given(batches())

@@ -47,11 +47,11 @@ def gram_error() -> None:
     """
     for share in (1.01, 0.99):
         small = float(np.sqrt(share * UNIT))
-        tally = CurvatureSum(Ball(1))
+        added = CurvatureSum(Ball(1))
         for row in (1.0, *[small] * 200):
-            tally.add([[row]])
+            added.add([[row]])
         total = 1 + 200 * Fraction(small) ** 2
-        require_between(tally.curvature(), total, total)
+        require_between(added.curvature(), total, total)
 
 
 # --- contexts that are projected onto a plane ----------------------------------------------------
@@ -159,14 +159,14 @@ def span_margin() -> None:
     domain = Ball(1, 1.0, [CENTER])
     for step, more in product(range(-3, 4), range(-6, 7)):
         c, change = 1 + step * 2.0**-24, more * 2.0**-24
-        y, bend = c * CENTER, Fraction(c) ** 2
+        y, exact = c * CENTER, Fraction(c) ** 2
         low, high = (Fraction(c) * (Fraction(CENTER) + v) - Fraction(y) for v in (-1, 1))
         within = max(abs(low), abs(high)) <= 1 + Fraction(change)
         found = of_contexts(domain, [[c]], Huber(1 + change), targets=[y])
-        require_between(found, bend * within, bend)
+        require_between(found, exact * within, exact)
         reached = low + 3 <= 2 + Fraction(change)
         found = of_contexts(domain, [[c]], Huber(2 + change), targets=[y - 3])
-        require_between(found, Fraction(0), bend * reached)
+        require_between(found, Fraction(0), exact * reached)
 
 
 # --- each one, without its allowance -------------------------------------------------------------

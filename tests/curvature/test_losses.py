@@ -31,13 +31,13 @@ LOSSES = [Squared(), Logistic(), Huber(1.5)]
 
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
 def test_slope_and_bend_are_derivatives(loss: Any) -> None:
-    z = np.linspace(-4, 4, 41) + 0.0137  # no point on a corner of Huber's bend
+    z = np.linspace(-4, 4, 41) + 0.0137  # no point where Huber's second derivative jumps
     for y in (-1.0, 1.0):
         targets, h = np.full_like(z, y), 1e-5
         slope = (loss.value(z + h, targets) - loss.value(z - h, targets)) / (2 * h)
-        bend = (loss.derivative(z + h, targets) - loss.derivative(z - h, targets)) / (2 * h)
+        second = (loss.derivative(z + h, targets) - loss.derivative(z - h, targets)) / (2 * h)
         np.testing.assert_allclose(loss.derivative(z, targets), slope, atol=1e-9)
-        np.testing.assert_allclose(loss.second_derivative(z, targets), bend, atol=1e-9)
+        np.testing.assert_allclose(loss.second_derivative(z, targets), second, atol=1e-9)
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
@@ -47,9 +47,9 @@ def test_bends_enclose_every_bend(loss: Any) -> None:
     high, targets = low + rng.exponential(1.0, 200), rng.choice([-1.0, 1.0], 200)
     least, most = loss.second_derivative_bounds(low, high, targets)
     for share in np.linspace(0, 1, 21):
-        bend = loss.second_derivative(low + share * (high - low), targets)
-        assert (least <= bend).all()
-        assert (bend <= most).all()
+        second = loss.second_derivative(low + share * (high - low), targets)
+        assert (least <= second).all()
+        assert (second <= most).all()
 
 
 @given(st.floats(-800, 800), st.floats(0, 800))
@@ -60,12 +60,12 @@ def test_logistic_bends_in_fifty_digits(low: float, width: float) -> None:
     with localcontext() as context:
         context.prec = 50
 
-        def bend(z: float) -> Decimal:
+        def second_derivative(z: float) -> Decimal:
             fall = (-abs(Decimal(z))).exp()
             return fall / (1 + fall) ** 2
 
-        far = bend(max(abs(low), abs(high)))
-        near = bend(0.0 if low <= 0 <= high else min(abs(low), abs(high)))
+        far = second_derivative(max(abs(low), abs(high)))
+        near = second_derivative(0.0 if low <= 0 <= high else min(abs(low), abs(high)))
         digits = Decimal("1e-45")  # of this arithmetic itself
         assert Decimal(float(least[0])) <= far * (1 + digits)
         assert Decimal(float(most[0])) >= near * (1 - digits)
@@ -128,8 +128,8 @@ def test_losses_are_as_curved_as_computed(loss: Any, domain: Any) -> None:
 
 def at_the_centre(domain: Any, contexts: Any, loss: Any, **rest: Any) -> Curvature:
     """Takes the curvature at the centre for that of the domain."""
-    bends = loss.second_derivative(contexts @ domain.center.ravel(), rest["targets"])
-    return of_contexts(domain, contexts, Between(bends, 1.0), **rest)
+    at_center = loss.second_derivative(contexts @ domain.center.ravel(), rest["targets"])
+    return of_contexts(domain, contexts, Between(at_center, 1.0), **rest)
 
 
 def as_if_squared(domain: Any, contexts: Any, loss: Any, **rest: Any) -> Curvature:
@@ -219,9 +219,9 @@ def test_a_sum_beyond_all_floats_is_still_bounded() -> None:
 
 
 def test_a_refused_portion_adds_nothing() -> None:
-    tally = CurvatureSum(Ball(2), Huber(9.0))
-    tally.add(np.eye(2), targets=0.0)
-    before = tally.curvature()
+    total = CurvatureSum(Ball(2), Huber(9.0))
+    total.add(np.eye(2), targets=0.0)
+    before = total.curvature()
     with pytest.raises(ParameterError):
-        tally.add(np.eye(2))
-    assert (tally.rows, tally.curvature()) == (2, before)
+        total.add(np.eye(2))
+    assert (total.rows, total.curvature()) == (2, before)

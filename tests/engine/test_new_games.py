@@ -35,16 +35,16 @@ def constraints(domain: Any, x: Any) -> list[Any]:
     raise AssertionError(domain)
 
 
-def total(world: dikin.Environment, played: list[tuple[int, float]], x: Any) -> float:
-    return sum(float(world.kernel.value(t, chance, np.asarray(x))) for t, chance in played)
+def total(environment: dikin.Environment, played: list[tuple[int, float]], x: Any) -> float:
+    return sum(float(environment.kernel.value(t, chance, np.asarray(x))) for t, chance in played)
 
 
-def play(world: dikin.Environment, rounds: int) -> list[tuple[int, float]]:
+def play(environment: dikin.Environment, rounds: int) -> list[tuple[int, float]]:
     """Plays the centre; gives the rounds with their chances."""
     played = []
     for t in range(1, rounds + 1):
-        played.append((t, laws._next_chance(world)))
-        world.answer(world.domain.center)
+        played.append((t, laws._next_chance(environment)))
+        environment.answer(environment.domain.center)
     return played
 
 
@@ -67,19 +67,19 @@ GAMES = {
 }
 
 
-def coefficients(world: dikin.Environment, played: list[Any]) -> tuple[Any, Any, float]:
+def coefficients(environment: dikin.Environment, played: list[Any]) -> tuple[Any, Any, float]:
     """The sum of the losses as sum_i w_i x_i^2/2 + g.x + r, from finite differences.
 
     The losses are quadratics without products of entries: differences are exact but for rounding.
     Steps are taken in the user's unit vectors; the formulas of the losses do not mind a point
     outside.
     """
-    center = world.domain.center.ravel()
-    size = world.domain.inradius
-    middle = total(world, played, center)
+    center = environment.domain.center.ravel()
+    size = environment.domain.inradius
+    middle = total(environment, played, center)
     weights, slopes = [], []
     for unit in np.eye(center.size):
-        above, below = (total(world, played, center + s * size * unit) for s in (1, -1))
+        above, below = (total(environment, played, center + s * size * unit) for s in (1, -1))
         weights.append((above + below - 2 * middle) / size**2)
         slopes.append((above - below) / (2 * size))
     w, g = np.array(weights), np.array(slopes)
@@ -90,17 +90,19 @@ def coefficients(world: dikin.Environment, played: list[Any]) -> tuple[Any, Any,
 @pytest.mark.parametrize("name", GAMES)
 def test_the_best_fixed_point_is_a_convex_solvers(name: str) -> None:
     """To 1e-6 of the losses' range a round: the solver's own accuracy."""
-    world = GAMES[name]()
-    played = play(world, 130)
-    w, g, rest = coefficients(world, played)
-    x = cvxpy.Variable(world.domain.center.size)
+    environment = GAMES[name]()
+    played = play(environment, 130)
+    w, g, rest = coefficients(environment, played)
+    x = cvxpy.Variable(environment.domain.center.size)
     bowls = cvxpy.sum(cvxpy.multiply(np.maximum(w, 0.0), cvxpy.square(x)))
-    problem = cvxpy.Problem(cvxpy.Minimize(bowls / 2 + g @ x), constraints(world.domain, x))
+    problem = cvxpy.Problem(cvxpy.Minimize(bowls / 2 + g @ x), constraints(environment.domain, x))
     least = float(problem.solve(solver="CLARABEL")) + rest
-    low, high = world.loss_range
-    point, suffered = world.best()
+    low, high = environment.loss_range
+    point, suffered = environment.best()
     assert suffered == pytest.approx(least, abs=1e-6 * (high - low) * 130)
-    assert total(world, played, point) == pytest.approx(suffered, abs=1e-9 * (high - low) * 130)
+    assert total(environment, played, point) == pytest.approx(
+        suffered, abs=1e-9 * (high - low) * 130
+    )
 
 
 # --- the moving minimum by brute force ------------------------------------------------------------
@@ -110,23 +112,25 @@ def test_the_best_fixed_point_is_a_convex_solvers(name: str) -> None:
 def test_the_moving_minimum_is_the_least_of_every_round(name: str) -> None:
     """Every round's least on a grid of the disc of 0.01: within 1e-4 of the losses' units."""
     calm = dikin.Circling(DISC, 60, 3) if name == "circling" else dikin.Jumping(DISC, 11, 3)
-    world = dikin.Shifted(calm, noise=0.2) if name == "shifted" else calm
-    played = play(world, 60)
+    environment = dikin.Shifted(calm, noise=0.2) if name == "shifted" else calm
+    played = play(environment, 60)
     axis = np.linspace(-1, 1, 201)
     grid = np.stack([m.ravel() for m in np.meshgrid(axis, axis)], axis=1)
     grid = grid[(grid**2).sum(axis=1) <= 1.0]
     leasts = []
     for t, chance in played:
-        rest = float(world.kernel.value(t, chance, np.zeros(2)))
+        rest = float(environment.kernel.value(t, chance, np.zeros(2)))
         # f(x) = f(0) + |x|^2/2 - x.theta, with theta from two more values.
         theta = np.array(
-            [rest + 0.5 - float(world.kernel.value(t, chance, unit)) for unit in np.eye(2)]
+            [rest + 0.5 - float(environment.kernel.value(t, chance, unit)) for unit in np.eye(2)]
         )
         values = rest + (grid**2).sum(axis=1) / 2 - grid @ theta
         leasts.append(float(values.min()))
     brute = sum(leasts)
-    assert world.dynamic_total() <= brute <= world.dynamic_total() + 60 * 1e-4
-    assert world.dynamic_total() < world.best()[1] - 1.0, "a fixed point does as well: no drift"
+    assert environment.dynamic_total() <= brute <= environment.dynamic_total() + 60 * 1e-4
+    assert environment.dynamic_total() < environment.best()[1] - 1.0, (
+        "a fixed point does as well: no drift"
+    )
 
 
 def test_a_circle_closes_and_jumps_are_far() -> None:
@@ -149,10 +153,10 @@ def golden_angle() -> float:
 
 
 def test_losses_are_not_known_to_have_a_moving_minimum() -> None:
-    world = dikin.Linear(DISC, seed=1)
-    world.answer(DISC.center)
-    assert np.isnan(world.dynamic_total())
-    assert np.isnan(dikin.Understated(world).dynamic_total())
+    environment = dikin.Linear(DISC, seed=1)
+    environment.answer(DISC.center)
+    assert np.isnan(environment.dynamic_total())
+    assert np.isnan(dikin.Understated(environment).dynamic_total())
 
 
 # --- a thin box is a cube -------------------------------------------------------------------------
@@ -254,14 +258,16 @@ def test_refusals(make: Any, words: str) -> None:
 def test_noise_is_uniform_independent_of_the_sign_and_the_season_a_sine() -> None:
     """4000 rounds: means within 6 standard deviations, which fails once in 10^8 seeds."""
     bare = dikin.Bowl(DISC, 1)
-    world = dikin.Shifted(dikin.Bowl(DISC, 1), 10.0, noise=1.0, season=100.0, period=40)
+    environment = dikin.Shifted(dikin.Bowl(DISC, 1), 10.0, noise=1.0, season=100.0, period=40)
     x = np.zeros(2)
     moved = []
     for t in range(1, 4001):
-        chance = laws._next_chance(world)
-        extra = float(world.kernel.value(t, chance, x)) - float(bare.kernel.value(t, chance, x))
+        chance = laws._next_chance(environment)
+        extra = float(environment.kernel.value(t, chance, x)) - float(
+            bare.kernel.value(t, chance, x)
+        )
         moved.append(extra - 100.0 * np.sin(2 * pi * t / 40))
-        world.answer(x)
+        environment.answer(x)
     signs = np.sign(moved)
     noise = np.array(moved) - 10.0 * signs
     assert np.abs(noise).max() <= 1.0 + 1e-9

@@ -1,8 +1,8 @@
 """Theorem 2 of docs/mathematics.md: as printed, and above what its proof adds up on real runs.
 
-The first road gives the display to a convex solver, with lambda_t found by bisection. The second
-plays the shipped learners and adds up the terms of section 5.3 round by round, from dense matrices:
-what the theorem replaces by OPT_T. Wrong theorems, each with a term left out, must fail.
+The first derivation gives the display to a convex solver, with lambda_t found by bisection. The
+second plays the shipped learners and adds up the terms of section 5.3 round by round, from dense
+matrices: what the theorem replaces by OPT_T. Wrong theorems, each with a term left out, must fail.
 """
 
 from __future__ import annotations

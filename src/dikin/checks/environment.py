@@ -23,7 +23,8 @@ from dikin.streams import Generator
 Setup = Callable[[], Environment]
 ROUNDS = (1, 2, 3, 17, 31, 64, 500)
 """Before and after the changes of every pattern among the examples."""
-DIGITS = 1e-9
+SLACK = 1e-9
+"""Of an inequality, relative to the range of the losses: for rounding."""
 
 
 def points(domain: Domain, rng: Generator, count: int = 12) -> list[Array]:
@@ -52,7 +53,7 @@ def check_losses_are_as_strongly_convex_as_told(setup: Setup, rng: Generator) ->
         for x, y in pairwise(candidates):
             drop = (f(x) + f(y)) / 2 - f((x + y) / 2)
             owed = environment.curvature(t) / 8 * float((x - y) @ (x - y))
-            if not drop >= owed - DIGITS * size:
+            if not drop >= owed - SLACK * size:
                 fail(environment, f"round {t}: the chord is {drop:.3g} above, wanted {owed:.3g}")
 
 
@@ -66,7 +67,7 @@ def check_losses_are_as_smooth_as_declared(setup: Setup, rng: Generator) -> None
         for x, y in pairwise(candidates):
             drop = (f(x) + f(y)) / 2 - f((x + y) / 2)
             most = environment.smoothness / 8 * float((x - y) @ (x - y))
-            if not drop <= most + DIGITS * size:
+            if not drop <= most + SLACK * size:
                 fail(
                     environment,
                     f"round {t}: the chord is {drop:.3g} above, limit {most:.3g}",
@@ -82,7 +83,7 @@ def check_losses_are_as_steep_as_declared(setup: Setup, rng: Generator) -> None:
     for t, f in rounds(environment, rng):
         for x, y in pairwise(candidates):
             change, most = abs(f(x) - f(y)), environment.lipschitz * float(np.linalg.norm(x - y))
-            if not change <= most + DIGITS * size:
+            if not change <= most + SLACK * size:
                 fail(
                     environment, f"round {t}: the loss changes by {change:.6g}, at most {most:.6g}"
                 )
@@ -95,7 +96,7 @@ def check_losses_keep_the_declared_range(setup: Setup, rng: Generator) -> None:
     candidates = [*points(environment.domain, rng), np.array(environment.best()[0]).ravel()]
     for t, f in rounds(environment, rng):
         for x in candidates:
-            if not low - DIGITS * (high - low) <= f(x) <= high + DIGITS * (high - low):
+            if not low - SLACK * (high - low) <= f(x) <= high + SLACK * (high - low):
                 fail(
                     environment,
                     f"round {t}: the loss {f(x):.6g} is outside ({low:.6g}, {high:.6g})",
@@ -131,7 +132,7 @@ def check_best_is_no_worse_than_any_point(setup: Setup, rng: Generator) -> None:
     def suffered(x: Array) -> float:
         return sum(float(environment.kernel.value(t, chance, x)) for t, chance in played)
 
-    size = DIGITS * _size(environment) * len(played)
+    size = SLACK * _size(environment) * len(played)
     if not abs(suffered(best) - total) <= size:
         fail(environment, f"the best point suffers {suffered(best):.9g}, declared {total:.9g}")
     if not abs(environment.total_loss - sum(losses)) <= size:
@@ -177,7 +178,7 @@ def check_gradients_support_the_losses(setup: Setup, rng: Generator) -> None:
                 )
                 step = y - x
                 owed = f(x) + float(g @ step) + environment.curvature(t) / 2 * float(step @ step)
-                if not f(y) >= owed - DIGITS * size:
+                if not f(y) >= owed - SLACK * size:
                     fail(
                         environment,
                         f"round {t}: the loss is {f(y):.6g}, its tangent {owed:.6g} there",
@@ -199,5 +200,5 @@ def check_losses_depend_on_the_context_alone(setup: Setup, rng: Generator) -> No
             h *= domain.inradius / 2 / max(float(np.linalg.norm(h)), 1.0)
             middle = (domain.center.ravel() + x) / 2  # a ball of half the inradius fits around it
             change = abs(f(middle + domain.outward(h).ravel()) - f(middle))
-            if not change <= DIGITS * size:
+            if not change <= SLACK * size:
                 fail(environment, f"round {t}: the loss changes by {change:.3g} where z.x does not")

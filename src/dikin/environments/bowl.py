@@ -104,10 +104,10 @@ class BowlLosses(Environment):
         axes = np.stack([geometry.outward(e).ravel() for e in np.eye(geometry.size)])
         hessian = (axes * self.kernel.weights) @ axes.T / geometry.longest**2
         smoothness = float(np.linalg.eigvalsh(hessian)[-1])
-        steep = smoothness * 2.0 * self.domain.radius * geometry.longest  # times the diameter
+        slope = smoothness * 2.0 * self.domain.radius * geometry.longest  # times the diameter
         return {
             "smoothness": min(plain["smoothness"], smoothness),
-            "lipschitz": min(plain["lipschitz"], steep),
+            "lipschitz": min(plain["lipschitz"], slope),
         }
 
     def best(self) -> tuple[Array, float]:

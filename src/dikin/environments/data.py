@@ -1,6 +1,6 @@
 """Real rows, from data that scikit-learn carries in its package: nothing is fetched.
 
-Columns are standardised and turned into their first principal components, each with mean 0 and
+Columns are standardised and replaced by their first principal components, each with mean 0 and
 variance 1, so that no direction is flat merely because of a unit or of two columns that say the
 same. What is left of the curvature's variation is the batches' own.
 """
@@ -138,11 +138,11 @@ def whitened(table: Array, dimension: int) -> Array:
             f"dimension must be at most {table.shape[1]}, the number of columns, got {count}"
         )
     columns = standardised(table)
-    variances, turns = np.linalg.eigh(columns.T @ columns / len(columns))
-    variances, turns = variances[::-1][:count], turns[:, ::-1][:, :count]
+    variances, loadings = np.linalg.eigh(columns.T @ columns / len(columns))
+    variances, loadings = variances[::-1][:count], loadings[:, ::-1][:, :count]
     # The signs of eigenvectors are the solver's choice: make the largest loading positive.
-    largest = turns[np.abs(turns).argmax(axis=0), np.arange(count)]
-    return np.asarray(columns @ (turns * np.sign(largest)) / np.sqrt(variances))
+    largest = loadings[np.abs(loadings).argmax(axis=0), np.arange(count)]
+    return np.asarray(columns @ (loadings * np.sign(largest)) / np.sqrt(variances))
 
 
 @cache

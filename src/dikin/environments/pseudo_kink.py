@@ -92,7 +92,7 @@ class PseudoKinkKernel(NamedTuple):
 
     theta: Array
     table: Array
-    steep: float
+    slope: float
     tilt: float
     offset: float
     middle: float
@@ -104,13 +104,13 @@ class PseudoKinkKernel(NamedTuple):
         z = self.table[(round - 1) % self.table.shape[0]]
         along, _ = displacement_sums(x, self.theta, z)
         tilt, offset = two_signs(chance)
-        value: float = self.steep * abs(along) + tilt * self.tilt * along
+        value: float = self.slope * abs(along) + tilt * self.tilt * along
         return value + offset * self.offset - self.middle
 
     def gradient(self, round: int, chance: float, x: Array) -> Array:
         z = self.context(round)
         side = float(np.sign(z @ (x - self.theta)))
-        return np.asarray((self.steep * side + two_signs(chance)[0] * self.tilt) * z)
+        return np.asarray((self.slope * side + two_signs(chance)[0] * self.tilt) * z)
 
     def strong_convexity(self, round: int) -> float:
         return 0.0

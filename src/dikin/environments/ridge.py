@@ -93,9 +93,9 @@ class Ridge(Environment):
 
     def best(self) -> tuple[Array, float]:
         kernel, tilts, offsets = self.kernel, self.total(1), self.total(2)
-        steep = kernel.smoothness * max(self.rounds, 1)
-        point = kernel.theta - tilts / steep * kernel.a
-        total = offsets - self.rounds * kernel.middle - tilts**2 / (2 * steep)
+        total_smoothness = kernel.smoothness * max(self.rounds, 1)
+        point = kernel.theta - tilts / total_smoothness * kernel.a
+        total = offsets - self.rounds * kernel.middle - tilts**2 / (2 * total_smoothness)
         return point.reshape(self.domain.point_shape), total
 
     @classmethod

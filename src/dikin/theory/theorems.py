@@ -225,7 +225,7 @@ def sharp_lipschitz_regret(sigmas: ArrayLike, dim: int, nu: float, lipschitz: fl
     best, _ = lipschitz_minimum(sigmas, first, dim, lipschitz)
     added = adaptive_lambdas_lipschitz(sigmas, first, dim, lipschitz)
     last = first + float(added.sum() + np.sum(sigmas))
-    inverse_rate = 3 * dim + dim ** (4 / 3) * (lipschitz + 1) ** (-2 / 3) * last ** (1 / 3)
+    inverse_rate: float = 3 * dim + dim ** (4 / 3) * (lipschitz + 1) ** (-2 / 3) * last ** (1 / 3)
     return 8 + first / 2 + 6.3 * best + nu * math.log(rounds) * inverse_rate
 
 
