@@ -277,3 +277,38 @@ def test_noise_is_uniform_independent_of_the_sign_and_the_season_a_sine() -> Non
     assert abs(signs.mean()) < 6 / 4000**0.5
     # A uniform square has variance 4/45.
     assert abs((noise**2).mean() - 1 / 3) < 6 * (4 / 45 / 4000) ** 0.5
+
+
+# --- wrappers of wrappers -------------------------------------------------------------------------
+
+NESTED = {
+    "understated shifted": lambda: dikin.Understated(
+        dikin.Shifted(dikin.Ridge(DISC, 1.0, seed=3), 2.0)
+    ),
+    "shifted understated": lambda: dikin.Shifted(
+        dikin.Understated(dikin.Ridge(DISC, 1.0, seed=3)), 2.0
+    ),
+    "shifted twice": lambda: dikin.Shifted(
+        dikin.Shifted(dikin.Ridge(DISC, 1.0, seed=3), 2.0), season=1.0
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NESTED)
+def test_a_wrapper_of_a_wrapper_keeps_the_laws(name: str) -> None:
+    for check in CHECKS:
+        check(NESTED[name], stream(0, check.__name__))
+
+
+@pytest.mark.parametrize("name", NESTED)
+def test_a_wrapped_environment_with_sums_of_its_own_is_caught(name: str) -> None:
+    """The mutant: what is wrapped inside does not see the rounds that are played."""
+
+    def cut_off() -> dikin.Environment:
+        outer: Any = NESTED[name]()
+        inner = outer.environment.environment
+        inner.sums = inner.sums.copy()
+        return outer
+
+    with pytest.raises(CheckFailedError, match="the best point"):
+        laws.check_best_is_no_worse_than_any_point(cut_off, stream(0, "mutant"))

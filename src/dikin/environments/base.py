@@ -35,7 +35,7 @@ class LossKernel(Protocol):
         ...
 
     def strong_convexity(self, round: int) -> float:
-        """sigma_t."""
+        """The strong convexity sigma_t of a round's loss."""
         ...
 
     def accumulate(self, round: int, chance: float, sums: Array) -> None:

@@ -40,9 +40,18 @@ class Wrapper(Environment):
         self.rounds, self.chances = environment.rounds, environment.chances
         self.loss_range = environment.loss_range
         self.smoothness, self.lipschitz = environment.smoothness, environment.lipschitz
-        # Rows of our own come after the environment's, which stay where it looks for them.
-        self.sums = np.vstack([environment.sums, np.zeros((extra_sums, 2))])
-        environment.sums = self.sums[: len(environment.sums)]
+        self._share(np.vstack([environment.sums, np.zeros((extra_sums, 2))]))
+
+    def _share(self, sums: Array) -> None:
+        """Keep these sums, of which the first rows are the environment's own.
+
+        It may be a wrapper itself: then what it wraps looks for its sums there as well.
+        """
+        self.sums, first = sums, sums[: len(self.environment.sums)]
+        if isinstance(self.environment, Wrapper):
+            self.environment._share(first)
+        else:
+            self.environment.sums = first
 
     @property
     def offers(self) -> set[Feedback]:
