@@ -380,7 +380,7 @@ MUTANTS: list[tuple[Any, str, str, str]] = [
 
 
 @pytest.mark.parametrize(
-    ("thing", "old", "new", "fault"), MUTANTS, ids=lambda value: str(value)[:30]
+    ("thing", "old", "new", "fault"), MUTANTS, ids=[mutant[-1] for mutant in MUTANTS]
 )
 def test_a_missing_word_is_noticed(
     thing: Any, old: str, new: str, fault: str, monkeypatch: pytest.MonkeyPatch

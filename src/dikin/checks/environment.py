@@ -45,16 +45,24 @@ def rounds(
             yield t, partial(environment.kernel.value, t, chance)
 
 
+def chords(
+    environment: Environment, rng: Generator
+) -> Iterator[tuple[int, Callable[[Array], float], Array, Array]]:
+    """Losses of several rounds, with pairs of points."""
+    candidates = points(environment.domain, rng)
+    for t, f in rounds(environment, rng):
+        for x, y in pairwise(candidates):
+            yield t, f, x, y
+
+
 def check_losses_are_as_strongly_convex_as_told(setup: Setup, rng: Generator) -> None:
     """f((x+y)/2) <= (f(x)+f(y))/2 - sigma/8 |x-y|^2."""
     environment = setup()
-    candidates, size = points(environment.domain, rng), _size(environment)
-    for t, f in rounds(environment, rng):
-        for x, y in pairwise(candidates):
-            drop = (f(x) + f(y)) / 2 - f((x + y) / 2)
-            owed = environment.curvature(t) / 8 * float((x - y) @ (x - y))
-            if not drop >= owed - SLACK * size:
-                fail(environment, f"round {t}: the chord is {drop:.3g} above, wanted {owed:.3g}")
+    for t, f, x, y in chords(environment, rng):
+        drop = (f(x) + f(y)) / 2 - f((x + y) / 2)
+        owed = environment.curvature(t) / 8 * float((x - y) @ (x - y))
+        if not drop >= owed - SLACK * _size(environment):
+            fail(environment, f"round {t}: the chord is {drop:.3g} above, wanted {owed:.3g}")
 
 
 def check_losses_are_as_smooth_as_declared(setup: Setup, rng: Generator) -> None:
@@ -62,16 +70,11 @@ def check_losses_are_as_smooth_as_declared(setup: Setup, rng: Generator) -> None
     environment = setup()
     if not isfinite(environment.smoothness):
         return  # a kink, or nothing declared
-    candidates, size = points(environment.domain, rng), _size(environment)
-    for t, f in rounds(environment, rng):
-        for x, y in pairwise(candidates):
-            drop = (f(x) + f(y)) / 2 - f((x + y) / 2)
-            most = environment.smoothness / 8 * float((x - y) @ (x - y))
-            if not drop <= most + SLACK * size:
-                fail(
-                    environment,
-                    f"round {t}: the chord is {drop:.3g} above, limit {most:.3g}",
-                )
+    for t, f, x, y in chords(environment, rng):
+        drop = (f(x) + f(y)) / 2 - f((x + y) / 2)
+        most = environment.smoothness / 8 * float((x - y) @ (x - y))
+        if not drop <= most + SLACK * _size(environment):
+            fail(environment, f"round {t}: the chord is {drop:.3g} above, limit {most:.3g}")
 
 
 def check_losses_are_as_steep_as_declared(setup: Setup, rng: Generator) -> None:
@@ -79,14 +82,10 @@ def check_losses_are_as_steep_as_declared(setup: Setup, rng: Generator) -> None:
     environment = setup()
     if isnan(environment.lipschitz):
         return  # nothing declared
-    candidates, size = points(environment.domain, rng), _size(environment)
-    for t, f in rounds(environment, rng):
-        for x, y in pairwise(candidates):
-            change, most = abs(f(x) - f(y)), environment.lipschitz * float(np.linalg.norm(x - y))
-            if not change <= most + SLACK * size:
-                fail(
-                    environment, f"round {t}: the loss changes by {change:.6g}, at most {most:.6g}"
-                )
+    for t, f, x, y in chords(environment, rng):
+        change, most = abs(f(x) - f(y)), environment.lipschitz * float(np.linalg.norm(x - y))
+        if not change <= most + SLACK * _size(environment):
+            fail(environment, f"round {t}: the loss changes by {change:.6g}, at most {most:.6g}")
 
 
 def check_losses_keep_the_declared_range(setup: Setup, rng: Generator) -> None:

@@ -14,6 +14,7 @@ from math import isqrt
 from typing import NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dikin.domains.base import Array, Domain
 from dikin.environments.base import Environment, add
@@ -23,75 +24,72 @@ from dikin.kernel import reordered
 from dikin.streams import Generator
 from dikin.units import whole
 
-Table = tuple[Array, Array, Array]
-"""alpha, gamma and kappa of all rounds."""
+Index = NDArray[np.int64]
+Table = tuple[Array | float, Array | float, Array | float]
+"""The columns alpha, gamma and kappa; a number stands for all rounds."""
 
 
 def _signs(rng: Generator, count: int) -> Array:
     return rng.choice([-1.0, 1.0], size=count)
 
 
-def _spikes(horizon: int, rng: Generator) -> Table:
-    t, nothing = np.arange(1, horizon + 1), np.zeros(horizon)
-    return nothing, nothing, np.where(t % 97 == 0, _signs(rng, horizon), 0.0)
+# Every table is a function of i = t - 1 = 0, 1, ..., horizon - 1 and a generator.
 
 
-def _bursts(horizon: int, rng: Generator) -> Table:
-    bad = np.arange(horizon) % 200 >= 180
-    return np.where(bad, -1.0, 0.25), np.zeros(horizon), np.zeros(horizon)
+def _spikes(i: Index, rng: Generator) -> Table:
+    return 0.0, 0.0, np.where(i % 97 == 96, _signs(rng, i.size), 0.0)
 
 
-def _switches(horizon: int, rng: Generator) -> Table:
-    block = np.arange(horizon) // max(isqrt(horizon), 1)
-    return np.where(block % 2 == 0, 1.0, -1.0), np.zeros(horizon), np.zeros(horizon)
+def _bursts(i: Index, rng: Generator) -> Table:
+    return np.where(i % 200 >= 180, -1.0, 0.25), 0.0, 0.0
 
 
-def _period(horizon: int, rng: Generator) -> Table:
-    signs = _signs(rng, 32)[np.arange(horizon) % 32]
-    return 0.7 * signs, np.full(horizon, 0.3), np.zeros(horizon)
+def _switches(i: Index, rng: Generator) -> Table:
+    return np.where(i // isqrt(i.size) % 2 == 0, 1.0, -1.0), 0.0, 0.0
 
 
-def _storm(horizon: int, rng: Generator) -> Table:
-    on = (np.arange(horizon) >= horizon // 2).astype(float)
-    return 0.6 * on * _signs(rng, horizon), 0.4 * on, np.zeros(horizon)
+def _period(i: Index, rng: Generator) -> Table:
+    return 0.7 * _signs(rng, 32)[i % 32], 0.3, 0.0
 
 
-def _alternating(horizon: int, rng: Generator) -> Table:
-    signs = np.where(np.arange(horizon) % 2 == 0, 0.8, -0.8)
-    return np.full(horizon, 0.2), np.zeros(horizon), signs
+def _storm(i: Index, rng: Generator) -> Table:
+    on = np.where(i >= i.size // 2, 1.0, 0.0)
+    return 0.6 * on * _signs(rng, i.size), 0.4 * on, 0.0
 
 
-def _late(horizon: int, rng: Generator) -> Table:
-    on = (np.arange(horizon) >= horizon - max(horizon // 10, 1)).astype(float)
-    return on, np.zeros(horizon), np.zeros(horizon)
+def _alternating(i: Index, rng: Generator) -> Table:
+    return 0.2, 0.0, np.where(i % 2 == 0, 0.8, -0.8)
 
 
-def _growing(horizon: int, rng: Generator) -> Table:
-    size = np.arange(1, horizon + 1) / horizon
-    return 0.6 * size * _signs(rng, horizon), 0.4 * size, np.zeros(horizon)
+def _late(i: Index, rng: Generator) -> Table:
+    return np.where(i >= i.size - max(i.size // 10, 1), 1.0, 0.0), 0.0, 0.0
 
 
-def _shrinking(horizon: int, rng: Generator) -> Table:
-    size = np.arange(horizon, 0, -1) / horizon
-    return 0.6 * size * _signs(rng, horizon), 0.4 * size, np.zeros(horizon)
+def _growing(i: Index, rng: Generator) -> Table:
+    size = (i + 1) / i.size
+    return 0.6 * size * _signs(rng, i.size), 0.4 * size, 0.0
 
 
-def _signs_only(horizon: int, rng: Generator) -> Table:
-    return _signs(rng, horizon), np.zeros(horizon), np.zeros(horizon)
+def _shrinking(i: Index, rng: Generator) -> Table:
+    size = (i.size - i) / i.size
+    return 0.6 * size * _signs(rng, i.size), 0.4 * size, 0.0
 
 
-def _walk(horizon: int, rng: Generator) -> Table:
+def _signs_only(i: Index, rng: Generator) -> Table:
+    return _signs(rng, i.size), 0.0, 0.0
+
+
+def _walk(i: Index, rng: Generator) -> Table:
     """A random walk of steps 1/50 between two walls, at which it is folded back."""
-    path: Array = np.cumsum(0.02 * _signs(rng, horizon))
-    folded: Array = np.abs((path - 0.75) % 3.0 - 1.5) - 0.75
-    return np.zeros(horizon), np.zeros(horizon), folded
+    path: Array = np.cumsum(0.02 * _signs(rng, i.size))
+    return 0.0, 0.0, np.abs((path - 0.75) % 3.0 - 1.5) - 0.75
 
 
 class Kind(NamedTuple):
     """One way to mislead."""
 
     description: str
-    table: Callable[[int, Generator], Table]
+    table: Callable[[Index, Generator], Table]
     height: float = 0.0
     """The most of the bowl, 0 where the losses are linear."""
 
@@ -161,7 +159,8 @@ class Hostile(Environment):
         w = (w - domain.center.ravel()) / domain.radius
         far, height = 1.0 + float(np.linalg.norm(w)), KINDS[kind].height
         omega = 2 * height / far**2
-        alpha, gamma, kappa = KINDS[kind].table(self.horizon, self._setup)
+        columns = KINDS[kind].table(np.arange(self.horizon), self._setup)
+        alpha, gamma, kappa = (np.broadcast_to(column, self.horizon) for column in columns)
         slopes = np.linalg.norm(np.outer(alpha, a) + np.outer(gamma, b), axis=1)
         self.loss_range = (float((kappa - slopes).min()), float((kappa + slopes).max()) + height)
         self.smoothness = omega / domain.radius**2
