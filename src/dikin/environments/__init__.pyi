@@ -3,8 +3,8 @@
 from dikin.environments.batches import LogisticBatches as LogisticBatches
 from dikin.environments.batches import SquaredBatches as SquaredBatches
 from dikin.environments.bowl import Bowl as Bowl
-from dikin.environments.drifting import Circling as Circling
-from dikin.environments.drifting import Jumping as Jumping
+from dikin.environments.bowl import Circling as Circling
+from dikin.environments.bowl import Jumping as Jumping
 from dikin.environments.fromfunction import FromFunction as FromFunction
 from dikin.environments.hostile import Hostile as Hostile
 from dikin.environments.kink import Distance as Distance

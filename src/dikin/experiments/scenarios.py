@@ -22,8 +22,7 @@ from dikin.domains.box import Box
 from dikin.domains.polytope import Polytope
 from dikin.domains.simplex import Simplex
 from dikin.environments.base import Environment
-from dikin.environments.bowl import Bowl
-from dikin.environments.drifting import Circling, Jumping
+from dikin.environments.bowl import Bowl, Circling, Jumping
 from dikin.environments.hostile import KINDS, Hostile
 from dikin.environments.kink import Distance, Kink
 from dikin.environments.linear import Linear
