@@ -93,7 +93,7 @@ class Understated(Wrapper):
     Raises
     ------
     ParameterError
-        If `environment` is none.
+        If `environment` is no environment.
     CurvatureError
         If `curvature` is neither a number nor a pattern, or negative.
 
@@ -161,7 +161,8 @@ class Shifted(Wrapper):
     Raises
     ------
     ParameterError
-        If `environment` is none, a size is negative, or all sizes are 0.
+        If `environment` is no environment, a size is negative, all are 0, or `period` is not
+        positive.
 
     Examples
     --------
