@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import pairwise
 from math import isfinite, isnan
+from typing import NamedTuple
 
 import numpy as np
 
@@ -45,24 +46,41 @@ def rounds(
             yield t, partial(environment.kernel.value, t, chance)
 
 
-def chords(
-    environment: Environment, rng: Generator
-) -> Iterator[tuple[int, Callable[[Array], float], Array, Array]]:
-    """Losses of several rounds, with pairs of points."""
+class Chord(NamedTuple):
+    """Two points, with the loss of a round at both and in the middle."""
+
+    round: int
+    length: float
+    ends: tuple[float, float]
+    middle: float
+
+    @property
+    def drop(self) -> float:
+        """By how much the middle of the chord is above the loss."""
+        return sum(self.ends) / 2 - self.middle
+
+
+def chords(environment: Environment, rng: Generator) -> Iterator[Chord]:
+    """Chords of the losses of several rounds."""
     candidates = points(environment.domain, rng)
+    lengths = [float(np.linalg.norm(x - y)) for x, y in pairwise(candidates)]
+    middles = [(x + y) / 2 for x, y in pairwise(candidates)]
     for t, f in rounds(environment, rng):
-        for x, y in pairwise(candidates):
-            yield t, f, x, y
+        ends = pairwise([f(x) for x in candidates])
+        for length, both, middle in zip(lengths, ends, middles, strict=True):
+            yield Chord(t, length, both, f(middle))
 
 
 def check_losses_are_as_strongly_convex_as_told(setup: Setup, rng: Generator) -> None:
     """f((x+y)/2) <= (f(x)+f(y))/2 - sigma/8 |x-y|^2."""
     environment = setup()
-    for t, f, x, y in chords(environment, rng):
-        drop = (f(x) + f(y)) / 2 - f((x + y) / 2)
-        owed = environment.curvature(t) / 8 * float((x - y) @ (x - y))
-        if not drop >= owed - SLACK * _size(environment):
-            fail(environment, f"round {t}: the chord is {drop:.3g} above, wanted {owed:.3g}")
+    for chord in chords(environment, rng):
+        owed = environment.curvature(chord.round) / 8 * chord.length**2
+        if not chord.drop >= owed - SLACK * _size(environment):
+            fail(
+                environment,
+                f"round {chord.round}: the chord is {chord.drop:.3g} above, wanted {owed:.3g}",
+            )
 
 
 def check_losses_are_as_smooth_as_declared(setup: Setup, rng: Generator) -> None:
@@ -70,11 +88,13 @@ def check_losses_are_as_smooth_as_declared(setup: Setup, rng: Generator) -> None
     environment = setup()
     if not isfinite(environment.smoothness):
         return  # a kink, or nothing declared
-    for t, f, x, y in chords(environment, rng):
-        drop = (f(x) + f(y)) / 2 - f((x + y) / 2)
-        most = environment.smoothness / 8 * float((x - y) @ (x - y))
-        if not drop <= most + SLACK * _size(environment):
-            fail(environment, f"round {t}: the chord is {drop:.3g} above, limit {most:.3g}")
+    for chord in chords(environment, rng):
+        most = environment.smoothness / 8 * chord.length**2
+        if not chord.drop <= most + SLACK * _size(environment):
+            fail(
+                environment,
+                f"round {chord.round}: the chord is {chord.drop:.3g} above, limit {most:.3g}",
+            )
 
 
 def check_losses_are_as_steep_as_declared(setup: Setup, rng: Generator) -> None:
@@ -82,10 +102,13 @@ def check_losses_are_as_steep_as_declared(setup: Setup, rng: Generator) -> None:
     environment = setup()
     if isnan(environment.lipschitz):
         return  # nothing declared
-    for t, f, x, y in chords(environment, rng):
-        change, most = abs(f(x) - f(y)), environment.lipschitz * float(np.linalg.norm(x - y))
+    for chord in chords(environment, rng):
+        change, most = abs(chord.ends[0] - chord.ends[1]), environment.lipschitz * chord.length
         if not change <= most + SLACK * _size(environment):
-            fail(environment, f"round {t}: the loss changes by {change:.6g}, at most {most:.6g}")
+            fail(
+                environment,
+                f"round {chord.round}: the loss changes by {change:.6g}, at most {most:.6g}",
+            )
 
 
 def check_losses_keep_the_declared_range(setup: Setup, rng: Generator) -> None:
@@ -117,7 +140,6 @@ def check_best_is_no_worse_than_any_point(setup: Setup, rng: Generator) -> None:
     """The best fixed point's total is what it would have suffered, and nobody suffers less."""
     environment = setup()
     candidates = points(environment.domain, rng)
-    best = np.array(environment.best()[0]).ravel()
     played, losses = [], []
     for t in range(1, 201):
         chance = _next_chance(environment)
@@ -171,16 +193,14 @@ def check_gradients_support_the_losses(setup: Setup, rng: Generator) -> None:
     for t in ROUNDS:
         for chance in (0.05, 0.3, 0.6, 0.95):
             for x, y in pairwise(candidates):
-                f, g = (
-                    partial(environment.kernel.value, t, chance),
-                    environment.kernel.gradient(t, chance, x),
-                )
-                step = y - x
-                owed = f(x) + float(g @ step) + environment.curvature(t) / 2 * float(step @ step)
-                if not f(y) >= owed - SLACK * size:
+                step, loss = y - x, environment.kernel.value(t, chance, y)
+                owed = environment.kernel.value(t, chance, x)
+                owed += float(environment.kernel.gradient(t, chance, x) @ step)
+                owed += environment.curvature(t) / 2 * float(step @ step)
+                if not loss >= owed - SLACK * size:
                     fail(
                         environment,
-                        f"round {t}: the loss is {f(y):.6g}, its tangent {owed:.6g} there",
+                        f"round {t}: the loss is {loss:.6g}, its tangent {owed:.6g} there",
                     )
 
 
