@@ -97,7 +97,7 @@ def smallest(game: Batches) -> dikin.Environment:
 def too_much(game: Batches) -> dikin.Environment:
     """Every batch is said to be as strongly convex as the smoothest one is smooth: not true."""
     told = np.full_like(game.sigmas, game.smoothness)
-    game.world = game.world._replace(sigmas=told)  # type: ignore[attr-defined]
+    game.kernel = game.kernel._replace(sigmas=told)  # type: ignore[attr-defined]
     return game
 
 

@@ -12,7 +12,10 @@ from collections.abc import Iterable
 
 
 class DikinError(Exception):
-    """Root of the family."""
+    """Root of the family: every error that this library raises on purpose.
+
+    Catch it to catch them all; the message says what came, what was wanted and what to do.
+    """
 
     def __str__(self) -> str:
         # KeyError would print the repr of its message, quotes and all.
@@ -23,171 +26,302 @@ class DikinError(Exception):
 
 
 class ParameterError(DikinError, ValueError):
-    """A constructor's argument is unusable: wrong sign, NaN, reversed range, ..."""
+    """An argument is unusable: wrong sign, NaN, a reversed range, something of another type.
+
+    Correct the argument that the message names. Nothing was built or changed.
+    """
 
 
 class HorizonRequiredError(ParameterError):
-    """The paper's constants contain T, and no horizon was given."""
+    """The paper's constants contain the number of rounds, and no horizon was given.
+
+    Give `horizon`, or leave `constants` at "sharp", which need none.
+    """
 
 
 class UnknownKindError(DikinError, KeyError):
-    """No domain or learner has that name."""
+    """No class or variant has that name.
+
+    Use one of the names in the message. A class of your own is known once the module that
+    registers it (`dikin.register`) was imported.
+    """
 
 
 class DomainError(DikinError, ValueError):
-    """A set on which no bandit problem can be played."""
+    """A set on which no bandit problem can be played.
+
+    Describe another set; the subclasses say what is wrong with this one.
+    """
 
 
 class EmptyDomainError(DomainError):
-    """No point satisfies the description."""
+    """No point satisfies the description of a domain.
+
+    Look for constraints that contradict each other.
+    """
 
 
 class FlatDomainError(DomainError):
-    """The set has points but no interior."""
+    """The set has points but no interior.
+
+    Describe it with fewer coordinates: leave out those that the others determine.
+    """
 
 
 class UnboundedDomainError(DomainError):
-    """The set has a direction without end."""
+    """The set has a direction without end.
+
+    Add bounds: regret on such a set has none.
+    """
 
 
 class ShapeError(DikinError, ValueError):
-    """An array has other dimensions than the object needs."""
+    """An array has other dimensions than the object needs.
+
+    Give it the shape in the message; points have the domain's `point_shape`.
+    """
 
 
 class OutsideDomainError(DikinError, ValueError):
-    """A point does not belong to the domain."""
+    """A point does not belong to the domain.
+
+    Give a point with `domain.contains(point)`; the message says by how much it is outside.
+    """
 
 
 # --- answers to a query ------------------------------------------------------------------------
 
 
 class LossError(DikinError, ValueError):
-    """A loss is not a finite real number."""
+    """A loss is not a finite real number.
+
+    Tell a finite number, or `forget` the query if its loss was lost. The query stays open.
+    """
 
 
 class FeedbackError(LossError):
-    """The answer is of another kind than the learner declares."""
+    """The answer is of another kind than the learner declares, or is not offered.
+
+    Tell what `learner.feedback` says; play with an environment whose `offers` contain it.
+    """
 
 
 class ForecastError(DikinError, ValueError):
-    """A forecast is not one finite number, or comes when the point is known already."""
+    """A forecast is not one finite number, or comes when the point is known already.
+
+    Give one number to `ask`, or none.
+    """
 
 
 class LossRangeError(LossError):
-    """A loss lies outside the declared `loss_range`."""
+    """A loss lies outside the declared `loss_range`.
+
+    Build the learner with a wider range, or with `loss_range=None` if none is known. The query
+    stays open.
+    """
 
 
 class CurvatureError(DikinError, ValueError):
-    """A curvature is negative, NaN or infinite."""
+    """A curvature is negative, NaN, infinite or no number.
+
+    Give a number of at least 0; 0 is always safe.
+    """
 
 
 class CurvatureTooLargeError(CurvatureError):
-    """No loss of the declared smoothness (or Lipschitz constant) can be so strongly convex."""
+    """No loss of the declared smoothness, Lipschitz constant or range can be so strongly convex.
+
+    Tell less curvature, which is always safe, or declare a larger constant.
+    """
 
 
 class QueryError(DikinError, KeyError):
-    """The query that is being answered is not open."""
+    """The query that is being answered is not open.
+
+    Answer each query once, with what `ask` returned; the subclasses say what happened to it.
+    """
 
 
 class UnknownQueryError(QueryError):
-    """That query was never asked."""
+    """A query with that number was never asked.
+
+    Answer with the query that `ask` returned, or with its number.
+    """
 
 
 class ClosedQueryError(QueryError):
-    """That query was already answered or forgotten."""
+    """A query was already answered or forgotten.
+
+    Nothing is left to do: its first answer counts.
+    """
 
 
 class ForeignQueryError(QueryError):
-    """That query belongs to another learner."""
+    """A query belongs to another learner.
+
+    Answer it there, or ask this learner for a query of its own.
+    """
 
 
 # --- saved state -------------------------------------------------------------------------------
 
 
 class StateError(DikinError, ValueError):
-    """A saved state cannot be read: torn, altered, or not ours."""
+    """A saved state cannot be read: torn, altered, or not written by this library.
+
+    Load another copy. Nothing was restored.
+    """
 
 
 class StateVersionError(StateError):
-    """A saved state was written by a newer version."""
+    """A saved state was written by a newer version of the library.
+
+    Upgrade dikin.
+    """
 
 
 class NotSavableError(DikinError, TypeError):
-    """What cannot be loaded is not saved: Python functions, or a class that is not registered."""
+    """What cannot be loaded is not saved: Python functions, or a class that is not registered.
+
+    Write `@dikin.register` above a class of your own; a domain made of functions
+    is given again when loading.
+    """
 
 
 # --- studies -----------------------------------------------------------------------------------
 
 
 class StoreError(StateError, OSError):
-    """The database of a study cannot be read or written: disk full, read-only, server away."""
+    """The database of a study cannot be read or written: disk full, read-only, server away.
+
+    Mend the store and repeat the call; what was committed is kept.
+    """
 
 
 class BusyError(StoreError, TimeoutError):
-    """Another client held the study for longer than this one's patience."""
+    """Another client held the study for longer than this one's patience.
+
+    Repeat the call, or give `Study` a longer patience. Nothing was changed.
+    """
 
 
 class UnknownStudyError(StateError, KeyError):
-    """No study has that name."""
+    """No study has that name.
+
+    Look at the names in the message, or give a learner to begin a study.
+    """
 
 
 class StudyExistsError(StateError):
-    """A study of that name exists, with another learner."""
+    """A study of that name exists, with another learner.
+
+    Open it without a learner, or begin one under another name.
+    """
 
 
 class AnsweredError(ClosedQueryError):
-    """That query was already answered, with another value."""
+    """A query was already answered, with another value.
+
+    The first answer counts; the message says what it was.
+    """
 
 
 class RequestError(DikinError, ValueError):
-    """A line on standard input is not a request that `dikin study run` knows."""
+    """A line on standard input is not a request that `dikin study run` knows.
+
+    Send a line of JSON with one of the verbs in the message; the next line is read as usual.
+    """
 
 
 # --- the rest ----------------------------------------------------------------------------------
 
 
 class NumericalError(DikinError, ArithmeticError):
-    """A solve did not converge; the state is as it was before the call."""
+    """A solve did not converge.
+
+    The state is as it was before the call. Look for numbers of very different size in the domain
+    or the losses.
+    """
 
 
 class CheckFailedError(DikinError, AssertionError):
-    """A mathematical law that every domain or learner obeys is broken."""
+    """A mathematical law that every domain, learner or environment obeys is broken.
+
+    The message says which object breaks it and by how much: correct the class.
+    """
 
 
 class MissingPackageError(DikinError, ImportError):
-    """An optional package is needed and not installed."""
+    """An optional package is needed and not installed.
+
+    Install the extra that the message names.
+    """
 
 
 class ConstructionWarning(UserWarning):
-    """Said once, when a learner is built: not again when it is loaded."""
+    """Base of what is said once, when a learner is built, and not again when it is loaded.
+
+    The learner works; the subclasses say what to change if it is slow.
+    """
 
 
 class PaperConstantsWarning(ConstructionWarning):
-    """The paper's constants are inert at this horizon."""
+    """The paper's constants hardly move the learner at this horizon.
+
+    Leave `constants` at "sharp" unless the paper itself is to be reproduced.
+    """
 
 
 class StartWarning(ConstructionWarning):
-    """A start is so close to the boundary that leaving it takes long."""
+    """A start is so close to the boundary that leaving it takes long.
+
+    Give a start farther inside.
+    """
 
 
 class UnequalSidesWarning(ConstructionWarning):
-    """The sides of the domain are so unequal that a learner of Euclidean lengths is slow there."""
+    """The sides of the domain are so unequal that a learner of Euclidean lengths is slow there.
+
+    Take a learner with `equal_sides`, such as `Predictive`, or choose other units.
+    """
 
 
 class EntryPointWarning(UserWarning):
-    """An installed package offers a class that cannot be imported or registered."""
+    """An installed package offers a class that cannot be imported or registered.
+
+    The class is left out; all others work. Mend or remove the package.
+    """
 
 
 class AssumptionWarning(UserWarning):
-    """A learner is played against losses that it was not built for."""
+    """A learner is played against losses that it was not built for.
+
+    Give it the constants of the environment; its certificate does not hold otherwise.
+    """
 
 
 class CertificateVoidWarning(UserWarning):
-    """The certificate is NaN where the learner stands now."""
+    """The certificate is NaN where the learner stands now.
+
+    It comes back when the centre is farther inside; points and answers are not affected.
+    """
 
 
 def did_you_mean(wanted: str, known: Iterable[str]) -> str:
-    """A sentence with the nearest known name, and all of them."""
+    """A sentence with the nearest known name, and all of them.
+
+    Parameters
+    ----------
+    wanted : str
+        The name that is not known.
+    known : iterable of str
+        The names that are.
+
+    Returns
+    -------
+    str
+        What to add to an error's message; it begins with a space.
+    """
     names = sorted(known)
     near = difflib.get_close_matches(wanted.lower(), names, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""

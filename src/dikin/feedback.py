@@ -1,7 +1,7 @@
 """What a learner is told of a round: a declared type, so that a mismatch is an error.
 
 A learner that sees more than one value of a loss plays another game; it must say so (`feedback`),
-and the world it plays against must offer as much (`offers`).
+and the environment it plays against must offer as much (`offers`).
 """
 
 from __future__ import annotations
@@ -10,7 +10,19 @@ from enum import Enum
 
 
 class Feedback(Enum):
-    """One kind of answer; the value says what to tell."""
+    """What a learner is told of a round; the value of a member says it in words.
+
+    Attributes
+    ----------
+    VALUE
+        One number, the loss at the played point: the bandit problem proper.
+    PAIR
+        The losses at two points; the round costs their mean.
+    GRADIENT
+        The loss at the played point, and its gradient there.
+    CONTEXT
+        The loss at the played point; a z was known before, and the loss is a function of z.x.
+    """
 
     VALUE = "loss, the loss at the point"
     PAIR = "(loss, loss), the losses at the two points"

@@ -1,4 +1,4 @@
-"""The second road: exact rational arithmetic, which knows no LAPACK and no error bounds."""
+"""The second derivation: exact rational arithmetic, which knows no LAPACK and no error bounds."""
 
 from __future__ import annotations
 

@@ -16,11 +16,11 @@ from dikin import Affine, Ball, Box, Simplex
 from dikin.curvature import (
     Between,
     Curvature,
-    Tally,
+    CurvatureSum,
     eigenvalues,
     of_contexts,
+    of_eigenvalues,
     quadratic,
-    revealed,
     ridge,
 )
 from dikin.errors import CheckFailedError
@@ -147,24 +147,24 @@ def test_a_simplex_counts_curvature_along_it_alone() -> None:
 def test_rows_may_come_in_any_portions(portion: int) -> None:
     rng = np.random.default_rng(5)
     contexts, weights = rng.standard_normal((100, 4)), rng.random(100)
-    tally = Tally(Simplex(4))
+    total = CurvatureSum(Simplex(4))
     for first in range(0, 100, portion):
         some = slice(first, first + portion)
-        tally.add(contexts[some], weights=weights[some])
+        total.add(contexts[some], weights=weights[some])
     whole = of_contexts(Simplex(4), contexts, weights=weights)
-    found = tally.curvature()
-    assert tally.rows == 100
+    found = total.curvature()
+    assert total.rows == 100
     assert found.strong_convexity == pytest.approx(whole.strong_convexity, rel=1e-10)
     assert found.smoothness == pytest.approx(whole.smoothness, rel=1e-10)
     require_true(lambda *_, **__: found, Simplex(4), contexts, weights)
 
 
 def test_many_rows_take_little_memory() -> None:
-    tally = Tally(Ball(3))
+    total = CurvatureSum(Ball(3))
     rng = np.random.default_rng(0)
     for _ in range(20):
-        tally.add(rng.standard_normal((5000, 3)))
-    assert tally.curvature().strong_convexity == pytest.approx(1e5, rel=0.02)
+        total.add(rng.standard_normal((5000, 3)))
+    assert total.curvature().strong_convexity == pytest.approx(1e5, rel=0.02)
 
 
 @given(batches())
@@ -172,7 +172,7 @@ def test_many_rows_take_little_memory() -> None:
 def test_a_revealed_eigenvalue_says_no_more_than_the_contexts(batch: Any) -> None:
     domain, contexts, weights = batch
     low, high = eigenvalues(contexts, weights)
-    from_value = revealed(low, largest=high)
+    from_value = of_eigenvalues(low, largest=high)
     matrix = gram(in_plane(domain, contexts), [Fraction(float(w)) for w in weights])
     # The stored basis of a plane is orthonormal to a few roundings only.
     slack = 0 if domain.dim == domain.center.size else 1e-15 * (high + 1)
@@ -186,7 +186,7 @@ def test_own_bounds_scale_the_eigenvalues() -> None:
     assert found.strong_convexity == pytest.approx(2)
     assert found.smoothness == pytest.approx(5)
     assert of_contexts(Ball(2), contexts, Between(2.0)).smoothness == np.inf
-    assert revealed(1.5, Between(2.0)) == Curvature(3.0)
+    assert of_eigenvalues(1.5, Between(2.0)) == Curvature(3.0)
 
 
 numbers = st.floats(0, 1e12, allow_subnormal=False)

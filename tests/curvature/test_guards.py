@@ -12,9 +12,17 @@ import pytest
 
 from curvature.exact import exact, is_semidefinite, shifted
 from dikin import Affine, Ball
-from dikin.curvature import Curvature, Huber, Tally, losses, of_contexts, plane, spectrum
+from dikin.curvature import (
+    Curvature,
+    CurvatureSum,
+    Huber,
+    losses,
+    of_contexts,
+    projection,
+    spectrum,
+)
 from dikin.curvature.gram import Gram
-from dikin.curvature.plane import Plane
+from dikin.curvature.projection import Projection
 from dikin.errors import CheckFailedError
 
 UNIT = 2.0**-53
@@ -39,17 +47,17 @@ def gram_error() -> None:
     """
     for share in (1.01, 0.99):
         small = float(np.sqrt(share * UNIT))
-        tally = Tally(Ball(1))
+        added = CurvatureSum(Ball(1))
         for row in (1.0, *[small] * 200):
-            tally.add([[row]])
+            added.add([[row]])
         total = 1 + 200 * Fraction(small) ** 2
-        require_between(tally.curvature(), total, total)
+        require_between(added.curvature(), total, total)
 
 
-# --- contexts that are turned into a plane -------------------------------------------------------
+# --- contexts that are projected onto a plane ----------------------------------------------------
 
 
-def plane_turn() -> None:
+def projection_error() -> None:
     """B'c = 1 + e + e + ..., where again each e is about half of what 1 can be moved by.
 
     A library may add in up to 64 separate sums: the one that begins with 1 still has 4096/64 terms.
@@ -131,7 +139,9 @@ def huber_residual() -> None:
     for low, high, target in ((0.0, 1.0, -(2.0**-60)), (-1.0, 0.0, 2.0**-60)):
         far = max(abs(Fraction(end) - Fraction(target)) for end in (low, high))
         assert far > 1
-        least, _ = Huber(1.0).bends(np.array([low]), np.array([high]), np.array([target]))
+        least, _ = Huber(1.0).second_derivative_bounds(
+            np.array([low]), np.array([high]), np.array([target])
+        )
         if least[0] > 0:
             raise CheckFailedError("a residual beyond the threshold has no curvature")
 
@@ -149,14 +159,14 @@ def span_margin() -> None:
     domain = Ball(1, 1.0, [CENTER])
     for step, more in product(range(-3, 4), range(-6, 7)):
         c, change = 1 + step * 2.0**-24, more * 2.0**-24
-        y, bend = c * CENTER, Fraction(c) ** 2
+        y, exact = c * CENTER, Fraction(c) ** 2
         low, high = (Fraction(c) * (Fraction(CENTER) + v) - Fraction(y) for v in (-1, 1))
         within = max(abs(low), abs(high)) <= 1 + Fraction(change)
         found = of_contexts(domain, [[c]], Huber(1 + change), targets=[y])
-        require_between(found, bend * within, bend)
+        require_between(found, exact * within, exact)
         reached = low + 3 <= 2 + Fraction(change)
         found = of_contexts(domain, [[c]], Huber(2 + change), targets=[y - 3])
-        require_between(found, Fraction(0), bend * reached)
+        require_between(found, Fraction(0), exact * reached)
 
 
 # --- each one, without its allowance -------------------------------------------------------------
@@ -171,12 +181,12 @@ def negligible(_: int) -> float:
 
 GUARDS: list[tuple[Callable[[], None], Patch]] = [
     (gram_error, (Gram, "_error", lambda self: 0.0)),
-    (plane_turn, (Plane, "turn", 0.0)),
+    (projection_error, (Projection, "relative_error", 0.0)),
     (cholesky_rounding_below, (spectrum, "gamma", negligible)),
     (cholesky_rounding_above, (spectrum, "gamma", negligible)),
     (cholesky_decides, (spectrum, "is_positive_definite", lambda matrix: True)),
     (huber_residual, (losses, "ULPS", 0.0)),
-    (span_margin, (plane, "gamma", lambda count: 0.0)),
+    (span_margin, (projection, "gamma", lambda count: 0.0)),
 ]
 CASES = pytest.mark.parametrize(
     ("check", "patch"), GUARDS, ids=[check.__name__ for check, _ in GUARDS]

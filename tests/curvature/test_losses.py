@@ -17,12 +17,12 @@ from dikin import Ball, Box, Simplex
 from dikin.curvature import (
     Between,
     Curvature,
+    CurvatureSum,
     Huber,
     Logistic,
     Squared,
-    Tally,
     of_contexts,
-    revealed,
+    of_eigenvalues,
 )
 from dikin.errors import CheckFailedError, CurvatureError, DikinError, ParameterError, ShapeError
 
@@ -31,13 +31,13 @@ LOSSES = [Squared(), Logistic(), Huber(1.5)]
 
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
 def test_slope_and_bend_are_derivatives(loss: Any) -> None:
-    z = np.linspace(-4, 4, 41) + 0.0137  # no point on a corner of Huber's bend
+    z = np.linspace(-4, 4, 41) + 0.0137  # no point where Huber's second derivative jumps
     for y in (-1.0, 1.0):
         targets, h = np.full_like(z, y), 1e-5
         slope = (loss.value(z + h, targets) - loss.value(z - h, targets)) / (2 * h)
-        bend = (loss.slope(z + h, targets) - loss.slope(z - h, targets)) / (2 * h)
-        np.testing.assert_allclose(loss.slope(z, targets), slope, atol=1e-9)
-        np.testing.assert_allclose(loss.bend(z, targets), bend, atol=1e-9)
+        second = (loss.derivative(z + h, targets) - loss.derivative(z - h, targets)) / (2 * h)
+        np.testing.assert_allclose(loss.derivative(z, targets), slope, atol=1e-9)
+        np.testing.assert_allclose(loss.second_derivative(z, targets), second, atol=1e-9)
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
@@ -45,27 +45,27 @@ def test_bends_enclose_every_bend(loss: Any) -> None:
     rng = np.random.default_rng(0)
     low = rng.uniform(-5, 5, 200)
     high, targets = low + rng.exponential(1.0, 200), rng.choice([-1.0, 1.0], 200)
-    least, most = loss.bends(low, high, targets)
+    least, most = loss.second_derivative_bounds(low, high, targets)
     for share in np.linspace(0, 1, 21):
-        bend = loss.bend(low + share * (high - low), targets)
-        assert (least <= bend).all()
-        assert (bend <= most).all()
+        second = loss.second_derivative(low + share * (high - low), targets)
+        assert (least <= second).all()
+        assert (second <= most).all()
 
 
 @given(st.floats(-800, 800), st.floats(0, 800))
 @settings(deadline=None, derandomize=True)
 def test_logistic_bends_in_fifty_digits(low: float, width: float) -> None:
     high = low + width
-    least, most = Logistic().bends(np.array([low]), np.array([high]), None)
+    least, most = Logistic().second_derivative_bounds(np.array([low]), np.array([high]), None)
     with localcontext() as context:
         context.prec = 50
 
-        def bend(z: float) -> Decimal:
+        def second_derivative(z: float) -> Decimal:
             fall = (-abs(Decimal(z))).exp()
             return fall / (1 + fall) ** 2
 
-        far = bend(max(abs(low), abs(high)))
-        near = bend(0.0 if low <= 0 <= high else min(abs(low), abs(high)))
+        far = second_derivative(max(abs(low), abs(high)))
+        near = second_derivative(0.0 if low <= 0 <= high else min(abs(low), abs(high)))
         digits = Decimal("1e-45")  # of this arithmetic itself
         assert Decimal(float(least[0])) <= far * (1 + digits)
         assert Decimal(float(most[0])) >= near * (1 - digits)
@@ -128,8 +128,8 @@ def test_losses_are_as_curved_as_computed(loss: Any, domain: Any) -> None:
 
 def at_the_centre(domain: Any, contexts: Any, loss: Any, **rest: Any) -> Curvature:
     """Takes the curvature at the centre for that of the domain."""
-    bends = loss.bend(contexts @ domain.center.ravel(), rest["targets"])
-    return of_contexts(domain, contexts, Between(bends, 1.0), **rest)
+    at_center = loss.second_derivative(contexts @ domain.center.ravel(), rest["targets"])
+    return of_contexts(domain, contexts, Between(at_center, 1.0), **rest)
 
 
 def as_if_squared(domain: Any, contexts: Any, loss: Any, **rest: Any) -> Curvature:
@@ -151,7 +151,11 @@ def test_the_logistic_bound_is_reached_on_a_line() -> None:
     """In one dimension with contexts of one sign the least curvature is at one end."""
     contexts = np.array([[0.5], [1.0], [2.0]])
     found = of_contexts(Ball(1, 2.0), contexts, Logistic())
-    true = float((contexts[:, 0] ** 2 * Logistic().bend(2 * contexts[:, 0], contexts[:, 0])).sum())
+    true = float(
+        (
+            contexts[:, 0] ** 2 * Logistic().second_derivative(2 * contexts[:, 0], contexts[:, 0])
+        ).sum()
+    )
     assert found.strong_convexity == pytest.approx(true, rel=1e-12)
     assert found.strong_convexity <= true
 
@@ -165,8 +169,8 @@ def test_a_larger_domain_and_longer_contexts_say_less() -> None:
     assert found[0] > found[1] > found[2] > 0
     reach = float(np.linalg.norm(contexts, axis=1).max())
     least = np.linalg.eigvalsh(contexts.T @ contexts)[0]
-    assert revealed(float(least), Logistic(), reach=reach).strong_convexity < found[1]
-    assert revealed(1.0, Logistic()).strong_convexity == 0
+    assert of_eigenvalues(float(least), Logistic(), reach=reach).strong_convexity < found[1]
+    assert of_eigenvalues(1.0, Logistic()).strong_convexity == 0
 
 
 # --- refusals ---------------------------------------------------------------------------------
@@ -187,7 +191,7 @@ def test_a_larger_domain_and_longer_contexts_say_less() -> None:
         (lambda: of_contexts("disc", np.eye(2)), ParameterError, "dikin domain"),
         (lambda: of_contexts(Ball(2), np.eye(2), "logistic"), ParameterError, "Logistic()"),
         (lambda: of_contexts(Ball(2), np.eye(2), Logistic), ParameterError, "Logistic()"),
-        (lambda: revealed(1.0, Logistic), ParameterError, "Logistic()"),
+        (lambda: of_eigenvalues(1.0, Logistic), ParameterError, "Logistic()"),
         (lambda: of_contexts(Ball(2), np.eye(2), Between([1, 2, 3])), CurvatureError, "2 rows"),
         (lambda: Between(-1.0), CurvatureError, "not negative"),
         (lambda: Between(2.0, 1.0), CurvatureError, "at least mu"),
@@ -195,9 +199,9 @@ def test_a_larger_domain_and_longer_contexts_say_less() -> None:
         (lambda: Curvature(-1.0), CurvatureError, "not negative"),
         (lambda: Curvature(2.0, 1.0), CurvatureError, "smoother"),
         (lambda: -1 * Curvature(2.0), CurvatureError, "not negative"),
-        (lambda: revealed(-0.1), ParameterError, "smallest"),
-        (lambda: revealed(2.0, largest=1.0), CurvatureError, "at least smallest"),
-        (lambda: revealed(2.0, reach=-1.0), ParameterError, "reach"),
+        (lambda: of_eigenvalues(-0.1), ParameterError, "smallest"),
+        (lambda: of_eigenvalues(2.0, largest=1.0), CurvatureError, "at least smallest"),
+        (lambda: of_eigenvalues(2.0, reach=-1.0), ParameterError, "reach"),
     ],
 )
 def test_refusals(call: Callable[[], Any], error: type[DikinError] | None, words: str) -> None:
@@ -215,9 +219,9 @@ def test_a_sum_beyond_all_floats_is_still_bounded() -> None:
 
 
 def test_a_refused_portion_adds_nothing() -> None:
-    tally = Tally(Ball(2), Huber(9.0))
-    tally.add(np.eye(2), targets=0.0)
-    before = tally.curvature()
+    total = CurvatureSum(Ball(2), Huber(9.0))
+    total.add(np.eye(2), targets=0.0)
+    before = total.curvature()
     with pytest.raises(ParameterError):
-        tally.add(np.eye(2))
-    assert (tally.rows, tally.curvature()) == (2, before)
+        total.add(np.eye(2))
+    assert (total.rows, total.curvature()) == (2, before)

@@ -83,7 +83,7 @@ def games() -> Iterator[Game]:
                 worlds = list(enumerate(cls.examples(domain, 0)))
                 for index, world in worlds if every else worlds[-1:]:
                     game = Game(domain, cls, index, learner, constants)
-                    if compiles(world.world) and playable(game, world):
+                    if compiles(world.kernel) and playable(game, world):
                         yield game
 
 
@@ -134,7 +134,7 @@ def covering(games: list[Game]) -> list[Game]:
 def kernels(game: Game) -> list[Any]:
     """The kernels of a game, those inside others included."""
     machine = game.learner().machine()
-    parts: list[Any] = [machine.kernel, game.environment().world]
+    parts: list[Any] = [machine.kernel, game.environment().kernel]
     for part in parts:
         parts += [field for field in part if hasattr(field, "_fields")]
     return parts
@@ -148,7 +148,7 @@ def interpreted(learner: Any, environment: Environment) -> Callable[[int], None]
         machine = learner.machine()
         loop.play_rounds(
             machine.kernel,
-            environment.world,
+            environment.kernel,
             scales,
             machine.state,
             loop.Workspace.of(learner.geometry.size, machine.direction_size, scales.center.size),

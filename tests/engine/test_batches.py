@@ -1,4 +1,4 @@
-"""Environments over data: what a batch is, its curvature, and the best fixed point by two roads."""
+"""Environments over data: what a batch is, its curvature, and the best fixed point found twice."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 import dikin
 from dikin.curvature import Squared
 from dikin.environments import data, hindsight
-from dikin.environments.batches import Batches, draw
+from dikin.environments.batches import Batches, draw_batches
 from dikin.errors import DikinError, MissingPackageError, NumericalError
 from dikin.streams import stream
 
@@ -33,15 +33,15 @@ def game(cls: Any, domain: Any, seed: int = 1) -> Batches:
     targets = contexts @ [1.0, -0.5, 2.0] + rng.standard_normal(30)
     if cls is dikin.LogisticBatches:
         targets = np.sign(targets)
-    world: Batches = cls(domain, contexts, targets, [1, 2, 5, 20], batches=50, seed=seed)
-    return world
+    environment: Batches = cls(domain, contexts, targets, [1, 2, 5, 20], batches=50, seed=seed)
+    return environment
 
 
-def weights(world: Batches) -> Any:
+def weights(environment: Batches) -> Any:
     """How much every row has counted, added up round by round."""
-    total = np.zeros(len(world.contexts))
-    for t in range(1, world.rounds + 1):
-        total[world.batch(t)] += 1 / len(world.batch(t))
+    total = np.zeros(len(environment.contexts))
+    for t in range(1, environment.rounds + 1):
+        total[environment.batch(t)] += 1 / len(environment.batch(t))
     return total
 
 
@@ -50,18 +50,18 @@ def weights(world: Batches) -> Any:
 def test_the_best_fixed_point_is_a_convex_solvers(name: str, rounds: int) -> None:
     domain, constraints = DOMAINS[name]
     for cls in (dikin.SquaredBatches, dikin.LogisticBatches):
-        world = game(cls, domain)
-        world.rounds = rounds
-        point, total = world.best()
-        x, counted = cp.Variable(3), weights(world)
-        z = world.contexts @ x
+        environment = game(cls, domain)
+        environment.rounds = rounds
+        point, total = environment.best()
+        x, counted = cp.Variable(3), weights(environment)
+        z = environment.contexts @ x
         if cls is dikin.SquaredBatches:
-            loss = counted @ cp.square(z - world.targets) / 2
+            loss = counted @ cp.square(z - environment.targets) / 2
         else:
-            loss = counted @ cp.logistic(-cp.multiply(world.targets, z))
+            loss = counted @ cp.logistic(-cp.multiply(environment.targets, z))
         problem = cp.Problem(cp.Minimize(loss / rounds), constraints(x))
         problem.solve(solver=cp.CLARABEL)
-        scale = rounds * world.loss_range[1]
+        scale = rounds * environment.loss_range[1]
         assert domain.contains(point)
         assert total == pytest.approx(problem.value * rounds, abs=1e-7 * scale)
         assert total <= problem.value * rounds + 1e-9 * scale  # the solver stops at about 1e-8
@@ -69,53 +69,65 @@ def test_the_best_fixed_point_is_a_convex_solvers(name: str, rounds: int) -> Non
 
 def test_a_point_that_is_not_the_best_is_noticed() -> None:
     """The mutant of the test above: the barrier's weight never falls."""
-    world = game(dikin.SquaredBatches, dikin.Ball(3))
-    world.rounds = 73
-    least = world.best()[1]
-    off = hindsight.least_point(
-        world.domain, world.contexts, world.targets, weights(world), Squared(), 1e12
+    environment = game(dikin.SquaredBatches, dikin.Ball(3))
+    environment.rounds = 73
+    least = environment.best()[1]
+    off = hindsight.sum_minimiser(
+        environment.domain,
+        environment.contexts,
+        environment.targets,
+        weights(environment),
+        Squared(),
+        1e12,
     )
-    total = float(weights(world) @ Squared().value(world.contexts @ off, world.targets))
-    assert total > least + 1e-7 * 73 * world.loss_range[1]
+    total = float(
+        weights(environment) @ Squared().value(environment.contexts @ off, environment.targets)
+    )
+    assert total > least + 1e-7 * 73 * environment.loss_range[1]
 
 
 def test_a_minimum_that_is_not_found_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hindsight, "minimise", lambda *_: (np.zeros(3), 7.0))
-    world = game(dikin.SquaredBatches, dikin.Ball(3))
-    world.rounds = 5
+    environment = game(dikin.SquaredBatches, dikin.Ball(3))
+    environment.rounds = 5
     with pytest.raises(NumericalError, match="decrement"):
-        world.best()
+        environment.best()
 
 
 @pytest.mark.parametrize("cls", [dikin.SquaredBatches, dikin.LogisticBatches])
 def test_a_round_is_the_mean_loss_of_its_batch(cls: Any) -> None:
     domain = dikin.Ball(3)
-    world = game(cls, domain)
+    environment = game(cls, domain)
     point = np.array([0.3, -0.5, 0.1])
     for t in range(1, 120):
-        rows = world.batch(t)
+        rows = environment.batch(t)
         assert len(set(rows.tolist())) == len(rows) in (1, 2, 5, 20)
-        loss, sigma = world.answer(point)
-        losses = world.loss.value(world.contexts[rows] @ point, world.targets[rows])
+        loss, sigma = environment.answer(point)
+        losses = environment.loss.value(
+            environment.contexts[rows] @ point, environment.targets[rows]
+        )
         assert loss == pytest.approx(float(losses.mean()), rel=1e-12)
         assert (sigma == 0) == (len(rows) < 3)
         assert (
             sigma
-            <= np.linalg.eigvalsh(world.contexts[rows].T @ world.contexts[rows])[0] / len(rows)
+            <= np.linalg.eigvalsh(environment.contexts[rows].T @ environment.contexts[rows])[0]
+            / len(rows)
             + 1e-15
         )
-    assert {len(world.batch(t)) for t in range(1, 51)} == {1, 2, 5, 20}
-    np.testing.assert_array_equal(world.batch(1), world.batch(51))
+    assert {len(environment.batch(t)) for t in range(1, 51)} == {1, 2, 5, 20}
+    np.testing.assert_array_equal(environment.batch(1), environment.batch(51))
 
 
 def test_predictions_far_out_do_not_overflow() -> None:
     contexts = np.vstack([np.eye(2) * 1e6, -np.eye(2) * 1e6] * 600)
-    world = dikin.LogisticBatches(dikin.Ball(2), contexts, np.ones(2400), [2400], batches=1, seed=0)
-    loss, sigma = world.answer(np.array([0.6, 0.8]))
+    environment = dikin.LogisticBatches(
+        dikin.Ball(2), contexts, np.ones(2400), [2400], batches=1, seed=0
+    )
+    loss, sigma = environment.answer(np.array([0.6, 0.8]))
     assert loss == pytest.approx(1.4e6 / 4)
     assert sigma == 0
     # 2400 factors of 2 would be more than the largest float.
-    assert world.answer(np.zeros(2))[0] == pytest.approx(np.log(2), rel=1e-14)
+    assert environment.answer(np.zeros(2))[0] == pytest.approx(np.log(2), rel=1e-14)
 
 
 def test_batches_are_drawn_fairly() -> None:
@@ -123,7 +135,7 @@ def test_batches_are_drawn_fairly() -> None:
 
     Fails by chance less than once in 10^7 runs; the seed is fixed.
     """
-    rows, starts = draw(stream(3, "batches"), 10, np.array([4]), 4000)
+    rows, starts = draw_batches(stream(3, "batches"), 10, np.array([4]), 4000)
     counts = np.bincount(rows, minlength=10)
     assert (np.diff(starts) == 4).all()
     assert np.abs(counts - 1600).max() < 6 * np.sqrt(4000 * 0.4 * 0.6)

@@ -35,16 +35,16 @@ def constraints(domain: Any, x: Any) -> list[Any]:
     raise AssertionError(domain)
 
 
-def total(world: dikin.Environment, played: list[tuple[int, float]], x: Any) -> float:
-    return sum(float(world.world.value(t, chance, np.asarray(x))) for t, chance in played)
+def total(environment: dikin.Environment, played: list[tuple[int, float]], x: Any) -> float:
+    return sum(float(environment.kernel.value(t, chance, np.asarray(x))) for t, chance in played)
 
 
-def play(world: dikin.Environment, rounds: int) -> list[tuple[int, float]]:
+def play(environment: dikin.Environment, rounds: int) -> list[tuple[int, float]]:
     """Plays the centre; gives the rounds with their chances."""
     played = []
     for t in range(1, rounds + 1):
-        played.append((t, laws._next_chance(world)))
-        world.answer(world.domain.center)
+        played.append((t, laws._next_chance(environment)))
+        environment.answer(environment.domain.center)
     return played
 
 
@@ -67,19 +67,19 @@ GAMES = {
 }
 
 
-def coefficients(world: dikin.Environment, played: list[Any]) -> tuple[Any, Any, float]:
+def coefficients(environment: dikin.Environment, played: list[Any]) -> tuple[Any, Any, float]:
     """The sum of the losses as sum_i w_i x_i^2/2 + g.x + r, from finite differences.
 
     The losses are quadratics without products of entries: differences are exact but for rounding.
     Steps are taken in the user's unit vectors; the formulas of the losses do not mind a point
     outside.
     """
-    center = world.domain.center.ravel()
-    size = world.domain.inradius
-    middle = total(world, played, center)
+    center = environment.domain.center.ravel()
+    size = environment.domain.inradius
+    middle = total(environment, played, center)
     weights, slopes = [], []
     for unit in np.eye(center.size):
-        above, below = (total(world, played, center + s * size * unit) for s in (1, -1))
+        above, below = (total(environment, played, center + s * size * unit) for s in (1, -1))
         weights.append((above + below - 2 * middle) / size**2)
         slopes.append((above - below) / (2 * size))
     w, g = np.array(weights), np.array(slopes)
@@ -90,17 +90,19 @@ def coefficients(world: dikin.Environment, played: list[Any]) -> tuple[Any, Any,
 @pytest.mark.parametrize("name", GAMES)
 def test_the_best_fixed_point_is_a_convex_solvers(name: str) -> None:
     """To 1e-6 of the losses' range a round: the solver's own accuracy."""
-    world = GAMES[name]()
-    played = play(world, 130)
-    w, g, rest = coefficients(world, played)
-    x = cvxpy.Variable(world.domain.center.size)
+    environment = GAMES[name]()
+    played = play(environment, 130)
+    w, g, rest = coefficients(environment, played)
+    x = cvxpy.Variable(environment.domain.center.size)
     bowls = cvxpy.sum(cvxpy.multiply(np.maximum(w, 0.0), cvxpy.square(x)))
-    problem = cvxpy.Problem(cvxpy.Minimize(bowls / 2 + g @ x), constraints(world.domain, x))
+    problem = cvxpy.Problem(cvxpy.Minimize(bowls / 2 + g @ x), constraints(environment.domain, x))
     least = float(problem.solve(solver="CLARABEL")) + rest
-    low, high = world.loss_range
-    point, suffered = world.best()
+    low, high = environment.loss_range
+    point, suffered = environment.best()
     assert suffered == pytest.approx(least, abs=1e-6 * (high - low) * 130)
-    assert total(world, played, point) == pytest.approx(suffered, abs=1e-9 * (high - low) * 130)
+    assert total(environment, played, point) == pytest.approx(
+        suffered, abs=1e-9 * (high - low) * 130
+    )
 
 
 # --- the moving minimum by brute force ------------------------------------------------------------
@@ -110,33 +112,35 @@ def test_the_best_fixed_point_is_a_convex_solvers(name: str) -> None:
 def test_the_moving_minimum_is_the_least_of_every_round(name: str) -> None:
     """Every round's least on a grid of the disc of 0.01: within 1e-4 of the losses' units."""
     calm = dikin.Circling(DISC, 60, 3) if name == "circling" else dikin.Jumping(DISC, 11, 3)
-    world = dikin.Shifted(calm, noise=0.2) if name == "shifted" else calm
-    played = play(world, 60)
+    environment = dikin.Shifted(calm, noise=0.2) if name == "shifted" else calm
+    played = play(environment, 60)
     axis = np.linspace(-1, 1, 201)
     grid = np.stack([m.ravel() for m in np.meshgrid(axis, axis)], axis=1)
     grid = grid[(grid**2).sum(axis=1) <= 1.0]
     leasts = []
     for t, chance in played:
-        rest = float(world.world.value(t, chance, np.zeros(2)))
+        rest = float(environment.kernel.value(t, chance, np.zeros(2)))
         # f(x) = f(0) + |x|^2/2 - x.theta, with theta from two more values.
         theta = np.array(
-            [rest + 0.5 - float(world.world.value(t, chance, unit)) for unit in np.eye(2)]
+            [rest + 0.5 - float(environment.kernel.value(t, chance, unit)) for unit in np.eye(2)]
         )
         values = rest + (grid**2).sum(axis=1) / 2 - grid @ theta
         leasts.append(float(values.min()))
     brute = sum(leasts)
-    assert world.moving_total() <= brute <= world.moving_total() + 60 * 1e-4
-    assert world.moving_total() < world.best()[1] - 1.0, "a fixed point does as well: no drift"
+    assert environment.dynamic_total() <= brute <= environment.dynamic_total() + 60 * 1e-4
+    assert environment.dynamic_total() < environment.best()[1] - 1.0, (
+        "a fixed point does as well: no drift"
+    )
 
 
 def test_a_circle_closes_and_jumps_are_far() -> None:
-    circle = dikin.Circling(DISC, 100, 3).world
+    circle = dikin.Circling(DISC, 100, 3).kernel
     places = [circle.gradient(t, 0.0, np.zeros(2)) for t in range(1, 202)]
     np.testing.assert_allclose(places[0], places[100], atol=1e-12)
     assert (
         max(float(np.linalg.norm(a - b)) for a, b in pairwise(places)) < 0.8 * 2 * pi / 100 * 1.01
     )
-    jumps = dikin.Jumping(DISC, 50, 3).world
+    jumps = dikin.Jumping(DISC, 50, 3).kernel
     places = [jumps.gradient(t, 0.0, np.zeros(2)) for t in range(1, 402)]
     steps = np.array([float(np.linalg.norm(a - b)) for a, b in pairwise(places)])
     assert np.flatnonzero(steps > 1e-12).tolist() == [50 * k - 1 for k in range(1, 9)]
@@ -149,10 +153,10 @@ def golden_angle() -> float:
 
 
 def test_losses_are_not_known_to_have_a_moving_minimum() -> None:
-    world = dikin.Linear(DISC, seed=1)
-    world.answer(DISC.center)
-    assert np.isnan(world.moving_total())
-    assert np.isnan(dikin.Understated(world).moving_total())
+    environment = dikin.Linear(DISC, seed=1)
+    environment.answer(DISC.center)
+    assert np.isnan(environment.dynamic_total())
+    assert np.isnan(dikin.Understated(environment).dynamic_total())
 
 
 # --- a thin box is a cube -------------------------------------------------------------------------
@@ -164,10 +168,10 @@ def test_a_bowl_in_half_sides_is_the_bowl_on_the_cube() -> None:
     rng = stream(0, "points")
     for u in rng.uniform(-1, 1, (20, 2)):
         x = PLATE.center + np.array([0.5, 500.0]) * u
-        ours = thin.world.value(1, 0.0, x)
-        assert ours == pytest.approx(plain.world.value(1, 0.0, u), rel=1e-9)
+        ours = thin.kernel.value(1, 0.0, x)
+        assert ours == pytest.approx(plain.kernel.value(1, 0.0, u), rel=1e-9)
     corners = [[x, y] for x in (0.0, 1.0) for y in (-200.0, 800.0)]
-    highest = max(thin.world.value(1, 0.0, np.array(corner)) for corner in corners)
+    highest = max(thin.kernel.value(1, 0.0, np.array(corner)) for corner in corners)
     # Bounded entry by entry: at most what the farthest corner of all minima would suffer.
     assert highest <= thin.loss_range[1] <= 0.5 * 2 * 1.8**2 * (1 + 1e-6)
 
@@ -196,7 +200,7 @@ def test_a_hostile_game_with_a_wrong_best_point_is_caught() -> None:
 
 
 def columns(kind: str, horizon: int = 1000) -> Any:
-    return dikin.Hostile(DISC, kind, horizon, 5).world.table.T
+    return dikin.Hostile(DISC, kind, horizon, 5).kernel.table.T
 
 
 def test_the_tables_are_as_their_words_say() -> None:
@@ -254,14 +258,16 @@ def test_refusals(make: Any, words: str) -> None:
 def test_noise_is_uniform_independent_of_the_sign_and_the_season_a_sine() -> None:
     """4000 rounds: means within 6 standard deviations, which fails once in 10^8 seeds."""
     bare = dikin.Bowl(DISC, 1)
-    world = dikin.Shifted(dikin.Bowl(DISC, 1), 10.0, noise=1.0, season=100.0, period=40)
+    environment = dikin.Shifted(dikin.Bowl(DISC, 1), 10.0, noise=1.0, season=100.0, period=40)
     x = np.zeros(2)
     moved = []
     for t in range(1, 4001):
-        chance = laws._next_chance(world)
-        extra = float(world.world.value(t, chance, x)) - float(bare.world.value(t, chance, x))
+        chance = laws._next_chance(environment)
+        extra = float(environment.kernel.value(t, chance, x)) - float(
+            bare.kernel.value(t, chance, x)
+        )
         moved.append(extra - 100.0 * np.sin(2 * pi * t / 40))
-        world.answer(x)
+        environment.answer(x)
     signs = np.sign(moved)
     noise = np.array(moved) - 10.0 * signs
     assert np.abs(noise).max() <= 1.0 + 1e-9
@@ -271,3 +277,38 @@ def test_noise_is_uniform_independent_of_the_sign_and_the_season_a_sine() -> Non
     assert abs(signs.mean()) < 6 / 4000**0.5
     # A uniform square has variance 4/45.
     assert abs((noise**2).mean() - 1 / 3) < 6 * (4 / 45 / 4000) ** 0.5
+
+
+# --- wrappers of wrappers -------------------------------------------------------------------------
+
+NESTED = {
+    "understated shifted": lambda: dikin.Understated(
+        dikin.Shifted(dikin.Ridge(DISC, 1.0, seed=3), 2.0)
+    ),
+    "shifted understated": lambda: dikin.Shifted(
+        dikin.Understated(dikin.Ridge(DISC, 1.0, seed=3)), 2.0
+    ),
+    "shifted twice": lambda: dikin.Shifted(
+        dikin.Shifted(dikin.Ridge(DISC, 1.0, seed=3), 2.0), season=1.0
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NESTED)
+def test_a_wrapper_of_a_wrapper_keeps_the_laws(name: str) -> None:
+    for check in CHECKS:
+        check(NESTED[name], stream(0, check.__name__))
+
+
+@pytest.mark.parametrize("name", NESTED)
+def test_a_wrapped_environment_with_sums_of_its_own_is_caught(name: str) -> None:
+    """The mutant: what is wrapped inside does not see the rounds that are played."""
+
+    def cut_off() -> dikin.Environment:
+        outer: Any = NESTED[name]()
+        inner = outer.environment.environment
+        inner.sums = inner.sums.copy()
+        return outer
+
+    with pytest.raises(CheckFailedError, match="the best point"):
+        laws.check_best_is_no_worse_than_any_point(cut_off, stream(0, "mutant"))

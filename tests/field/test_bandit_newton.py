@@ -171,7 +171,7 @@ def test_the_extension_is_convex(steep: float) -> None:
 
 @pytest.mark.parametrize("dim", [1, 2, 5])
 def test_sound_losses_meet_no_guard(dim: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    world = dikin.Cone(dikin.Ball(dim), 1.0, seed=dim)
+    world = dikin.Distance(dikin.Ball(dim), 1.0, seed=dim)
     learner = dikin.BanditNewton(
         world.domain, world.lipschitz, loss_range=world.loss_range, horizon=2000, seed=dim
     )

@@ -163,8 +163,8 @@ def test_a_prediction_is_estimated_along_its_line() -> None:
 # --- their games ---------------------------------------------------------------------------------
 
 GAMES: dict[str, tuple[Callable[..., Any], Callable[[Any], Learner]]] = {
-    "two points": (dikin.Cone, lambda w: dikin.TwoPoint(DISC, T, 1.0, loss_range=w.loss_range)),
-    "gradients": (dikin.Cone, lambda w: dikin.AOGD(DISC, loss_range=w.loss_range)),
+    "two points": (dikin.Distance, lambda w: dikin.TwoPoint(DISC, T, 1.0, loss_range=w.loss_range)),
+    "gradients": (dikin.Distance, lambda w: dikin.AOGD(DISC, loss_range=w.loss_range)),
     "contexts": (
         dikin.PseudoKink,
         lambda w: dikin.PseudoLine(DISC, T, 1.0, loss_range=w.loss_range, seed=1),

@@ -31,7 +31,7 @@ def table_value(offset: float, slope: Array, bend: float, x: Array) -> float:
     return value
 
 
-class TableWorld(NamedTuple):
+class TableKernel(NamedTuple):
     offsets: Array
     slopes: Array
     bends: Array
@@ -40,11 +40,11 @@ class TableWorld(NamedTuple):
         t = round - 1
         return table_value(self.offsets[t], self.slopes[t], self.bends[t], x)
 
-    def bend(self, round: int) -> float:
+    def strong_convexity(self, round: int) -> float:
         bend: float = self.bends[round - 1]
         return bend
 
-    def tally(self, round: int, chance: float, sums: Array) -> None:
+    def accumulate(self, round: int, chance: float, sums: Array) -> None:
         t, dim = round - 1, self.slopes.shape[1]
         add(sums, 1, self.offsets[t])
         add(sums, 2, self.bends[t])
@@ -58,12 +58,12 @@ class Table(Environment):
     loss_range = (-1.0, 1.0)
 
     def __init__(self, offsets: Array, slopes: Array, bends: Array) -> None:
-        self.tallies = 2 + slopes.shape[1]  # type: ignore[misc]
+        self.comparator_sums = 2 + slopes.shape[1]  # type: ignore[misc]
         super().__init__(dikin.Ball(slopes.shape[1]), 0)
         steep = np.linalg.norm(slopes, axis=1) + bends
         assert (np.abs(offsets) + steep - bends / 2).max() <= 1 + 1e-12
         self.smoothness, self.lipschitz = float(bends.max()), float(steep.max())
-        self.world: TableWorld = TableWorld(offsets, slopes, bends)
+        self.kernel: TableKernel = TableKernel(offsets, slopes, bends)
 
     def best(self) -> tuple[Array, float]:
         bend = self.total(2)

@@ -61,7 +61,7 @@ def shipped(rounds: int) -> dict[str, Callable[[int], Environment]]:
         "heavy": lambda seed: dikin.Quadratic(dikin.Ball(50), 1.0, seed),
         "linear": lambda seed: dikin.Linear(DISC, 1.0, seed),
         "offset": offset,
-        "cone": lambda seed: dikin.Cone(DISC, 1.0, 0.0, seed, depth=0.8),
+        "cone": lambda seed: dikin.Distance(DISC, 1.0, 0.0, seed, depth=0.8),
         "line": lambda seed: dikin.Kink(dikin.Ball(1), 1.0, 0.0, seed, depth=0.8),
         "pseudo": lambda seed: dikin.PseudoKink(dikin.Ball(8), 1.0, seed=seed, depth=0.8),
     }
@@ -117,7 +117,7 @@ def test_on_hostile_games(name: str, setting: str) -> None:
 
 def played(world: Table, learner: Any, delays: Array) -> float:
     """The total loss when answer t comes `delays[t]` rounds late."""
-    value, total = world.world.value, 0.0
+    value, total = world.kernel.value, 0.0
     due: dict[int, list[tuple[Any, float, float]]] = {}
     rounds = delays.size
     for t in range(rounds + int(delays.max()) + 1):
@@ -125,7 +125,9 @@ def played(world: Table, learner: Any, delays: Array) -> float:
             query = learner.ask()
             loss = float(value(t + 1, 0.0, query.point))
             total += loss
-            due.setdefault(t + int(delays[t]), []).append((query, loss, world.world.bend(t + 1)))
+            due.setdefault(t + int(delays[t]), []).append(
+                (query, loss, world.kernel.strong_convexity(t + 1))
+            )
         for answer in due.pop(t, []):
             learner.tell(*answer)
     return total
@@ -152,7 +154,7 @@ def test_with_answers_up_to_fifty_rounds_late(name: str, make: str) -> None:
         learner = LATE[make](game, seed)
         total = played(game, learner, delays)
         for t in range(1, rounds + 1):
-            game.world.tally(t, 0.0, game.sums)
+            game.kernel.accumulate(t, 0.0, game.sums)
         assert learner.rounds == rounds
         gaps.append(learner.certificate - (total - game.best()[1]))
     above(gaps)
@@ -172,7 +174,7 @@ def test_with_a_memory_for_the_discounted_regret(name: str) -> None:
             loss, bend = game.answer(query.point)
             learner.tell(query, loss, bend)
             total = keep * total + loss
-        sums = np.column_stack([game.world.offsets, game.world.bends, game.world.slopes])
+        sums = np.column_stack([game.kernel.offsets, game.kernel.bends, game.kernel.slopes])
         game.sums[1:, 0], game.sums[1:, 1] = weights @ sums, 0.0
         gaps.append(learner.certificate - (total - game.best()[1]))
     above(gaps)

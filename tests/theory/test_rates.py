@@ -1,8 +1,8 @@
 """Corollaries 8 to 11 and 13 to 16, and the two tables.
 
-Three roads meet: the functions, the corollaries as printed, and the theorems' own expressions on
-long curvature sequences. `holds` gives each check the real function, then deliberately wrong ones,
-which it must reject.
+Three derivations meet: the functions, the corollaries as printed, and the theorems' own expressions
+on long curvature sequences. `holds` gives each check the real function, then deliberately wrong
+ones, which it must reject.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Theorem 7 (thm:main-result-smooth) and Theorem 12 (thm:main-result-lipschitz).
 
-The second road is each theorem as printed, sums and all, with the whole sequence lambda*_1, ...,
-lambda*_T given to a convex solver. `holds` gives each check the real function, then deliberately
-wrong ones, which it must reject.
+The second derivation is each theorem as printed, sums and all, with the whole sequence lambda*_1,
+..., lambda*_T given to a convex solver. `holds` gives each check the real function, then
+deliberately wrong ones, which it must reject.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Lemma 6 (lemma:H-function-main) and Lemma 22 (lemma:H-function-lip-app), each on two roads.
+"""Lemma 6 (lemma:H-function-main) and Lemma 22 (lemma:H-function-lip-app), each derived twice.
 
 `holds` gives each check the real function, then deliberately wrong ones, which it must reject.
 """

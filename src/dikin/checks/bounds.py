@@ -15,7 +15,7 @@ from dikin.domains.base import Array, Domain
 from dikin.domains.dense import DenseGeometry
 from dikin.streams import Generator
 
-DIGITS = 1e-9
+SLACK = 1e-9
 """Relative slack of an inequality between numbers that are right but for rounding."""
 
 
@@ -28,7 +28,7 @@ def check_support_bounds_the_set(domain: Domain, rng: Generator) -> None:
     for direction in _slopes(domain, rng):
         bound = domain.support(direction)
         most = max(float((ends @ direction).max()), _farthest(domain, direction))
-        slack = DIGITS * domain.radius * float(np.linalg.norm(direction))
+        slack = SLACK * domain.radius * float(np.linalg.norm(direction))
         if not most <= bound + slack:
             fail(domain, f"along {direction} a point lies at {most:.9g}, beyond {bound:.9g}")
 
@@ -52,11 +52,11 @@ def check_rise_bounds_the_barrier_of_a_shrunk_set(domain: Domain, rng: Generator
     ends = [*boundary(domain, rng), *corners(domain, rng)]
     for share in (1.0, 0.5, 0.1, 1e-3, 1e-6):
         bound, most = domain.rise(share), domain.nu * log(1 / share)
-        if not bound <= most + DIGITS * (1 + most):
+        if not bound <= most + SLACK * (1 + most):
             fail(domain, f"rise({share:g}) is {bound:.9g}, more than nu ln(1/e) = {most:.9g}")
         for end in ends:
             rise = domain.barrier((1 - share) * end) - least
-            if not rise <= bound + 1e-4 * share + DIGITS * (1 + abs(least) + most):
+            if not rise <= bound + 1e-4 * share + SLACK * (1 + abs(least) + most):
                 fail(domain, f"psi rises by {rise:.9g} to {share:g} from {end}, not {bound:.9g}")
 
 
@@ -67,7 +67,7 @@ def check_symmetry_turns_the_set_into_itself(domain: Domain, rng: Generator) -> 
         fail(domain, f"the symmetry is {s:.9g}, wanted a number in (0, 1]")
     for end in (*boundary(domain, rng), *corners(domain, rng)):
         gauge = domain.gauge(-s * end)
-        if not gauge <= 1 + DIGITS:
+        if not gauge <= 1 + SLACK:
             fail(domain, f"{-s:.9g} times the boundary point {end} has the gauge {gauge:.9g}")
 
 

@@ -18,7 +18,7 @@ from dikin.learners.base import Learner
 ROUNDS = 60
 
 
-def unranged(make: Make, seed: int) -> Learner:
+def without_range(make: Make, seed: int) -> Learner:
     """A learner like the one that is made, without its range."""
     known = make(seed)
     return known._anew(known.domain, known.arguments() | {"loss_range": None}, seed)
@@ -32,7 +32,7 @@ def bowl(learner: Learner, point: np.ndarray, scale: float, offset: float) -> fl
 
 def check_any_finite_loss_is_taken_and_nothing_else(make: Make, seed: int) -> None:
     """Losses of every size and sign count as rounds; what is no finite number changes nothing."""
-    learner = unranged(make, seed)
+    learner = without_range(make, seed)
     for loss in (0.0, 5.0, -3e6, 1e-9, 1e6, 2.0, 2.0, 2.0, -1e12, 1e30, 1.0, 2.0):
         learner.tell(ask(learner), shaped(learner, loss))
     query = ask(learner)
@@ -53,7 +53,7 @@ def check_unit_and_zero_of_the_losses_do_not_matter(make: Make, seed: int) -> No
     Powers of two are exact; a learner whose constants are declared in a unit of loss has them
     scaled along.
     """
-    small, large = (unranged(make, seed) for _ in range(2))
+    small, large = (without_range(make, seed) for _ in range(2))
     arguments = large.arguments()
     for constant in ("smoothness", "lipschitz"):
         if arguments[constant] is not None:
@@ -70,7 +70,7 @@ def check_unit_and_zero_of_the_losses_do_not_matter(make: Make, seed: int) -> No
 
 def check_a_fault_costs_little(make: Make, seed: int) -> None:
     """After one measurement of a million the centre is not far from where it would have been."""
-    calm, disturbed = (unranged(make, seed) for _ in range(2))
+    calm, disturbed = (without_range(make, seed) for _ in range(2))
     for t in range(ROUNDS):
         for learner in (calm, disturbed):
             query = ask(learner)

@@ -9,20 +9,20 @@ known. Understating curvature is always safe, overstating it is not.
 """
 
 from dikin.curvature.bounds import Curvature, quadratic, ridge
-from dikin.curvature.contexts import Tally, of_contexts, revealed
+from dikin.curvature.contexts import CurvatureSum, of_contexts, of_eigenvalues
 from dikin.curvature.gram import eigenvalues
 from dikin.curvature.losses import Between, Huber, Logistic, Squared
 
 __all__ = [
     "Between",
     "Curvature",
+    "CurvatureSum",
     "Huber",
     "Logistic",
     "Squared",
-    "Tally",
     "eigenvalues",
     "of_contexts",
+    "of_eigenvalues",
     "quadratic",
-    "revealed",
     "ridge",
 ]

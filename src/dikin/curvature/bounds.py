@@ -16,18 +16,35 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dikin.curvature.spectrum import ASIDE, gamma, greatest, least
+from dikin.curvature.spectrum import SLACK, gamma, greatest_eigenvalue, least_eigenvalue
 from dikin.domains.base import Array, Domain
 from dikin.errors import CurvatureError, ShapeError
 from dikin.units import number
 
-MOST = float_info.max
+LARGEST = float_info.max
 
 
 @dataclass(frozen=True)
 class Curvature:
-    """Bounds that hold on a whole domain: tell the first to `tell`, the second to a constructor.
+    """Bounds on the curvature of a loss that hold on a whole domain.
 
+    Tell the first to a learner's `tell` and the second to its constructor. Curvatures add up as
+    losses do, and are multiplied by numbers that are not negative.
+
+    Parameters
+    ----------
+    strong_convexity : float
+        At most the true sigma; 0 where nothing is known.
+    smoothness : float, default inf
+        At least the true beta; infinite where nothing is known.
+
+    Raises
+    ------
+    CurvatureError
+        If the strong convexity is negative or not finite, or exceeds the smoothness.
+
+    Examples
+    --------
     >>> Curvature(0.5, 2.0) + ridge(0.25)
     Curvature(strong_convexity=0.75, smoothness=2.25)
     >>> 2 * Curvature(0.5, 2.0)
@@ -35,9 +52,7 @@ class Curvature:
     """
 
     strong_convexity: float
-    """At most the true sigma."""
     smoothness: float = inf
-    """At least the true beta; infinite where nothing is known."""
 
     def __post_init__(self) -> None:
         if not (isfinite(self.strong_convexity) and self.strong_convexity >= 0):
@@ -75,23 +90,35 @@ class Curvature:
 
 def _below(exact: Fraction) -> float:
     """The largest float that is at most a number."""
-    if exact > MOST:
-        return MOST
+    if exact > LARGEST:
+        return LARGEST
     near = float(exact)
     return near if Fraction(near) <= exact else nextafter(near, -inf)
 
 
 def _above(exact: Fraction) -> float:
     """The least float that is at least a number."""
-    if exact > MOST:
+    if exact > LARGEST:
         return inf
     near = float(exact)
     return near if Fraction(near) >= exact else nextafter(near, inf)
 
 
 def ridge(penalty: float) -> Curvature:
-    """The term penalty/2 |x - a|^2: Hessian penalty I.
+    """Curvature of the ridge penalty/2 |x - a|^2, whatever a: its Hessian is penalty I.
 
+    Parameters
+    ----------
+    penalty : float
+        The factor of the squared norm, with the half; not negative.
+
+    Returns
+    -------
+    Curvature
+        The penalty, as strong convexity and as smoothness.
+
+    Examples
+    --------
     >>> ridge(0.1)
     Curvature(strong_convexity=0.1, smoothness=0.1)
     """
@@ -100,30 +127,52 @@ def ridge(penalty: float) -> Curvature:
 
 
 def quadratic(domain: Domain, matrix: ArrayLike) -> Curvature:
-    """x'Ax/2 + b.x + c on a domain: the extreme eigenvalues of A in the domain's plane.
+    """Curvature of x'Ax/2 + b.x + c on a domain: extreme eigenvalues of A in the domain's plane.
 
     With B the domain's orthonormal basis, the Hessian along the set is B'AB. A must be positive
     semidefinite there; that is not checked, and the strong convexity is 0 where it is not positive.
 
+    Parameters
+    ----------
+    domain : Domain
+        The set on which the bounds hold.
+    matrix : array_like
+        The matrix A, one row and one column for every entry of a flattened point. Only its
+        symmetric part counts.
+
+    Returns
+    -------
+    Curvature
+        Bounds that are true, rounding included.
+
+    Raises
+    ------
+    ShapeError
+        If the matrix has another shape or is not made of numbers.
+    CurvatureError
+        If an entry is not finite.
+
+    Examples
+    --------
     >>> from dikin import Ball, Simplex
     >>> quadratic(Ball(2), [[2.0, 0.0], [0.0, 0.0]]).strong_convexity
     0.0
     >>> round(quadratic(Simplex(2), [[2.0, 0.0], [0.0, 0.0]]).strong_convexity, 9)
     1.0
     """
-    given = square(matrix, domain.center.size)
+    given = square_matrix(matrix, domain.center.size)
     half = given / 2 + given.T / 2
     basis = domain.basis
     along = basis.T @ half @ basis
     # Two products of length m, and the mean of two entries; |B'||A||B| has at most sqrt(md) |A|_F.
     size = float(np.linalg.norm(half)) * float(np.sqrt(half.shape[0] * domain.dim))
-    error = ASIDE * gamma(2 * half.shape[0] + 6) * size
+    error = SLACK * gamma(2 * half.shape[0] + 6) * size
     along = along / 2 + along.T / 2
-    low = least(along, error)
-    return Curvature(low, max(greatest(along, error), low))
+    low = least_eigenvalue(along, error)
+    return Curvature(low, max(greatest_eigenvalue(along, error), low))
 
 
-def square(matrix: Any, size: int) -> Array:
+def square_matrix(matrix: Any, size: int) -> Array:
     """A finite square matrix of that size among the arguments."""
     try:
         given = np.array(matrix, dtype=float)

@@ -29,9 +29,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dikin.curvature.bounds import Curvature
-from dikin.curvature.gram import Gram, column, table, weights_of
-from dikin.curvature.losses import Bends, known_bends
-from dikin.curvature.plane import Plane
+from dikin.curvature.gram import Gram, context_rows, one_per_row, row_weights
+from dikin.curvature.losses import BoundedLoss, checked_loss
+from dikin.curvature.projection import Projection
 from dikin.domains.base import Domain
 from dikin.errors import CurvatureError, ParameterError
 from dikin.units import nonnegative, number
@@ -40,16 +40,35 @@ from dikin.units import nonnegative, number
 def of_contexts(
     domain: Domain,
     contexts: ArrayLike,
-    loss: Bends | None = None,
+    loss: BoundedLoss | None = None,
     *,
     targets: ArrayLike | None = None,
     weights: ArrayLike = 1.0,
 ) -> Curvature:
-    """Curvature on the domain of the sum of weights_i loss(contexts_i.x, targets_i).
+    """Curvature on a domain of the sum of weights_i loss(contexts_i.x, targets_i).
 
-    `loss` is `Squared()` unless told otherwise; `weights` is one number or one for each row, 1/n
-    for the mean. Targets are needed by `Huber` only.
+    Parameters
+    ----------
+    domain : Domain
+        The set on which the bounds hold.
+    contexts : array_like
+        A row for each loss, as long as a flattened point of the domain.
+    loss : Squared, Logistic, Huber or Between, optional
+        The loss of one prediction; the squared one by default. An object of one's own needs the
+        method `second_derivative_bounds`.
+    targets : array_like, optional
+        What is predicted: one number for all rows, or one for each. Needed by `Huber` only.
+    weights : array_like, default 1.0
+        One number for all rows, or one for each, not negative; 1/n for the mean of n losses.
 
+    Returns
+    -------
+    Curvature
+        Bounds that are true, rounding included. The strong convexity is exactly 0 where there are
+        fewer rows than dimensions.
+
+    Examples
+    --------
     >>> from dikin import Ball
     >>> rows = [[1.0, 0.2], [0.1, 0.9], [0.5, -0.4]]
     >>> round(of_contexts(Ball(2), rows).strong_convexity, 6)
@@ -57,14 +76,14 @@ def of_contexts(
     >>> of_contexts(Ball(2), rows[:1]).strong_convexity
     0.0
     """
-    tally = Tally(domain, loss)
-    tally.add(contexts, targets=targets, weights=weights)
-    return tally.curvature()
+    total = CurvatureSum(domain, loss)
+    total.add(contexts, targets=targets, weights=weights)
+    return total.curvature()
 
 
-def revealed(
+def of_eigenvalues(
     smallest: float,
-    loss: Bends | None = None,
+    loss: BoundedLoss | None = None,
     *,
     largest: float = inf,
     reach: float = inf,
@@ -72,15 +91,41 @@ def revealed(
 ) -> Curvature:
     """Curvature from an eigenvalue of sum_i c_i c_i' alone: no context needs to be shown.
 
-    Whoever holds the contexts computes `eigenvalues(contexts)` and reveals one or both.
-    `reach` bounds |c_i.x| for every row and point (for `Huber` the residual |c_i.x - y_i|); without
-    it, losses whose curvature depends on the point have none. `weights` is that of every row.
-    A form that is at least smallest |v|^2 on the whole space is so on the domain's plane.
+    Whoever holds the contexts computes `eigenvalues(contexts)` and tells one or both. What is at
+    least smallest |v|^2 on the whole space is so on the domain's plane.
 
+    Parameters
+    ----------
+    smallest : float
+        At most the least eigenvalue of sum_i c_i c_i'; not negative.
+    loss : Squared, Logistic, Huber or Between, optional
+        The loss of one prediction; the squared one by default.
+    largest : float, default inf
+        At least the greatest eigenvalue; infinite if not known.
+    reach : float, default inf
+        A bound on |c_i.x| for every row and point (for `Huber` on the residual |c_i.x - y_i|).
+        Without one, losses whose curvature depends on the point have none.
+    weights : float, default 1.0
+        The weight of every row; 1/n for the mean of n losses.
+
+    Returns
+    -------
+    Curvature
+        Bounds that are true, rounding included, if the numbers given are.
+
+    Raises
+    ------
+    CurvatureError
+        If `largest` is below `smallest`.
+    ParameterError
+        If `smallest` or `reach` is negative.
+
+    Examples
+    --------
     >>> from dikin.curvature import Logistic
-    >>> revealed(0.98)
+    >>> of_eigenvalues(0.98)
     Curvature(strong_convexity=0.98, smoothness=inf)
-    >>> round(revealed(40.0, Logistic(), reach=2.0, weights=1 / 50).strong_convexity, 6)
+    >>> round(of_eigenvalues(40.0, Logistic(), reach=2.0, weights=1 / 50).strong_convexity, 6)
     0.083995
     """
     low = nonnegative(smallest, "smallest")
@@ -89,46 +134,82 @@ def revealed(
         raise CurvatureError(f"largest must be at least smallest = {low:g}, got {largest!r}")
     if not far[0] >= 0:
         raise ParameterError(f"reach must not be negative, got {reach!r}")
-    least, most = known_bends(loss).bends(-far, far, np.zeros(1))
+    least, most = checked_loss(loss).second_derivative_bounds(-far, far, np.zeros(1))
     bottom = (float(least[0]) * Curvature(low)).strong_convexity
     top = inf if isinf(most[0]) else (float(most[0]) * Curvature(0.0, high)).smoothness
     return weights * Curvature(bottom, max(top, bottom))
 
 
-class Tally:
+class CurvatureSum:
     """The curvature of a growing sum of losses: rows come in any portions, O(d^2) is kept.
 
+    Parameters
+    ----------
+    domain : Domain
+        The set on which the bounds hold.
+    loss : Squared, Logistic, Huber or Between, optional
+        The loss of one prediction; the squared one by default.
+
+    Attributes
+    ----------
+    domain : Domain
+        The set on which the bounds hold.
+    loss : BoundedLoss
+        The loss of one prediction.
+    rows : int
+        How many contexts have been added.
+
+    Raises
+    ------
+    ParameterError
+        If `domain` is no domain or `loss` no loss.
+
+    Examples
+    --------
     >>> from dikin import Ball
-    >>> tally = Tally(Ball(2))
+    >>> total = CurvatureSum(Ball(2))
     >>> for row in ([1.0, 0.2], [0.1, 0.9], [0.5, -0.4]):
-    ...     tally.add([row])
-    >>> tally.rows, round(tally.curvature().strong_convexity, 6)
+    ...     total.add([row])
+    >>> total.rows, round(total.curvature().strong_convexity, 6)
     (3, 0.980971)
     """
 
-    def __init__(self, domain: Domain, loss: Bends | None = None) -> None:
+    def __init__(self, domain: Domain, loss: BoundedLoss | None = None) -> None:
         if not isinstance(domain, Domain):
             raise ParameterError(f"domain must be a dikin domain such as Box, got {domain!r}")
         self.domain = domain
-        self.loss = known_bends(loss)
+        self.loss = checked_loss(loss)
         self.rows = 0
-        """How many contexts have been added."""
-        self._plane = Plane(domain)
-        self._low, self._high = (Gram(domain.dim, self._plane.turn) for _ in range(2))
+        self._projection = Projection(domain)
+        self._low, self._high = (
+            Gram(domain.dim, self._projection.relative_error) for _ in range(2)
+        )
 
     def add(
         self, contexts: ArrayLike, *, targets: ArrayLike | None = None, weights: ArrayLike = 1.0
     ) -> None:
-        """Add the losses of some rows; on an error nothing has been added."""
-        rows = table(contexts, self.domain.center.size)
-        scale = weights_of(weights, len(rows))
-        aims = None if targets is None else column(targets, len(rows), "targets")
+        """Add the losses of some rows; on an error nothing has been added.
+
+        Parameters
+        ----------
+        contexts : array_like
+            A row for each loss, as long as a flattened point of the domain.
+        targets : array_like, optional
+            What is predicted: one number for all rows, or one for each. Needed by `Huber` only.
+        weights : array_like, default 1.0
+            One number for all rows, or one for each; not negative.
+        """
+        rows = context_rows(contexts, self.domain.center.size)
+        scale = row_weights(weights, len(rows))
+        known_targets = None if targets is None else one_per_row(targets, len(rows), "targets")
         # What overflows makes a matrix without bounds, which is true of it.
         with np.errstate(over="ignore", invalid="ignore"):
             squares = np.sum(rows**2, axis=1)
-            least, most = self.loss.bends(*self._plane.span(rows), aims)
+            least, most = self.loss.second_derivative_bounds(
+                *self._projection.prediction_range(rows), known_targets
+            )
             lower, upper = scale * least, scale * most
-        chart = self._plane.rows(rows)
+        chart = self._projection.apply(rows)
         self._low.add(chart, lower, squares)
         self._high.add(chart, upper, squares)
         self.rows += len(rows)

@@ -15,33 +15,56 @@ from dikin.errors import ParameterError, ShapeError
 
 BLOCK = 4096
 """Rows that are worked on at a time: little memory, and sums of this depth."""
-ASIDE = 1.01
+SLACK = 1.01
 """Covers the rounding of the error bound itself, for up to 10^13 rows."""
 
 
 def eigenvalues(contexts: ArrayLike, weights: ArrayLike = 1.0) -> tuple[float, float]:
     """Bounds on the eigenvalues of sum_i w_i c_i c_i', in the whole space of the contexts.
 
-    The lower one is what a holder of private contexts can give to `revealed`.
+    The lower one is what a holder of private contexts can give to `of_eigenvalues`.
 
+    Parameters
+    ----------
+    contexts : array_like
+        The rows c_i, as many numbers in each; one row may come as a vector.
+    weights : array_like, default 1.0
+        The weights w_i: one number for all rows, or one for each; not negative.
+
+    Returns
+    -------
+    least : float
+        At most the least eigenvalue, rounding included; 0 where nothing positive is certain.
+    greatest : float
+        At least the greatest eigenvalue, rounding included.
+
+    Raises
+    ------
+    ShapeError
+        If contexts are no rows of numbers, or weights do not fit them.
+    ParameterError
+        If a number is not finite, or a weight negative.
+
+    Examples
+    --------
     >>> round(eigenvalues([[1.0, 0.2], [0.1, 0.9], [0.5, -0.4]])[0], 6)
     0.980971
     """
-    rows = table(contexts, None)
+    rows = context_rows(contexts, None)
     gram = Gram(rows.shape[1])
-    gram.add(rows, weights_of(weights, len(rows)), np.sum(rows**2, axis=1))
+    gram.add(rows, row_weights(weights, len(rows)), np.sum(rows**2, axis=1))
     return gram.least(), gram.greatest()
 
 
 class Gram:
-    """sum_i w_i r_i r_i', where r_i is a context c_i that was turned into a plane.
+    """sum_i w_i r_i r_i', where r_i is a context c_i that was projected onto a plane.
 
-    `turn` bounds |r_i - its exact value| relative to |c_i|.
+    `row_error` bounds |r_i - its exact value| relative to |c_i|.
     """
 
-    def __init__(self, dim: int, turn: float = 0.0) -> None:
+    def __init__(self, dim: int, row_error: float = 0.0) -> None:
         self._sum = np.zeros((dim, dim))
-        self._turn = turn
+        self._row_error = row_error
         self._size = 0.0  # sum of w_i |c_i|^2
         self._depth = 0  # additions in a row behind an entry
         self._rows = 0
@@ -59,11 +82,11 @@ class Gram:
 
     def least(self) -> float:
         """At most the least eigenvalue of the exact sum."""
-        return spectrum.least(self._sum, self._error())
+        return spectrum.least_eigenvalue(self._sum, self._error())
 
     def greatest(self) -> float:
         """At least the greatest eigenvalue of the exact sum."""
-        return spectrum.greatest(self._sum, self._error())
+        return spectrum.greatest_eigenvalue(self._sum, self._error())
 
     def _error(self) -> float:
         """A bound on the 2-norm of what rounding did to the sum.
@@ -73,20 +96,20 @@ class Gram:
         moved by t|c| moves its r r' by at most (2t + t^2)|c|^2. Underflow adds little.
         """
         lost = self._rows * len(self._sum) * TINY
-        relative = gamma(self._depth + 6) + 3 * self._turn
-        error = ASIDE * (relative * self._size + 8 * lost)
+        relative = gamma(self._depth + 6) + 3 * self._row_error
+        error = SLACK * (relative * self._size + 8 * lost)
         return error if isfinite(error) else inf
 
 
-def weights_of(weights: Any, count: int) -> Array:
+def row_weights(weights: Any, count: int) -> Array:
     """One weight for each row, not negative."""
-    given = column(weights, count, "weights")
+    given = one_per_row(weights, count, "weights")
     if not (given >= 0).all():
         raise ParameterError(f"weights must not be negative, got {float(given.min()):g}")
     return given
 
 
-def table(contexts: Any, entries: int | None) -> Array:
+def context_rows(contexts: Any, entries: int | None) -> Array:
     """Rows of finite numbers among the arguments; one row may come as a vector."""
     try:
         rows = np.atleast_2d(np.asarray(contexts, dtype=float))
@@ -104,7 +127,7 @@ def table(contexts: Any, entries: int | None) -> Array:
     return rows
 
 
-def column(values: Any, count: int, name: str) -> Array:
+def one_per_row(values: Any, count: int, name: str) -> Array:
     """One finite number for each row; a single number stands for all."""
     try:
         given = np.broadcast_to(np.asarray(values, dtype=float), (count,))

@@ -25,7 +25,7 @@ UNIT = 2.0**-53
 """The unit roundoff u."""
 TINY = 2.0**-1022
 """At least what one operation loses by underflow."""
-ASIDE = 1 + 1e-9
+SLACK = 1 + 1e-9
 """Covers the rounding of the error bounds themselves."""
 
 
@@ -34,15 +34,15 @@ def gamma(count: int) -> float:
     return count * UNIT / (1 - count * UNIT) if count * UNIT < 0.5 else inf
 
 
-def least(matrix: Array, error: float = 0.0) -> float:
+def least_eigenvalue(matrix: Array, error: float = 0.0) -> float:
     """A bound below the eigenvalues of every semidefinite matrix within `error` of this one.
 
     `matrix` is symmetric, `error` a bound on the 2-norm of what it may be wrong by. The bound is
     proven, rounding included, and exactly 0 where no positive one is.
 
-    >>> least(np.array([[1.0, 1.0], [1.0, 1.0]]))
+    >>> least_eigenvalue(np.array([[1.0, 1.0], [1.0, 1.0]]))
     0.0
-    >>> 2 - 1e-13 < least(np.diag([2.0, 3.0])) < 2
+    >>> 2 - 1e-13 < least_eigenvalue(np.diag([2.0, 3.0])) < 2
     True
     """
     if not (np.isfinite(matrix).all() and error < inf):
@@ -51,10 +51,10 @@ def least(matrix: Array, error: float = 0.0) -> float:
     return max(0.0, bound * (1 - 3 * UNIT))  # for the rounding of the difference, and this one
 
 
-def greatest(matrix: Array, error: float = 0.0) -> float:
+def greatest_eigenvalue(matrix: Array, error: float = 0.0) -> float:
     """A bound above the eigenvalues of every symmetric matrix within `error` of this one.
 
-    >>> 3 < greatest(np.diag([2.0, 3.0])) < 3 + 1e-13
+    >>> 3 < greatest_eigenvalue(np.diag([2.0, 3.0])) < 3 + 1e-13
     True
     """
     if not (np.isfinite(matrix).all() and error < inf):
@@ -67,7 +67,7 @@ def proven_below(matrix: Array, guess: float) -> float:
     """A number below every eigenvalue, next to a guess of the least; 0 if none is positive."""
     size = len(matrix)
     total = float(np.trace(matrix))
-    lost = ASIDE * (gamma(size + 3) * total + size * TINY)
+    lost = SLACK * (gamma(size + 3) * total + size * TINY)
     slack = 2 * lost
     while guess - slack > 0:
         if is_positive_definite(matrix - (guess - slack + lost) * np.eye(size)):
@@ -79,12 +79,12 @@ def proven_below(matrix: Array, guess: float) -> float:
 def proven_above(matrix: Array, guess: float) -> float:
     """A number above every eigenvalue, next to a guess of the greatest."""
     size = len(matrix)
-    norm = ASIDE * size * float(np.abs(matrix).max())
+    norm = SLACK * size * float(np.abs(matrix).max())
     slack = 2 * gamma(size + 4) * size * norm
     while guess + slack < norm:
         bound = guess + slack
         # The trace of sI - G is at most d s, its diagonal at most s.
-        lost = ASIDE * (gamma(size + 4) * size * bound + size * TINY)
+        lost = SLACK * (gamma(size + 4) * size * bound + size * TINY)
         if is_positive_definite((bound - lost) * np.eye(size) - matrix):
             return bound
         slack *= 4

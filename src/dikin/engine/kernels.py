@@ -30,7 +30,7 @@ from numba.extending import overload, overload_method
 import dikin
 from dikin.domains.geometry import GeometryKernel
 from dikin.engine import loop
-from dikin.environments.base import World
+from dikin.environments.base import LossKernel
 from dikin.environments.patterns import Pattern
 from dikin.kernel import FUNCTIONS
 from dikin.learners.barrier_ftrl import Schedule
@@ -45,7 +45,7 @@ OPTIONS = {"error_model": "numpy", "forceinline": True}
 
 PACKAGE = str(Path(dikin.__file__).parent)
 
-PROTOCOLS = (GeometryKernel, Schedule, Pace, LearnerKernel, World, Pattern)
+PROTOCOLS = (GeometryKernel, Schedule, Pace, LearnerKernel, LossKernel, Pattern)
 """What kernels are: the methods of these are the calls that the compiler must resolve."""
 
 
@@ -141,11 +141,11 @@ class SourceCache(FunctionCache):
             super().save_overload(sig, data)
 
 
-def kinds(player: Any, world: Any) -> str:
+def kinds(player: Any, losses: Any) -> str:
     """What a loop is compiled for, by the names of its parts."""
     parts = [part for part in player if isinstance(part, types.BaseNamedTuple)]
     named = parts if len(parts) > 1 else [player, *parts]
-    return " + ".join(part.instance_class.__name__ for part in (*reversed(named), world))
+    return " + ".join(part.instance_class.__name__ for part in (*reversed(named), losses))
 
 
 def ours(kind: Any) -> bool:

@@ -56,7 +56,7 @@ class Scales(NamedTuple):
 @compiled
 def play_round(
     learner: Any,
-    world: Any,
+    losses: Any,
     scales: Scales,
     state: LearnerState,
     space: Workspace,
@@ -68,24 +68,24 @@ def play_round(
     asked = learner.ask(state, space.noise, space.direction, space.u)
     learner.geometry.place(space.u, scales.center, scales.radius, space.x)
 
-    loss = world.value(round, chance, space.x)
-    world.tally(round, chance, sums)
+    loss = losses.value(round, chance, space.x)
+    losses.accumulate(round, chance, sums)
     add(sums, 0, loss)
     f = (loss - scales.loss_offset) * (1.0 / scales.loss_scale)
-    sigma = min(world.bend(round), scales.curvature_limit) * scales.curvature_scale
+    sigma = min(losses.strong_convexity(round), scales.curvature_limit) * scales.curvature_scale
 
     learner.tell(round, asked, state, space.direction, f, sigma, state)
 
 
 def play_rounds(
     learner: Any,
-    world: Any,
+    losses: Any,
     scales: Scales,
     state: LearnerState,
     space: Workspace,
     sums: Array,
     learner_generator: np.random.Generator,
-    world_generator: np.random.Generator,
+    loss_generator: np.random.Generator,
     played: int,
     rounds: int,
 ) -> None:
@@ -94,5 +94,5 @@ def play_rounds(
     for round in range(played + 1, played + rounds + 1):
         for i in range(noise.size):
             noise[i] = learner_generator.standard_normal()
-        chance = world_generator.random()
-        play_round(learner, world, scales, state, space, sums, round, chance)
+        chance = loss_generator.random()
+        play_round(learner, losses, scales, state, space, sums, round, chance)

@@ -26,11 +26,37 @@ def replicate(
 ) -> list[Run]:
     """Play one game for every seed: `make_learner(seed)` against `make_environment(seed)`.
 
-    `seeds` is a number of games (seeds 0, 1, ...) or the seeds themselves. Learner and environment
-    draw from differently named streams of a seed, so the games are independent, and a game depends
-    on its seed alone. `workers` processes share the work, -1 for all cores; with None the backend
-    chosen by `joblib.parallel_config` decides, such as a Dask cluster.
+    Learner and environment draw from differently named streams of a seed, so the games are
+    independent, and a game depends on its seed alone.
 
+    Parameters
+    ----------
+    make_learner : callable
+        A new learner from a seed.
+    make_environment : callable
+        A new environment from a seed.
+    rounds : int
+        How many rounds each game has.
+    seeds : int or iterable of int
+        The number of games, with seeds 0, 1, ..., or the seeds themselves.
+    workers : int or None, default 1
+        How many processes share the work, -1 for all cores; with None the backend chosen by
+        `joblib.parallel_config` decides, such as a Dask cluster.
+    checkpoints : int, default 20
+        How many checkpoints there are for every factor of ten in the rounds.
+
+    Returns
+    -------
+    list of Run
+        One for each seed, in the order of the seeds; the same for any number of workers.
+
+    Raises
+    ------
+    ParameterError
+        If there are no seeds, `workers` is 0, or a maker is no function.
+
+    Examples
+    --------
     >>> from dikin import AdaptiveSmooth, Ball, Ridge
     >>> runs = replicate(
     ...     lambda seed: AdaptiveSmooth(Ball(2), 1.0, seed=seed),

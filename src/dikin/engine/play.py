@@ -63,20 +63,32 @@ def readable(learner: Learner, environment: Environment) -> Road:
 
 @dataclass(frozen=True)
 class Run:
-    """What happened, at log-spaced checkpoints. Losses and regret are in the user's units."""
+    """What happened, at log-spaced checkpoints. Losses and regret are in the user's units.
+
+    Parameters
+    ----------
+    checkpoints : numpy.ndarray of int
+        The rounds after which regret, certificate and losses were taken; the last is the end.
+    regret : numpy.ndarray
+        Loss suffered minus that of the best fixed point for the rounds so far.
+    certificate : numpy.ndarray
+        The bound on the expected regret; NaN for a learner that has none.
+    losses : numpy.ndarray
+        Loss suffered so far.
+    comparator : numpy.ndarray
+        The best fixed point for all rounds.
+    fused : bool
+        Whether the compiled loop was used.
+    seconds : float
+        How long the game took, compiling included.
+    """
 
     checkpoints: NDArray[np.int64]
-    """Rounds after which the columns below were taken."""
     regret: Array
-    """Loss suffered minus that of the best fixed point for the rounds so far."""
     certificate: Array
-    """The bound on the expected regret; NaN for a learner that has none."""
     losses: Array
-    """Loss suffered so far."""
     comparator: Array
-    """The best fixed point for all rounds."""
     fused: bool
-    """Whether the compiled road was taken."""
     seconds: float
 
     def __repr__(self) -> str:
@@ -100,11 +112,38 @@ def play(
     checkpoints: int = 20,
     progress: bool = True,
 ) -> Run:
-    """Play a game and measure it; a progress bar appears when it takes longer than two seconds.
+    """Play a game and measure it. Playing on with the same two continues the same game.
 
-    `checkpoints` is their number for every factor of ten in the rounds. Playing on with the same
-    learner and environment continues the same game.
+    Parameters
+    ----------
+    learner : Learner
+        Who plays; it has played as many rounds as the environment.
+    environment : Environment
+        Who answers, on the same domain.
+    rounds : int
+        How many rounds to play; at least 1.
+    checkpoints : int, default 20
+        How many checkpoints there are for every factor of ten in the rounds.
+    progress : bool, default True
+        Whether a progress bar may appear, on a terminal, after two seconds.
 
+    Returns
+    -------
+    Run
+        Regret, certificate and losses at the checkpoints.
+
+    Raises
+    ------
+    ParameterError
+        If learner and environment do not fit: other domains, rounds, feedback or range of losses.
+
+    Warns
+    -----
+    AssumptionWarning
+        If the losses are less smooth or steeper than the learner assumes.
+
+    Examples
+    --------
     >>> from dikin import AdaptiveSmooth, Ball, Ridge
     >>> game = Ridge(Ball(2), smoothness=1.0, seed=1)
     >>> learner = AdaptiveSmooth(Ball(2), 1.0, loss_range=game.loss_range, seed=1)
@@ -143,7 +182,7 @@ def geometric(rounds: int, per_decade: int) -> NDArray[np.int64]:
 
 def fused(learner: Learner, environment: Environment) -> Road | None:
     """The compiled road; None where a kernel is missing or queries are open."""
-    if not compiles(environment.world) or learner.machine() is None:
+    if not compiles(environment.kernel) or learner.machine() is None:
         return None
     from dikin.engine.kernels import compiled_loop
 
@@ -156,11 +195,11 @@ def fused(learner: Learner, environment: Environment) -> Road | None:
         before = [player.bit_generator.state for player in players]
         size = learner.geometry.size
         space = Workspace.of(size, machine.direction_size, scales.center.size)
-        world, played = environment.world, environment.rounds
+        losses, played = environment.kernel, environment.rounds
         try:
             loop(
                 machine.kernel,
-                world,
+                losses,
                 scales,
                 machine.state,
                 space,
@@ -180,11 +219,11 @@ def fused(learner: Learner, environment: Environment) -> Road | None:
     return advance
 
 
-def compiles(world: Any) -> bool:
+def compiles(losses: Any) -> bool:
     """Whether an environment's kernel can be compiled: plain Python inside it cannot."""
-    if isinstance(world, tuple) and hasattr(world, "_fields"):
-        return all(map(compiles, world))
-    return isinstance(world, int | float | np.ndarray) or hasattr(world, "py_func")
+    if isinstance(losses, tuple) and hasattr(losses, "_fields"):
+        return all(map(compiles, losses))
+    return isinstance(losses, int | float | np.ndarray) or hasattr(losses, "py_func")
 
 
 def _refuse_mismatch(learner: Learner, environment: Environment, rounds: int) -> None:

@@ -2,8 +2,8 @@
 
 The losses are arithmetic, kept in a kernel (`dikin.kernel`) so that the same source runs as plain
 Python and compiled. All chance of a round comes from one uniform number of the environment's own
-stream, so nothing the learner does can move the adversary. What the best fixed point will need
-is tallied along the way, and the point itself is exact.
+stream, so nothing the learner does can move the adversary. What the best fixed point depends on is
+added up along the way, and the point itself is exact.
 """
 
 from __future__ import annotations
@@ -23,28 +23,29 @@ from dikin.kernel import compiled
 from dikin.kinds import Kinds
 from dikin.units import number
 
-DEEPEST = 0.85
+MAX_DEPTH = 0.85
+"""How far from the centre a minimum may lie, as a share: noise moves the best point a little."""
 
 
-class World(Protocol):
-    """The kernel of an environment. Points come flattened, in the user's units."""
+class LossKernel(Protocol):
+    """The losses of an environment as arithmetic. Points come flattened, in the user's units."""
 
     def value(self, round: int, chance: float, x: Array) -> float:
         """f_t(x); `chance` is the round's uniform number in [0, 1)."""
         ...
 
-    def bend(self, round: int) -> float:
-        """sigma_t."""
+    def strong_convexity(self, round: int) -> float:
+        """The strong convexity sigma_t of a round's loss."""
         ...
 
-    def tally(self, round: int, chance: float, sums: Array) -> None:
+    def accumulate(self, round: int, chance: float, sums: Array) -> None:
         """Add to the sums, from row 1 on, what the best fixed point depends on."""
         ...
 
 
 @runtime_checkable
-class Sloped(Protocol):
-    """A kernel that also knows the slope of its losses: for learners that are told gradients."""
+class HasGradient(Protocol):
+    """A kernel that knows the gradients of its losses, for learners that are told them."""
 
     def gradient(self, round: int, chance: float, x: Array) -> Array:
         """The gradient of f_t at x, flattened; any subgradient at a kink."""
@@ -52,11 +53,11 @@ class Sloped(Protocol):
 
 
 @runtime_checkable
-class Foretold(Protocol):
-    """A kernel whose losses are functions of z_t.x, z_t known before the round is played."""
+class HasContext(Protocol):
+    """A kernel whose losses are functions of z_t.x, with z_t known before the round is played."""
 
     def context(self, round: int) -> Array:
-        """z_t, flattened, in the user's coordinates."""
+        """The context z_t, flattened, in the user's coordinates."""
         ...
 
 
@@ -73,20 +74,55 @@ def add(sums: Array, row: int, value: float) -> None:
 
 
 class Environment(ABC):
-    """An oblivious adversary on a domain."""
+    """An oblivious adversary on a domain: the base of all environments.
+
+    A class of your own sets `kernel`, `loss_range`, `smoothness` and `lipschitz` in its
+    constructor, and writes `best` and `examples`.
+
+    Parameters
+    ----------
+    domain : Domain
+        The set that is played on.
+    seed : int or None
+        Fixes all losses; with None they are new every time.
+
+    Attributes
+    ----------
+    domain : Domain
+        The set that is played on.
+    loss_range : tuple of float
+        Bounds (low, high) that every loss keeps on the whole domain.
+    smoothness : float
+        The largest smoothness of a loss; infinite where a loss has a kink, NaN where not known.
+    lipschitz : float
+        The largest slope of a loss on the domain; NaN where not known.
+    kernel : LossKernel
+        The losses as arithmetic, which `dikin.play` can compile.
+    rounds : int
+        Rounds answered so far.
+    chances : numpy.random.Generator
+        Gives the uniform number of each round.
+    sums : numpy.ndarray
+        Row 0 the losses suffered, the others what `best` depends on; each (total, compensation).
+    comparator_sums : int
+        How many sums, besides the losses suffered, `best` depends on.
+    kind : str
+        The name of the class in lower case, by which it is registered.
+
+    Raises
+    ------
+    ParameterError
+        If `domain` is no domain.
+    """
 
     kind: ClassVar[str] = ""
-    tallies: ClassVar[int] = 0
-    """How many sums the best fixed point depends on."""
+    comparator_sums: ClassVar[int] = 0
 
     domain: Domain
     loss_range: tuple[float, float]
-    """Bounds that every loss keeps."""
     smoothness: float
-    """Largest smoothness of a loss; infinite where a loss has a kink, NaN where not declared."""
     lipschitz: float
-    """Largest slope of a loss on the domain; NaN where not declared."""
-    world: World
+    kernel: LossKernel
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -97,10 +133,8 @@ class Environment(ABC):
             raise ParameterError(f"domain must be a dikin domain such as Box, got {domain!r}")
         self.domain = domain
         self.rounds = 0
-        """Rounds answered so far."""
         self.chances = streams.stream(seed, "environment")
-        self.sums = np.zeros((1 + self.tallies, 2))
-        """Row 0: the losses suffered; the others: tallies. Each with its compensation."""
+        self.sums = np.zeros((1 + self.comparator_sums, 2))
         self._setup = streams.stream(seed, "environment's shape")
 
     def __repr__(self) -> str:
@@ -108,61 +142,132 @@ class Environment(ABC):
 
     @property
     def offers(self) -> set[Feedback]:
-        """What a learner may be told here."""
-        more = {Feedback.GRADIENT: Sloped, Feedback.CONTEXT: Foretold}
-        known = {kind for kind, role in more.items() if isinstance(self.world, role)}
+        """The kinds of feedback that a learner may be given here."""
+        more = {Feedback.GRADIENT: HasGradient, Feedback.CONTEXT: HasContext}
+        known = {kind for kind, role in more.items() if isinstance(self.kernel, role)}
         return {Feedback.VALUE, Feedback.PAIR} | known
 
-    def _require(self, kind: Feedback) -> Any:
+    def _offering(self, kind: Feedback) -> Any:
         """The kernel, where it offers that kind of feedback."""
         if kind not in self.offers:
             raise FeedbackError(f"{self} does not offer a {kind.name.lower()}")
-        return self.world
+        return self.kernel
 
     def answer(self, point: Array) -> tuple[float, float]:
-        """Play the next round at a point: its loss and its strong convexity."""
+        """Play the next round at a point.
+
+        Parameters
+        ----------
+        point : numpy.ndarray
+            The played point, in the user's units and shape; not checked to be inside.
+
+        Returns
+        -------
+        loss : float
+            The loss at the point.
+        curvature : float
+            The strong convexity of the round's loss, the same for all points.
+        """
         chance, round = self.chances.random(), self.rounds + 1
-        loss = float(self.world.value(round, chance, point.ravel()))
-        return loss, self._close(round, chance, loss)
+        loss = float(self.kernel.value(round, chance, point.ravel()))
+        return loss, self._finish(round, chance, loss)
 
     def context(self) -> Array:
-        """Z_t of the next round, where its loss is a function of z_t.x and contexts are offered."""
-        world: Foretold = self._require(Feedback.CONTEXT)
-        return world.context(self.rounds + 1).reshape(self.domain.point_shape)
+        """The context z_t of the next round, where its loss is a function of z_t.x alone.
+
+        Raises
+        ------
+        FeedbackError
+            If the environment offers no contexts: see `offers`.
+        """
+        kernel: HasContext = self._offering(Feedback.CONTEXT)
+        return kernel.context(self.rounds + 1).reshape(self.domain.point_shape)
 
     def answer_pair(self, points: Array) -> tuple[tuple[float, float], float]:
-        """Play the next round at two points: both losses, of which the mean is suffered."""
+        """Play the next round at two points, of whose losses the mean is suffered.
+
+        Parameters
+        ----------
+        points : numpy.ndarray
+            The two points, stacked.
+
+        Returns
+        -------
+        losses : tuple of float
+            The loss at each point.
+        curvature : float
+            The strong convexity of the round's loss.
+        """
         chance, round = self.chances.random(), self.rounds + 1
-        one, two = (float(self.world.value(round, chance, point.ravel())) for point in points)
-        return (one, two), self._close(round, chance, (one + two) / 2)
+        one, two = (float(self.kernel.value(round, chance, point.ravel())) for point in points)
+        return (one, two), self._finish(round, chance, (one + two) / 2)
 
     def answer_gradient(self, point: Array) -> tuple[tuple[float, Array], float]:
-        """Play the next round at a point: its loss and gradient there."""
-        sloped: Sloped = self._require(Feedback.GRADIENT)
-        chance, round = self.chances.random(), self.rounds + 1
-        loss = float(self.world.value(round, chance, point.ravel()))
-        gradient = sloped.gradient(round, chance, point.ravel()).reshape(point.shape)
-        return (loss, gradient), self._close(round, chance, loss)
+        """Play the next round at a point and see the gradient there.
 
-    def _close(self, round: int, chance: float, suffered: float) -> float:
-        """Tally a round once all of it is known; its strong convexity."""
+        Parameters
+        ----------
+        point : numpy.ndarray
+            The played point, in the user's units and shape.
+
+        Returns
+        -------
+        loss_and_gradient : tuple
+            The loss at the point, and its gradient there in the shape of the point.
+        curvature : float
+            The strong convexity of the round's loss.
+
+        Raises
+        ------
+        FeedbackError
+            If the environment offers no gradients: see `offers`.
+        """
+        kernel: HasGradient = self._offering(Feedback.GRADIENT)
+        chance, round = self.chances.random(), self.rounds + 1
+        loss = float(self.kernel.value(round, chance, point.ravel()))
+        gradient = kernel.gradient(round, chance, point.ravel()).reshape(point.shape)
+        return (loss, gradient), self._finish(round, chance, loss)
+
+    def _finish(self, round: int, chance: float, suffered: float) -> float:
+        """Count a round once all of it is known; its strong convexity."""
         sums = self.sums.copy()
-        self.world.tally(round, chance, sums)
+        self.kernel.accumulate(round, chance, sums)
         add(sums, 0, suffered)
         self.rounds, self.sums[:] = round, sums
-        return float(self.world.bend(round))
+        return float(self.kernel.strong_convexity(round))
 
     def constants(self, equal_sides: bool) -> dict[str, float]:
         """Smoothness and Lipschitz constant, by name, for the lengths that a learner measures.
 
         Where sides are made equal first, lengths are at least the plain ones: so the plain
         constants are right there too, and an environment may know smaller ones.
+
+        Parameters
+        ----------
+        equal_sides : bool
+            Whether the learner makes the sides of the domain equal (`Learner.equal_sides`).
+
+        Returns
+        -------
+        dict
+            `smoothness` and `lipschitz`, each NaN where it is not known.
         """
         return {"smoothness": self.smoothness, "lipschitz": self.lipschitz}
 
     def curvature(self, round: int) -> float:
-        """sigma_t, for t = 1, 2, ..."""
-        return float(self.world.bend(round))
+        """The strong convexity sigma_t of a round's loss.
+
+        Parameters
+        ----------
+        round : int
+            The round t = 1, 2, ...
+
+        Returns
+        -------
+        float
+            A number for which the loss is strongly convex on the whole domain; at least 0.
+        """
+        return float(self.kernel.strong_convexity(round))
 
     @property
     def total_loss(self) -> float:
@@ -170,21 +275,45 @@ class Environment(ABC):
         return self.total(0)
 
     def total(self, row: int) -> float:
-        """A compensated sum."""
+        """One of the sums, with its compensation.
+
+        Parameters
+        ----------
+        row : int
+            0 for the losses suffered; from 1 on what `LossKernel.accumulate` adds up.
+
+        Returns
+        -------
+        float
+            The sum, right to a few units in the last place.
+        """
         return float(self.sums[row, 0] + self.sums[row, 1])
 
     @abstractmethod
     def best(self) -> tuple[Array, float]:
         """The best fixed point for the rounds so far, and what it would have suffered."""
 
-    def moving_total(self) -> float:
+    def dynamic_total(self) -> float:
         """What the best point of each round so far would have suffered; NaN where not known."""
         return nan
 
     @classmethod
     @abstractmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
-        """Small awkward instances on a domain, for the checks."""
+        """Small awkward instances on a domain, for the checks.
+
+        Parameters
+        ----------
+        domain : Domain
+            The set that they are to be played on.
+        seed : int
+            The seed of every instance.
+
+        Yields
+        ------
+        Environment
+            A new instance, the same for the same arguments.
+        """
 
     def _direction(self) -> Array:
         """A random unit vector of the domain's own plane, flattened, in the user's coordinates."""
@@ -192,13 +321,11 @@ class Environment(ABC):
         return self.domain.outward(v / np.linalg.norm(v)).ravel()
 
     def _inner_point(self, depth: float) -> Array:
-        """A random point at `depth` times the inradius from the centre, flattened.
-
-        At most 0.85, so that there is room for what noise does to the best point.
-        """
-        if not 0.0 <= number(depth, "depth") <= DEEPEST:
+        """A random point at `depth` times the inradius from the centre, flattened."""
+        if not 0.0 <= number(depth, "depth") <= MAX_DEPTH:
             raise ParameterError(
-                f"depth is a share of the inradius from 0, the centre, to {DEEPEST}; got {depth!r}"
+                f"depth is a share of the inradius from 0, the centre, to {MAX_DEPTH}; "
+                f"got {depth!r}"
             )
         return self.domain.center.ravel() + depth * self.domain.inradius * self._direction()
 

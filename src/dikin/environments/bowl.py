@@ -2,32 +2,35 @@
 
     f_t(x) = 1/2 sum_i ((x_i - theta_t,i)/s_i)^2,
     theta_t = c + cos(phi_t) p + sin(phi_t) q,
-    phi_t   = speed (t - 1) + leap floor((t - 1)/every).
+    phi_t   = speed (t - 1) + jump floor((t - 1)/period).
 
 On a box with s_i half its i-th side this is the bowl on the cube, whatever the sides. With C and S
 the sums of the cosines and sines, the sum of the losses is least at c + (C p + S q)/T: the best
 fixed point has a closed form. p and q are orthogonal in the weights 1/s_i^2, so its losses need the
 sum of cos^2 besides. Every theta_t lies inside, so the best point of each round suffers nothing.
+
+Regret against a fixed point says little where the minimum moves; `dynamic_total` is what the best
+point of each round would have suffered. No certificate of this library speaks about the latter.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import cos, inf, sin, sqrt
+from math import cos, inf, pi, sin, sqrt
 from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dikin.domains.base import Array, Domain
-from dikin.environments.base import DEEPEST, Environment, add
-from dikin.environments.shared import GAP, least_linear
+from dikin.environments.base import MAX_DEPTH, Environment, add
+from dikin.environments.hindsight import GAP, linear_minimiser
 from dikin.errors import ParameterError
 from dikin.kernel import compiled, reordered
-from dikin.units import number
+from dikin.units import number, whole
 
 
-class BowlWorld(NamedTuple):
+class BowlKernel(NamedTuple):
     """The losses themselves; no chance is in them."""
 
     center: Array
@@ -36,32 +39,32 @@ class BowlWorld(NamedTuple):
     weights: Array
     sigma: float
     speed: float
-    leap: float
-    every: int
+    jump: float
+    period: int
 
     def value(self, round: int, chance: float, x: Array) -> float:
-        phi = angle(round, self.speed, self.leap, self.every)
+        phi = angle(round, self.speed, self.jump, self.period)
         return bowl_sum(x, self.center, self.p, self.q, self.weights, cos(phi), sin(phi))
 
     def gradient(self, round: int, chance: float, x: Array) -> Array:
-        phi = angle(round, self.speed, self.leap, self.every)
+        phi = angle(round, self.speed, self.jump, self.period)
         theta = self.center + cos(phi) * self.p + sin(phi) * self.q
         return np.asarray(self.weights * (x - theta))
 
-    def bend(self, round: int) -> float:
+    def strong_convexity(self, round: int) -> float:
         return self.sigma
 
-    def tally(self, round: int, chance: float, sums: Array) -> None:
-        phi = angle(round, self.speed, self.leap, self.every)
+    def accumulate(self, round: int, chance: float, sums: Array) -> None:
+        phi = angle(round, self.speed, self.jump, self.period)
         add(sums, 1, cos(phi))
         add(sums, 2, sin(phi))
         add(sums, 3, cos(phi) * cos(phi))
 
 
 @compiled
-def angle(round: int, speed: float, leap: float, every: int) -> float:
+def angle(round: int, speed: float, jump: float, period: int) -> float:
     """phi_t."""
-    return speed * (round - 1) + leap * ((round - 1) // every)
+    return speed * (round - 1) + jump * ((round - 1) // period)
 
 
 @reordered
@@ -76,19 +79,19 @@ def bowl_sum(
     return 0.5 * total
 
 
-class Bowls(Environment):
-    """What a bowl at rest and one that moves have in common."""
+class BowlLosses(Environment):
+    """A bowl at rest or one that moves; subclasses say how."""
 
-    tallies = 3
-    world: BowlWorld
+    comparator_sums = 3
+    kernel: BowlKernel
 
     def _begin(
-        self, p: Array, q: Array, scales: Array, speed: float, leap: float, every: int
+        self, p: Array, q: Array, scales: Array, speed: float, jump: float, period: int
     ) -> None:
         """Set the losses up, and the constants that they keep."""
         weights = scales**-2.0
         center = self.domain.center.ravel()
-        self.world = BowlWorld(center, p, q, weights, float(weights.min()), speed, leap, every)
+        self.kernel = BowlKernel(center, p, q, weights, float(weights.min()), speed, jump, period)
         self.smoothness = float(weights.max())
         far = _farthest(self.domain, p, q, scales)
         self.lipschitz = float(np.linalg.norm(weights * far.lengths))
@@ -102,54 +105,71 @@ class Bowls(Environment):
             return plain
         geometry = self.domain.equal_sided(self.domain.radius)
         axes = np.stack([geometry.outward(e).ravel() for e in np.eye(geometry.size)])
-        hessian = (axes * self.world.weights) @ axes.T / geometry.longest**2
+        hessian = (axes * self.kernel.weights) @ axes.T / geometry.longest**2
         smoothness = float(np.linalg.eigvalsh(hessian)[-1])
-        steep = smoothness * 2.0 * self.domain.radius * geometry.longest  # times the diameter
+        slope = smoothness * 2.0 * self.domain.radius * geometry.longest  # times the diameter
         return {
             "smoothness": min(plain["smoothness"], smoothness),
-            "lipschitz": min(plain["lipschitz"], steep),
+            "lipschitz": min(plain["lipschitz"], slope),
         }
 
     def best(self) -> tuple[Array, float]:
-        world, played = self.world, max(self.rounds, 1)
+        kernel, played = self.kernel, max(self.rounds, 1)
         cosines, sines, squares = self.total(1), self.total(2), self.total(3)
-        step = (cosines * world.p + sines * world.q) / played
-        p, q, mean = (float(world.weights @ v**2) for v in (world.p, world.q, step))
+        step = (cosines * kernel.p + sines * kernel.q) / played
+        p, q, mean = (float(kernel.weights @ v**2) for v in (kernel.p, kernel.q, step))
         total = (squares * p + (self.rounds - squares) * q - played * mean) / 2
-        return (world.center + step).reshape(self.domain.point_shape), total
+        return (kernel.center + step).reshape(self.domain.point_shape), total
 
-    def moving_total(self) -> float:
-        """Nothing: the minimum of every round lies inside."""
-        return 0.0
+    def dynamic_total(self) -> float:
+        return 0.0  # the minimum of every round lies inside
 
 
-class Far(NamedTuple):
-    """How far points of a domain can be from the minimum of a round."""
+class Farthest(NamedTuple):
+    """How far points of a domain can be from the minimum of a round: in all, in each entry."""
 
     distance: float
     lengths: Array
-    """In each entry."""
 
 
-def _farthest(domain: Domain, p: Array, q: Array, scales: Array) -> Far:
+def _farthest(domain: Domain, p: Array, q: Array, scales: Array) -> Farthest:
     """Bounds: of the distance from the radius, of the entries, where they count, from extremes."""
     moved = np.hypot(p, q)
     distance = domain.radius + max(float(np.linalg.norm(p)), float(np.linalg.norm(q)))
     if scales.min() == scales.max():
-        return Far(distance, np.full(p.size, inf))
+        return Farthest(distance, np.full(p.size, inf))
     # An extreme of the domain is found to this much.
     slack = GAP * domain.radius
     units = np.eye(p.size)
-    ends = [max(-unit @ least_linear(domain, s * unit) * s for s in (1.0, -1.0)) for unit in units]
-    return Far(distance, np.array(ends) + slack + moved)
+    ends = [
+        max(-unit @ linear_minimiser(domain, s * unit) * s for s in (1.0, -1.0)) for unit in units
+    ]
+    return Farthest(distance, np.array(ends) + slack + moved)
 
 
-class Bowl(Bowls):
-    """The same bowl in every round.
+class Bowl(BowlLosses):
+    """The same bowl in every round: half the squared distance to a point, in units of one's own.
 
-    `depth` is how far out its minimum lies, as a share of the way from the centre to the boundary
-    in a random direction. `scales` are the lengths s_i, by default the radius for every entry.
+    Parameters
+    ----------
+    domain : Domain
+        The set that is played on.
+    seed : int, optional
+        Fixes the minimum; without one it is new every time.
+    depth : float, default 0.8
+        How far out the minimum lies, as a share of the way from the centre to the boundary in a
+        random direction, from 0 to 0.85.
+    scales : array_like, optional
+        The unit of length of every entry, in the shape of a point; by default the domain's radius.
+        In these units the bowl is round. On a domain without interior they must be equal.
 
+    Raises
+    ------
+    ParameterError
+        If `depth` or `scales` do not fit.
+
+    Examples
+    --------
     >>> from dikin import Box
     >>> plate = Box([0, 0], [1, 1000])
     >>> game = Bowl(plate, scales=[0.5, 500.0], seed=1)
@@ -166,9 +186,9 @@ class Bowl(Bowls):
         scales: ArrayLike | None = None,
     ) -> None:
         super().__init__(domain, seed)
-        if not 0.0 <= number(depth, "depth") <= DEEPEST:
+        if not 0.0 <= number(depth, "depth") <= MAX_DEPTH:
             raise ParameterError(
-                f"depth is a share from 0, the centre, to {DEEPEST}; got {depth!r}"
+                f"depth is a share from 0, the centre, to {MAX_DEPTH}; got {depth!r}"
             )
         lengths = _scales(domain, scales)
         v = self._setup.standard_normal(domain.dim)
@@ -210,3 +230,110 @@ def unit_pair(domain: Domain, one: Array, two: Array) -> tuple[Array, Array]:
     length = sqrt(float(two @ two))
     two = two / length if domain.dim > 1 else np.zeros(1)
     return domain.outward(one).ravel(), domain.outward(two).ravel()
+
+
+# --- a minimum that moves ------------------------------------------------------------------------
+
+GOLDEN_ANGLE = pi * (3 - sqrt(5))
+"""An angle whose multiples never come back to where they were: every jump finds a new place."""
+
+
+class Drifting(BowlLosses):
+    """A bowl that moves on a circle; subclasses say how."""
+
+    def _circle(self, depth: float, speed: float, jump: float, period: int) -> None:
+        if not 0.0 < number(depth, "depth") <= MAX_DEPTH:
+            raise ParameterError(
+                f"depth is a share of the inradius above 0 and at most {MAX_DEPTH}; got {depth!r}"
+            )
+        domain = self.domain
+        one, two = self._setup.standard_normal((2, domain.dim))
+        size = depth * domain.inradius
+        p, q = (size * unit for unit in unit_pair(domain, one, two))
+        scales = np.full(domain.center.size, domain.radius)
+        self._begin(p, q, scales, speed, jump, period)
+
+
+class Circling(Drifting):
+    """A bowl whose minimum goes around the centre at a steady speed.
+
+    Regret against the best point of each round, not the best fixed one, is `total_loss` less
+    `dynamic_total()`.
+
+    Parameters
+    ----------
+    domain : Domain
+        The set that is played on.
+    period : int
+        Rounds that it takes to go around once; at least 1.
+    seed : int, optional
+        Fixes the circle; without one it is new every time.
+    depth : float, default 0.8
+        The radius of the circle, as a share of the inradius; above 0 and at most 0.85.
+
+    Raises
+    ------
+    ParameterError
+        If `period` or `depth` do not fit.
+
+    Examples
+    --------
+    >>> from dikin import Ball
+    >>> game = Circling(Ball(2), period=100, seed=1)
+    >>> game.dynamic_total()
+    0.0
+    """
+
+    def __init__(
+        self, domain: Domain, period: int, seed: int | None = None, *, depth: float = 0.8
+    ) -> None:
+        super().__init__(domain, seed)
+        period = whole(period, "period", 1, "rounds that it takes to go around")
+        self._circle(depth, 2 * pi / period, 0.0, 1)
+
+    @classmethod
+    def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
+        yield cls(domain, 300, seed)
+        yield cls(domain, 7, seed, depth=0.3)
+
+
+class Jumping(Drifting):
+    """A bowl whose minimum jumps to another place of a circle from time to time.
+
+    Regret against the best point of each round, not the best fixed one, is `total_loss` less
+    `dynamic_total()`.
+
+    Parameters
+    ----------
+    domain : Domain
+        The set that is played on.
+    period : int
+        Rounds between two jumps; at least 1.
+    seed : int, optional
+        Fixes the circle; without one it is new every time.
+    depth : float, default 0.8
+        The radius of the circle, as a share of the inradius; above 0 and at most 0.85.
+
+    Raises
+    ------
+    ParameterError
+        If `period` or `depth` do not fit.
+
+    Examples
+    --------
+    >>> from dikin import Ball
+    >>> Jumping(Ball(2), period=100, seed=1).smoothness
+    1.0
+    """
+
+    def __init__(
+        self, domain: Domain, period: int, seed: int | None = None, *, depth: float = 0.8
+    ) -> None:
+        super().__init__(domain, seed)
+        period = whole(period, "period", 1, "rounds between two jumps")
+        self._circle(depth, 0.0, GOLDEN_ANGLE, period)
+
+    @classmethod
+    def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
+        yield cls(domain, 40, seed)
+        yield cls(domain, 1, seed, depth=0.3)

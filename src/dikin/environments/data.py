@@ -1,6 +1,6 @@
 """Real rows, from data that scikit-learn carries in its package: nothing is fetched.
 
-Columns are standardised and turned into their first principal components, each with mean 0 and
+Columns are standardised and replaced by their first principal components, each with mean 0 and
 variance 1, so that no direction is flat merely because of a unit or of two columns that say the
 same. What is left of the curvature's variation is the batches' own.
 """
@@ -18,7 +18,15 @@ from dikin.units import whole
 
 
 class Rows(NamedTuple):
-    """What was known about each case, and what came of it."""
+    """What was known about each case, and what came of it.
+
+    Parameters
+    ----------
+    contexts : numpy.ndarray
+        A row for each case: its first principal components, each of mean 0 and variance 1.
+    targets : numpy.ndarray
+        A number for each case.
+    """
 
     contexts: Array
     targets: Array
@@ -27,8 +35,27 @@ class Rows(NamedTuple):
 def diabetes(dimension: int = 3) -> Rows:
     """442 patients: ten measurements, and how far the disease had gone a year later.
 
-    Targets have mean 0 and variance 1. (Efron, Hastie, Johnstone and Tibshirani 2004.)
+    Parameters
+    ----------
+    dimension : int, default 3
+        How many principal components of the measurements to keep, from 1 to 10.
 
+    Returns
+    -------
+    Rows
+        Targets have mean 0 and variance 1.
+
+    Raises
+    ------
+    MissingPackageError
+        If scikit-learn is not installed: `pip install 'dikin[data]'`.
+
+    References
+    ----------
+    Efron, Hastie, Johnstone and Tibshirani, "Least Angle Regression", Annals of Statistics 2004.
+
+    Examples
+    --------
     >>> rows = diabetes(3)
     >>> rows.contexts.shape, rows.targets.shape
     ((442, 3), (442,))
@@ -38,10 +65,29 @@ def diabetes(dimension: int = 3) -> Rows:
 
 
 def breast_cancer(dimension: int = 3) -> Rows:
-    """569 tumours: thirty measurements of an image, and 1 for benign, -1 for malignant.
+    """569 tumours: thirty measurements of an image, and whether they were benign.
 
-    (Wolberg, Mangasarian, Street and Street 1995.)
+    Parameters
+    ----------
+    dimension : int, default 3
+        How many principal components of the measurements to keep, from 1 to 30.
 
+    Returns
+    -------
+    Rows
+        Targets are 1 for benign and -1 for malignant.
+
+    Raises
+    ------
+    MissingPackageError
+        If scikit-learn is not installed: `pip install 'dikin[data]'`.
+
+    References
+    ----------
+    Wolberg, Mangasarian, Street and Street, "Breast Cancer Wisconsin (Diagnostic)", 1995.
+
+    Examples
+    --------
     >>> rows = breast_cancer(3)
     >>> rows.contexts.shape, sorted(set(rows.targets.tolist()))
     ((569, 3), [-1.0, 1.0])
@@ -51,23 +97,52 @@ def breast_cancer(dimension: int = 3) -> Rows:
 
 
 def standardised(table: Array) -> Array:
-    """Columns of mean 0 and variance 1."""
+    """Columns of mean 0 and variance 1.
+
+    Parameters
+    ----------
+    table : numpy.ndarray
+        A row for each case, no column of which is constant; or one column.
+
+    Returns
+    -------
+    numpy.ndarray
+        A new table of the same shape.
+    """
     return np.asarray((table - table.mean(axis=0)) / table.std(axis=0))
 
 
 def whitened(table: Array, dimension: int) -> Array:
-    """The first principal components of the standardised columns, each of variance 1."""
+    """The first principal components of the standardised columns, each of variance 1.
+
+    Parameters
+    ----------
+    table : numpy.ndarray
+        A row for each case, no column of which is constant.
+    dimension : int
+        How many components to keep; at most the number of columns.
+
+    Returns
+    -------
+    numpy.ndarray
+        A row for each case and a column for each component.
+
+    Raises
+    ------
+    ParameterError
+        If `dimension` is not positive, or more than there are columns.
+    """
     count = whole(dimension, "dimension", 1, "a prediction needs a column")
     if count > table.shape[1]:
         raise ParameterError(
             f"dimension must be at most {table.shape[1]}, the number of columns, got {count}"
         )
     columns = standardised(table)
-    variances, turns = np.linalg.eigh(columns.T @ columns / len(columns))
-    variances, turns = variances[::-1][:count], turns[:, ::-1][:, :count]
+    variances, loadings = np.linalg.eigh(columns.T @ columns / len(columns))
+    variances, loadings = variances[::-1][:count], loadings[:, ::-1][:, :count]
     # The signs of eigenvectors are the solver's choice: make the largest loading positive.
-    largest = turns[np.abs(turns).argmax(axis=0), np.arange(count)]
-    return np.asarray(columns @ (turns * np.sign(largest)) / np.sqrt(variances))
+    largest = loadings[np.abs(loadings).argmax(axis=0), np.arange(count)]
+    return np.asarray(columns @ (loadings * np.sign(largest)) / np.sqrt(variances))
 
 
 @cache

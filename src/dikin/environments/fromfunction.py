@@ -16,11 +16,38 @@ from dikin.units import checked_range, number
 
 
 class FromFunction(Environment):
-    """The game against `loss(round, point)`, with points flattened, for rounds 1, 2, ...
+    """The game against a loss of one's own.
 
-    Regret is measured against `comparator`; without one it is NaN. A loss compiled with
-    `numba.njit` runs in the compiled loop.
+    Parameters
+    ----------
+    domain : Domain
+        The set that is played on.
+    loss : callable
+        `loss(round, point)` gives the loss as a float, for rounds 1, 2, ... and flattened points.
+        It must be convex in the point and depend on nothing else. A function compiled with
+        `numba.njit` runs in the compiled loop.
+    curvature : float or pattern, default 0.0
+        A strong convexity that every loss has; a number, or a pattern such as `Decaying`.
+    loss_range : tuple of float
+        Bounds (low, high) of the losses on the whole domain.
+    smoothness : float, default NaN
+        A smoothness that every loss has; NaN if not known.
+    lipschitz : float, default NaN
+        A Lipschitz constant of every loss; NaN if not known.
+    comparator : array_like, optional
+        The point that regret is measured against; without one the regret is NaN.
+    seed : int, optional
+        Has no effect on the losses, which are the function's own.
 
+    Raises
+    ------
+    ParameterError
+        If the range or a constant is unusable.
+    OutsideDomainError
+        If the comparator lies outside the domain.
+
+    Examples
+    --------
     >>> from dikin import Box
     >>> env = FromFunction(Box([0], [4]), lambda t, x: (x[0] - 1) ** 2 / 9, curvature=2 / 9,
     ...                    loss_range=(0, 1), smoothness=2 / 9, comparator=[1.0])
@@ -28,7 +55,7 @@ class FromFunction(Environment):
     (0.1111111111111111, 0.2222222222222222)
     """
 
-    tallies = 1
+    comparator_sums = 1
 
     def __init__(
         self,
@@ -48,7 +75,7 @@ class FromFunction(Environment):
         self.lipschitz = number(lipschitz, "lipschitz")
         self._given = comparator is not None
         self._comparator = domain.center if comparator is None else domain.require(comparator)
-        self.world: FunctionWorld = FunctionWorld(
+        self.kernel: FunctionKernel = FunctionKernel(
             loss, as_pattern(curvature), np.array(self._comparator.ravel())
         )
 
@@ -75,8 +102,8 @@ class FromFunction(Environment):
         )
 
 
-class FunctionWorld(NamedTuple):
-    """The user's losses; the comparator's are tallied."""
+class FunctionKernel(NamedTuple):
+    """The user's losses; those of the comparator are added up."""
 
     loss: Any
     pattern: Any
@@ -86,9 +113,9 @@ class FunctionWorld(NamedTuple):
         loss: float = self.loss(round, x)
         return loss
 
-    def bend(self, round: int) -> float:
+    def strong_convexity(self, round: int) -> float:
         sigma: float = self.pattern.at(round)
         return sigma
 
-    def tally(self, round: int, chance: float, sums: Array) -> None:
+    def accumulate(self, round: int, chance: float, sums: Array) -> None:
         add(sums, 1, self.loss(round, self.comparator))

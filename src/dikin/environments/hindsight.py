@@ -1,8 +1,8 @@
-"""The best fixed point for a weighted sum of scalar losses: sum_i w_i g(c_i.x, y_i) over a domain.
+"""The best fixed point in hindsight, for a linear sum of losses and for a sum of scalar losses.
 
-Newton's method along the central path. Let F be the sum. At the minimiser v of F + w psi the slope
-of F is -w grad psi(v), and grad psi(v).(u - v) <= nu for all u of the set: F(v) is within nu w of
-the least F. A small w settles it; w falls by tens so that each minimum starts next to the last.
+Both follow the central path. Let F be the sum. At the minimiser v of F + w psi the slope of F is
+-w grad psi(v), and grad psi(v).(u - v) <= nu for all u of the set: F(v) is within nu w of the least
+F. A small w settles it; w falls by tens so that each minimum starts next to the last.
 """
 
 from __future__ import annotations
@@ -10,32 +10,49 @@ from __future__ import annotations
 import numpy as np
 
 from dikin.curvature.losses import ScalarLoss
-from dikin.curvature.plane import Plane
+from dikin.curvature.projection import Projection
 from dikin.domains.base import Array, Domain
 from dikin.domains.newton import minimise
 from dikin.errors import NumericalError
 
 GAP = 1e-11
-"""How far, relative to `size`, the sum at the point found may be above the least there is."""
+"""How far, relative to its size, the sum at the point found may be above the least there is."""
 
 
-def least_point(
+def linear_minimiser(domain: Domain, slope: Array) -> Array:
+    """The displacement v from the centre with the least slope.v, flattened."""
+    length = float(np.linalg.norm(slope))
+    if length == 0.0:
+        return np.zeros(domain.center.size)
+    geometry = domain.geometry(domain.radius)
+    pull = geometry.inward((slope / length).reshape(domain.point_shape))
+    iterate, weight = geometry.start(), 1.0
+    while weight * domain.nu > GAP:
+        weight /= 10
+        geometry.solve(pull, 0.0, weight, iterate)
+    return domain.radius * geometry.outward(geometry.vector(iterate))
+
+
+def sum_minimiser(
     domain: Domain, contexts: Array, targets: Array, weights: Array, loss: ScalarLoss, size: float
 ) -> Array:
-    """A point of the domain whose sum of losses is within `GAP * size` of the least."""
-    rows, middle = Plane(domain).rows(contexts), contexts @ domain.center.ravel()
+    """A point with sum_i weights_i loss(contexts_i.x, targets_i) within `GAP * size` of the least.
+
+    Newton's method for any barrier.
+    """
+    rows, middle = Projection(domain).apply(contexts), contexts @ domain.center.ravel()
     shares = weights / size
     v, weight = np.zeros(domain.dim), 1.0
     while weight * domain.nu > GAP:
         weight /= 10
 
         def gradient(v: Array, w: float = weight) -> Array:
-            slopes = shares * loss.slope(middle + rows @ v, targets)
+            slopes = shares * loss.derivative(middle + rows @ v, targets)
             return domain.gradient(v) + slopes @ rows / w
 
         def hessian(v: Array, w: float = weight) -> Array:
-            bends = shares * loss.bend(middle + rows @ v, targets)
-            return domain.hessian(v) + (rows.T * bends) @ rows / w
+            curvatures = shares * loss.second_derivative(middle + rows @ v, targets)
+            return domain.hessian(v) + (rows.T * curvatures) @ rows / w
 
         v, decrement = minimise(domain.barrier, gradient, hessian, v)
         if not decrement < 0.1:

@@ -14,84 +14,82 @@ from math import isqrt
 from typing import NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dikin.domains.base import Array, Domain
 from dikin.environments.base import Environment, add
-from dikin.environments.shared import least_linear
+from dikin.environments.hindsight import linear_minimiser
 from dikin.errors import UnknownKindError, did_you_mean
 from dikin.kernel import reordered
 from dikin.streams import Generator
 from dikin.units import whole
 
-Table = tuple[Array, Array, Array]
-"""alpha, gamma and kappa of all rounds."""
+Index = NDArray[np.int64]
+Table = tuple[Array | float, Array | float, Array | float]
+"""The columns alpha, gamma and kappa; a number stands for all rounds."""
 
 
 def _signs(rng: Generator, count: int) -> Array:
     return rng.choice([-1.0, 1.0], size=count)
 
 
-def _spikes(horizon: int, rng: Generator) -> Table:
-    t, nothing = np.arange(1, horizon + 1), np.zeros(horizon)
-    return nothing, nothing, np.where(t % 97 == 0, _signs(rng, horizon), 0.0)
+# Every table is a function of i = t - 1 = 0, 1, ..., horizon - 1 and a generator.
 
 
-def _bursts(horizon: int, rng: Generator) -> Table:
-    bad = np.arange(horizon) % 200 >= 180
-    return np.where(bad, -1.0, 0.25), np.zeros(horizon), np.zeros(horizon)
+def _spikes(i: Index, rng: Generator) -> Table:
+    return 0.0, 0.0, np.where(i % 97 == 96, _signs(rng, i.size), 0.0)
 
 
-def _switches(horizon: int, rng: Generator) -> Table:
-    block = np.arange(horizon) // max(isqrt(horizon), 1)
-    return np.where(block % 2 == 0, 1.0, -1.0), np.zeros(horizon), np.zeros(horizon)
+def _bursts(i: Index, rng: Generator) -> Table:
+    return np.where(i % 200 >= 180, -1.0, 0.25), 0.0, 0.0
 
 
-def _period(horizon: int, rng: Generator) -> Table:
-    signs = _signs(rng, 32)[np.arange(horizon) % 32]
-    return 0.7 * signs, np.full(horizon, 0.3), np.zeros(horizon)
+def _switches(i: Index, rng: Generator) -> Table:
+    return np.where(i // isqrt(i.size) % 2 == 0, 1.0, -1.0), 0.0, 0.0
 
 
-def _storm(horizon: int, rng: Generator) -> Table:
-    on = (np.arange(horizon) >= horizon // 2).astype(float)
-    return 0.6 * on * _signs(rng, horizon), 0.4 * on, np.zeros(horizon)
+def _period(i: Index, rng: Generator) -> Table:
+    return 0.7 * _signs(rng, 32)[i % 32], 0.3, 0.0
 
 
-def _alternating(horizon: int, rng: Generator) -> Table:
-    signs = np.where(np.arange(horizon) % 2 == 0, 0.8, -0.8)
-    return np.full(horizon, 0.2), np.zeros(horizon), signs
+def _storm(i: Index, rng: Generator) -> Table:
+    on = np.where(i >= i.size // 2, 1.0, 0.0)
+    return 0.6 * on * _signs(rng, i.size), 0.4 * on, 0.0
 
 
-def _late(horizon: int, rng: Generator) -> Table:
-    on = (np.arange(horizon) >= horizon - max(horizon // 10, 1)).astype(float)
-    return on, np.zeros(horizon), np.zeros(horizon)
+def _alternating(i: Index, rng: Generator) -> Table:
+    return 0.2, 0.0, np.where(i % 2 == 0, 0.8, -0.8)
 
 
-def _growing(horizon: int, rng: Generator) -> Table:
-    size = np.arange(1, horizon + 1) / horizon
-    return 0.6 * size * _signs(rng, horizon), 0.4 * size, np.zeros(horizon)
+def _late(i: Index, rng: Generator) -> Table:
+    return np.where(i >= i.size - max(i.size // 10, 1), 1.0, 0.0), 0.0, 0.0
 
 
-def _shrinking(horizon: int, rng: Generator) -> Table:
-    size = np.arange(horizon, 0, -1) / horizon
-    return 0.6 * size * _signs(rng, horizon), 0.4 * size, np.zeros(horizon)
+def _growing(i: Index, rng: Generator) -> Table:
+    size = (i + 1) / i.size
+    return 0.6 * size * _signs(rng, i.size), 0.4 * size, 0.0
 
 
-def _signs_only(horizon: int, rng: Generator) -> Table:
-    return _signs(rng, horizon), np.zeros(horizon), np.zeros(horizon)
+def _shrinking(i: Index, rng: Generator) -> Table:
+    size = (i.size - i) / i.size
+    return 0.6 * size * _signs(rng, i.size), 0.4 * size, 0.0
 
 
-def _walk(horizon: int, rng: Generator) -> Table:
+def _signs_only(i: Index, rng: Generator) -> Table:
+    return _signs(rng, i.size), 0.0, 0.0
+
+
+def _walk(i: Index, rng: Generator) -> Table:
     """A random walk of steps 1/50 between two walls, at which it is folded back."""
-    path: Array = np.cumsum(0.02 * _signs(rng, horizon))
-    folded: Array = np.abs((path - 0.75) % 3.0 - 1.5) - 0.75
-    return np.zeros(horizon), np.zeros(horizon), folded
+    path: Array = np.cumsum(0.02 * _signs(rng, i.size))
+    return 0.0, 0.0, np.abs((path - 0.75) % 3.0 - 1.5) - 0.75
 
 
 class Kind(NamedTuple):
     """One way to mislead."""
 
-    words: str
-    table: Callable[[int, Generator], Table]
+    description: str
+    table: Callable[[Index, Generator], Table]
     height: float = 0.0
     """The most of the bowl, 0 where the losses are linear."""
 
@@ -112,16 +110,41 @@ KINDS = {
 
 
 class Hostile(Environment):
-    """Losses that mislead, of a kind and for a horizon.
+    """Losses made to mislead a learner that foresees losses or trusts what it has seen.
 
-    The kinds are `dikin.environments.hostile.KINDS`, each with its words.
+    Parameters
+    ----------
+    domain : Domain
+        The set that is played on.
+    kind : str
+        The way to mislead: a key of `dikin.environments.hostile.KINDS`, where each is described.
+    horizon : int
+        Rounds for which the losses are laid out; then they come again.
+    seed : int, optional
+        Fixes the losses; without one they are new every time.
 
+    Attributes
+    ----------
+    name : str
+        The way to mislead.
+    horizon : int
+        Rounds until the losses come again.
+
+    Raises
+    ------
+    UnknownKindError
+        If no kind has that name.
+    ParameterError
+        If `horizon` is not a positive whole number.
+
+    Examples
+    --------
     >>> from dikin import Ball
     >>> Hostile(Ball(2), "spikes", horizon=1000, seed=1).loss_range
     (-1.0, 2.0)
     """
 
-    tallies = 3
+    comparator_sums = 3
 
     def __init__(self, domain: Domain, kind: str, horizon: int, seed: int | None = None) -> None:
         super().__init__(domain, seed)
@@ -136,12 +159,13 @@ class Hostile(Environment):
         w = (w - domain.center.ravel()) / domain.radius
         far, height = 1.0 + float(np.linalg.norm(w)), KINDS[kind].height
         omega = 2 * height / far**2
-        alpha, gamma, kappa = KINDS[kind].table(self.horizon, self._setup)
+        columns = KINDS[kind].table(np.arange(self.horizon), self._setup)
+        alpha, gamma, kappa = (np.broadcast_to(column, self.horizon) for column in columns)
         slopes = np.linalg.norm(np.outer(alpha, a) + np.outer(gamma, b), axis=1)
         self.loss_range = (float((kappa - slopes).min()), float((kappa + slopes).max()) + height)
         self.smoothness = omega / domain.radius**2
         self.lipschitz = (float(slopes.max()) + omega * far) / domain.radius
-        self.world: HostileWorld = HostileWorld(
+        self.kernel: HostileKernel = HostileKernel(
             domain.center.ravel(),
             domain.radius,
             a,
@@ -152,9 +176,9 @@ class Hostile(Environment):
         )
 
     def best(self) -> tuple[Array, float]:
-        domain, world = self.domain, self.world
-        slope = self.total(1) * world.a + self.total(2) * world.b
-        v = world.w if world.omega > 0 else least_linear(domain, slope) / domain.radius
+        domain, kernel = self.domain, self.kernel
+        slope = self.total(1) * kernel.a + self.total(2) * kernel.b
+        v = kernel.w if kernel.omega > 0 else linear_minimiser(domain, slope) / domain.radius
         point = domain.center + domain.radius * v.reshape(domain.point_shape)
         return point, float(slope @ v) + self.total(3)
 
@@ -164,7 +188,7 @@ class Hostile(Environment):
             yield cls(domain, kind, 150, seed)
 
 
-class HostileWorld(NamedTuple):
+class HostileKernel(NamedTuple):
     """The losses themselves; all chance is in the table."""
 
     center: Array
@@ -187,10 +211,10 @@ class HostileWorld(NamedTuple):
         bowl = self.omega * ((x - self.center) / self.radius - self.w)
         return np.asarray((alpha * self.a + gamma * self.b + bowl) / self.radius)
 
-    def bend(self, round: int) -> float:
+    def strong_convexity(self, round: int) -> float:
         return self.omega / (self.radius * self.radius)
 
-    def tally(self, round: int, chance: float, sums: Array) -> None:
+    def accumulate(self, round: int, chance: float, sums: Array) -> None:
         row = (round - 1) % self.table.shape[0]
         for column in range(3):
             add(sums, 1 + column, self.table[row, column])

@@ -1,15 +1,152 @@
-"""Lipschitz losses that make exploration felt: a kink |a.v| that each crossing pays for."""
+"""Lipschitz losses with a sharp minimum: a kink across one plane, or the distance to a point.
+
+    f_t(x) = l g(v) + sigma_t/2 |v|^2 + e_t a.v + o_t - m,      v = x - theta,
+    g(v)   = sqrt(k (a.v)^2 + (1 - k) |v|^2),
+
+so that g is the kink |a.v| for k = 1 and the distance |v| for k = 0, with a a unit vector, theta
+inside, e_t and o_t random signs times small constants, and m a constant that makes the range of the
+losses symmetric. l is what the Lipschitz constant leaves after the other terms. As |e_t| < l the
+sum of the losses is least at theta.
+"""
 
 from __future__ import annotations
 
-from dikin.environments.steep import Steep
+from abc import abstractmethod
+from collections.abc import Iterator
+from math import inf, sqrt
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from dikin.domains.base import Array, Domain
+from dikin.environments.base import Environment, add
+from dikin.environments.patterns import Decaying, FlatFirst, as_pattern
+from dikin.environments.signs import displacement_sums, two_signs
+from dikin.errors import CurvatureTooLargeError
+from dikin.units import strictly_positive
 
 
-class Kink(Steep):
-    """Losses of a given Lipschitz constant and curvature pattern, steep across one plane.
+class SharpKernel(NamedTuple):
+    """The losses themselves; a round's uniform number holds both signs."""
 
-    `dikin.environments.steep` has the formula.
+    theta: Array
+    a: Array
+    kink: float
+    slope: float
+    tilt: float
+    offset: float
+    middle: float
+    pattern: Any
 
+    def value(self, round: int, chance: float, x: Array) -> float:
+        along, square = displacement_sums(x, self.theta, self.a)
+        tilt, offset = two_signs(chance)
+        sharp = sqrt(self.kink * along * along + (1.0 - self.kink) * square)
+        curved = 0.5 * self.pattern.at(round) * square
+        value: float = self.slope * sharp + curved + tilt * self.tilt * along
+        return value + offset * self.offset - self.middle
+
+    def gradient(self, round: int, chance: float, x: Array) -> Array:
+        v, tilt = x - self.theta, two_signs(chance)[0] * self.tilt
+        along, square = float(self.a @ v), float(v @ v)
+        sharp = sqrt(self.kink * along * along + (1.0 - self.kink) * square)
+        rise = (self.kink * along * self.a + (1.0 - self.kink) * v) / sharp if sharp > 0 else 0 * v
+        return np.asarray(self.slope * rise + self.pattern.at(round) * v + tilt * self.a)
+
+    def strong_convexity(self, round: int) -> float:
+        sigma: float = self.pattern.at(round)
+        return sigma
+
+    def accumulate(self, round: int, chance: float, sums: Array) -> None:
+        _, offset = two_signs(chance)
+        add(sums, 1, offset * self.offset)
+
+
+class SharpMinimum(Environment):
+    """Losses of a given Lipschitz constant and curvature pattern; subclasses bring k."""
+
+    comparator_sums = 1
+    smoothness = inf
+
+    def __init__(
+        self,
+        domain: Domain,
+        lipschitz: float,
+        curvature: Any = 0.0,
+        seed: int | None = None,
+        *,
+        depth: float = 0.2,
+    ) -> None:
+        super().__init__(domain, seed)
+        lipschitz = strictly_positive(lipschitz, "lipschitz")
+        pattern = as_pattern(curvature)
+        theta = self._inner_point(depth)
+        far = domain.radius + depth * domain.inradius
+        most = 0.8 * lipschitz / far
+        if pattern.sigma > most:
+            raise CurvatureTooLargeError(
+                f"the curvature {pattern.sigma:g} uses up the Lipschitz constant: with "
+                f"lipschitz={lipschitz:g} on this domain it can be at most {most:g}"
+            )
+        self.lipschitz = float(lipschitz)
+        tilt, offset = 0.05 * lipschitz, 0.02 * lipschitz * far
+        slope = lipschitz - pattern.sigma * far - tilt
+        high = (slope + tilt) * far + pattern.sigma / 2 * far**2
+        self.kernel: SharpKernel = SharpKernel(
+            theta,
+            self._direction(),
+            self._kink(),
+            slope,
+            tilt,
+            offset,
+            high / 2,
+            pattern,
+        )
+        self.loss_range = (-high / 2 - offset, high / 2 + offset)
+
+    @staticmethod
+    @abstractmethod
+    def _kink() -> float:
+        """The number k of g."""
+
+    def best(self) -> tuple[Array, float]:
+        total = self.total(1) - self.rounds * self.kernel.middle
+        return self.kernel.theta.reshape(self.domain.point_shape), total
+
+    @classmethod
+    def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
+        most = 0.4 / domain.radius
+        yield cls(domain, 1.0, seed=seed)
+        yield cls(domain, 1.0, curvature=Decaying(most, 0.3), seed=seed, depth=0.85)
+        yield cls(domain, 30.0, curvature=FlatFirst(most, 30), seed=seed)
+
+
+class Kink(SharpMinimum):
+    """Losses with a kink across one plane: every step across it is paid for, none along it.
+
+    Parameters
+    ----------
+    domain : Domain
+        The set that is played on.
+    lipschitz : float
+        The largest slope of a loss, in loss per unit of length; positive.
+    curvature : float or pattern, default 0.0
+        The strong convexity of the losses: a number, or a pattern such as `Decaying`. It uses up a
+        part of the Lipschitz constant.
+    seed : int, optional
+        Fixes the minimum, the plane and the noise; without one they are new every time.
+    depth : float, default 0.2
+        How far the minimum is from the centre, as a share of the inradius, from 0 to 0.85.
+
+    Raises
+    ------
+    CurvatureTooLargeError
+        If the curvature alone would make the losses steeper than 0.8 `lipschitz`.
+    ParameterError
+        If `lipschitz` is not positive or `depth` not in its range.
+
+    Examples
+    --------
     >>> from dikin import Ball
     >>> Kink(Ball(2), lipschitz=2.0, curvature=0.5, seed=1).curvature(7)
     0.5
@@ -18,3 +155,39 @@ class Kink(Steep):
     @staticmethod
     def _kink() -> float:
         return 1.0
+
+
+class Distance(SharpMinimum):
+    """Losses that are the distance to a point: steep in every direction, so no step is free.
+
+    Parameters
+    ----------
+    domain : Domain
+        The set that is played on.
+    lipschitz : float
+        The largest slope of a loss, in loss per unit of length; positive.
+    curvature : float or pattern, default 0.0
+        The strong convexity of the losses: a number, or a pattern such as `Decaying`. It uses up a
+        part of the Lipschitz constant.
+    seed : int, optional
+        Fixes the minimum and the noise; without one they are new every time.
+    depth : float, default 0.2
+        How far the minimum is from the centre, as a share of the inradius, from 0 to 0.85.
+
+    Raises
+    ------
+    CurvatureTooLargeError
+        If the curvature alone would make the losses steeper than 0.8 `lipschitz`.
+    ParameterError
+        If `lipschitz` is not positive or `depth` not in its range.
+
+    Examples
+    --------
+    >>> from dikin import Ball
+    >>> Distance(Ball(2), lipschitz=2.0, curvature=0.5, seed=1).curvature(7)
+    0.5
+    """
+
+    @staticmethod
+    def _kink() -> float:
+        return 0.0

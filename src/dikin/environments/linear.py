@@ -10,20 +10,37 @@ from typing import NamedTuple, Self
 
 from dikin.domains.base import Array, Domain
 from dikin.environments.base import Environment, add
-from dikin.environments.shared import least_linear, one_sign
+from dikin.environments.hindsight import linear_minimiser
+from dikin.environments.signs import one_sign
 from dikin.kernel import reordered
 from dikin.units import strictly_positive
 
 
 class Linear(Environment):
-    """Losses of slope at most `lipschitz`, with a random part.
+    """Linear losses with one direction in common and one whose sign is random.
 
+    Parameters
+    ----------
+    domain : Domain
+        The set that is played on.
+    lipschitz : float, default 1.0
+        The largest slope of a loss, in loss per unit of length; positive.
+    seed : int, optional
+        Fixes both directions and the signs; without one they are new every time.
+
+    Raises
+    ------
+    ParameterError
+        If `lipschitz` is not positive.
+
+    Examples
+    --------
     >>> from dikin import Ball
     >>> Linear(Ball(2), seed=1).curvature(7)
     0.0
     """
 
-    tallies = 1
+    comparator_sums = 1
     smoothness = 0.0
 
     def __init__(self, domain: Domain, lipschitz: float = 1.0, seed: int | None = None) -> None:
@@ -31,12 +48,12 @@ class Linear(Environment):
         lipschitz = strictly_positive(lipschitz, "lipschitz")
         self.lipschitz = float(lipschitz)
         a, b = (lipschitz / 2 * self._direction() for _ in range(2))
-        self.world: LinearWorld = LinearWorld(domain.center.ravel(), a, b)
+        self.kernel: LinearKernel = LinearKernel(domain.center.ravel(), a, b)
         self.loss_range = (-lipschitz * domain.radius, lipschitz * domain.radius)
 
     def best(self) -> tuple[Array, float]:
-        slope = self.rounds * self.world.a + self.total(1) * self.world.b
-        v = least_linear(self.domain, slope)
+        slope = self.rounds * self.kernel.a + self.total(1) * self.kernel.b
+        v = linear_minimiser(self.domain, slope)
         return self.domain.center + v.reshape(self.domain.point_shape), float(slope @ v)
 
     @classmethod
@@ -45,7 +62,7 @@ class Linear(Environment):
         yield cls(domain, 30.0, seed=seed)
 
 
-class LinearWorld(NamedTuple):
+class LinearKernel(NamedTuple):
     """The losses themselves."""
 
     center: Array
@@ -58,10 +75,10 @@ class LinearWorld(NamedTuple):
     def gradient(self, round: int, chance: float, x: Array) -> Array:
         return self.a + one_sign(chance) * self.b
 
-    def bend(self, round: int) -> float:
+    def strong_convexity(self, round: int) -> float:
         return 0.0
 
-    def tally(self, round: int, chance: float, sums: Array) -> None:
+    def accumulate(self, round: int, chance: float, sums: Array) -> None:
         add(sums, 1, one_sign(chance))
 
 

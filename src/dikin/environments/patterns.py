@@ -21,53 +21,133 @@ class Pattern(Protocol):
         ...
 
     def at(self, round: int) -> float:
-        """The curvature of a round."""
+        """The curvature of a round t = 1, 2, ..."""
         ...
 
 
 class Constant(NamedTuple):
-    """sigma in every round."""
+    """The same curvature, sigma, in every round.
+
+    Parameters
+    ----------
+    sigma : float
+        The curvature; finite and not negative.
+    """
 
     sigma: float
 
     def at(self, round: int) -> float:
+        """The curvature of a round.
+
+        Parameters
+        ----------
+        round : int
+            The round t = 1, 2, ...
+
+        Returns
+        -------
+        float
+            The strong convexity of its loss.
+        """
         return self.sigma
 
 
 class Decaying(NamedTuple):
-    """sigma t^(-alpha)."""
+    """A curvature that falls with the round t: sigma t^(-alpha).
+
+    Parameters
+    ----------
+    sigma : float
+        The curvature of the first round; finite and not negative.
+    alpha : float
+        How fast it falls; at least 0.
+    """
 
     sigma: float
     alpha: float
 
     def at(self, round: int) -> float:
-        bend: float = self.sigma * float(round) ** -self.alpha
-        return bend
+        """The curvature of a round.
+
+        Parameters
+        ----------
+        round : int
+            The round t = 1, 2, ...
+
+        Returns
+        -------
+        float
+            The strong convexity of its loss.
+        """
+        sigma: float = self.sigma * float(round) ** -self.alpha
+        return sigma
 
 
 class FlatFirst(NamedTuple):
-    """Nothing in the first `rounds` rounds, then sigma."""
+    """No curvature in the first rounds, then sigma.
+
+    Parameters
+    ----------
+    sigma : float
+        The curvature of the later rounds; finite and not negative.
+    rounds : int
+        How many rounds at the beginning have none; 0 is allowed.
+    """
 
     sigma: float
     rounds: int
 
     def at(self, round: int) -> float:
+        """The curvature of a round.
+
+        Parameters
+        ----------
+        round : int
+            The round t = 1, 2, ...
+
+        Returns
+        -------
+        float
+            The strong convexity of its loss.
+        """
         return self.sigma if round > self.rounds else 0.0
 
 
 class FlatLast(NamedTuple):
-    """sigma, and nothing in the last `rounds` of `horizon` rounds."""
+    """Curvature sigma, and none in the last rounds of a game.
+
+    Parameters
+    ----------
+    sigma : float
+        The curvature of the earlier rounds; finite and not negative.
+    horizon : int
+        How many rounds the game has. There is no curvature after them either.
+    rounds : int
+        How many rounds at the end have none; 0 is allowed.
+    """
 
     sigma: float
     horizon: int
     rounds: int
 
     def at(self, round: int) -> float:
+        """The curvature of a round.
+
+        Parameters
+        ----------
+        round : int
+            The round t = 1, 2, ...
+
+        Returns
+        -------
+        float
+            The strong convexity of its loss.
+        """
         return self.sigma if round <= self.horizon - self.rounds else 0.0
 
 
 def as_pattern(curvature: Any) -> Any:
-    """A number or pattern as a checked pattern."""
+    """A number or pattern among the arguments, as a pattern."""
     pattern = curvature
     if not hasattr(curvature, "at"):
         try:

@@ -18,23 +18,40 @@ import numpy as np
 
 from dikin.domains.base import Array, Domain
 from dikin.environments.base import Environment, add
-from dikin.environments.shared import ridge_sums, two_signs
+from dikin.environments.signs import displacement_sums, two_signs
 from dikin.units import strictly_positive, whole
 
 
 class PseudoKink(Environment):
-    """Losses of a given Lipschitz constant, each a function of one known product z_t.x.
+    """Losses with a kink, each a function of one product z_t.x with z_t known beforehand.
 
-    `contexts` is how many different z_t there are, `depth` how far from the centre theta lies, as a
-    share of the inradius.
+    Parameters
+    ----------
+    domain : Domain
+        The set that is played on.
+    lipschitz : float, default 1.0
+        The largest slope of a loss, in loss per unit of length; positive.
+    contexts : int, default 64
+        How many different z_t there are; they come in turn.
+    seed : int, optional
+        Fixes the contexts, the minimum and the noise; without one they are new every time.
+    depth : float, default 0.2
+        How far the minimum is from the centre, as a share of the inradius, from 0 to 0.85.
 
+    Raises
+    ------
+    ParameterError
+        If a number does not fit.
+
+    Examples
+    --------
     >>> from dikin import Ball
     >>> game = PseudoKink(Ball(2), lipschitz=1.0, contexts=3, seed=1)
     >>> game.context().round(2)
     array([ 0.81, -0.58])
     """
 
-    tallies = 1
+    comparator_sums = 1
     smoothness = inf
 
     def __init__(
@@ -56,13 +73,13 @@ class PseudoKink(Environment):
         self.lipschitz = float(lipschitz)
         self.loss_range = (-high / 2 - offset, high / 2 + offset)
         table = np.stack([self._direction() for _ in range(count)])
-        self.world: PseudoWorld = PseudoWorld(
+        self.kernel: PseudoKinkKernel = PseudoKinkKernel(
             theta, table, lipschitz - tilt, tilt, offset, high / 2
         )
 
     def best(self) -> tuple[Array, float]:
-        total = self.total(1) - self.rounds * self.world.middle
-        return self.world.theta.reshape(self.domain.point_shape), total
+        total = self.total(1) - self.rounds * self.kernel.middle
+        return self.kernel.theta.reshape(self.domain.point_shape), total
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
@@ -70,12 +87,12 @@ class PseudoKink(Environment):
         yield cls(domain, 30.0, 3, seed=seed, depth=0.85)
 
 
-class PseudoWorld(NamedTuple):
+class PseudoKinkKernel(NamedTuple):
     """The losses themselves; a round's uniform number holds both signs."""
 
     theta: Array
     table: Array
-    steep: float
+    slope: float
     tilt: float
     offset: float
     middle: float
@@ -85,19 +102,19 @@ class PseudoWorld(NamedTuple):
 
     def value(self, round: int, chance: float, x: Array) -> float:
         z = self.table[(round - 1) % self.table.shape[0]]
-        along, _ = ridge_sums(x, self.theta, z)
+        along, _ = displacement_sums(x, self.theta, z)
         tilt, offset = two_signs(chance)
-        value: float = self.steep * abs(along) + tilt * self.tilt * along
+        value: float = self.slope * abs(along) + tilt * self.tilt * along
         return value + offset * self.offset - self.middle
 
     def gradient(self, round: int, chance: float, x: Array) -> Array:
         z = self.context(round)
         side = float(np.sign(z @ (x - self.theta)))
-        return np.asarray((self.steep * side + two_signs(chance)[0] * self.tilt) * z)
+        return np.asarray((self.slope * side + two_signs(chance)[0] * self.tilt) * z)
 
-    def bend(self, round: int) -> float:
+    def strong_convexity(self, round: int) -> float:
         return 0.0
 
-    def tally(self, round: int, chance: float, sums: Array) -> None:
+    def accumulate(self, round: int, chance: float, sums: Array) -> None:
         _, offset = two_signs(chance)
         add(sums, 1, offset * self.offset)

@@ -13,7 +13,7 @@ import numpy as np
 from dikin.domains.base import Array, Domain
 from dikin.environments.base import Environment, add
 from dikin.environments.patterns import Decaying, as_pattern
-from dikin.environments.shared import ridge_sums
+from dikin.environments.signs import displacement_sums
 from dikin.errors import CurvatureError
 
 SHARE = 0.7
@@ -21,14 +21,30 @@ SHARE = 0.7
 
 
 class Quadratic(Environment):
-    """Isotropic quadratics of a given curvature pattern.
+    """Round quadratics whose minimum is one of two points, drawn anew every round.
 
+    Parameters
+    ----------
+    domain : Domain
+        The set that is played on.
+    curvature : float or pattern, default 1.0
+        Strong convexity and smoothness of the losses: a number, or a pattern such as `Decaying`.
+    seed : int, optional
+        Fixes both points and the draws; without one they are new every time.
+
+    Raises
+    ------
+    CurvatureError
+        If the curvature is 0 in every round, or no number or pattern.
+
+    Examples
+    --------
     >>> from dikin import Ball
     >>> Quadratic(Ball(2), curvature=2.0, seed=1).smoothness
     2.0
     """
 
-    tallies = 2
+    comparator_sums = 2
 
     def __init__(self, domain: Domain, curvature: Any = 1.0, seed: int | None = None) -> None:
         super().__init__(domain, seed)
@@ -40,16 +56,16 @@ class Quadratic(Environment):
         self.smoothness = float(pattern.sigma)
         self.lipschitz = self.smoothness * far
         self.loss_range = (0.0, self.smoothness / 2 * far**2)
-        self.world: QuadraticWorld = QuadraticWorld(
+        self.kernel: QuadraticKernel = QuadraticKernel(
             self._inner_point(depth), self._inner_point(depth), pattern
         )
 
     def best(self) -> tuple[Array, float]:
-        one, two, world = self.total(1), self.total(2), self.world
+        one, two, kernel = self.total(1), self.total(2), self.kernel
         if one + two == 0:
             return self.domain.center, 0.0
-        point = (one * world.one + two * world.two) / (one + two)
-        apart = float(np.sum((world.one - world.two) ** 2))
+        point = (one * kernel.one + two * kernel.two) / (one + two)
+        apart = float(np.sum((kernel.one - kernel.two) ** 2))
         return point.reshape(self.domain.point_shape), one * two / (one + two) / 2 * apart
 
     @classmethod
@@ -58,7 +74,7 @@ class Quadratic(Environment):
         yield cls(domain, Decaying(3.0, 0.5), seed=seed)
 
 
-class QuadraticWorld(NamedTuple):
+class QuadraticKernel(NamedTuple):
     """The losses themselves."""
 
     one: Array
@@ -67,7 +83,7 @@ class QuadraticWorld(NamedTuple):
 
     def value(self, round: int, chance: float, x: Array) -> float:
         theta = self.one if chance < SHARE else self.two
-        _, square = ridge_sums(x, theta, theta)
+        _, square = displacement_sums(x, theta, theta)
         value: float = 0.5 * self.pattern.at(round) * square
         return value
 
@@ -75,9 +91,9 @@ class QuadraticWorld(NamedTuple):
         theta = self.one if chance < SHARE else self.two
         return np.asarray(self.pattern.at(round) * (x - theta))
 
-    def bend(self, round: int) -> float:
+    def strong_convexity(self, round: int) -> float:
         sigma: float = self.pattern.at(round)
         return sigma
 
-    def tally(self, round: int, chance: float, sums: Array) -> None:
+    def accumulate(self, round: int, chance: float, sums: Array) -> None:
         add(sums, 1 if chance < SHARE else 2, self.pattern.at(round))

@@ -19,22 +19,43 @@ import numpy as np
 from dikin.domains.base import Array, Domain
 from dikin.environments.base import Environment, add
 from dikin.environments.patterns import Decaying, FlatFirst, as_pattern
-from dikin.environments.shared import ridge_sums, two_signs
+from dikin.environments.signs import displacement_sums, two_signs
 from dikin.errors import CurvatureTooLargeError
 from dikin.units import strictly_positive
 
 
 class Ridge(Environment):
-    """Losses of a given smoothness and curvature pattern.
+    """Quadratic losses that are steep across a ridge and as curved as told along it.
 
-    `depth` is how far from the centre theta lies, as a share of the inradius.
+    Parameters
+    ----------
+    domain : Domain
+        The set that is played on.
+    smoothness : float
+        The curvature across the ridge, the largest there is; positive.
+    curvature : float or pattern, default 0.0
+        The strong convexity of the losses: a number, or a pattern such as `Decaying`; at most the
+        smoothness.
+    seed : int, optional
+        Fixes the minimum, the ridge and the noise; without one they are new every time.
+    depth : float, default 0.2
+        How far the minimum is from the centre, as a share of the inradius, from 0 to 0.85.
 
+    Raises
+    ------
+    CurvatureTooLargeError
+        If the curvature exceeds the smoothness.
+    ParameterError
+        If `smoothness` is not positive or `depth` not in its range.
+
+    Examples
+    --------
     >>> from dikin import Ball, Decaying
     >>> Ridge(Ball(2), smoothness=1.0, curvature=Decaying(1.0, 0.5), seed=1).curvature(100)
     0.1
     """
 
-    tallies = 2
+    comparator_sums = 2
 
     def __init__(
         self,
@@ -58,7 +79,7 @@ class Ridge(Environment):
         tilt, offset = 0.1 * smoothness * domain.inradius, 0.02 * smoothness * far**2
         low, high = -(tilt**2) / (2 * smoothness), smoothness / 2 * far**2 + tilt * far
         half = (high - low) / 2 + offset
-        self.world: RidgeWorld = RidgeWorld(
+        self.kernel: RidgeKernel = RidgeKernel(
             theta,
             self._direction(),
             self.smoothness,
@@ -71,10 +92,10 @@ class Ridge(Environment):
         self.loss_range = (-half, half)
 
     def best(self) -> tuple[Array, float]:
-        world, tilts, offsets = self.world, self.total(1), self.total(2)
-        steep = world.smoothness * max(self.rounds, 1)
-        point = world.theta - tilts / steep * world.a
-        total = offsets - self.rounds * world.middle - tilts**2 / (2 * steep)
+        kernel, tilts, offsets = self.kernel, self.total(1), self.total(2)
+        total_smoothness = kernel.smoothness * max(self.rounds, 1)
+        point = kernel.theta - tilts / total_smoothness * kernel.a
+        total = offsets - self.rounds * kernel.middle - tilts**2 / (2 * total_smoothness)
         return point.reshape(self.domain.point_shape), total
 
     @classmethod
@@ -84,7 +105,7 @@ class Ridge(Environment):
         yield cls(domain, 40.0, curvature=FlatFirst(40.0, 30), seed=seed)
 
 
-class RidgeWorld(NamedTuple):
+class RidgeKernel(NamedTuple):
     """The losses themselves; a round's uniform number holds both signs."""
 
     theta: Array
@@ -96,7 +117,7 @@ class RidgeWorld(NamedTuple):
     pattern: Any
 
     def value(self, round: int, chance: float, x: Array) -> float:
-        along, square = ridge_sums(x, self.theta, self.a)
+        along, square = displacement_sums(x, self.theta, self.a)
         sigma = self.pattern.at(round)
         curved = 0.5 * (self.smoothness - sigma) * along * along + 0.5 * sigma * square
         tilt, offset = two_signs(chance)
@@ -108,11 +129,11 @@ class RidgeWorld(NamedTuple):
         along, tilt = float(self.a @ v), two_signs(chance)[0] * self.tilt
         return np.asarray(((self.smoothness - sigma) * along + tilt) * self.a + sigma * v)
 
-    def bend(self, round: int) -> float:
+    def strong_convexity(self, round: int) -> float:
         sigma: float = self.pattern.at(round)
         return sigma
 
-    def tally(self, round: int, chance: float, sums: Array) -> None:
+    def accumulate(self, round: int, chance: float, sums: Array) -> None:
         tilt, offset = two_signs(chance)
         add(sums, 1, tilt * self.tilt)
         add(sums, 2, offset * self.offset)

@@ -144,7 +144,7 @@ def _loop(cls: type[Learner], world: Environment) -> Any:
     """What the compiler tells loops of a learner apart by; None where it has nothing to do."""
     if cls.machine is Learner.machine or not _closed(world):
         return None
-    return type(world.domain), _types(world.world)
+    return type(world.domain), _types(world.kernel)
 
 
 def _closed(world: Environment) -> bool:
@@ -240,6 +240,6 @@ def play_game(entry: Entry, scenario: Scenario, rounds: int) -> Game:
         run = play(entry.learner, entry.world, rounds, checkpoints=1, progress=False)
     regret = float(run.regret[-1])
     if scenario.moving:
-        regret = run.total_loss - entry.world.moving_total()
+        regret = run.total_loss - entry.world.dynamic_total()
     scale = entry.learner.units.loss_scale
     return Game(regret / scale, float(run.certificate[-1]) / scale, run.seconds, run.fused)

@@ -15,7 +15,7 @@ from typing import Any
 
 from dikin import registry
 from dikin.environments.base import Environment
-from dikin.environments.understated import Understated
+from dikin.environments.wrappers import Understated
 from dikin.errors import (
     AssumptionWarning,
     DikinError,

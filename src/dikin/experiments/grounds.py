@@ -20,13 +20,12 @@ from dikin.domains.ball import Ball
 from dikin.domains.base import Domain
 from dikin.domains.box import Box
 from dikin.environments.base import Environment
-from dikin.environments.cone import Cone
-from dikin.environments.kink import Kink
+from dikin.environments.kink import Distance, Kink
 from dikin.environments.linear import Linear
 from dikin.environments.pseudo_kink import PseudoKink
 from dikin.environments.quadratic import Quadratic
 from dikin.environments.ridge import Ridge
-from dikin.environments.shifted import Shifted
+from dikin.environments.wrappers import Shifted
 from dikin.errors import ParameterError
 from dikin.learners.agarwal_dekel_xiao import AgarwalDekelXiao
 from dikin.learners.aogd import AOGD
@@ -174,8 +173,8 @@ class Ground:
 
 
 DISC, SEGMENT, SQUARE = Ball(2), Box([-1], [1]), Box([-1, -1], [1, 1])
-CONE = Losses(Cone, DISC, {"lipschitz": 1.0})
-CURVED_CONE = Losses(Cone, DISC, {"lipschitz": 1.0, "curvature": 0.5})
+CONE = Losses(Distance, DISC, {"lipschitz": 1.0})
+CURVED_CONE = Losses(Distance, DISC, {"lipschitz": 1.0, "curvature": 0.5})
 RIDGE = Losses(Ridge, DISC, {"smoothness": 1.0})
 CURVED_RIDGE = Losses(Ridge, DISC, {"smoothness": 1.0, "curvature": 1.0})
 BOWL = Losses(Quadratic, DISC, {"curvature": 1.0})

@@ -17,12 +17,11 @@ from dikin.domains.ball import Ball
 from dikin.domains.base import Domain
 from dikin.domains.box import Box
 from dikin.environments.base import Environment
-from dikin.environments.cone import Cone
-from dikin.environments.kink import Kink
+from dikin.environments.kink import Distance, Kink
 from dikin.environments.patterns import Constant, Decaying, FlatFirst, FlatLast
 from dikin.environments.quadratic import Quadratic
 from dikin.environments.ridge import Ridge
-from dikin.environments.understated import Understated
+from dikin.environments.wrappers import Understated
 from dikin.errors import ParameterError
 from dikin.learners.adaptive_lipschitz import AdaptiveLipschitz
 from dikin.learners.adaptive_smooth import AdaptiveSmooth
@@ -104,7 +103,7 @@ class Table:
     def _all_around(self, domain: Domain, row: str, seed: int) -> Environment:
         """Losses that charge for exploring in every direction, to see what the dimension costs."""
         if self.number == 2:
-            return Cone(domain, self.bend, 0.0 if row == "flat" else self.sigma, seed)
+            return Distance(domain, self.bend, 0.0 if row == "flat" else self.sigma, seed)
         bowl = Quadratic(domain, self.bend, seed)
         return Understated(bowl) if row == "flat" else bowl
 

@@ -121,7 +121,7 @@ def _how(made: dict[str, str]) -> str:
     rows = [[name, value] for name, value in made.items()]
     text = (
         "<p>Losses: <code>Ridge</code> (Table 1) and <code>Kink</code> (Table 2) on the unit disc; "
-        "for the dimension <code>Quadratic</code> and <code>Cone</code>, which are steep in every "
+        "for the dimension <code>Quadratic</code> and <code>Distance</code>, steep in every "
         "direction. Their best fixed points are known exactly. Each horizon is played anew. The "
         "exponent is the least-squares slope of log mean regret against log T over the largest "
         "horizons; the interval is from 2000 bootstrap resamples of the games. Every game is a "

@@ -22,16 +22,14 @@ from dikin.domains.box import Box
 from dikin.domains.polytope import Polytope
 from dikin.domains.simplex import Simplex
 from dikin.environments.base import Environment
-from dikin.environments.bowl import Bowl
-from dikin.environments.cone import Cone
-from dikin.environments.drifting import Circling, Jumping
+from dikin.environments.bowl import Bowl, Circling, Jumping
 from dikin.environments.hostile import KINDS, Hostile
-from dikin.environments.kink import Kink
+from dikin.environments.kink import Distance, Kink
 from dikin.environments.linear import Linear
 from dikin.environments.pseudo_kink import PseudoKink
 from dikin.environments.quadratic import Quadratic
 from dikin.environments.ridge import Ridge
-from dikin.environments.shifted import Shifted
+from dikin.environments.wrappers import Shifted
 
 GROUPS = {
     "smooth": "Smooth losses",
@@ -193,7 +191,7 @@ LIPSCHITZ = (
         "lipschitz",
         "kinks, steep in every direction",
         "Lipschitz, steep in every direction, no curvature, disc",
-        lambda horizon, seed: Cone(DISC, 1.0, Stretch(0.0), seed, depth=DEEP),
+        lambda horizon, seed: Distance(DISC, 1.0, Stretch(0.0), seed, depth=DEEP),
     ),
     Scenario(
         "line",
@@ -274,7 +272,12 @@ DRIFT = (
 )
 HOSTILE = tuple(
     Scenario(
-        name, "hostile", kind.words, f"{kind.words}, disc", partial(_hostile, name), told=False
+        name,
+        "hostile",
+        kind.description,
+        f"{kind.description}, disc",
+        partial(_hostile, name),
+        told=False,
     )
     for name, kind in KINDS.items()
 )

@@ -135,9 +135,10 @@ class BarrierFTRL(KernelLearner):
     """Follow the regularised leader with a barrier; subclasses bring the schedule."""
 
     @property
-    def _schedule(self) -> Any:
+    def _schedule(self) -> Schedule:
         assert isinstance(self._kernel, BarrierKernel)
-        return self._kernel.schedule
+        schedule: Schedule = self._kernel.schedule
+        return schedule
 
     def _follow(self, schedule: Schedule) -> None:
         geometry = self.geometry

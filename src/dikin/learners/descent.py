@@ -78,9 +78,10 @@ class Descent(KernelLearner):
     """Projected gradient descent on an estimate from values; subclasses bring the pace."""
 
     @property
-    def _pace(self) -> Any:
+    def _pace(self) -> Pace:
         assert isinstance(self._kernel, DescentKernel)
-        return self._kernel.pace
+        pace: Pace = self._kernel.pace
+        return pace
 
     def _descend(self, pace: Pace) -> None:
         geometry = self.geometry

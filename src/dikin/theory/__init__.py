@@ -3,6 +3,8 @@
 Luo, Zhang and Zhao, "Adaptive Bandit Convex Optimization with Heterogeneous Curvature" (COLT 2022).
 Statements carry the number of the compiled paper and the label of its LaTeX source. `tuning` says
 how much regularisation a round adds and what the best choice in hindsight would have cost,
-`theorems` turns that into the two regret bounds, and `rates` holds their corollaries and the two
-tables. Everything here is in the paper's normalised units: |x| <= 1 on the domain, |f| <= 1.
+`theorems` turns that into the two regret bounds, without constants as in the paper and with those
+of this library, `rates` holds their corollaries and the two tables, and `certificate` what is known
+of the regret while a learner plays. Everything here is in the paper's normalised units: |x| <= 1 on
+the domain, |f| <= 1.
 """

@@ -31,7 +31,24 @@ RANGE = 2.0
 
 @compiled
 def smooth_price(sigma: float, trace: float, dim: float, smoothness: float) -> float:
-    """a_t for beta-smooth losses: what exploring costs, and what the smoothed gradient misses."""
+    """Price a_t for beta-smooth losses: of exploring, and of the gradient of a smoothed loss.
+
+    Parameters
+    ----------
+    sigma : float
+        The strong convexity sigma_t that was told.
+    trace : float
+        The trace tau_t of H^-1 at the centre of the query.
+    dim : float
+        The dimension d.
+    smoothness : float
+        The smoothness beta; not negative.
+
+    Returns
+    -------
+    float
+        The price a_t, in the paper's units.
+    """
     exploring = smoothness / dim
     smoothing = (smoothness - sigma) * (1.0 / (dim + 2.0))
     return 0.5 * trace * (exploring + smoothing)
@@ -39,58 +56,154 @@ def smooth_price(sigma: float, trace: float, dim: float, smoothness: float) -> f
 
 @compiled
 def lipschitz_price(sigma: float, trace: float, dim: float, lipschitz: float) -> float:
-    """a_t for L-Lipschitz losses."""
+    """Price a_t for L-Lipschitz losses.
+
+    Parameters
+    ----------
+    sigma : float
+        The strong convexity sigma_t that was told.
+    trace : float
+        The trace tau_t of H^-1 at the centre of the query.
+    dim : float
+        The dimension d.
+    lipschitz : float
+        The Lipschitz constant L; not negative.
+
+    Returns
+    -------
+    float
+        The price a_t, in the paper's units.
+    """
     return lipschitz * sqrt(trace * (1.0 / dim)) - 0.5 * sigma * trace * (1.0 / (dim + 2.0))
 
 
 def comparator_share(rounds: int, fall: float, price: float) -> float:
     """The e in (0, 1] that makes fall e T + price ln(1/e) least.
 
-    Here f(0) - f(u) <= fall, and price = kappa nu/eta for an eta near eta_{T+1} that depends on T
-    alone, as e must.
+    Parameters
+    ----------
+    rounds : int
+        The number of rounds T.
+    fall : float
+        The most by which f(0) exceeds f(u); positive.
+    price : float
+        kappa nu/eta for an eta near eta_{T+1} that depends on T alone, as e must.
+
+    Returns
+    -------
+    float
+        The share e; 1 for no rounds.
     """
     return min(1.0, price / (fall * rounds)) if rounds else 1.0
 
 
 class Shape(Protocol):
-    """What is asked of a domain."""
+    """What the certificate needs to know of a domain.
+
+    Attributes
+    ----------
+    nu : float
+        The parameter of the barrier.
+    """
 
     nu: float
 
     @property
-    def symmetry(self) -> float: ...
+    def symmetry(self) -> float:
+        """The largest s known in (0, 1] for which -s u belongs to the set with u."""
+        ...
 
-    def rise(self, share: float) -> float: ...
+    def rise(self, share: float) -> float:
+        """The most by which the barrier rises from the centre to the set shrunk towards it.
+
+        Parameters
+        ----------
+        share : float
+            The share e in (0, 1] by which the set is shrunk.
+
+        Returns
+        -------
+        float
+            At least psi((1 - e) u) - psi(0) for every u of the set.
+        """
+        ...
 
 
 class Account(NamedTuple):
-    """What a learner's rounds came to: all of the certificate that does not depend on e."""
+    """What a learner's rounds came to: all of the certificate that does not depend on e.
+
+    Parameters
+    ----------
+    rounds : int
+        The number of rounds T.
+    spent : float
+        The second line of C_T.
+    held : float
+        The regularisation lambda_0 + sum_t lambda_t.
+    stiff : float
+        The barrier's weight kappa/eta_{T+1}.
+    """
 
     rounds: int
     spent: float
-    """The second line of C_T."""
     held: float
-    """lambda_0 + sum_t lambda_t."""
     stiff: float
-    """kappa/eta_{T+1}."""
 
     def bound(self, domain: Shape, share: float, fall: float) -> float:
-        """C_T at the share e, for losses with f(0) - f(u) <= fall."""
+        """The certificate C_T.
+
+        Parameters
+        ----------
+        domain : Domain
+            The set that was played on.
+        share : float
+            The share e in (0, 1].
+        fall : float
+            The most by which f(0) exceeds f(u).
+
+        Returns
+        -------
+        float
+            A bound on the expected regret, in the paper's units.
+        """
         moved = fall * share * self.rounds + self.stiff * domain.rise(share)
         return moved + 0.5 * (1.0 - share) ** 2 * self.held + self.spent
 
 
 class Part(NamedTuple):
-    """The rounds of one learner as a part of a game, in the user's unit of loss."""
+    """The rounds of one learner as a part of a game, in the user's unit of loss.
+
+    Parameters
+    ----------
+    account : Account
+        What the rounds came to.
+    schedule : Schedule
+        The learner's, for a rate that depends on the number of rounds alone.
+    scale : float
+        Half the range of the losses, B.
+    """
 
     account: Account
     schedule: Any
-    """The learner's, for a rate that depends on the number of rounds alone."""
     scale: float
-    """B: half the range of the losses."""
 
     def bound(self, domain: Shape, rounds: int, varies: float) -> float:
-        """C_T for a game of so many rounds, of which these are some, where losses vary so much."""
+        """The certificate C_T of these rounds, as some of a game's.
+
+        Parameters
+        ----------
+        domain : Domain
+            The set that was played on.
+        rounds : int
+            The rounds of the whole game.
+        varies : float
+            The most by which one loss varies on the domain, in the user's unit.
+
+        Returns
+        -------
+        float
+            Their share of a bound on the expected regret, in the user's unit.
+        """
         fall = varies / (self.scale * (1.0 + domain.symmetry))
         price = self.schedule.kappa * domain.nu / self.schedule.typical(rounds)
         share = comparator_share(rounds, fall, price)

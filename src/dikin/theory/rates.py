@@ -21,12 +21,49 @@ from dikin.theory.tuning import LIPSCHITZ, SMOOTH, lipschitz_target, smooth_targ
 
 
 def smooth_zero(dim: int, horizon: float, smoothness: float) -> float:
-    """Corollary 8 (cor: only-smooth): sigma_t = 0."""
+    """Corollary 8 (cor: only-smooth): sigma_t = 0.
+
+    Parameters
+    ----------
+    dim : int
+        The dimension d.
+    horizon : float
+        The number of rounds T.
+    smoothness : float
+        The smoothness beta; not negative.
+
+    Returns
+    -------
+    float
+        The expression inside O~.
+    """
     return _barrier(dim, horizon) + _flat(horizon, smooth_target(dim, smoothness), SMOOTH)
 
 
 def smooth_constant(dim: int, horizon: float, smoothness: float, sigma: float) -> float:
-    """Corollary 9 (cor: strongly-convex-smooth): sigma_t = sigma."""
+    """Corollary 9 (cor: strongly-convex-smooth): sigma_t = sigma.
+
+    Parameters
+    ----------
+    dim : int
+        The dimension d.
+    horizon : float
+        The number of rounds T.
+    smoothness : float
+        The smoothness beta; not negative.
+    sigma : float
+        The strong convexity of the curved rounds; positive.
+
+    Returns
+    -------
+    float
+        The expression inside O~.
+
+    Raises
+    ------
+    ParameterError
+        If `sigma` is not positive.
+    """
     target = smooth_target(dim, smoothness)
     return _barrier(dim, horizon) + _curved(horizon, sigma, target, SMOOTH)
 
@@ -37,6 +74,29 @@ def smooth_flat_first(
     """Corollary 10 (cor: worst-best-case), first bound: `flat` rounds have no curvature.
 
     They may come at any time; first is the worst.
+
+    Parameters
+    ----------
+    dim : int
+        The dimension d.
+    horizon : float
+        The number of rounds T.
+    smoothness : float
+        The smoothness beta; not negative.
+    sigma : float
+        The strong convexity of the curved rounds; positive.
+    flat : float
+        How many of the rounds have no curvature.
+
+    Returns
+    -------
+    float
+        The expression inside O~.
+
+    Raises
+    ------
+    ParameterError
+        If `sigma` is not positive, or `flat` not between 0 and the horizon.
     """
     _check_flat(flat, horizon)
     target = smooth_target(dim, smoothness)
@@ -47,19 +107,81 @@ def smooth_flat_first(
 def smooth_flat_last(
     dim: int, horizon: float, smoothness: float, sigma: float, flat: float
 ) -> float:
-    """Corollary 10 (cor: worst-best-case), second bound: the last `flat` rounds are flat."""
+    """Corollary 10 (cor: worst-best-case), second bound: the last `flat` rounds are flat.
+
+    Parameters
+    ----------
+    dim : int
+        The dimension d.
+    horizon : float
+        The number of rounds T.
+    smoothness : float
+        The smoothness beta; not negative.
+    sigma : float
+        The strong convexity of the curved rounds; positive.
+    flat : float
+        How many of the rounds have no curvature.
+
+    Returns
+    -------
+    float
+        The expression inside O~.
+
+    Raises
+    ------
+    ParameterError
+        If `sigma` is not positive, or not one round is curved.
+    """
     target = smooth_target(dim, smoothness)
     return _barrier(dim, horizon) + _flat_last(horizon, sigma, flat, target, SMOOTH)
 
 
 def smooth_decaying(dim: int, horizon: float, smoothness: float, alpha: float) -> float:
-    """Corollary 11 (cor: intermediate-case): sigma_t = t^-alpha."""
+    """Corollary 11 (cor: intermediate-case): sigma_t = t^-alpha.
+
+    Parameters
+    ----------
+    dim : int
+        The dimension d.
+    horizon : float
+        The number of rounds T.
+    smoothness : float
+        The smoothness beta; not negative.
+    alpha : float
+        How fast the curvature falls, from 0 to 1.
+
+    Returns
+    -------
+    float
+        The expression inside O~.
+
+    Raises
+    ------
+    ParameterError
+        If `alpha` is not in [0, 1].
+    """
     target = smooth_target(dim, smoothness)
     return _barrier(dim, horizon) + _decaying(horizon, alpha, target, SMOOTH)
 
 
 def decaying_smooth_exponent(alpha: float) -> float:
-    """Exponent of T in Corollary 11 (cor: intermediate-case); its kink is at 1/3."""
+    """Exponent of T in Corollary 11 (cor: intermediate-case); its kink is at 1/3.
+
+    Parameters
+    ----------
+    alpha : float
+        How fast the curvature falls, from 0 to 1.
+
+    Returns
+    -------
+    float
+        The exponent of T.
+
+    Raises
+    ------
+    ParameterError
+        If `alpha` is not in [0, 1].
+    """
     _check_alpha(alpha)
     return min((1 + alpha) / 2, 2 / 3)
 
@@ -68,12 +190,49 @@ def decaying_smooth_exponent(alpha: float) -> float:
 
 
 def lipschitz_zero(dim: int, horizon: float, lipschitz: float) -> float:
-    """Corollary 13 (cor: only-Lipschitz): sigma_t = 0."""
+    """Corollary 13 (cor: only-Lipschitz): sigma_t = 0.
+
+    Parameters
+    ----------
+    dim : int
+        The dimension d.
+    horizon : float
+        The number of rounds T.
+    lipschitz : float
+        The Lipschitz constant L; not negative.
+
+    Returns
+    -------
+    float
+        The expression inside O~.
+    """
     return _flat(horizon, lipschitz_target(dim, lipschitz), LIPSCHITZ)
 
 
 def lipschitz_constant(dim: int, horizon: float, lipschitz: float, sigma: float) -> float:
-    """Corollary 14 (cor: only-Lipschitz-strongly-cvx): sigma_t = sigma."""
+    """Corollary 14 (cor: only-Lipschitz-strongly-cvx): sigma_t = sigma.
+
+    Parameters
+    ----------
+    dim : int
+        The dimension d.
+    horizon : float
+        The number of rounds T.
+    lipschitz : float
+        The Lipschitz constant L; not negative.
+    sigma : float
+        The strong convexity of the curved rounds; positive.
+
+    Returns
+    -------
+    float
+        The expression inside O~.
+
+    Raises
+    ------
+    ParameterError
+        If `sigma` is not positive.
+    """
     return _curved(horizon, sigma, lipschitz_target(dim, lipschitz), LIPSCHITZ)
 
 
@@ -83,6 +242,29 @@ def lipschitz_flat_first(
     """Corollary 15 (cor: only-lipschitz-worst-best-case), first bound.
 
     `flat` rounds have no curvature. They may come at any time; first is the worst.
+
+    Parameters
+    ----------
+    dim : int
+        The dimension d.
+    horizon : float
+        The number of rounds T.
+    lipschitz : float
+        The Lipschitz constant L; not negative.
+    sigma : float
+        The strong convexity of the curved rounds; positive.
+    flat : float
+        How many of the rounds have no curvature.
+
+    Returns
+    -------
+    float
+        The expression inside O~.
+
+    Raises
+    ------
+    ParameterError
+        If `sigma` is not positive, or `flat` not between 0 and the horizon.
     """
     _check_flat(flat, horizon)
     target = lipschitz_target(dim, lipschitz)
@@ -92,17 +274,79 @@ def lipschitz_flat_first(
 def lipschitz_flat_last(
     dim: int, horizon: float, lipschitz: float, sigma: float, flat: float
 ) -> float:
-    """Corollary 15 (cor: only-lipschitz-worst-best-case), second bound: the last are flat."""
+    """Corollary 15 (cor: only-lipschitz-worst-best-case), second bound: the last are flat.
+
+    Parameters
+    ----------
+    dim : int
+        The dimension d.
+    horizon : float
+        The number of rounds T.
+    lipschitz : float
+        The Lipschitz constant L; not negative.
+    sigma : float
+        The strong convexity of the curved rounds; positive.
+    flat : float
+        How many of the rounds have no curvature.
+
+    Returns
+    -------
+    float
+        The expression inside O~.
+
+    Raises
+    ------
+    ParameterError
+        If `sigma` is not positive, or not one round is curved.
+    """
     return _flat_last(horizon, sigma, flat, lipschitz_target(dim, lipschitz), LIPSCHITZ)
 
 
 def lipschitz_decaying(dim: int, horizon: float, lipschitz: float, alpha: float) -> float:
-    """Corollary 16 (cor: only-lipschitz-intermediate-case): sigma_t = t^-alpha."""
+    """Corollary 16 (cor: only-lipschitz-intermediate-case): sigma_t = t^-alpha.
+
+    Parameters
+    ----------
+    dim : int
+        The dimension d.
+    horizon : float
+        The number of rounds T.
+    lipschitz : float
+        The Lipschitz constant L; not negative.
+    alpha : float
+        How fast the curvature falls, from 0 to 1.
+
+    Returns
+    -------
+    float
+        The expression inside O~.
+
+    Raises
+    ------
+    ParameterError
+        If `alpha` is not in [0, 1].
+    """
     return _decaying(horizon, alpha, lipschitz_target(dim, lipschitz), LIPSCHITZ)
 
 
 def decaying_lipschitz_exponent(alpha: float) -> float:
-    """Exponent of T in Corollary 16 (cor: only-lipschitz-intermediate-case); its kink is at 1/4."""
+    """Exponent of T in Corollary 16 (cor: only-lipschitz-intermediate-case); its kink is at 1/4.
+
+    Parameters
+    ----------
+    alpha : float
+        How fast the curvature falls, from 0 to 1.
+
+    Returns
+    -------
+    float
+        The exponent of T.
+
+    Raises
+    ------
+    ParameterError
+        If `alpha` is not in [0, 1].
+    """
     _check_alpha(alpha)
     return min((2 + alpha) / 3, 3 / 4)
 
@@ -112,7 +356,19 @@ def decaying_lipschitz_exponent(alpha: float) -> float:
 
 @dataclass(frozen=True)
 class Rate:
-    """One row of a table: regret O~(d^dim_exponent T^horizon_exponent) under a pattern."""
+    """One row of a table: regret O~(d^dim_exponent T^horizon_exponent) under a pattern.
+
+    Parameters
+    ----------
+    pattern : str
+        The curvature of the rounds, in words.
+    horizon_exponent : float
+        The exponent of the number of rounds T.
+    dim_exponent : float
+        The exponent of the dimension d.
+    statement : str
+        The label of the corollary in the paper's source.
+    """
 
     pattern: str
     horizon_exponent: float
@@ -121,7 +377,18 @@ class Rate:
 
 
 def table1(alphas: Iterable[float] = (1 / 6, 2 / 3)) -> tuple[Rate, ...]:
-    """Table 1 (tab: res_smooth), with one row for each decay t^-alpha."""
+    """Table 1 (tab: res_smooth), with one row for each decay t^-alpha.
+
+    Parameters
+    ----------
+    alphas : iterable of float, default (1/6, 2/3)
+        The decays t^-alpha for which a row is wanted, each from 0 to 1.
+
+    Returns
+    -------
+    tuple of Rate
+        The rows, in the order of the paper.
+    """
     return (
         Rate("zero", 2 / 3, 2 / 3, "cor: only-smooth"),
         Rate("constant", 1 / 2, 3 / 2, "cor: strongly-convex-smooth"),
@@ -140,7 +407,18 @@ def table1(alphas: Iterable[float] = (1 / 6, 2 / 3)) -> tuple[Rate, ...]:
 
 
 def table2(alphas: Iterable[float] = (1 / 8, 1 / 2)) -> tuple[Rate, ...]:
-    """Table 2 (tab: res_lipschitz), with one row for each decay t^-alpha."""
+    """Table 2 (tab: res_lipschitz), with one row for each decay t^-alpha.
+
+    Parameters
+    ----------
+    alphas : iterable of float, default (1/8, 1/2)
+        The decays t^-alpha for which a row is wanted, each from 0 to 1.
+
+    Returns
+    -------
+    tuple of Rate
+        The rows, in the order of the paper.
+    """
     return (
         Rate("zero", 3 / 4, 1 / 2, "cor: only-Lipschitz"),
         Rate("constant", 2 / 3, 2 / 3, "cor: only-Lipschitz-strongly-cvx"),

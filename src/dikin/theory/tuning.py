@@ -27,12 +27,38 @@ SMOOTH, LIPSCHITZ = 2, 3  # k
 
 
 def smooth_target(dim: float, smoothness: float) -> float:
-    """d^2 (beta + 1): a lambda_0 this large keeps every lambda_t below 1 (Algorithm 1)."""
+    """The target d^2 (beta + 1): as lambda_0 it keeps every lambda_t below 1 (Algorithm 1).
+
+    Parameters
+    ----------
+    dim : float
+        The dimension d.
+    smoothness : float
+        The smoothness beta; not negative.
+
+    Returns
+    -------
+    float
+        The right side of the equation for lambda_t.
+    """
     return dim**2 * (smoothness + 1.0)
 
 
 def lipschitz_target(dim: float, lipschitz: float) -> float:
-    """d^2 (L + 1)^2: a lambda_0 this large keeps every lambda_t below 1 (Algorithm 2)."""
+    """The target d^2 (L + 1)^2: as lambda_0 it keeps every lambda_t below 1 (Algorithm 2).
+
+    Parameters
+    ----------
+    dim : float
+        The dimension d.
+    lipschitz : float
+        The Lipschitz constant L; not negative.
+
+    Returns
+    -------
+    float
+        The right side of the equation for lambda_t.
+    """
     return dim**2 * (lipschitz + 1.0) ** 2
 
 
@@ -42,14 +68,52 @@ def lipschitz_target(dim: float, lipschitz: float) -> float:
 def smooth_objective(
     lambdas: ArrayLike, sigmas: ArrayLike, first: float, dim: int, smoothness: float
 ) -> float:
-    """B of Lemma 6 (lemma:H-function-main): lambda_{1:t} + sum d sqrt(beta+1) / sqrt(S_s)."""
+    """B of Lemma 6 (lemma:H-function-main): lambda_{1:t} + sum d sqrt(beta+1) / sqrt(S_s).
+
+    Parameters
+    ----------
+    lambdas : array_like
+        The regularisation lambda_1, ..., lambda_T that is added; not negative.
+    sigmas : array_like
+        The strong convexity sigma_1, ..., sigma_T of the losses; finite, not negative.
+    first : float
+        The regularisation lambda_0 before the first round; positive.
+    dim : int
+        The dimension d.
+    smoothness : float
+        The smoothness beta; not negative.
+
+    Returns
+    -------
+    float
+        What the sequence costs; lambda_0 itself is free.
+    """
     return _objective(lambdas, sigmas, first, smooth_target(dim, smoothness), SMOOTH)
 
 
 def lipschitz_objective(
     lambdas: ArrayLike, sigmas: ArrayLike, first: float, dim: int, lipschitz: float
 ) -> float:
-    """B' of Lemma 22 (lemma:H-function-lip-app): lambda_{1:t} + sum (d(L+1))^(2/3) / S_s^(1/3)."""
+    """B' of Lemma 22 (lemma:H-function-lip-app): lambda_{1:t} + sum (d(L+1))^(2/3) / S_s^(1/3).
+
+    Parameters
+    ----------
+    lambdas : array_like
+        The regularisation lambda_1, ..., lambda_T that is added; not negative.
+    sigmas : array_like
+        The strong convexity sigma_1, ..., sigma_T of the losses; finite, not negative.
+    first : float
+        The regularisation lambda_0 before the first round; positive.
+    dim : int
+        The dimension d.
+    lipschitz : float
+        The Lipschitz constant L; not negative.
+
+    Returns
+    -------
+    float
+        What the sequence costs; lambda_0 itself is free.
+    """
     return _objective(lambdas, sigmas, first, lipschitz_target(dim, lipschitz), LIPSCHITZ)
 
 
@@ -82,7 +146,23 @@ def smooth_minimum(
 ) -> tuple[float, float]:
     """Min of B over lambda*_1, ..., lambda*_T >= 0 (right side of Lemma 6, lemma:H-function-main).
 
-    Returns the minimum and the mass lambda*_{1:T} of a minimiser, all of which sits on round 1.
+    Parameters
+    ----------
+    sigmas : array_like
+        The strong convexity sigma_1, ..., sigma_T of the losses; finite, not negative.
+    first : float
+        The regularisation lambda_0 before the first round; positive.
+    dim : int
+        The dimension d.
+    smoothness : float
+        The smoothness beta; not negative.
+
+    Returns
+    -------
+    minimum : float
+        The least B; 0 for no rounds.
+    mass : float
+        The sum lambda*_{1:T} of a minimiser, all of which sits on round 1.
     """
     return _minimum(sigmas, first, smooth_target(dim, smoothness), SMOOTH)
 
@@ -92,7 +172,23 @@ def lipschitz_minimum(
 ) -> tuple[float, float]:
     """Min of B' over lambda*_1, ..., lambda*_T >= 0 (right of Lemma 22, lemma:H-function-lip-app).
 
-    Returns the minimum and the mass lambda*_{1:T} of a minimiser, all of which sits on round 1.
+    Parameters
+    ----------
+    sigmas : array_like
+        The strong convexity sigma_1, ..., sigma_T of the losses; finite, not negative.
+    first : float
+        The regularisation lambda_0 before the first round; positive.
+    dim : int
+        The dimension d.
+    lipschitz : float
+        The Lipschitz constant L; not negative.
+
+    Returns
+    -------
+    minimum : float
+        The least B'; 0 for no rounds.
+    mass : float
+        The sum lambda*_{1:T} of a minimiser, all of which sits on round 1.
     """
     return _minimum(sigmas, first, lipschitz_target(dim, lipschitz), LIPSCHITZ)
 
@@ -130,6 +226,22 @@ def uncurved(first: float, target: float, rounds: int, order: int) -> float:
 
     lambda_t = (target/S_t)^(1/k) is a step of dS/dt = (target/S)^(1/k), of which this is the
     solution.
+
+    Parameters
+    ----------
+    first : float
+        The regularisation lambda_0 before the first round; positive.
+    target : float
+        `smooth_target` or `lipschitz_target`.
+    rounds : int
+        The number of rounds T.
+    order : int
+        The k of the setting: `SMOOTH` or `LIPSCHITZ`.
+
+    Returns
+    -------
+    float
+        About lambda_{0:T}.
     """
     power = 1 + 1 / order
     total: float = (first**power + power * target ** (1 / order) * rounds) ** (1 / power)
@@ -146,10 +258,21 @@ def uncurved(first: float, target: float, rounds: int, order: int) -> float:
 def smooth_regularisation(total: float, target: float) -> float:
     """Solve lambda^2 (total + lambda) = target for lambda > 0: eqn:oracle-tuning-strongly-main.
 
-    total = sigma_{1:t} + lambda_{0:t-1} > 0, target = d^2 (beta + 1) > 0. Both
-    (target/total)^(1/2) and target^(1/3) are at or above the root (put them in), and
+    Both (target/total)^(1/2) and target^(1/3) are at or above the root (put them in), and
     total >= target puts the first at or below 1. The smaller one is close, and Halley's method
     cubes the error: a step that moves by less than 1e-6 is the last.
+
+    Parameters
+    ----------
+    total : float
+        The curvature sigma_{1:t} + lambda_{0:t-1}; positive.
+    target : float
+        The right side d^2 (beta + 1); positive.
+
+    Returns
+    -------
+    float
+        The root, to a few units in the last place.
     """
     root = math.sqrt(target / total)
     if root > total:  # exactly when target^(1/3) is the smaller of the two
@@ -167,10 +290,21 @@ def smooth_regularisation(total: float, target: float) -> float:
 def lipschitz_regularisation(total: float, target: float) -> float:
     """Solve lambda^3 (total + lambda) = target for lambda > 0: eqn:oracle-tuning-Lipschitz-main.
 
-    total = sigma_{1:t} + lambda_{0:t-1} > 0, target = d^2 (L + 1)^2 > 0. Both
-    (target/total)^(1/3) and target^(1/4) are at or above the root (put them in), and
+    Both (target/total)^(1/3) and target^(1/4) are at or above the root (put them in), and
     total >= target puts the first at or below 1. The smaller one is close, and Halley's method
     cubes the error: a step that moves by less than 1e-6 is the last.
+
+    Parameters
+    ----------
+    total : float
+        The curvature sigma_{1:t} + lambda_{0:t-1}; positive.
+    target : float
+        The right side d^2 (L + 1)^2; positive.
+
+    Returns
+    -------
+    float
+        The root, to a few units in the last place.
     """
     root: float = (target / total) ** (1.0 / 3.0)
     if root > total:  # exactly when target^(1/4) is the smaller of the two
@@ -189,6 +323,22 @@ def adaptive_lambdas_smooth(sigmas: ArrayLike, first: float, dim: int, smoothnes
     """lambda_1, ..., lambda_T of eqn:oracle-tuning-strongly-main, each from its own past alone.
 
     By Lemma 6 (lemma:H-function-main) every prefix costs at most twice its minimum; 2 is sharp.
+
+    Parameters
+    ----------
+    sigmas : array_like
+        The strong convexity sigma_1, ..., sigma_T of the losses; finite, not negative.
+    first : float
+        The regularisation lambda_0 before the first round; positive.
+    dim : int
+        The dimension d.
+    smoothness : float
+        The smoothness beta; not negative.
+
+    Returns
+    -------
+    numpy.ndarray
+        One lambda_t for every sigma.
     """
     return _adaptive(sigmas, first, smooth_target(dim, smoothness), smooth_regularisation)
 
@@ -199,6 +349,22 @@ def adaptive_lambdas_lipschitz(
     """lambda_1, ..., lambda_T of eqn:oracle-tuning-Lipschitz-main, each from its own past alone.
 
     By Lemma 22 (lemma:H-function-lip-app) every prefix costs at most twice its minimum; 2 is sharp.
+
+    Parameters
+    ----------
+    sigmas : array_like
+        The strong convexity sigma_1, ..., sigma_T of the losses; finite, not negative.
+    first : float
+        The regularisation lambda_0 before the first round; positive.
+    dim : int
+        The dimension d.
+    lipschitz : float
+        The Lipschitz constant L; not negative.
+
+    Returns
+    -------
+    numpy.ndarray
+        One lambda_t for every sigma.
     """
     return _adaptive(sigmas, first, lipschitz_target(dim, lipschitz), lipschitz_regularisation)
 
