@@ -263,8 +263,8 @@ class PresentCentre(AdaptiveSmooth):
 class NoBarrier(AdaptiveSmooth):
     """Leaves psi out of the objective that the last centre minimises."""
 
-    def _whole(self) -> Any:
-        whole, barrier = super()._whole(), self.geometry.barrier(self._place)
+    def _certificate_part(self) -> Any:
+        whole, barrier = super()._certificate_part(), self.geometry.barrier(self._place)
         account = whole.account
         spent = account.spent + account.stiff * barrier
         return whole._replace(account=account._replace(spent=spent))
@@ -273,8 +273,8 @@ class NoBarrier(AdaptiveSmooth):
 class FreeComparator(AdaptiveSmooth):
     """Does not pay for moving the comparator inwards."""
 
-    def _whole(self) -> Any:
-        whole = super()._whole()
+    def _certificate_part(self) -> Any:
+        whole = super()._certificate_part()
         return whole._replace(account=whole.account._replace(rounds=0))
 
 

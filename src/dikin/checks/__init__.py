@@ -48,7 +48,7 @@ def learner_laws(learner: type[Learner]) -> dict[str, Law]:
     """The laws of a learner: functions of what makes one from a seed, and a seed."""
     machine = ("exploration",) if issubclass(learner, BarrierFTRL | Descent) else ()
     barrier = ("barrier_ftrl",) if issubclass(learner, BarrierFTRL) else ()
-    unknown = "measured" if learner.measures_range else "unranged"
+    unknown = "measured" if learner.measures_range else "unknown_range"
     return laws("learner", unknown, *machine, *barrier)
 
 

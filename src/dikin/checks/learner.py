@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from math import inf, isfinite, nan
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -32,6 +32,7 @@ from dikin.feedback import Feedback
 from dikin.learners.base import Learner, Query
 
 Make = Callable[[int], Learner]
+L = TypeVar("L", bound=Learner)
 
 
 # --- how the laws play -------------------------------------------------------------------------
@@ -107,6 +108,13 @@ def play(learner: Learner, rounds: int, pattern: str = "steep") -> Iterator[Quer
         learner.tell(query, answer_at(learner, position), curvature)
 
 
+def with_range(learner: L) -> L:
+    """A learner that has a range: where it is not known, a first loss is told."""
+    if learner.may_restart:
+        learner.tell(ask(learner), answer_at(learner, 0.0))
+    return learner
+
+
 @contextmanager
 def uncertified() -> Iterator[None]:
     """A certificate may end here: that it does when it must is a law of its own."""
@@ -174,19 +182,20 @@ def check_restored_learner_continues_exactly(make: Make, seed: int) -> None:
     queries = [ask(learner) for _ in range(3)]
     state = json.loads(json.dumps(learner.state()))
     twin = learner.restore(learner.domain, state)
-    _same(learner, twin, "right after")
+    same_state(learner, twin, "right after")
     with uncertified():
         for query in (queries[2], queries[0]):
             for each in (learner, twin):
                 each.tell(query.id, answer_at(each, 0.3), 0.0)
-            _same(learner, twin, f"after an answer to query {query.id}")
+            same_state(learner, twin, f"after an answer to query {query.id}")
         for ours, theirs in zip(play(learner, 25), play(twin, 25), strict=True):
             if ours.id != theirs.id or not np.array_equal(ours.point, theirs.point):
                 fail(name(learner), f"asks {ours}, its restored twin {theirs}")
-    _same(learner, twin, "at the end")
+    same_state(learner, twin, "at the end")
 
 
-def _same(learner: Learner, twin: Learner, when: str) -> None:
+def same_state(learner: Learner, twin: Learner, when: str) -> None:
+    """Fail where the states of a learner and of its restored twin differ."""
     ours, theirs = learner.state(), twin.state()
     for key in ours:
         if ours[key] != theirs[key]:

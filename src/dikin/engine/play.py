@@ -143,8 +143,8 @@ def geometric(rounds: int, per_decade: int) -> NDArray[np.int64]:
 
 
 def fused(learner: Learner, environment: Environment) -> Road | None:
-    """The compiled road; None where a kernel is missing or queries are open."""
-    if not compiles(environment.world) or learner.machine() is None:
+    """The compiled road; None where a kernel is missing or a loss must be looked at."""
+    if not compiles(environment.world) or learner.may_restart or learner.machine() is None:
         return None
     from dikin.engine.kernels import compiled_loop
 

@@ -89,7 +89,7 @@ class AgarwalDekelXiao(Descent):
             "horizon": self.horizon,
             "lipschitz": self.lipschitz,
             "curvature": self.curvature,
-            "loss_range": list(self.units.loss_range),
+            "loss_range": self.loss_range,
         }
 
     @classmethod

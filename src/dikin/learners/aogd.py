@@ -103,7 +103,7 @@ class AOGD(Learner):
         self.rounds += 1
 
     def arguments(self) -> dict[str, Any]:
-        return {"loss_range": list(self.units.loss_range)}
+        return {"loss_range": self.loss_range}
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:

@@ -90,7 +90,7 @@ class BanditNewton(ChartLearner):
 
     def _clock(self) -> float:
         """T, or the round where no horizon is known; from 2 on, for the set to shrink to a set."""
-        return float(self.horizon or max(2, self.rounds + 1))
+        return float(self.horizon or max(2, self._rounds_in_range + 1))
 
     def _sharpen(self, inverse: Array) -> None:
         """Take over A."""
@@ -139,7 +139,7 @@ class BanditNewton(ChartLearner):
         return {
             "lipschitz": self.lipschitz,
             "horizon": self.horizon,
-            "loss_range": list(self.units.loss_range),
+            "loss_range": self.loss_range,
         }
 
     @cached_property

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from math import nan, sqrt
+from math import sqrt
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -173,22 +173,8 @@ class BarrierFTRL(Learner):
         u = self.geometry.vector(self._place)
         return self._inside(u, self.units.point(self.geometry.outward(u)).copy())
 
-    @property
-    def certificate(self) -> float:
-        """The bound on the regret so far, in the user's units: E[regret] <= E[certificate].
-
-        It covers late answers, if neither a point nor its loss decides when its answer comes.
-        Forgotten queries are not rounds. NaN where rounding at the boundary decides the centre, of
-        which `tell` warns.
-        """
-        whole = self._whole()
-        return nan if whole is None else whole.bound(self.domain, self.rounds, RANGE * whole.scale)
-
-    def _part(self) -> Part | None:
-        return self._whole()
-
-    def _whole(self) -> Part | None:
-        """All rounds so far; None where the centre is not known well enough to account for them."""
+    def _certificate_part(self) -> Part | None:
+        """None where the centre is not known well enough to account for the rounds."""
         place, schedule = self._place, self._schedule
         if not self.geometry.settled(place):
             return None
@@ -196,7 +182,7 @@ class BarrierFTRL(Learner):
         barrier = schedule.kappa * self.geometry.barrier(place) / self._rate
         least = float(self._linear.dot(y)) + 0.5 * self._total * float(y.dot(y)) + barrier
         stiff = schedule.kappa / self._rate
-        account = Account(self.rounds, self._spent - least, self._held, stiff)
+        account = Account(self._rounds_in_range, self._spent - least, self._held, stiff)
         return Part(account, schedule, self.units.loss_scale)
 
     def _propose(self) -> tuple[Array, float, Asked]:
@@ -230,7 +216,7 @@ class BarrierFTRL(Learner):
         recoil = asked.aim.recoil(slope * asked.scale, added)
         linear = self._linear + recoil
         total = before + added
-        rate = schedule.rate(total, self.rounds + 2)
+        rate = schedule.rate(total, self._rounds_in_range + 2)
         place = self.geometry.solve(linear, total, schedule.kappa / rate, self._place)
         if self.geometry.settled(self._place) and not self.geometry.settled(place):
             warnings.warn(UNSETTLED, CertificateVoidWarning, stacklevel=3)

@@ -147,7 +147,7 @@ class Bluefin(Descent):
             "points": self.points,
             "delta": self.delta,
             "eta": self.eta,
-            "loss_range": list(self.units.loss_range),
+            "loss_range": self.loss_range,
         }
 
     @classmethod

@@ -208,7 +208,7 @@ class Corral(Learner):
             "bases": [{"learner": kind.kind, "arguments": own} for kind, own in self._recipes],
             "horizon": self.horizon,
             "eta": self.eta,
-            "loss_range": list(self.units.loss_range),
+            "loss_range": self.loss_range,
         }
 
     @classmethod

@@ -134,7 +134,7 @@ class Descent(Learner):
 
     def _learn(self, memo: Looked, loss: float, curvature: float) -> None:
         pace = self._pace
-        slope = pace.step(self.rounds + 1) * pace.dim / pace.reach * loss
+        slope = pace.step(self._rounds_in_range + 1) * pace.dim / pace.reach * loss
         self._move(memo.aim.recoil(slope * memo.scale, 0.0))
 
     def _move(self, step: Array) -> None:

@@ -100,7 +100,7 @@ class HazanLevy(BarrierFTRL):
             "horizon": self.horizon,
             "smoothness": self.smoothness,
             "curvature": self.curvature,
-            "loss_range": list(self.units.loss_range),
+            "loss_range": self.loss_range,
         }
 
     @classmethod

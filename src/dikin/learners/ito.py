@@ -146,7 +146,7 @@ class Ito(Learner):
 
     def _present(self) -> tuple[Array, Frame]:
         """theta_t, and the law p_t."""
-        round = self.rounds + 1
+        round = self._rounds_in_range + 1
         theta = -self._linear / round
         if self._frame is None:
             self._frame = self._law(theta, round)
@@ -162,7 +162,7 @@ class Ito(Learner):
     def _propose(self) -> tuple[Array, float, Seen]:
         noise, (theta, frame) = self._noise.draw(), self._present()
         aim = frame.aim(noise)
-        memo = Seen(theta, self.rounds + 1, noise, aim, 1.0 / sqrt(aim.square))
+        memo = Seen(theta, self._rounds_in_range + 1, noise, aim, 1.0 / sqrt(aim.square))
         return *self._vector(memo), memo
 
     def _vector(self, memo: Seen) -> tuple[Array, float]:
@@ -186,7 +186,7 @@ class Ito(Learner):
             "smoothness": self.smoothness,
             "curvature": self.curvature,
             "depth": self.depth,
-            "loss_range": list(self.units.loss_range),
+            "loss_range": self.loss_range,
             "constants": self.constants,
         }
 

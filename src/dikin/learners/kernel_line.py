@@ -221,7 +221,7 @@ class KernelLine(ChartLearner):
         self._mean = float(self._weights @ self._points)
 
     def _eta(self) -> float:
-        return self._grid.pace / sqrt(self.rounds + 1)
+        return self._grid.pace / sqrt(self._rounds_in_range + 1)
 
     @property
     def center(self) -> Array:
@@ -271,7 +271,7 @@ class KernelLine(ChartLearner):
         self._weigh(machine.memory.numbers.copy())
 
     def arguments(self) -> dict[str, Any]:
-        return {"horizon": self.horizon, "loss_range": list(self.units.loss_range)}
+        return {"horizon": self.horizon, "loss_range": self.loss_range}
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:

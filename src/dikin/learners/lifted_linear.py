@@ -147,7 +147,7 @@ class LiftedLinear(ChartLearner):
     def arguments(self) -> dict[str, Any]:
         return {
             "horizon": self.horizon,
-            "loss_range": list(self.units.loss_range),
+            "loss_range": self.loss_range,
             "constants": self.constants,
         }
 

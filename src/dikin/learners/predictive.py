@@ -249,7 +249,7 @@ class Predictive(Learner):
         self.lipschitz = None if lipschitz is None else nonnegative(lipschitz, "lipschitz")
         self.memory = _checked_memory(memory)
         self._ranged = loss_range is not None
-        super().__init__(domain, (-1.0, 1.0) if loss_range is None else loss_range, seed)
+        super().__init__(domain, loss_range, seed)
         self.start = None if start is None else _checked_start(domain, start)
         """Where it begins, or None for the centre."""
         self._plan = self._planned()
@@ -641,7 +641,7 @@ class Predictive(Learner):
         return {
             "smoothness": self.smoothness,
             "lipschitz": self.lipschitz,
-            "loss_range": list(self.units.loss_range) if self._ranged else None,
+            "loss_range": self.loss_range,
             "start": None if self.start is None else self.start.tolist(),
             "memory": self.memory,
         }

@@ -174,7 +174,7 @@ class Tewa(Learner):
         bends = 2.0 * (self._rates * self._steep) ** 2
         losses = self._rates * (away @ estimate) + 0.5 * bends * (away * away).sum(axis=1)
         slopes = self._rates[:, None] * estimate + bends[:, None] * away
-        steps = slopes / (bends[:, None] * (self.rounds + 1) * self._shrink)
+        steps = slopes / (bends[:, None] * (self._rounds_in_range + 1) * self._shrink)
         linear = steps - self._experts() / self._shrink
         moves = zip(linear, self._places, strict=True)
         self._places = [self.geometry.project(row, place) for row, place in moves]
@@ -204,7 +204,7 @@ class Tewa(Learner):
         self._next += rounds
 
     def arguments(self) -> dict[str, Any]:
-        return {"horizon": self.horizon, "loss_range": list(self.units.loss_range)}
+        return {"horizon": self.horizon, "loss_range": self.loss_range}
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:

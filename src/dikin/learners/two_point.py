@@ -113,7 +113,7 @@ class TwoPoint(Descent):
             "horizon": self.horizon,
             "lipschitz": self.lipschitz,
             "curvature": self.curvature,
-            "loss_range": list(self.units.loss_range),
+            "loss_range": self.loss_range,
         }
 
     @classmethod

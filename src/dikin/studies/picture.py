@@ -64,7 +64,8 @@ def summary(study: Study, rounds: Table) -> Iterator[tuple[str, str]]:
     state = study.state()
     yield "learner", f"{state['learner']} on {state['domain']['kind']}"
     yield "arguments", ", ".join(f"{name}={value}" for name, value in state["arguments"].items())
-    yield "rounds", f"{study.rounds:,}"
+    restarts = f", after {study.restarts} restarts" if study.restarts else ""
+    yield "rounds", f"{study.rounds:,}{restarts}"
     waiting = study.open_queries
     if waiting:
         age = (datetime.now(UTC) - min(query.asked for query in waiting)).total_seconds()
