@@ -177,7 +177,11 @@ def fused(learner: Learner, environment: Environment) -> Road | None:
         environment.sums[:] = sums
         environment.rounds += rounds
 
-    return advance
+    def undisturbed(rounds: int) -> None:
+        with learner._lock:  # other threads ask and tell before or after these rounds
+            advance(rounds)
+
+    return undisturbed
 
 
 def compiles(world: Any) -> bool:

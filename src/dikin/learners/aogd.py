@@ -100,7 +100,7 @@ class AOGD(Learner):
             linear = pull / total - self.geometry.vector(self._place)
             self._place = self.geometry.project(linear, self._place)
             self._total = total
-        self.rounds += 1
+        self._rounds_in_range += 1
 
     def arguments(self) -> dict[str, Any]:
         return {"loss_range": self.loss_range}

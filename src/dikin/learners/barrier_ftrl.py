@@ -207,7 +207,7 @@ class BarrierFTRL(Learner):
         schedule, before = self._schedule, self._total
         if curvature < schedule.least:
             self._spent += RANGE
-            self.rounds += 1
+            self._rounds_in_range += 1
             return
         sigma = schedule.trust * curvature + schedule.assumed
         lam = schedule.regularisation(before + sigma)
@@ -228,7 +228,7 @@ class BarrierFTRL(Learner):
         self._held += lam
         self._linear, self._total, self._rate = linear, total, rate
         self._place, self._frame = place, None
-        self.rounds += 1
+        self._rounds_in_range += 1
 
     def machine(self) -> Machine | None:
         """The parts for the compiled loop; None without a kernel or with queries open."""
@@ -248,7 +248,7 @@ class BarrierFTRL(Learner):
         self._total, self._rate, self._spent, self._held = memory.numbers.tolist()
         self._place = self.geometry.unpack(self._linear, memory.state)
         self._frame = None
-        self.rounds += rounds
+        self._rounds_in_range += rounds
         self._next += rounds
 
     def _numbers(self) -> dict[str, Any]:

@@ -215,7 +215,8 @@ class Learner(ABC):
         if context is not None:
             name = type(self).__name__
             raise FeedbackError(f"{name} makes no use of a context: ask() without one")
-        with self._lock:
+        self._lock.acquire()  # here and in `tell`: `with` takes twice as long
+        try:
             if forecast is not None:
                 self._expect(forecast)
             u, square, memo = self._propose()
@@ -224,6 +225,8 @@ class Learner(ABC):
             self._open[key] = query, memo
             self._next = key + 1
             return query
+        finally:
+            self._lock.release()
 
     def tell(
         self, query: Query | int, loss: Any, curvature: float = 0.0, *, forecast: None = None
@@ -256,7 +259,8 @@ class Learner(ABC):
             If there is a forecast.
         """
         refuse_late_forecast(forecast)
-        with self._lock:
+        self._lock.acquire()
+        try:
             asked, memo = self._find(query)
             if self._search is None or self._within_range(self._search, memo, loss):
                 f, sigma = self._normal_answer(loss), self._normal_curvature(curvature)
@@ -264,6 +268,8 @@ class Learner(ABC):
             else:
                 self._search_range(self._search, memo, loss, curvature)
             del self._open[asked.id]
+        finally:
+            self._lock.release()
 
     def _expect(self, forecast: Any) -> None:
         """Take the forecast of the query that is about to be asked."""
@@ -331,8 +337,8 @@ class Learner(ABC):
     def _learn(self, memo: Memo, loss: Any, curvature: float) -> None:
         """Take in an answer in the paper's units; on an exception nothing has changed.
 
-        It ends with `self.rounds += 1`. A formula that depends on the number of the round takes it
-        from `_rounds_in_range`, which begins anew with every restart.
+        It counts the round in `_rounds_in_range`, which begins anew with every restart: this is
+        also where a formula takes the number of the round from.
         """
 
     @property
@@ -558,7 +564,8 @@ class Learner(ABC):
     def _normal_curvature(self, curvature: float) -> float:
         limit, reason = self.curvature_limit
         if type(curvature) is float and 0.0 <= curvature <= limit:
-            return self.units.curvature(self._understated(curvature))
+            known = curvature if self._search is None else self._understated(curvature)
+            return self.units.curvature(known)
         value = real_number(curvature, "curvature", CurvatureError)
         if not 0.0 <= value < np.inf:
             raise CurvatureError(
@@ -569,11 +576,12 @@ class Learner(ABC):
             raise CurvatureTooLargeError(
                 f"the curvature {value:g} exceeds {limit:g}, {reason}. Nothing was changed."
             )
-        return self.units.curvature(self._understated(min(value, limit)))
+        value = min(value, limit)
+        return self.units.curvature(value if self._search is None else self._understated(value))
 
     def _understated(self, curvature: float) -> float:
         """As much of a curvature as a range holds that may yet be widened: less is safe."""
-        if self._search is None or type(self).curvature_limit is not Learner.curvature_limit:
+        if type(self).curvature_limit is not Learner.curvature_limit:
             return curvature
         return min(curvature, range_limit(self.units, self.domain)[0])
 

@@ -127,7 +127,7 @@ class Bluefin(Descent):
         elif partner is None:
             kept = [*self._waiting.items(), (memo.pair, signed)]
             self._waiting = dict(kept[-PATIENCE:])
-            self.rounds += 1
+            self._rounds_in_range += 1
         else:
             self._descend(memo.looked, (signed + partner) / 2.0)
             self._waiting = {k: v for k, v in self._waiting.items() if k != memo.pair}

@@ -37,7 +37,7 @@ from dikin import streams
 from dikin.domains.base import Array, Domain
 from dikin.errors import CertificateVoidWarning, PaperConstantsWarning, ParameterError
 from dikin.feedback import Feedback
-from dikin.learners.base import LEARNERS, Learner, Memo
+from dikin.learners.base import LEARNERS, Learner, Memo, locked
 from dikin.learners.fkm import FKM
 from dikin.learners.hazan_levy import HazanLevy
 from dikin.learners.saha_tewari import SahaTewari
@@ -97,12 +97,14 @@ class Corral(Learner):
         self._bases = [self._started(i, rho) for i, rho in enumerate(self._rhos)]
 
     @property
+    @locked
     def shares(self) -> Array:
         """The probabilities pbar with which the bases are played."""
         gamma, count = 1.0 / self.horizon, len(self._bases)
         return np.array([(1.0 - gamma) / each + gamma / count for each in self._inverse])
 
     @property
+    @locked
     def center(self) -> Array:
         """The centre of the base with the largest share."""
         return self._bases[int(np.argmin(self._inverse))].center
@@ -169,7 +171,7 @@ class Corral(Learner):
             self._rhos[i], self._bases[i] = rho, base
             self._etas[i] *= exp(1.0 / log(self.horizon))
             self._starts[i] += 1
-        self.rounds += 1
+        self._rounds_in_range += 1
 
     def _outgrown(self, inverse: list[float]) -> dict[int, tuple[float, Learner]]:
         """The bases whose weight would leave their range, started anew, and the new ranges."""

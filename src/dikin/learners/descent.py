@@ -19,7 +19,7 @@ import numpy as np
 
 from dikin.domains.base import NOTHING, Aim, Array, ClosedGeometry, Frame, Place
 from dikin.feedback import Feedback
-from dikin.learners.base import Learner
+from dikin.learners.base import Learner, locked
 from dikin.learners.player import Aimed, Machine, Memory, Scratch
 
 
@@ -102,6 +102,7 @@ class Descent(Learner):
         self._frame: Frame | None = None
 
     @property
+    @locked
     def center(self) -> Array:
         """y_t in the user's units."""
         u = self.geometry.vector(self._place) * self._pace.shrink
@@ -142,7 +143,7 @@ class Descent(Learner):
         linear = step / self._pace.shrink - self.geometry.vector(self._place)
         self._place = self.geometry.project(linear, self._place)
         self._linear, self._frame = linear, None
-        self.rounds += 1
+        self._rounds_in_range += 1
 
     def machine(self) -> Machine | None:
         geometry = self.geometry
@@ -159,7 +160,7 @@ class Descent(Learner):
         self._linear = machine.memory.linear.copy()
         self._place = self.geometry.unpack(self._linear, machine.memory.state)
         self._frame = None
-        self.rounds += rounds
+        self._rounds_in_range += rounds
         self._next += rounds
 
     def _numbers(self) -> dict[str, Any]:

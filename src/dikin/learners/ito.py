@@ -44,7 +44,7 @@ from dikin.errors import (
     ParameterError,
 )
 from dikin.learners import limits
-from dikin.learners.base import Learner
+from dikin.learners.base import Learner, locked
 from dikin.units import LossRange, moderate, nonnegative, one_of, planned, strictly_positive
 
 
@@ -153,6 +153,7 @@ class Ito(Learner):
         return theta, self._frame
 
     @property
+    @locked
     def center(self) -> Array:
         """mu_t in the user's units."""
         still = self._present()[1].aim(np.zeros(self.geometry.size))
@@ -174,7 +175,7 @@ class Ito(Learner):
         slope = reach.dim * loss / (reach.alpha(memo.round) * reach.sigma)
         self._linear = self._linear + memo.aim.recoil(slope * memo.scale, 1.0)
         self._frame = None
-        self.rounds += 1
+        self._rounds_in_range += 1
 
     @cached_property
     def curvature_limit(self) -> tuple[float, str]:

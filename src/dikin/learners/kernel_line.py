@@ -254,7 +254,7 @@ class KernelLine(ChartLearner):
 
     def _learn(self, memo: Stab, loss: float, curvature: float) -> None:
         estimate = 0.5 * (1.0 + loss) / memo.density
-        self.rounds += 1
+        self._rounds_in_range += 1
         self._weigh(self._sums + estimate * self._kernel(memo.mean, memo.step))
 
     def machine(self) -> Machine | None:
@@ -266,7 +266,7 @@ class KernelLine(ChartLearner):
         return Machine(player, memory, self._noise.generator())
 
     def adopt(self, machine: Machine, rounds: int) -> None:
-        self.rounds += rounds
+        self._rounds_in_range += rounds
         self._next += rounds
         self._weigh(machine.memory.numbers.copy())
 

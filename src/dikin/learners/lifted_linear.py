@@ -115,7 +115,7 @@ class LiftedLinear(ChartLearner):
         if np.linalg.eigvalsh(lifted - self._risen)[-1] > 0.0:
             self._risen, self._rate = self._risen + lifted, self._rate * self._rise
         self._linear, self._place, self._frame = linear, place, None
-        self.rounds += 1
+        self._rounds_in_range += 1
 
     def _drawn_in(self, linear: Array) -> tuple[Array, Place]:
         """The update on X' where its edge is in the way, and the linear term that leads there.

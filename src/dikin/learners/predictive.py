@@ -48,7 +48,7 @@ from dikin.errors import (
 from dikin.kernel import compiled
 from dikin.learners import limits
 from dikin.learners.barrier_ftrl import UNSETTLED
-from dikin.learners.base import ROUNDING, Learner, range_limit, real_number
+from dikin.learners.base import ROUNDING, Learner, locked, range_limit, real_number
 from dikin.learners.player import Aimed, Machine, Memory, Scratch
 from dikin.learners.predictive_tuning import (
     CLIP,
@@ -369,7 +369,7 @@ class Predictive(Learner):
         return memo.aim.point(memo.scale), memo.square
 
     def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
-        plan, n, rounds = self._plan, self._n.copy(), self.rounds + 1
+        plan, n, rounds = self._plan, self._n.copy(), self._rounds_in_range + 1
         keep, weight = plan.keep, 1.0 / n[RATE]
         linear = self._linear if keep == 1.0 else keep * self._linear
         if memo.level > 0.0:
@@ -409,7 +409,7 @@ class Predictive(Learner):
             warnings.warn(UNSETTLED, CertificateVoidWarning, stacklevel=3)
         # Everything that can fail has been done: from here on the state changes.
         self._n, self._linear, self._place, self._frame = n, linear, place, None
-        self.rounds = rounds
+        self._rounds_in_range = rounds
         self._report(loss, memo, clipped)
 
     def _start_barrier(self, place: Place) -> float:
@@ -482,6 +482,7 @@ class Predictive(Learner):
         return self._n[CLIPPED_ROUNDS]
 
     @property
+    @locked
     def certificate(self) -> float:
         """The bound on the regret so far, in the user's units: E[regret] <= E[certificate].
 
@@ -497,6 +498,7 @@ class Predictive(Learner):
             return nan
         return self._bound(plan.smoothness, plan.lipschitz, self._n[EXPLORING_COST])
 
+    @locked
     def certificate_for(
         self,
         *,
@@ -634,7 +636,7 @@ class Predictive(Learner):
         self._n, self._linear = machine.memory.numbers.tolist(), machine.memory.linear.copy()
         self._place = self.geometry.unpack(self._linear, machine.memory.state)
         self._frame = None
-        self.rounds += rounds
+        self._rounds_in_range += rounds
         self._next += rounds
 
     def arguments(self) -> dict[str, Any]:

@@ -31,7 +31,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from dikin.domains.base import NOTHING, Array, ClosedGeometry, Domain
-from dikin.learners.base import Learner
+from dikin.learners.base import Learner, locked
 from dikin.learners.player import Aimed, Machine, Memory, Scratch
 from dikin.units import LossRange, planned
 
@@ -155,6 +155,7 @@ class Tewa(Learner):
         return np.asarray(weights @ self._experts() / weights.sum())
 
     @property
+    @locked
     def center(self) -> Array:
         """x_t in the user's units: the average of the experts."""
         u = self._middle()
@@ -179,7 +180,7 @@ class Tewa(Learner):
         moves = zip(linear, self._places, strict=True)
         self._places = [self.geometry.project(row, place) for row, place in moves]
         self._linear, self._losses = linear, self._losses + losses
-        self.rounds += 1
+        self._rounds_in_range += 1
 
     def machine(self) -> Machine | None:
         geometry = self.geometry
@@ -200,7 +201,7 @@ class Tewa(Learner):
         self._linear = memory.linear.reshape(count, -1).copy()
         rows = zip(self._linear, memory.state.reshape(count, -1), strict=True)
         self._places = [self.geometry.unpack(linear, state) for linear, state in rows]
-        self.rounds += rounds
+        self._rounds_in_range += rounds
         self._next += rounds
 
     def arguments(self) -> dict[str, Any]:
