@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dikin.checks.failure import fail
 from dikin.checks.learner import loss_at, name, play, with_range
-from dikin.checks.probing import EPS, fail
+from dikin.checks.sample_points import EPS
 from dikin.domains.base import Array
 from dikin.errors import CertificateVoidWarning
 from dikin.learners.barrier_ftrl import Asked, BarrierFTRL, Schedule

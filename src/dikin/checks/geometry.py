@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dikin import storage
-from dikin.checks.probing import EPS, Spot, boundary, fail, finite_inside, skew
+from dikin.checks.failure import fail
+from dikin.checks.sample_points import EPS, InteriorPoint, boundary, finite_inside, magnification
 from dikin.domains.base import Aim, Array, Domain, Frame, Geometry, Place
 from dikin.domains.dense import DenseGeometry
 from dikin.streams import Generator
@@ -35,11 +36,11 @@ class Form(NamedTuple):
         """The chart vector, in the scale of u, of a working vector."""
         return self.domain.inward(self.geometry.outward(u))
 
-    def spot(self, place: Place) -> Spot:
-        """The spot of a place."""
-        return Spot(self.domain, self.scale * self.chart(self.geometry.vector(place)))
+    def interior_point(self, place: Place) -> InteriorPoint:
+        """The interior point of a place."""
+        return InteriorPoint(self.domain, self.scale * self.chart(self.geometry.vector(place)))
 
-    def matrix(self, at: Spot, kappa: float, shift: float) -> Array:
+    def matrix(self, at: InteriorPoint, kappa: float, shift: float) -> Array:
         """H = kappa Hessian(psi) + shift I, by the oracle."""
         return kappa * self.scale**2 * at.hessian + shift * np.eye(self.domain.dim)
 
@@ -57,7 +58,7 @@ class Landing(NamedTuple):
 
     update: Update
     place: Place
-    at: Spot
+    at: InteriorPoint
     fresh: bool
     """Whether it started from the centre, and not from the landing before."""
 
@@ -85,7 +86,7 @@ def landings(form: Form, rng: Generator) -> Iterator[Landing]:
                 rounding, weight = landing.at.rounding, landing.update.weight
                 if not rounding < 1e-3 and pull <= 1e3 * weight:
                     fail(form.domain, f"solve ends on the boundary for {landing.update}")
-                if rounding > 1e-8 or landing.at.haze > 1e-3:
+                if rounding > 1e-8 or landing.at.hessian_rounding > 1e-3:
                     break
                 yield landing
     pulls = [rng.standard_normal(size) * 10 ** rng.uniform(-1, 1) for _ in range(8)]
@@ -96,7 +97,7 @@ def _follow(form: Form, updates: list[Update]) -> Iterator[Landing]:
     place = form.geometry.start()
     for i, update in enumerate(updates):
         place = form.geometry.solve(*update, place)
-        yield Landing(update, place, form.spot(place), i == 0)
+        yield Landing(update, place, form.interior_point(place), i == 0)
 
 
 def places(form: Form, rng: Generator) -> Iterator[Place]:
@@ -159,7 +160,7 @@ def check_solve_is_stationary(domain: Domain, rng: Generator) -> None:
                 fail(domain, f"solve leaves a decrement of {off:.3g} at {at.v}, {update}")
 
 
-def _decrement(form: Form, at: Spot, update: Update) -> float:
+def _decrement(form: Form, at: InteriorPoint, update: Update) -> float:
     linear, quadratic, weight = update
     slope = form.chart(linear) + quadratic / form.scale * at.v
     slope = slope + weight * form.scale * form.domain.gradient(at.v)
@@ -226,9 +227,9 @@ def check_geometry_agrees_with_the_oracles(domain: Domain, rng: Generator) -> No
                 fail(domain, f"the frame's trace is {ours:.12g}, the dense one {theirs:.12g}")
 
 
-def _slack(at: Spot, H: Array) -> float:
+def _slack(at: InteriorPoint, H: Array) -> float:
     """Relative accuracy of what is computed from H and its inverse."""
-    return DIGITS + 1000 * at.rounding + 100 * EPS * float(skew(H).sum())
+    return DIGITS + 1000 * at.rounding + 100 * EPS * float(magnification(H).sum())
 
 
 # --- the exploration ---------------------------------------------------------------------------
@@ -257,7 +258,7 @@ def views(domain: Domain, rng: Generator) -> Iterator[View]:
     """Frames at several places, with and without the isotropic part."""
     for form in forms(domain):
         for place in places(form, rng):
-            at = form.spot(place)
+            at = form.interior_point(place)
             for kappa, shift in ((1.0, 1e-3), (400.0, 0.5), (1.0, 1e3)):
                 frame = form.geometry.frame(place, kappa, shift)
                 H = form.matrix(at, kappa, shift)

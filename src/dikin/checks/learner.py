@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from dikin.checks.probing import fail
+from dikin.checks.failure import fail
 from dikin.domains.base import Array
 from dikin.errors import (
     CertificateVoidWarning,

@@ -11,8 +11,8 @@ from math import inf, isnan, log2, nan
 
 import numpy as np
 
+from dikin.checks.failure import fail
 from dikin.checks.learner import Make, ask, name, same_state, shaped, uncertified
-from dikin.checks.probing import fail
 from dikin.errors import LossError, LossRangeError
 from dikin.learners.base import Learner
 

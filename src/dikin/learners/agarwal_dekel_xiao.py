@@ -76,7 +76,7 @@ class AgarwalDekelXiao(Descent):
         self.lipschitz = strictly_positive(lipschitz, "lipschitz")
         self.curvature = strictly_positive(curvature, "curvature")
         slope = moderate(self.units.slope(self.lipschitz), "lipschitz", self.lipschitz)
-        sigma = limits.believed(self, self.curvature)
+        sigma = limits.assumed_curvature(self, self.curvature)
         inradius = domain.inradius / domain.radius
         self._begin(one_point_pace(domain.dim, inradius, self.horizon, slope, sigma))
 

@@ -125,7 +125,7 @@ class Ito(Learner):
     def _tuned(self) -> Reach:
         horizon, dim, paper = self.horizon, self.domain.dim, self.constants == "paper"
         beta = moderate(self.units.curvature(self.smoothness), "smoothness", self.smoothness)
-        sigma = limits.believed(self, self.curvature)
+        sigma = limits.assumed_curvature(self, self.curvature)
         cap = 1.0 / (18.0 * dim * log(50.0 * horizon)) if paper else 0.5 / dim
         wanted = sqrt(beta * log(horizon) / (sigma * horizon * (1 if self.depth else dim)))
         if paper and wanted > cap:

@@ -86,7 +86,7 @@ class TwoPoint(Descent):
         if self.curvature is None:
             self._begin(convex_pace(domain.dim, inradius, self.horizon, slope))
         else:
-            sigma = limits.believed(self, self.curvature)
+            sigma = limits.assumed_curvature(self, self.curvature)
             self._begin(strongly_convex_pace(domain.dim, inradius, self.horizon, sigma))
 
     def _vector(self, memo: Looked) -> tuple[Array, float]:
