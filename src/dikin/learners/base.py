@@ -182,8 +182,9 @@ class Learner(ABC):
     def __repr__(self) -> str:
         return f"<{type(self).__name__} on {self.domain}, {self.rounds} rounds>"
 
+    @locked
     def __getstate__(self) -> dict[str, Any]:
-        """For copies and pickles; while other threads play, `save` is what is safe."""
+        """For copies and pickles. They are made after this returns: other threads must not play."""
         return {name: value for name, value in vars(self).items() if name != "_lock"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -337,8 +338,8 @@ class Learner(ABC):
     def _learn(self, memo: Memo, loss: Any, curvature: float) -> None:
         """Take in an answer in the paper's units; on an exception nothing has changed.
 
-        It counts the round in `_rounds_in_range`, which begins anew with every restart: this is
-        also where a formula takes the number of the round from.
+        It counts the round, in `rounds` or in `_rounds_in_range`. From the latter a formula takes
+        the number of the round: it begins anew with every restart.
         """
 
     @property
@@ -452,6 +453,7 @@ class Learner(ABC):
         """Take in an answer outside the present range, or to a query of an earlier one."""
         wider = self._range_around(search, answer)
         if isinstance(memo, StaleQuery) and wider == self.units.loss_range:
+            self._normal_answer(answer)
             self._normal_curvature(curvature)
             self._search = search.with_idle_round()
             return
@@ -634,26 +636,33 @@ class Learner(ABC):
         dict
             What `dikin.restore` makes the same learner from.
         """
-        fresh = {key: memo for key, (_, memo) in self._open.items() if not _is_stale(memo)}
+        memos = {key: memo for key, (_, memo) in self._open.items()}
         state = {
             "learner": self.kind,
             "domain": self._domain_spec(),
             "size": self.geometry.size,
             "arguments": self.arguments(),
-            "rounds": self._rounds_in_range,
+            "rounds": self.rounds,
             "next": self._next,
             "generator": self._noise.state(),
             "numbers": storage.encode(self._numbers()),
-            "open": [storage.encode((key, self._memo_state(memo))) for key, memo in fresh.items()],
+            "open": [
+                storage.encode((key, self._memo_state(memo)))
+                for key, memo in memos.items()
+                if not isinstance(memo, StaleQuery)
+            ],
         }
         if self._search is None:
             return state
-        stale = [(key, memo.point) for key, (_, memo) in self._open.items() if _is_stale(memo)]
         return state | {
-            "rounds": self.rounds,
+            "arguments": self.arguments() | {"loss_range": None},
             "range": list(self.units.loss_range),
             "range_search": self._search.encoded(),
-            "stale": [storage.encode(each) for each in stale],
+            "stale": [
+                storage.encode((key, memo.point))
+                for key, memo in memos.items()
+                if isinstance(memo, StaleQuery)
+            ],
         }
 
     def _domain_spec(self) -> dict[str, Any] | None:
@@ -743,10 +752,6 @@ def _losses(feedback: Feedback, answer: Any) -> tuple[Any, ...]:
             return (answer[0],)
         case _:
             return (answer,)
-
-
-def _is_stale(memo: Memo) -> bool:
-    return isinstance(memo, StaleQuery)
 
 
 def _searching(learner: Learner, search: RangeSearch) -> dict[str, Any]:
