@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from math import isnan
@@ -15,6 +16,7 @@ import numpy as np
 import pytest
 
 import dikin
+from dikin.learners.base import ignored
 
 THREADS, ROUNDS = 4, 25
 DISC = dikin.Ball(2)
@@ -184,6 +186,23 @@ def test_a_context_belongs_to_the_call_that_it_came_with() -> None:
 
     assert off_its_line(None) == 0.0
     assert off_its_line(NoLock()) > 0.0
+
+
+def test_threads_ignore_warnings_one_after_the_other() -> None:
+    """Else the last to leave would restore filters that another thread had changed."""
+    before = list(warnings.filters)
+
+    def ignore() -> None:
+        with ignored(UserWarning):
+            pass
+
+    other = threading.Thread(target=ignore)
+    with ignored(UserWarning):
+        other.start()
+        other.join(0.1)
+        assert other.is_alive()
+    other.join()
+    assert list(warnings.filters) == before
 
 
 def test_a_compiled_game_is_one_call() -> None:

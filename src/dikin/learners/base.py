@@ -15,7 +15,7 @@ import os
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import cached_property, wraps
 from math import inf, isfinite, nan
 from numbers import Real
@@ -114,6 +114,26 @@ def locked(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any
             return method(self, *args, **kwargs)
 
     return under_lock
+
+
+_filters = RLock()
+
+
+@contextmanager
+def ignored(category: type[Warning]) -> Iterator[None]:
+    """Ignore warnings of a category for a while.
+
+    The filters of warnings belong to the whole process: two threads that changed and restored them
+    at once could leave them changed.
+
+    Parameters
+    ----------
+    category
+        The class of the warnings.
+    """
+    with _filters, warnings.catch_warnings():
+        warnings.simplefilter("ignore", category)
+        yield
 
 
 class Learner(ABC):
@@ -492,14 +512,13 @@ class Learner(ABC):
     def _successor(self, loss_range: Range) -> Self:
         """A learner with these arguments for another range, before its first round."""
         arguments = self.arguments() | {"loss_range": list(loss_range)}
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConstructionWarning)  # said when it was built
+        with ignored(ConstructionWarning):  # said when it was built
             return self._anew(self.domain, arguments, self._noise.seed())
 
     def _begin_anew(
         self, fresh: Self, search: RangeSearch, stale: dict[int, tuple[Query, Memo]]
     ) -> None:
-        """Take over the mathematics of a fresh learner; what a user hung on this one stays."""
+        """Take over the mathematics of a fresh learner; attributes that a user has set stay."""
         own = {name: value for name, value in vars(self).items() if not hasattr(type(self), name)}
         protocol = {"_lock": self._lock, "_next": self._next, "_open": stale}
         # In one assignment: whoever reads an attribute without the lock sees all old or all new.
@@ -697,8 +716,7 @@ class Learner(ABC):
         arguments = state["arguments"]
         if "range" in state:
             arguments = arguments | {"loss_range": state["range"]}
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConstructionWarning)  # said when it was built
+        with ignored(ConstructionWarning):  # said when it was built
             learner = cls._anew(domain, arguments)
         if state["size"] != learner.geometry.size:
             raise StateError(f"the state was saved on another domain than {domain}")

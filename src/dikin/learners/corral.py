@@ -24,7 +24,6 @@ alpha = 1 the theorem wants eta = 1/(40 R_i ln T); the default sqrt(M/T) is that
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -37,7 +36,7 @@ from dikin import streams
 from dikin.domains.base import Array, Domain
 from dikin.errors import CertificateVoidWarning, PaperConstantsWarning, ParameterError
 from dikin.feedback import Feedback
-from dikin.learners.base import LEARNERS, Learner, Memo, locked
+from dikin.learners.base import LEARNERS, Learner, Memo, ignored, locked
 from dikin.learners.fkm import FKM
 from dikin.learners.hazan_levy import HazanLevy
 from dikin.learners.saha_tewari import SahaTewari
@@ -161,8 +160,7 @@ class Corral(Learner):
         """Base i before its first round, for losses that are rho times as large."""
         kind, arguments = self._blueprints[i]
         half = rho * self.units.loss_scale
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", PaperConstantsWarning)  # said when the base was given
+        with ignored(PaperConstantsWarning):  # said when the base was given
             seed = int(self._chance() * 2**53)
             return kind._anew(self.domain, arguments | {"loss_range": [-half, half]}, seed)
 
@@ -215,9 +213,8 @@ class Corral(Learner):
         """Every base learns from its share of the answer, or, if one cannot, none does."""
         kept = [(base.rounds, _copied(base._numbers())) for base in self._bases]
         try:
-            with warnings.catch_warnings():
-                # A base's certificate means nothing here: its losses are not those of the game.
-                warnings.simplefilter("ignore", CertificateVoidWarning)
+            # A base's certificate means nothing here: its losses are not those of the game.
+            with ignored(CertificateVoidWarning):
                 for i, base in enumerate(self._bases):
                     if memo.restarts[i] != self._base_restarts[i] or i in outgrown:
                         continue
