@@ -64,8 +64,9 @@ def summary(study: Study, rounds: Table) -> Iterator[tuple[str, str]]:
     state = study.state()
     yield "learner", f"{state['learner']} on {state['domain']['kind']}"
     yield "arguments", ", ".join(f"{name}={value}" for name, value in state["arguments"].items())
-    restarts = f", after {study.restarts} restarts" if study.restarts else ""
-    yield "rounds", f"{study.rounds:,}{restarts}"
+    yield "rounds", f"{study.rounds:,}"
+    if state["arguments"].get("loss_range", ()) is None:
+        yield "restarts", f"{study.restarts}"
     waiting = study.open_queries
     if waiting:
         age = (datetime.now(UTC) - min(query.asked for query in waiting)).total_seconds()
