@@ -69,10 +69,10 @@ def play(learner: Player, answer: Answer, rounds: int) -> Outcome:
     least, moved, start = np.inf, 0, time.process_time()
     net = learner._inside
 
-    def counted(u: Array, point: Array) -> Array:
+    def counted(u: Array, point: Array | None = None) -> Array:
         nonlocal moved
         caught = net(u, point)
-        moved += not np.array_equal(caught, units.point(geometry.outward(u)))
+        moved += not np.array_equal(caught, learner._point(u))
         return caught
 
     learner._inside = counted  # type: ignore[method-assign]

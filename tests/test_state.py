@@ -288,8 +288,8 @@ def test_not_a_saved_learner(tmp_path: Path, content: bytes) -> None:
 
 
 def test_newer_version(saved: Path) -> None:
-    saved.write_bytes(saved.read_bytes().replace(b'"version": 1', b'"version": 2'))
-    with pytest.raises(errors.StateVersionError, match=r"version 2.*up to 1: upgrade dikin"):
+    saved.write_bytes(saved.read_bytes().replace(b'"version": 2', b'"version": 3'))
+    with pytest.raises(errors.StateVersionError, match=r"version 3.*up to 2: upgrade dikin"):
         dikin.load(saved)
 
 

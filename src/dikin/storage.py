@@ -14,7 +14,7 @@ import numpy as np
 from dikin.errors import StateError, StateVersionError
 
 FORMAT = "dikin learner"
-VERSION = 1
+VERSION = 2
 
 
 def encode(value: Any) -> Any:

@@ -281,8 +281,8 @@ class NoBarrier(AdaptiveSmooth):
 class FreeComparator(AdaptiveSmooth):
     """Does not pay for moving the comparator inwards."""
 
-    def _whole(self) -> Any:
-        whole = super()._whole()
+    def _certificate_part(self) -> Any:
+        whole = super()._certificate_part()
         return whole._replace(account=whole.account._replace(rounds=0))
 
 

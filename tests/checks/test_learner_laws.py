@@ -56,6 +56,20 @@ def test_learner_keeps_the_laws(case: Case) -> None:
         law(case.make, 0)
 
 
+@pytest.mark.parametrize("kind", registry.learners())
+def test_learner_without_a_range_keeps_the_laws(kind: str) -> None:
+    """As many laws as with a range: its type is that of the class that was called."""
+    learner = registry.learners()[kind]
+    cases = {case.domain.kind: case for case in CASES if case.kind == kind}
+    case = cases.get("ball") or next(iter(cases.values()))  # on a ball they are quick
+    known = case.make(0)
+
+    def make(domain: dikin.Domain, seed: int) -> dikin.Learner:
+        return known._anew(domain, known.arguments() | {"loss_range": None}, seed)
+
+    assert check_learner(make, case.domain) == list(learner_laws(learner))
+
+
 def test_a_domain_that_is_not_taken_is_refused_by_name() -> None:
     taken = {(case.kind, case.domain.kind) for case in CASES}
     for kind, learner in registry.learners().items():

@@ -7,7 +7,7 @@ import pytest
 from checks.geometry_mutants import GEOMETRY_MUTANTS
 from checks.learner_mutants import LEARNER_MUTANTS, LearnerMutant, disc
 from checks.mutants import BARRIER_MUTANTS, DomainMutant
-from checks.unranged_mutants import UNRANGED_MUTANTS
+from checks.unknown_range_mutants import UNKNOWN_RANGE_MUTANTS
 from dikin.checks import domain_laws, learner_laws
 from dikin.errors import CheckFailedError
 from dikin.learners.adaptive_smooth import AdaptiveSmooth
@@ -15,7 +15,7 @@ from dikin.streams import stream
 
 SEEDS = range(3)
 DOMAIN_MUTANTS = BARRIER_MUTANTS + GEOMETRY_MUTANTS
-ALL_LEARNER_MUTANTS = LEARNER_MUTANTS + UNRANGED_MUTANTS
+ALL_LEARNER_MUTANTS = LEARNER_MUTANTS + UNKNOWN_RANGE_MUTANTS
 DOMAIN_LAWS = domain_laws()
 LEARNER_LAWS = learner_laws(AdaptiveSmooth)
 

@@ -17,7 +17,7 @@ from dikin.checks import learner as laws
 from dikin.errors import NumericalError, ParameterError
 from dikin.feedback import Feedback
 from dikin.learners.base import Learner
-from dikin.learners.corral import Corral, stepped
+from dikin.learners.corral import Corral, mirror_step
 from dikin.streams import stream
 
 HORIZON, ETA, SEED, RANGE = 60, 1.0, 7, (3.0, 11.0)
@@ -159,7 +159,7 @@ def farthest(literal: type[Literal], rounds: int = 60) -> tuple[float, int]:
         curvature = 0.5 * (t % 3)
         learner.tell(query, loss, curvature)
         # A base that starts anew draws its seed before the other road asks for its noise.
-        restarts = sum(learner._starts) - starts
+        restarts = sum(learner._base_restarts) - starts
         normals(restarts)
         starts += restarts
         road.tell(loss, curvature)
@@ -205,7 +205,7 @@ def test_the_root_is_found_for_every_loss(loss: float) -> None:
         for eta in (1e-6, 1.0, 1e4):
             for played in range(len(shares)):
                 etas = [eta * (1 + j) for j in range(len(shares))]
-                after = [1 / a for a in stepped([1 / s for s in shares], etas, played, loss)]
+                after = [1 / a for a in mirror_step([1 / s for s in shares], etas, played, loss)]
                 assert abs(sum(after) - 1) < 1e-9
                 assert after[played] <= shares[played] * (1 + 1e-9)
 
@@ -214,8 +214,8 @@ def test_late_answers_for_an_earlier_life_of_a_base() -> None:
     """A query asked before a base started anew is answered after; its point stays what it was."""
     learner = corral()
     early = [learner.ask() for _ in range(6)]
-    before = list(learner._starts)
-    while learner._starts == before:
+    before = list(learner._base_restarts)
+    while learner._base_restarts == before:
         query = learner.ask()
         played = learner._open[query.id][1].played
         learner.tell(query, RANGE[1] if played == 0 else RANGE[0])

@@ -11,7 +11,7 @@ import pytest
 
 import dikin
 from dikin import registry
-from dikin.checks.probing import boundary, corners, faces
+from dikin.checks.sample_points import boundary, corners, faces
 from dikin.errors import CheckFailedError
 from dikin.learners.reshaped_fkm import RoundGeometry
 from dikin.streams import stream

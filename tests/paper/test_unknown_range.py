@@ -24,7 +24,7 @@ DISC = np.array(
 class Scene(NamedTuple):
     """A convex quadratic f(x) = x'Ax/2 + b.x on the unit disc, a centre, a comparator, a range."""
 
-    bend: Array
+    matrix: Array
     slope: Array
     y: Array
     u: Array
@@ -32,13 +32,13 @@ class Scene(NamedTuple):
     high: float
 
     def loss(self, x: Array) -> Array:
-        return np.asarray(0.5 * np.einsum("...i,ij,...j", x, self.bend, x) + x @ self.slope)
+        return np.asarray(0.5 * np.einsum("...i,ij,...j", x, self.matrix, x) + x @ self.slope)
 
     @property
     def steepest(self) -> float:
         """Lambda = W + (beta/2) D^2."""
         values = self.loss(DISC)
-        return float(values.max() - values.min() + 2 * np.linalg.eigvalsh(self.bend)[-1])
+        return float(values.max() - values.min() + 2 * np.linalg.eigvalsh(self.matrix)[-1])
 
 
 def scenes(gap: float) -> list[Scene]:
@@ -47,9 +47,9 @@ def scenes(gap: float) -> list[Scene]:
     found = []
     for _ in range(60):
         turn = np.linalg.qr(rng.standard_normal((2, 2)))[0]
-        bend = turn @ np.diag(rng.uniform(0, 3, 2) * rng.integers(0, 2, 2)) @ turn.T
+        matrix = turn @ np.diag(rng.uniform(0, 3, 2) * rng.integers(0, 2, 2)) @ turn.T
         y, u = turn[0] * (1 - gap), -turn[0] if rng.random() < 0.5 else turn[1]
-        scene = Scene(bend, rng.standard_normal(2), y, u, -np.inf, np.inf)
+        scene = Scene(matrix, rng.standard_normal(2), y, u, -np.inf, np.inf)
         seen = scene.loss(y + ellipsoid(y))
         ends = np.quantile(seen, sorted(rng.uniform(-0.2, 1.2, 2).clip(0, 1)))
         found.append(scene._replace(low=float(ends[0]), high=float(ends[1])))

@@ -1,4 +1,4 @@
-"""The law: one function, one theorem, for every domain, learner and environment.
+"""The laws of every domain, learner and environment: one function, one statement.
 
 `check_domain`, `check_learner` and `check_environment` run all that apply. A law is a function
 called `check_*` in one of the modules here; it is found by its name, which says what it states, and
@@ -27,7 +27,13 @@ Make = Callable[[int], Learner]
 
 
 def laws(*modules: str) -> dict[str, Law]:
-    """The laws in modules of this package, by name, in the order in which they are written."""
+    """The laws in modules of this package, by name, in the order in which they are written.
+
+    Parameters
+    ----------
+    *modules
+        Names of modules in `dikin.checks`.
+    """
     found: dict[str, Law] = {}
     for name in modules:
         module = importlib.import_module(f"dikin.checks.{name}")
@@ -45,10 +51,16 @@ def domain_laws() -> dict[str, Law]:
 
 
 def learner_laws(learner: type[Learner]) -> dict[str, Law]:
-    """The laws of a learner: functions of what makes one from a seed, and a seed."""
+    """The laws of a learner: functions of what makes one from a seed, and a seed.
+
+    Parameters
+    ----------
+    learner
+        Its class decides which laws apply.
+    """
     machine = ("exploration",) if issubclass(learner, BarrierFTRL | Descent) else ()
     barrier = ("barrier_ftrl",) if issubclass(learner, BarrierFTRL) else ()
-    unknown = "measured" if learner.measures_range else "unranged"
+    unknown = "measured" if learner.measures_range else "unknown_range"
     return laws("learner", unknown, *machine, *barrier)
 
 
@@ -58,8 +70,29 @@ def environment_laws() -> dict[str, Law]:
 
 
 def check_domain(domain: Domain, seed: int = 0) -> list[str]:
-    """The names of the laws of a domain, all of which held; the first that does not is an error.
+    """Check every law of a domain.
 
+    Parameters
+    ----------
+    domain
+        The domain to check.
+    seed
+        Whole number that the random points come from.
+
+    Returns
+    -------
+    list of str
+        The names of the laws, all of which held.
+
+    Raises
+    ------
+    CheckFailedError
+        At the first law that does not hold, with the number that broke it.
+    ParameterError
+        If it is no domain.
+
+    Examples
+    --------
     >>> from dikin import Ball
     >>> "check_dikin_ellipsoid_is_inside" in check_domain(Ball(2))
     True
@@ -75,10 +108,32 @@ def check_domain(domain: Domain, seed: int = 0) -> list[str]:
 def check_learner(
     learner: type[Learner] | Callable[[Domain, int], Learner], domain: Domain, seed: int = 0
 ) -> list[str]:
-    """The names of the laws of a learner on a domain, all of which held.
+    """Check every law of a learner on a domain.
 
-    `learner` is a class, of which all examples are checked, or a function of a domain and a seed.
+    Parameters
+    ----------
+    learner
+        A class, of which all `examples` are checked, or a function of a domain and a seed that
+        makes one.
+    domain
+        The domain to play on.
+    seed
+        Whole number that all randomness comes from.
 
+    Returns
+    -------
+    list of str
+        The names of the laws, all of which held.
+
+    Raises
+    ------
+    CheckFailedError
+        At the first law that does not hold, with the number that broke it.
+    ParameterError
+        If an argument is not what is written here, or the class has no examples.
+
+    Examples
+    --------
     >>> from dikin import AdaptiveSmooth, Ball
     >>> held = check_learner(lambda domain, seed: AdaptiveSmooth(domain, 1.0, seed=seed), Ball(2))
     >>> "check_points_stay_inside" in held
@@ -93,7 +148,15 @@ def check_learner(
 
 
 def makes(learner: Any, domain: Domain) -> list[Make]:
-    """What makes the learners to be checked, from a class or a function of a domain and a seed."""
+    """What makes the learners to be checked, each from a seed.
+
+    Parameters
+    ----------
+    learner
+        A class, or a function of a domain and a seed.
+    domain
+        The domain to play on.
+    """
     return _makes(learner, domain, Learner, "check_learner needs a learner such as AdaptiveSmooth")
 
 
@@ -102,11 +165,32 @@ def check_environment(
     domain: Domain,
     seed: int = 0,
 ) -> list[str]:
-    """The names of the laws of an environment on a domain, all of which held.
+    """Check every law of an environment on a domain.
 
-    `environment` is a class, of which all examples are checked, or a function of a domain and a
-    seed.
+    Parameters
+    ----------
+    environment
+        A class, of which all `examples` are checked, or a function of a domain and a seed that
+        makes one.
+    domain
+        The domain to play on.
+    seed
+        Whole number that all randomness comes from.
 
+    Returns
+    -------
+    list of str
+        The names of the laws, all of which held.
+
+    Raises
+    ------
+    CheckFailedError
+        At the first law that does not hold, with the number that broke it.
+    ParameterError
+        If an argument is not what is written here, or the class has no examples.
+
+    Examples
+    --------
     >>> from dikin import Ball, Linear
     >>> "check_losses_keep_the_declared_range" in check_environment(Linear, Ball(2))
     True

@@ -10,7 +10,8 @@ from math import log
 
 import numpy as np
 
-from dikin.checks.probing import boundary, corners, fail
+from dikin.checks.failure import fail
+from dikin.checks.sample_points import boundary, corners
 from dikin.domains.base import Array, Domain
 from dikin.domains.dense import DenseGeometry
 from dikin.streams import Generator

@@ -16,14 +16,14 @@ from typing import Any
 import numpy as np
 
 from dikin import registry
-from dikin.checks.probing import (
+from dikin.checks.failure import fail
+from dikin.checks.sample_points import (
     EPS,
     boundary,
     center_of,
     corners,
     directions,
     faces,
-    fail,
     finite_inside,
     interior,
     margin_inside,
@@ -108,7 +108,7 @@ def check_hessian_is_the_derivative_of_the_gradient(domain: Domain, rng: Generat
         for e in directions(at, rng, 4):
             change = (domain.gradient(at.v + h * e) - domain.gradient(at.v - h * e)) / (2 * h)
             off = at.dual(change - at.hessian @ e)
-            if not off <= 2 * h + 20 * at.rounding / h + 100 * at.haze:
+            if not off <= 2 * h + 20 * at.rounding / h + 100 * at.hessian_rounding:
                 fail(domain, f"along {e} at {at.v} the Hessian is off by {off:.3g} in local norm")
 
 
@@ -123,7 +123,7 @@ def check_barrier_is_self_concordant(domain: Domain, rng: Generator) -> None:
             for h in (0.05, 0.5):
                 ends = [1 / sqrt(e @ domain.hessian(at.v + t * e) @ e) for t in (-h, h)]
                 third = abs(ends[1] - ends[0]) / h
-                if not third <= 2 * (1 + DIGITS) + 100 * (at.rounding + at.haze) / h:
+                if not third <= 2 * (1 + DIGITS) + 100 * (at.rounding + at.hessian_rounding) / h:
                     fail(domain, f"|D3 psi| is {third:.9g} along {e} near {at.v}, at most 2")
 
 
@@ -131,7 +131,7 @@ def check_newton_decrement_is_at_most_root_nu(domain: Domain, rng: Generator) ->
     """The square g' H^-1 g is at most nu: the other half of what makes a barrier."""
     for at in interior(domain, rng):
         square = at.dual(domain.gradient(at.v)) ** 2
-        if not square <= domain.nu * (1 + DIGITS + 100 * (at.rounding + at.haze)):
+        if not square <= domain.nu * (1 + DIGITS + 100 * (at.rounding + at.hessian_rounding)):
             fail(domain, f"g'H^-1g is {square:.9g} at {at.v}, and nu = {domain.nu:g}")
 
 
@@ -154,7 +154,7 @@ def check_dikin_ellipsoid_is_inside(domain: Domain, rng: Generator) -> None:
     """{y : |y - x|_x < 1} belongs to the set, by the barrier's word and by the margin's."""
     for at in interior(domain, rng):
         # It touches the boundary where the set is a half-space: keep clear by what rounding moves.
-        length = max(0.5, 1 - 1e-6 - 10 * (at.rounding + at.haze))
+        length = max(0.5, 1 - 1e-6 - 10 * (at.rounding + at.hessian_rounding))
         for e in directions(at, rng, 8):
             for step in (length * e, -length * e):
                 if not finite_inside(domain, at.v + step):
@@ -180,7 +180,7 @@ def check_margin_and_barrier_agree_on_the_boundary(domain: Domain, rng: Generato
     for e in directions(center, rng, 8):
         by_barrier, by_margin = reach(domain, e), reach(domain, e, margin_inside)
         off = abs(by_margin / by_barrier - 1)
-        if not off <= DIGITS + 100 * center.blur(by_barrier * e):
+        if not off <= DIGITS + 100 * center.point_rounding(by_barrier * e):
             fail(domain, f"along {e} the margin ends at {by_margin:.12g}, psi at {by_barrier:.12g}")
         for factor in (1.01, 2.0, 7.0):
             for name, inside in (("barrier", finite_inside), ("margin", margin_inside)):

@@ -15,7 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dikin.checks.probing import center_of, directions, fail, reach
+from dikin.checks.failure import fail
+from dikin.checks.sample_points import center_of, directions, reach
 from dikin.domains.base import Array, Domain
 from dikin.environments.base import Environment, HasContext, HasGradient
 from dikin.feedback import Feedback

@@ -7,8 +7,8 @@ from math import sqrt
 
 import numpy as np
 
+from dikin.checks.failure import fail
 from dikin.checks.learner import ask, name, play, points_of
-from dikin.checks.probing import fail
 from dikin.learners.base import Learner
 
 Make = Callable[[int], Learner]

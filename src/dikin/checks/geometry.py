@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dikin.checks.probing import EPS, Spot, boundary, fail, finite_inside, skew
+from dikin.checks.failure import fail
+from dikin.checks.sample_points import EPS, InteriorPoint, boundary, finite_inside, magnification
 from dikin.domains.base import Array, Domain, Geometry
 from dikin.domains.dense import DenseGeometry
 from dikin.streams import Generator
@@ -34,11 +35,11 @@ class Form(NamedTuple):
         flat = self.geometry.outward(u)
         return self.domain.inward(flat.reshape(self.domain.point_shape))
 
-    def spot(self, iterate: Array) -> Spot:
-        """The spot of an iterate."""
-        return Spot(self.domain, self.scale * self.chart(self.geometry.vector(iterate)))
+    def interior_point(self, iterate: Array) -> InteriorPoint:
+        """The interior point of an iterate."""
+        return InteriorPoint(self.domain, self.scale * self.chart(self.geometry.vector(iterate)))
 
-    def matrix(self, at: Spot, kappa: float, shift: float) -> Array:
+    def matrix(self, at: InteriorPoint, kappa: float, shift: float) -> Array:
         """H = kappa Hessian(psi) + shift I, by the oracle."""
         return kappa * self.scale**2 * at.hessian + shift * np.eye(self.domain.dim)
 
@@ -56,7 +57,7 @@ class Landing(NamedTuple):
 
     update: Update
     iterate: Array
-    at: Spot
+    at: InteriorPoint
     fresh: bool
     """Whether it started from the centre, and not from the landing before."""
 
@@ -84,7 +85,7 @@ def landings(form: Form, rng: Generator) -> Iterator[Landing]:
                 rounding, weight = landing.at.rounding, landing.update.weight
                 if not rounding < 1e-3 and pull <= 1e3 * weight:
                     fail(form.domain, f"solve ends on the boundary for {landing.update}")
-                if rounding > 1e-8 or landing.at.haze > 1e-3:
+                if rounding > 1e-8 or landing.at.hessian_rounding > 1e-3:
                     break
                 yield landing
     pulls = [rng.standard_normal(size) * 10 ** rng.uniform(-1, 1) for _ in range(8)]
@@ -95,7 +96,7 @@ def _follow(form: Form, updates: list[Update]) -> Iterator[Landing]:
     iterate = form.geometry.start()
     for i, update in enumerate(updates):
         iterate = form.geometry.solved(*update, iterate)
-        yield Landing(update, iterate, form.spot(iterate), i == 0)
+        yield Landing(update, iterate, form.interior_point(iterate), i == 0)
 
 
 def iterates(form: Form, rng: Generator) -> Iterator[Array]:
@@ -119,13 +120,13 @@ class Direction:
         self.square, self.trace = geometry.explore(iterate, kappa, shift, noise, self.array)
 
     def point(self, scale: float) -> Array:
-        """Y + scale H^(-1/2) s."""
+        """The vector y + scale H^(-1/2) s."""
         u = np.empty(self.geometry.size)
         self.geometry.point(self.iterate, self.array, scale, u)
         return u
 
     def linear_update(self, scale: float, damping: float) -> tuple[Array, float, float]:
-        """G - damping y with g = scale H^(1/2) s, and the products g.y and |y|^2."""
+        """What is added, g - damping y with g = scale H^(1/2) s, and the products g.y and |y|^2."""
         linear = np.zeros(self.geometry.size)
         products = self.geometry.linear_update(self.iterate, self.array, scale, damping, linear)
         return linear, *products
@@ -179,7 +180,7 @@ def check_solve_is_stationary(domain: Domain, rng: Generator) -> None:
                 fail(domain, f"solve leaves a decrement of {off:.3g} at {at.v}, {update}")
 
 
-def _decrement(form: Form, at: Spot, update: Update) -> float:
+def _decrement(form: Form, at: InteriorPoint, update: Update) -> float:
     linear, quadratic, weight = update
     slope = form.chart(linear) + quadratic / form.scale * at.v
     slope = slope + weight * form.scale * form.domain.gradient(at.v)
@@ -247,9 +248,9 @@ def check_geometry_agrees_with_the_oracles(domain: Domain, rng: Generator) -> No
                 fail(domain, f"the trace is {ours:.12g}, the dense one {theirs:.12g}")
 
 
-def _slack(at: Spot, H: Array) -> float:
+def _slack(at: InteriorPoint, H: Array) -> float:
     """Relative accuracy of what is computed from H and its inverse."""
-    return DIGITS + 1000 * at.rounding + 100 * EPS * float(skew(H).sum())
+    return DIGITS + 1000 * at.rounding + 100 * EPS * float(magnification(H).sum())
 
 
 # --- the exploration ---------------------------------------------------------------------------
@@ -284,7 +285,7 @@ def views(domain: Domain, rng: Generator) -> Iterator[View]:
     """Views from several iterates, with and without the isotropic part."""
     for form in forms(domain):
         for iterate in iterates(form, rng):
-            at = form.spot(iterate)
+            at = form.interior_point(iterate)
             for kappa, shift in ((1.0, 1e-3), (400.0, 0.5), (1.0, 1e3)):
                 H = form.matrix(at, kappa, shift)
                 yield View(form, iterate, kappa, shift, H, _slack(at, H))

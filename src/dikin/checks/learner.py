@@ -1,6 +1,7 @@
 """The laws of a learner, whatever its mathematics: what it may play, and what may change it.
 
-Every `check_*` takes `make`, which builds a fresh learner from a seed, and a seed.
+Every `check_*` takes `make`, which builds a fresh learner from a seed, and a seed; it raises a
+`CheckFailedError` where the law does not hold.
 """
 
 from __future__ import annotations
@@ -11,11 +12,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from math import inf, isfinite, nan
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from dikin.checks.probing import fail
+from dikin.checks.failure import fail
 from dikin.domains.base import Array
 from dikin.errors import (
     CertificateVoidWarning,
@@ -32,6 +33,7 @@ from dikin.feedback import Feedback
 from dikin.learners.base import Learner, Query
 
 Make = Callable[[int], Learner]
+L = TypeVar("L", bound=Learner)
 
 
 # --- how the laws play -------------------------------------------------------------------------
@@ -52,26 +54,54 @@ PATTERNS: dict[str, Callable[[Move], float]] = {
     "lowest": lambda move: -1.0,
     "alternating": lambda move: 1.0 if move.round % 2 else -1.0,
     "steep": lambda move: 1.0 if move.offset.sum() > 0 else -1.0,
-    # Every estimate of the gradient points the same way: the fastest road to the boundary.
+    # Every estimate of the gradient points the same way: the fastest way to the boundary.
     "driving": lambda move: 1.0 if move.step.sum() > 0 else -1.0,
 }
 """Losses, as positions between the lowest (-1) and the highest (1) of the range."""
 
 
 def loss_at(learner: Learner, position: float) -> float:
-    """The loss at a position in the learner's range; the ends are the ends to the last bit."""
+    """The loss at a position in the learner's range; the ends are the ends to the last bit.
+
+    Parameters
+    ----------
+    learner
+        Its present range counts.
+    position
+        From -1 for the least loss to 1 for the largest.
+    """
     low, high = learner.units.loss_range
     ends = {-1.0: low, 1.0: high}
     return ends.get(position, low + (high - low) * (position + 1) / 2)
 
 
 def answer_at(learner: Learner, position: float) -> Any:
-    """What to tell a learner, of the kind that it declares, for a loss at a position."""
+    """What to tell a learner, of the kind that it declares, for a loss at a position.
+
+    Parameters
+    ----------
+    learner
+        Who is told.
+    position
+        As for `loss_at`.
+    """
     return shaped(learner, loss_at(learner, position), loss_at(learner, -position), position)
 
 
 def shaped(learner: Learner, loss: Any, other: Any = None, slope: float = 1.0) -> Any:
-    """A loss as an answer of the kind that a learner declares."""
+    """A loss as an answer of the kind that a learner declares.
+
+    Parameters
+    ----------
+    learner
+        Who is told.
+    loss
+        The loss.
+    other
+        The loss at the second point, where there are two; the same one for None.
+    slope
+        The gradient in units of the range over the radius, where one is told.
+    """
     if learner.feedback is Feedback.PAIR:
         return loss, loss if other is None else other
     if learner.feedback is Feedback.GRADIENT:
@@ -81,7 +111,15 @@ def shaped(learner: Learner, loss: Any, other: Any = None, slope: float = 1.0) -
 
 
 def ask(learner: Learner, round: int | None = None) -> Query:
-    """A query, after the context of a round where the learner needs one."""
+    """A query, with a context where the learner needs one.
+
+    Parameters
+    ----------
+    learner
+        Who is asked.
+    round
+        The number that the context is made from; that of the learner's rounds for None.
+    """
     if learner.feedback is not Feedback.CONTEXT:
         return learner.ask()
     domain = learner.domain
@@ -90,12 +128,30 @@ def ask(learner: Learner, round: int | None = None) -> Query:
 
 
 def points_of(learner: Learner, query: Query) -> list[Array]:
-    """The points that a query wants losses at."""
+    """The points that a query wants losses at.
+
+    Parameters
+    ----------
+    learner
+        Who was asked.
+    query
+        What it gave.
+    """
     return list(query.point) if learner.feedback is Feedback.PAIR else [query.point]
 
 
 def play(learner: Learner, rounds: int, pattern: str = "steep") -> Iterator[Query]:
-    """The queries of a game against a pattern, with every curvature from none to the limit."""
+    """The queries of a game against a pattern, with every curvature from none to the limit.
+
+    Parameters
+    ----------
+    learner
+        Who plays.
+    rounds
+        How many rounds.
+    pattern
+        A key of `PATTERNS`.
+    """
     domain = learner.domain
     for t in range(rounds):
         center, query = learner.center, ask(learner)
@@ -107,8 +163,21 @@ def play(learner: Learner, rounds: int, pattern: str = "steep") -> Iterator[Quer
         learner.tell(query, answer_at(learner, position), curvature)
 
 
+def with_range(learner: L) -> L:
+    """A learner that has a range: where it is not known, a first loss is told.
+
+    Parameters
+    ----------
+    learner
+        Before its first round.
+    """
+    if learner.may_restart:
+        learner.tell(ask(learner), answer_at(learner, 0.0))
+    return learner
+
+
 @contextmanager
-def uncertified() -> Iterator[None]:
+def void_certificates_ignored() -> Iterator[None]:
     """A certificate may end here: that it does when it must is a law of its own."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CertificateVoidWarning)
@@ -116,7 +185,13 @@ def uncertified() -> Iterator[None]:
 
 
 def name(learner: Learner) -> str:
-    """A learner, for a message."""
+    """A learner, for a message.
+
+    Parameters
+    ----------
+    learner
+        Who is meant.
+    """
     return f"{type(learner).__name__} on {learner.domain}"
 
 
@@ -129,7 +204,7 @@ def check_points_stay_inside(make: Make, seed: int) -> None:
         learner = make(seed)
         # Only the driven get anywhere near the boundary, and the last digits are met there.
         rounds = 250 if pattern == "driving" else 70
-        with uncertified():
+        with void_certificates_ignored():
             for query in play(learner, rounds, pattern):
                 for point in (*points_of(learner, query), learner.center):
                     _belongs(learner, point, f"at query {query.id} under {pattern} losses")
@@ -174,19 +249,28 @@ def check_restored_learner_continues_exactly(make: Make, seed: int) -> None:
     queries = [ask(learner) for _ in range(3)]
     state = json.loads(json.dumps(learner.state()))
     twin = learner.restore(learner.domain, state)
-    _same(learner, twin, "right after")
-    with uncertified():
+    same_state(learner, twin, "right after")
+    with void_certificates_ignored():
         for query in (queries[2], queries[0]):
             for each in (learner, twin):
                 each.tell(query.id, answer_at(each, 0.3), 0.0)
-            _same(learner, twin, f"after an answer to query {query.id}")
+            same_state(learner, twin, f"after an answer to query {query.id}")
         for ours, theirs in zip(play(learner, 25), play(twin, 25), strict=True):
             if ours.id != theirs.id or not np.array_equal(ours.point, theirs.point):
                 fail(name(learner), f"asks {ours}, its restored twin {theirs}")
-    _same(learner, twin, "at the end")
+    same_state(learner, twin, "at the end")
 
 
-def _same(learner: Learner, twin: Learner, when: str) -> None:
+def same_state(learner: Learner, twin: Learner, when: str) -> None:
+    """Fail where the states of a learner and of its restored twin differ.
+
+    Parameters
+    ----------
+    learner, twin
+        The two.
+    when
+        The instant, for the message.
+    """
     ours, theirs = learner.state(), twin.state()
     for key in ours:
         if ours[key] != theirs[key]:
@@ -246,7 +330,17 @@ class Refusal(NamedTuple):
 
 
 def refusals(learner: Learner, query: Query, closed: Query) -> Iterator[Refusal]:
-    """Every kind of wrong answer, each wrong in one thing only."""
+    """Every kind of wrong answer, each wrong in one thing only.
+
+    Parameters
+    ----------
+    learner
+        Who must refuse.
+    query
+        An open one.
+    closed
+        One that was answered.
+    """
     low, high = learner.accepts
     limit, fine = learner.curvature_limit[0], answer_at(learner, 0.0)
     for loss in (nan, inf, -inf, "0.5", None, True, [0.5], 1j):
@@ -298,7 +392,7 @@ def check_queries_are_answered_in_any_order(make: Make, seed: int) -> None:
     open_ids = [query.id for query in queries]
     if len(set(open_ids)) != len(open_ids):
         fail(name(learner), f"gave the ids {open_ids}")
-    with uncertified():
+    with void_certificates_ignored():
         for i, answered in enumerate((3, 0, 5, 1, 4, 2)):
             learner.tell(queries[answered], answer_at(learner, -0.5))
             open_ids.remove(queries[answered].id)
@@ -333,7 +427,7 @@ def check_forget_closes_that_query_alone(make: Make, seed: int) -> None:
         except ClosedQueryError:
             continue
         fail(name(learner), f"query {shut.id} can be used after it was forgotten")
-    with uncertified():
+    with void_certificates_ignored():
         for each in (learner, twin):
             each.tell(queries[2].id, answer_at(each, 1.0))
             each.tell(queries[0].id, answer_at(each, -1.0))

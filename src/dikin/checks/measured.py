@@ -10,8 +10,8 @@ from math import inf, nan
 
 import numpy as np
 
+from dikin.checks.failure import fail
 from dikin.checks.learner import Make, ask, name, shaped
-from dikin.checks.probing import fail
 from dikin.errors import LossError
 from dikin.learners.base import Learner
 

@@ -181,8 +181,8 @@ def geometric(rounds: int, per_decade: int) -> NDArray[np.int64]:
 
 
 def fused(learner: Learner, environment: Environment) -> Road | None:
-    """The compiled road; None where a kernel is missing or queries are open."""
-    if not compiles(environment.kernel) or learner.machine() is None:
+    """The compiled road; None where a kernel is missing or a loss must be looked at."""
+    if not compiles(environment.kernel) or learner.may_restart or learner.machine() is None:
         return None
     from dikin.engine.kernels import compiled_loop
 
@@ -216,7 +216,11 @@ def fused(learner: Learner, environment: Environment) -> Road | None:
         environment.sums[:] = sums
         environment.rounds += rounds
 
-    return advance
+    def undisturbed(rounds: int) -> None:
+        with learner._lock:  # other threads ask and tell before or after these rounds
+            advance(rounds)
+
+    return undisturbed
 
 
 def compiles(losses: Any) -> bool:

@@ -78,7 +78,7 @@ class Adaptive(BarrierFTRL):
 
     def arguments(self) -> dict[str, Any]:
         return {
-            "loss_range": list(self.units.loss_range),
+            "loss_range": self.loss_range,
             "horizon": self.horizon,
             "constants": self.constants,
         }

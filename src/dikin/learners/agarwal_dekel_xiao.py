@@ -76,7 +76,7 @@ class AgarwalDekelXiao(Descent):
         self.lipschitz = strictly_positive(lipschitz, "lipschitz")
         self.curvature = strictly_positive(curvature, "curvature")
         slope = moderate(self.units.slope(self.lipschitz), "lipschitz", self.lipschitz)
-        sigma = limits.believed(self, self.curvature)
+        sigma = limits.assumed_curvature(self, self.curvature)
         inradius = domain.inradius / domain.radius
         self._descend(one_point_pace(domain.dim, inradius, self.horizon, slope, sigma))
 
@@ -89,7 +89,7 @@ class AgarwalDekelXiao(Descent):
             "horizon": self.horizon,
             "lipschitz": self.lipschitz,
             "curvature": self.curvature,
-            "loss_range": list(self.units.loss_range),
+            "loss_range": self.loss_range,
         }
 
     @classmethod

@@ -100,10 +100,10 @@ class AOGD(Learner):
             linear = pull / total - self.geometry.vector(self._iterate)
             self._iterate = self.geometry.projected(linear, self._iterate)
             self._total = total
-        self.rounds += 1
+        self._rounds_in_range += 1
 
     def arguments(self) -> dict[str, Any]:
-        return {"loss_range": list(self.units.loss_range)}
+        return {"loss_range": self.loss_range}
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:

@@ -39,6 +39,7 @@ import numpy as np
 
 from dikin.domains.base import Array, Domain
 from dikin.learners import limits
+from dikin.learners.base import locked
 from dikin.learners.chart import ChartLearner
 from dikin.units import LossRange, moderate, planned, strictly_positive
 
@@ -90,7 +91,7 @@ class BanditNewton(ChartLearner):
 
     def _clock(self) -> float:
         """T, or the round where no horizon is known; from 2 on, for the set to shrink to a set."""
-        return float(self.horizon or max(2, self.rounds + 1))
+        return float(self.horizon or max(2, self._rounds_in_range + 1))
 
     def _sharpen(self, inverse: Array) -> None:
         """Take over A."""
@@ -98,6 +99,7 @@ class BanditNewton(ChartLearner):
         self._root = np.asarray(np.linalg.cholesky(inverse), dtype=float)
 
     @property
+    @locked
     def center(self) -> Array:
         """Mu, or the point of the set on the way to it, in the user's units."""
         return self._at(self._mean / self._excess(self._mean, 1.0))
@@ -123,7 +125,7 @@ class BanditNewton(ChartLearner):
         self._mean = mean / self._excess(mean, 2.0)
         self._sharpen(inverse)
         self._last = value
-        self.rounds += 1
+        self._rounds_in_range += 1
 
     def _curved(self, share: float, pull: Array) -> Array:
         """A + (eta/4) H, or A itself where a guard forbids it."""
@@ -139,7 +141,7 @@ class BanditNewton(ChartLearner):
         return {
             "lipschitz": self.lipschitz,
             "horizon": self.horizon,
-            "loss_range": list(self.units.loss_range),
+            "loss_range": self.loss_range,
         }
 
     @cached_property

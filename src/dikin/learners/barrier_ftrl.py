@@ -16,7 +16,7 @@ come about, how far it explores, and which curvature it believes: its `Schedule`
 
 from __future__ import annotations
 
-from math import nan, sqrt
+from math import sqrt
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -150,27 +150,13 @@ class BarrierFTRL(KernelLearner):
     def _settled(self, state: LearnerState) -> bool:
         return self.geometry.settled(state.iterate)
 
-    @property
-    def certificate(self) -> float:
-        """The bound on the regret so far, in the user's units: E[regret] <= E[certificate].
-
-        It covers late answers, if neither a point nor its loss decides when its answer comes.
-        Forgotten queries are not rounds. NaN where rounding at the boundary decides the centre, of
-        which `tell` warns.
-        """
-        whole = self._whole()
-        return nan if whole is None else whole.bound(self.domain, self.rounds, RANGE * whole.scale)
-
-    def _part(self) -> Part | None:
-        return self._whole()
-
-    def _whole(self) -> Part | None:
-        """All rounds so far; None where the centre is not known well enough to account for them."""
+    def _certificate_part(self) -> Part | None:
+        """None where the centre is not known well enough to account for the rounds."""
         geometry, schedule, (numbers, linear, iterate) = self.geometry, self._schedule, self._state
         if not self._settled(self._state):
             return None
         y, stiff = geometry.vector(iterate), schedule.kappa / numbers[RATE]
         least = float(linear.dot(y)) + 0.5 * numbers[TOTAL] * float(y.dot(y))
         least += stiff * geometry.barrier(iterate)
-        account = Account(self.rounds, numbers[SPENT] - least, numbers[HELD], stiff)
+        account = Account(self._rounds_in_range, numbers[SPENT] - least, numbers[HELD], stiff)
         return Part(account, schedule, self.units.loss_scale)

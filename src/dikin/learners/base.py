@@ -4,19 +4,23 @@ The base keeps the protocol (queries, refusals, units, randomness, state); a lea
 keeps its mathematics: `_propose` a working vector, `_learn` from an answer, the state's numbers.
 
 A query may be answered in any order, late, or never. A refused answer changes nothing. Most
-learners are told one number; one that needs more declares it (`feedback`).
+learners are told one number; one that needs more declares it (`feedback`). A learner whose range of
+losses is not known restarts in a wider one whenever a loss falls outside (`range_search`).
 """
 
 from __future__ import annotations
 
+import logging
 import os
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from functools import cached_property
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cached_property, wraps
 from math import inf, isfinite, nan
 from numbers import Real
-from typing import Any, ClassVar, NamedTuple, Self, cast
+from threading import RLock
+from typing import Any, ClassVar, Concatenate, NamedTuple, ParamSpec, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -42,15 +46,33 @@ from dikin.errors import (
 )
 from dikin.feedback import Feedback
 from dikin.kinds import Kinds
-from dikin.theory.certificate import Part
-from dikin.units import LossRange, Units
+from dikin.learners.range_search import (
+    Range,
+    RangeSearch,
+    StaleQuery,
+    Variation,
+    first_range,
+    widened,
+)
+from dikin.theory.certificate import RANGE, Part
+from dikin.units import LARGEST, LossRange, Units
+
+logger = logging.getLogger("dikin")
 
 ROUNDING = 1e-9
 """Relative excess of a loss or curvature over its limit that counts as rounding and is clipped."""
 
 
 class Query(NamedTuple):
-    """A question to the world: the loss at `point`."""
+    """A question to the world: the loss at a point.
+
+    Attributes
+    ----------
+    id
+        The number by which the query is answered; no two queries of a learner have the same.
+    point
+        The point to play, in the user's units; two points for a learner that compares two losses.
+    """
 
     id: int
     point: Array
@@ -72,41 +94,106 @@ class Query(NamedTuple):
 Memo = Any
 """What a learner needs to remember of a query until it is answered: its own file knows the type."""
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def locked(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
+    """A learner's method that no other thread's `ask` or `tell` can interrupt.
+
+    Parameters
+    ----------
+    method
+        What reads or writes more than one attribute of a learner.
+    """
+
+    @wraps(method)
+    def under_lock(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        with self._lock:
+            return method(self, *args, **kwargs)
+
+    return under_lock
+
+
+_filters = RLock()
+
+
+@contextmanager
+def ignored(category: type[Warning]) -> Iterator[None]:
+    """Ignore warnings of a category for a while.
+
+    The filters of warnings belong to the whole process: two threads that changed and restored them
+    at once could leave them changed.
+
+    Parameters
+    ----------
+    category
+        The class of the warnings.
+    """
+    with _filters, warnings.catch_warnings():
+        warnings.simplefilter("ignore", category)
+        yield
+
 
 class Learner(ABC):
-    """A player of bandit convex optimization on a domain."""
+    """A player of bandit convex optimization on a domain.
+
+    Threads may share a learner: each call is made as a whole, and every query has an id of its own.
+    Processes may not: a copy in another process is another learner. Several processes share one
+    with `dikin.Study`.
+
+    Parameters
+    ----------
+    domain
+        The set to play on.
+    loss_range
+        The least and the largest possible loss. None where they are not known: then every finite
+        loss may be told, and the learner restarts in a wider range whenever one falls outside.
+    seed
+        Whole number that all randomness comes from; None for a fresh one.
+
+    Attributes
+    ----------
+    domain
+        The set that is played on.
+    units
+        How the learner measures lengths and losses: `units.loss_range` is the present range.
+    feedback
+        What must be told of a round.
+    measures_range
+        Whether the learner itself finds a range that is not known, without restarts.
+    equal_sides
+        Whether lengths are measured after unequal sides of the domain were made equal.
+
+    Raises
+    ------
+    ParameterError
+        If an argument is not what is written here.
+    """
 
     kind: ClassVar[str] = ""
     feedback: ClassVar[Feedback] = Feedback.VALUE
     measures_range: ClassVar[bool] = False
-    """Whether the learner itself finds a range that is not known, without being begun anew."""
     equal_sides: ClassVar[bool] = False
-    """Whether lengths are measured after unequal sides of the domain were made equal."""
-    restarts = 0
-    """How often a range that was not known had to be widened."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         cls.kind = cls.__name__.lower()
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
-        if cls.measures_range or kwargs.get("loss_range", ()) is not None:
-            return super().__new__(cls)
-        from dikin.learners.unranged import Unranged  # which imports this file
-
-        return cast(Self, Unranged.around(cls(*args, **kwargs | {"loss_range": (-1.0, 1.0)})))
-
     def __init__(self, domain: Domain, loss_range: LossRange, seed: int | None) -> None:
         if not isinstance(domain, Domain):
             raise ParameterError(f"domain must be a dikin domain such as Box, got {domain!r}")
         self.domain = domain
-        self.units = Units.of(domain, loss_range)
+        self.units = Units.of(domain, (-1.0, 1.0) if loss_range is None else loss_range)
+        self._range_known = loss_range is not None
         self.geometry: Geometry = self._form()
         self._flat_center = domain.center.ravel()
         unit = domain.radius == 1.0 and not domain.center.any()
         self._same_units = unit and self.geometry.identity
-        self.rounds = 0
-        """Rounds answered so far."""
+        self._lock = RLock()
+        self._search = None if self._range_known or self.measures_range else RangeSearch()
+        self._rounds_in_range = 0
+        """Rounds since the mathematics began, which is at the last restart."""
         self._noise = streams.Noise(streams.stream(seed, "learner"), self.geometry.size)
         # |u|^2 below which no rounding can put a point outside: well within the inscribed ball.
         digits = 1e-9 + 1e-15 * float(np.abs(domain.center).max()) / domain.inradius
@@ -117,42 +204,95 @@ class Learner(ABC):
     def __repr__(self) -> str:
         return f"<{type(self).__name__} on {self.domain}, {self.rounds} rounds>"
 
+    @locked
+    def __getstate__(self) -> dict[str, Any]:
+        """For copies and pickles. They are made after this returns: other threads must not play."""
+        return {name: value for name, value in vars(self).items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _lock=RLock())
+
     # --- the game ------------------------------------------------------------------------------
 
     def ask(self, context: ArrayLike | None = None, *, forecast: float | None = None) -> Query:
-        """The next point to play, with an id by which it is answered.
+        """The next point to play.
 
-        A context is what is known of the round beforehand, a forecast the loss that one expects
-        (last week's value at this hour, a model of the season). Only some learners make use of
-        them, and the others refuse.
+        Parameters
+        ----------
+        context
+            What is known of the round beforehand. Only some learners make use of it.
+        forecast
+            The loss that one expects: last week's value at this hour, a model of the season. Only
+            some learners make use of it.
+
+        Returns
+        -------
+        Query
+            The point, and the id by which it is answered.
+
+        Raises
+        ------
+        FeedbackError, ForecastError
+            If there is a context or a forecast that the learner makes no use of.
         """
         if context is not None:
             name = type(self).__name__
             raise FeedbackError(f"{name} makes no use of a context: ask() without one")
-        if forecast is not None:
-            self._expect(forecast)
-        u, square, memo = self._propose()
-        point = self._placed(u, square)
-        key = self._next
-        query = Query(key, point)
-        self._open[key] = query, memo
-        self._next = key + 1
-        return query
+        self._lock.acquire()  # here and in `tell`: `with` takes twice as long
+        try:
+            if forecast is not None:
+                self._expect(forecast)
+            u, square, memo = self._propose()
+            key = self._next
+            query = Query(key, self._placed(u, square))
+            self._open[key] = query, memo
+            self._next = key + 1
+            return query
+        finally:
+            self._lock.release()
 
     def tell(
         self, query: Query | int, loss: Any, curvature: float = 0.0, *, forecast: None = None
     ) -> None:
-        """Answer a query with the loss at its point and the strong convexity of that loss.
+        """Answer a query. An answer that is refused changes nothing.
 
-        An understated curvature is always safe (zero says nothing about it); an overstated one
-        voids the guarantee. Neither may be chosen by looking at the point that was played. The loss
-        is one number unless the learner declares another `feedback`. A forecast comes too late.
+        Parameters
+        ----------
+        query
+            What `ask` gave, or its id.
+        loss
+            The loss at the query's point: one number, unless the learner declares another
+            `feedback`. It may not be chosen by looking at other points.
+        curvature
+            The strong convexity of that loss. An understated one is always safe (zero says
+            nothing about it); an overstated one voids the guarantee. It may not be chosen by
+            looking at the point that was played.
+        forecast
+            Refused: after the point is known it comes too late.
+
+        Raises
+        ------
+        UnknownQueryError, ClosedQueryError, ForeignQueryError
+            If the query is not an open one of this learner.
+        LossError, LossRangeError, FeedbackError
+            If the loss is not a finite number, lies outside the range, or is of another kind.
+        CurvatureError, CurvatureTooLargeError
+            If the curvature is negative or not finite, or more than any such loss can have.
+        ForecastError
+            If there is a forecast.
         """
         refuse_late_forecast(forecast)
-        asked, memo = self._find(query)
-        f, sigma = self._normal_answer(loss), self._normal_curvature(curvature)
-        self._learn(memo, f, sigma)
-        del self._open[asked.id]
+        self._lock.acquire()
+        try:
+            asked, memo = self._find(query)
+            if self._search is None or self._within_range(self._search, memo, loss):
+                f, sigma = self._normal_answer(loss), self._normal_curvature(curvature)
+                self._learn(memo, f, sigma)
+            else:
+                self._search_range(self._search, memo, loss, curvature)
+            del self._open[asked.id]
+        finally:
+            self._lock.release()
 
     def _expect(self, forecast: Any) -> None:
         """Take the forecast of the query that is about to be asked."""
@@ -161,19 +301,52 @@ class Learner(ABC):
             "Predictive"
         )
 
+    @locked
     def forget(self, query: Query | int) -> None:
-        """Close a query that will never be answered."""
+        """Close a query that will never be answered.
+
+        Parameters
+        ----------
+        query
+            What `ask` gave, or its id.
+
+        Raises
+        ------
+        UnknownQueryError, ClosedQueryError, ForeignQueryError
+            If the query is not an open one of this learner.
+        """
         del self._open[self._find(query)[0].id]
 
     @property
+    @locked
     def open_queries(self) -> list[Query]:
         """The queries that were asked and neither answered nor forgotten, oldest first."""
         return [Query(key, self._played(memo)) for key, (_, memo) in self._open.items()]
 
     @property
+    def rounds(self) -> int:
+        """Rounds answered so far."""
+        if self._search is None:
+            return self._rounds_in_range
+        with self._lock:
+            return self._search.rounds + self._rounds_in_range
+
+    @rounds.setter
+    def rounds(self, rounds: int) -> None:
+        self._rounds_in_range = rounds - (0 if self._search is None else self._search.rounds)
+
+    @property
+    def restarts(self) -> int:
+        """How often a range that was not known had to be widened."""
+        return 0 if self._search is None else self._search.restarts
+
+    @property
     @abstractmethod
     def center(self) -> Array:
-        """The point that the learner believes in, around which it explores."""
+        """The learner's present guess of the best point, around which it explores.
+
+        Where this takes more than one attribute, read them under `locked`.
+        """
 
     @abstractmethod
     def _propose(self) -> tuple[Array, float, Memo]:
@@ -185,17 +358,44 @@ class Learner(ABC):
 
     @abstractmethod
     def _learn(self, memo: Memo, loss: Any, curvature: float) -> None:
-        """Take in an answer in the paper's units; on an exception nothing has changed."""
+        """Take in an answer in the paper's units; on an exception nothing has changed.
+
+        It counts the round, in `rounds` or in `_rounds_in_range`. From the latter a formula takes
+        the number of the round: it begins anew with every restart.
+        """
 
     @property
+    @locked
     def certificate(self) -> float:
-        """The bound on the regret so far; NaN for a learner that has none."""
-        return nan
+        """The bound on the regret so far, in the user's units: E[regret] <= E[certificate].
+
+        It covers late answers, if neither a point nor its loss decides when its answer comes.
+        Forgotten queries are not rounds. NaN for a learner that has no bound, and where rounding
+        at the boundary decides the centre, of which `tell` warns. Where the range of the losses is
+        not known it is NaN before the first loss, and covers losses that are Lipschitz, or smooth
+        and varying by no more than the present range is wide.
+        """
+        part, search = self._certificate_part(), self._search
+        if part is None:
+            return nan
+        if search is None:
+            return part.bound(self.domain, self._rounds_in_range, RANGE * part.scale)
+        low, high = self.units.loss_range
+        smoothness, lipschitz = getattr(self, "smoothness", nan), getattr(self, "lipschitz", None)
+        variation = Variation.of(high - low, 2.0 * self.units.radius, smoothness, lipschitz)
+        return search.certificate(part, self.domain, self.rounds, variation)
+
+    def _certificate_part(self) -> Part | None:
+        """What the rounds since the mathematics began add to the certificate, where it is known."""
+        return None
 
     @cached_property
     def curvature_limit(self) -> tuple[float, str]:
         """The largest possible curvature in the user's units, and the reason for it."""
-        return range_limit(self.units, self.domain)
+        if self._search is None:
+            return range_limit(self.units, self.domain)
+        most = 8.0 * LARGEST / self.domain.diameter**2
+        return most, "the largest that can be computed with on a set that wide"
 
     def _form(self) -> Geometry:
         """The set as this learner works with it."""
@@ -216,23 +416,39 @@ class Learner(ABC):
 
     def _played(self, memo: Memo) -> Array:
         """The point of an open query, made anew: what was given away may have been written into."""
+        if isinstance(memo, StaleQuery):
+            return memo.point.copy()
         return self._placed(*self._vector(memo))
 
     @property
-    def accepts(self) -> tuple[float, float]:
-        """The losses that may be told."""
-        return self.units.loss_range
+    def loss_range(self) -> list[float] | None:
+        """The range of the losses as it was declared: the least and the largest, or None."""
+        return list(self.units.loss_range) if self._range_known else None
 
-    def _part(self) -> Part | None:
-        """Its rounds as a part of a longer game, if a bound on their regret is known."""
-        return None
+    @property
+    def accepts(self) -> tuple[float, float]:
+        """The losses that may be told: between these two."""
+        return self.units.loss_range if self._search is None else (-inf, inf)
+
+    @property
+    def may_restart(self) -> bool:
+        """Whether a loss can make it restart: the range is not known, and not measured either."""
+        return self._search is not None
 
     def machine(self) -> Any:
         """The parts for the compiled loop; None where there is none, or with queries open."""
         return None
 
     def adopt(self, machine: Any, rounds: int) -> None:
-        """Take over a state that was `rounds` rounds further on."""
+        """Take over a state that was `rounds` rounds further on.
+
+        Parameters
+        ----------
+        machine
+            What `machine` gave, after those rounds.
+        rounds
+            How many were played.
+        """
         raise NotImplementedError
 
     def _inside(self, u: Array, point: Array | None = None) -> Array:
@@ -250,6 +466,73 @@ class Learner(ABC):
             point = self._point(u * (1.0 - shrink))
             shrink *= 4.0
         return point
+
+    # --- a range that is not known ---------------------------------------------------------------
+
+    def _within_range(self, search: RangeSearch, memo: Memo, answer: Any) -> bool:
+        """Whether an answer can be learnt from in the present range."""
+        if not search.begun or isinstance(memo, StaleQuery):
+            return False
+        try:
+            self._normal_answer(answer)
+        except LossRangeError:
+            return False
+        return True
+
+    def _search_range(self, search: RangeSearch, memo: Memo, answer: Any, curvature: float) -> None:
+        """Take in an answer outside the present range, or to a query of an earlier one."""
+        wider = self._range_around(search, answer)
+        if isinstance(memo, StaleQuery) and wider == self.units.loss_range:
+            self._normal_answer(answer)
+            self._normal_curvature(curvature)
+            self._search = search.with_idle_round()
+            return
+        fresh = self._successor(wider)
+        fresh._normal_answer(answer)
+        sigma, rounds = self._normal_curvature(curvature), self.rounds + 1
+        stale = {
+            key: (query, StaleQuery(self._played(kept)))
+            for key, (query, kept) in self._open.items()
+        }
+        part = None if isinstance(memo, StaleQuery) else self._certificate_part()
+        learns = search.begun and part is not None
+        if learns:
+            low, high = self.units.loss_range
+            self._learn(memo, self._normal_answer(min(max(float(answer), low), high)), sigma)
+        # Everything that can fail has been done: from here on the state changes.
+        ended = search.after_range(rounds, self._certificate_part(), idle=not learns)
+        self._begin_anew(fresh, ended, stale)
+        if self.restarts:
+            logger.info(
+                "%s begins anew for losses in (%g, %g) after %d rounds; restarts so far: %d",
+                *(type(self).__name__, *wider, rounds, self.restarts),
+            )
+
+    def _range_around(self, search: RangeSearch, answer: Any) -> Range:
+        """The range that has room for the losses of an answer."""
+        with suppress(LossRangeError):
+            self._normal_answer(answer)  # is it an answer at all?
+        told = [real_number(part, "loss", LossError) for part in _losses(self.feedback, answer)]
+        finite = [loss for loss in told if isfinite(loss)]  # the others will be refused
+        if search.begun:
+            return widened(self.units.loss_range, finite)
+        steepness = (getattr(self, "lipschitz", None) or 0.0) * self.units.radius
+        return widened(first_range(finite[0], steepness), finite)
+
+    def _successor(self, loss_range: Range) -> Self:
+        """A learner with these arguments for another range, before its first round."""
+        arguments = self.arguments() | {"loss_range": list(loss_range)}
+        with ignored(ConstructionWarning):  # said when it was built
+            return self._anew(self.domain, arguments, self._noise.seed())
+
+    def _begin_anew(
+        self, fresh: Self, search: RangeSearch, stale: dict[int, tuple[Query, Memo]]
+    ) -> None:
+        """Take over the mathematics of a fresh learner; attributes that a user has set stay."""
+        own = {name: value for name, value in vars(self).items() if not hasattr(type(self), name)}
+        protocol = {"_lock": self._lock, "_next": self._next, "_open": stale}
+        # In one assignment: whoever reads an attribute without the lock sees all old or all new.
+        self.__dict__ = own | _searching(fresh, search) | protocol
 
     # --- refusals ------------------------------------------------------------------------------
 
@@ -312,7 +595,8 @@ class Learner(ABC):
     def _normal_curvature(self, curvature: float) -> float:
         limit, reason = self.curvature_limit
         if type(curvature) is float and 0.0 <= curvature <= limit:
-            return self.units.curvature(curvature)
+            known = curvature if self._search is None else self._understated(curvature)
+            return self.units.curvature(known)
         value = real_number(curvature, "curvature", CurvatureError)
         if not 0.0 <= value < np.inf:
             raise CurvatureError(
@@ -323,18 +607,38 @@ class Learner(ABC):
             raise CurvatureTooLargeError(
                 f"the curvature {value:g} exceeds {limit:g}, {reason}. Nothing was changed."
             )
-        return self.units.curvature(min(value, limit))
+        value = min(value, limit)
+        return self.units.curvature(value if self._search is None else self._understated(value))
+
+    def _understated(self, curvature: float) -> float:
+        """As much of a curvature as a range holds that may yet be widened: less is safe."""
+        if type(self).curvature_limit is not Learner.curvature_limit:
+            return curvature
+        return min(curvature, range_limit(self.units, self.domain)[0])
 
     # --- state ---------------------------------------------------------------------------------
 
     @abstractmethod
     def arguments(self) -> dict[str, Any]:
-        """The constructor's arguments besides the domain and the seed."""
+        """The constructor's arguments besides the domain and the seed, as JSON values."""
 
     @classmethod
     @abstractmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
-        """A few learners on a domain for the checks: plain, with a horizon, of other losses."""
+        """A few learners on a domain for the checks: plain, with a horizon, of other losses.
+
+        Parameters
+        ----------
+        domain
+            The set to play on.
+        seed
+            The seed of each.
+
+        Raises
+        ------
+        DomainError
+            If the learner does not play on such a set.
+        """
 
     @abstractmethod
     def _numbers(self) -> dict[str, Any]:
@@ -352,9 +656,17 @@ class Learner(ABC):
     def _memo_from(self, state: tuple[Any, ...]) -> Memo:
         """The memo that `_memo_state` was given."""
 
+    @locked
     def state(self) -> dict[str, Any]:
-        """Everything that the future depends on, as plain JSON values, open queries included."""
-        return {
+        """Everything that the future depends on, as plain JSON values, open queries included.
+
+        Returns
+        -------
+        dict
+            What `dikin.restore` makes the same learner from.
+        """
+        memos = {key: memo for key, (_, memo) in self._open.items()}
+        state = {
             "learner": self.kind,
             "domain": self._domain_spec(),
             "size": self.geometry.size,
@@ -365,7 +677,20 @@ class Learner(ABC):
             "numbers": storage.encode(self._numbers()),
             "open": [
                 storage.encode((key, self._memo_state(memo)))
-                for key, (_, memo) in self._open.items()
+                for key, memo in memos.items()
+                if not isinstance(memo, StaleQuery)
+            ],
+        }
+        if self._search is None:
+            return state
+        return state | {
+            "arguments": self.arguments() | {"loss_range": None},
+            "range": list(self.units.loss_range),
+            "range_search": self._search.encoded(),
+            "stale": [
+                storage.encode((key, memo.point))
+                for key, memo in memos.items()
+                if isinstance(memo, StaleQuery)
             ],
         }
 
@@ -383,16 +708,34 @@ class Learner(ABC):
 
     @classmethod
     def restore(cls, domain: Domain, state: dict[str, Any]) -> Self:
-        """A learner that continues exactly as the one that gave the state would have."""
-        if "unranged" in state:
-            from dikin.learners.unranged import Unranged
+        """A learner that continues exactly as the one that gave the state would have.
 
-            return cast(Self, Unranged.restored(cls, domain, state))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConstructionWarning)  # said when it was built
-            learner = cls._anew(domain, state["arguments"])
+        Parameters
+        ----------
+        domain
+            The set that it played on.
+        state
+            What `state` gave.
+
+        Raises
+        ------
+        StateError
+            If the state is of another domain, or of a format that is no longer read.
+        """
+        _refuse_old_search(state)
+        arguments = state["arguments"]
+        if "range" in state:
+            arguments = arguments | {"loss_range": state["range"]}
+        with ignored(ConstructionWarning):  # said when it was built
+            learner = cls._anew(domain, arguments)
         if state["size"] != learner.geometry.size:
             raise StateError(f"the state was saved on another domain than {domain}")
+        if "range" in state:
+            schedule = type(getattr(learner, "_schedule", None))
+            search = RangeSearch.decoded(state["range_search"], schedule)
+            learner.__dict__ = _searching(learner, search)
+            for key, point in map(storage.decode, state["stale"]):
+                learner._open[key] = Query(key, point), StaleQuery(point)
         learner.rounds, learner._next = int(state["rounds"]), int(state["next"])
         learner._noise.restore(state["generator"])
         learner._set_numbers(storage.decode(state["numbers"]))
@@ -402,22 +745,73 @@ class Learner(ABC):
             learner._open[key] = Query(key, learner._played(memo)), memo
         return learner
 
+    @locked
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the state to a JSON file; a crash at any instant leaves the old file or the new."""
+        """Write the state to a JSON file; a crash at any instant leaves the old file or the new.
+
+        Parameters
+        ----------
+        path
+            The file, for `dikin.load`.
+
+        Raises
+        ------
+        NotSavableError
+            If the class of the learner or of its domain is not registered: it could not be loaded.
+        """
         self.require_registered()
         storage.write(path, self.state())
 
     def require_registered(self) -> None:
         """Refuse a learner that cannot be loaded as its class, or its domain's, is not known."""
-        LEARNERS.require(self.__class__)
+        LEARNERS.require(type(self))
         self.domain.require_registered()
 
 
 LEARNERS: Kinds[Learner] = Kinds("learner", Learner, ("seed",))  # type: ignore[type-abstract]
 
 
+def _losses(feedback: Feedback, answer: Any) -> tuple[Any, ...]:
+    """The losses among what was told of a round."""
+    match feedback:
+        case Feedback.PAIR:
+            return tuple(answer)
+        case Feedback.GRADIENT:
+            return (answer[0],)
+        case _:
+            return (answer,)
+
+
+def _searching(learner: Learner, search: RangeSearch) -> dict[str, Any]:
+    """The attributes of a learner of some range, as those of one that is searching for its range.
+
+    A limit of the curvature that was cached for a fixed range is left out.
+    """
+    kept = {name: value for name, value in vars(learner).items() if name != "curvature_limit"}
+    return kept | {"_range_known": False, "_search": search}
+
+
+def _refuse_old_search(state: dict[str, Any]) -> None:
+    if "unranged" in state:
+        raise StateError(
+            "the state of a learner with loss_range=None was written by an older dikin, in a "
+            "format that is no longer read: continue with that version, or begin a new learner"
+        )
+
+
 def refuse_late_forecast(forecast: Any) -> None:
-    """A forecast that comes with the answer is of no use."""
+    """Refuse a forecast that comes with the answer.
+
+    Parameters
+    ----------
+    forecast
+        What was given; None is fine.
+
+    Raises
+    ------
+    ForecastError
+        If there is one.
+    """
     if forecast is not None:
         raise ForecastError(
             "a forecast counts only before the point is known: give it to ask(forecast=...). "
@@ -430,6 +824,18 @@ def range_limit(units: Units, domain: Domain) -> tuple[float, str]:
 
     Half-way between two points at the distance D a sigma-strongly convex loss lies by sigma D^2/8
     below its mean there, and cannot lie below the range.
+
+    Parameters
+    ----------
+    units
+        Those of the learner, with the range.
+    domain
+        The set, of diameter D.
+
+    Returns
+    -------
+    tuple of float and str
+        The limit in the user's units, and its reason as a message.
     """
     limit = 8.0 * (2.0 * units.loss_scale) / domain.diameter**2
     return limit, "8 (high - low)/D^2: no loss within loss_range on a set that wide has more"
@@ -444,7 +850,17 @@ def _refuse_foreign(came: Query, ours: Array) -> None:
 
 
 def real_number(value: Any, name: str, error: type[DikinError]) -> float:
-    """A real number that came with a call, infinite where it is too large; else that error."""
+    """A real number that came with a call, infinite where it is too large for a float.
+
+    Parameters
+    ----------
+    value
+        What came.
+    name
+        What it is called in the message.
+    error
+        What is raised if it is not a real number.
+    """
     if isinstance(value, Real) and not isinstance(value, bool | np.bool_):
         try:
             return float(value)

@@ -127,7 +127,7 @@ class Bluefin(Descent):
         elif partner is None:
             kept = [*self._waiting.items(), (memo.pair, signed)]
             self._waiting = dict(kept[-PATIENCE:])
-            self.rounds += 1
+            self._rounds_in_range += 1
         else:
             self._step(memo.seen, (signed + partner) / 2.0)
             self._waiting = {k: v for k, v in self._waiting.items() if k != memo.pair}
@@ -140,7 +140,7 @@ class Bluefin(Descent):
         linear = step / self._pace.shrink - self.geometry.vector(self._state.iterate)
         iterate = self.geometry.projected(linear, self._state.iterate)
         self._state, self._average = LearnerState([], linear, iterate), average
-        self.rounds += 1
+        self._rounds_in_range += 1
 
     def machine(self) -> None:
         """None: the compiled descent makes a step of its own kind in every round."""
@@ -150,7 +150,7 @@ class Bluefin(Descent):
             "points": self.points,
             "delta": self.delta,
             "eta": self.eta,
-            "loss_range": list(self.units.loss_range),
+            "loss_range": self.loss_range,
         }
 
     @classmethod

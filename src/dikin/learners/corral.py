@@ -24,7 +24,6 @@ alpha = 1 the theorem wants eta = 1/(40 R_i ln T); the default sqrt(M/T) is that
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -37,7 +36,7 @@ from dikin import streams
 from dikin.domains.base import Array, Domain
 from dikin.errors import CertificateVoidWarning, PaperConstantsWarning, ParameterError
 from dikin.feedback import Feedback
-from dikin.learners.base import LEARNERS, Learner, Memo
+from dikin.learners.base import LEARNERS, Learner, Memo, ignored, locked
 from dikin.learners.fkm import FKM
 from dikin.learners.hazan_levy import HazanLevy
 from dikin.learners.saha_tewari import SahaTewari
@@ -46,15 +45,17 @@ from dikin.units import LossRange, strictly_positive, whole
 
 @dataclass(slots=True)
 class Proposed:
-    """What is remembered of a query: the point, whose it was, and what every base proposed."""
+    """What is remembered of a query."""
 
     point: Array
     played: int
+    """The base whose point it is."""
     weight: float
     """1/pbar of the base that was played."""
-    starts: tuple[int, ...]
-    """How often each base had started anew: what is for an earlier life of a base is not told."""
+    restarts: tuple[int, ...]
+    """How often each base had been restarted: one that has been since learns nothing from this."""
     memos: tuple[Memo, ...]
+    """The memo of what each base proposed."""
 
 
 class Corral(Learner):
@@ -63,6 +64,32 @@ class Corral(Learner):
     Of the bases given only the kind and the arguments are used; their randomness comes from `seed`,
     and the range of their losses from `loss_range`.
 
+    Parameters
+    ----------
+    domain
+        The set to play on: that of the bases too.
+    bases
+        Two learners or more, each told one value a round.
+    horizon
+        T, the number of rounds to be played.
+    eta
+        The first step of the mirror descent on the shares; sqrt(M/T) for None.
+    loss_range
+        The least and the largest possible loss, or None where they are not known.
+    seed
+        Whole number that all randomness comes from; None for a fresh one.
+
+    Raises
+    ------
+    ParameterError
+        If a base plays on another domain, must be told more than a value, or is no learner.
+
+    References
+    ----------
+    Agarwal, Luo, Neyshabur, Schapire: Corralling a band of bandit algorithms. COLT 2017.
+
+    Examples
+    --------
     >>> from dikin import Ball, HazanLevy, SahaTewari
     >>> disc, T = Ball(2), 1000
     >>> curved = HazanLevy(disc, T, smoothness=1.0, curvature=0.5)
@@ -84,8 +111,8 @@ class Corral(Learner):
     ) -> None:
         super().__init__(domain, loss_range, seed)
         self.horizon = whole(horizon, "horizon", 2, "the rates contain ln T")
-        given = _several(bases)
-        self._recipes = [self._recipe(base) for base in given]
+        given = _checked_bases(bases)
+        self._blueprints = [self._blueprint(base) for base in given]
         count = len(given)
         self.eta = sqrt(count / self.horizon) if eta is None else strictly_positive(eta, "eta")
         self._limits = [base.curvature_limit for base in given]
@@ -93,28 +120,30 @@ class Corral(Learner):
         self._inverse = [float(count)] * count
         """1/p."""
         self._etas, self._rhos = [self.eta] * count, [2.0 * count] * count
-        self._starts = [0] * count
+        self._base_restarts = [0] * count
         self._bases = [self._started(i, rho) for i, rho in enumerate(self._rhos)]
 
     @property
+    @locked
     def shares(self) -> Array:
         """The probabilities pbar with which the bases are played."""
         gamma, count = 1.0 / self.horizon, len(self._bases)
         return np.array([(1.0 - gamma) / each + gamma / count for each in self._inverse])
 
     @property
+    @locked
     def center(self) -> Array:
         """The centre of the base with the largest share."""
         return self._bases[int(np.argmin(self._inverse))].center
 
     @cached_property
     def curvature_limit(self) -> tuple[float, str]:
-        """The most that any base believes; the others are told as much as they do."""
+        """The largest limit of a base; the others are told as much as theirs allows."""
         return max(self._limits)
 
-    def _recipe(self, base: Learner) -> tuple[type[Learner], dict[str, Any]]:
-        """What a base is made from."""
-        name, spec = base.__class__.__name__, self._domain_spec()
+    def _blueprint(self, base: Learner) -> tuple[type[Learner], dict[str, Any]]:
+        """What a base is made from: its class and its arguments."""
+        name, spec = type(base).__name__, self._domain_spec()
         if base.feedback is not Feedback.VALUE:
             raise ParameterError(
                 f"{name} must be told {base.feedback.value}; Corral hands on one loss a round: "
@@ -125,14 +154,13 @@ class Corral(Learner):
                 f"{name} plays on {base.domain} and Corral on another domain, {self.domain}: give "
                 "both the same"
             )
-        return base.__class__, base.arguments()
+        return type(base), base.arguments()
 
     def _started(self, i: int, rho: float) -> Learner:
         """Base i before its first round, for losses that are rho times as large."""
-        kind, arguments = self._recipes[i]
+        kind, arguments = self._blueprints[i]
         half = rho * self.units.loss_scale
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", PaperConstantsWarning)  # said when the base was given
+        with ignored(PaperConstantsWarning):  # said when the base was given
             seed = int(self._chance() * 2**53)
             return kind._anew(self.domain, arguments | {"loss_range": [-half, half]}, seed)
 
@@ -149,7 +177,7 @@ class Corral(Learner):
         base = self._bases[played]
         point = base._placed(*base._vector(memos[played]))
         weight = 1.0 / float(shares[played])
-        memo = Proposed(point, played, weight, tuple(self._starts), memos)
+        memo = Proposed(point, played, weight, tuple(self._base_restarts), memos)
         return *self._vector(memo), memo
 
     def _vector(self, memo: Proposed) -> tuple[Array, float]:
@@ -161,15 +189,15 @@ class Corral(Learner):
 
     def _learn(self, memo: Proposed, loss: float, curvature: float) -> None:
         suffered = 0.5 * (1.0 + loss) * memo.weight
-        inverse = stepped(self._inverse, self._etas, memo.played, suffered)
+        inverse = mirror_step(self._inverse, self._etas, memo.played, suffered)
         anew = self._outgrown(inverse)
-        self._teach(memo, loss, curvature, anew.keys())
+        self._teach_bases(memo, loss, curvature, anew.keys())
         self._inverse = inverse
         for i, (rho, base) in anew.items():
             self._rhos[i], self._bases[i] = rho, base
             self._etas[i] *= exp(1.0 / log(self.horizon))
-            self._starts[i] += 1
-        self.rounds += 1
+            self._base_restarts[i] += 1
+        self._rounds_in_range += 1
 
     def _outgrown(self, inverse: list[float]) -> dict[int, tuple[float, Learner]]:
         """The bases whose weight would leave their range, started anew, and the new ranges."""
@@ -181,15 +209,14 @@ class Corral(Learner):
             if weight > rho
         }
 
-    def _teach(self, memo: Proposed, loss: float, curvature: float, outgrown: Any) -> None:
+    def _teach_bases(self, memo: Proposed, loss: float, curvature: float, outgrown: Any) -> None:
         """Every base learns from its share of the answer, or, if one cannot, none does."""
         kept = [(base.rounds, _copied(base._numbers())) for base in self._bases]
         try:
-            with warnings.catch_warnings():
-                # A base's certificate means nothing here: its losses are not those of the game.
-                warnings.simplefilter("ignore", CertificateVoidWarning)
+            # A base's certificate means nothing here: its losses are not those of the game.
+            with ignored(CertificateVoidWarning):
                 for i, base in enumerate(self._bases):
-                    if memo.starts[i] != self._starts[i] or i in outgrown:
+                    if memo.restarts[i] != self._base_restarts[i] or i in outgrown:
                         continue
                     rho = self._rhos[i]
                     f = loss * memo.weight / rho if i == memo.played else 0.0
@@ -205,10 +232,10 @@ class Corral(Learner):
 
     def arguments(self) -> dict[str, Any]:
         return {
-            "bases": [{"learner": kind.kind, "arguments": own} for kind, own in self._recipes],
+            "bases": [{"learner": kind.kind, "arguments": own} for kind, own in self._blueprints],
             "horizon": self.horizon,
             "eta": self.eta,
-            "loss_range": list(self.units.loss_range),
+            "loss_range": self.loss_range,
         }
 
     @classmethod
@@ -229,7 +256,7 @@ class Corral(Learner):
             "inverse": tuple(self._inverse),
             "etas": tuple(self._etas),
             "rhos": tuple(self._rhos),
-            "starts": tuple(self._starts),
+            "starts": tuple(self._base_restarts),
             "bases": tuple(
                 {
                     "rounds": base.rounds,
@@ -242,7 +269,7 @@ class Corral(Learner):
 
     def _set_numbers(self, numbers: dict[str, Any]) -> None:
         self._inverse, self._etas = list(numbers["inverse"]), list(numbers["etas"])
-        self._rhos, self._starts = list(numbers["rhos"]), list(numbers["starts"])
+        self._rhos, self._base_restarts = list(numbers["rhos"]), list(numbers["starts"])
         before = self._noise.state()
         self._bases = [self._started(i, rho) for i, rho in enumerate(self._rhos)]
         self._noise.restore(before)  # their seeds are drawn for nothing: the generators are kept
@@ -253,37 +280,49 @@ class Corral(Learner):
 
     def _memo_state(self, memo: Proposed) -> tuple[Any, ...]:
         memos = tuple(
-            base._memo_state(part) if start == now else None
-            for base, part, start, now in zip(
-                self._bases, memo.memos, memo.starts, self._starts, strict=True
+            base._memo_state(part) if then == now else None
+            for base, part, then, now in zip(
+                self._bases, memo.memos, memo.restarts, self._base_restarts, strict=True
             )
         )
-        return memo.point, memo.played, memo.weight, memo.starts, memos
+        return memo.point, memo.played, memo.weight, memo.restarts, memos
 
     def _memo_from(self, state: tuple[Any, ...]) -> Proposed:
-        point, played, weight, starts, parts = state
+        point, played, weight, restarts, parts = state
         memos = tuple(
             None if part is None else base._memo_from(part)
             for base, part in zip(self._bases, parts, strict=True)
         )
-        return Proposed(point, played, weight, starts, memos)
+        return Proposed(point, played, weight, restarts, memos)
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
-        bend, slope = 1.0 / domain.radius**2, 1.0 / domain.radius
-        curved, smooth = HazanLevy(domain, 1000, bend, 0.5 * bend), SahaTewari(domain, 1000, bend)
+        smoothness, slope = 1.0 / domain.radius**2, 1.0 / domain.radius
+        curved = HazanLevy(domain, 1000, smoothness, 0.5 * smoothness)
+        smooth = SahaTewari(domain, 1000, smoothness)
         yield cls(domain, [curved, smooth], 1000, seed=seed)
         # So fast that a base starts anew within a few rounds.
         bases = [FKM(domain, 1000, slope), curved]
         yield cls(domain, bases, 50, eta=5.0, loss_range=(3, 11), seed=seed)
 
 
-def stepped(inverse: list[float], etas: list[float], played: int, loss: float) -> list[float]:
+def mirror_step(inverse: list[float], etas: list[float], played: int, loss: float) -> list[float]:
     """1/p after a step of mirror descent with the log barrier, from a loss >= 0 of one base.
 
-    lambda is a root of sum_j 1/(1/p_j + eta_j (L_j - lambda)) - 1, convex and increasing. No new p
-    exceeds one, so lambda is at most (1/p_j - 1)/eta_j for every other base, and up to there no
-    denominator is below one: Newton's method falls from that point monotonically onto the root.
+    Here lambda is a root of sum_j 1/(1/p_j + eta_j (L_j - lambda)) - 1, convex and increasing. No
+    new p exceeds one, so lambda is at most (1/p_j - 1)/eta_j for every other base, and up to there
+    no denominator is below one: Newton's method falls from that point monotonically onto the root.
+
+    Parameters
+    ----------
+    inverse
+        1/p of each base before.
+    etas
+        The step of each base.
+    played
+        The base whose loss it is.
+    loss
+        Its weighted loss L.
     """
     most = [(a - 1.0) / eta for a, eta in zip(inverse, etas, strict=True)]
     lam = min(loss, *most[:played], *most[played + 1 :])
@@ -298,7 +337,7 @@ def stepped(inverse: list[float], etas: list[float], played: int, loss: float) -
         lam = below
 
 
-def _several(bases: Any) -> Sequence[Learner]:
+def _checked_bases(bases: Any) -> Sequence[Learner]:
     if isinstance(bases, Learner) or not all(isinstance(base, Learner) for base in bases):
         raise ParameterError(f"bases must be learners such as FKM(domain, ...), got {bases!r}")
     if len(bases) < 2:

@@ -8,6 +8,7 @@ may cost their whole range, so it tolerates M of order sqrt(T) only.
 from __future__ import annotations
 
 from dikin.learners.hazan_levy import HazanLevy
+from dikin.theory.certificate import Part
 
 
 class Discard(HazanLevy):
@@ -23,6 +24,6 @@ class Discard(HazanLevy):
     def _least(self, sigma: float) -> float:
         return sigma
 
-    def _part(self) -> None:
-        # In a longer game a round thrown away may cost more than the range of these rounds.
-        return None
+    def _certificate_part(self) -> Part | None:
+        # Where the range may yet be widened, a round thrown away may cost more than it is wide.
+        return None if self.may_restart else super()._certificate_part()

@@ -75,4 +75,4 @@ class FixedRateFTRL(BarrierFTRL):
         return self.domain.dim * sqrt(self.domain.nu * horizon * log(horizon))
 
     def arguments(self) -> dict[str, Any]:
-        return {"horizon": self.horizon, "loss_range": list(self.units.loss_range)}
+        return {"horizon": self.horizon, "loss_range": self.loss_range}

@@ -89,7 +89,7 @@ class FKM(Descent):
         return {
             "horizon": self.horizon,
             "lipschitz": self.lipschitz,
-            "loss_range": list(self.units.loss_range),
+            "loss_range": self.loss_range,
         }
 
     @classmethod

@@ -83,7 +83,7 @@ class HazanLevy(BarrierFTRL):
         self.smoothness = nonnegative(smoothness, "smoothness")
         self.curvature = strictly_positive(curvature, "curvature")
         beta = moderate(self.units.curvature(self.smoothness), "smoothness", self.smoothness)
-        sigma = limits.believed(self, self.curvature)
+        sigma = limits.assumed_curvature(self, self.curvature)
         least = self._least(sigma)
         self._follow(KnownCurvature.of(domain.dim, domain.nu, self.horizon, beta, sigma, least))
 
@@ -100,7 +100,7 @@ class HazanLevy(BarrierFTRL):
             "horizon": self.horizon,
             "smoothness": self.smoothness,
             "curvature": self.curvature,
-            "loss_range": list(self.units.loss_range),
+            "loss_range": self.loss_range,
         }
 
     @classmethod

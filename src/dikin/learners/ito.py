@@ -44,7 +44,7 @@ from dikin.errors import (
     ParameterError,
 )
 from dikin.learners import limits
-from dikin.learners.base import Learner
+from dikin.learners.base import Learner, locked
 from dikin.units import LossRange, moderate, nonnegative, one_of, planned, strictly_positive
 
 
@@ -125,7 +125,7 @@ class Ito(Learner):
     def _tuned(self) -> Reach:
         horizon, dim, paper = self.horizon, self.domain.dim, self.constants == "paper"
         beta = moderate(self.units.curvature(self.smoothness), "smoothness", self.smoothness)
-        sigma = limits.believed(self, self.curvature)
+        sigma = limits.assumed_curvature(self, self.curvature)
         cap = 1.0 / (18.0 * dim * log(50.0 * horizon)) if paper else 0.5 / dim
         wanted = sqrt(beta * log(horizon) / (sigma * horizon * (1 if self.depth else dim)))
         if paper and wanted > cap:
@@ -152,10 +152,11 @@ class Ito(Learner):
 
     def _present(self, noise: Array) -> Seen:
         """A direction from theta_t, the present centre."""
-        round = self.rounds + 1
+        round = self._rounds_in_range + 1
         return self._seen(-self._linear / round, round, noise)
 
     @property
+    @locked
     def center(self) -> Array:
         """mu_t in the user's units."""
         still = self._present(np.zeros(self.geometry.size))
@@ -176,7 +177,7 @@ class Ito(Learner):
         slope = reach.dim * loss / (reach.alpha(memo.round) * reach.sigma)
         self.geometry.linear_update(memo.iterate, memo.direction, slope * memo.unit, 1.0, linear)
         self._linear = linear
-        self.rounds += 1
+        self._rounds_in_range += 1
 
     @cached_property
     def curvature_limit(self) -> tuple[float, str]:
@@ -188,7 +189,7 @@ class Ito(Learner):
             "smoothness": self.smoothness,
             "curvature": self.curvature,
             "depth": self.depth,
-            "loss_range": list(self.units.loss_range),
+            "loss_range": self.loss_range,
             "constants": self.constants,
         }
 

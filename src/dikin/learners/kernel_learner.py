@@ -15,7 +15,7 @@ import numpy as np
 from dikin.domains.geometry import Array
 from dikin.errors import CertificateVoidWarning
 from dikin.feedback import Feedback
-from dikin.learners.base import Learner
+from dikin.learners.base import Learner, locked
 from dikin.streams import Generator
 
 UNSETTLED = (
@@ -104,6 +104,7 @@ class KernelLearner(Learner):
         self._direction_size = self.geometry.direction_size
 
     @property
+    @locked
     def center(self) -> Array:
         """The point that the learner believes in, around which it explores, in the user's units."""
         return self._inside(self._center_vector())
@@ -125,12 +126,12 @@ class KernelLearner(Learner):
         return self._asked(memo.state, memo.noise)[:2]
 
     def _learn(self, memo: Any, loss: float, curvature: float) -> None:
-        state, round = self._state.copied(), self.rounds + 1
+        state, round = self._state.copied(), self._rounds_in_range + 1
         self._kernel.tell(round, memo.asked, memo.state, memo.direction, loss, curvature, state)
         if self._settled(self._state) and not self._settled(state):
             warnings.warn(UNSETTLED, CertificateVoidWarning, stacklevel=3)
         # Everything that can fail has been done: from here on the learner changes.
-        self._state, self.rounds = state, round
+        self._state, self._rounds_in_range = state, round
 
     def _settled(self, state: LearnerState) -> bool:
         """Whether a certificate can be computed from a state."""
@@ -149,7 +150,7 @@ class KernelLearner(Learner):
     def adopt(self, machine: CompiledParts, rounds: int) -> None:
         """Take over a state that was `rounds` rounds further on."""
         self._state = machine.state._replace(numbers=machine.state.numbers.tolist())
-        self.rounds += rounds
+        self._rounds_in_range += rounds
         self._next += rounds
 
     # --- what is saved -------------------------------------------------------------------------

@@ -268,7 +268,7 @@ class KernelLine(KernelLearner, ChartLearner):
         return np.array([mean + step]), square
 
     def arguments(self) -> dict[str, Any]:
-        return {"horizon": self.horizon, "loss_range": list(self.units.loss_range)}
+        return {"horizon": self.horizon, "loss_range": self.loss_range}
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:

@@ -119,7 +119,7 @@ class LiftedLinear(ChartLearner):
         if np.linalg.eigvalsh(lifted - self._risen)[-1] > 0.0:
             self._risen, self._rate = self._risen + lifted, self._rate * self._rise
         self._linear, self._iterate = linear, iterate
-        self.rounds += 1
+        self._rounds_in_range += 1
 
     def _drawn_in(self, linear: Array) -> tuple[Array, Array]:
         """The update on X' where its edge is in the way, and the linear term that leads there.
@@ -151,7 +151,7 @@ class LiftedLinear(ChartLearner):
     def arguments(self) -> dict[str, Any]:
         return {
             "horizon": self.horizon,
-            "loss_range": list(self.units.loss_range),
+            "loss_range": self.loss_range,
             "constants": self.constants,
         }
 

@@ -1,4 +1,4 @@
-"""How curved a loss can be, by what a learner assumes of it: a limit and its reason."""
+"""The largest strong convexity of a loss, by what a learner assumes of it, and the reason."""
 
 from __future__ import annotations
 
@@ -14,17 +14,46 @@ LINEAR: Limit = (0.0, "as linear losses are not strongly convex")
 
 
 def of_smooth(smoothness: float) -> Limit:
-    """A smooth loss is at most as strongly convex as it is smooth."""
+    """The limit for smooth losses: these are at most as strongly convex as they are smooth.
+
+    Parameters
+    ----------
+    smoothness
+        In the user's units.
+    """
     return smoothness, "the smoothness that this learner was built with"
 
 
 def of_lipschitz(lipschitz: float, domain: Domain) -> Limit:
-    """A Lipschitz loss on a set of diameter D (docs/mathematics.md)."""
+    """The limit for Lipschitz losses on a set of diameter D (docs/mathematics.md).
+
+    Parameters
+    ----------
+    lipschitz
+        The Lipschitz constant, in the user's units.
+    domain
+        The set.
+    """
     return 4.0 * lipschitz / domain.diameter, "4 L/D: no loss of this Lipschitz constant has more"
 
 
-def believed(learner: Learner, curvature: float) -> float:
-    """A strong convexity that is believed of every loss, in the paper's units."""
+def assumed_curvature(learner: Learner, curvature: float) -> float:
+    """A strong convexity that is assumed of every loss, in the paper's units.
+
+    Parameters
+    ----------
+    learner
+        What assumes it; its units and its limit count.
+    curvature
+        In the user's units.
+
+    Raises
+    ------
+    CurvatureTooLargeError
+        If it exceeds the learner's limit.
+    ParameterError
+        If it is too small to compute with.
+    """
     limit, reason = learner.curvature_limit
     if curvature > limit:
         raise CurvatureTooLargeError(f"curvature={curvature:g} exceeds {limit:g}, {reason}")

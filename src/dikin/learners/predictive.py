@@ -44,7 +44,7 @@ from dikin.errors import (
 )
 from dikin.kernel import compiled
 from dikin.learners import limits
-from dikin.learners.base import ROUNDING, range_limit, real_number
+from dikin.learners.base import ROUNDING, locked, range_limit, real_number
 from dikin.learners.kernel_learner import Asked, KernelLearner, LearnerState, Memo
 from dikin.learners.predictive_tuning import (
     CLIP,
@@ -232,7 +232,7 @@ class Predictive(KernelLearner):
         self.lipschitz = None if lipschitz is None else nonnegative(lipschitz, "lipschitz")
         self.memory = _checked_memory(memory)
         self._ranged = loss_range is not None
-        super().__init__(domain, (-1.0, 1.0) if loss_range is None else loss_range, seed)
+        super().__init__(domain, loss_range, seed)
         self.start = None if start is None else _checked_start(domain, start)
         """Where it begins, or None for the centre."""
         self._own = forecasts.NONE
@@ -393,6 +393,7 @@ class Predictive(KernelLearner):
         return self._n[CLIPPED_ROUNDS]
 
     @property
+    @locked
     def certificate(self) -> float:
         """The bound on the regret so far, in the user's units: E[regret] <= E[certificate].
 
@@ -408,6 +409,7 @@ class Predictive(KernelLearner):
             return nan
         return self._bound(plan.smoothness, plan.lipschitz, self._n[EXPLORING_COST])
 
+    @locked
     def certificate_for(
         self,
         *,
@@ -487,7 +489,7 @@ class Predictive(KernelLearner):
         y = self.geometry.vector(iterate)
         value = float(linear @ y) + 0.5 * n[TOTAL] * float(y @ y)
         value += 0.5 * n[LAMBDA_SUM] * float(plan.start @ plan.start)
-        return value + (self.geometry.barrier(iterate) + plan.lift) * float(1.0 / n[RATE])
+        return float(value + (self.geometry.barrier(iterate) + plan.lift) / n[RATE])
 
     @cached_property
     def _fixed_limit(self) -> tuple[float, str]:
@@ -533,7 +535,7 @@ class Predictive(KernelLearner):
         return {
             "smoothness": self.smoothness,
             "lipschitz": self.lipschitz,
-            "loss_range": list(self.units.loss_range) if self._ranged else None,
+            "loss_range": self.loss_range,
             "start": None if self.start is None else self.start.tolist(),
             "memory": self.memory,
         }

@@ -27,7 +27,7 @@ from dikin.domains.base import Array, Domain
 from dikin.errors import FeedbackError
 from dikin.feedback import Feedback
 from dikin.learners import limits
-from dikin.learners.base import Query
+from dikin.learners.base import Query, locked
 from dikin.learners.descent import Descent
 from dikin.learners.fkm import lipschitz_pace
 from dikin.units import LossRange, moderate, planned, strictly_positive
@@ -68,6 +68,7 @@ class PseudoLine(Descent):
         slope = moderate(self.units.slope(self.lipschitz), "lipschitz", self.lipschitz)
         self._descend(lipschitz_pace(1, domain.inradius / domain.radius, self.horizon, slope))
 
+    @locked
     def ask(self, context: ArrayLike | None = None, *, forecast: float | None = None) -> Query:
         """The next point to play, for a context z: the loss is a function of z.x."""
         self._line = self._direction(context)
@@ -109,7 +110,7 @@ class PseudoLine(Descent):
         return {
             "horizon": self.horizon,
             "lipschitz": self.lipschitz,
-            "loss_range": list(self.units.loss_range),
+            "loss_range": self.loss_range,
         }
 
     @classmethod

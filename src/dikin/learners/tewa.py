@@ -155,7 +155,7 @@ class Tewa(KernelLearner):
         return middle
 
     def arguments(self) -> dict[str, Any]:
-        return {"horizon": self.horizon, "loss_range": list(self.units.loss_range)}
+        return {"horizon": self.horizon, "loss_range": self.loss_range}
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:

@@ -87,7 +87,7 @@ class TwoPoint(Descent):
         if self.curvature is None:
             self._descend(convex_pace(domain.dim, inradius, self.horizon, slope))
         else:
-            sigma = limits.believed(self, self.curvature)
+            sigma = limits.assumed_curvature(self, self.curvature)
             self._descend(strongly_convex_pace(domain.dim, inradius, self.horizon, sigma))
 
     def _propose(self) -> tuple[Array, float, Memo]:
@@ -120,7 +120,7 @@ class TwoPoint(Descent):
             "horizon": self.horizon,
             "lipschitz": self.lipschitz,
             "curvature": self.curvature,
-            "loss_range": list(self.units.loss_range),
+            "loss_range": self.loss_range,
         }
 
     @classmethod

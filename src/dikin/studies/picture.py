@@ -65,6 +65,8 @@ def summary(study: Study, rounds: Table) -> Iterator[tuple[str, str]]:
     yield "learner", f"{state['learner']} on {state['domain']['kind']}"
     yield "arguments", ", ".join(f"{name}={value}" for name, value in state["arguments"].items())
     yield "rounds", f"{study.rounds:,}"
+    if "range_search" in state:
+        yield "restarts", f"{study.restarts}"
     waiting = study.open_queries
     if waiting:
         age = (datetime.now(UTC) - min(query.asked for query in waiting)).total_seconds()

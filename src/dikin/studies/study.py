@@ -281,6 +281,11 @@ class Study:
         return self.standing().rounds
 
     @property
+    def restarts(self) -> int:
+        """How often a range of losses that was not known had to be widened."""
+        return self._session.read(lambda replica: replica.learner.restarts)
+
+    @property
     def center(self) -> Array:
         """The point that the learner believes in."""
         return self.standing().center

@@ -1,18 +1,18 @@
 """The laws of a learner whose range of losses is not known: `loss_range=None`.
 
 Every `check_*` takes `make`, which builds a learner of some range, and a seed, and judges the same
-learner without a range.
+learner without a range; it raises a `CheckFailedError` where the law does not hold.
 """
 
 from __future__ import annotations
 
 import json
-from math import inf, log2, nan
+from math import inf, isnan, log2, nan
 
 import numpy as np
 
-from dikin.checks.learner import Make, _same, ask, name, shaped, uncertified
-from dikin.checks.probing import fail
+from dikin.checks.failure import fail
+from dikin.checks.learner import Make, ask, name, same_state, shaped, void_certificates_ignored
 from dikin.errors import LossError, LossRangeError
 from dikin.learners.base import Learner
 
@@ -20,8 +20,16 @@ LOSSES = [5.0, 5.01, 4.9, 4.93, 7.0, 6.0, -40.0, 30.0]
 """Narrow at first, around a middle that is not zero; every so often one that is far outside."""
 
 
-def unranged(make: Make, seed: int) -> Learner:
-    """A learner like the one that is made, without its range."""
+def without_range(make: Make, seed: int) -> Learner:
+    """A learner like the one that is made, without its range.
+
+    Parameters
+    ----------
+    make
+        What builds a learner from a seed.
+    seed
+        The seed.
+    """
     known = make(seed)
     return known._anew(known.domain, known.arguments() | {"loss_range": None}, seed)
 
@@ -33,7 +41,7 @@ def check_unknown_range_is_doubled_by_a_loss_outside(make: Make, seed: int) -> N
     allows. A loss outside makes it wider by a power of two and counts as one restart; a loss inside
     leaves it alone.
     """
-    learner = unranged(make, seed)
+    learner = without_range(make, seed)
     steep = (getattr(learner, "lipschitz", None) or 0.0) * learner.units.radius
     first = 1e-3 * LOSSES[0] + 0.1 * steep
     told: list[float] = []
@@ -63,11 +71,14 @@ def check_unknown_range_is_doubled_by_a_loss_outside(make: Make, seed: int) -> N
 
 
 def check_restarted_learner_is_that_of_the_wider_range(make: Make, seed: int) -> None:
-    """From one restart to the next it plays as if its range had been given at its first round."""
-    learner = unranged(make, seed)
+    """From one restart to the next it plays as if its range had been given at its first round.
+
+    Between two of them are enough rounds for a formula to notice that depends on their number.
+    """
+    learner = without_range(make, seed)
     twin = make(seed)
     query, theirs = ask(learner), ask(twin)
-    for i, loss in enumerate(LOSSES):
+    for i, loss in enumerate((*LOSSES[:6], *(5.0, 6.0) * 8, *LOSSES[6:])):
         before, stream = learner.units.loss_range, learner._noise.seed()
         told, curvature = shaped(learner, loss), twin.curvature_limit[0] * (i % 3) / 2
         learner.tell(query, told, curvature)
@@ -80,15 +91,15 @@ def check_restarted_learner_is_that_of_the_wider_range(make: Make, seed: int) ->
         if not np.array_equal(query.point, theirs.point):
             fail(name(learner), f"after {loss:g} asks about {query.point}, wanted {theirs.point}")
         if not np.array_equal(learner.center, twin.center):
-            fail(name(learner), f"after {loss:g} believes in {learner.center}, not {twin.center}")
+            fail(name(learner), f"after {loss:g} its centre is {learner.center}, not {twin.center}")
 
 
-def check_queries_outlive_a_restart(make: Make, seed: int) -> None:
+def check_queries_stay_open_after_a_restart(make: Make, seed: int) -> None:
     """A query of an earlier range stays open; its answer is a round, widens, and teaches nothing.
 
     What is wrong in an answer is refused as ever, and changes nothing.
     """
-    learner = unranged(make, seed)
+    learner = without_range(make, seed)
     queries = [ask(learner) for _ in range(5)]
     for i, loss in enumerate((5.0, 9.0)):
         learner.tell(queries[i], shaped(learner, loss))
@@ -123,22 +134,37 @@ def check_queries_outlive_a_restart(make: Make, seed: int) -> None:
 
 def check_unknown_range_continues_exactly_when_restored(make: Make, seed: int) -> None:
     """A state that went through JSON continues bit for bit, through restarts and late answers."""
-    learner = unranged(make, seed)
+    learner = without_range(make, seed)
     queries = [ask(learner) for _ in range(3)]
-    with uncertified():
+    with void_certificates_ignored():
         for loss in LOSSES[:4]:
             learner.tell(ask(learner), shaped(learner, loss))
         queries.append(ask(learner))
         state = json.loads(json.dumps(learner.state()))
         twin = learner.restore(learner.domain, state)
-        _same(learner, twin, "right after")
+        same_state(learner, twin, "right after")
         for query, loss in zip(queries, (6.0, 60.0, 6.0, 6.0), strict=True):
             for each in (learner, twin):
                 each.tell(query.id, shaped(each, loss))
-            _same(learner, twin, f"after an answer to query {query.id}")
+            same_state(learner, twin, f"after an answer to query {query.id}")
         for loss in LOSSES[4:]:
             for each in (learner, twin):
                 each.tell(ask(each), shaped(each, loss))
-        _same(learner, twin, "at the end")
+        same_state(learner, twin, "at the end")
     if (learner.rounds, learner.restarts) != (twin.rounds, twin.restarts):
         fail(name(learner), f"restored it counts {twin.rounds} rounds, {twin.restarts} restarts")
+
+
+def check_certificate_of_unknown_range_covers_every_range(make: Make, seed: int) -> None:
+    """The certificate is NaN before the first loss, while nothing is known of the losses.
+
+    After it, it is NaN for a learner that does not say what each range adds to it: a bound for the
+    rounds of the present range is none for the game.
+    """
+    learner = without_range(make, seed)
+    if not isnan(learner.certificate):
+        fail(name(learner), f"has the certificate {learner.certificate:g} before the first loss")
+    for loss in LOSSES:
+        learner.tell(ask(learner), shaped(learner, loss))
+        if learner._certificate_part() is None and not isnan(learner.certificate):
+            fail(name(learner), f"has the certificate {learner.certificate:g} of no range")

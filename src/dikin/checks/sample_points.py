@@ -1,4 +1,4 @@
-"""Where the laws look: directions, boundary points, interior points, and how many digits count.
+"""The points at which laws are checked: directions, boundary and interior points, their rounding.
 
 Everything here needs the barrier's oracles alone. Interior points keep a bounded depth: a walk that
 runs into the boundary ends where slacks have no digits left, and every difference quotient lies.
@@ -10,29 +10,31 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf, isfinite, sqrt
-from typing import NoReturn
 
 import numpy as np
 
+from dikin.checks.failure import fail
 from dikin.domains.base import Array, Domain
-from dikin.errors import CheckFailedError
 from dikin.streams import Generator
 
 EPS = float(np.finfo(float).eps)
 DEEPEST = 0.98
 """How far on the way from the centre to the boundary an interior point may lie."""
-ENDLESS = 1e9
+UNBOUNDED = 1e9
 """Length of a ray, in the local norm of the centre, after which a set counts as unbounded."""
 
 
-def fail(subject: object, message: str) -> NoReturn:
-    """A broken law, with the object's name and the number that broke it."""
-    raise CheckFailedError(f"{subject}: {message}")
-
-
 @dataclass(frozen=True)
-class Spot:
-    """A chart vector of a domain, with the local norm |h|_v = sqrt(h' Hessian(psi)(v) h)."""
+class InteriorPoint:
+    """A point inside a domain, with the local norm |h|_v = sqrt(h' Hessian(psi)(v) h).
+
+    Parameters
+    ----------
+    domain
+        The set.
+    v
+        The point, as a chart vector.
+    """
 
     domain: Domain
     v: Array
@@ -52,9 +54,9 @@ class Spot:
             fail(self.domain, f"the least eigenvalue of the Hessian at {self.v} is {least:.3g}")
 
     @cached_property
-    def skew(self) -> Array:
+    def magnification(self) -> Array:
         """How much a relative change of a Hessian's entries is magnified in the local norm."""
-        return skew(self.hessian)
+        return magnification(self.hessian)
 
     @cached_property
     def rounding(self) -> float:
@@ -62,29 +64,60 @@ class Spot:
 
         A difference of this size says nothing: tolerances grow by a multiple of it.
         """
-        return self.blur(self.v) + EPS * float(np.sqrt(self.skew).sum())
+        return self.point_rounding(self.v) + EPS * float(np.sqrt(self.magnification).sum())
 
     @cached_property
-    def haze(self) -> float:
+    def hessian_rounding(self) -> float:
         """What rounding can do to the Hessian and so, relatively, to the local norm itself."""
-        return EPS * float(self.skew.sum())
+        return EPS * float(self.magnification.sum())
 
-    def blur(self, v: Array) -> float:
-        """How far, in the norm of this spot, one rounding of every coordinate can move a point."""
+    def point_rounding(self, v: Array) -> float:
+        """How far, in the norm of this point, one rounding of every coordinate can move another.
+
+        Parameters
+        ----------
+        v
+            The other point, as a chart vector.
+        """
         far = np.abs(self.domain.basis).T @ np.abs(self.domain.center).ravel()
         return EPS * float((np.abs(v) + far) @ np.sqrt(np.abs(np.diag(self.hessian))))
 
     def length(self, step: Array) -> float:
-        """The local norm of a step."""
+        """The local norm of a step.
+
+        Parameters
+        ----------
+        step
+            A chart vector.
+        """
         return float(np.linalg.norm(step @ self.root))
 
     def dual(self, slope: Array) -> float:
-        """The dual local norm of a gradient."""
+        """The dual local norm of a gradient.
+
+        Parameters
+        ----------
+        slope
+            A chart vector.
+        """
         return float(np.linalg.norm(np.linalg.solve(self.root, slope)))
 
 
-def skew(matrix: Array) -> Array:
-    """diag(C^-1) of the matrix C scaled to a diagonal of ones: all ones if it is diagonal."""
+def magnification(matrix: Array) -> Array:
+    """The diagonal of C^-1, for a matrix scaled to a C with a diagonal of ones.
+
+    It says how much a relative change of the entries is magnified in the norm of the matrix.
+
+    Parameters
+    ----------
+    matrix
+        Symmetric and positive definite.
+
+    Returns
+    -------
+    Array
+        All ones for a diagonal matrix; infinite where rounding has left nothing of C^-1.
+    """
     scale = np.sqrt(np.abs(np.diag(matrix)))
     try:
         values = np.diag(np.linalg.inv(matrix / np.outer(scale, scale)))
@@ -93,19 +126,41 @@ def skew(matrix: Array) -> Array:
     return np.where(values > 0, values, inf)  # no sign of it left: as good as singular
 
 
-def center_of(domain: Domain) -> Spot:
-    """The spot of the analytic centre."""
-    return Spot(domain, np.zeros(domain.dim))
+def center_of(domain: Domain) -> InteriorPoint:
+    """The analytic centre as an interior point.
+
+    Parameters
+    ----------
+    domain
+        The set.
+    """
+    return InteriorPoint(domain, np.zeros(domain.dim))
 
 
 def finite_inside(domain: Domain, v: Array) -> bool:
-    """Whether the barrier calls a chart vector interior."""
+    """Whether the barrier calls a chart vector interior.
+
+    Parameters
+    ----------
+    domain
+        The set.
+    v
+        The chart vector.
+    """
     with np.errstate(all="ignore"):  # outside the set a formula may do as it likes
         return isfinite(domain.barrier(v))
 
 
 def margin_inside(domain: Domain, v: Array) -> bool:
-    """Whether the margin calls the point of a chart vector a point of the set."""
+    """Whether the margin calls the point of a chart vector a point of the set.
+
+    Parameters
+    ----------
+    domain
+        The set.
+    v
+        The chart vector.
+    """
     with np.errstate(all="ignore"):
         return domain.margin(domain.point(v)) >= 0
 
@@ -116,11 +171,28 @@ Inside = Callable[[Domain, Array], bool]
 def reach(
     domain: Domain, direction: Array, inside: Inside = finite_inside, digits: float = 1e-11
 ) -> float:
-    """The multiple of a direction at which a ray from the centre leaves the set, by bisection."""
+    """The multiple of a direction at which a ray from the centre leaves the set, by bisection.
+
+    Parameters
+    ----------
+    domain
+        The set.
+    direction
+        A chart vector.
+    inside
+        What is asked whether a chart vector is inside.
+    digits
+        The relative error at which the bisection ends.
+
+    Raises
+    ------
+    CheckFailedError
+        If the set has no end in that direction, or the centre is not inside.
+    """
     low, high = 0.0, 1.0
     while inside(domain, high * direction):
         low, high = high, 2 * high
-        if high > ENDLESS:
+        if high > UNBOUNDED:
             fail(domain, f"{high:.1g} times {direction} is still inside: the set has no end there")
     while high - low > digits * high:
         if high < 1e-12:
@@ -130,10 +202,20 @@ def reach(
     return low
 
 
-def directions(at: Spot, rng: Generator, count: int) -> Iterator[Array]:
+def directions(at: InteriorPoint, rng: Generator, count: int) -> Iterator[Array]:
     """Directions of local norm one: random ones, the axes of the chart, and away from the centre.
 
-    The last is where a barrier bends most; no random direction of many dimensions comes near it.
+    Along the last one a barrier's second derivative changes most; no random direction of many
+    dimensions comes near it.
+
+    Parameters
+    ----------
+    at
+        The point at which they begin.
+    rng
+        Where the random ones come from.
+    count
+        How many random ones, and how many axes at most.
     """
     dim = at.domain.dim
     random = np.linalg.solve(at.root.T, rng.standard_normal((dim, count))).T
@@ -143,48 +225,101 @@ def directions(at: Spot, rng: Generator, count: int) -> Iterator[Array]:
             yield step / length
 
 
-def climb(domain: Domain, goal: Array | None, start: Array, steps: int) -> Iterator[Spot]:
-    """Dikin steps along a goal (away from the centre for None), as deep as `DEEPEST`.
+def dikin_walk(
+    domain: Domain, goal: Array | None, start: Array, steps: int
+) -> Iterator[InteriorPoint]:
+    """Steps of 0.9 in the local norm, as deep as `DEEPEST`.
 
     They end near a corner of the set, where a barrier's constants are attained.
+
+    Parameters
+    ----------
+    domain
+        The set.
+    goal
+        The gradient of the linear function to increase; None for steps away from the centre.
+    start
+        The chart vector to begin at.
+    steps
+        How many.
     """
     v = start
     for _ in range(steps):
-        at = Spot(domain, v)
+        at = InteriorPoint(domain, v)
         step = np.linalg.solve(at.root.T, np.linalg.solve(at.root, v if goal is None else goal))
         v = v + 0.9 * step / at.length(step)
         if not finite_inside(domain, v / DEEPEST):
             v = v * (DEEPEST * reach(domain, v, digits=1e-3))
-        yield Spot(domain, v)
+        yield InteriorPoint(domain, v)
 
 
-def interior(domain: Domain, rng: Generator, walks: int = 3) -> Iterator[Spot]:
-    """The centre, and points on the way from it towards random corners and faces."""
+def interior(domain: Domain, rng: Generator, walks: int = 3) -> Iterator[InteriorPoint]:
+    """The centre, and points on the way from it towards random corners and faces.
+
+    Parameters
+    ----------
+    domain
+        The set.
+    rng
+        Where the random goals come from.
+    walks
+        How many goals.
+    """
     center = center_of(domain)
     yield center
     for _ in range(walks):
         goal = center.root @ rng.standard_normal(domain.dim)
-        walk = list(climb(domain, goal, center.v, 9))
+        walk = list(dikin_walk(domain, goal, center.v, 9))
         yield from (walk[0], walk[3], walk[8])
 
 
 def boundary(domain: Domain, rng: Generator, count: int = 6) -> Iterator[Array]:
-    """Boundary points on rays from the centre."""
+    """Boundary points on rays from the centre.
+
+    Parameters
+    ----------
+    domain
+        The set.
+    rng
+        Where the random rays come from.
+    count
+        How many of them.
+    """
     center = center_of(domain)
     for step in directions(center, rng, count):
         yield step * reach(domain, step)
 
 
 def corners(domain: Domain, rng: Generator, walks: int = 4) -> Iterator[Array]:
-    """Boundary points far from the centre: a walk away from it, to the end of its last ray."""
+    """Boundary points far from the centre: a walk away from it, to the end of its last ray.
+
+    Parameters
+    ----------
+    domain
+        The set.
+    rng
+        Where the first steps come from.
+    walks
+        How many of them are random.
+    """
     center = center_of(domain)
     for start in directions(center, rng, walks):
-        *_, at = climb(domain, None, start / 2, 9)
+        *_, at = dikin_walk(domain, None, start / 2, 9)
         yield at.v * reach(domain, at.v)
 
 
 def faces(domain: Domain, rng: Generator, walks: int = 4) -> Iterator[Array]:
-    """Boundary points near to the centre: each ray takes the normal of where the last one ended."""
+    """Boundary points near to the centre: each ray takes the normal of where the last one ended.
+
+    Parameters
+    ----------
+    domain
+        The set.
+    rng
+        Where the first rays come from.
+    walks
+        How many of them are random.
+    """
     center = center_of(domain)
     for step in directions(center, rng, walks):
         for _ in range(3):

@@ -1,9 +1,12 @@
-"""`loss_range=None`: what the laws in `dikin.checks.unranged` leave out."""
+"""`loss_range=None`: what the laws in `dikin.checks.unknown_range` leave out."""
 
 from __future__ import annotations
 
 import copy
 import logging
+import pickle
+import pydoc
+import re
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,18 +16,19 @@ from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dikin
 from dikin import errors, registry
 from dikin.checks.learner import ask, shaped
+from dikin.cli import main
 from dikin.domains.base import Array
-from dikin.learners import unranged
+from dikin.learners import base
 from dikin.learners.base import Learner
-from dikin.learners.unranged import Late, Past, Range, Unranged, guess
+from dikin.learners.range_search import RangeSearch, StaleQuery, Variation, first_range
 from dikin.theory.certificate import Part
-from paper.charts import holds
 
 BOX = dikin.Box([0, 0], [10, 2])
 
@@ -63,7 +67,9 @@ def test_every_sequence_is_taken_and_few_restarts_are_made(
         assert domain.contains(query.point)
         learner.tell(query, loss)
     low, high = learner.units.loss_range
-    half, far = guess(learner, losses[0]), max(abs(loss - losses[0]) for loss in losses)
+    steepness = (getattr(learner, "lipschitz", None) or 0.0) * learner.units.radius
+    half = 0.5 * float(np.diff(first_range(losses[0], steepness))[0])
+    far = max(abs(loss - losses[0]) for loss in losses)
     slack = 1e-9 * (high - low)
     assert low - slack <= min(losses) <= max(losses) <= high + slack
     assert learner.rounds == len(losses)
@@ -105,15 +111,70 @@ def test_curvature_that_only_the_range_limits_is_understated_not_refused() -> No
 
 
 def test_it_is_the_learner_that_it_was_built_as() -> None:
-    learner = told(smooth(horizon=50), 3.0, 7.0, 8.0)
-    assert isinstance(learner, dikin.AdaptiveSmooth)
-    assert isinstance(learner, dikin.Learner)
+    learner = smooth(horizon=50)
+    same, learner.note = learner, "the user's own"
+    told(learner, 3.0, 7.0, 8.0)
+    assert same is learner
+    assert type(learner) is dikin.AdaptiveSmooth
+    assert repr(learner) == "<AdaptiveSmooth on Box(dim=2), 3 rounds>"
+    assert learner.note == "the user's own"
     assert (learner.smoothness, learner.horizon, learner.kind) == (0.5, 50, "adaptivesmooth")
+    assert learner.loss_range is None
     assert learner.arguments() == smooth(horizon=50).arguments()
     assert learner.accepts == (-np.inf, np.inf)
     assert told(smooth(loss_range=(0, 9)), 3.0).restarts == 0
-    twin = copy.deepcopy(learner)
-    assert (told(twin, 5.0, 99.0).center == told(learner, 5.0, 99.0).center).all()
+    assert "class AdaptiveSmooth" in pydoc.plain(pydoc.render_doc(learner))
+    with pytest.raises(errors.FeedbackError, match="AdaptiveSmooth makes no use of a context"):
+        learner.ask([1.0, 0.0])
+
+
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize(
+    "copied", [copy.deepcopy, lambda learner: pickle.loads(pickle.dumps(learner))]
+)
+def test_a_copy_or_a_pickle_is_another_learner(
+    make: Callable[[dikin.Domain], Any], copied: Callable[[Any], Any]
+) -> None:
+    learner = told(make(BOX), 3.0, 7.0, 8.0)
+    pending = learner.ask()
+    twin = copied(learner)
+    assert type(twin) is type(learner)
+    assert twin.state() == learner.state()
+    told(twin, 99.0, 5.0)
+    twin.tell(pending.id, 3.0)
+    assert (twin.rounds, learner.rounds) == (6, 3)
+    learner.tell(learner.ask(), 99.0)
+    learner.tell(learner.ask(), 5.0)
+    learner.tell(pending.id, 3.0)
+    assert twin.state() == learner.state()
+
+
+def test_it_has_no_certificate_before_the_first_loss() -> None:
+    learner = smooth()
+    learner.ask()
+    assert isnan(learner.certificate)
+    assert not isnan(told(learner, 3.0).certificate)
+
+
+def test_a_range_that_is_not_known_may_be_given_by_position() -> None:
+    class Positional(dikin.FKM):
+        def __init__(self, domain: dikin.Domain, loss_range: Any, seed: int | None = None) -> None:
+            super().__init__(domain, 100, loss_range=loss_range, seed=seed)
+
+        def arguments(self) -> dict[str, Any]:
+            return {"loss_range": self.loss_range}
+
+    assert told(Positional(BOX, None, seed=1), 3.0, 9.0).restarts == 1
+
+
+def test_a_study_shows_its_restarts(tmp_path: Path) -> None:
+    store = f"sqlite:///{tmp_path / 'a.db'}"
+    with dikin.Study(store, "a", smooth()) as study:
+        for loss in (3.0, 3.0, 9.0, 99.0):
+            study.tell(study.ask(), loss)
+        assert study.restarts == 2
+    shown = CliRunner().invoke(main, ["study", "show", "a", "--store", store])
+    assert re.search(r"restarts +2\b", shown.output), shown.output
 
 
 def test_each_restart_is_one_line_of_the_log(caplog: pytest.LogCaptureFixture) -> None:
@@ -138,10 +199,12 @@ def test_it_is_saved_and_loaded(tmp_path: Path) -> None:
     assert (twin.restarts, twin.rounds) == (2, 4)
     state = learner.state()
     with pytest.raises(errors.StateError):
-        dikin.restore(state | {"unranged": {"past": {}}})
+        dikin.restore(state | {"range_search": {"past": {}}})
+    with pytest.raises(errors.StateError, match="written by an older dikin"):
+        dikin.restore(state | {"unranged": {"range": [0, 1], "past": {}, "late": []}})
 
 
-def test_late_queries_are_told_apart_from_foreign_and_closed_ones() -> None:
+def test_stale_queries_are_distinguished_from_foreign_and_closed_ones() -> None:
     learner = smooth()
     queries = [learner.ask() for _ in range(3)]
     learner.tell(queries[0], 3.0)
@@ -172,24 +235,33 @@ STEEP = 20.0  # a Lipschitz constant: L D is twice as much as the last range is 
 LOSSES = [3.0, 3.0, 8.0, *[4.0, 4.5, 3.5] * 20, 50.0, *[40.0, 0.0, -30.0] * 20]
 
 
-class Unclipped(Unranged):
+class Unclipped:
     """A round that ends a range is not learnt from."""
 
-    def _restart(self, key: int, wider: Range, loss: Any, curvature: float) -> None:
-        asked = self._present._open.pop(key)
-        self._late[key] = asked[0], Late(asked[0].point)
-        super()._restart(key, wider, loss, curvature)
+    def _search_range(self, search: RangeSearch, memo: Any, *answer: Any) -> None:
+        stale = StaleQuery(self._played(memo))  # type: ignore[attr-defined]
+        super()._search_range(search, stale, *answer)  # type: ignore[misc]
 
 
-class ShortGames(Unranged):
+class Accounting:
+    """Changes what is kept of a range that has ended."""
+
+    def _begin_anew(self, fresh: Learner, search: RangeSearch, stale: Any) -> None:
+        super()._begin_anew(fresh, self.changed(search), stale)  # type: ignore[misc]
+
+    def changed(self, search: RangeSearch) -> RangeSearch:
+        raise NotImplementedError
+
+
+class ShortGames(Accounting):
     """Closes a range as if the game had ended with it."""
 
-    def _closed(self, old: Learner, rounds: int, idle: bool) -> Past:
-        past = super()._closed(old, rounds, idle)
-        return replace(past, parts=tuple(part._replace(schedule=Then(part)) for part in past.parts))
+    def changed(self, search: RangeSearch) -> RangeSearch:
+        parts = tuple(part._replace(schedule=OwnRoundsOnly(part)) for part in search.parts)
+        return replace(search, parts=parts)
 
 
-class Then:
+class OwnRoundsOnly:
     """A schedule that knows no longer game than its own range."""
 
     def __init__(self, part: Part) -> None:
@@ -199,21 +271,20 @@ class Then:
         return float(self.right.typical(self.rounds) * self.rounds / rounds)
 
 
-class NoComparator(Unranged):
-    def _closed(self, old: Learner, rounds: int, idle: bool) -> Past:
-        past = super()._closed(old, rounds, idle)
-        free = [part._replace(account=part.account._replace(rounds=0)) for part in past.parts]
-        return replace(past, parts=tuple(free))
+class NoComparator(Accounting):
+    def changed(self, search: RangeSearch) -> RangeSearch:
+        free = [part._replace(account=part.account._replace(rounds=0)) for part in search.parts]
+        return replace(search, parts=tuple(free))
 
 
-class NothingIdle(Unranged):
-    def _closed(self, old: Learner, rounds: int, idle: bool) -> Past:
-        return super()._closed(old, rounds, idle=False)
+class NothingIdle(Accounting):
+    def changed(self, search: RangeSearch) -> RangeSearch:
+        return replace(search, idle=0)
 
 
-class LastOnly(Unranged):
-    def _closed(self, old: Learner, rounds: int, idle: bool) -> Past:
-        return replace(super()._closed(old, rounds, idle), restarts=0)
+class LastOnly(Accounting):
+    def changed(self, search: RangeSearch) -> RangeSearch:
+        return replace(search, restarts=0)
 
 
 @pytest.mark.parametrize(
@@ -227,15 +298,18 @@ class LastOnly(Unranged):
 def test_the_certificate_adds_up(
     kind: Any, constant: float, most: float, steepest: Callable[[float], float]
 ) -> None:
-    def adds_up(shell: type[Unranged]) -> None:
-        require_sum(shell.around(kind(BOX, constant, seed=3)), most, steepest)
+    def adds_up(*wrong: type) -> None:
+        mutant = type(kind.__name__, (*wrong, kind), {})
+        require_sum(mutant(BOX, constant, loss_range=None, seed=3), most, steepest)
 
-    holds(adds_up, Unranged, Unclipped, ShortGames, NoComparator, NothingIdle, LastOnly)
+    adds_up()
+    for wrong in (Unclipped, ShortGames, NoComparator, NothingIdle, LastOnly):
+        with pytest.raises(AssertionError):
+            adds_up(wrong)
 
 
 def require_sum(learner: Any, most: float, steepest: Callable[[float], float]) -> None:
     """The theorem of 5.5 term by term, with a learner of its own for every range."""
-    present = learner._present
     ranges: list[Any] = []
     for loss in LOSSES:
         query, stream, before = learner.ask(), learner._noise.seed(), learner.units.loss_range
@@ -243,8 +317,8 @@ def require_sum(learner: Any, most: float, steepest: Callable[[float], float]) -
         if ranges:
             ranges[-1].tell(ranges[-1].ask(), float(np.clip(loss, *before)))
         if learner.units.loss_range != before:
-            changed = present.arguments() | {"loss_range": learner.units.loss_range}
-            ranges.append(type(present)(BOX, **changed, seed=stream))
+            changed = learner.arguments() | {"loss_range": learner.units.loss_range}
+            ranges.append(type(learner)(BOX, **changed, seed=stream))
     assert len(ranges) == 3
     low, high = learner.units.loss_range
     varies = max(high - low, most)
@@ -260,19 +334,19 @@ def test_a_steep_loss_varies_by_more_than_the_range_is_wide(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """W = LD counts, not the 2B of the last range: without (W - 2B)+ the bound is too small."""
-    right = unranged.variation
+    right = Variation.of
 
-    def as_wide_as_the_range(learner: Learner, width: float) -> tuple[float, float]:
-        return width, right(learner, width)[1]
+    def as_wide_as_the_range(width: float, *rest: Any) -> Variation:
+        return right(width, *rest)._replace(most=width)
 
     def steep() -> Any:
-        return Unranged.around(dikin.AdaptiveLipschitz(BOX, STEEP, seed=3))
+        return dikin.AdaptiveLipschitz(BOX, STEEP, loss_range=None, seed=3)
 
     learner = told(steep(), *LOSSES)
     low, high = learner.units.loss_range
     assert 1.5 * (high - low) < STEEP * ACROSS
     whole = learner.certificate
-    monkeypatch.setattr(unranged, "variation", as_wide_as_the_range)
+    monkeypatch.setattr(base.Variation, "of", as_wide_as_the_range)
     assert learner.certificate < whole
     with pytest.raises(AssertionError):
         require_sum(steep(), STEEP * ACROSS, lambda width: STEEP * ACROSS)
@@ -298,6 +372,7 @@ def share_of(learner: Any, rounds: int, varies: float) -> float:
 def test_the_certificate_covers_late_answers() -> None:
     learner = smooth()
     queries = [learner.ask() for _ in range(3)]
+    stream = learner._noise.seed()
     learner.tell(queries[0], 3.0)
     low, high = learner.units.loss_range
     assert learner.certificate == high - low  # a round that taught nothing
@@ -306,7 +381,11 @@ def test_the_certificate_covers_late_answers() -> None:
     one, two = learner.ask(), learner.ask()
     learner.tell(two, 3.0)
     learner.tell(one, 3.0)
-    learnt = share_of(learner._present, 4, high - low)
+    alone = smooth(loss_range=(low, high), seed=stream)
+    queries = [alone.ask(), alone.ask()]
+    for query in reversed(queries):
+        alone.tell(query, 3.0)
+    learnt = share_of(alone, 4, high - low)
     assert learner.certificate == pytest.approx(2 * (high - low) + learnt, rel=1e-12)
 
 

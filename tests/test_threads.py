@@ -1,0 +1,226 @@
+"""Threads share a learner: every call is made as a whole, in some order."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from math import isnan
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dikin
+from dikin.engine.play import fused
+from dikin.learners.base import ignored
+
+THREADS, ROUNDS = 4, 25
+DISC = dikin.Ball(2)
+
+
+def bases(seed: int | None) -> list[dikin.Learner]:
+    return [dikin.FKM(DISC, 100, 1.0), dikin.SahaTewari(DISC, 100, 1.0, seed=seed)]
+
+
+MAKES: dict[str, Callable[[], Any]] = {
+    "known range": lambda: dikin.AdaptiveSmooth(DISC, 1.0, seed=7),
+    "unknown range": lambda: dikin.AdaptiveSmooth(DISC, 1.0, loss_range=None, seed=7),
+    "descent": lambda: dikin.FKM(DISC, 100, 1.0, loss_range=None, seed=7),
+    "predictive": lambda: dikin.Predictive(DISC, 1.0, seed=7),
+    "learner of learners": lambda: dikin.Corral(DISC, bases(1), 100, eta=2.0, seed=7),
+}
+
+
+@contextmanager
+def frequent_switches() -> Iterator[None]:
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
+
+
+@contextmanager
+def recorded(learner: Any, call: threading.local) -> Iterator[list[tuple[Any, ...]]]:
+    """Records the order in which calls go through a learner, and lets other threads in meanwhile.
+
+    The hooks run in the middle of `ask`, `tell` and `forget`: what they record is in the order in
+    which these are made, if they are made as a whole.
+    """
+    order: list[tuple[Any, ...]] = []
+    kind = type(learner)
+    propose, find, placed = kind._propose, kind._find, kind._placed
+
+    def recorded_propose(self: Any) -> Any:
+        order.append(("ask",))
+        return propose(self)
+
+    def recorded_find(self: Any, query: Any) -> Any:
+        order.append(call.made)
+        time.sleep(0)
+        return find(self, query)
+
+    def slow_placed(self: Any, *vector: Any) -> Any:
+        time.sleep(0)
+        return placed(self, *vector)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kind, "_propose", recorded_propose)
+        patch.setattr(kind, "_find", recorded_find)
+        patch.setattr(kind, "_placed", slow_placed)
+        yield order
+
+
+class Client(threading.Thread):
+    """Asks, answers late, forgets every fifth query, and looks at everything meanwhile."""
+
+    def __init__(self, number: int, shared: Any, call: threading.local, file: Path) -> None:
+        super().__init__()
+        self.number, self.shared, self.call, self.file = number, shared, call, file
+        self.ids: list[int] = []
+        self.error: BaseException | None = None
+
+    def run(self) -> None:
+        try:
+            self.play()
+        except BaseException as error:
+            self.error = error
+
+    def play(self) -> None:
+        waiting: list[dikin.Query] = []
+        for i in range(ROUNDS):
+            waiting.append(self.shared.ask())
+            self.ids.append(waiting[-1].id)
+            if i % 5 == 4:
+                lost = waiting.pop(0)
+                self.call.made = "forget", lost.id
+                self.shared.forget(lost)
+            if len(waiting) > 2:
+                self.answer(waiting.pop(0), i)
+            self.look(i)
+        for query in waiting:
+            self.answer(query, ROUNDS)
+
+    def answer(self, query: dikin.Query, i: int) -> None:
+        loss = float(np.tanh(query.point.sum())) * (1.0 if i < 12 else 0.1 * self.number)
+        self.call.made = "tell", query.id, loss
+        self.shared.tell(query, loss)
+
+    def look(self, i: int) -> None:
+        learner = self.shared
+        assert DISC.contains(learner.center)
+        assert isnan(learner.certificate) or learner.certificate >= 0
+        assert len(learner.open_queries) <= 4 * THREADS
+        if i % 8 == 0:
+            learner.save(self.file)
+
+
+def played_by_threads(learner: Any, tmp_path: Path) -> tuple[list[tuple[Any, ...]], list[Client]]:
+    call = threading.local()
+    clients = [Client(i, learner, call, tmp_path / "shared.json") for i in range(THREADS)]
+    with recorded(learner, call) as order, frequent_switches():
+        for client in clients:
+            client.start()
+        for client in clients:
+            client.join()
+    return order, clients
+
+
+def require_one_after_the_other(learner: Any, twin: Any, tmp_path: Path) -> None:
+    """The same calls, made one after the other in the recorded order, give the same learner."""
+    order, clients = played_by_threads(learner, tmp_path)
+    for client in clients:
+        if client.error is not None:
+            raise AssertionError from client.error
+    ids = [key for client in clients for key in client.ids]
+    assert len(set(ids)) == len(ids) == THREADS * ROUNDS
+    for move, *given in order:
+        getattr(twin, move)(*given)
+    assert learner.state() == twin.state()
+    assert (learner.open_queries, learner.rounds) == ([], twin.rounds)
+    assert dikin.load(tmp_path / "shared.json").rounds <= learner.rounds
+
+
+@pytest.mark.parametrize("kind", MAKES)
+def test_threads_are_one_after_the_other(kind: str, tmp_path: Path) -> None:
+    require_one_after_the_other(MAKES[kind](), MAKES[kind](), tmp_path)
+
+
+class NoLock(nullcontext[None]):
+    def acquire(self) -> None: ...
+
+    def release(self) -> None: ...
+
+
+@pytest.mark.parametrize("kind", MAKES)
+def test_without_the_lock_they_are_not(kind: str, tmp_path: Path) -> None:
+    learner = MAKES[kind]()
+    learner._lock = NoLock()
+    with pytest.raises(AssertionError):
+        require_one_after_the_other(learner, MAKES[kind](), tmp_path)
+
+
+def test_a_context_belongs_to_the_call_that_it_came_with() -> None:
+    """Another thread asks with another context in the middle of a call."""
+
+    def off_its_line(lock: Any) -> float:
+        learner: Any = dikin.PseudoLine(DISC, 1000, 1.0, seed=1)
+        learner._lock, toward = lock or learner._lock, learner._toward
+        other = threading.Thread(target=learner.ask, args=([0.0, 1.0],))
+
+        def interrupted() -> Any:
+            if not other.ident:
+                other.start()
+                other.join(0.1)  # it has to wait for this call where there is a lock
+            return toward()
+
+        vars(learner)["_toward"] = interrupted
+        query = learner.ask([1.0, 0.0])
+        other.join()
+        return float(abs(query.point[1]))
+
+    assert off_its_line(None) == 0.0
+    assert off_its_line(NoLock()) > 0.0
+
+
+def test_threads_ignore_warnings_one_after_the_other() -> None:
+    """Else the last to leave would restore filters that another thread had changed."""
+    before = list(warnings.filters)
+
+    def ignore() -> None:
+        with ignored(UserWarning):
+            pass
+
+    other = threading.Thread(target=ignore)
+    with ignored(UserWarning):
+        other.start()
+        other.join(0.1)
+        assert other.is_alive()
+    other.join()
+    assert list(warnings.filters) == before
+
+
+def test_a_compiled_game_is_one_call() -> None:
+    """A thread that asks while a chunk is being played gets its point after it."""
+    game = dikin.Ridge(DISC, smoothness=1.0, seed=1)
+    learner = dikin.AdaptiveSmooth(DISC, 1.0, loss_range=game.loss_range, seed=1)
+    held: list[bool] = []
+    adopt = learner.adopt
+
+    def looking_adopt(machine: Any, rounds: int) -> None:
+        free = threading.Thread(target=lambda: held.append(not learner._lock.acquire(False)))
+        free.start()
+        free.join()
+        adopt(machine, rounds)
+
+    vars(learner)["adopt"] = looking_adopt
+    advance = fused(learner, game)
+    assert advance is not None
+    advance(50)
+    assert held == [True]
