@@ -64,7 +64,7 @@ def lipschitz(domain: Domain) -> Player:
 
 def play(learner: Player, answer: Answer, rounds: int) -> Outcome:
     """Answer `rounds` queries and measure every point."""
-    domain, units, geometry = learner.domain, learner.units, learner.geometry
+    domain = learner.domain
     limit, first = learner.curvature_limit[0], float(domain.center.flat[0])
     least, moved, start = np.inf, 0, time.process_time()
     net = learner._inside

@@ -26,6 +26,7 @@ from dikin.checks.learner import ask, shaped
 from dikin.cli import main
 from dikin.domains.base import Array
 from dikin.learners import base
+from dikin.learners.barrier_ftrl import HELD, RATE
 from dikin.learners.base import Learner
 from dikin.learners.range_search import RangeSearch, StaleQuery, Variation, first_range
 from dikin.theory.certificate import Part
@@ -359,8 +360,12 @@ def share_of(learner: Any, rounds: int, varies: float) -> float:
 
     def moved(share: float, fall: float) -> float:
         """All that depends on the share: a box is symmetric, and psi rises most in a corner."""
-        price = -2 * log(1 - (1 - share) ** 2) / learner._rate
-        return fall * share * learner.rounds + price + (1 - share) ** 2 / 2 * learner._held
+        price = -2 * log(1 - (1 - share) ** 2) / learner._state.numbers[RATE]
+        return (
+            fall * share * learner.rounds
+            + price
+            + (1 - share) ** 2 / 2 * learner._state.numbers[HELD]
+        )
 
     def least(length: int, fall: float) -> float:
         return min(1.0, 2 / (fall * length * schedule.typical(length)))

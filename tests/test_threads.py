@@ -171,16 +171,16 @@ def test_a_context_belongs_to_the_call_that_it_came_with() -> None:
 
     def off_its_line(lock: Any) -> float:
         learner: Any = dikin.PseudoLine(DISC, 1000, 1.0, seed=1)
-        learner._lock, toward = lock or learner._lock, learner._toward
+        learner._lock, draw = lock or learner._lock, learner._noise.draw
         other = threading.Thread(target=learner.ask, args=([0.0, 1.0],))
 
         def interrupted() -> Any:
             if not other.ident:
                 other.start()
                 other.join(0.1)  # it has to wait for this call where there is a lock
-            return toward()
+            return draw()
 
-        vars(learner)["_toward"] = interrupted
+        learner._noise.draw = interrupted
         query = learner.ask([1.0, 0.0])
         other.join()
         return float(abs(query.point[1]))

@@ -271,8 +271,8 @@ class PresentCentre(AdaptiveSmooth):
 class NoBarrier(AdaptiveSmooth):
     """Leaves psi out of the objective that the last centre minimises."""
 
-    def _whole(self) -> Any:
-        whole, barrier = super()._whole(), self.geometry.barrier(self._state.iterate)
+    def _certificate_part(self) -> Any:
+        whole, barrier = super()._certificate_part(), self.geometry.barrier(self._state.iterate)
         account = whole.account
         spent = account.spent + account.stiff * barrier
         return whole._replace(account=account._replace(spent=spent))

@@ -9,6 +9,7 @@ from checks.learner_mutants import LearnerMutant, disc
 from dikin.domains.base import Domain
 from dikin.errors import LossError, LossRangeError
 from dikin.learners.adaptive_smooth import AdaptiveSmooth
+from dikin.learners.barrier_ftrl import SPENT
 from dikin.learners.range_search import Range, RangeSearch
 
 
@@ -147,7 +148,7 @@ class CertifiesThePresent(AdaptiveSmooth):
 
     @property
     def certificate(self) -> float:
-        return self._spent if self.rounds else super().certificate
+        return self._state.numbers[SPENT] if self.rounds else super().certificate
 
 
 DOUBLED = "check_unknown_range_is_doubled_by_a_loss_outside"

@@ -166,7 +166,7 @@ def test_compiled_code_is_found_by_another_process_and_damaged_code_made_anew(
         "l = dikin.AdaptiveSmooth(dikin.Ball(3), 1.0, loss_range=w.loss_range, seed=1);"
         "print(dikin.play(l, w, 100).fused)"
     )
-    compiling = "dikin: compiling the loop for SharpSmooth + BallKernel + RidgeKernel, once ...\n"
+    compiling = "dikin: compiling the loop for SharpSmooth + BallGeometry + RidgeKernel, once ...\n"
     for expected in (compiling, "", compiling):
         done = subprocess.run(
             [sys.executable, "-c", script],

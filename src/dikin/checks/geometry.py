@@ -163,7 +163,7 @@ def check_inward_is_the_way_back(domain: Domain, rng: Generator) -> None:
                 fail(domain, f"inward of outward is {back:.3g} away from where it began")
         step = rng.standard_normal(domain.point_shape)
         nearest = domain.outward(domain.inward(step))
-        off = float(np.abs(geometry.outward(geometry.inward(step)) - nearest).max())
+        off = float(np.abs(geometry.outward(geometry.inward(step)) - nearest.ravel()).max())
         if not off <= 1e-12 * (1 + float(np.abs(step).max())):
             fail(domain, f"inward ends {off:.3g} away from the nearest vector of the plane")
 

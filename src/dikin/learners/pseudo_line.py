@@ -75,8 +75,8 @@ class PseudoLine(Descent):
         return super().ask(forecast=forecast)
 
     def _propose(self) -> tuple[Array, float, Any]:
-        line = self._line if self._noise.draw()[0] >= 0.0 else -self._line
-        return self._asked(self._state, line)
+        side = 1.0 if self._noise.draw()[0] >= 0.0 else -1.0
+        return self._asked(self._state, side * self._line)
 
     def _direction(self, context: ArrayLike | None) -> Array:
         """A context as a unit working vector; zero where the prediction is constant."""
