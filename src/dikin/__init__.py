@@ -16,8 +16,8 @@ from typing import Any as _Any
 from dikin import registry as _registry
 from dikin.checks import check_domain, check_environment, check_learner
 from dikin.domains.base import Domain
-from dikin.engine.parallel import replicate
 from dikin.engine.play import Run, play
+from dikin.engine.replicate import replicate
 from dikin.environments.base import Environment
 from dikin.environments.patterns import Constant, Decaying, FlatFirst, FlatLast
 from dikin.errors import DikinError

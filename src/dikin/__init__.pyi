@@ -14,9 +14,9 @@ from dikin.domains.polytope import Polytope as Polytope
 from dikin.domains.product import Product as Product
 from dikin.domains.simplex import Simplex as Simplex
 from dikin.domains.spectrahedron import Spectrahedron as Spectrahedron
-from dikin.engine.parallel import replicate as replicate
 from dikin.engine.play import Run as Run
 from dikin.engine.play import play as play
+from dikin.engine.replicate import replicate as replicate
 from dikin.environments.base import Environment as Environment
 from dikin.environments.bowl import Bowl as Bowl
 from dikin.environments.cone import Cone as Cone

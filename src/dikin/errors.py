@@ -154,8 +154,8 @@ class CheckFailedError(DikinError, AssertionError):
     """A mathematical law that every domain or learner obeys is broken."""
 
 
-class MissingPackageError(DikinError, ImportError):
-    """An optional package is needed and not installed."""
+class MissingExtraError(DikinError, ImportError):
+    """A package of an extra such as `dikin[lab]` is needed and not installed."""
 
 
 class ConstructionWarning(UserWarning):

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dikin.domains.base import Array, Domain
+from dikin.engine.jit import COMPILE_FROM, compiled_loop, worth_compiling
 from dikin.engine.loop import Scales
 from dikin.engine.progress import Progress
 from dikin.environments.base import Environment
@@ -114,7 +115,7 @@ def play(
     True
     """
     _refuse_mismatch(learner, environment, rounds)
-    fast = fused(learner, environment)
+    fast = fused(learner, environment, rounds)
     advance = readable(learner, environment) if fast is None else fast
     marks = geometric(rounds, checkpoints) + environment.rounds
     rows: list[tuple[float, float, float]] = []
@@ -142,12 +143,13 @@ def geometric(rounds: int, per_decade: int) -> NDArray[np.int64]:
     return np.unique(np.geomspace(1, rounds, count).round().astype(np.int64))
 
 
-def fused(learner: Learner, environment: Environment) -> Road | None:
-    """The compiled road; None where a kernel is missing or queries are open."""
-    if not compiles(environment.world) or learner.machine() is None:
+def fused(learner: Learner, environment: Environment, rounds: int = COMPILE_FROM) -> Road | None:
+    """The compiled road; None where a kernel is missing, queries are open, or it does not pay."""
+    machine = learner.machine()
+    if not compiles(environment.world) or machine is None:
         return None
-    from dikin.engine.kernels import compiled_loop
-
+    if not worth_compiling(rounds, machine.player, environment.world):
+        return None
     scales, loop = Scales.of(learner), compiled_loop()
 
     def advance(rounds: int) -> None:

@@ -19,7 +19,6 @@ from rich.console import Console
 
 import dikin
 from dikin.domains.base import ClosedGeometry
-from dikin.engine.kernels import source_stamp
 from dikin.engine.play import play
 from dikin.environments.base import Environment
 from dikin.errors import CheckFailedError, NumericalError
@@ -160,7 +159,7 @@ def _types(kernel: Any) -> Any:
 
 def _key(competitor: Competitor, names: list[str], request: Request) -> str:
     games = [request.rounds, request.seed, request.games(True), request.games(False)]
-    facts = [dikin.__version__, source_stamp(), own_source(competitor.cls), names, *games]
+    facts = [dikin.__version__, own_source(competitor.cls), names, *games]
     return f"{competitor.name}/{hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:32]}"
 
 

@@ -17,7 +17,6 @@ from rich.console import Console
 from rich.table import Column, Table
 
 import dikin
-from dikin.engine.kernels import source_stamp
 from dikin.engine.play import play
 from dikin.experiments.grounds import GROUNDS, Ground, grounds_of
 from dikin.experiments.home_figure import draw
@@ -61,7 +60,6 @@ class Request:
         """What the results depend on: a store holds one such configuration."""
         return {
             "version": dikin.__version__,
-            "source": source_stamp(),
             "effort": asdict(self.effort),
             "seed": self.seed,
         }

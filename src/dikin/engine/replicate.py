@@ -1,14 +1,19 @@
 """Many games at once: the same games with any number of workers, in any order.
 
-Sums use the processor's vectors, so machines of different kinds may differ in the last digits.
+Sums use the processor's vectors, so machines of different kinds may differ in the last digits. So
+may machines of which one has compiled code of an earlier run, and the other plays too few rounds to
+compile (`engine/jit.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 
 import numpy as np
 
+from dikin import extras
+from dikin.engine.jit import one_of
 from dikin.engine.play import Run, play
 from dikin.environments.base import Environment
 from dikin.errors import ParameterError
@@ -29,7 +34,8 @@ def replicate(
     `seeds` is a number of games (seeds 0, 1, ...) or the seeds themselves. Learner and environment
     draw from differently named streams of a seed, so the games are independent, and a game depends
     on its seed alone. `workers` processes share the work, -1 for all cores; with None the backend
-    chosen by `joblib.parallel_config` decides, such as a Dask cluster.
+    chosen by `joblib.parallel_config` decides, such as a Dask cluster. More than one worker needs
+    joblib: `pip install "dikin[lab]"`.
 
     >>> from dikin import AdaptiveSmooth, Ball, Ridge
     >>> runs = replicate(
@@ -48,14 +54,11 @@ def replicate(
         raise ParameterError(
             "workers must be a number of processes, -1 for all cores, or None; got 0"
         )
+    game = partial(_game, make_learner, make_environment, rounds, checkpoints, len(wanted))
     if workers == 1:
-        return [_game(make_learner, make_environment, rounds, s, checkpoints) for s in wanted]
-    from joblib import Parallel, delayed
-
-    games = (
-        delayed(_game)(make_learner, make_environment, rounds, seed, checkpoints) for seed in wanted
-    )
-    runs: list[Run] = list(Parallel(n_jobs=workers)(games))
+        return list(map(game, wanted))
+    joblib = extras.require("joblib", "lab", f"replicate with workers={workers}")
+    runs: list[Run] = joblib.Parallel(n_jobs=workers)(joblib.delayed(game)(s) for s in wanted)
     return runs
 
 
@@ -63,8 +66,10 @@ def _game(
     make_learner: Callable[[int], Learner],
     make_environment: Callable[[int], Environment],
     rounds: int,
-    seed: int,
     checkpoints: int,
+    games: int,
+    seed: int,
 ) -> Run:
     learner, environment = make_learner(seed), make_environment(seed)
-    return play(learner, environment, rounds, checkpoints=checkpoints, progress=False)
+    with one_of(games):
+        return play(learner, environment, rounds, checkpoints=checkpoints, progress=False)
