@@ -166,12 +166,9 @@ def list_(store: str) -> None:
 @plain_errors
 def show(name: str, store: str, out: Path | None) -> None:
     """Print a summary, and loss, running mean, curvature and certificate over the rounds."""
-    from rich.console import Console
-
-    from dikin.studies import picture
-
     with _open(store, name) as shown:
-        picture.show(shown, Console())
+        for line in picture.text(shown):
+            click.echo(line)
         if out is not None:
             picture.draw(shown, out)
             click.echo(f"drawn into {out}")
