@@ -21,7 +21,7 @@ from dikin.domains.base import Geometry
 from dikin.feedback import Feedback
 from dikin.learners.base import LEARNERS, Learner
 from dikin.studies import session
-from dikin.studies.replica import Answer
+from dikin.studies.replayed_learner import Answer
 from studies.small import prices as fresh
 
 

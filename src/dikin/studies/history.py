@@ -18,7 +18,9 @@ Table = NDArray[np.void]
 """A structured array with the columns round, point, loss, curvature, center, certificate."""
 
 
-def table(events: Iterable[Event], first: int, last: int | None, shape: tuple[int, ...]) -> Table:
+def history_table(
+    events: Iterable[Event], first: int, last: int | None, shape: tuple[int, ...]
+) -> Table:
     """The rounds from `first` to `last` that a journal tells."""
     rows: list[tuple[Any, ...]] = []
     for event in events:

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from dikin import extras
 from dikin.errors import ParameterError, StateError
 from dikin.storage import replace_file
+from dikin.studies.history import Table
 from dikin.studies.study import Study
-from dikin.studies.table import Table
 
 FORMATS = ("png", "svg", "pdf")
 WIDTH = 42
@@ -85,10 +85,10 @@ def text(study: Study) -> Iterator[str]:
     for name, fact in summary(study, rounds):
         yield f"{name:<14}{fact}"
     if len(rounds):
-        yield f"{'':<14}{'over the rounds':<{WIDTH}}  first -> last"
+        yield f"{'':<14}{'over the rounds':<{WIDTH}}{'first':>11}{'last':>11}"
         for name, values in curves(rounds).items():
-            ends = f"{values[0]:,.5g} -> {values[-1]:,.5g}"
-            yield f"{name:<14}{sparkline(values):<{WIDTH}}  {ends}"
+            ends = f"{values[0]:>11,.5g}{values[-1]:>11,.5g}"
+            yield f"{name:<14}{sparkline(values):<{WIDTH}}{ends}"
 
 
 def draw(study: Study, path: Path) -> None:
