@@ -38,7 +38,6 @@ from dikin.environments.shifted import Shifted as Shifted
 from dikin.environments.squared_batches import SquaredBatches as SquaredBatches
 from dikin.environments.understated import Understated as Understated
 from dikin.errors import DikinError as DikinError
-from dikin.kinds import register as register
 from dikin.learners.adaptive_lipschitz import AdaptiveLipschitz as AdaptiveLipschitz
 from dikin.learners.adaptive_smooth import AdaptiveSmooth as AdaptiveSmooth
 from dikin.learners.agarwal_dekel_xiao import AgarwalDekelXiao as AgarwalDekelXiao
@@ -64,6 +63,7 @@ from dikin.learners.tewa import Tewa as Tewa
 from dikin.learners.two_point import TwoPoint as TwoPoint
 from dikin.loading import load as load
 from dikin.loading import restore as restore
+from dikin.registry import register as register
 from dikin.studies.study import Study as Study
 
 __all__: list[str]

@@ -14,7 +14,7 @@ from dikin.curvature import Squared
 from dikin.environments import data, hindsight
 from dikin.environments.batches import Batches, draw
 from dikin.errors import DikinError, MissingExtraError, NumericalError
-from dikin.streams import stream
+from dikin.rng import stream
 
 DOMAINS = {
     "ball": (dikin.Ball(3), lambda x: [cp.norm(x) <= 1]),

@@ -15,7 +15,7 @@ from dikin.environments.kink import Kink
 from dikin.environments.pseudo_kink import PseudoKink, PseudoWorld
 from dikin.environments.ridge import Ridge, RidgeWorld
 from dikin.errors import CheckFailedError
-from dikin.streams import stream
+from dikin.rng import stream
 
 CHECKS = {n: f for n, f in inspect.getmembers(laws, inspect.isfunction) if n.startswith("check_")}
 DOMAINS = [domain for cls in registry.domains().values() for domain in cls.examples()]

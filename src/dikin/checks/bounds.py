@@ -13,7 +13,7 @@ import numpy as np
 from dikin.checks.probing import boundary, corners, fail
 from dikin.domains.base import Array, Domain
 from dikin.domains.dense import DenseGeometry
-from dikin.streams import Generator
+from dikin.rng import Generator
 
 DIGITS = 1e-9
 """Relative slack of an inequality between numbers that are right but for rounding."""

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from dikin import registry
+from dikin import loading
 from dikin.checks.probing import (
     EPS,
     boundary,
@@ -31,7 +31,7 @@ from dikin.checks.probing import (
 )
 from dikin.domains.base import Array, Domain
 from dikin.errors import DikinError, NotSavableError, OutsideDomainError, ShapeError
-from dikin.streams import Generator
+from dikin.rng import Generator
 
 DIGITS = 1e-9
 """Relative slack of an inequality between numbers that are right but for rounding."""
@@ -260,7 +260,7 @@ def check_spec_builds_an_equal_domain(domain: Domain, rng: Generator) -> None:
         spec = domain.spec()
     except NotSavableError:
         return
-    twin = registry.domain_from_spec(json.loads(json.dumps(spec)))
+    twin = loading.domain_from_spec(json.loads(json.dumps(spec)))
     if type(twin) is not type(domain):
         fail(domain, f"its spec builds a {type(twin).__name__}")
     for name in ("dim", "nu", "point_shape", "center", "radius", "inradius", "diameter"):

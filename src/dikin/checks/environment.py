@@ -18,7 +18,7 @@ from dikin.checks.probing import center_of, directions, fail, reach
 from dikin.domains.base import Array, Domain
 from dikin.environments.base import Environment, Foretold, Sloped
 from dikin.feedback import Feedback
-from dikin.streams import Generator
+from dikin.rng import Generator
 
 Setup = Callable[[], Environment]
 ROUNDS = (1, 2, 3, 17, 31, 64, 500)

@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dikin import storage
+from dikin import serialization
 from dikin.checks.probing import EPS, Spot, boundary, fail, finite_inside, skew
 from dikin.domains.base import Aim, Array, Domain, Frame, Geometry, Place
 from dikin.domains.dense import DenseGeometry
-from dikin.streams import Generator
+from dikin.rng import Generator
 
 DIGITS = 1e-9
 """Relative slack of an equality between numbers that are right but for rounding."""
@@ -328,8 +328,8 @@ def check_memory_recalls_every_bit(domain: Domain, rng: Generator) -> None:
     for form in forms(domain):
         geometry = form.geometry
         for place in places(form, rng):
-            text = json.dumps(storage.encode(geometry.memory(place)))
-            twin = geometry.recall(storage.decode(json.loads(text)))
+            text = json.dumps(serialization.encode(geometry.memory(place)))
+            twin = geometry.recall(serialization.decode(json.loads(text)))
             linear, noise = rng.standard_normal((2, geometry.size))
             for name, ours, theirs in zip(
                 ("vector", "trace", "aim", "next place"),

@@ -16,7 +16,7 @@ import numpy as np
 
 from dikin.domains.base import Array, Domain
 from dikin.errors import CheckFailedError
-from dikin.streams import Generator
+from dikin.rng import Generator
 
 EPS = float(np.finfo(float).eps)
 DEEPEST = 0.98

@@ -28,7 +28,7 @@ from dikin.domains.base import Array, Domain
 from dikin.environments.base import Environment
 from dikin.environments.hindsight import least_point
 from dikin.errors import ParameterError
-from dikin.streams import Generator
+from dikin.rng import Generator
 from dikin.units import whole
 
 Index = NDArray[np.int64]

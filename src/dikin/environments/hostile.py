@@ -20,7 +20,7 @@ from dikin.environments.base import Environment, add
 from dikin.environments.shared import least_linear
 from dikin.errors import UnknownKindError, did_you_mean
 from dikin.kernel import reordered
-from dikin.streams import Generator
+from dikin.rng import Generator
 from dikin.units import whole
 
 Table = tuple[Array, Array, Array]

@@ -12,7 +12,7 @@ from dikin.domains.base import Array, Domain
 from dikin.environments.batches import Batches, BatchWorld, Index
 from dikin.errors import ParameterError
 from dikin.kernel import reordered
-from dikin.streams import Generator
+from dikin.rng import Generator
 
 
 class LogisticBatches(Batches):

@@ -10,7 +10,7 @@ from dikin.curvature.losses import Squared
 from dikin.domains.base import Array, Domain
 from dikin.environments.batches import Batches, BatchWorld, Index
 from dikin.kernel import reordered
-from dikin.streams import Generator
+from dikin.rng import Generator
 
 
 class SquaredBatches(Batches):

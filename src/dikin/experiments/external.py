@@ -20,7 +20,7 @@ import numpy as np
 from dikin.domains.base import Array, Domain
 from dikin.errors import MissingExtraError, NotSavableError
 from dikin.learners.base import Learner
-from dikin.streams import stream
+from dikin.rng import stream
 from dikin.units import LossRange, strictly_positive, whole
 
 SETTLED = 1e-10

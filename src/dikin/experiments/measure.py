@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dikin.engine.play import play
 from dikin.errors import PaperConstantsWarning
 from dikin.experiments.plan import TABLES, Cell
-from dikin.streams import stream
+from dikin.rng import stream
 
 Array = NDArray[np.float64]
 RESAMPLES = 2000

@@ -21,7 +21,7 @@ from typing import Any, ClassVar, NamedTuple, Self, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dikin import storage, streams
+from dikin import rng, serialization
 from dikin.domains.base import Array, Domain, Geometry
 from dikin.errors import (
     ClosedQueryError,
@@ -41,8 +41,8 @@ from dikin.errors import (
     UnknownQueryError,
 )
 from dikin.feedback import Feedback
-from dikin.kinds import Kinds
 from dikin.learners.player import Machine
+from dikin.registry import Registry
 from dikin.theory.certificate import Part
 from dikin.units import LossRange, Units
 
@@ -105,7 +105,7 @@ class Learner(ABC):
         self.geometry: Geometry = self._form()
         self.rounds = 0
         """Rounds answered so far."""
-        self._noise = streams.Noise(streams.stream(seed, "learner"), self.geometry.size)
+        self._noise = rng.Noise(rng.stream(seed, "learner"), self.geometry.size)
         # |u|^2 below which no rounding can put a point outside: well within the inscribed ball.
         digits = 1e-9 + 1e-15 * float(np.abs(domain.center).max()) / domain.inradius
         self._surely_inside = max(0.0, (1.0 - digits) * domain.inradius / domain.radius) ** 2
@@ -352,9 +352,9 @@ class Learner(ABC):
             "rounds": self.rounds,
             "next": self._next,
             "generator": self._noise.state(),
-            "numbers": storage.encode(self._numbers()),
+            "numbers": serialization.encode(self._numbers()),
             "open": [
-                storage.encode((key, self._memo_state(memo)))
+                serialization.encode((key, self._memo_state(memo)))
                 for key, (_, memo) in self._open.items()
             ],
         }
@@ -385,9 +385,9 @@ class Learner(ABC):
             raise StateError(f"the state was saved on another domain than {domain}")
         learner.rounds, learner._next = int(state["rounds"]), int(state["next"])
         learner._noise.restore(state["generator"])
-        learner._set_numbers(storage.decode(state["numbers"]))
+        learner._set_numbers(serialization.decode(state["numbers"]))
         for item in state["open"]:
-            key, kept = storage.decode(item)
+            key, kept = serialization.decode(item)
             memo = learner._memo_from(kept)
             learner._open[key] = Query(key, learner._played(memo)), memo
         return learner
@@ -395,7 +395,7 @@ class Learner(ABC):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state to a JSON file; a crash at any instant leaves the old file or the new."""
         self.require_registered()
-        storage.write(path, self.state())
+        serialization.write(path, self.state())
 
     def require_registered(self) -> None:
         """Refuse a learner that cannot be loaded as its class, or its domain's, is not known."""
@@ -403,7 +403,7 @@ class Learner(ABC):
         self.domain.require_registered()
 
 
-LEARNERS: Kinds[Learner] = Kinds("learner", Learner, ("seed",))  # type: ignore[type-abstract]
+LEARNERS: Registry[Learner] = Registry("learner", Learner, ("seed",))  # type: ignore[type-abstract]
 
 
 def refuse_late_forecast(forecast: Any) -> None:

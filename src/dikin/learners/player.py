@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from dikin.domains.base import Array, Kernel
-from dikin.streams import Generator
+from dikin.rng import Generator
 
 Aimed = tuple[float, float, float]
 """What `ask` found out and `tell` will need: each player's own three numbers."""

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, cast
 
 from numpy.typing import ArrayLike
 
-from dikin import storage
+from dikin import serialization
 from dikin.domains.base import Array, Domain
 from dikin.errors import ConstructionWarning, LossError, LossRangeError
 from dikin.feedback import Feedback
@@ -291,7 +291,9 @@ class Unranged:
         own = {
             "range": list(self._present.units.loss_range),
             "past": self._past.state(),
-            "late": [storage.encode((key, memo.point)) for key, (_, memo) in self._late.items()],
+            "late": [
+                serialization.encode((key, memo.point)) for key, (_, memo) in self._late.items()
+            ],
         }
         changed = {"arguments": self.arguments(), "rounds": self.rounds, "unranged": own}
         return self._present.state() | changed
@@ -305,7 +307,7 @@ class Unranged:
             "rounds": state["rounds"] - own["past"]["rounds"],
         }
         rest = {key: value for key, value in state.items() if key != "unranged"}
-        late = {key: (Query(key, p), Late(p)) for key, p in map(storage.decode, own["late"])}
+        late = {key: (Query(key, p), Late(p)) for key, p in map(serialization.decode, own["late"])}
         present = kind.restore(domain, rest | changed)
         past = Past.restored(own["past"], type(getattr(present, "_schedule", None)))
         return cls(present, past, late)

@@ -13,7 +13,7 @@ from typing import Any, ParamSpec
 import click
 
 from dikin.errors import DikinError, StateError
-from dikin.storage import replace_file
+from dikin.serialization import replace_file
 from dikin.studies import display
 from dikin.studies.history import write_csv
 from dikin.studies.jsonl import answer_lines, error_reply, write_line

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from dikin import extras
 from dikin.errors import ParameterError, StateError
-from dikin.storage import replace_file
+from dikin.serialization import replace_file
 from dikin.studies.history import Table
 from dikin.studies.study import Study
 

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dikin import storage
+from dikin import serialization
 from dikin.domains.base import Array
 from dikin.errors import (
     AnsweredError,
@@ -130,7 +130,9 @@ class ReplayedLearner:
         elif event.kind == "tell":
             told = json.loads(event.body)
             with _silenced():
-                self.learner.tell(event.query, storage.decode(told["loss"]), told["curvature"])
+                self.learner.tell(
+                    event.query, serialization.decode(told["loss"]), told["curvature"]
+                )
         elif event.kind == "forget":
             self.learner.forget(event.query)
         else:
@@ -168,7 +170,7 @@ class AskArguments(NamedTuple):
         if SEPARATOR not in body:
             return NO_ARGUMENTS
         kept = json.loads(body)
-        return cls(storage.decode(kept.get("context")), kept.get("forecast"))
+        return cls(serialization.decode(kept.get("context")), kept.get("forecast"))
 
     def ask(self, learner: Learner) -> Query:
         """Ask with what there is alone: a learner may know of nothing else."""
@@ -181,7 +183,7 @@ class AskArguments(NamedTuple):
         """As it stands in a row, after the point."""
         text = ""
         if self.context is not None:
-            text = f'{SEPARATOR}context": {json.dumps(storage.encode(self.context))}'
+            text = f'{SEPARATOR}context": {json.dumps(serialization.encode(self.context))}'
         if self.forecast is not None:
             text += f'{SEPARATOR}forecast": {json.dumps(self.forecast)}'
         return text
@@ -207,7 +209,7 @@ class Answer(NamedTuple):
         loss, curvature = self
         if type(loss) is float and type(curvature) is float:
             return f'"loss": {loss!r}, "curvature": {curvature!r}'
-        told = {"loss": storage.encode(loss), "curvature": storage.encode(curvature)}
+        told = {"loss": serialization.encode(loss), "curvature": serialization.encode(curvature)}
         return json.dumps(told)[1:-1]
 
     def repeats(self, key: Query | int, closed: tuple[str, str]) -> bool:
