@@ -9,6 +9,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from inspect import isfunction
+from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,7 +28,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dikin.kernel import compiled
+from dikin.kernel import compiled, reordered
 
 SLOPE = 2.0
 
@@ -101,6 +102,7 @@ def test_what_changes_no_kernel_changes_no_digest(digest_of: Any, old: str, new:
         ("power: float = 3.0", "power: float = 3.5"),
         ("SLOPE * x**power", "SLOPE + x**power"),
         ("np.pi", "np.e"),
+        ("@compiled", "@reordered"),
         ("y + self.shift", "y - self.shift"),
         ("shift: float = 0.5", "shift: float = 0.25"),
         ("size: float\n", "size: float\n    more: float\n"),
@@ -215,14 +217,19 @@ def test_many_short_games_are_compiled_too() -> None:
 
 
 @pytest.mark.usefixtures("uncompiled")
-def test_a_worker_decides_by_all_games_and_not_by_its_own() -> None:
-    def play(games: int) -> list[bool]:
-        with jit.one_of(games):
+def test_a_worker_decides_by_all_games_and_not_by_what_it_finds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def play(games: float) -> list[bool]:
+        with jit.reproducible(games):
             return [fused(20) for _ in range(4)]
 
     assert play(2) == [False] * 4
     assert play(3) == [True] * 4
+    assert play(inf) == [True] * 4
     assert [fused(20) for _ in range(2)] == [False] * 2  # nothing was counted
+    monkeypatch.setattr(jit.CompiledLoop, "is_ready", lambda *_: True)
+    assert (play(2), fused(20)) == ([False] * 4, True)
 
 
 class Mine(NamedTuple):

@@ -59,15 +59,15 @@ Kinds = tuple[Any, ...]
 """Numba's types of some arguments."""
 
 
-_GAMES: ContextVar[int] = ContextVar("games", default=0)
+_GAMES: ContextVar[float] = ContextVar("games", default=0)
 
 
 @contextmanager
-def one_of(games: int) -> Iterator[None]:
-    """So many games of the same length and kernels are played, one here and others elsewhere.
+def reproducible(games: float) -> Iterator[None]:
+    """Compile games, or do not, by their number and their length alone.
 
-    They are compiled or not by their number, and not by what this process has played before: so
-    every worker decides alike.
+    So every process plays them to the same last digit, whatever machine code it finds. For an
+    infinite number they are always compiled.
     """
     before = _GAMES.set(games)
     try:
@@ -84,10 +84,13 @@ def worth_compiling(rounds: int, learner: Any, environment: Any) -> bool:
         if long:
             _say_what_is_missing()
         return False
+    if long or games:
+        return long
     loop = compiled_loop()
-    if long or loop.is_ready(learner, environment):
-        return True
-    return not games and loop.count(rounds, learner, environment) >= COMPILE_FROM
+    return (
+        loop.is_ready(learner, environment)
+        or loop.count(rounds, learner, environment) >= COMPILE_FROM
+    )
 
 
 @cache
@@ -329,7 +332,7 @@ def _function(function: Any) -> Part:
     for module in [value for value in used.values() if isinstance(value, ModuleType)]:
         used |= {name: vars(module)[name] for name in names & set(vars(module))}
     constants = sorted((name, _value(used[name])) for name in used if _is_constant(used[name]))
-    given = function.__defaults__, function.__kwdefaults__
+    given = function.__defaults__, function.__kwdefaults__, FUNCTIONS.get(function)
     text = repr((function.__qualname__, _instructions(function.__code__), given, constants))
     return text, [value for value in used.values() if _is_compiled(value)]
 

@@ -1,8 +1,6 @@
 """Many games at once: the same games with any number of workers, in any order.
 
-Sums use the processor's vectors, so machines of different kinds may differ in the last digits. So
-may machines of which one has compiled code of an earlier run, and the other plays too few rounds to
-compile (`engine/jit.py`).
+Sums use the processor's vectors, so machines of different kinds may differ in the last digits.
 """
 
 from __future__ import annotations
@@ -13,7 +11,7 @@ from functools import partial
 import numpy as np
 
 from dikin import extras
-from dikin.engine.jit import one_of
+from dikin.engine.jit import reproducible
 from dikin.engine.play import Run, play
 from dikin.environments.base import Environment
 from dikin.errors import ParameterError
@@ -71,5 +69,5 @@ def _game(
     seed: int,
 ) -> Run:
     learner, environment = make_learner(seed), make_environment(seed)
-    with one_of(games):
+    with reproducible(games):
         return play(learner, environment, rounds, checkpoints=checkpoints, progress=False)
