@@ -298,8 +298,10 @@ def test_a_server_that_is_away() -> None:
 
 def test_a_missing_driver(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "psycopg", None)
-    with pytest.raises(errors.StoreError, match=r"pip install 'dikin\[postgres\]'"):
+    with pytest.raises(errors.MissingExtraError, match=r'pip install "dikin\[postgres\]"'):
         dikin.Study("postgresql://x@y/z", "a", fresh())
+    with pytest.raises(errors.StoreError, match="a driver that is not installed"):
+        dikin.Study("postgresql+none://x@y/z", "a", fresh())
 
 
 def test_a_writer_that_does_not_see_the_other(played: str, monkeypatch: pytest.MonkeyPatch) -> None:

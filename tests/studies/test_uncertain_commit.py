@@ -57,7 +57,7 @@ def lost_tell(file: str, monkeypatch: pytest.MonkeyPatch, verb: str) -> None:
         assert study.verify() == 3
 
 
-SETTLED = [
+OUTCOMES = [
     (lost_ask, False, any_row),
     (lost_ask, True, no_row),
     (lost_tell, "tell", any_result),
@@ -65,8 +65,8 @@ SETTLED = [
 ]
 
 
-@pytest.mark.parametrize(("check", "case", "mutant"), SETTLED)
-def test_an_event_whose_outcome_is_unknown_is_settled_by_its_seal(
+@pytest.mark.parametrize(("check", "case", "mutant"), OUTCOMES)
+def test_an_event_whose_outcome_is_unknown_is_decided_by_its_seal(
     file: str, monkeypatch: pytest.MonkeyPatch, check: Any, case: Any, mutant: Any
 ) -> None:
     check(file, monkeypatch, case)

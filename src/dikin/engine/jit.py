@@ -340,13 +340,11 @@ def _function(function: Any) -> Part:
 def _class(cls: Any) -> Part:
     methods, constants = [], []
     for base in cls.__mro__:
-        for name, value in vars(base).items():
-            if isfunction(value) and value.__module__ == base.__module__:
-                methods.append(value)
-            elif not name.startswith("__") and _is_constant(value):
-                constants.append((name, _value(value)))
-    defaults = getattr(cls, "_field_defaults", {})
-    return repr((cls.__qualname__, cls._fields, defaults, sorted(constants))), methods
+        own = [(name, value) for name, value in vars(base).items() if not name.startswith("__")]
+        # Not those of every NamedTuple.
+        methods += [v for _, v in own if isfunction(v) and v.__module__ == base.__module__]
+        constants += [(name, _value(value)) for name, value in own if _is_constant(value)]
+    return repr((cls.__qualname__, cls._field_defaults, sorted(constants))), methods
 
 
 def _instructions(code: CodeType) -> list[tuple[str, str]]:

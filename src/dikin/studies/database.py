@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dikin import extras
 from dikin.errors import BusyError, ParameterError, StateError, StoreError
 from dikin.studies.fair_lock import FairLock
 
@@ -82,8 +83,8 @@ class Database(ABC):
             )
         except (ImportError, NoSuchModuleError) as reason:
             raise StoreError(
-                f"{self.name} needs a driver that is not installed ({reason}): "
-                "pip install 'dikin[postgres]'"
+                f"{self.name} needs a driver that is not installed ({reason}); without one in the "
+                "URL, postgresql://..., it is psycopg"
             ) from reason
         # A damaged SQLite file may contain anything, in the place of its error message too.
         self._errors = (self.engine.dialect.loaded_dbapi.Error, UnicodeDecodeError)
@@ -287,6 +288,8 @@ class Postgres(Database):
 
     def __init__(self, url: URL, patience: float) -> None:
         self._statements: dict[str, str] = {}
+        if url.drivername == "postgresql+psycopg":
+            extras.require("psycopg", "postgres", "a study on a PostgreSQL server")
         super().__init__(url, patience)
 
     def _connect_arguments(self) -> dict[str, Any]:
