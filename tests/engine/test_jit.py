@@ -20,7 +20,7 @@ import dikin
 from dikin import extras
 from dikin.domains import ball
 from dikin.engine import jit, loop
-from dikin.kernel import FUNCTIONS
+from dikin.kernel import FUNCTIONS, compiled
 
 # --- the code that counts ------------------------------------------------------------------------
 
@@ -240,6 +240,29 @@ class Mine(NamedTuple):
 
     part: float
     inner: Any
+
+
+class Halved(NamedTuple):
+    """A curvature pattern of a user's, with a function that is marked after the first game."""
+
+    sigma: float
+
+    def at(self, round: int) -> float:
+        return half(self.sigma)
+
+
+def half(value: float) -> float:
+    return value / 2
+
+
+def test_a_function_may_be_marked_after_the_first_game(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jit, "COMPILE_FROM", 1)
+    assert fused(10)
+    compiled(half)
+    world = dikin.Ridge(dikin.Ball(2), 1.0, Halved(0.4), seed=1)
+    learner = dikin.AdaptiveSmooth(dikin.Ball(2), 1.0, loss_range=world.loss_range, seed=1)
+    run = dikin.play(learner, world, 50)
+    assert (run.fused, learner.rounds) == (True, 50)
 
 
 def test_kernels_of_users_are_not_kept() -> None:

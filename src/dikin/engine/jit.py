@@ -12,7 +12,7 @@ import hashlib
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
 from functools import cache
 from inspect import isfunction, signature
@@ -113,7 +113,8 @@ class CompiledLoop:
 
     def __init__(self) -> None:
         numba = extras.require("numba", "lab", "the compiled loop")
-        _explain_kernels()
+        _explain_methods()
+        self._explained: set[Callable[..., object]] = set()
         self._loop = numba.njit(error_model="numpy")(play_rounds)
         self._loop._cache = self._kept = MachineCode(self._loop.targetctx)
         self._rounds: Counter[Kinds] = Counter()
@@ -122,6 +123,7 @@ class CompiledLoop:
     def __call__(self, *arguments: Any) -> None:
         kinds = self._kinds(arguments)
         if kinds not in self._loop.overloads:
+            self._explain_functions()
             with self._kept.locked(kinds):
                 self._loop.compile(kinds)
         self._loop(*arguments)
@@ -140,14 +142,21 @@ class CompiledLoop:
     def _kinds(self, arguments: tuple[Any, ...]) -> Kinds:
         return tuple(map(self._loop.typeof_pyval, arguments))
 
+    def _explain_functions(self) -> None:
+        """Tell Numba about marked functions; a user's module may have marked more meanwhile."""
+        from numba.extending import register_jitable
 
-def _explain_kernels() -> None:
-    """Tell Numba about marked functions, and what a method call on a kernel means."""
+        for function in FUNCTIONS.keys() - self._explained:
+            fastmath = ORDER_FREE if FUNCTIONS[function] else False
+            register_jitable(**OPTIONS, fastmath=fastmath)(function)
+            self._explained.add(function)
+
+
+def _explain_methods() -> None:
+    """Tell Numba what a method call on a kernel means."""
     from numba import types
-    from numba.extending import overload_method, register_jitable
+    from numba.extending import overload_method
 
-    for function, order_free in FUNCTIONS.items():
-        register_jitable(**OPTIONS, fastmath=ORDER_FREE if order_free else False)(function)
     for protocol in PROTOCOLS:
         for method in filter(isfunction, vars(protocol).values()):
             for tuples in (types.NamedTuple, types.NamedUniTuple):
@@ -197,12 +206,12 @@ class MachineCode:
         The lock is a file beside the machine code, and ends with the process that holds it. Where
         there is none (Windows, a folder that cannot be written) each process compiles.
         """
-        if fcntl is None or not all(map(ours, kinds)):
-            yield
-            return
-        with _opened(self._folder / f"{self._name(kinds)}.lock") as file:
-            if file is not None:
-                fcntl.flock(file, fcntl.LOCK_EX)
+        with ExitStack() as stack:
+            if fcntl is not None and all(map(ours, kinds)):
+                with suppress(OSError):
+                    self._folder.mkdir(parents=True, exist_ok=True)
+                    path = self._folder / f"{self._name(kinds)}.lock"
+                    fcntl.flock(stack.enter_context(open(path, "wb")), fcntl.LOCK_EX)
             yield
 
     def load_overload(self, kinds: Kinds, target: Any) -> Any:
@@ -250,19 +259,6 @@ def digest(kinds: Kinds, processor: Any) -> str:
     code = code_of(play_rounds, *(cls for kind in kinds for cls in kernel_classes(kind)))
     text = repr((made_by, processor, list(map(describe, kinds)), code))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[Any]:
-    """A file to write, or None where it cannot be."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        file = open(path, "wb")  # noqa: SIM115 - closed below
-    except OSError:
-        yield None
-        return
-    with file:
-        yield file
 
 
 # --- types ---------------------------------------------------------------------------------------
