@@ -3,8 +3,10 @@
 import ast
 import importlib
 import inspect
+import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -228,7 +230,8 @@ def test_machines_know_roles_and_not_names() -> None:
 # --- the package ---------------------------------------------------------------------------------
 
 
-LAB = ["numba", "scipy", "matplotlib", "joblib", "rich"]
+PROJECT = tomllib.loads((TESTS.parent / "pyproject.toml").read_text())["project"]
+LAB = [re.split("[^a-z]", each)[0] for each in PROJECT["optional-dependencies"]["lab"]]
 HEAVY = [*LAB, "pandas", "sqlalchemy", "click", "sklearn"]
 
 LOOP = """
@@ -268,6 +271,12 @@ def test_a_live_loop_imports_little(code: str, loaded: list[str], tmp_path: Path
         [sys.executable, "-c", probe], capture_output=True, text=True, timeout=60, check=True
     )
     assert [name for name in HEAVY if name in run.stdout.split()] == loaded
+
+
+def test_few_packages_are_installed_for_a_live_loop() -> None:
+    needed = {re.split("[^a-z]", each)[0] for each in PROJECT["dependencies"]}
+    assert needed == {"click", "numpy", "sqlalchemy"}
+    assert set(LAB) == {"joblib", "matplotlib", "numba", "rich", "scipy"}
 
 
 @pytest.mark.parametrize("code", [LOOP, STUDY, GAME_OF_100], ids=["loop", "study", "game"])
