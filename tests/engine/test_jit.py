@@ -179,7 +179,8 @@ def processes(folder: Path, *scripts: str) -> list[tuple[str, str]]:
 def test_a_short_game_is_compiled_by_nobody_and_loads_what_a_long_one_left(tmp_path: Path) -> None:
     """Short: plain. Long: two at once, one compiles and says so. Short again: loaded. Damage."""
     short, long = GAME.format(compile_from=101), GAME.format(compile_from=100)
-    assert processes(tmp_path, short) == [("False\n", "")]
+    seen = f"{short}import sys; print('numba' in sys.modules)"
+    assert processes(tmp_path, seen) == [("False\nFalse\n", "")]
     quiet, (fused, said) = sorted(processes(tmp_path, long, long))
     assert (quiet, fused) == (("True\n", ""), "True\n")
     assert re.fullmatch(COMPILING, said)
@@ -211,7 +212,7 @@ def uncompiled(monkeypatch: pytest.MonkeyPatch) -> None:
     """A loop of its own, which finds no machine code; compiled from 50 rounds on."""
     monkeypatch.setattr(jit, "COMPILE_FROM", 50)
     monkeypatch.setattr(jit.CompiledLoop, "is_ready", lambda *_: False)
-    monkeypatch.setattr(jit.compiled_loop(), "_rounds", Counter())
+    monkeypatch.setattr(jit, "_PLAYED", Counter())
 
 
 @pytest.mark.usefixtures("uncompiled")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dis
 import hashlib
+import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -86,11 +87,28 @@ def worth_compiling(rounds: int, learner: Any, environment: Any) -> bool:
         return False
     if long or games:
         return long
-    loop = compiled_loop()
-    return (
-        loop.is_ready(learner, environment)
-        or loop.count(rounds, learner, environment) >= COMPILE_FROM
-    )
+    # Numba takes a fifth of a second to import: not for a short game where nothing was compiled.
+    some = "numba" in sys.modules or any(_folder().glob("*.nbi"))
+    if some and compiled_loop().is_ready(learner, environment):
+        return True
+    kinds = _types((learner, environment))
+    _PLAYED[kinds] += rounds
+    return _PLAYED[kinds] >= COMPILE_FROM
+
+
+_PLAYED: Counter[Any] = Counter()
+"""Rounds that were wanted of two kernels for which there was no machine code."""
+
+
+def _types(value: Any) -> Any:
+    """The type of a value, and of all that is in it."""
+    return (type(value), *map(_types, value)) if isinstance(value, tuple) else type(value)
+
+
+def _folder() -> Path:
+    """Where machine code is kept: NUMBA_CACHE_DIR, or the user's cache."""
+    given = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME")
+    return Path(given or os.path.expanduser("~/.cache")) / "dikin"
 
 
 @cache
@@ -117,8 +135,6 @@ class CompiledLoop:
         self._explained: set[Callable[..., object]] = set()
         self._loop = numba.njit(error_model="numpy")(play_rounds)
         self._loop._cache = self._kept = MachineCode(self._loop.targetctx)
-        self._rounds: Counter[Kinds] = Counter()
-        """Rounds that were wanted of two kernels for which there is no machine code."""
 
     def __call__(self, *arguments: Any) -> None:
         kinds = self._kinds(arguments)
@@ -132,12 +148,6 @@ class CompiledLoop:
         """Whether there is machine code for two kernels, in this process or on disk."""
         kinds = self._kinds((learner, environment))
         return any(known[:2] == kinds for known in self._loop.overloads) or self._kept.has(kinds)
-
-    def count(self, rounds: int, learner: Any, environment: Any) -> int:
-        """Rounds of two kernels that were wanted so far, with these."""
-        kinds = self._kinds((learner, environment))
-        self._rounds[kinds] += rounds
-        return self._rounds[kinds]
 
     def _kinds(self, arguments: tuple[Any, ...]) -> Kinds:
         return tuple(map(self._loop.typeof_pyval, arguments))
@@ -188,11 +198,7 @@ class MachineCode:
     """
 
     def __init__(self, target: Any) -> None:
-        from numba.core import config
-        from numba.misc.appdirs import AppDirs
-
-        base = config.CACHE_DIR or AppDirs(appname="numba", appauthor=False).user_cache_dir
-        self._folder = Path(base) / "dikin"
+        self._folder = _folder()
         self._processor = target.codegen().magic_tuple()
 
     def has(self, kernels: Kinds) -> bool:
