@@ -263,19 +263,11 @@ def digest(kinds: Kinds, processor: Any) -> str:
 
     made_by = sys.version, np.__version__, numba.__version__, OPTIONS, sorted(ORDER_FREE)
     code = code_of(play_rounds, *(cls for kind in kinds for cls in kernel_classes(kind)))
-    text = repr((made_by, processor, list(map(describe, kinds)), code))
+    text = repr((made_by, processor, list(map(str, kinds)), code))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 # --- types ---------------------------------------------------------------------------------------
-
-
-def describe(kind: Any) -> str:
-    """A type as text; the name alone of a kernel's class might be that of another, too."""
-    if not _is_kernel(kind):
-        return str(kind)
-    cls = kind.instance_class
-    return f"{cls.__module__}.{cls.__qualname__}({', '.join(map(describe, kind))})"
 
 
 def kernel_classes(kind: Any) -> list[type]:
@@ -346,7 +338,7 @@ def _class(cls: Any) -> Part:
         # Not those of every NamedTuple.
         methods += [v for _, v in own if isfunction(v) and v.__module__ == base.__module__]
         constants += [(name, _value(value)) for name, value in own if _is_constant(value)]
-    return repr((cls.__qualname__, cls._field_defaults, sorted(constants))), methods
+    return repr((cls.__module__, cls.__qualname__, cls._field_defaults, sorted(constants))), methods
 
 
 def _instructions(code: CodeType) -> list[tuple[str, str]]:
