@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from dikin.experiments.external import CMA
-from dikin.storage import replace_file
+from dikin.serialization import replace_file
 
 __all__ = ["CMA", "COLOURS", "band", "interval", "label_ends", "new_figure", "save", "spread"]
 

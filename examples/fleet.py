@@ -18,7 +18,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dikin.streams import stream
+from dikin.rng import stream
 
 Array = NDArray[np.float64]
 

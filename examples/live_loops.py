@@ -23,7 +23,7 @@ import numpy as np
 from comparison import CMA, COLOURS, band, interval, label_ends, new_figure, save
 
 import dikin
-from dikin.storage import replace_file
+from dikin.serialization import replace_file
 
 WORKERS, MARKS = 2, 100
 NOISE = 0.05

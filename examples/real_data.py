@@ -20,7 +20,7 @@ import numpy as np
 import dikin
 from dikin.environments import data
 from dikin.environments.batches import Batches
-from dikin.storage import replace_file
+from dikin.serialization import replace_file
 
 ROUNDS, GAMES, BATCHES, WORKERS = 300_000, 8, 300, 2
 DIMENSION = 3

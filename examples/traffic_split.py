@@ -24,7 +24,7 @@ from rich.live import Live
 from rich.table import Table
 
 import dikin
-from dikin.storage import replace_file
+from dikin.serialization import replace_file
 
 BEFORE, AFTER = (1.0, 2.5, 4.0), (4.0, 2.5, 1.0)
 """Milliseconds per request, in the first half and in the second: a noisy neighbour moves."""

@@ -9,5 +9,5 @@ from dikin import registry
 
 def scratch(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let every table be a copy until the test ends."""
-    for kinds in registry.FOLDERS.values():
-        monkeypatch.setattr(kinds, "classes", dict(kinds.classes))
+    for known in registry.FOLDERS.values():
+        monkeypatch.setattr(known, "classes", dict(known.classes))

@@ -24,7 +24,7 @@ from dikin import (
     errors,
     registry,
 )
-from dikin.domains.base import Domain
+from dikin.domains.base import DOMAINS, Domain
 
 HUGE = 10**400  # a whole number that no float can hold
 NAN, INF = float("nan"), float("inf")
@@ -264,7 +264,7 @@ def test_a_constructor_keeps_no_alias() -> None:
 
 def test_an_unknown_kind_gets_the_nearest_name() -> None:
     with pytest.raises(errors.UnknownKindError) as caught:
-        registry.find("elipsoid", registry.domains(), "domain")
+        DOMAINS.find("elipsoid")
     assert isinstance(caught.value, KeyError)
     wanted = "no domain is called 'elipsoid'. Did you mean 'ellipsoid'? Known: affine, ball, box,"
     assert str(caught.value).startswith(wanted)

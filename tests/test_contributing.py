@@ -16,6 +16,7 @@ import dikin
 import dikin.domains
 import dikin.learners
 from dikin import registry
+from dikin.engine.jit import COMPILE_FROM
 from dikin.errors import CheckFailedError
 from tables import scratch
 
@@ -70,7 +71,7 @@ def test_a_learner_is_one_file(drop) -> None:
     assert len(dikin.check_learner(cls, dikin.Ball(2))) > 8
     world = dikin.Linear(dikin.Ball(2), seed=1)
     (learner, *_) = cls.examples(dikin.Ball(2), 1)
-    assert dikin.play(learner, world, 200).fused
+    assert dikin.play(learner, world, COMPILE_FROM).fused
 
 
 # --- a class of one's own ------------------------------------------------------------------------

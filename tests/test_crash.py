@@ -78,10 +78,10 @@ KILLED = """
 import json, os, signal, sys, time
 from pathlib import Path
 import dikin
-from dikin import storage
+from dikin import serialization
 
 def naive(path, state):
-    head = {"format": storage.FORMAT, "version": 1, "digest": storage._digest(state)}
+    head = {"format": serialization.FORMAT, "version": 1, "digest": serialization._digest(state)}
     text = json.dumps(head | {"state": state})
     with open(path, "w") as file:
         file.write(text[:500])
@@ -90,7 +90,7 @@ def naive(path, state):
         file.write(text[500:])
 
 if sys.argv[2] == "naive":
-    storage.write = naive
+    serialization.write = naive
 
 def step(learner):
     learner.tell(learner.ask(), (-1) ** learner.rounds)

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import dikin
-from dikin import errors, kinds, registry
+from dikin import errors, registry
 from dikin.domains.base import DOMAINS
 from dikin.environments.base import ENVIRONMENTS
 from dikin.experiments import matrix
@@ -60,8 +60,8 @@ def test_register_gives_the_class_back_and_knows_it(cls: Any, known: Any) -> Non
     assert known.every() == before | {cls.kind: cls}
     assert dikin.register(cls) is cls  # once more changes nothing
     assert known.every() == before | {cls.kind: cls}
-    others = [kinds for kinds in registry.FOLDERS.values() if kinds is not known]
-    assert all(cls.kind not in kinds.classes for kinds in others)
+    others = [other for other in registry.FOLDERS.values() if other is not known]
+    assert all(cls.kind not in other.classes for other in others)
     assert cls.__name__ not in dir(dikin)
 
 
@@ -244,7 +244,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
         (info / "entry_points.txt").write_text("\n".join(["[dikin]", *lines, ""]))
         modules.extend(sources)
         monkeypatch.syspath_prepend(tmp_path)
-        monkeypatch.setattr(kinds, "_unread", [kinds.GROUP])
+        monkeypatch.setattr(registry, "_unread", [registry.GROUP])
 
     yield install
     for name in modules:
@@ -282,7 +282,7 @@ def test_entry_points_are_read_to_save_and_to_load(installed: Any, tmp_path: Pat
     learner = import_module("swift_file").Swift(dikin.Ball(2), 100, seed=1)
     learner.save(tmp_path / "a.json")
     del LEARNERS.classes["swift"]
-    kinds._unread.append(kinds.GROUP)
+    registry._unread.append(registry.GROUP)
     assert type(dikin.load(tmp_path / "a.json")) is type(learner)
 
 

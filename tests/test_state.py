@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import dikin
-from dikin import errors, registry, storage
+from dikin import errors, registry, serialization
 from dikin.domains.base import Domain
 from dikin.forecasts import NONE
 from dikin.learners.base import Learner
@@ -251,13 +251,13 @@ def test_truncated(saved: Path) -> None:
 
 
 def test_flipped_byte(saved: Path) -> None:
-    whole, state = saved.read_bytes(), storage.read(saved)
+    whole, state = saved.read_bytes(), serialization.read(saved)
     passed = 0
     for place, bit in itertools.product(range(len(whole)), (0x01, 0x20)):
         saved.write_bytes(whole[:place] + bytes([whole[place] ^ bit]) + whole[place + 1 :])
         with contextlib.suppress(errors.StateError):
             # 1e-05 and 1E-05 are one number, and so may be two long decimals.
-            assert storage.read(saved) == state
+            assert serialization.read(saved) == state
             passed += 1
     assert passed < 0.05 * len(whole)
 
@@ -301,7 +301,7 @@ def test_no_file_at_all(tmp_path: Path) -> None:
 
 
 def test_altered_state(saved: Path) -> None:
-    state = storage.read(saved)
+    state = serialization.read(saved)
     for key in state:
         with pytest.raises(errors.StateError, match=key):
             dikin.restore({name: part for name, part in state.items() if name != key})

@@ -3,9 +3,12 @@
 import ast
 import importlib
 import inspect
+import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -13,15 +16,15 @@ import pytest
 import dikin
 import dikin.domains
 from dikin import registry, stub
-from dikin.domains.base import Domain
+from dikin.domains.base import DOMAINS, Domain
 
 SRC = Path(dikin.__file__).parent
 TESTS = Path(__file__).parent
 
-BOTTOM = {"errors", "kernel", "feedback", "kinds"}
+BOTTOM = {"errors", "extras", "feedback", "kernel", "registry", "rng", "serialization"}
 GEOMETRY = BOTTOM | {"domains"}
-TOOLS = GEOMETRY | {"units", "streams", "storage", "theory", "forecasts"}
-ROLES = TOOLS | {"learners", "environments", "curvature", "registry", "loading"}
+TOOLS = GEOMETRY | {"units", "theory", "forecasts"}
+ROLES = TOOLS | {"learners", "environments", "curvature", "loading"}
 GAME = ROLES | {"engine", "dikin"}
 
 # What each part of the package may import besides itself; `dikin` is the package as a whole.
@@ -29,27 +32,52 @@ ALLOWED = {
     "errors": set(),
     "kernel": set(),
     "feedback": set(),
-    "kinds": {"errors"},
+    "extras": {"errors"},
+    "registry": {"errors"},
+    "rng": {"errors"},
+    "serialization": {"errors"},
     "domains": BOTTOM,
     "theory": BOTTOM,
     "forecasts": BOTTOM,
-    "streams": BOTTOM,
-    "storage": BOTTOM,
     "units": GEOMETRY,
     "curvature": TOOLS,
     "learners": TOOLS,
     "environments": TOOLS | {"curvature"},
-    "registry": ROLES - {"registry", "loading"},
-    "loading": ROLES - {"loading"},
-    "engine": GAME,
+    "loading": TOOLS | {"learners"},
+    "engine": ROLES - {"loading"},
     "checks": GAME,
     "experiments": GAME | {"checks"},
     "studies": ROLES - {"environments", "theory"},
     "cli": GAME | {"checks", "experiments", "studies"},
     "stub": {"dikin", "registry"},
     "__main__": {"cli"},
-    "__init__": GAME | {"checks", "experiments", "studies"},
+    "__init__": GAME | {"checks", "studies"},
 }
+
+DEFERRED = {
+    ("dikin.cli", "dikin.experiments.compare"),
+    ("dikin.cli", "dikin.experiments.home"),
+    ("dikin.cli", "dikin.experiments.reproduce"),
+    ("dikin.domains.affine", "dikin.domains.ball"),
+    ("dikin.domains.affine", "dikin.domains.simplex"),
+    ("dikin.domains.base", "dikin.domains.dense"),
+    ("dikin.domains.intersection", "dikin.domains.ball"),
+    ("dikin.domains.intersection", "dikin.domains.box"),
+    ("dikin.domains.intersection", "dikin.domains.simplex"),
+    ("dikin.domains.product", "dikin.domains.ball"),
+    ("dikin.domains.product", "dikin.domains.box"),
+    ("dikin.domains.product", "dikin.domains.polytope"),
+    ("dikin.domains.product", "dikin.domains.simplex"),
+    ("dikin.environments.shifted", "dikin.environments.ridge"),
+    ("dikin.environments.understated", "dikin.environments.ridge"),
+    ("dikin.learners.base", "dikin.learners.unranged"),
+}
+"""Modules of dikin that are imported inside a function. No more come in; those that go are deleted.
+
+The command line may: `dikin study` must not wait for the libraries of experiments.
+"""
+
+Edge = tuple[str, str]
 
 
 def module_name(path: Path) -> str:
@@ -64,18 +92,58 @@ def is_module(name: str) -> bool:
 
 def imported(path: Path, source: str) -> Iterator[str]:
     """Every module of dikin that a source imports, wherever in the file, by its full name."""
-    package = path.relative_to(SRC.parent).parts[:-1]
     for node in ast.walk(ast.parse(source)):
-        names = []
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            above = package[: len(package) + 1 - node.level] if node.level else ()
-            base = ".".join([*above, *filter(None, [node.module])])
-            # `from dikin.theory import tuning` names modules, `from dikin.units import Units` one.
-            below = [f"{base}.{alias.name}" for alias in node.names]
-            names = [name for name in below if is_module(name)] or [base]
-        yield from (name for name in names if name.split(".")[0] == "dikin")
+        yield from named(path, node)
+
+
+def named(path: Path, node: ast.AST) -> list[str]:
+    """The modules of dikin that a statement imports."""
+    names = []
+    if isinstance(node, ast.Import):
+        names = [alias.name for alias in node.names]
+    elif isinstance(node, ast.ImportFrom):
+        package = path.relative_to(SRC.parent).parts[:-1]
+        above = package[: len(package) + 1 - node.level] if node.level else ()
+        base = ".".join([*above, *filter(None, [node.module])])
+        # `from dikin.theory import tuning` names modules, `from dikin.units import Units` one.
+        below = [f"{base}.{alias.name}" for alias in node.names]
+        names = [name for name in below if is_module(name)] or [base]
+    return [name for name in names if name.split(".")[0] == "dikin"]
+
+
+def deferred(path: Path, source: str) -> set[Edge]:
+    """The imports of modules of dikin inside functions."""
+    functions = [
+        node
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+    ]
+    inside = {name for outer in functions for node in ast.walk(outer) for name in named(path, node)}
+    return {(module_name(path), name) for name in inside}
+
+
+def for_types(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+
+
+def edges(path: Path, source: str) -> set[Edge]:
+    """All imports of modules of dikin that happen at some time, not those for type checkers."""
+    tree = ast.parse(source)
+    skipped = {id(each) for node in ast.walk(tree) if for_types(node) for each in ast.walk(node)}
+    nodes = [node for node in ast.walk(tree) if id(node) not in skipped]
+    return {(module_name(path), name) for node in nodes for name in named(path, node)}
+
+
+def cycle(found: set[Edge]) -> list[str]:
+    """A chain of imports that ends where it began, if there is one."""
+    graph: dict[str, set[str]] = {}
+    for module, name in found:
+        graph.setdefault(module, set()).add(name)
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
 
 
 def trespasses(path: Path, source: str) -> list[str]:
@@ -95,6 +163,29 @@ def test_imports_point_down() -> None:
     assert [wrong for path in files for wrong in trespasses(path, path.read_text())] == []
 
 
+def test_no_import_waits_in_a_function() -> None:
+    """Such an import hides a cycle; only packages that are slow to import may wait there."""
+    found = {edge for path in SRC.rglob("*.py") for edge in deferred(path, path.read_text())}
+    assert found - DEFERRED == set(), "move the import to the top of its file"
+    assert DEFERRED - found == set(), "no longer deferred: delete the line from DEFERRED"
+
+
+def test_no_modules_import_each_other() -> None:
+    found = {edge for path in SRC.rglob("*.py") for edge in edges(path, path.read_text())}
+    assert len(found) > 300
+    assert cycle(found - DEFERRED) == []
+
+
+def test_a_cycle_is_caught_and_so_is_a_hidden_one() -> None:
+    ball, box = SRC / "domains/ball.py", SRC / "domains/box.py"
+    hidden = "def f():\n    import dikin.domains.ball"
+    found = edges(ball, "from dikin.domains import box") | edges(box, hidden)
+    assert sorted(set(cycle(found))) == ["dikin.domains.ball", "dikin.domains.box"]
+    assert deferred(box, hidden) == {("dikin.domains.box", "dikin.domains.ball")}
+    typed = "if TYPE_CHECKING:\n    from dikin.domains import ball"
+    assert edges(box, typed) == deferred(box, typed) == deferred(ball, "import dikin") == set()
+
+
 @pytest.mark.parametrize(
     ("file", "line", "wrong"),
     [
@@ -106,8 +197,10 @@ def test_imports_point_down() -> None:
         ("learners/adaptive.py", "from dikin import environments", "environments"),
         ("learners/adaptive.py", "from ..environments import base", "environments.base"),
         ("learners/adaptive.py", "import dikin.engine.play", "engine.play"),
-        ("learners/adaptive.py", "def f():\n    from dikin import registry", "registry"),
-        ("learners/corral.py", "from dikin import registry", "registry"),
+        ("learners/adaptive.py", "def f():\n    from dikin import loading", "loading"),
+        ("learners/corral.py", "from dikin import loading", "loading"),
+        ("registry.py", "from dikin.domains.base import Domain", "domains.base"),
+        ("engine/play.py", "import dikin", ""),
         ("environments/ridge.py", "def f():\n    from dikin.learners import base", "learners.base"),
         ("domains/ball.py", "from dikin.units import Units", "units"),
         ("domains/ball.py", "import dikin", ""),
@@ -115,7 +208,7 @@ def test_imports_point_down() -> None:
         ("engine/play.py", "import dikin.experiments.plan", "experiments.plan"),
         ("studies/study.py", "from dikin.engine.play import play", "engine.play"),
         ("learners/base.py", "from dikin.studies.study import Study", "studies.study"),
-        ("errors.py", "from . import storage", "storage"),
+        ("errors.py", "from . import serialization", "serialization"),
     ],
 )
 def test_an_import_that_points_up_is_caught(file: str, line: str, wrong: str) -> None:
@@ -137,22 +230,69 @@ def test_machines_know_roles_and_not_names() -> None:
 # --- the package ---------------------------------------------------------------------------------
 
 
-HEAVY = "numba scipy matplotlib joblib pandas sqlalchemy rich typer click sklearn"
+PROJECT = tomllib.loads((TESTS.parent / "pyproject.toml").read_text())["project"]
+LAB = [re.split("[^a-z]", each)[0] for each in PROJECT["optional-dependencies"]["lab"]]
+HEAVY = [*LAB, "pandas", "sqlalchemy", "click", "sklearn"]
+
+LOOP = """
+learner = dikin.Predictive(dikin.Box([0, 0], [10, 2]), seed=7)
+for _ in range(30):
+    query = learner.ask()
+    learner.tell(query, float(query.point.sum()))
+learner.save(folder + "/learner.json")
+dikin.load(folder + "/learner.json")
+"""
+STUDY = """
+with dikin.Study(folder + "/studies.db", "a", dikin.Predictive(dikin.Ball(2), seed=1)) as study:
+    study.tell(study.ask(), 1.0)
+    study.history()
+"""
+GAME_OF_100 = """
+world = dikin.Ridge(dikin.Ball(2), 1.0, seed=1)
+learner = dikin.AdaptiveSmooth(dikin.Ball(2), 1.0, loss_range=world.loss_range, seed=1)
+dikin.play(learner, world, 100)
+"""
 
 
 @pytest.mark.parametrize(
     ("code", "loaded"),
     [
-        ("import dikin", []),
-        ("import dikin; dikin.Polytope([[1], [-1]], [1, 1])", ["scipy"]),  # the probe sees it
+        ("", []),
+        (LOOP, []),
+        (STUDY, ["sqlalchemy"]),
+        ("import dikin.cli", ["click"]),
+        ("dikin.Polytope([[1], [-1]], [1, 1])", ["scipy"]),  # the probe sees it
     ],
+    ids=["import", "loop", "study", "command line", "polytope"],
 )
-def test_import_dikin_is_light(code: str, loaded: list[str]) -> None:
-    probe = f"{code}; import sys; print(*[m for m in {HEAVY.split()} if m in sys.modules])"
+def test_a_live_loop_imports_little(code: str, loaded: list[str], tmp_path: Path) -> None:
+    probe = f"import sys, dikin; folder = {str(tmp_path)!r}\n{code}\nprint(*sys.modules)"
     run = subprocess.run(
         [sys.executable, "-c", probe], capture_output=True, text=True, timeout=60, check=True
     )
-    assert run.stdout.split() == loaded
+    assert [name for name in HEAVY if name in run.stdout.split()] == loaded
+
+
+def test_few_packages_are_installed_for_a_live_loop() -> None:
+    needed = {re.split("[^a-z]", each)[0] for each in PROJECT["dependencies"]}
+    assert needed == {"click", "numpy", "sqlalchemy"}
+    assert set(LAB) == {"joblib", "matplotlib", "numba", "rich", "scipy"}
+
+
+@pytest.mark.parametrize("code", [LOOP, STUDY, GAME_OF_100], ids=["loop", "study", "game"])
+def test_a_live_loop_needs_no_extra(code: str, tmp_path: Path) -> None:
+    """As if the packages of the extra `lab` were not installed."""
+    hide = (
+        "import sys\n"
+        "class Hidden:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        f"        if name.partition('.')[0] in {LAB}:\n"
+        "            raise ModuleNotFoundError(name, name=name)\n"
+        "sys.meta_path.insert(0, Hidden())\n"
+    )
+    probe = f"{hide}import dikin; dikin.extras.installed = lambda package: False\n"
+    probe += f"folder = {str(tmp_path)!r}\n{code}"
+    subprocess.run([sys.executable, "-c", probe], timeout=60, check=True)
 
 
 PICKLES = {"pickle", "cPickle", "_pickle", "dill", "cloudpickle", "marshal", "shelve"}
@@ -236,7 +376,7 @@ def test_a_new_domain_is_one_file(folder: Path, monkeypatch: pytest.MonkeyPatch)
     state = learner.state()
     with pytest.raises(dikin.DikinError, match="no domain is called 'crate'"):
         dikin.restore(state)
-    monkeypatch.setattr(registry, "domains", lambda: found)
+    monkeypatch.setattr(DOMAINS, "classes", found)
     assert type(dikin.restore(state).domain) is found["crate"]
 
 

@@ -11,38 +11,23 @@ Type checkers read the same names from `__init__.pyi` (`make stub`). A class of 
 
 from __future__ import annotations
 
-from typing import Any as _Any
-
 from dikin import registry as _registry
 from dikin.checks import check_domain, check_environment, check_learner
 from dikin.domains.base import Domain
-from dikin.engine.parallel import replicate
 from dikin.engine.play import Run, play
+from dikin.engine.replicate import replicate
 from dikin.environments.base import Environment
 from dikin.environments.patterns import Constant, Decaying, FlatFirst, FlatLast
 from dikin.errors import DikinError
 from dikin.learners.base import Learner, Query
 from dikin.loading import load, restore
 from dikin.registry import register
+from dikin.studies.study import Study
 
 __version__ = "0.1.0"
 
 _found = _registry.fill()
 globals().update(_found)
-
-
-def __getattr__(name: str) -> _Any:
-    """What is imported when it is first used, as it brings a database library with it."""
-    if name == "Study":
-        from dikin.studies.study import Study
-
-        return Study
-    raise AttributeError(f"module 'dikin' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    """Every name, those that are imported later included."""
-    return sorted({*globals(), *__all__})
 
 
 __all__ = [

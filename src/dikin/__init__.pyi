@@ -14,9 +14,9 @@ from dikin.domains.polytope import Polytope as Polytope
 from dikin.domains.product import Product as Product
 from dikin.domains.simplex import Simplex as Simplex
 from dikin.domains.spectrahedron import Spectrahedron as Spectrahedron
-from dikin.engine.parallel import replicate as replicate
 from dikin.engine.play import Run as Run
 from dikin.engine.play import play as play
+from dikin.engine.replicate import replicate as replicate
 from dikin.environments.base import Environment as Environment
 from dikin.environments.batches import LogisticBatches as LogisticBatches
 from dikin.environments.batches import SquaredBatches as SquaredBatches
@@ -38,7 +38,6 @@ from dikin.environments.ridge import Ridge as Ridge
 from dikin.environments.wrappers import Shifted as Shifted
 from dikin.environments.wrappers import Understated as Understated
 from dikin.errors import DikinError as DikinError
-from dikin.kinds import register as register
 from dikin.learners.adaptive_lipschitz import AdaptiveLipschitz as AdaptiveLipschitz
 from dikin.learners.adaptive_smooth import AdaptiveSmooth as AdaptiveSmooth
 from dikin.learners.agarwal_dekel_xiao import AgarwalDekelXiao as AgarwalDekelXiao
@@ -64,6 +63,7 @@ from dikin.learners.tewa import Tewa as Tewa
 from dikin.learners.two_point import TwoPoint as TwoPoint
 from dikin.loading import load as load
 from dikin.loading import restore as restore
+from dikin.registry import register as register
 from dikin.studies.study import Study as Study
 
 __all__: list[str]

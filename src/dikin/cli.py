@@ -6,14 +6,27 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import click
 
-from dikin.errors import CheckFailedError, DikinError
+from dikin import extras
+from dikin.errors import CheckFailedError, DikinError, MissingExtraError
 from dikin.studies.commands import study
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class Commands(click.Group):
+    """Ends the program with a sentence where a package of an extra is missing."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except MissingExtraError as missing:
+            click.echo(f"dikin: {missing}", err=True)
+            sys.exit(2)
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="dikin")
 def main() -> None:
     """Bandit convex optimization with barriers.
@@ -95,8 +108,7 @@ def reproduce(
       dikin reproduce --full --out full     the long version
       dikin reproduce --table 1 --constants paper --out paper
     """  # noqa: D301 - click reads the backspace character
-    from rich.console import Console
-
+    console = extras.require("rich.console", "lab", "dikin reproduce").Console()
     from dikin.experiments.reproduce import FULL, QUICK, Request
     from dikin.experiments.reproduce import reproduce as run
 
@@ -110,7 +122,7 @@ def reproduce(
         store=store,
     )
     with mistakes():
-        run(request, out, Console())
+        run(request, out, console)
 
 
 @main.command()
@@ -148,14 +160,13 @@ def rates(effort: str, out: Path, workers: int, learners: tuple[str, ...], seed:
       dikin rates --learner FKM --learner Scrible
       dikin rates --full --out docs/home    the numbers of docs/rates.md
     """  # noqa: D301 - click reads the backspace character
-    from rich.console import Console
-
+    console = extras.require("rich.console", "lab", "dikin rates").Console()
     from dikin.experiments.home import FULL, QUICK, Request
     from dikin.experiments.home import rates as run
 
     request = Request(QUICK if effort == "quick" else FULL, learners, seed, workers)
     with mistakes():
-        run(request, out, Console())
+        run(request, out, console)
 
 
 @main.command()
@@ -224,11 +235,10 @@ def compare(
       dikin compare --learner adaptivesmooth --learner fkm --rounds 100000
       dikin compare --scenario linear --scenario drift --external
     """  # noqa: D301 - click reads the backspace character
-    from rich.console import Console
-
+    console = extras.require("rich.console", "lab", "dikin compare").Console()
     from dikin.experiments.compare import Request
     from dikin.experiments.compare import compare as run
 
     request = Request(learners, scenarios, rounds, seeds, slow_seeds, seed, workers, external)
     with mistakes():
-        run(request, out, Console())
+        run(request, out, console)

@@ -251,7 +251,7 @@ class CheckFailedError(DikinError, AssertionError):
     """
 
 
-class MissingPackageError(DikinError, ImportError):
+class MissingExtraError(DikinError, ImportError):
     """An optional package is needed and not installed.
 
     Install the extra that the message names.

@@ -1,14 +1,14 @@
-"""From a saved state back to a living learner."""
+"""From what was saved back to objects: a domain from its description, a learner from its state."""
 
 from __future__ import annotations
 
 import os
 from typing import Any
 
-from dikin import registry, storage
-from dikin.domains.base import Domain
+from dikin import serialization
+from dikin.domains.base import DOMAINS, Domain
 from dikin.errors import DikinError, NotSavableError, StateError
-from dikin.learners.base import Learner
+from dikin.learners.base import LEARNERS, Learner
 
 
 def load(path: str | os.PathLike[str], domain: Domain | None = None) -> Learner:
@@ -17,7 +17,7 @@ def load(path: str | os.PathLike[str], domain: Domain | None = None) -> Learner:
     Give the `domain` again if it was made of Python functions. Before a learner or domain of your
     own class is loaded, import the module that registers it (`dikin.register`).
     """
-    return restore(storage.read(path), domain)
+    return restore(serialization.read(path), domain)
 
 
 def _domain(spec: dict[str, Any] | None, given: Domain | None) -> Domain:
@@ -30,7 +30,7 @@ def _domain(spec: dict[str, Any] | None, given: Domain | None) -> Domain:
             )
         return given
     if given is None:
-        return registry.domain_from_spec(spec)
+        return domain_from_spec(spec)
     try:
         same = given.spec() == spec
     except NotSavableError:
@@ -43,9 +43,32 @@ def _domain(spec: dict[str, Any] | None, given: Domain | None) -> Domain:
 def restore(state: dict[str, Any], domain: Domain | None = None) -> Learner:
     """The learner whose `state()` this is."""
     try:
-        cls = registry.find(state["learner"], registry.learners(), "learner")
+        cls = LEARNERS.find(state["learner"])
         return cls.restore(_domain(state["domain"], domain), state)
     except DikinError:
         raise
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as reason:
         raise StateError(f"not the state of a learner: {reason!r}") from reason
+
+
+def domain_from_spec(spec: dict[str, Any]) -> Domain:
+    """The domain that `Domain.spec` described."""
+    if not isinstance(spec, dict) or "kind" not in spec:
+        raise StateError(
+            "a domain is described by an object with its kind and arguments such as "
+            f'{{"kind": "box", "lower": [0, 0], "upper": [10, 2]}}, got {spec!r}'
+        )
+    try:
+        arguments = {key: _revive(value) for key, value in spec.items() if key != "kind"}
+        cls = DOMAINS.find(spec["kind"])
+        return cls(*arguments.pop("parts", ()), **arguments)
+    except (AttributeError, KeyError, TypeError) as reason:
+        raise StateError(f"not a description of a domain: {spec!r} ({reason})") from reason
+
+
+def _revive(value: Any) -> Any:
+    if isinstance(value, dict):
+        return domain_from_spec(value)
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        return [domain_from_spec(part) for part in value]
+    return value

@@ -16,7 +16,7 @@ from dikin.domains.base import Domain
 from dikin.domains.box import Box
 from dikin.domains.product import Product
 from dikin.errors import ParameterError
-from dikin.streams import stream
+from dikin.rng import stream
 
 
 def examples() -> Iterator[tuple[str, Domain]]:

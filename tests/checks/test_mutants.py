@@ -11,7 +11,7 @@ from checks.unknown_range_mutants import UNKNOWN_RANGE_MUTANTS
 from dikin.checks import domain_laws, learner_laws
 from dikin.errors import CheckFailedError
 from dikin.learners.adaptive_smooth import AdaptiveSmooth
-from dikin.streams import stream
+from dikin.rng import stream
 
 SEEDS = range(3)
 DOMAIN_MUTANTS = BARRIER_MUTANTS + GEOMETRY_MUTANTS

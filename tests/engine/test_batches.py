@@ -13,8 +13,8 @@ import dikin
 from dikin.curvature import Squared
 from dikin.environments import data, hindsight
 from dikin.environments.batches import Batches, draw_batches
-from dikin.errors import DikinError, MissingPackageError, NumericalError
-from dikin.streams import stream
+from dikin.errors import DikinError, MissingExtraError, NumericalError
+from dikin.rng import stream
 
 DOMAINS = {
     "ball": (dikin.Ball(3), lambda x: [cp.norm(x) <= 1]),
@@ -203,5 +203,5 @@ def test_too_many_columns_and_a_missing_package(monkeypatch: pytest.MonkeyPatch)
         data.diabetes(11)
     data._load.cache_clear()
     monkeypatch.setitem(sys.modules, "sklearn", None)
-    with pytest.raises(MissingPackageError, match=r"pip install 'dikin\[data\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install 'dikin\[data\]'"):
         data.diabetes()

@@ -15,7 +15,7 @@ from dikin.environments.kink import Kink
 from dikin.environments.pseudo_kink import PseudoKink, PseudoKinkKernel
 from dikin.environments.ridge import Ridge, RidgeKernel
 from dikin.errors import CheckFailedError
-from dikin.streams import stream
+from dikin.rng import stream
 
 CHECKS = {n: f for n, f in inspect.getmembers(laws, inspect.isfunction) if n.startswith("check_")}
 ENVIRONMENTS = list(registry.environments().values())

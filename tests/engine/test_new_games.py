@@ -14,7 +14,7 @@ import dikin
 from dikin.checks import environment as laws
 from dikin.environments.hostile import KINDS
 from dikin.errors import CheckFailedError, DikinError
-from dikin.streams import stream
+from dikin.rng import stream
 
 DISC = dikin.Ball(2)
 PLATE = dikin.Box([0.0, -200.0], [1.0, 800.0])

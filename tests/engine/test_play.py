@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
-import subprocess
-import sys
 from fractions import Fraction
 from typing import Any
 
@@ -14,7 +11,7 @@ import numpy as np
 import pytest
 
 import dikin
-from dikin.engine import kernels
+from dikin.engine import jit
 from dikin.engine.play import geometric
 from dikin.environments.base import add
 from dikin.errors import AssumptionWarning
@@ -47,7 +44,8 @@ def test_regret_is_loss_minus_that_of_the_comparator() -> None:
     assert world.domain.contains(run.comparator)
 
 
-def test_playing_on_continues_the_same_game() -> None:
+def test_playing_on_continues_the_same_game(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jit, "COMPILE_FROM", 1)  # on one road, to the last bit
     world = dikin.Ridge(dikin.Ball(2), 1.0, 0.2, seed=1)
     learner = dikin.AdaptiveSmooth(dikin.Ball(2), 1.0, loss_range=world.loss_range, seed=1)
     dikin.play(learner, world, 120)
@@ -56,7 +54,11 @@ def test_playing_on_continues_the_same_game() -> None:
     assert run.regret[-1] == game(300).regret[-1]
 
 
-def test_a_plain_python_loss_runs_readable_and_a_compiled_one_fused() -> None:
+def test_a_plain_python_loss_runs_readable_and_a_compiled_one_fused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(jit, "COMPILE_FROM", 1)
+
     def bowl(round: int, x: Any) -> float:
         return 0.5 * ((x[0] - 0.2) ** 2 + (x[1] + 0.1) ** 2)
 
@@ -155,38 +157,6 @@ def test_compensated_sums_lose_nothing_where_plain_ones_do() -> None:
     size = math.fsum(map(abs, values))
     assert abs(sums.sum() - exact) <= 2e-16 * abs(exact) + 1e-28 * size
     assert abs(sum(values) - exact) > 5e-15 * abs(exact)  # so the test can tell
-
-
-def test_compiled_code_is_found_by_another_process_and_damaged_code_made_anew(
-    tmp_path: Any,
-) -> None:
-    """The first process compiles and says so; the second says nothing; damage is compiled over."""
-    script = (
-        "import dikin; w = dikin.Ridge(dikin.Ball(3), 1.0, 0.1, seed=1);"
-        "l = dikin.AdaptiveSmooth(dikin.Ball(3), 1.0, loss_range=w.loss_range, seed=1);"
-        "print(dikin.play(l, w, 100).fused)"
-    )
-    compiling = "dikin: compiling the loop for SharpSmooth + BallGeometry + RidgeKernel, once ...\n"
-    for expected in (compiling, "", compiling):
-        done = subprocess.run(
-            [sys.executable, "-c", script],
-            env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)},
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        assert (done.stdout, done.stderr) == ("True\n", expected)
-        if not expected:
-            for index in tmp_path.rglob("*.nbi"):
-                index.write_bytes(index.read_bytes()[:-20])
-
-
-def test_changed_source_never_meets_old_machine_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = kernels.source_stamp()
-    monkeypatch.setattr("pathlib.Path.read_bytes", lambda self: b"other")
-    kernels.source_stamp.cache_clear()
-    assert kernels.source_stamp() != before
-    kernels.source_stamp.cache_clear()
 
 
 @pytest.mark.parametrize("domain", [dikin.Ball(2), dikin.Polytope([[1.0], [-1.0]], [2.0, 5.0])])

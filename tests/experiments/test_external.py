@@ -12,7 +12,7 @@ from click.testing import CliRunner
 import dikin
 from dikin.checks import learner as laws
 from dikin.cli import main
-from dikin.errors import MissingPackageError, NotSavableError
+from dikin.errors import MissingExtraError, NotSavableError
 from dikin.experiments import external
 from dikin.experiments.external import CMA, EXTERNAL, SPSA, TBPSA, External
 
@@ -138,7 +138,7 @@ def test_a_missing_package_is_named_with_the_remedy(
         raise ImportError(name)
 
     monkeypatch.setattr(external, "import_module", absent)
-    with pytest.raises(MissingPackageError, match=r"pip install 'dikin\[compare\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install 'dikin\[compare\]'"):
         cls(dikin.Ball(2), *arguments)
     options = ["--learner", cls.kind, "--scenario", "zero", "--rounds", "50", "--workers", "1"]
     result = CliRunner().invoke(main, ["compare", "--out", str(tmp_path), *options])

@@ -18,7 +18,7 @@ from dikin.experiments.holm import paired_p, rejected, welch_p
 from dikin.experiments.matrix import Cell, Matrix, half_interval, p_value
 from dikin.experiments.scenarios import SCENARIOS
 from dikin.feedback import Feedback
-from dikin.streams import stream
+from dikin.rng import stream
 
 
 def cell(learner: str, regrets: list[float], **changes: Any) -> Cell:

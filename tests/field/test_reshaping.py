@@ -14,7 +14,7 @@ from dikin import registry
 from dikin.checks.sample_points import boundary, corners, faces
 from dikin.errors import CheckFailedError
 from dikin.learners.reshaped_fkm import RoundGeometry
-from dikin.streams import stream
+from dikin.rng import stream
 from field import literal
 from field.literal import Array
 

@@ -14,6 +14,7 @@ import pytest
 
 import dikin
 from dikin import errors
+from dikin.engine import jit
 from dikin.engine.play import readable
 from dikin.environments.base import Environment
 from dikin.environments.patterns import Decaying, FlatFirst, FlatLast
@@ -104,8 +105,9 @@ SETTINGS: dict[str, Callable[[Table], dict[str, Any]]] = {
 
 @pytest.mark.parametrize("name", hostile(1))
 @pytest.mark.parametrize("setting", SETTINGS)
-def test_on_hostile_games(name: str, setting: str) -> None:
+def test_on_hostile_games(name: str, setting: str, monkeypatch: pytest.MonkeyPatch) -> None:
     gaps = []
+    monkeypatch.setattr(jit, "COMPILE_FROM", 1)
     for seed in range(SEEDS):
         game = hostile()[name]
         learner = dikin.Predictive(game.domain, **SETTINGS[setting](game), seed=seed)

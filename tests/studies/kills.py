@@ -239,7 +239,7 @@ def check(url: str, folder: Path, kills: int, absences: list[tuple[float, float]
         assert {query.id for query in left} == asked - set(closed)
         for query in left:
             assert query.point.tolist() == journal["ask", query.id]["point"]
-        settle(study, left)
+        close_queries(study, left)
     counts = Counter(ack[0] for ack in acks if ack[0] != "wait")
     longest = max((end - start for start, end in waits(acks, absences)), default=0.0)
     return Report(kills, len(absences), counts, len(rows), twin.rounds, len(left), longest)
@@ -258,7 +258,7 @@ def waits(acks: list[list[Any]], absences: list[tuple[float, float]]) -> list[tu
     ]
 
 
-def settle(study: dikin.Study, left: list[Any]) -> None:
+def close_queries(study: dikin.Study, left: list[Any]) -> None:
     """What the dead left open is answered or forgotten by another."""
     rounds = study.rounds
     for place, query in enumerate(left):

@@ -45,7 +45,7 @@ def test_another_program_holds_the_file(played: str) -> None:
 HOLD = """
 import sys, time, dikin
 study = dikin.Study(sys.argv[1], "a", patience=0.3)
-with study._session.turn():
+with study._session.transaction():
     print("held", flush=True)
     try:
         sys.stdin.readline()
@@ -82,7 +82,7 @@ def test_a_client_that_dies_in_its_turn(url: str) -> None:
 FORKED = """
 import os, sys, time, dikin
 study = dikin.Study(sys.argv[1], "a")
-with study._session.turn():
+with study._session.transaction():
     if not os.fork():
         time.sleep(30)  # a child that has nothing to do with it, and lives on
         os._exit(0)
@@ -224,7 +224,7 @@ def test_a_connection_that_breaks_in_a_look_while_events_wait(
 
         def break_off(_: int) -> int:
             monkeypatch.undo()
-            study._journal.database.drop()
+            study._journal.database.disconnect()
             raise LostConnection("cut")
 
         monkeypatch.setattr(study._journal, "last_row_before_round", break_off)
@@ -298,8 +298,10 @@ def test_a_server_that_is_away() -> None:
 
 def test_a_missing_driver(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "psycopg", None)
-    with pytest.raises(errors.StoreError, match=r"pip install 'dikin\[postgres\]'"):
+    with pytest.raises(errors.MissingExtraError, match=r'pip install "dikin\[postgres\]"'):
         dikin.Study("postgresql://x@y/z", "a", fresh())
+    with pytest.raises(errors.StoreError, match="a driver that is not installed"):
+        dikin.Study("postgresql+none://x@y/z", "a", fresh())
 
 
 def test_a_writer_that_does_not_see_the_other(played: str, monkeypatch: pytest.MonkeyPatch) -> None:

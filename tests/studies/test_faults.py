@@ -257,7 +257,7 @@ def test_a_tell_that_is_not_looked_up_is_refused_by_the_database(
     with dikin.Study(played, "a") as study:
         body = json.dumps({"point": [0, 0]})
         event = journal.Event(10, "tell", 0, "x", 0, body, "x")
-        with pytest.raises(errors.StoreError, match="UNIQUE"), study._session.turn():
+        with pytest.raises(errors.StoreError, match="UNIQUE"), study._session.transaction():
             study._journal.append([event])
         assert study.verify() == 9
 

@@ -16,7 +16,7 @@ import dikin
 from dikin import errors
 from dikin.studies import session
 from dikin.studies.journal import Event
-from dikin.studies.replica import Known, Replica
+from dikin.studies.replayed_learner import AskArguments, ReplayedLearner
 from studies.small import fresh
 
 BOX = dikin.Box([0, 0], [10, 2])
@@ -66,7 +66,7 @@ def test_a_replay_without_the_forecast_is_another_learner(
     """The mutant of the test above: rows that lose it."""
     twin = FORECASTING["plain"]()
     study = dikin.Study(file, "a", twin)
-    monkeypatch.setattr(Known, "read", lambda _: Known(None, None))
+    monkeypatch.setattr(AskArguments, "read", lambda _: AskArguments(None, None))
     for t in range(8):
         play_forecast(study, t)
         play_forecast(twin, t)
@@ -79,21 +79,21 @@ def test_a_replay_without_the_forecast_is_another_learner(
 def test_rows_of_asks() -> None:
     """As they were before there were forecasts, but for those that have one."""
     for known, more in (
-        (Known.of(None, None), ""),
-        (Known.of([1, 2.5], None), ', "context": [1.0, 2.5]'),
-        (Known.of(None, np.float32(0.5)), ', "forecast": 0.5'),
+        (AskArguments.of(None, None), ""),
+        (AskArguments.of([1, 2.5], None), ', "context": [1.0, 2.5]'),
+        (AskArguments.of(None, np.float32(0.5)), ', "forecast": 0.5'),
         (
-            Known.of(np.array([1]), 1),
+            AskArguments.of(np.array([1]), 1),
             ', "context": {"array": [1.0], "shape": [1]}, "forecast": 1.0',
         ),
     ):
         body = f'{{"point": [0.25, 1.0]{more}}}'
         assert known.text() == more
-        assert Known.read(body).text() == more
+        assert AskArguments.read(body).text() == more
         asked = Event(1, "ask", 0, "me#1", 0, body, "")
-        replica = Replica(fresh(), {}, 0, "")
-        replica._advance(asked)
-        assert replica.asked[0].point == "[0.25, 1.0]"
+        replayed = ReplayedLearner(fresh(), {}, 0, "")
+        replayed._advance(asked)
+        assert replayed.asked[0].point == "[0.25, 1.0]"
 
 
 REFUSED: list[Any] = [float("nan"), float("inf"), "12", [12.0], (1, 2), True, np.True_, 1j, {}]
@@ -136,6 +136,7 @@ def test_who_makes_no_use_of_a_forecast_refuses_it(file: str) -> None:
             assert study.ask(*seen) == twin.ask(*seen)
 
 
+FOLDERS = str(Path(__file__).parents[1]), str(Path(dikin.__file__).parents[1])
 KILLED = """
 import os, signal, sys
 import dikin
@@ -152,7 +153,7 @@ def test_killed_with_forecasts_on_open_queries(file: str) -> None:
     for first in (0, 9):
         dead = subprocess.run(
             [sys.executable, "-c", KILLED, file, str(first)],
-            env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])},
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(FOLDERS)},
             check=False,
         )
         assert dead.returncode == -signal.SIGKILL

@@ -47,7 +47,7 @@ from dikin.studies.session import Session
 
 def promise(self, event, result):
     '''Acknowledges before the commit, which comes later or never.'''
-    self._linger = 0.4
+    self._commit_within = 0.4
     finish(self, event, result)
 
 finish, Session._finish = Session._finish, promise

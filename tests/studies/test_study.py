@@ -21,7 +21,7 @@ from dikin.domains.base import Geometry
 from dikin.feedback import Feedback
 from dikin.learners.base import LEARNERS, Learner
 from dikin.studies import session
-from dikin.studies.replica import Answer
+from dikin.studies.replayed_learner import Answer
 from studies.small import prices as fresh
 
 
@@ -341,11 +341,11 @@ def test_an_answer_of_another_shape_is_read_as_it_was_told() -> None:
     """A pair, or a loss with its gradient: what is learnt live is what a replay reads."""
     import json
 
-    from dikin import storage
+    from dikin import serialization
 
     told = Answer.of((np.float64(0.1), np.array([1.0, -0.0])), np.float32(0.5))
     read = json.loads(f"{{{told.text()}}}")
-    loss = storage.decode(read["loss"])
+    loss = serialization.decode(read["loss"])
     assert loss[0] == told.loss[0] == 0.1
     assert np.array_equal(loss[1], told.loss[1])
     assert read["curvature"] == told.curvature == 0.5

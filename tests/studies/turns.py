@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 import dikin
-from dikin.studies.turnstile import Turnstile
+from dikin.studies.fair_lock import FairLock
 from studies.kills import rows_of
 
 
@@ -63,12 +63,12 @@ def _play(url: str, seconds: float, waits: int, says: int) -> None:
     os._exit(0)
 
 
-def without_turnstile() -> None:
+def without_fair_lock() -> None:
     """SQLite's own waiting, for comparison."""
-    Turnstile.enter = lambda self, patience: False  # type: ignore[method-assign]
+    FairLock.acquire = lambda self, patience: False  # type: ignore[method-assign]
 
 
 if __name__ == "__main__":
     if sys.argv[2] == "alone":
-        without_turnstile()
+        without_fair_lock()
     print(json.dumps(contend(sys.argv[1], clients=3, seconds=float(sys.argv[3]))))

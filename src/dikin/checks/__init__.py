@@ -19,7 +19,7 @@ from dikin.errors import ParameterError
 from dikin.learners.barrier_ftrl import BarrierFTRL
 from dikin.learners.base import Learner
 from dikin.learners.descent import Descent
-from dikin.streams import stream
+from dikin.rng import stream
 
 Law = Callable[..., None]
 Make = Callable[[int], Learner]

@@ -14,7 +14,7 @@ from dikin.checks.failure import fail
 from dikin.checks.sample_points import boundary, corners
 from dikin.domains.base import Array, Domain
 from dikin.domains.dense import DenseGeometry
-from dikin.streams import Generator
+from dikin.rng import Generator
 
 SLACK = 1e-9
 """Relative slack of an inequality between numbers that are right but for rounding."""

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from dikin import registry
 from dikin.checks.failure import fail
 from dikin.checks.sample_points import (
     EPS,
@@ -31,7 +30,7 @@ from dikin.checks.sample_points import (
 )
 from dikin.domains.base import Array, Domain
 from dikin.errors import DikinError, NotSavableError, OutsideDomainError, ShapeError
-from dikin.streams import Generator
+from dikin.rng import Generator
 
 DIGITS = 1e-9
 """Relative slack of an inequality between numbers that are right but for rounding."""
@@ -260,7 +259,7 @@ def check_spec_builds_an_equal_domain(domain: Domain, rng: Generator) -> None:
         spec = domain.spec()
     except NotSavableError:
         return
-    twin = registry.domain_from_spec(json.loads(json.dumps(spec)))
+    twin = loading.domain_from_spec(json.loads(json.dumps(spec)))
     if type(twin) is not type(domain):
         fail(domain, f"its spec builds a {type(twin).__name__}")
     for name in ("dim", "nu", "point_shape", "center", "radius", "inradius", "diameter"):

@@ -20,7 +20,7 @@ from dikin.checks.sample_points import center_of, directions, reach
 from dikin.domains.base import Array, Domain
 from dikin.environments.base import Environment, HasContext, HasGradient
 from dikin.feedback import Feedback
-from dikin.streams import Generator
+from dikin.rng import Generator
 
 Setup = Callable[[], Environment]
 ROUNDS = (1, 2, 3, 17, 31, 64, 500)

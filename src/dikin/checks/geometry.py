@@ -17,7 +17,7 @@ from dikin.checks.failure import fail
 from dikin.checks.sample_points import EPS, InteriorPoint, boundary, finite_inside, magnification
 from dikin.domains.base import Array, Domain, Geometry
 from dikin.domains.dense import DenseGeometry
-from dikin.streams import Generator
+from dikin.rng import Generator
 
 DIGITS = 1e-9
 """Relative slack of an equality between numbers that are right but for rounding."""

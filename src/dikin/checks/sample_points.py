@@ -15,7 +15,7 @@ import numpy as np
 
 from dikin.checks.failure import fail
 from dikin.domains.base import Array, Domain
-from dikin.streams import Generator
+from dikin.rng import Generator
 
 EPS = float(np.finfo(float).eps)
 DEEPEST = 0.98

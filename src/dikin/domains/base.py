@@ -29,7 +29,7 @@ from dikin.domains.dense import DenseGeometry
 from dikin.domains.gauge import least_scale
 from dikin.domains.geometry import Geometry as Geometry
 from dikin.errors import NotSavableError, OutsideDomainError, ShapeError
-from dikin.kinds import Kinds
+from dikin.registry import Registry
 
 Array = NDArray[np.float64]
 
@@ -170,7 +170,7 @@ class Domain(ABC):
         return 1.0 / (self.nu + 2.0 * sqrt(self.nu))  # by the ellipsoids of `dikin_extent`
 
     def spec(self) -> dict[str, Any]:
-        """Plain numbers from which `dikin.registry.domain_from_spec` builds an equal domain."""
+        """Plain numbers from which `dikin.loading.domain_from_spec` builds an equal domain."""
         return {"kind": self.kind} | {k: _plain(v) for k, v in self.arguments().items()}
 
     def require_registered(self) -> None:
@@ -187,7 +187,7 @@ class Domain(ABC):
         return f"{type(self).__name__}(dim={self.dim})"
 
 
-DOMAINS: Kinds[Domain] = Kinds("domain", Domain)  # type: ignore[type-abstract]
+DOMAINS: Registry[Domain] = Registry("domain", Domain)  # type: ignore[type-abstract]
 
 
 def _domains_in(value: Any) -> Iterator[Domain]:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dikin.domains.base import Array, Domain
+from dikin.engine.jit import compiled_loop, worth_compiling
 from dikin.engine.loop import Scales, Workspace
 from dikin.engine.progress import Progress
 from dikin.environments.base import Environment
@@ -151,8 +152,20 @@ def play(
     >>> bool(0 < run.regret[-1] < run.certificate[-1])
     True
     """
+    return play_game(learner, environment, rounds, checkpoints, progress, worth_compiling(rounds))
+
+
+def play_game(
+    learner: Learner,
+    environment: Environment,
+    rounds: int,
+    checkpoints: int,
+    progress: bool,
+    compiled: bool,
+) -> Run:
+    """`play`, with the caller's word on whether it is worth compiling."""
     _refuse_mismatch(learner, environment, rounds)
-    fast = fused(learner, environment)
+    fast = fused(learner, environment) if compiled else None
     advance = readable(learner, environment) if fast is None else fast
     marks = geometric(rounds, checkpoints) + environment.rounds
     rows: list[tuple[float, float, float]] = []
@@ -184,8 +197,6 @@ def fused(learner: Learner, environment: Environment) -> Road | None:
     """The compiled road; None where a kernel is missing or a loss must be looked at."""
     if not compiles(environment.kernel) or learner.may_restart or learner.machine() is None:
         return None
-    from dikin.engine.kernels import compiled_loop
-
     scales, loop = Scales.of(learner), compiled_loop()
 
     def advance(rounds: int) -> None:

@@ -6,7 +6,9 @@ import sys
 import time
 from collections.abc import Callable
 from types import TracebackType
-from typing import Any, Self
+from typing import Protocol, Self
+
+from dikin import extras
 
 PATIENCE = 2.0
 """Seconds before the bar appears."""
@@ -21,7 +23,7 @@ class Progress:
         self._total, self._done, self._piece = total, 0, 1000
         self._wanted = wanted and sys.stderr.isatty()
         self._start = time.perf_counter()
-        self._bar: Any = None
+        self._bar: _Bar | None = None
 
     def advance(self, play: Callable[[int], None], rounds: int) -> None:
         """Play that many rounds, in pieces."""
@@ -41,7 +43,7 @@ class Progress:
             return
         if self._bar is None:
             self._bar = _new_bar(self._total)
-        self._bar.update(self._bar.task_ids[0], completed=self._done)
+        self._bar.show(self._done)
 
     def __enter__(self) -> Self:
         return self
@@ -56,19 +58,56 @@ class Progress:
             self._bar.stop()
 
 
-def _new_bar(total: int) -> Any:
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
+def _new_bar(total: int) -> _Bar:
+    return _RichBar(total) if extras.installed("rich") else _PlainBar(total)
 
-    bar = Bar(
-        TextColumn("rounds"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    )
-    bar.add_task("rounds", total=total)
-    bar.start()
-    return bar
+
+class _Bar(Protocol):
+    """What is on the screen."""
+
+    def show(self, done: int) -> None:
+        """So many rounds are played."""
+        ...
+
+    def stop(self) -> None:
+        """Leave the screen as it was."""
+        ...
+
+
+class _RichBar:
+    def __init__(self, total: int) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+        columns = "rounds", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+        self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
+        self._task = self._bar.add_task("", total=total)
+        self._bar.start()
+
+    def show(self, done: int) -> None:
+        self._bar.update(self._task, completed=done)
+
+    def stop(self) -> None:
+        self._bar.stop()
+
+
+class _PlainBar:
+    """One line, written over and over."""
+
+    def __init__(self, total: int) -> None:
+        self._total, self._start, self._first = total, time.perf_counter(), 0
+
+    def show(self, done: int) -> None:
+        took = time.perf_counter() - self._start
+        if not self._first:  # its own time counts from here
+            self._first = done
+        elif done > self._first:
+            left = took * (self._total - done) / (done - self._first)
+            self._write(f"rounds {done:,} of {self._total:,}, {left:,.0f} s left")
+
+    def stop(self) -> None:
+        self._write("")
+
+    def _write(self, text: str) -> None:
+        sys.stderr.write(f"\r{text:<70}\r")
+        sys.stderr.flush()

@@ -15,12 +15,12 @@ from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
 
-from dikin import streams
+from dikin import rng
 from dikin.domains.base import Array, Domain
 from dikin.errors import FeedbackError, ParameterError
 from dikin.feedback import Feedback
 from dikin.kernel import compiled
-from dikin.kinds import Kinds
+from dikin.registry import Registry
 from dikin.units import number
 
 MAX_DEPTH = 0.85
@@ -133,9 +133,9 @@ class Environment(ABC):
             raise ParameterError(f"domain must be a dikin domain such as Box, got {domain!r}")
         self.domain = domain
         self.rounds = 0
-        self.chances = streams.stream(seed, "environment")
+        self.chances = rng.stream(seed, "environment")
         self.sums = np.zeros((1 + self.comparator_sums, 2))
-        self._setup = streams.stream(seed, "environment's shape")
+        self._setup = rng.stream(seed, "environment's shape")
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.domain!r})"
@@ -330,4 +330,4 @@ class Environment(ABC):
         return self.domain.center.ravel() + depth * self.domain.inradius * self._direction()
 
 
-ENVIRONMENTS: Kinds[Environment] = Kinds("environment", Environment)  # type: ignore[type-abstract]
+ENVIRONMENTS: Registry[Environment] = Registry("environment", Environment)  # type: ignore[type-abstract]

@@ -30,7 +30,7 @@ from dikin.environments.base import Environment
 from dikin.environments.hindsight import sum_minimiser
 from dikin.errors import ParameterError
 from dikin.kernel import reordered
-from dikin.streams import Generator
+from dikin.rng import Generator
 from dikin.units import whole
 
 Index = NDArray[np.int64]

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dikin.domains.base import Array, frozen
-from dikin.errors import MissingPackageError, ParameterError
+from dikin.errors import MissingExtraError, ParameterError
 from dikin.units import whole
 
 
@@ -47,7 +47,7 @@ def diabetes(dimension: int = 3) -> Rows:
 
     Raises
     ------
-    MissingPackageError
+    MissingExtraError
         If scikit-learn is not installed: `pip install 'dikin[data]'`.
 
     References
@@ -79,7 +79,7 @@ def breast_cancer(dimension: int = 3) -> Rows:
 
     Raises
     ------
-    MissingPackageError
+    MissingExtraError
         If scikit-learn is not installed: `pip install 'dikin[data]'`.
 
     References
@@ -150,7 +150,7 @@ def _load(name: str, **options: bool) -> tuple[Array, Array]:
     try:
         from sklearn import datasets
     except ImportError as reason:
-        raise MissingPackageError(
+        raise MissingExtraError(
             "the data sets come with scikit-learn, which is not installed: "
             "pip install 'dikin[data]'"
         ) from reason

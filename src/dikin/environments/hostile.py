@@ -21,7 +21,7 @@ from dikin.environments.base import Environment, add
 from dikin.environments.hindsight import linear_minimiser
 from dikin.errors import UnknownKindError, did_you_mean
 from dikin.kernel import reordered
-from dikin.streams import Generator
+from dikin.rng import Generator
 from dikin.units import whole
 
 Index = NDArray[np.int64]

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import redirect_stderr
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import uuid4
@@ -18,7 +19,7 @@ from uuid import uuid4
 from rich.console import Console
 
 import dikin
-from dikin.engine.kernels import source_stamp
+from dikin.engine.jit import reproducible
 from dikin.engine.play import play
 from dikin.environments.base import Environment
 from dikin.errors import CheckFailedError, NumericalError
@@ -159,7 +160,7 @@ def _types(kernel: Any) -> Any:
 
 def _key(competitor: Competitor, names: list[str], request: Request) -> str:
     games = [request.rounds, request.seed, request.games(True), request.games(False)]
-    facts = [dikin.__version__, source_stamp(), own_source(competitor.cls), names, *games]
+    facts = [dikin.__version__, own_source(competitor.cls), names, *games]
     return f"{competitor.name}/{hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:32]}"
 
 
@@ -236,7 +237,7 @@ class Game(NamedTuple):
 def play_game(entry: Entry, scenario: Scenario, rounds: int) -> Game:
     """One game, against the best fixed point or, where that says little, the moving one."""
     # The progress bar says that it takes a while; the loop need not when it compiles.
-    with quietly(), redirect_stderr(io.StringIO()):
+    with quietly(), redirect_stderr(io.StringIO()), reproducible(inf):
         run = play(entry.learner, entry.world, rounds, checkpoints=1, progress=False)
     regret = float(run.regret[-1])
     if scenario.moving:

@@ -20,7 +20,7 @@ from dikin.errors import (
     AssumptionWarning,
     DikinError,
     DomainError,
-    MissingPackageError,
+    MissingExtraError,
     ParameterError,
     UnknownKindError,
     did_you_mean,
@@ -126,7 +126,7 @@ def enter(competitor: Competitor, scenario: Scenario, horizon: int, seed: int) -
         if competitor.remembers:
             given["memory"] = max(2, round(MEMORY * horizon))
         learner = cls(world.domain, **given)
-    except MissingPackageError:
+    except MissingExtraError:
         raise
     except (ParameterError, DomainError) as refusal:
         raise LeftOutError(str(refusal)) from refusal

@@ -18,9 +18,9 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from dikin.domains.base import Array, Domain
-from dikin.errors import MissingPackageError, NotSavableError
+from dikin.errors import MissingExtraError, NotSavableError
 from dikin.learners.base import Learner
-from dikin.streams import stream
+from dikin.rng import stream
 from dikin.units import LossRange, strictly_positive, whole
 
 SETTLED = 1e-10
@@ -42,7 +42,7 @@ def optional(package: str) -> Any:
     try:
         return import_module(package)
     except ImportError as reason:
-        raise MissingPackageError(
+        raise MissingExtraError(
             f"{package} is not installed: pip install 'dikin[compare]'"
         ) from reason
 

@@ -14,7 +14,7 @@ from dikin.engine.play import play, readable
 from dikin.errors import PaperConstantsWarning
 from dikin.experiments.plan import TABLES
 from dikin.experiments.tables import Line, Scaling
-from dikin.storage import replace_file
+from dikin.serialization import replace_file
 from dikin.theory import rates, tuning
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import numpy as np
 from dikin.experiments.grounds import COUNT, GROUNDS
 from dikin.experiments.home import BAND
 from dikin.experiments.page import Row, markdown, read_rows
-from dikin.storage import replace_file
+from dikin.serialization import replace_file
 
 
 def render(folder: Path) -> str:

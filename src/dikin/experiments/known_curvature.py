@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dikin.domains.ball import Ball
-from dikin.engine.parallel import replicate
+from dikin.engine.replicate import replicate
 from dikin.environments.patterns import Constant, FlatFirst
 from dikin.environments.quadratic import Quadratic
 from dikin.experiments.figures import COLOURS, GREY, pyplot, save_figure

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dikin.engine.jit import reproducible
 from dikin.engine.play import play
 from dikin.errors import PaperConstantsWarning
 from dikin.experiments.plan import TABLES, Cell
-from dikin.streams import stream
+from dikin.rng import stream
 
 Array = NDArray[np.float64]
 RESAMPLES = 2000
@@ -31,7 +33,8 @@ def play_cell(cell: Cell) -> list[dict[str, Any]]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PaperConstantsWarning)
             learner = table.learner(world, cell.constants, cell.horizon, seed)
-        run = play(learner, world, cell.horizon, checkpoints=1, progress=False)
+        with reproducible(inf):
+            run = play(learner, world, cell.horizon, checkpoints=1, progress=False)
         scale = learner.units.loss_scale
         results.append(
             {

@@ -12,7 +12,7 @@ import numpy as np
 from dikin.domains.ball import Ball
 from dikin.experiments.plan import FULL, TABLES
 from dikin.learners.adaptive_smooth import PaperSmooth
-from dikin.storage import replace_file
+from dikin.serialization import replace_file
 from dikin.theory import theorems
 
 Row = dict[str, str]

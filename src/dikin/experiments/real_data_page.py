@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from dikin.experiments.page import Row, markdown, read_rows
-from dikin.storage import replace_file
+from dikin.serialization import replace_file
 
 TOLD, NOTHING, SMALLEST, TOO_MUCH = (
     "told sigma_t",

@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 
 from dikin.experiments.tables import Line, Scaling
-from dikin.storage import replace_file
+from dikin.serialization import replace_file
 
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; color: #222; max-width: 60rem; margin: 2rem auto;

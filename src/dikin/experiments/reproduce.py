@@ -14,7 +14,6 @@ from rich.console import Console
 from rich.table import Table as RichTable
 
 import dikin
-from dikin.engine.kernels import source_stamp
 from dikin.errors import CheckFailedError
 from dikin.experiments import figures, report, tables
 from dikin.experiments.measure import play_cell
@@ -39,7 +38,6 @@ class Request:
         """What the results depend on: a store holds one such configuration."""
         return {
             "version": dikin.__version__,
-            "source": source_stamp(),
             "effort": asdict(self.effort),
             "constants": self.constants,
             "seed": self.seed,

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dikin.experiments.measure import Fit, fit
 from dikin.experiments.plan import DIM_ROWS, TABLES, Cell, Effort
-from dikin.storage import replace_file
+from dikin.serialization import replace_file
 
 Array = NDArray[np.float64]
 Results = dict[Cell, list[dict[str, Any]]]

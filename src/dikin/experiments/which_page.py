@@ -13,7 +13,7 @@ from dikin.experiments.matrix import FLOOR, REMEMBERS, Cell, Matrix, read
 from dikin.experiments.page import markdown
 from dikin.experiments.scenarios import GROUPS, SCENARIOS
 from dikin.feedback import Feedback
-from dikin.storage import replace_file
+from dikin.serialization import replace_file
 
 LEADS = ("Predictive", "AdaptiveSmooth", "AdaptiveLipschitz")
 """The learners whose record is told; the page begins with the first that took part."""

@@ -25,7 +25,7 @@ from typing import Any, ClassVar, Concatenate, NamedTuple, ParamSpec, Self, Type
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dikin import storage, streams
+from dikin import rng, serialization
 from dikin.domains.base import Array, Domain, Geometry
 from dikin.errors import (
     ClosedQueryError,
@@ -45,7 +45,6 @@ from dikin.errors import (
     UnknownQueryError,
 )
 from dikin.feedback import Feedback
-from dikin.kinds import Kinds
 from dikin.learners.range_search import (
     Range,
     RangeSearch,
@@ -54,6 +53,7 @@ from dikin.learners.range_search import (
     first_range,
     widened,
 )
+from dikin.registry import Registry
 from dikin.theory.certificate import RANGE, Part
 from dikin.units import LARGEST, LossRange, Units
 
@@ -194,7 +194,7 @@ class Learner(ABC):
         self._search = None if self._range_known or self.measures_range else RangeSearch()
         self._rounds_in_range = 0
         """Rounds since the mathematics began, which is at the last restart."""
-        self._noise = streams.Noise(streams.stream(seed, "learner"), self.geometry.size)
+        self._noise = rng.Noise(rng.stream(seed, "learner"), self.geometry.size)
         # |u|^2 below which no rounding can put a point outside: well within the inscribed ball.
         digits = 1e-9 + 1e-15 * float(np.abs(domain.center).max()) / domain.inradius
         self._surely_inside = max(0.0, (1.0 - digits) * domain.inradius / domain.radius) ** 2
@@ -674,9 +674,9 @@ class Learner(ABC):
             "rounds": self.rounds,
             "next": self._next,
             "generator": self._noise.state(),
-            "numbers": storage.encode(self._numbers()),
+            "numbers": serialization.encode(self._numbers()),
             "open": [
-                storage.encode((key, self._memo_state(memo)))
+                serialization.encode((key, self._memo_state(memo)))
                 for key, memo in memos.items()
                 if not isinstance(memo, StaleQuery)
             ],
@@ -688,7 +688,7 @@ class Learner(ABC):
             "range": list(self.units.loss_range),
             "range_search": self._search.encoded(),
             "stale": [
-                storage.encode((key, memo.point))
+                serialization.encode((key, memo.point))
                 for key, memo in memos.items()
                 if isinstance(memo, StaleQuery)
             ],
@@ -734,13 +734,13 @@ class Learner(ABC):
             schedule = type(getattr(learner, "_schedule", None))
             search = RangeSearch.decoded(state["range_search"], schedule)
             learner.__dict__ = _searching(learner, search)
-            for key, point in map(storage.decode, state["stale"]):
+            for key, point in map(serialization.decode, state["stale"]):
                 learner._open[key] = Query(key, point), StaleQuery(point)
         learner.rounds, learner._next = int(state["rounds"]), int(state["next"])
         learner._noise.restore(state["generator"])
-        learner._set_numbers(storage.decode(state["numbers"]))
+        learner._set_numbers(serialization.decode(state["numbers"]))
         for item in state["open"]:
-            key, kept = storage.decode(item)
+            key, kept = serialization.decode(item)
             memo = learner._memo_from(kept)
             learner._open[key] = Query(key, learner._played(memo)), memo
         return learner
@@ -760,7 +760,7 @@ class Learner(ABC):
             If the class of the learner or of its domain is not registered: it could not be loaded.
         """
         self.require_registered()
-        storage.write(path, self.state())
+        serialization.write(path, self.state())
 
     def require_registered(self) -> None:
         """Refuse a learner that cannot be loaded as its class, or its domain's, is not known."""
@@ -768,7 +768,7 @@ class Learner(ABC):
         self.domain.require_registered()
 
 
-LEARNERS: Kinds[Learner] = Kinds("learner", Learner, ("seed",))  # type: ignore[type-abstract]
+LEARNERS: Registry[Learner] = Registry("learner", Learner, ("seed",))  # type: ignore[type-abstract]
 
 
 def _losses(feedback: Feedback, answer: Any) -> tuple[Any, ...]:

@@ -32,7 +32,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from dikin import streams
+from dikin import rng
 from dikin.domains.base import Array, Domain
 from dikin.errors import CertificateVoidWarning, PaperConstantsWarning, ParameterError
 from dikin.feedback import Feedback
@@ -116,7 +116,7 @@ class Corral(Learner):
         count = len(given)
         self.eta = sqrt(count / self.horizon) if eta is None else strictly_positive(eta, "eta")
         self._limits = [base.curvature_limit for base in given]
-        self._noise = streams.Noise(streams.stream(seed, "learner"), 1)
+        self._noise = rng.Noise(rng.stream(seed, "learner"), 1)
         self._inverse = [float(count)] * count
         """1/p."""
         self._etas, self._rhos = [self.eta] * count, [2.0 * count] * count

@@ -16,7 +16,7 @@ from dikin.domains.geometry import Array
 from dikin.errors import CertificateVoidWarning
 from dikin.feedback import Feedback
 from dikin.learners.base import Learner, locked
-from dikin.streams import Generator
+from dikin.rng import Generator
 
 UNSETTLED = (
     "the centre is so close to the boundary that rounding decides where it is: the certificate is "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Callable
@@ -12,6 +13,12 @@ from typing import Any, ParamSpec
 import click
 
 from dikin.errors import DikinError, StateError
+from dikin.serialization import replace_file
+from dikin.studies import display
+from dikin.studies.history import write_csv
+from dikin.studies.jsonl import answer_lines, error_reply, write_line
+from dikin.studies.spec import learner_from_text
+from dikin.studies.study import Study
 
 P = ParamSpec("P")
 
@@ -52,10 +59,7 @@ def plain_errors(command: Callable[P, None]) -> Callable[P, None]:
     return run
 
 
-def _open(store: str, name: str, learner: str | None = None, **options: Any) -> Any:
-    from dikin.studies.spec import learner_from_text
-    from dikin.studies.study import Study
-
+def _open(store: str, name: str, learner: str | None = None, **options: Any) -> Study:
     return Study(store, name, None if learner is None else learner_from_text(learner), **options)
 
 
@@ -109,15 +113,13 @@ def run(
     answer told twice counts once. A number that is not there (the certificate of a
     learner that has none) is null.
     """  # noqa: D301 - click reads the backspace character
-    from dikin.studies.lines import converse, failure, say
-
     try:
         played = _open(store, name, learner, client=client, commit_within=commit_within)
     except DikinError as mistake:
-        say(sys.stdout.buffer, failure(mistake))
+        write_line(sys.stdout.buffer, error_reply(mistake))
         sys.exit(2)
     with played:
-        converse(played, sys.stdin.buffer, sys.stdout.buffer)
+        answer_lines(played, sys.stdin.buffer, sys.stdout.buffer)
 
 
 @study.command()
@@ -146,8 +148,6 @@ def create(name: str, learner: str, store: str) -> None:
 @plain_errors
 def list_(store: str) -> None:
     """The studies in a database."""
-    from dikin.studies.study import Study
-
     names = Study.names(store)
     if not names:
         click.echo(f"{store} has no studies", err=True)
@@ -166,14 +166,11 @@ def list_(store: str) -> None:
 @plain_errors
 def show(name: str, store: str, out: Path | None) -> None:
     """Print a summary, and loss, running mean, curvature and certificate over the rounds."""
-    from rich.console import Console
-
-    from dikin.studies import picture
-
     with _open(store, name) as shown:
-        picture.show(shown, Console())
+        for line in display.text(shown):
+            click.echo(line)
         if out is not None:
-            picture.draw(shown, out)
+            display.draw(shown, out)
             click.echo(f"drawn into {out}")
 
 
@@ -210,11 +207,6 @@ def forget(name: str, ids: tuple[int, ...], store: str) -> None:
 @plain_errors
 def export(name: str, store: str, out: Path | None) -> None:
     """Write the history as CSV: round, point, loss, curvature, center, certificate."""
-    import io
-
-    from dikin.storage import replace_file
-    from dikin.studies.table import write_csv
-
     with _open(store, name) as written:
         text = io.StringIO()
         write_csv(written.history(), text)
@@ -252,6 +244,4 @@ def verify(name: str, store: str) -> None:
 @plain_errors
 def delete(name: str, store: str) -> None:
     """Remove a study."""
-    from dikin.studies.study import Study
-
     Study.delete(store, name)

@@ -5,7 +5,7 @@ plain SQL on the driver's own connection, written once with `?` for both: an eve
 one update and one commit, and a layer that costs more than those would be felt.
 
 Transactions are begun and ended by hand. A write begins by taking its turn: on SQLite in a queue
-before the file (`turnstile`) and then the write lock, on PostgreSQL an advisory lock, which the
+before the file (`fair_lock`) and then the write lock, on PostgreSQL an advisory lock, which the
 server gives out in the order of asking. Both end with the process or connection that holds them.
 """
 
@@ -17,22 +17,21 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import create_engine
-from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, NoSuchModuleError
-from sqlalchemy.pool import NullPool
-
+from dikin import extras
 from dikin.errors import BusyError, ParameterError, StateError, StoreError
-from dikin.studies.turnstile import Turnstile
+from dikin.studies.fair_lock import FairLock
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import URL
 
 Row = tuple[Any, ...]
 
-PAUSE = 0.02
+RETRY_PAUSE = 0.02
 """Seconds between two attempts to reach a server that is away."""
 
-CHECKPOINT = 200
+CHECKPOINT_PAGES = 200
 """Pages of SQLite's log (800 KB) after which they are carried over into the file, and the log is
 written from its beginning again: that is faster than a log that grows."""
 
@@ -43,6 +42,9 @@ class LostConnection(Exception):  # noqa: N818 - never leaves this package
 
 def open_database(url: str | os.PathLike[str], patience: float) -> Database:
     """The database at a URL, or the SQLite file at a path."""
+    from sqlalchemy.engine import URL, make_url  # a tenth of a second: for studies only
+    from sqlalchemy.exc import ArgumentError
+
     text = os.fspath(url)
     if "://" not in text:
         return Sqlite(URL.create("sqlite", database=text), patience)
@@ -69,6 +71,10 @@ class Database(ABC):
     begin_read: str
 
     def __init__(self, url: URL, patience: float) -> None:
+        from sqlalchemy import create_engine
+        from sqlalchemy.exc import NoSuchModuleError
+        from sqlalchemy.pool import NullPool
+
         self.url, self.patience = url, patience
         self.name = url.render_as_string(hide_password=True)
         try:
@@ -77,8 +83,8 @@ class Database(ABC):
             )
         except (ImportError, NoSuchModuleError) as reason:
             raise StoreError(
-                f"{self.name} needs a driver that is not installed ({reason}): "
-                "pip install 'dikin[postgres]'"
+                f"{self.name} needs a driver that is not installed ({reason}); without one in the "
+                "URL, postgresql://..., it is psycopg"
             ) from reason
         # A damaged SQLite file may contain anything, in the place of its error message too.
         self._errors = (self.engine.dialect.loaded_dbapi.Error, UnicodeDecodeError)
@@ -111,7 +117,7 @@ class Database(ABC):
             self._cursor = self._pooled.cursor()
             self._prepare()
         except self._errors as error:
-            self.drop()
+            self.disconnect()
             raise self._lost_or_explained(error, connecting=True) from error
 
     def _prepare(self) -> None:
@@ -120,15 +126,15 @@ class Database(ABC):
 
     def _lost_or_explained(self, error: Exception, connecting: bool = False) -> Exception:
         connection = None if connecting else self._pooled and self._pooled.driver_connection
-        if self._is_away(error, connection):
-            self.drop()
-            return LostConnection(_sentence(error))
+        if self._is_disconnect(error, connection):
+            self.disconnect()
+            return LostConnection(_one_line(error))
         return self._explain(error)
 
-    def _is_away(self, error: Exception, connection: Any) -> bool:
+    def _is_disconnect(self, error: Exception, connection: Any) -> bool:
         return False
 
-    def drop(self) -> None:
+    def disconnect(self) -> None:
         """Forget the connection, in whatever state it is; an open transaction is rolled back."""
         pooled, self._pooled, self._cursor = self._pooled, None, None
         if pooled is not None:
@@ -136,7 +142,7 @@ class Database(ABC):
 
     def close(self) -> None:
         """Close the connection."""
-        self.drop()
+        self.disconnect()
         self.engine.dispose()
 
     # --- statements ----------------------------------------------------------------------------
@@ -192,19 +198,19 @@ class Database(ABC):
             self._cursor.execute("COMMIT")
         except self._errors as error:
             raise self._lost_or_explained(error) from error
-        self._leave()
+        self._end_turn()
 
     def rollback(self) -> None:
-        """End a write as if it had not begun; for a connection that fails at this, drop it."""
+        """End a write as if it had not begun; where that fails, close the connection."""
         try:
             if self._cursor is not None:
                 self._cursor.execute("ROLLBACK")
         except self._errors:
-            self.drop()
+            self.disconnect()
         finally:
-            self._leave()
+            self._end_turn()
 
-    def _leave(self) -> None:
+    def _end_turn(self) -> None:
         """Let the next client in, where the database does not do so by itself."""
         return
 
@@ -221,7 +227,7 @@ class Sqlite(Database):
             )
         # The same file for as long as this lives, and the same queue under all its names.
         self.path = Path(url.database).resolve()
-        self._turnstile = Turnstile(self.path)
+        self._lock = FairLock(self.path)
         super().__init__(url.set(database=str(self.path)), patience)
         self.name = url.database
 
@@ -231,13 +237,13 @@ class Sqlite(Database):
 
     def _prepare(self) -> None:
         self._cursor.execute("PRAGMA synchronous=FULL")
-        self._cursor.execute(f"PRAGMA wal_autocheckpoint={CHECKPOINT}")
+        self._cursor.execute(f"PRAGMA wal_autocheckpoint={CHECKPOINT_PAGES}")
         if self._cursor.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
             self._cursor.execute("PRAGMA journal_mode=WAL")
 
     def _begin(self, key: int, deadline: float) -> None:
         try:
-            waited = self._turnstile.enter(self.patience)
+            waited = self._lock.acquire(self.patience)
         except BusyError:
             raise
         except OSError as error:
@@ -249,8 +255,8 @@ class Sqlite(Database):
         if waited:
             self._cursor.execute(f"PRAGMA busy_timeout={int(1000 * self.patience)}")
 
-    def _leave(self) -> None:
-        self._turnstile.leave()
+    def _end_turn(self) -> None:
+        self._lock.release()
 
     def _explain(self, error: Exception) -> StateError:
         text = str(error)
@@ -271,7 +277,7 @@ class Sqlite(Database):
 
     def close(self) -> None:
         super().close()
-        self._turnstile.close()
+        self._lock.close()
 
 
 class Postgres(Database):
@@ -282,6 +288,8 @@ class Postgres(Database):
 
     def __init__(self, url: URL, patience: float) -> None:
         self._statements: dict[str, str] = {}
+        if url.drivername == "postgresql+psycopg":
+            extras.require("psycopg", "postgres", "a study on a PostgreSQL server")
         super().__init__(url, patience)
 
     def _connect_arguments(self) -> dict[str, Any]:
@@ -308,14 +316,14 @@ class Postgres(Database):
             f"SELECT pg_advisory_xact_lock({self.NAMESPACE}, {key})"
         )
 
-    def _is_away(self, error: Exception, connection: Any) -> bool:
+    def _is_disconnect(self, error: Exception, connection: Any) -> bool:
         if connection is None:  # could not connect at all, or is still starting up
             code = getattr(error, "sqlstate", None)
             return code is None or code.startswith("57")
         return bool(self.engine.dialect.is_disconnect(error, connection, None))  # type: ignore[arg-type]
 
     def _explain(self, error: Exception) -> StateError:
-        text, code = _sentence(error), getattr(error, "sqlstate", None) or ""
+        text, code = _one_line(error), getattr(error, "sqlstate", None) or ""
         if code == "55P03":
             return BusyError(
                 f"another client has held this study for more than {self.patience:g} seconds. "
@@ -324,6 +332,6 @@ class Postgres(Database):
         return StoreError(f"{self.name} cannot be used: {text}. Nothing was changed")
 
 
-def _sentence(error: Exception) -> str:
+def _one_line(error: Exception) -> str:
     """What a driver says, on one line."""
     return " ".join(str(error).split())

@@ -15,24 +15,13 @@ import json
 from collections.abc import Iterator
 from hashlib import blake2b
 from itertools import islice
-from typing import NamedTuple
-
-from sqlalchemy import (
-    BigInteger,
-    Column,
-    ForeignKey,
-    Index,
-    Integer,
-    MetaData,
-    String,
-    Table,
-    Text,
-    UniqueConstraint,
-    text,
-)
+from typing import TYPE_CHECKING, NamedTuple
 
 from dikin.errors import StateError, StateVersionError, UnknownStudyError
 from dikin.studies.database import Database, Row, Sqlite
+
+if TYPE_CHECKING:
+    from sqlalchemy import MetaData
 
 VERSION = 1
 PAGE = 2000
@@ -41,50 +30,6 @@ RECENT = 100_000
 """Rows whose seals are checked when a study is opened; `Study.verify` checks all."""
 SCHEMA_LOCK = 0
 """Studies count from 1: the key of the lock that guards the tables themselves."""
-
-METADATA = MetaData()
-Table("dikin_version", METADATA, Column("version", Integer, primary_key=True))
-Table(
-    "dikin_studies",
-    METADATA,
-    Column("id", Integer, primary_key=True),
-    Column("name", String(200), nullable=False),
-    Column("head", BigInteger, nullable=False),  # the last row's number
-    Column("seal", String(32), nullable=False),  # and its seal
-    UniqueConstraint("name"),
-    sqlite_autoincrement=True,
-)
-EVENTS = Table(
-    "dikin_events",
-    METADATA,
-    Column("study", Integer, ForeignKey("dikin_studies.id"), primary_key=True),
-    Column("number", BigInteger, primary_key=True),
-    Column("kind", String(8), nullable=False),
-    Column("query", BigInteger, nullable=False),
-    Column("client", String(200), nullable=False),
-    Column("time", BigInteger, nullable=False),  # microseconds since 1970
-    Column("body", Text, nullable=False),
-    Column("seal", String(32), nullable=False),
-    sqlite_with_rowid=False,
-)
-# The database itself refuses to count a query twice, and finds its answer.
-Index(
-    "dikin_closed_once",
-    EVENTS.c.study,
-    EVENTS.c.query,
-    unique=True,
-    sqlite_where=text("kind <> 'ask'"),
-    postgresql_where=text("kind <> 'ask'"),
-)
-Table(
-    "dikin_snapshots",
-    METADATA,
-    Column("study", Integer, ForeignKey("dikin_studies.id"), primary_key=True),
-    Column("number", BigInteger, primary_key=True),
-    Column("seal", String(32), nullable=False),  # of the row it was taken after
-    Column("state", Text, nullable=False),
-    Column("digest", String(32), nullable=False),
-)
 
 
 class Event(NamedTuple):
@@ -107,7 +52,7 @@ class Snapshot(NamedTuple):
     state: str
 
 
-def seal(before: str, *parts: object) -> str:
+def seal_after(before: str, *parts: object) -> str:
     """The digest of something that follows what has the seal `before`."""
     return _digest("\n".join([before, *map(str, parts)]))
 
@@ -149,16 +94,16 @@ class Journal:
     def create(self, state: str) -> None:
         """Write a new study, in a transaction, unless somebody else was first."""
         database = self.database
-        mark = seal("", "study", self.name, state)
+        seal = seal_after("", "study", self.name, state)
         database.run(
             "INSERT INTO dikin_studies (name, head, seal) VALUES (?, 0, ?) "
             "ON CONFLICT (name) DO NOTHING",
-            (self.name, mark),
+            (self.name, seal),
         )
         found = database.rows("SELECT id FROM dikin_studies WHERE name = ?", (self.name,))
         self.study = found[0][0]
         if not database.rows("SELECT 1 FROM dikin_snapshots WHERE study = ?", (self.study,)):
-            self.keep(Snapshot(0, mark, state))
+            self.save_snapshot(Snapshot(0, seal, state))
 
     def delete(self) -> None:
         """Remove the study and all its rows, in a transaction."""
@@ -172,8 +117,8 @@ class Journal:
         )
         if not found:
             raise UnknownStudyError(f"study {self.name!r} in {self.database.name} was deleted")
-        number, mark = found[0]
-        return number, mark
+        number, seal = found[0]
+        return number, seal
 
     # --- rows ----------------------------------------------------------------------------------
 
@@ -186,23 +131,23 @@ class Journal:
             [(study, *event) for event in events],
         )
 
-    def move_head(self, number: int, mark: str) -> None:
+    def move_head(self, number: int, seal: str) -> None:
         """Say which row is the last."""
         self.database.run(
-            "UPDATE dikin_studies SET head = ?, seal = ? WHERE id = ?", (number, mark, self.study)
+            "UPDATE dikin_studies SET head = ?, seal = ? WHERE id = ?", (number, seal, self.study)
         )
 
-    def events(self, number: int, mark: str) -> Iterator[Event]:
+    def events(self, number: int, seal: str) -> Iterator[Event]:
         """The rows after the row with this number and seal up to the last, each seal checked."""
         last, final = self.head()
         while number < last:
             for row in self._page(number):
-                event = self._checked(row, number, mark)
+                event = self._checked(row, number, seal)
                 if event.number > last:  # appended meanwhile
                     break
-                number, mark = event.number, event.seal
+                number, seal = event.number, event.seal
                 yield event
-        if (number, mark) != (last, final):
+        if (number, seal) != (last, final):
             raise self._damaged(f"row {number} is not the one that the study ends with")
 
     def _page(self, number: int) -> list[Row]:
@@ -215,12 +160,12 @@ class Journal:
             raise self._damaged(f"row {number + 1} is missing")
         return page
 
-    def _checked(self, row: Row, number: int, mark: str) -> Event:
+    def _checked(self, row: Row, number: int, seal: str) -> Event:
         event = Event(*row)
         if event.number != number + 1:
             raise self._damaged(f"row {number + 1} is missing")
         try:
-            wanted = row_seal(mark, *event[:-1])
+            wanted = row_seal(seal, *event[:-1])
         except (TypeError, ValueError) as reason:
             raise self._damaged(f"row {event.number} cannot be read ({reason})") from reason
         if event.seal != wanted:
@@ -234,7 +179,7 @@ class Journal:
         )
         return found[0][0] if found else None
 
-    def closing(self, query: int) -> tuple[str, str] | None:
+    def closing_row(self, query: int) -> tuple[str, str] | None:
         """Kind and body of the row that closed a query, if it is still there."""
         found = self.database.rows(
             "SELECT kind, body FROM dikin_events WHERE study = ? AND query = ? AND kind <> 'ask'",
@@ -245,11 +190,11 @@ class Journal:
     def check_recent(self) -> None:
         """Read the newest rows and check their seals."""
         base, (last, _) = self.snapshot(first=True), self.head()
-        number, mark = base.number, base.seal
+        number, seal = base.number, base.seal
         if last - RECENT > number:
-            number, mark = last - RECENT, self.seal_at(last - RECENT) or ""
+            number, seal = last - RECENT, self.seal_at(last - RECENT) or ""
         newest = self.snapshot()
-        for event in self.events(number, mark):
+        for event in self.events(number, seal):
             if event.number == newest.number and event.seal != newest.seal:
                 raise self._damaged(f"its snapshot does not belong to row {event.number}")
         if newest.number > self.head()[0]:
@@ -257,7 +202,7 @@ class Journal:
 
     # --- snapshots -----------------------------------------------------------------------------
 
-    def keep(self, taken: Snapshot) -> None:
+    def save_snapshot(self, taken: Snapshot) -> None:
         """Write a snapshot, in a transaction; of the others only the first stays."""
         self.database.run(
             "DELETE FROM dikin_snapshots WHERE study = ? AND number > "
@@ -266,7 +211,7 @@ class Journal:
         )
         self._insert(taken)
 
-    def cut(self, base: Snapshot) -> None:
+    def trim(self, base: Snapshot) -> None:
         """Remove the rows up to a snapshot, which becomes the first; in a transaction."""
         values = (self.study, base.number)
         self.database.run("DELETE FROM dikin_events WHERE study = ? AND number <= ?", values)
@@ -274,7 +219,7 @@ class Journal:
         self._insert(base)
 
     def _insert(self, taken: Snapshot) -> None:
-        digest = seal(taken.seal, self.name, taken.number, taken.state)
+        digest = seal_after(taken.seal, self.name, taken.number, taken.state)
         self.database.run(
             "INSERT INTO dikin_snapshots (study, number, seal, state, digest) "
             "VALUES (?, ?, ?, ?, ?)",
@@ -292,14 +237,14 @@ class Journal:
         if not found:
             self.head()  # deleted?
             raise self._damaged("it has no snapshot")
-        number, mark, state, digest = found[0]
+        number, seal, state, digest = found[0]
         try:
-            matches = digest == seal(mark, self.name, number, state)
+            matches = digest == seal_after(seal, self.name, number, state)
         except (TypeError, ValueError):
             matches = False
         if not matches:
             raise self._damaged("the digest of its snapshot does not match its content")
-        return Snapshot(number, mark, state)
+        return Snapshot(number, seal, state)
 
     def last_row_before_round(self, round: int) -> int:
         """The number of the last row that told a round before this one; 0 if there is none."""
@@ -344,13 +289,75 @@ def has_tables(database: Database) -> bool:
     return True
 
 
+def _schema() -> MetaData:
+    """The tables; SQLAlchemy is imported when they are needed, as it takes a tenth of a second."""
+    from sqlalchemy import (
+        BigInteger,
+        Column,
+        ForeignKey,
+        Index,
+        Integer,
+        MetaData,
+        String,
+        Table,
+        Text,
+        UniqueConstraint,
+        text,
+    )
+
+    metadata = MetaData()
+    Table("dikin_version", metadata, Column("version", Integer, primary_key=True))
+    Table(
+        "dikin_studies",
+        metadata,
+        Column("id", Integer, primary_key=True),
+        Column("name", String(200), nullable=False),
+        Column("head", BigInteger, nullable=False),  # the last row's number
+        Column("seal", String(32), nullable=False),  # and its seal
+        UniqueConstraint("name"),
+        sqlite_autoincrement=True,
+    )
+    events = Table(
+        "dikin_events",
+        metadata,
+        Column("study", Integer, ForeignKey("dikin_studies.id"), primary_key=True),
+        Column("number", BigInteger, primary_key=True),
+        Column("kind", String(8), nullable=False),
+        Column("query", BigInteger, nullable=False),
+        Column("client", String(200), nullable=False),
+        Column("time", BigInteger, nullable=False),  # microseconds since 1970
+        Column("body", Text, nullable=False),
+        Column("seal", String(32), nullable=False),
+        sqlite_with_rowid=False,
+    )
+    # The database itself refuses to count a query twice, and finds its answer.
+    Index(
+        "dikin_closed_once",
+        events.c.study,
+        events.c.query,
+        unique=True,
+        sqlite_where=text("kind <> 'ask'"),
+        postgresql_where=text("kind <> 'ask'"),
+    )
+    Table(
+        "dikin_snapshots",
+        metadata,
+        Column("study", Integer, ForeignKey("dikin_studies.id"), primary_key=True),
+        Column("number", BigInteger, primary_key=True),
+        Column("seal", String(32), nullable=False),  # of the row it was taken after
+        Column("state", Text, nullable=False),
+        Column("digest", String(32), nullable=False),
+    )
+    return metadata
+
+
 def create_tables(database: Database) -> None:
     """Create what is missing, in a transaction."""
     if has_tables(database):
         return
     from sqlalchemy.schema import CreateIndex, CreateTable
 
-    for table in METADATA.sorted_tables:
+    for table in _schema().sorted_tables:
         database.run(str(CreateTable(table).compile(dialect=database.engine.dialect)))
         for index in table.indexes:
             database.run(str(CreateIndex(index).compile(dialect=database.engine.dialect)))

@@ -6,9 +6,9 @@ import inspect
 import json
 from typing import Any
 
-from dikin import registry
 from dikin.errors import DikinError, ParameterError, did_you_mean
-from dikin.learners.base import Learner
+from dikin.learners.base import LEARNERS, Learner
+from dikin.loading import domain_from_spec
 
 EXAMPLE = (
     '{"learner": "adaptivesmooth", "domain": {"kind": "box", "lower": [0, 0], "upper": [10, 2]}, '
@@ -33,8 +33,8 @@ def learner_from_text(text: str) -> Learner:
             f"a learner is described by a JSON object with learner and domain such as {EXAMPLE}, "
             f"got {text}"
         )
-    cls = registry.find(_text(spec.pop("learner")), registry.learners(), "learner")
-    domain = registry.domain_from_spec(spec.pop("domain"))
+    cls = LEARNERS.find(_text(spec.pop("learner")))
+    domain = domain_from_spec(spec.pop("domain"))
     _refuse_arguments(cls, spec)
     try:
         return cls(domain, **spec)

@@ -25,10 +25,17 @@ from dikin.errors import (
 )
 from dikin.learners.base import Learner, Query, refuse_late_forecast
 from dikin.learners.predictive import Predictive
-from dikin.studies import journal, table
+from dikin.studies import journal
 from dikin.studies.database import Database, open_database
+from dikin.studies.history import Table, history_table
 from dikin.studies.journal import Event, Journal, Snapshot
-from dikin.studies.replica import Answer, Known, Replica, query_id, snapshot_text
+from dikin.studies.replayed_learner import (
+    Answer,
+    AskArguments,
+    ReplayedLearner,
+    query_id,
+    snapshot_text,
+)
 from dikin.studies.session import Session
 
 PATIENCE = 0.8
@@ -88,17 +95,17 @@ class Study:
         another client or for the server before an error. `commit_within`: seconds that an event may
         wait to be written together with others; 0 makes it durable before the call returns.
         """
-        self.name = _label(name, "name")
-        self.client = _label(client or f"{socket.gethostname()}:{os.getpid()}", "client")
+        self.name = _printable(name, "name")
+        self.client = _printable(client or f"{socket.gethostname()}:{os.getpid()}", "client")
         # Makes every row unlike any that another client writes.
         self._signature = f"{self.client}#{secrets.token_hex(4)}"
         patience = _seconds(patience, "patience", 0.01, 600.0)
-        linger = _seconds(commit_within, "commit_within", 0.0, patience / 2)
+        commit_within = _seconds(commit_within, "commit_within", 0.0, patience / 2)
         database = open_database(url, patience)
         self._journal = Journal(database, self.name)
-        self._session = Session(database, self._journal, linger)
+        self._session = Session(database, self._journal, commit_within)
         try:
-            self._session.patiently(self._open, learner)
+            self._session.retry(self._open, learner)
         except BaseException:
             self._session.close()
             raise
@@ -108,16 +115,16 @@ class Study:
     def _open(self, learner: Learner | None) -> None:
         if not self._journal.find():
             if learner is None:
-                raise _unknown(self._journal.database, self.name)
+                raise _unknown_study(self._journal.database, self.name)
             self._create(learner)
 
-        def look(replica: Replica) -> Learner:
+        def look(replayed: ReplayedLearner) -> Learner:
             self._journal.check_recent()
-            return replica.learner
+            return replayed.learner
 
         kept = self._session.read(look)
         if learner is not None:
-            self._refuse_other(learner, kept)
+            self._refuse_other_learner(learner, kept)
 
     def _create(self, learner: Learner) -> None:
         if not isinstance(learner, Learner):
@@ -128,7 +135,7 @@ class Study:
                 "forget them before it becomes a study"
             )
         state = snapshot_text(learner, {})
-        Replica.of(Snapshot(0, "", state))  # refused now, or readable for ever
+        ReplayedLearner.of(Snapshot(0, "", state))  # refused now, or readable for ever
         database = self._journal.database
         database.begin(journal.SCHEMA_LOCK)
         try:
@@ -139,7 +146,7 @@ class Study:
             database.rollback()
             raise
 
-    def _refuse_other(self, came: Learner, kept: Learner) -> None:
+    def _refuse_other_learner(self, came: Learner, kept: Learner) -> None:
         ours, theirs = kept.state(), came.state()
         for part in ("learner", "domain", "arguments"):
             if ours[part] != theirs[part]:
@@ -155,7 +162,7 @@ class Study:
         database = open_database(url, PATIENCE)
         session = Session(database, Journal(database, ""), 0.0)
         try:
-            return session.patiently(journal.names, database)
+            return session.retry(journal.names, database)
         finally:
             session.close()
 
@@ -166,9 +173,9 @@ class Study:
         kept = Journal(database, name)
         session = Session(database, kept, 0.0)
         try:
-            if not session.patiently(lambda _: kept.find(), None):
-                raise _unknown(database, name)
-            with session.turn():  # not opened before: it may be damaged
+            if not session.retry(lambda _: kept.find(), None):
+                raise _unknown_study(database, name)
+            with session.transaction():  # not opened before: it may be damaged
                 kept.delete()
         finally:
             session.close()
@@ -199,15 +206,15 @@ class Study:
         A context is what is known of the round beforehand, a forecast the loss that one expects;
         only some learners make use of them, and the others refuse them.
         """
-        session, known = self._session, Known.of(context, forecast)
+        session, arguments = self._session, AskArguments.of(context, forecast)
 
-        def act(replica: Replica) -> tuple[Event | None, Query]:
+        def act(replayed: ReplayedLearner) -> tuple[Event | None, Query]:
             unclaimed = session.unclaimed
             found: tuple[Event | None, Query]
-            if unclaimed is not None and replica.is_open(*unclaimed, known):
+            if unclaimed is not None and replayed.is_open(*unclaimed, arguments):
                 found = None, unclaimed[1]
             else:
-                found = replica.ask(known, self._signature, _now())
+                found = replayed.ask(arguments, self._signature, _now())
             session.unclaimed = None  # only now: a refused ask leaves it to the next one
             return found
 
@@ -229,12 +236,12 @@ class Study:
         refuse_late_forecast(forecast)
         key, answer = _key(query), Answer.of(loss, curvature)
 
-        def act(replica: Replica) -> tuple[Event | None, None]:
-            if query_id(key) not in replica.asked:
-                closed = self._closing(key)
+        def act(replayed: ReplayedLearner) -> tuple[Event | None, None]:
+            if query_id(key) not in replayed.asked:
+                closed = self._closing_row(key)
                 if closed is not None and answer.repeats(key, closed):
                     return None, None
-            return replica.tell(key, answer, self._signature, _now()), None
+            return replayed.tell(key, answer, self._signature, _now()), None
 
         self._session.write(act)
 
@@ -242,23 +249,23 @@ class Study:
         """Close a query that will never be answered; a repetition is accepted."""
         key = _key(query)
 
-        def act(replica: Replica) -> tuple[Event | None, None]:
+        def act(replayed: ReplayedLearner) -> tuple[Event | None, None]:
             try:
-                return replica.forget(key, self._signature, _now()), None
+                return replayed.forget(key, self._signature, _now()), None
             except ClosedQueryError:
-                closed = self._closing(key)
+                closed = self._closing_row(key)
                 if closed is None or closed[0] != "forget":
                     raise
                 return None, None
 
         self._session.write(act)
 
-    def _closing(self, key: Query | int) -> tuple[str, str] | None:
+    def _closing_row(self, key: Query | int) -> tuple[str, str] | None:
         """Kind and body of the row that closed a query."""
         if not 0 <= query_id(key) < 2**63:  # what a database can look for
             return None
-        self._session.send()
-        return self._journal.closing(query_id(key))
+        self._session.insert_pending()
+        return self._journal.closing_row(query_id(key))
 
     def flush(self) -> None:
         """Make durable what `commit_within` lets wait."""
@@ -269,9 +276,9 @@ class Study:
     def standing(self) -> Standing:
         """Rounds, center and certificate of the same instant."""
 
-        def look(replica: Replica) -> Standing:
-            learner = replica.learner
-            return Standing(learner.rounds, learner.center, replica.certificate())
+        def look(replayed: ReplayedLearner) -> Standing:
+            learner = replayed.learner
+            return Standing(learner.rounds, learner.center, replayed.certificate())
 
         return self._session.read(look)
 
@@ -301,13 +308,13 @@ class Study:
         `dikin.restore(study.state())` gives the learner itself, with all else that it knows.
         """
 
-        def look(replica: Replica) -> float:
-            if not isinstance(replica.learner, Predictive):
+        def look(replayed: ReplayedLearner) -> float:
+            if not isinstance(replayed.learner, Predictive):
                 raise ParameterError(
-                    f"{type(replica.learner).__name__} has a certificate for the constants that it "
-                    "was built with alone: study.certificate"
+                    f"{type(replayed.learner).__name__} has a certificate for the constants that "
+                    "it was built with alone: study.certificate"
                 )
-            return replica.learner.certificate_for(**constants)
+            return replayed.learner.certificate_for(**constants)
 
         return self._session.read(look)
 
@@ -315,29 +322,29 @@ class Study:
     def open_queries(self) -> list[OpenQuery]:
         """The queries that wait for an answer, oldest first, with who asked them and when."""
 
-        def look(replica: Replica) -> list[OpenQuery]:
+        def look(replayed: ReplayedLearner) -> list[OpenQuery]:
             return [
-                OpenQuery(query.id, query.point, *replica.asked[query.id].who_and_when())
-                for query in replica.learner.open_queries
+                OpenQuery(query.id, query.point, *replayed.asked[query.id].client_and_time())
+                for query in replayed.learner.open_queries
             ]
 
         return self._session.read(look)
 
     def state(self) -> dict[str, Any]:
         """The learner's state, for `dikin.restore`: a learner of its own, outside the study."""
-        return self._session.read(lambda replica: replica.learner.state())
+        return self._session.read(lambda replayed: replayed.learner.state())
 
-    def history(self, first: int = 1, last: int | None = None) -> table.Table:
+    def history(self, first: int = 1, last: int | None = None) -> Table:
         """The rounds from `first` to `last` as a table, and every seal of the journal checked.
 
         A structured NumPy array with the columns round, point, loss, curvature, center (after the
         round) and certificate: `study.history()["loss"]`.
         """
 
-        def look(replica: Replica) -> table.Table:
+        def look(replayed: ReplayedLearner) -> Table:
             base = self._journal.snapshot(first=True)
             events = self._journal.events(base.number, base.seal)
-            return table.table(events, first, last, replica.learner.domain.center.shape)
+            return history_table(events, first, last, replayed.learner.domain.center.shape)
 
         self.flush()
         return self._session.read(look)
@@ -345,17 +352,18 @@ class Study:
     def verify(self) -> int:
         """Replay the whole journal and compare with what this client holds; the number of rows."""
 
-        def look(replica: Replica) -> int:
-            newest, again = self._journal.snapshot(), Replica.of(self._journal.snapshot(first=True))
+        def look(replayed: ReplayedLearner) -> int:
+            newest = self._journal.snapshot()
+            again = ReplayedLearner.of(self._journal.snapshot(first=True))
             rows = 0
             for event in self._journal.events(again.number, again.seal):
-                if event.number > replica.number:
+                if event.number > replayed.number:
                     break
                 again.replay(event)
                 rows += 1
                 if again.number == newest.number and again.snapshot() != newest:
                     raise StateError(f"the snapshot of study {self.name!r} is not its replay")
-            if again.snapshot() != replica.snapshot():
+            if again.snapshot() != replayed.snapshot():
                 raise StateError(f"the learner of study {self.name!r} is not its replay")
             return rows
 
@@ -368,7 +376,7 @@ class Study:
         The learner, its open queries and everything that it will play stay as they are.
         """
 
-        def look(_: Replica) -> tuple[Snapshot, list[Event]]:
+        def look(_: ReplayedLearner) -> tuple[Snapshot, list[Event]]:
             base = self._journal.snapshot(first=True)
             number = self._journal.last_row_before_round(before)
             return base, self._journal.rows_until(base, number)
@@ -376,13 +384,13 @@ class Study:
         base, rows = self._session.read(look)
         if not rows:
             return 0
-        replica = Replica.of(base)
+        replayed = ReplayedLearner.of(base)
         for event in rows:
-            replica.replay(event)
-        with self._session.turn():
+            replayed.replay(event)
+        with self._session.transaction():
             if self._journal.snapshot(first=True) != base:
                 raise StateError(f"study {self.name!r} was trimmed by another client meanwhile")
-            self._journal.cut(replica.snapshot())
+            self._journal.trim(replayed.snapshot())
         return len(rows)
 
 
@@ -400,7 +408,7 @@ def _key(query: Query | OpenQuery | int) -> Query | int:
     raise UnknownQueryError(f"a query is answered by itself or by its id, got {query!r}")
 
 
-def _unknown(database: Database, name: str) -> UnknownStudyError:
+def _unknown_study(database: Database, name: str) -> UnknownStudyError:
     known = journal.names(database)
     others = did_you_mean(name, known) if known else " It has none at all."
     return UnknownStudyError(
@@ -409,7 +417,7 @@ def _unknown(database: Database, name: str) -> UnknownStudyError:
     )
 
 
-def _label(value: Any, what: str) -> str:
+def _printable(value: Any, what: str) -> str:
     if not isinstance(value, str) or not 0 < len(value) <= 150 or not value.isprintable():
         raise ParameterError(f"{what} must be 1 to 150 printable characters, got {value!r}")
     return value

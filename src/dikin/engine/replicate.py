@@ -6,10 +6,13 @@ Sums use the processor's vectors, so machines of different kinds may differ in t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 
 import numpy as np
 
-from dikin.engine.play import Run, play
+from dikin import extras
+from dikin.engine.jit import worth_compiling
+from dikin.engine.play import Run, play_game
 from dikin.environments.base import Environment
 from dikin.errors import ParameterError
 from dikin.learners.base import Learner
@@ -74,14 +77,12 @@ def replicate(
         raise ParameterError(
             "workers must be a number of processes, -1 for all cores, or None; got 0"
         )
+    compiled = worth_compiling(rounds, len(wanted))
+    game = partial(_game, make_learner, make_environment, rounds, checkpoints, compiled)
     if workers == 1:
-        return [_game(make_learner, make_environment, rounds, s, checkpoints) for s in wanted]
-    from joblib import Parallel, delayed
-
-    games = (
-        delayed(_game)(make_learner, make_environment, rounds, seed, checkpoints) for seed in wanted
-    )
-    runs: list[Run] = list(Parallel(n_jobs=workers)(games))
+        return list(map(game, wanted))
+    joblib = extras.require("joblib", "lab", f"replicate with workers={workers}")
+    runs: list[Run] = joblib.Parallel(n_jobs=workers)(joblib.delayed(game)(s) for s in wanted)
     return runs
 
 
@@ -89,8 +90,9 @@ def _game(
     make_learner: Callable[[int], Learner],
     make_environment: Callable[[int], Environment],
     rounds: int,
-    seed: int,
     checkpoints: int,
+    compiled: bool,
+    seed: int,
 ) -> Run:
     learner, environment = make_learner(seed), make_environment(seed)
-    return play(learner, environment, rounds, checkpoints=checkpoints, progress=False)
+    return play_game(learner, environment, rounds, checkpoints, False, compiled)

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dikin import extras
 from dikin.errors import ParameterError, StateError
-from dikin.storage import replace_file
+from dikin.serialization import replace_file
+from dikin.studies.history import Table
 from dikin.studies.study import Study
-from dikin.studies.table import Table
 
 FORMATS = ("png", "svg", "pdf")
 WIDTH = 42
@@ -79,25 +80,22 @@ def summary(study: Study, rounds: Table) -> Iterator[tuple[str, str]]:
         yield "history", f"rounds {rounds['round'][0]:,} to {rounds['round'][-1]:,}"
 
 
-def show(study: Study, console: Any) -> None:
-    """Print the summary and the curves."""
-    from rich.table import Table as Grid
-
+def text(study: Study) -> Iterator[str]:
+    """The summary and the curves, line by line, for a terminal."""
     rounds = study.history()
-    grid = Grid(show_header=False, box=None, title=f"study {study.name}", title_justify="left")
-    for name, text in summary(study, rounds):
-        grid.add_row(name, text)
-    console.print(grid)
+    yield f"study {study.name}"
+    for name, fact in summary(study, rounds):
+        yield f"{name:<14}{fact}"
     if len(rounds):
-        lines = Grid("", "over the rounds", "first", "last", box=None)
+        yield f"{'':<14}{'over the rounds':<{WIDTH}}{'first':>11}{'last':>11}"
         for name, values in curves(rounds).items():
-            lines.add_row(name, sparkline(values), f"{values[0]:,.5g}", f"{values[-1]:,.5g}")
-        console.print(lines)
+            ends = f"{values[0]:>11,.5g}{values[-1]:>11,.5g}"
+            yield f"{name:<14}{sparkline(values):<{WIDTH}}{ends}"
 
 
 def draw(study: Study, path: Path) -> None:
     """Draw loss, running mean, curvature and certificate over the rounds into a file."""
-    from matplotlib.figure import Figure
+    figures = extras.require("matplotlib.figure", "lab", "a drawing of a study")
 
     kind = path.suffix.lstrip(".").lower()
     if kind not in FORMATS:
@@ -106,7 +104,7 @@ def draw(study: Study, path: Path) -> None:
     if not len(rounds):
         raise StateError(f"study {study.name!r} has no history to draw yet")
     x, lines = rounds["round"], curves(rounds)
-    figure = Figure(figsize=(8, 7), layout="constrained")
+    figure = figures.Figure(figsize=(8, 7), layout="constrained")
     top, middle, bottom = figure.subplots(3, sharex=True, height_ratios=[3, 1.5, 2])
     top.plot(x, lines["loss"], ".", markersize=2, color="0.7", label="loss", rasterized=True)
     top.plot(x, lines["running mean"], color="C0", label="running mean")

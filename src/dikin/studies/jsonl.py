@@ -17,20 +17,20 @@ from collections.abc import Callable
 from typing import Any, BinaryIO
 
 from dikin.errors import DikinError, RequestError, did_you_mean
-from dikin.studies.replica import finite_or_none
+from dikin.studies.replayed_learner import finite_or_none
 from dikin.studies.study import Study
 
 Reply = dict[str, Any]
 
 
-def converse(study: Study, source: BinaryIO, sink: BinaryIO) -> None:
+def answer_lines(study: Study, source: BinaryIO, sink: BinaryIO) -> None:
     """Answer every line of the source, in order, until it ends."""
     for line in source:
         if line.strip():
-            say(sink, reply(study, line))
+            write_line(sink, reply(study, line))
 
 
-def say(sink: BinaryIO, answer: Reply) -> None:
+def write_line(sink: BinaryIO, answer: Reply) -> None:
     """One line, at once."""
     sink.write(json.dumps(answer, allow_nan=False).encode() + b"\n")
     sink.flush()
@@ -46,17 +46,17 @@ def reply(study: Study, line: bytes) -> Reply:
             answer["warning"] = str(heard[-1].message)
         return answer
     except DikinError as error:
-        return failure(error)
+        return error_reply(error)
     except Exception as error:
         return {"error": {"code": "internal", "message": f"{type(error).__name__}: {error}"}}
 
 
-def failure(error: DikinError) -> Reply:
+def error_reply(error: DikinError) -> Reply:
     """An error as an object."""
-    return {"error": {"code": code(error), "message": str(error)}}
+    return {"error": {"code": error_code(error), "message": str(error)}}
 
 
-def code(error: DikinError) -> str:
+def error_code(error: DikinError) -> str:
     """A name for an error that programs can compare: LossRangeError is `loss_range`."""
     words = re.findall("[A-Z][a-z]*", type(error).__name__.removesuffix("Error"))
     return "_".join(words).lower()
@@ -90,7 +90,7 @@ def _short(value: Any) -> str:
     return text if len(text) <= 80 else text[:77] + "..."
 
 
-def _take(given: dict[str, Any], verb: str, needed: set[str], optional: set[str]) -> None:
+def _check_fields(given: dict[str, Any], verb: str, needed: set[str], optional: set[str]) -> None:
     missing, foreign = needed - set(given), set(given) - needed - optional
     if missing or foreign:
         wanted = ", ".join([*sorted(needed), *(f"{name} (optional)" for name in sorted(optional))])
@@ -105,27 +105,27 @@ def _id(given: dict[str, Any]) -> int:
 
 
 def _ask(study: Study, given: dict[str, Any]) -> Reply:
-    _take(given, "ask", set(), {"context", "forecast"})
+    _check_fields(given, "ask", set(), {"context", "forecast"})
     query = study.ask(given.get("context"), forecast=given.get("forecast"))
     return {"id": query.id, "point": query.point.tolist()}
 
 
 def _tell(study: Study, given: dict[str, Any]) -> Reply:
-    _take(given, "tell", {"id", "loss"}, {"curvature"})
+    _check_fields(given, "tell", {"id", "loss"}, {"curvature"})
     key = _id(given)
     study.tell(key, given["loss"], given.get("curvature", 0.0))
     return {"told": key} | _standing(study)
 
 
 def _forget(study: Study, given: dict[str, Any]) -> Reply:
-    _take(given, "forget", {"id"}, set())
+    _check_fields(given, "forget", {"id"}, set())
     key = _id(given)
     study.forget(key)
     return {"forgotten": key}
 
 
 def _open(study: Study, given: dict[str, Any]) -> Reply:
-    _take(given, "open", set(), set())
+    _check_fields(given, "open", set(), set())
     return {
         "open": [
             {
@@ -140,7 +140,7 @@ def _open(study: Study, given: dict[str, Any]) -> Reply:
 
 
 def _show(study: Study, given: dict[str, Any]) -> Reply:
-    _take(given, "show", set(), set())
+    _check_fields(given, "show", set(), set())
     return {"study": study.name} | _standing(study)
 
 

@@ -11,14 +11,16 @@ from typing import Any, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
-from dikin import storage
+from dikin import serialization
 from dikin.studies.journal import Event
 
 Table = NDArray[np.void]
 """A structured array with the columns round, point, loss, curvature, center, certificate."""
 
 
-def table(events: Iterable[Event], first: int, last: int | None, shape: tuple[int, ...]) -> Table:
+def history_table(
+    events: Iterable[Event], first: int, last: int | None, shape: tuple[int, ...]
+) -> Table:
     """The rounds from `first` to `last` that a journal tells."""
     rows: list[tuple[Any, ...]] = []
     for event in events:
@@ -44,7 +46,7 @@ def table(events: Iterable[Event], first: int, last: int | None, shape: tuple[in
 
 def _row(told: dict[str, Any]) -> tuple[Any, ...]:
     certificate = nan if told["certificate"] is None else told["certificate"]
-    loss = storage.decode(told["loss"])
+    loss = serialization.decode(told["loss"])
     return told["round"], told["point"], loss, told["curvature"], told["center"], certificate
 
 
@@ -63,5 +65,5 @@ def _titles(name: str, shape: tuple[int, ...]) -> list[str]:
 
 def _cells(value: Any) -> list[str]:
     if isinstance(value, tuple):
-        return [json.dumps(storage.encode(value))]
+        return [json.dumps(serialization.encode(value))]
     return [repr(part) for part in np.ravel(value).tolist()]

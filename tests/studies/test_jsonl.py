@@ -20,7 +20,7 @@ from click.testing import CliRunner, Result
 import dikin
 from dikin.cli import main
 from dikin.domains.base import Geometry
-from dikin.studies import lines
+from dikin.studies import jsonl
 from dikin.studies.spec import EXAMPLE, learner_from_text
 
 COMMAND = [sys.executable, "-c", "from dikin.cli import main; main()", "study"]
@@ -87,8 +87,8 @@ def test_a_warning_and_a_number_that_is_not_there(
 ) -> None:
     monkeypatch.setattr(Geometry, "settled", lambda self, place: not self.vector(place).any())
     with dikin.Study(store, "prices") as study:
-        lines.reply(study, b'{"ask": {}}')
-        told = lines.reply(study, b'{"tell": {"id": 0, "loss": 1}}')
+        jsonl.reply(study, b'{"ask": {}}')
+        told = jsonl.reply(study, b'{"tell": {"id": 0, "loss": 1}}')
     assert told["certificate"] is None
     assert "rounding decides" in told["warning"]
 
@@ -128,7 +128,7 @@ def test_an_error_is_an_object(store: str, request_: Any, code: str, words: str)
     with dikin.Study(store, "prices") as study:
         study.ask()
         line = request_ if isinstance(request_, str) else json.dumps(request_)
-        answer = lines.reply(study, line.encode("latin-1"))
+        answer = jsonl.reply(study, line.encode("latin-1"))
         assert set(answer) == {"error"}
         assert answer["error"]["code"] == code
         assert words in answer["error"]["message"]
@@ -174,7 +174,7 @@ def test_a_forecast_that_is_no_number(file: str, forecast: str, words: str) -> N
         study.ask(forecast=3.5)
         before = study.state()
         line = f'{{"ask": {{"forecast": {forecast}}}}}'
-        answer = lines.reply(study, line.encode())
+        answer = jsonl.reply(study, line.encode())
         assert answer["error"]["code"] == "forecast"
         assert words in answer["error"]["message"]
         assert (study.state(), study.verify()) == (before, 1)
@@ -192,7 +192,7 @@ def test_after_an_error_the_next_line_is_read(store: str) -> None:
 def test_a_bug_is_an_object_too(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with dikin.Study(store, "prices") as study:
         monkeypatch.setattr(study, "ask", lambda *_, **__: 1 / 0)
-        answer = lines.reply(study, b'{"ask": {}}')
+        answer = jsonl.reply(study, b'{"ask": {}}')
         assert answer["error"]["code"] == "internal"
         assert answer["error"]["message"].startswith("ZeroDivisionError")
 

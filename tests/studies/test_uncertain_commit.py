@@ -13,20 +13,20 @@ from studies.small import fresh
 from studies.test_commits import failing
 
 
-# What `_settle` may get wrong: it believes any row of that number, it never finds the row, or it
-# takes the outcome of a tell for a query.
+# What `_resolve_uncertain` may get wrong: it believes any row of that number, it never finds the
+# row, or it takes the outcome of a tell for a query.
 def any_row(session: Session) -> None:
-    (event, result), session._unsure = cast(Any, session._unsure), None
+    (event, result), session._uncertain = cast(Any, session._uncertain), None
     if session.journal.seal_at(event.number) is not None and isinstance(result, dikin.Query):
         session.unclaimed = event, result
 
 
 def no_row(session: Session) -> None:
-    session._unsure = None
+    session._uncertain = None
 
 
 def any_result(session: Session) -> None:
-    (event, result), session._unsure = cast(Any, session._unsure), None
+    (event, result), session._uncertain = cast(Any, session._uncertain), None
     if session.journal.seal_at(event.number) == event.seal:
         session.unclaimed = event, result
 
@@ -57,7 +57,7 @@ def lost_tell(file: str, monkeypatch: pytest.MonkeyPatch, verb: str) -> None:
         assert study.verify() == 3
 
 
-SETTLED = [
+OUTCOMES = [
     (lost_ask, False, any_row),
     (lost_ask, True, no_row),
     (lost_tell, "tell", any_result),
@@ -65,13 +65,13 @@ SETTLED = [
 ]
 
 
-@pytest.mark.parametrize(("check", "case", "mutant"), SETTLED)
-def test_an_event_whose_outcome_is_unknown_is_settled_by_its_seal(
+@pytest.mark.parametrize(("check", "case", "mutant"), OUTCOMES)
+def test_an_event_whose_outcome_is_unknown_is_decided_by_its_seal(
     file: str, monkeypatch: pytest.MonkeyPatch, check: Any, case: Any, mutant: Any
 ) -> None:
     check(file, monkeypatch, case)
     dikin.Study.delete(file, "a")
     with pytest.MonkeyPatch.context() as wrong:
-        wrong.setattr(Session, "_settle", mutant)
+        wrong.setattr(Session, "_resolve_uncertain", mutant)
         with pytest.raises((AssertionError, AttributeError)):
             check(file, monkeypatch, case)

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dikin import storage
+from dikin import serialization
 from dikin.domains.base import Array
 from dikin.errors import (
     AnsweredError,
@@ -36,35 +36,37 @@ from dikin.loading import restore
 from dikin.studies.journal import Event, Snapshot, row_seal
 
 
-class Asked(NamedTuple):
+class AskRecord(NamedTuple):
     """Who asked an open query, when, and about which point (as it stands in the journal)."""
 
     client: str
     time: int
     point: str
 
-    def who_and_when(self) -> tuple[str, datetime]:
+    def client_and_time(self) -> tuple[str, datetime]:
         """The client by the name that it goes by, and the time."""
         return self.client.rpartition("#")[0], datetime.fromtimestamp(self.time / 1e6, UTC)
 
 
-class Replica:
+class ReplayedLearner:
     """A learner, and the row of the journal up to which it has come."""
 
-    def __init__(self, learner: Learner, asked: dict[int, Asked], number: int, seal: str) -> None:
+    def __init__(
+        self, learner: Learner, asked: dict[int, AskRecord], number: int, seal: str
+    ) -> None:
         self.learner, self.asked = learner, asked
         self.number, self.seal = number, seal
-        self.whole = True
+        self.consistent = True
         """Whether the learner is what the journal up to here makes; not in the middle of an event,
         and never again if an event failed in its middle."""
 
     # --- snapshots -----------------------------------------------------------------------------
 
     @classmethod
-    def of(cls, taken: Snapshot) -> Replica:
-        """The replica of which this is a snapshot."""
+    def of(cls, taken: Snapshot) -> ReplayedLearner:
+        """The replayed learner of which this is a snapshot."""
         kept = json.loads(taken.state)
-        asked = {int(key): Asked(*value) for key, value in kept["asked"].items()}
+        asked = {int(key): AskRecord(*value) for key, value in kept["asked"].items()}
         return cls(restore(kept["learner"]), asked, taken.number, taken.seal)
 
     def snapshot(self) -> Snapshot:
@@ -73,33 +75,34 @@ class Replica:
 
     # --- events --------------------------------------------------------------------------------
 
-    def ask(self, known: Known, client: str, time: int) -> tuple[Event, Query]:
-        self.whole = False  # an ask that fails may have drawn from the generator
+    def ask(self, arguments: AskArguments, client: str, time: int) -> tuple[Event, Query]:
+        self.consistent = False  # an ask that fails may have drawn from the generator
         try:
-            query = known.ask(self.learner)
+            query = arguments.ask(self.learner)
         except (FeedbackError, ForecastError):
-            self.whole = True  # a context or a forecast is refused before anything is drawn
+            self.consistent = True  # a context or a forecast is refused before anything is drawn
             raise
-        return self._record("ask", query.id, client, time, _asked(query, known)), query
+        return self._record("ask", query.id, client, time, _ask_body(query, arguments)), query
 
-    def is_open(self, event: Event, query: Query, known: Known) -> bool:
+    def is_open(self, event: Event, query: Query, arguments: AskArguments) -> bool:
         """Whether the query that a row asked waits for its answer, and the same was known of it."""
-        return query.id in self.asked and event.body == _asked(query, known)
+        return query.id in self.asked and event.body == _ask_body(query, arguments)
 
     def tell(self, key: Query | int, answer: Answer, client: str, time: int) -> Event:
         learner, query = self.learner, query_id(key)
         learner.tell(key, answer.loss, answer.curvature)
-        self.whole = False
+        self.consistent = False
         # The point again, so that a round stands in one row and the ask can be trimmed away.
         body = (
             f'{{"round": {learner.rounds}, "point": {self.asked[query].point}, {answer.text()}, '
-            f'"center": {numbers(learner.center)}, "certificate": {number(self.certificate())}}}'
+            f'"center": {array_json(learner.center)}, '
+            f'"certificate": {number_json(self.certificate())}}}'
         )
         return self._record("tell", query, client, time, body)
 
     def forget(self, key: Query | int, client: str, time: int) -> Event:
         self.learner.forget(key)
-        self.whole = False
+        self.consistent = False
         return self._record("forget", query_id(key), client, time, "{}")
 
     def certificate(self) -> float:
@@ -115,10 +118,10 @@ class Replica:
 
     def _advance(self, event: Event) -> None:
         if event.kind == "ask":
-            self.asked[event.query] = Asked(event.client, event.time, _point_of(event.body))
+            self.asked[event.query] = AskRecord(event.client, event.time, _point_in(event.body))
         else:
             del self.asked[event.query]
-        self.number, self.seal, self.whole = event.number, event.seal, True
+        self.number, self.seal, self.consistent = event.number, event.seal, True
 
     def replay(self, event: Event) -> None:
         """Do again what a row says was done."""
@@ -126,8 +129,10 @@ class Replica:
             self._ask_again(event)
         elif event.kind == "tell":
             told = json.loads(event.body)
-            with _said_already():
-                self.learner.tell(event.query, storage.decode(told["loss"]), told["curvature"])
+            with _silenced():
+                self.learner.tell(
+                    event.query, serialization.decode(told["loss"]), told["curvature"]
+                )
         elif event.kind == "forget":
             self.learner.forget(event.query)
         else:
@@ -135,9 +140,9 @@ class Replica:
         self._advance(event)
 
     def _ask_again(self, event: Event) -> None:
-        known = Known.read(event.body)
-        query = known.ask(self.learner)
-        body = _asked(query, known)
+        arguments = AskArguments.read(event.body)
+        query = arguments.ask(self.learner)
+        body = _ask_body(query, arguments)
         if query.id != event.query or body != event.body:
             raise StateError(
                 f"row {event.number} of the journal asked query {event.query} with {event.body}, "
@@ -147,25 +152,25 @@ class Replica:
             )
 
 
-class Known(NamedTuple):
+class AskArguments(NamedTuple):
     """What was known of a round when it was asked, in the form in which it will be read back."""
 
     context: Any
     forecast: float | None
 
     @classmethod
-    def of(cls, context: Any, forecast: Any) -> Known:
+    def of(cls, context: Any, forecast: Any) -> AskArguments:
         if forecast is not None:
             forecast = real_number(forecast, "forecast", ForecastError)
         return cls(_as_read(context), forecast)
 
     @classmethod
-    def read(cls, body: str) -> Known:
+    def read(cls, body: str) -> AskArguments:
         """What the body of a row that asks has beside the point."""
-        if NEXT not in body:
-            return NOTHING
+        if SEPARATOR not in body:
+            return NO_ARGUMENTS
         kept = json.loads(body)
-        return cls(storage.decode(kept.get("context")), kept.get("forecast"))
+        return cls(serialization.decode(kept.get("context")), kept.get("forecast"))
 
     def ask(self, learner: Learner) -> Query:
         """Ask with what there is alone: a learner may know of nothing else."""
@@ -178,15 +183,15 @@ class Known(NamedTuple):
         """As it stands in a row, after the point."""
         text = ""
         if self.context is not None:
-            text = f'{NEXT}context": {json.dumps(storage.encode(self.context))}'
+            text = f'{SEPARATOR}context": {json.dumps(serialization.encode(self.context))}'
         if self.forecast is not None:
-            text += f'{NEXT}forecast": {json.dumps(self.forecast)}'
+            text += f'{SEPARATOR}forecast": {json.dumps(self.forecast)}'
         return text
 
 
-NEXT = ', "'
+SEPARATOR = ', "'
 """What comes before a second key; a point, which is the first, has none of it."""
-NOTHING = Known(None, None)
+NO_ARGUMENTS = AskArguments(None, None)
 
 
 class Answer(NamedTuple):
@@ -204,7 +209,7 @@ class Answer(NamedTuple):
         loss, curvature = self
         if type(loss) is float and type(curvature) is float:
             return f'"loss": {loss!r}, "curvature": {curvature!r}'
-        told = {"loss": storage.encode(loss), "curvature": storage.encode(curvature)}
+        told = {"loss": serialization.encode(loss), "curvature": serialization.encode(curvature)}
         return json.dumps(told)[1:-1]
 
     def repeats(self, key: Query | int, closed: tuple[str, str]) -> bool:
@@ -240,7 +245,7 @@ logging.getLogger("dikin").addFilter(_REPLAYING)
 
 
 @contextmanager
-def _said_already() -> Iterator[None]:
+def _silenced() -> Iterator[None]:
     """What a learner has to say about an answer was said to the client that told it."""
     _REPLAYING.now = True
     try:
@@ -251,22 +256,22 @@ def _said_already() -> Iterator[None]:
         _REPLAYING.now = False
 
 
-def _asked(query: Query, known: Known) -> str:
+def _ask_body(query: Query, arguments: AskArguments) -> str:
     """The body of a row that asks."""
-    return f'{{"point": {numbers(query.point)}{known.text()}}}'
+    return f'{{"point": {array_json(query.point)}{arguments.text()}}}'
 
 
-def _point_of(body: str) -> str:
+def _point_in(body: str) -> str:
     """The text of the point in the body of a row that asks."""
-    return body[len('{"point": ') : -1].partition(NEXT)[0]
+    return body[len('{"point": ') : -1].partition(SEPARATOR)[0]
 
 
-def numbers(values: Array) -> str:
+def array_json(values: Array) -> str:
     """A point as JSON: for finite floats Python's repr, which keeps every bit, is just that."""
     return repr(values.tolist())
 
 
-def number(value: float) -> str:
+def number_json(value: float) -> str:
     """A number as JSON."""
     return "null" if finite_or_none(value) is None else repr(value)
 
@@ -281,7 +286,7 @@ def query_id(key: Query | int) -> int:
     return key.id if isinstance(key, Query) else key
 
 
-def snapshot_text(learner: Learner, asked: dict[int, Asked]) -> str:
+def snapshot_text(learner: Learner, asked: dict[int, AskRecord]) -> str:
     """The state of a learner and its open queries as text; refused if it cannot be read back."""
     learner.require_registered()
     state = learner.state()

@@ -1,0 +1,339 @@
+"""Compiles the loop (`engine/loop.py`) for the kernels of one learner and one environment.
+
+Numba specialises the loop by the types of the kernels: a method call on a NamedTuple is resolved to
+the method of its class, which is plain Python in the domain's, learner's or environment's own file.
+Machine code is kept on disk for later processes, under a digest of the code that it was made of.
+"""
+
+from __future__ import annotations
+
+import dis
+import hashlib
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from functools import cache
+from inspect import isfunction, signature
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from dikin import extras
+from dikin.domains.geometry import GeometryKernel
+from dikin.engine.loop import play_rounds
+from dikin.environments.base import LossKernel
+from dikin.environments.patterns import Pattern
+from dikin.kernel import FUNCTIONS
+from dikin.learners.barrier_ftrl import Schedule
+from dikin.learners.descent import Pace
+from dikin.learners.kernel_learner import LearnerKernel
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+COMPILE_FROM = 20_000
+"""Rounds from which on a game is compiled.
+
+To compile takes 2 to 5 seconds, once for all processes that follow; to load machine code from disk
+half a second. A round takes 20 to 120 microseconds in plain Python and less than one compiled. The
+length of a game alone decides, never what was compiled before: a seed gives the same last digit
+every day.
+"""
+
+ORDER_FREE = {"reassoc", "contract", "nsz"}
+"""What a compiler may do to a sum whose order is free; NaN and infinity keep their meaning."""
+
+OPTIONS = {"error_model": "numpy", "forceinline": True}
+"""No checks for division by zero; one function in the end, in which nothing is passed around."""
+
+PROTOCOLS = (GeometryKernel, Schedule, Pace, LearnerKernel, LossKernel, Pattern)
+"""What kernels are: the methods of these are the calls that the compiler must resolve."""
+
+Kinds = tuple[Any, ...]
+"""Numba's types of some arguments."""
+
+
+def worth_compiling(rounds: int, games: int = 1) -> bool:
+    """Whether so many games of that length are played compiled."""
+    if rounds * games < COMPILE_FROM:
+        return False
+    if not extras.installed("numba"):
+        _say_what_is_missing()
+        return False
+    return True
+
+
+def _folder() -> Path:
+    """Where machine code is kept: NUMBA_CACHE_DIR, or the user's cache."""
+    given = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME")
+    return Path(given or os.path.expanduser("~/.cache")) / "dikin"
+
+
+@cache
+def _say_what_is_missing() -> None:
+    """Once in a process."""
+    sys.stderr.write(
+        "dikin: numba is not installed, so that long games are played in plain Python, some 200 "
+        'times as slowly: pip install "dikin[lab]"\n'
+    )
+
+
+@cache
+def compiled_loop() -> CompiledLoop:
+    """The loop of this process."""
+    return CompiledLoop()
+
+
+class CompiledLoop:
+    """`play_rounds`, compiled when it is first called with kernels of new types."""
+
+    def __init__(self) -> None:
+        numba = extras.require("numba", "lab", "the compiled loop")
+        _explain_methods()
+        self._explained: set[Callable[..., object]] = set()
+        self._loop = numba.njit(error_model="numpy")(play_rounds)
+        self._loop._cache = self._kept = MachineCode(self._loop.targetctx)
+
+    def __call__(self, *arguments: Any) -> None:
+        kinds = self._kinds(arguments)
+        if kinds not in self._loop.overloads:
+            self._explain_functions()
+            with self._kept.locked(kinds):
+                self._loop.compile(kinds)
+        self._loop(*arguments)
+
+    def _kinds(self, arguments: tuple[Any, ...]) -> Kinds:
+        return tuple(map(self._loop.typeof_pyval, arguments))
+
+    def _explain_functions(self) -> None:
+        """Tell Numba about marked functions; a user's module may have marked more meanwhile."""
+        from numba.extending import overload
+
+        for function in FUNCTIONS.keys() - self._explained:
+            body, order_free = FUNCTIONS[function]
+            options = OPTIONS | {"fastmath": ORDER_FREE if order_free else False}
+            overload(function, jit_options=options, strict=False)(_body_of(function, body))
+            self._explained.add(function)
+
+
+def _explain_methods() -> None:
+    """Tell Numba what a method call on a kernel means."""
+    from numba import types
+    from numba.extending import overload_method
+
+    for protocol in PROTOCOLS:
+        for method in filter(isfunction, vars(protocol).values()):
+            for tuples in (types.NamedTuple, types.NamedUniTuple):
+                resolve = overload_method(
+                    tuples, method.__name__, jit_options=OPTIONS, strict=False
+                )
+                resolve(_resolver(method))
+
+
+def _body_of(function: Callable[..., Any], body: Callable[..., Any]) -> Callable[..., Any]:
+    """What a call of a marked function means to the compiler: its own text, or its loop."""
+
+    def resolve(*arguments: Any) -> Any:
+        return body
+
+    resolve.__signature__ = signature(function)  # type: ignore[attr-defined]
+    return resolve
+
+
+def _resolver(method: FunctionType) -> Callable[..., Any]:
+    """What `kernel.method(...)` means to the compiler: the plain method of the kernel's class."""
+
+    def resolve(kernel: Any, *arguments: Any) -> Any:
+        return getattr(kernel.instance_class, method.__name__, None)
+
+    resolve.__signature__ = signature(method)  # type: ignore[attr-defined]
+    return resolve
+
+
+# --- machine code on disk ------------------------------------------------------------------------
+
+
+class MachineCode:
+    """Machine code on disk: one file for the types of all arguments, named by what it is made of.
+
+    This has the methods of Numba's own cache that a dispatcher calls. That one tells by the date of
+    a single file whether machine code is outdated, and the loop is made of many. Kernels of this
+    package alone are kept: a class of a user's script cannot be imported by another process.
+    """
+
+    def __init__(self, target: Any) -> None:
+        self._folder = _folder()
+        self._processor = target.codegen().magic_tuple()
+
+    @contextmanager
+    def locked(self, kinds: Kinds) -> Iterator[None]:
+        """Of several processes that need the same machine code, let one compile and others wait.
+
+        The lock is a file beside the machine code, and ends with the process that holds it. Where
+        there is none (Windows, a folder that cannot be written) each process compiles.
+        """
+        with ExitStack() as stack:
+            if fcntl is not None and all(map(ours, kinds)):
+                with suppress(OSError):
+                    self._folder.mkdir(parents=True, exist_ok=True)
+                    path = self._folder / f"{self._name(kinds)}.lock"
+                    fcntl.flock(stack.enter_context(open(path, "wb")), fcntl.LOCK_EX)
+            yield
+
+    def load_overload(self, kinds: Kinds, target: Any) -> Any:
+        """What Numba compiled for these types, or None and a line that says what takes so long."""
+        target.refresh()
+        found = self._load(kinds, target) if all(map(ours, kinds)) else None
+        if found is None:
+            sys.stderr.write(f"dikin: compiling the loop for {_names(*kinds[:2])}, once ...\n")
+        return found
+
+    def save_overload(self, kinds: Kinds, compiled: Any) -> None:
+        """Keep what Numba compiled for these types, where it can be kept."""
+        if all(map(ours, kinds)) and not compiled.library.has_dynamic_globals:
+            with suppress(OSError):
+                self._folder.mkdir(parents=True, exist_ok=True)
+                self._file(kinds).save("", compiled._reduce())
+
+    def _load(self, kinds: Kinds, target: Any) -> Any:
+        from numba.core.compiler import CompileResult
+
+        file = self._file(kinds)
+        try:
+            kept = file.load("")
+            return None if kept is None else CompileResult._rebuild(target, *kept)
+        except Exception:  # a damaged file may fail in any way, and is as good as none
+            with suppress(OSError):
+                file.flush()
+            return None
+
+    def _file(self, kinds: Kinds) -> Any:
+        from numba.core.caching import IndexDataCacheFile
+
+        return IndexDataCacheFile(str(self._folder), self._name(kinds), "")
+
+    def _name(self, kinds: Kinds) -> str:
+        return digest(kinds, self._processor)
+
+
+@cache
+def digest(kinds: Kinds, processor: Any) -> str:
+    """Of everything that machine code depends on: types, code, versions, the processor."""
+    import numba
+
+    made_by = sys.version, np.__version__, numba.__version__, OPTIONS, sorted(ORDER_FREE)
+    code = code_of(play_rounds, *(cls for kind in kinds for cls in kernel_classes(kind)))
+    text = repr((made_by, processor, list(map(str, kinds)), code))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+# --- types ---------------------------------------------------------------------------------------
+
+
+def kernel_classes(kind: Any) -> list[type]:
+    """The classes of a kernel and of the kernels in its fields."""
+    if not _is_kernel(kind):
+        return []
+    return [kind.instance_class, *(cls for field in kind for cls in kernel_classes(field))]
+
+
+def ours(kind: Any) -> bool:
+    """Whether a type is Numba's own or a kernel of this package, down to its fields."""
+    if _is_kernel(kind):
+        return kind.instance_class.__module__.startswith("dikin.") and all(map(ours, kind))
+    return not hasattr(kind, "dispatcher")
+
+
+def _is_kernel(kind: Any) -> bool:
+    return hasattr(kind, "instance_class")
+
+
+def _names(learner: Any, environment: Any) -> str:
+    """What a loop is compiled for, by the names of its parts."""
+    parts = list(filter(_is_kernel, learner))
+    named = parts if len(parts) > 1 else [learner, *parts]
+    return " + ".join(part.instance_class.__name__ for part in (*reversed(named), environment))
+
+
+# --- the code that machine code is made of -------------------------------------------------------
+
+
+def code_of(*roots: Callable[..., object]) -> list[str]:
+    """What functions and kernels compute, as text, with all that they call.
+
+    Made of Python's instructions, so that comments, docstrings, annotations and line numbers do not
+    count, nor anything in a file that no kernel uses.
+    """
+    found: dict[Callable[..., object], str] = {}
+    waiting = list(roots)
+    while waiting:
+        part = waiting.pop()
+        if part not in found:
+            found[part], more = _function(part) if isfunction(part) else _class(part)
+            waiting += more
+    return sorted(found.values())
+
+
+Part = tuple[str, list[Any]]
+"""The text of a function or class, and the functions and classes that it uses."""
+
+
+def _function(function: Any) -> Part:
+    names = set(_names_in(function.__code__))
+    used = {name: function.__globals__[name] for name in names & set(function.__globals__)}
+    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    used |= {name: cell.cell_contents for name, cell in cells}
+    for module in [value for value in used.values() if isinstance(value, ModuleType)]:
+        used |= {name: vars(module)[name] for name in names & set(vars(module))}
+    constants = sorted((name, _value(used[name])) for name in used if _is_constant(used[name]))
+    marks = {name: FUNCTIONS[f] for name, f in used.items() if isfunction(f) and f in FUNCTIONS}
+    order_free = sorted(name for name, mark in marks.items() if mark.order_free)
+    given = function.__defaults__, function.__kwdefaults__, order_free
+    text = repr((function.__qualname__, _instructions(function.__code__), given, constants))
+    kernels = [value for value in used.values() if _is_kernel_class(value)]
+    return text, [*kernels, *(mark.body for mark in marks.values())]
+
+
+def _class(cls: Any) -> Part:
+    methods, constants = [], []
+    for base in cls.__mro__:
+        own = [(name, value) for name, value in vars(base).items() if not name.startswith("__")]
+        # Not those of every NamedTuple.
+        methods += [v for _, v in own if isfunction(v) and v.__module__ == base.__module__]
+        constants += [(name, _value(value)) for name, value in own if _is_constant(value)]
+    return repr((cls.__module__, cls.__qualname__, cls._field_defaults, sorted(constants))), methods
+
+
+def _instructions(code: CodeType) -> list[tuple[str, str]]:
+    return [(each.opname, _value(each.argval)) for each in dis.get_instructions(code)]
+
+
+def _names_in(code: CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            yield from _names_in(inner)
+
+
+def _value(value: Any) -> str:
+    """A constant as a text that is the same in every process."""
+    if isinstance(value, CodeType):
+        return repr(_instructions(value))
+    if isinstance(value, frozenset):
+        return repr(sorted(map(repr, value)))
+    return repr(value.tolist() if isinstance(value, np.ndarray) else value)
+
+
+def _is_constant(value: Any) -> bool:
+    if isinstance(value, tuple):
+        return all(map(_is_constant, value))
+    return value is None or isinstance(value, int | float | complex | str | np.ndarray | np.generic)
+
+
+def _is_kernel_class(value: Any) -> bool:
+    return isinstance(value, type) and issubclass(value, tuple) and hasattr(value, "_fields")

@@ -1,0 +1,56 @@
+"""Packages that are not installed with `dikin` alone: asked for here, and named when missing.
+
+Which package belongs to which extra is in `pyproject.toml`.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+from dikin.errors import MissingExtraError
+
+
+def installed(package: str) -> bool:
+    """Whether a package can be imported; it is not imported."""
+    return find_spec(package) is not None
+
+
+def require(module: str, extra: str, what: str) -> Any:
+    """Import a module of a package that comes with an extra.
+
+    Parameters
+    ----------
+    module : str
+        Its full name, such as `scipy.optimize`.
+    extra : str
+        The extra of `dikin` that installs it, such as `lab`.
+    what : str
+        What needs it, as the subject of a sentence: "a polytope".
+
+    Returns
+    -------
+    module
+        The module.
+
+    Raises
+    ------
+    MissingExtraError
+        If the package is not installed. One that is installed and broken raises its own error.
+
+    Examples
+    --------
+    >>> require("math", "lab", "this example").sqrt(4)
+    2.0
+    """
+    package = module.partition(".")[0]
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as reason:
+        if reason.name != package:
+            raise
+        raise MissingExtraError(
+            f"{what} needs {package}, which is not installed: "
+            f'pip install "dikin[{extra}]" (or .[{extra}] in a checkout)'
+        ) from reason

@@ -1,0 +1,124 @@
+"""Packages that are not installed: what goes on without them, and what an error says."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+import dikin
+from dikin import extras
+from dikin.cli import main
+from dikin.engine import progress
+from dikin.errors import DikinError, MissingExtraError
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture
+def missing(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """As if a package were not installed."""
+
+    def hide(package: str) -> None:
+        def find(name: str, *more: Any) -> Any:
+            if name.partition(".")[0] == package:
+                raise ModuleNotFoundError(f"No module named {name!r}", name=package)
+            return real(name, *more)
+
+        real = importlib.import_module
+        monkeypatch.setattr(extras, "import_module", find)
+        monkeypatch.setattr(extras, "installed", lambda name: name != package)
+
+    return hide
+
+
+def test_an_error_names_what_was_wanted_and_how_to_get_it(missing: Any) -> None:
+    missing("scipy")
+    with pytest.raises(MissingExtraError) as caught:
+        extras.require("scipy.optimize", "lab", "a polytope")
+    assert isinstance(caught.value, DikinError)
+    assert isinstance(caught.value, ImportError)
+    assert str(caught.value).startswith("a polytope needs scipy, which is not installed: ")
+    assert 'pip install "dikin[lab]"' in str(caught.value)
+
+
+def test_a_broken_package_keeps_its_own_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(name: str) -> None:
+        raise ModuleNotFoundError("No module named 'inner'", name="inner")
+
+    monkeypatch.setattr(extras, "import_module", broken)
+    with pytest.raises(ModuleNotFoundError, match="inner") as caught:
+        extras.require("scipy", "lab", "a polytope")
+    assert not isinstance(caught.value, MissingExtraError)
+
+
+def test_every_extra_that_an_error_names_exists() -> None:
+    known = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    named = set()
+    for path in (ROOT / "src").rglob("*.py"):
+        for line in path.read_text().splitlines():
+            if "dikin[" in line and "{extra}" not in line:
+                named.add(line.partition("dikin[")[2].partition("]")[0])
+    assert named
+    assert named <= set(known)
+
+
+def world(seed: int) -> dikin.Environment:
+    return dikin.Ridge(dikin.Ball(2), 1.0, 0.1, seed=seed)
+
+
+def learner(seed: int) -> dikin.Learner:
+    return dikin.AdaptiveSmooth(dikin.Ball(2), 1.0, loss_range=world(0).loss_range, seed=seed)
+
+
+def test_without_joblib_one_worker_plays(missing: Any) -> None:
+    missing("joblib")
+    assert len(dikin.replicate(learner, world, 20, 2)) == 2
+    for workers in (2, -1, None):
+        with pytest.raises(MissingExtraError, match=f"replicate with workers={workers} needs job"):
+            dikin.replicate(learner, world, 20, 2, workers=workers)
+
+
+@pytest.mark.parametrize("command", ["reproduce", "rates", "compare"])
+def test_without_rich_an_experiment_says_what_to_install(missing: Any, command: str) -> None:
+    missing("rich")
+    done = CliRunner().invoke(main, [command])
+    assert done.exit_code == 2
+    assert f'dikin {command} needs rich, which is not installed: pip install "dik' in done.output
+
+
+def test_without_matplotlib_a_study_is_shown_and_not_drawn(missing: Any, tmp_path: Path) -> None:
+    missing("matplotlib")
+    store = str(tmp_path / "studies.db")
+    with dikin.Study(store, "a", dikin.Predictive(dikin.Ball(2), seed=1)) as study:
+        study.tell(study.ask(), 1.0)
+    show = ["study", "show", "a", "--store", store]
+    assert CliRunner().invoke(main, show).exit_code == 0
+    drawn = CliRunner().invoke(main, [*show, "--out", str(tmp_path / "a.png")])
+    assert (drawn.exit_code, "a drawing of a study needs matplotlib" in drawn.output) == (2, True)
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("package", "shown"), [("rich", "3,000 of 3,000, 0 s left"), ("none", "3000/3000")]
+)
+def test_progress_is_shown_with_and_without_rich(
+    missing: Any, monkeypatch: pytest.MonkeyPatch, package: str, shown: str
+) -> None:
+    missing(package)
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    with progress.Progress(3000, wanted=True) as bar:
+        bar.advance(lambda rounds: None, 3000)
+    assert shown in terminal.getvalue()
