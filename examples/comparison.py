@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dikin.experiments.external import CMA
+from dikin.experiments.compare.external import CMA
 from dikin.storage import replace_file
 
 __all__ = ["CMA", "COLOURS", "band", "interval", "label_ends", "new_figure", "save", "spread"]

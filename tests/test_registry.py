@@ -18,9 +18,9 @@ import dikin
 from dikin import errors, kinds, registry
 from dikin.domains.base import DOMAINS
 from dikin.environments.base import ENVIRONMENTS
-from dikin.experiments import matrix
-from dikin.experiments.compare import own_source
-from dikin.experiments.competitors import find_competitors
+from dikin.experiments.compare import matrix
+from dikin.experiments.compare.competitors import find_competitors
+from dikin.experiments.compare.plan import source_digest
 from dikin.learners.base import LEARNERS
 from dikin.studies.spec import learner_from_text
 from tables import scratch
@@ -342,7 +342,7 @@ def test_compare_plays_own_learners_in_its_workers(installed: Any, tmp_path: Pat
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    played = {cell.learner: len(cell.regrets) for cell in matrix.read(tmp_path / "out").cells}
+    played = {cell.learner: len(cell.regrets) for cell in matrix.read(tmp_path / "out").outcomes}
     assert played == {"Swift": 2, "Local": 2}
 
 
@@ -352,18 +352,22 @@ def test_compare_refuses_a_learner_with_the_name_of_its_own_baseline() -> None:
         find_competitors([], external=False)
 
 
-def test_a_changed_learner_plays_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The library's own source has a stamp of its own; a class without a file is always new."""
+def test_changed_code_of_a_user_plays_anew_and_a_changed_comment_does_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The library's own code belongs to its version; a class without a file is always new."""
     monkeypatch.syspath_prepend(tmp_path)
-    (tmp_path / "changing.py").write_text(textwrap.dedent(SWIFT))
+    file, source = tmp_path / "changing.py", textwrap.dedent(SWIFT)
+    file.write_text(source)
     cls = import_module("changing").Swift
-    first = own_source(cls)
-    assert own_source(cls) == first
-    (tmp_path / "changing.py").write_text(textwrap.dedent(SWIFT) + "\n# changed\n")
-    assert own_source(cls) != first
+    first = source_digest([cls])
+    file.write_text("# a comment\n" + source.replace("A learner of", "Somebody's learner of"))
+    assert source_digest([cls, dikin.FKM]) == first
+    file.write_text(source + "\nSTEP = 2\n")
+    assert source_digest([cls]) != first
     del sys.modules["changing"]
-    assert own_source(cls) != own_source(cls)
-    assert own_source(dikin.FKM) == ""
+    assert source_digest([cls]) != source_digest([cls])
+    assert source_digest([dikin.FKM]) == ""
 
 
 # --- the checks -----------------------------------------------------------------------------------

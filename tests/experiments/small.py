@@ -5,28 +5,21 @@ from __future__ import annotations
 import io
 import sys
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
-from dikin.experiments.plan import Effort
 from dikin.experiments.reproduce import Request, reproduce
+from dikin.experiments.reproduce.plan import Effort
 
 TINY = Effort("tiny", (200, 400, 800, 1600), 8, 3, (2, 4), 200, 4)
 
 
-def request(**changes: object) -> Request:
-    settings = {
-        "effort": TINY,
-        "tables": (1, 2),
-        "constants": "sharp",
-        "seed": 0,
-        "workers": 1,
-        "dask": None,
-    }
-    return Request(**(settings | changes))  # type: ignore[arg-type]
+def request(**changes: Any) -> Request:
+    return Request(**({"effort": TINY, "workers": 1} | changes))
 
 
-def run(out: Path, **changes: object) -> str:
+def run(out: Path, **changes: Any) -> str:
     """Reproduce into a folder; gives what the terminal showed."""
     console = Console(record=True, width=120, file=io.StringIO())
     reproduce(request(**changes), out, console)

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from real_data_page import NOTHING, TOLD, TOO_MUCH, render
 
 from dikin.engine import play
-from dikin.experiments.page import read_rows
-from dikin.experiments.real_data_page import NOTHING, TOLD, TOO_MUCH, render
+from dikin.experiments.tables import read_csv
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -39,7 +39,7 @@ def test_a_small_run(example: Any, tmp_path: Path) -> None:
     example.write_csv(lines, tmp_path / "real_data.csv")
     example.draw(results, tmp_path / "real_data.png")
     assert (tmp_path / "real_data.png").read_bytes().startswith(b"\x89PNG")
-    written, kept = read_rows(tmp_path / "real_data.csv"), read_rows(_committed())
+    written, kept = read_csv(tmp_path / "real_data.csv"), read_csv(_committed())
     for one, two in zip(written, kept, strict=True):
         assert (one["setting"], one["player"]) == (two["setting"], two["player"])
     assert written[0].keys() == kept[0].keys()
@@ -64,7 +64,7 @@ def test_the_page_is_made_from_the_committed_run() -> None:
 
 
 def test_the_committed_run_says_what_the_page_says() -> None:
-    rows = read_rows(_committed())
+    rows = read_csv(_committed())
     for row in rows:
         if row["player"] == TOLD:
             assert float(row["ratio"]) < 1, "told sigma_t is no worse in any setting"

@@ -1,21 +1,22 @@
 """The scenarios of `dikin compare`, and what a learner may honestly be told about each.
 
-One list: a scenario is a name, a group, sentences, and a function from the horizon and a seed to a
-game.
+One list: a scenario is a name, a group, two descriptions, and a function from the horizon and a
+seed to a game. Environments of users become scenarios by their names.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
-from math import isfinite
+from math import isfinite, isnan
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dikin import registry
 from dikin.domains.ball import Ball
 from dikin.domains.base import Domain
 from dikin.domains.box import Box
@@ -32,6 +33,7 @@ from dikin.environments.pseudo_kink import PseudoKink
 from dikin.environments.quadratic import Quadratic
 from dikin.environments.ridge import Ridge
 from dikin.environments.shifted import Shifted
+from dikin.errors import ParameterError, UnknownKindError, did_you_mean
 
 GROUPS = {
     "smooth": "Smooth losses",
@@ -39,13 +41,14 @@ GROUPS = {
     "noise": "Noise, on several domains",
     "drift": "Drift and season",
     "hostile": "Hostile games",
+    "own": "Your own",
 }
 DISC, BALL, LINE = Ball(2), Ball(8), Box([-1.0], [1.0])
 CUBE, PLATE, SHARES = Box([-1.0] * 5, [1.0] * 5), Box([0.0, 0.0], [1.0, 1000.0]), Simplex(5)
 CUT_CUBE = Polytope(
     [*np.eye(3).tolist(), *(-np.eye(3)).tolist(), [1.0, 1.0, 1.0]], [1.0] * 6 + [1.5]
 )
-DEEP = 0.8
+DEPTH = 0.8
 """How far out the best points lie: far enough that a fixed point is no way to play."""
 MEMORY = 0.4
 """The share of the horizon after which a minimum jumps, and which a learner is told to remember."""
@@ -73,41 +76,62 @@ Game = Callable[[int, int], Environment]
 
 @dataclass(frozen=True)
 class Scenario:
-    """A game to be compared on."""
+    """A game to be compared on; `Scenario.own` makes one of your own."""
 
     name: str
     group: str
     losses: str
-    """As somebody would say who has such losses."""
-    words: str
+    """In the words of somebody who has such losses."""
+    description: str
     """What is played."""
     game: Game
-    told: bool = True
-    """Whether learners are told the curvature."""
+    tells_curvature: bool = True
     moving: bool = False
     """Whether regret is against the best point of each round: no certificate speaks about that."""
 
+    @classmethod
+    def own(
+        cls, name: str, game: Game, tells_curvature: bool = True, moving: bool = False
+    ) -> Scenario:
+        """A scenario of a user: `game(horizon, seed)` gives an environment on any domain."""
+        return cls(name, "own", name, name, game, tells_curvature, moving)
+
+    @classmethod
+    def of_class(cls, kind: type[Environment]) -> Scenario:
+        """The first of the examples of an environment, on the disc."""
+        return cls.own(kind.kind, FirstExample(kind))
+
+
+@dataclass(frozen=True)
+class FirstExample:
+    """The game of an environment that was given as a class."""
+
+    kind: type[Environment]
+
+    def __call__(self, horizon: int, seed: int) -> Environment:
+        return next(iter(self.kind.examples(DISC, seed)))
+
 
 def _ridge(seed: int, pattern: Stretch) -> Environment:
-    return Ridge(DISC, 1.0, pattern, seed, depth=DEEP)
+    return Ridge(DISC, 1.0, pattern, seed, depth=DEPTH)
 
 
 def _offset(horizon: int, seed: int) -> Environment:
     """With constants twice as large as the losses themselves."""
-    calm = _ridge(seed, Stretch(0.5))
-    return Shifted(calm, 2.0 * calm.loss_range[1])
+    plain = _ridge(seed, Stretch(0.5))
+    return Shifted(plain, 2.0 * plain.loss_range[1])
 
 
-def _noisy(calm: Environment, share: float, season: float = 0.0) -> Environment:
+def _noisy(plain: Environment, share: float, season: float = 0.0) -> Environment:
     """With noise, and a season, of these shares of the losses' range."""
-    low, high = calm.loss_range
-    return Shifted(calm, noise=share * (high - low), season=season * (high - low))
+    low, high = plain.loss_range
+    return Shifted(plain, noise=share * (high - low), season=season * (high - low))
 
 
 def _noisy_bowl(
     domain: Domain, share: float, horizon: int, seed: int, scales: ArrayLike | None = None
 ) -> Environment:
-    return _noisy(Bowl(domain, seed, depth=DEEP, scales=scales), share)
+    return _noisy(Bowl(domain, seed, depth=DEPTH, scales=scales), share)
 
 
 def _hostile(kind: str, horizon: int, seed: int) -> Environment:
@@ -128,7 +152,7 @@ SMOOTH = (
         "curved, and you do not know how much",
         "`constant`, and nobody tells the curvature",
         lambda horizon, seed: _ridge(seed, Stretch(0.5)),
-        told=False,
+        tells_curvature=False,
     ),
     Scenario(
         "zero",
@@ -193,21 +217,21 @@ LIPSCHITZ = (
         "lipschitz",
         "kinks, steep in every direction",
         "Lipschitz, steep in every direction, no curvature, disc",
-        lambda horizon, seed: Cone(DISC, 1.0, Stretch(0.0), seed, depth=DEEP),
+        lambda horizon, seed: Cone(DISC, 1.0, Stretch(0.0), seed, depth=DEPTH),
     ),
     Scenario(
         "line",
         "lipschitz",
         "kinks, one dimension",
         "Lipschitz with a kink, no curvature, d = 1",
-        lambda horizon, seed: Kink(LINE, 1.0, Stretch(0.0), seed, depth=DEEP),
+        lambda horizon, seed: Kink(LINE, 1.0, Stretch(0.0), seed, depth=DEPTH),
     ),
     Scenario(
         "pseudo",
         "lipschitz",
         "kinked functions of one product, eight dimensions",
         "Lipschitz functions of one product z.x, z known beforehand, ball, d = 8",
-        lambda horizon, seed: PseudoKink(BALL, 1.0, seed=seed, depth=DEEP),
+        lambda horizon, seed: PseudoKink(BALL, 1.0, seed=seed, depth=DEPTH),
     ),
 )
 NOISE = (
@@ -249,8 +273,8 @@ DRIFT = (
         "drift",
         "a bowl whose minimum moves slowly",
         "a bowl whose minimum goes round once, noise of 2.5 % of its range, disc",
-        lambda horizon, seed: _noisy(Circling(DISC, horizon, seed, depth=DEEP), 0.025),
-        told=False,  # curvature that is told holds a learner where the minimum was
+        lambda horizon, seed: _noisy(Circling(DISC, horizon, seed, depth=DEPTH), 0.025),
+        tells_curvature=False,  # curvature that is told holds a learner where the minimum was
         moving=True,
     ),
     Scenario(
@@ -259,9 +283,9 @@ DRIFT = (
         "a bowl whose minimum jumps now and then",
         "a bowl whose minimum jumps every 2/5 of the rounds, noise of 2.5 % of its range, disc",
         lambda horizon, seed: _noisy(
-            Jumping(DISC, max(1, round(MEMORY * horizon)), seed, depth=DEEP), 0.025
+            Jumping(DISC, max(1, round(MEMORY * horizon)), seed, depth=DEPTH), 0.025
         ),
-        told=False,
+        tells_curvature=False,
         moving=True,
     ),
     Scenario(
@@ -269,52 +293,90 @@ DRIFT = (
         "drift",
         "a bowl with a slow season in every loss",
         "a bowl and a sine of period 500 of half its range, noise of 2.5 % of its range, disc",
-        lambda horizon, seed: _noisy(Bowl(DISC, seed, depth=DEEP), 0.025, season=0.5),
+        lambda horizon, seed: _noisy(Bowl(DISC, seed, depth=DEPTH), 0.025, season=0.5),
     ),
 )
 HOSTILE = tuple(
     Scenario(
-        name, "hostile", kind.words, f"{kind.words}, disc", partial(_hostile, name), told=False
+        name,
+        "hostile",
+        kind.words,
+        f"{kind.words}, disc",
+        partial(_hostile, name),
+        tells_curvature=False,
     )
     for name, kind in KINDS.items()
 )
 SCENARIOS = {s.name: s for s in (*SMOOTH, *LIPSCHITZ, *NOISE, *DRIFT, *HOSTILE)}
 
 
-@dataclass(frozen=True)
-class Told:
-    """What the constructor of a learner may be told about a game."""
+def find_scenarios(wanted: Iterable[str | Scenario | type[Environment]]) -> list[Scenario]:
+    """The scenarios asked for: values, environments, or names of either or of a group.
 
+    Without any, all of the list above. Environments of users are known once they are registered.
+    """
+    own = [
+        Scenario.of_class(cls)
+        for cls in registry.environments().values()
+        if cls.__module__.split(".")[0] != "dikin"
+    ]
+    known = _by_name([*SCENARIOS.values(), *own])
+    found: list[Scenario] = []
+    for one in wanted or SCENARIOS:
+        if isinstance(one, str):
+            named = [s for s in known.values() if one.lower() in (s.name, s.group)]
+            if not named:
+                near = did_you_mean(one.lower(), [*known, *GROUPS])
+                raise UnknownKindError(f"no scenario of compare is called {one.lower()!r}.{near}")
+            found += named
+        else:
+            found.append(one if isinstance(one, Scenario) else Scenario.of_class(one))
+    chosen = _by_name(found)
+    order = [*dict.fromkeys([*SCENARIOS, *chosen])]
+    return sorted(chosen.values(), key=lambda s: order.index(s.name))
+
+
+def _by_name(scenarios: Iterable[Scenario]) -> dict[str, Scenario]:
+    found: dict[str, Scenario] = {}
+    for scenario in scenarios:
+        if found.setdefault(scenario.name, scenario) != scenario:
+            raise ParameterError(f"two scenarios are called {scenario.name!r}: rename one of them")
+    return found
+
+
+@dataclass(frozen=True)
+class DeclaredGame:
+    """A game, and what the constructor of a learner may be told about it."""
+
+    environment: Environment
+    tells_curvature: bool
     constants: dict[str, Any]
-    """By the names that constructors use."""
+    """By the names that constructors use; what the losses do not declare is not there."""
     chosen: frozenset[str]
     """Those among them that the losses do not have: stated choices."""
 
     @classmethod
-    def of(cls, scenario: Scenario, world: Environment, horizon: int) -> Told:
+    def of(cls, scenario: Scenario, horizon: int, seed: int) -> DeclaredGame:
         """What is true of a game, or else the choices below.
 
         smoothness: where there is a kink, the slope over the radius.
         curvature, as one number for all rounds: their mean if they differ; where all are flat, a
         tenth of half the losses' range over the squared radius.
         """
-        chosen, radius, smoothness = set(), world.domain.radius, world.smoothness
+        game = scenario.game(horizon, seed)
+        chosen, radius, smoothness = set(), game.domain.radius, game.smoothness
         if not isfinite(smoothness):
-            smoothness = world.lipschitz / radius
+            smoothness = game.lipschitz / radius
             chosen.add("smoothness")
         rounds = np.unique(np.linspace(1, horizon, 1001).round().astype(int)).tolist()
-        sigmas = [world.curvature(t) if scenario.told else 0.0 for t in rounds]
+        sigmas = [game.curvature(t) if scenario.tells_curvature else 0.0 for t in rounds]
         curvature = float(np.mean(sigmas))
         if min(sigmas) < max(sigmas) or curvature == 0.0:
             chosen.add("curvature")
         if curvature == 0.0:
-            low, high = world.loss_range
+            low, high = game.loss_range
             curvature = 0.1 * (high - low) / 2 / radius**2
-        constants = {
-            "smoothness": smoothness,
-            "lipschitz": world.lipschitz,
-            "curvature": curvature,
-            "loss_range": world.loss_range,
-            "horizon": horizon,
-        }
-        return cls(constants, frozenset(chosen))
+        numbers = {"smoothness": smoothness, "lipschitz": game.lipschitz, "curvature": curvature}
+        known: dict[str, Any] = {name: c for name, c in numbers.items() if not isnan(c)}
+        known |= {"loss_range": game.loss_range, "horizon": horizon}
+        return cls(game, scenario.tells_curvature, known, frozenset(chosen))

@@ -1,21 +1,18 @@
-"""The matrix of `dikin compare`: what was measured in every cell, who is best, and files of it."""
+"""The matrix of `dikin compare`: what came of every learner in every scenario, and who is best."""
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import isnan, nan, sqrt
 from pathlib import Path
 from statistics import fmean, median, stdev
 
-from scipy.stats import t as student
+from dikin.experiments.compare.holm import paired_p, rejected, welch_p
+from dikin.experiments.fit import half_interval
+from dikin.experiments.tables import Columns, read_csv, write_csv
 
-from dikin.experiments.holm import paired_p, rejected, welch_p
-from dikin.experiments.tables import write_csv
-
-INTERVAL = 0.95
 FLOOR = 1.0
 """Regrets below half a range of the losses in a whole game count as that much in a ratio."""
 ERRORS = 3.0
@@ -24,14 +21,14 @@ ERRORS = 3.0
 
 OURS = "dikin"
 SECTIONS = (OURS, "baseline", "other packages", "sees more")
-REMEMBERS = "(memory)"
+WITH_MEMORY = "(memory)"
 """Ends the name of a learner that is told to forget."""
 Pair = tuple[str, str, str]
 """A scenario and two learners, in the order of their names."""
 
 
 @dataclass(frozen=True)
-class Cell:
+class Outcome:
     """A learner in a scenario."""
 
     learner: str
@@ -41,12 +38,12 @@ class Cell:
     rounds: int
     seeds: tuple[int, ...] = ()
     regrets: tuple[float, ...] = ()
-    """One a seed, in units of half the range of the losses."""
+    """One per seed, in units of half the range of the losses."""
     certificates: tuple[float, ...] = ()
     """The bounds on the expected regret, in the same units; NaN for a learner that has none."""
     seconds: float = nan
     """Of the fastest game."""
-    fused: bool = False
+    compiled: bool = False
     broken: tuple[str, ...] = ()
     """Assumptions of the learner that the scenario does not keep."""
     left_out: str = ""
@@ -78,7 +75,7 @@ class Cell:
     @property
     def half(self) -> float:
         """Half the 95% interval of the mean; NaN for a single game."""
-        return half_interval(self.regrets)
+        return float(half_interval(self.regrets))
 
     @property
     def certificate(self) -> float:
@@ -100,55 +97,51 @@ class Cell:
         return fmean(gaps) < -ERRORS * error
 
 
-def half_interval(values: Sequence[float]) -> float:
-    """Half of Student's interval for the mean."""
-    count = len(values)
-    if count < 2:
-        return nan
-    return float(student.ppf((1 + INTERVAL) / 2, count - 1)) * stdev(values) / sqrt(count)
-
-
 @dataclass(frozen=True)
 class Matrix:
-    """Every cell that was asked for."""
+    """Every learner in every scenario, of those that were asked for."""
 
-    cells: tuple[Cell, ...]
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def rounds(self) -> int:
+        return self.outcomes[0].rounds
 
     @property
     def scenarios(self) -> list[str]:
-        return list(dict.fromkeys(cell.scenario for cell in self.cells))
+        return list(dict.fromkeys(outcome.scenario for outcome in self.outcomes))
 
     def of_group(self, group: str) -> list[str]:
         """The scenarios of a group."""
-        names = (cell.scenario for cell in self.cells if cell.group == group)
+        names = (outcome.scenario for outcome in self.outcomes if outcome.group == group)
         return list(dict.fromkeys(names))
 
     @property
     def groups(self) -> list[str]:
-        return list(dict.fromkeys(cell.group for cell in self.cells))
+        return list(dict.fromkeys(outcome.group for outcome in self.outcomes))
 
     @cached_property
-    def _found(self) -> dict[tuple[str, str], Cell]:
-        return {(cell.learner, cell.scenario): cell for cell in self.cells}
+    def _found(self) -> dict[tuple[str, str], Outcome]:
+        return {(outcome.learner, outcome.scenario): outcome for outcome in self.outcomes}
 
-    def at(self, learner: str, scenario: str) -> Cell | None:
-        """The cell of a learner in a scenario, if it was asked for."""
+    def at(self, learner: str, scenario: str) -> Outcome | None:
+        """The outcome of a learner in a scenario, if it was asked for."""
         return self._found.get((learner, scenario))
 
-    def ranked(self, scenario: str) -> list[Cell]:
+    def ranked(self, scenario: str) -> list[Outcome]:
         """The learners that see one value, least mean regret first."""
-        found = [c for c in self.cells if c.scenario == scenario and c.played]
+        found = [c for c in self.outcomes if c.scenario == scenario and c.played]
         return sorted((c for c in found if not c.sees_more), key=lambda c: c.mean)
 
-    def own(self, scenario: str) -> list[Cell]:
+    def own(self, scenario: str) -> list[Outcome]:
         """Those of them that this library has."""
-        return [cell for cell in self.ranked(scenario) if cell.package == OURS]
+        return [outcome for outcome in self.ranked(scenario) if outcome.package == OURS]
 
-    def sound(self, scenario: str) -> list[Cell]:
+    def sound(self, scenario: str) -> list[Outcome]:
         """Those of this library all of whose assumptions hold."""
-        return [cell for cell in self.own(scenario) if not cell.broken]
+        return [outcome for outcome in self.own(scenario) if not outcome.broken]
 
-    # --- what the games tell apart -------------------------------------------------------------
+    # --- what the games distinguish -------------------------------------------------------------
 
     @cached_property
     def p_values(self) -> dict[Pair, float]:
@@ -167,58 +160,58 @@ class Matrix:
             if one is not two and min(len(one.seeds), len(two.seeds)) > 1
         }
 
-    def _compared(self, scenario: str) -> Iterator[tuple[Cell, Cell]]:
+    def _compared(self, scenario: str) -> Iterator[tuple[Outcome, Outcome]]:
         ranked = self.ranked(scenario)
         for bests in (ranked, self.own(scenario), self.sound(scenario)):
-            yield from ((cell, bests[0]) for cell in ranked if bests)
-        for cell in ranked:
-            without = self.at(cell.learner.removesuffix(REMEMBERS), scenario)
+            yield from ((outcome, bests[0]) for outcome in ranked if bests)
+        for outcome in ranked:
+            without = self.at(outcome.learner.removesuffix(WITH_MEMORY), scenario)
             if without is not None and without.played:
-                yield cell, without
+                yield outcome, without
 
     @cached_property
-    def _apart(self) -> frozenset[Pair]:
+    def _distinguished(self) -> frozenset[Pair]:
         pairs = list(self.p_values)
         decided = rejected(list(self.p_values.values()))
         return frozenset(p for p, yes in zip(pairs, decided, strict=True) if yes)
 
-    def distinguished(self, one: Cell, two: Cell) -> bool:
+    def distinguished(self, one: Outcome, two: Outcome) -> bool:
         """Whether two means differ, by Holm's correction over all comparisons."""
-        return _pair(one, two) in self._apart
+        return _pair(one, two) in self._distinguished
 
-    def level(self, cells: Sequence[Cell]) -> list[Cell]:
-        """The first of some ranked cells, and those not distinguished from it."""
-        return [c for c in cells if c is cells[0] or not self.distinguished(c, cells[0])]
+    def level(self, outcomes: Sequence[Outcome]) -> list[Outcome]:
+        """The first of some ranked outcomes, and those not distinguished from it."""
+        return [c for c in outcomes if c is outcomes[0] or not self.distinguished(c, outcomes[0])]
 
-    def mark(self, cell: Cell) -> str:
+    def mark(self, outcome: Outcome) -> str:
         """`best`, or `tie` where a learner is not distinguished from the best, or nothing."""
-        if cell.sees_more or not cell.played:
+        if outcome.sees_more or not outcome.played:
             return ""
-        best = self.ranked(cell.scenario)[0]
-        if cell is best:
+        best = self.ranked(outcome.scenario)[0]
+        if outcome is best:
             return "best"
-        return "" if self.distinguished(cell, best) else "tie"
+        return "" if self.distinguished(outcome, best) else "tie"
 
-    def exceeding(self) -> list[Cell]:
-        """The cells whose mean regret is above its certificate: an error of ours, if any."""
-        return [cell for cell in self.cells if cell.played and cell.exceeds]
+    def exceeding(self) -> list[Outcome]:
+        """The outcomes whose mean regret is above its certificate: an error of ours, if any."""
+        return [outcome for outcome in self.outcomes if outcome.played and outcome.exceeds]
 
     # --- sizes ---------------------------------------------------------------------------------
 
-    def ratio(self, cell: Cell) -> float:
+    def ratio(self, outcome: Outcome) -> float:
         """The mean regret in units of the least that a learner of this library has."""
-        rivals = self.own(cell.scenario) or self.ranked(cell.scenario) or [cell]
-        return max(cell.mean, FLOOR) / max(rivals[0].mean, FLOOR)
+        rivals = self.own(outcome.scenario) or self.ranked(outcome.scenario) or [outcome]
+        return max(outcome.mean, FLOOR) / max(rivals[0].mean, FLOOR)
 
     def learners(self) -> list[str]:
         """Those that played anything: by section, then by the median of their ratios.
 
         Those of a section that played in less than half of the scenarios come last in it.
         """
-        found: dict[str, list[Cell]] = {}
-        for cell in self.cells:
-            if cell.played:
-                found.setdefault(cell.learner, []).append(cell)
+        found: dict[str, list[Outcome]] = {}
+        for outcome in self.outcomes:
+            if outcome.played:
+                found.setdefault(outcome.learner, []).append(outcome)
         return sorted(
             found,
             key=lambda name: (
@@ -231,25 +224,25 @@ class Matrix:
 
     def section(self, learner: str) -> str:
         """What a learner is compared with first."""
-        return next(cell.section for cell in self.cells if cell.learner == learner)
+        return next(outcome.section for outcome in self.outcomes if outcome.learner == learner)
 
-    def absent(self) -> dict[str, list[Cell]]:
-        """The cells that nothing was played in, by reason, which names the learner."""
-        reasons: dict[str, list[Cell]] = {}
-        for cell in self.cells:
-            if not cell.played:
-                named = cell.left_out.startswith(cell.learner)
-                reason = cell.left_out if named else f"{cell.learner} {cell.left_out}"
-                reasons.setdefault(reason, []).append(cell)
+    def absent(self) -> dict[str, list[Outcome]]:
+        """The outcomes that nothing was played in, by reason, which names the learner."""
+        reasons: dict[str, list[Outcome]] = {}
+        for outcome in self.outcomes:
+            if not outcome.played:
+                named = outcome.left_out.startswith(outcome.learner)
+                reason = outcome.left_out if named else f"{outcome.learner} {outcome.left_out}"
+                reasons.setdefault(reason, []).append(outcome)
         return reasons
 
 
-def _pair(one: Cell, two: Cell) -> Pair:
+def _pair(one: Outcome, two: Outcome) -> Pair:
     first, second = sorted((one.learner, two.learner))
     return one.scenario, first, second
 
 
-def p_value(one: Cell, two: Cell) -> float:
+def p_value(one: Outcome, two: Outcome) -> float:
     """Of the same mean regret of two learners in a scenario.
 
     Both met the same losses under a seed: games of the same seeds are compared pair by pair, others
@@ -262,67 +255,66 @@ def p_value(one: Cell, two: Cell) -> float:
 
 # --- files --------------------------------------------------------------------------------------
 
-HEADER = ["group", "scenario", "learner", "feedback", "rounds", "seeds", "regret", "low", "high"]
-HEADER += ["certificate", "ratio", "mark", "broken", "against", "seconds", "fused", "left_out"]
-HEADER += ["package"]
-GAMES = ["scenario", "learner", "rounds", "seed", "regret", "certificate"]
 AGAINST = {False: "fixed", True: "moving"}
 
 
 def write(matrix: Matrix, out: Path) -> None:
-    """compare.csv, a row a cell, and games.csv, a row a game."""
-    write_csv(out / "compare.csv", [HEADER, *(_row(matrix, cell) for cell in matrix.cells)])
-    write_csv(out / "games.csv", [GAMES, *(row for cell in matrix.cells for row in _games(cell))])
+    """compare.csv, a row per learner and scenario, and games.csv, a row per game."""
+    write_csv(out / "compare.csv", _columns(matrix), matrix.outcomes)
+    games = ((one, i) for one in matrix.outcomes for i in range(len(one.seeds)))
+    write_csv(out / "games.csv", GAMES_FILE, games)
 
 
-def _games(cell: Cell) -> Iterator[list[str]]:
-    for seed, regret, bound in zip(cell.seeds, cell.regrets, cell.certificates, strict=True):
-        measured = (f"{regret:.4f}", f"{bound:.4f}")
-        yield [cell.scenario, cell.learner, str(cell.rounds), str(seed), *measured]
+def _columns(matrix: Matrix) -> Columns[Outcome]:
+    def number(value: Callable[[Outcome], float]) -> Callable[[Outcome], str]:
+        return lambda one: f"{value(one):.4f}" if one.played else ""
+
+    return {
+        "group": lambda one: one.group,
+        "scenario": lambda one: one.scenario,
+        "learner": lambda one: one.learner,
+        "feedback": lambda one: one.feedback,
+        "rounds": lambda one: one.rounds,
+        "seeds": lambda one: len(one.seeds),
+        "regret": number(lambda one: one.mean),
+        "low": number(lambda one: one.mean - one.half),
+        "high": number(lambda one: one.mean + one.half),
+        "certificate": number(lambda one: one.certificate),
+        "ratio": number(matrix.ratio),
+        "mark": matrix.mark,
+        "broken": lambda one: " ".join(one.broken),
+        "against": lambda one: AGAINST[one.moving],
+        "seconds": number(lambda one: one.seconds),
+        "fused": lambda one: "yes" if one.compiled else "",
+        "left_out": lambda one: one.left_out,
+        "package": lambda one: one.package,
+    }
 
 
-def _row(matrix: Matrix, cell: Cell) -> list[str]:
-    measured = [""] * 5
-    if cell.played:
-        ends = cell.mean - cell.half, cell.mean + cell.half
-        values = (cell.mean, *ends, cell.certificate, matrix.ratio(cell))
-        measured = [f"{v:.4f}" for v in values]
-    return [
-        cell.group,
-        cell.scenario,
-        cell.learner,
-        cell.feedback,
-        str(cell.rounds),
-        str(len(cell.seeds)),
-        *measured,
-        matrix.mark(cell),
-        " ".join(cell.broken),
-        AGAINST[cell.moving],
-        f"{cell.seconds:.4f}" if cell.played else "",
-        "yes" if cell.fused else "",
-        cell.left_out,
-        cell.package,
-    ]
-
-
+GAMES_FILE: Columns[tuple[Outcome, int]] = {
+    "scenario": lambda game: game[0].scenario,
+    "learner": lambda game: game[0].learner,
+    "rounds": lambda game: game[0].rounds,
+    "seed": lambda game: game[0].seeds[game[1]],
+    "regret": lambda game: f"{game[0].regrets[game[1]]:.4f}",
+    "certificate": lambda game: f"{game[0].certificates[game[1]]:.4f}",
+}
 Games = dict[tuple[str, str], list[tuple[int, float, float]]]
 
 
 def read(folder: Path) -> Matrix:
     """The matrix that `write` wrote into a folder."""
     games: Games = {}
-    with open(folder / "games.csv", encoding="utf-8") as opened:
-        for row in csv.DictReader(opened):
-            game = int(row["seed"]), float(row["regret"]), float(row["certificate"])
-            games.setdefault((row["scenario"], row["learner"]), []).append(game)
-    with open(folder / "compare.csv", encoding="utf-8") as opened:
-        return Matrix(tuple(_cell(row, games) for row in csv.DictReader(opened)))
+    for row in read_csv(folder / "games.csv"):
+        game = int(row["seed"]), float(row["regret"]), float(row["certificate"])
+        games.setdefault((row["scenario"], row["learner"]), []).append(game)
+    return Matrix(tuple(_outcome(row, games) for row in read_csv(folder / "compare.csv")))
 
 
-def _cell(row: dict[str, str], games: Games) -> Cell:
+def _outcome(row: dict[str, str], games: Games) -> Outcome:
     played = games.get((row["scenario"], row["learner"]), [])
     seeds, regrets, bounds = zip(*played, strict=True) if played else ((), (), ())
-    return Cell(
+    return Outcome(
         learner=row["learner"],
         scenario=row["scenario"],
         feedback=row["feedback"],
@@ -331,7 +323,7 @@ def _cell(row: dict[str, str], games: Games) -> Cell:
         regrets=tuple(regrets),
         certificates=tuple(bounds),
         seconds=float(row["seconds"] or nan),
-        fused=row["fused"] == "yes",
+        compiled=row["fused"] == "yes",
         broken=tuple(row["broken"].split()),
         left_out=row["left_out"],
         package=row["package"],

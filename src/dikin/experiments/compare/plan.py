@@ -1,0 +1,215 @@
+"""What `dikin compare` plays: every learner in every scenario, a cell each."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import dikin
+from dikin.engine.play import Run, fused
+from dikin.environments.base import Environment
+from dikin.errors import AssumptionWarning, NumericalError
+from dikin.experiments import runner
+from dikin.experiments.cell import Cell, Result, experiment_seeds
+from dikin.experiments.compare.competitors import (
+    Competitor,
+    LeftOutError,
+    enter,
+    find_competitors,
+)
+from dikin.experiments.compare.matrix import OURS, Outcome
+from dikin.experiments.compare.scenarios import (
+    DeclaredGame,
+    FirstExample,
+    Scenario,
+    find_scenarios,
+)
+from dikin.learners.base import Learner
+
+ROUNDS = 2_000
+SEEDS, SLOW_SEEDS = 8, 4
+"""Games of a cell that the compiled loop plays, and of one that it cannot."""
+COMPILING = 1.5
+"""Seconds, about, that a loop takes to compile, for the remaining time only; and so are these,"""
+COMPILED_ROUND, PLAIN_ROUND = 2e-6, 1e-4
+"""of a round."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request(runner.Request):
+    """What `compare` was asked for."""
+
+    learners: tuple[str | type[Learner], ...] = ()
+    """Names or classes; without any, all that are known."""
+    scenarios: tuple[str | Scenario | type[Environment], ...] = ()
+    """Names of scenarios, groups or registered environments, or scenarios and environments."""
+    rounds: int = ROUNDS
+    seeds: int | None = None
+    """Of every cell; without it, those above."""
+    slow_seeds: int | None = None
+    """Of every cell that the compiled loop cannot play; without it, as many as of the others."""
+    external: bool = False
+
+    def games(self, quick: bool) -> int:
+        """How many games a cell has."""
+        if quick:
+            return self.seeds or SEEDS
+        return self.slow_seeds or self.seeds or SLOW_SEEDS
+
+
+@dataclass(frozen=True, kw_only=True)
+class Match(Cell):
+    """Games of a competitor in a scenario."""
+
+    competitor: Competitor
+    """With its class: a worker imports the module of a user's own learner with it."""
+    scenario: Scenario
+    broken: tuple[str, ...]
+    """Assumptions of the learner that the scenario does not keep."""
+    source: str
+    """A digest of the code of users that takes part; empty without any."""
+    loop: str | None
+    """Matches of one competitor that share a compiled loop have this in common; None without."""
+
+    expected_warnings = (AssumptionWarning,)
+
+    @property
+    def name(self) -> str:
+        return "/".join(filter(None, (self.competitor.name, self.scenario.name, self.source)))
+
+    @property
+    def batch(self) -> str:
+        """Played one after the other, no two workers compile the same loop."""
+        return f"{self.competitor.name}/{self.loop}" if self.loop else self.key
+
+    @property
+    def round_cost(self) -> float:
+        """Seconds."""
+        if self.loop is None:
+            return PLAIN_ROUND
+        return COMPILED_ROUND + COMPILING / (self.horizon * len(self.seeds))
+
+    def start(self, seed: int) -> tuple[Learner, Environment]:
+        game = DeclaredGame.of(self.scenario, self.horizon, seed)
+        entry = enter(self.competitor, game, seed)
+        return entry.learner, entry.environment
+
+    def regret(self, run: Run, environment: Environment) -> float:
+        if self.scenario.moving:
+            return run.total_loss - environment.moving_total()
+        return super().regret(run, environment)
+
+    def play(self) -> list[Result]:
+        try:
+            return super().play()
+        except NumericalError as reason:  # one learner that fails must not end the comparison
+            return [{"left_out": str(reason)}]
+
+
+def plan_matches(request: Request) -> list[Match | Outcome]:
+    """Every learner in every scenario: what is to be played, or why it is left out."""
+    found: list[Match | Outcome] = []
+    competitors = find_competitors(request.learners, request.external).values()
+    for scenario in find_scenarios(request.scenarios):
+        game = DeclaredGame.of(scenario, request.rounds, experiment_seeds(request.seed, 1)[0])
+        for competitor in sorted(competitors, key=lambda c: c.name):
+            if competitor.plays(scenario):
+                found.append(_match(competitor, scenario, game, request))
+    return found
+
+
+def _match(
+    competitor: Competitor, scenario: Scenario, game: DeclaredGame, request: Request
+) -> Match | Outcome:
+    try:
+        entry = enter(competitor, game, 0)
+    except LeftOutError as reason:
+        return outcome(competitor, scenario, request.rounds, left_out=str(reason))
+    environment, loop = game.environment, None
+    if fused(entry.learner, entry.environment) is not None:
+        loop = f"{type(environment).__name__}/{type(environment.domain).__name__}"
+    quick = loop is not None or getattr(competitor.cls, "quick", False)
+    return Match(
+        horizon=request.rounds,
+        seeds=experiment_seeds(request.seed, request.games(quick)),
+        competitor=competitor,
+        scenario=scenario,
+        broken=entry.broken,
+        source=source_digest([competitor.cls, scenario.game]),
+        loop=loop,
+    )
+
+
+def measured(match: Match, results: list[Result]) -> Outcome:
+    """What came of a match."""
+    make = partial(outcome, match.competitor, match.scenario, match.horizon)
+    if "left_out" in results[0]:
+        return make(left_out=results[0]["left_out"])
+    return make(
+        seeds=tuple(game["seed"] for game in results),
+        regrets=tuple(game["regret"] for game in results),
+        certificates=tuple(game["certificate"] for game in results),
+        seconds=min(game["seconds"] for game in results),
+        compiled=results[-1]["compiled"],
+        broken=match.broken,
+    )
+
+
+def outcome(competitor: Competitor, scenario: Scenario, rounds: int, **facts: Any) -> Outcome:
+    """A learner in a scenario, with what is known of it."""
+    return Outcome(
+        learner=competitor.name,
+        scenario=scenario.name,
+        feedback=competitor.cls.feedback.name,
+        rounds=rounds,
+        package=getattr(competitor.cls, "package", OURS),
+        group=scenario.group,
+        moving=scenario.moving,
+        **facts,
+    )
+
+
+# --- sources of users ---------------------------------------------------------------------------
+
+
+def source_digest(things: Iterable[Any]) -> str:
+    """A digest of the files in which a user wrote classes and functions; empty for the library's.
+
+    A changed comment or docstring changes nothing, other code plays anew. What the files import is
+    not looked at. What has no file is never taken for anything finished before.
+    """
+    modules = {_module(thing) for thing in things}
+    own = sorted(name for name in modules if name.split(".")[0] != dikin.__name__)
+    return hashlib.sha256("".join(map(_code, own)).encode()).hexdigest()[:16] if own else ""
+
+
+def _module(thing: Any) -> str:
+    if isinstance(thing, partial):
+        return _module(thing.func)
+    if isinstance(thing, FirstExample):
+        return thing.kind.__module__
+    return str(getattr(thing, "__module__", "?"))
+
+
+def _code(module: str) -> str:
+    """The code of a module, without comments and docstrings."""
+    file = getattr(sys.modules.get(module), "__file__", None)
+    if file is None:
+        return uuid4().hex
+    tree = ast.parse(Path(file).read_bytes())
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if isinstance(body, list):
+            node.body = [line for line in body if not _is_text(line)]  # type: ignore[attr-defined]
+    return ast.dump(tree)
+
+
+def _is_text(line: Any) -> bool:
+    return isinstance(line, ast.Expr) and isinstance(line.value, ast.Constant)

@@ -1,0 +1,292 @@
+"""What `dikin reproduce` measures: the rows of both tables, cell by cell.
+
+A row is a pattern of curvature with the exponents that the paper proves; a cell is one row at one
+horizon and dimension, for a few seeds. Cells are independent of each other and of their order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from math import sqrt
+from typing import Any, Literal
+
+import numpy as np
+
+from dikin.domains.ball import Ball
+from dikin.domains.base import Domain
+from dikin.domains.box import Box
+from dikin.engine.play import play
+from dikin.environments.base import Environment
+from dikin.environments.cone import Cone
+from dikin.environments.kink import Kink
+from dikin.environments.patterns import Constant, Decaying, FlatFirst, FlatLast, Pattern
+from dikin.environments.quadratic import Quadratic
+from dikin.environments.ridge import Ridge
+from dikin.environments.understated import Understated
+from dikin.errors import PaperConstantsWarning
+from dikin.experiments import runner
+from dikin.experiments.cell import Cell, Result, blocks, experiment_seeds
+from dikin.learners.adaptive_lipschitz import AdaptiveLipschitz, SharpLipschitz
+from dikin.learners.adaptive_smooth import AdaptiveSmooth, SharpSmooth
+from dikin.learners.base import Learner
+from dikin.theory import rates
+from dikin.theory.rates import Rate
+
+Constants = Literal["sharp", "paper"]
+Shape = Literal["ball", "cube"]
+SHAPES: tuple[Shape, ...] = ("ball", "cube")
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much is played."""
+
+    name: str
+    horizons: tuple[int, ...]
+    seeds: int
+    tail: int
+    """How many of the largest horizons the exponent is fitted to."""
+    dims: tuple[int, ...]
+    dim_horizon: int
+    dim_seeds: int
+
+
+def _grid(least: float, most: float, count: int) -> tuple[int, ...]:
+    return tuple(np.geomspace(least, most, count).round().astype(int).tolist())
+
+
+QUICK = Effort("quick", _grid(3e4, 1e6, 6), 12, 4, (2, 4, 8, 16, 32), 100_000, 4)
+FULL = Effort("full", _grid(1e5, 1e7, 7), 32, 4, (2, 4, 8, 16, 32), 1_000_000, 16)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request(runner.Request):
+    """What `dikin reproduce` was asked for."""
+
+    effort: Effort
+    tables: tuple[int, ...] = (1, 2)
+    constants: Constants = "sharp"
+
+    def settings(self) -> dict[str, Any]:
+        return {"effort": asdict(self.effort), "constants": self.constants, "seed": self.seed}
+
+
+# --- the tables ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of a table: curvature for every horizon, and what the paper proves for it."""
+
+    name: str
+    label: str
+    rate: Rate
+    pattern: Callable[[int], Pattern]
+    """From the horizon."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """One of the paper's two tables."""
+
+    number: int
+    sigma: float
+    """The curvature of rounds that have any; also the first of the decaying ones."""
+    constant: float
+    """Smoothness or Lipschitz constant."""
+    alphas: tuple[float, ...]
+    flat_power: str
+    """The number of flat rounds, as a power of T, that leaves the rate as it is."""
+
+    @cached_property
+    def rows(self) -> dict[str, Row]:
+        """Every row by name."""
+        listed = rates.table1 if self.number == 1 else rates.table2
+        zero, constant, first, last, *decaying = listed(self.alphas)
+        sigma = self.sigma
+        found = [
+            Row("zero", "sigma_t = 0", zero, lambda _: Constant(0.0)),
+            Row("constant", "sigma_t = sigma", constant, lambda _: Constant(sigma)),
+            Row("first", f"first T^({self.flat_power}) rounds flat", first, self._flat_first),
+            Row("last", "second half flat", last, lambda T: FlatLast(sigma, T, T // 2)),
+        ]
+        found += map(self._decay_row, self.alphas, decaying)
+        return {row.name: row for row in found}
+
+    def _decay_row(self, alpha: float, rate: Rate) -> Row:
+        pattern, power = Decaying(self.sigma, alpha), f"{alpha:.3g}"
+        return Row(f"decay-{power}", f"sigma_t = t^-{power}", rate, lambda _: pattern)
+
+    def _flat_first(self, horizon: int) -> Pattern:
+        above, below = map(int, self.flat_power.split("/"))
+        return FlatFirst(self.sigma, int(horizon ** (above / below)))
+
+    @property
+    def decaying(self) -> dict[float, Row]:
+        """The rows of decaying curvature t^-alpha, by alpha; constant curvature is alpha = 0."""
+        decaying = [row for row in self.rows.values() if row.name.startswith("decay")]
+        return dict(zip((0.0, *self.alphas), (self.rows["constant"], *decaying), strict=True))
+
+    @property
+    def dimension_rates(self) -> dict[str, Rate]:
+        """The two kinds of losses that the dimension is varied for, with the rates proved."""
+        return {"flat": self.rows["zero"].rate, "curved": self.rows["constant"].rate}
+
+    def environment(self, domain: Domain, row: str, horizon: int, seed: int) -> Environment:
+        """The losses of a row."""
+        kind = Ridge if self.number == 1 else Kink
+        return kind(domain, self.constant, self.rows[row].pattern(horizon), seed)
+
+    def steep_environment(self, domain: Domain, kind: str, seed: int) -> Environment:
+        """Losses that charge for exploring in every direction, to see what the dimension costs."""
+        if self.number == 2:
+            return Cone(domain, self.constant, 0.0 if kind == "flat" else self.sigma, seed)
+        bowl = Quadratic(domain, self.constant, seed)
+        return Understated(bowl) if kind == "flat" else bowl
+
+    def learner(self, game: Environment, constants: Constants, horizon: int, seed: int) -> Learner:
+        """The paper's algorithm for the table."""
+        known = horizon if constants == "paper" else None
+        kind = AdaptiveSmooth if self.number == 1 else AdaptiveLipschitz
+        return kind(
+            game.domain,
+            self.constant,
+            loss_range=game.loss_range,
+            horizon=known,
+            constants=constants,
+            seed=seed,
+        )
+
+    def schedule(self, loss_scale: float) -> SharpSmooth | SharpLipschitz:
+        """The learner's regularisation and learning rate on the unit disc."""
+        constant = self.constant / loss_scale
+        if self.number == 1:
+            return SharpSmooth.of(2, 1.0, constant, None)
+        return SharpLipschitz.of(2, 1.0, constant)
+
+
+TABLES = {
+    1: Table(1, 1.0, 1.0, (0.1, 0.2, 0.3, 1 / 3, 0.5, 1.0), "3/4"),
+    2: Table(2, 0.9, 1.5, (0.1, 0.15, 0.25, 0.5, 1.0), "8/9"),
+}
+
+
+# --- the cells ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class PaperCell(Cell):
+    """Games of a row."""
+
+    table: int
+    row: str
+    """Of the table, or of its `dimension_rates`."""
+    shape: Shape = "ball"
+    dim: int = 2
+    constants: Constants
+
+    expected_warnings = (PaperConstantsWarning,)
+
+    @property
+    def name(self) -> str:
+        return f"table {self.table}/{self.row}/{self.shape}/{self.dim}/{self.constants}"
+
+    @property
+    def round_cost(self) -> float:
+        return self.dim
+
+    def start(self, seed: int) -> tuple[Learner, Environment]:
+        table, domain = TABLES[self.table], self._domain()
+        if self.row in table.dimension_rates:
+            environment = table.steep_environment(domain, self.row, seed)
+        else:
+            environment = table.environment(domain, self.row, self.horizon, seed)
+        return table.learner(environment, self.constants, self.horizon, seed), environment
+
+    def _domain(self) -> Domain:
+        """The set, of radius one."""
+        if self.shape == "ball":
+            return Ball(self.dim)
+        half = np.full(self.dim, 1 / sqrt(self.dim))
+        return Box(-half, half)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CourseCell(PaperCell):
+    """One game from its beginning to its end: a result per checkpoint."""
+
+    @property
+    def name(self) -> str:
+        return f"course/{super().name}"
+
+    def play(self) -> list[Result]:
+        with self._quiet():
+            learner, environment = self.start(self.seeds[0])
+            run = play(learner, environment, self.horizon, progress=False)
+        scale = learner.units.loss_scale
+        columns = run.checkpoints, run.regret / scale, run.certificate / scale
+        return [
+            {"round": round, "regret": regret, "certificate": certificate}
+            for round, regret, certificate in zip(*(c.tolist() for c in columns), strict=True)
+        ]
+
+
+def row_cells(request: Request, number: int) -> Iterator[PaperCell]:
+    """What the exponents of T of a table are made of."""
+    seeds = experiment_seeds(request.seed, request.effort.seeds)
+    for row in TABLES[number].rows:
+        for horizon in request.effort.horizons:
+            for block in blocks(seeds):
+                yield PaperCell(
+                    horizon=horizon,
+                    seeds=block,
+                    table=number,
+                    row=row,
+                    constants=request.constants,
+                )
+
+
+def dimension_cells(request: Request, number: int) -> Iterator[PaperCell]:
+    """What the exponents of d of a table are made of."""
+    effort = request.effort
+    for kind in TABLES[number].dimension_rates:
+        for shape in SHAPES:
+            for dim in effort.dims:
+                for block in blocks(experiment_seeds(request.seed, effort.dim_seeds)):
+                    yield PaperCell(
+                        horizon=effort.dim_horizon,
+                        seeds=block,
+                        table=number,
+                        row=kind,
+                        shape=shape,
+                        dim=dim,
+                        constants=request.constants,
+                    )
+
+
+def course_cells(request: Request) -> dict[tuple[str, Constants], CourseCell]:
+    """Single games that are drawn, of the first table: by row and constants."""
+    wanted: tuple[tuple[str, Constants], ...]
+    wanted = ("constant", "paper"), ("constant", "sharp"), ("zero", "sharp")
+    return {
+        (row, constants): CourseCell(
+            horizon=request.effort.horizons[-1],
+            seeds=range(1),
+            table=request.tables[0],
+            row=row,
+            constants=constants,
+        )
+        for row, constants in wanted
+    }
+
+
+def all_cells(request: Request) -> list[Cell]:
+    """Everything to be played."""
+    tables = request.tables
+    return [
+        *(cell for number in tables for cell in row_cells(request, number)),
+        *(cell for number in tables for cell in dimension_cells(request, number)),
+        *course_cells(request).values(),
+    ]
