@@ -11,7 +11,7 @@ from pages import Row, fill_template, markdown
 from dikin.domains.ball import Ball
 from dikin.environments.patterns import FlatFirst
 from dikin.experiments.reproduce.plan import FULL, TABLES
-from dikin.experiments.tables import Columns, exponent, gap, interval, read_csv, whole
+from dikin.experiments.tables import Columns, difference, exponent, interval, read_csv, whole
 from dikin.learners.adaptive_smooth import PaperSmooth
 from dikin.theory import theorems
 
@@ -67,7 +67,7 @@ TABLE: Columns[Row] = {
     "proved": lambda row: exponent(float(row["theory"])),
     "measured": lambda row: exponent(float(row["measured"])),
     "95% interval": lambda row: interval(float(row["low"]), float(row["high"])),
-    "gap": lambda row: gap(float(row["gap"])),
+    "gap": lambda row: difference(float(row["gap"])),
     "regret": lambda row: whole(float(row["regret"])),
     "certificate": lambda row: whole(float(row["certificate"])),
     "statement": lambda row: f"`{row['statement']}`",

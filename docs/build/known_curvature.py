@@ -15,19 +15,12 @@ from pathlib import Path
 import numpy as np
 from rich.console import Console
 
-from dikin.domains.ball import Ball
-from dikin.environments.base import Environment
-from dikin.environments.patterns import Constant, FlatFirst
-from dikin.environments.quadratic import Quadratic
+import dikin
 from dikin.experiments import runner
 from dikin.experiments.cell import Cell, Result, blocks
 from dikin.experiments.drawing import COLOURS, GREY, pyplot, save_figure
 from dikin.experiments.fit import Curve
 from dikin.experiments.tables import Columns, exact, read_csv, write_csv
-from dikin.learners.adaptive_smooth import AdaptiveSmooth
-from dikin.learners.base import Learner
-from dikin.learners.discard import Discard
-from dikin.learners.hazan_levy import HazanLevy
 
 HORIZONS = (10_000, 31_623, 100_000, 316_228, 1_000_000)
 SEEDS = range(16)
@@ -38,7 +31,7 @@ Curves = dict[tuple[str, str], Curve]
 """By case and learner."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class CurvatureCell(Cell):
     """Games of a learner in a case, in units of half the range of the losses."""
 
@@ -53,16 +46,17 @@ class CurvatureCell(Cell):
     def round_cost(self) -> float:
         return 1.0
 
-    def start(self, seed: int) -> tuple[Learner, Environment]:
+    def start(self, seed: int) -> tuple[dikin.Learner, dikin.Environment]:
         flat = self.horizon // 10 if self.case == "tenth-flat" else 0
-        game = Quadratic(Ball(2), FlatFirst(SIGMA, flat) if flat else Constant(SIGMA), seed)
+        pattern = dikin.FlatFirst(SIGMA, flat) if flat else dikin.Constant(SIGMA)
+        game = dikin.Quadratic(dikin.Ball(2), pattern, seed)
         return self._learner(game, seed), game
 
-    def _learner(self, game: Environment, seed: int) -> Learner:
+    def _learner(self, game: dikin.Environment, seed: int) -> dikin.Learner:
         domain, horizon, span = game.domain, self.horizon, game.loss_range
         if self.learner == "AdaptiveSmooth":
-            return AdaptiveSmooth(domain, SIGMA, loss_range=span, horizon=horizon, seed=seed)
-        kind = HazanLevy if self.learner == "HazanLevy" else Discard
+            return dikin.AdaptiveSmooth(domain, SIGMA, loss_range=span, horizon=horizon, seed=seed)
+        kind = dikin.HazanLevy if self.learner == "HazanLevy" else dikin.Discard
         return kind(domain, horizon, SIGMA, SIGMA, loss_range=span, seed=seed)
 
 
@@ -72,7 +66,7 @@ def cells(horizons: Iterable[int] = HORIZONS, seeds: range = SEEDS) -> Iterator[
         for learner in LEARNERS:
             for horizon in horizons:
                 for block in blocks(seeds):
-                    yield CurvatureCell(horizon=horizon, seeds=block, case=case, learner=learner)
+                    yield CurvatureCell(horizon, block, case, learner)
 
 
 FILE: Columns[tuple[CurvatureCell, Result]] = {

@@ -9,7 +9,7 @@ from pages import Row, fill_template, markdown
 
 from dikin.experiments.rates.rate_cases import HORIZONS, RATE_CASES
 from dikin.experiments.rates.results import BAND
-from dikin.experiments.tables import Columns, exponent, gap, interval, read_csv, whole
+from dikin.experiments.tables import Columns, difference, exponent, interval, read_csv, whole
 
 
 def render(folder: Path) -> str:
@@ -35,7 +35,7 @@ def _columns(last: dict[str, Row]) -> Columns[Row]:
         "bound": lambda row: row["bound"],
         "measured": lambda row: exponent(float(row["measured"])),
         "95% interval": lambda row: interval(float(row["low"]), float(row["high"])),
-        "gap": lambda row: gap(float(row["gap"])),
+        "gap": lambda row: difference(float(row["gap"])),
         "bound's slope": lambda row: exponent(float(row["bound_slope"])),
         "largest T": lambda row: whole(int(last[row["ground"]]["horizon"])),
         "games": lambda row: row["games"],

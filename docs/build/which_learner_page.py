@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import known_curvature
+from matrix_file import read_matrix
 from pages import fill_template, table
 
 from dikin.experiments.compare.competitors import BASES
 from dikin.experiments.compare.holm import LEVEL
-from dikin.experiments.compare.matrix import FLOOR, WITH_MEMORY, Matrix, Outcome, read
+from dikin.experiments.compare.matrix import FLOOR, WITH_MEMORY, Matrix, Outcome
 from dikin.experiments.compare.scenarios import GROUPS, SCENARIOS
 from dikin.experiments.fit import Curve
 from dikin.feedback import Feedback
@@ -29,7 +30,7 @@ NAMED = 3
 
 def render(folder: Path) -> str:
     """The template of a folder, with what its CSVs say."""
-    matrix = read(folder)
+    matrix = read_matrix(folder)
     curves = known_curvature.read(folder / "known_curvature.csv")
     games = sorted({len(outcome.seeds) for outcome in matrix.outcomes if outcome.played})
     leads = [name for name in LEADS if name in matrix.learners()]
@@ -68,9 +69,15 @@ def _grouped(matrix: Matrix, text: GroupTable) -> str:
 # --- who is best --------------------------------------------------------------------------------
 
 
+def level(matrix: Matrix, outcomes: list[Outcome]) -> list[Outcome]:
+    """The first of some ranked outcomes, and those not distinguished from it."""
+    first = outcomes[0]
+    return [c for c in outcomes if c is first or not matrix.distinguished(c, first)]
+
+
 def recommended(matrix: Matrix, scenario: str) -> list[Outcome]:
     """The best of those whose assumptions hold, and those near it and not distinguished from it."""
-    first, *rest = matrix.level(matrix.sound(scenario))
+    first, *rest = level(matrix, matrix.sound(scenario))
     return [first, *(outcome for outcome in rest if outcome.mean - first.mean <= abs(first.mean))]
 
 
@@ -155,14 +162,14 @@ def _record(matrix: Matrix, name: str) -> str:
 def _sentence(matrix: Matrix, scenario: str) -> str:
     """Who is best in a scenario, who is not distinguished, and how the leading learners do."""
     first, *rest = matrix.own(scenario)
-    level = matrix.level([first, *rest])[1:]
+    same = level(matrix, [first, *rest])[1:]
     text = (
         f"`{scenario}` ({SCENARIOS[scenario].description}): {_name(first)}{_dagger(first)} has the "
     )
     text += f"least regret, {first.mean:,.0f} ± {first.half:,.0f}"
-    if level:
-        text += f"; not distinguished from it: {_some(list(map(_name, level)))}"
-    others = [outcome for outcome in rest if outcome not in level and outcome.learner in LEADS]
+    if same:
+        text += f"; not distinguished from it: {_some(list(map(_name, same)))}"
+    others = [outcome for outcome in rest if outcome not in same and outcome.learner in LEADS]
     if others:
         text += "; " + _all(f"{_name(c)} has {_times(c, first):.1f} times as much" for c in others)
     return text + "."

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from matrix_file import read_matrix
 
 import dikin
 from dikin import registry
@@ -15,7 +16,7 @@ from dikin.cli import main
 from dikin.domains.base import Domain
 from dikin.engine.play import readable
 from dikin.experiments import compare
-from dikin.experiments.compare import Request, Scenario, matrix, plan
+from dikin.experiments.compare import Request, Scenario, plan
 from dikin.experiments.compare.competitors import (
     Competitor,
     Entry,
@@ -48,16 +49,7 @@ def entered(who: Competitor | str, scenario: str, seed: int = 0, horizon: int = 
 
 def match(name: str, scenario: str) -> Match:
     """One game of some competitor."""
-    competitor = learner(name)
-    return Match(
-        horizon=HORIZON,
-        seeds=range(1, 2),
-        competitor=competitor,
-        scenario=SCENARIOS[scenario],
-        broken=(),
-        source="",
-        loop=None,
-    )
+    return Match(HORIZON, range(1, 2), learner(name), SCENARIOS[scenario], (), "", None)
 
 
 def run(out: Path, *options: str) -> Any:
@@ -98,7 +90,7 @@ def test_the_files_and_the_screen_say_the_same(small: tuple[Path, str]) -> None:
         assert float(row["seconds"]) > 0
     assert "300 rounds" in shown
     assert (out / "compare.png").stat().st_size > 10_000
-    again = matrix.read(out)
+    again = read_matrix(out)
     assert {c.learner for c in again.outcomes} == {"FKM", "Corral", "HazanLevy"}
     assert all(len(c.regrets) == 3 for c in again.outcomes)
 
@@ -111,8 +103,8 @@ def test_two_workers_play_the_same_games(small: tuple[Path, str], tmp_path: Path
 def test_another_seed_plays_other_games(small: tuple[Path, str], tmp_path: Path) -> None:
     options = ["--learner", "fkm", "--scenario", "zero", "--rounds", "300", "--seeds", "2"]
     assert run(tmp_path, *options, "--seed", "1", "--workers", "1").exit_code == 0
-    first = matrix.read(small[0]).at("FKM", "zero")
-    other = matrix.read(tmp_path).at("FKM", "zero")
+    first = read_matrix(small[0]).at("FKM", "zero")
+    other = read_matrix(tmp_path).at("FKM", "zero")
     assert first is not None
     assert other is not None
     assert set(first.regrets).isdisjoint(other.regrets)
@@ -279,11 +271,11 @@ def test_who_can_forget_plays_twice_where_something_moves(
     options = ["--learner", "optional", "--rounds", "50", "--seeds", "2", "--workers", "1"]
     result = run(tmp_path, *options, "--scenario", "zero", "--scenario", "drift")
     assert result.exit_code == 0, result.output
-    cells = {(c.learner, c.scenario): c for c in matrix.read(tmp_path).outcomes}
+    cells = {(c.learner, c.scenario): c for c in read_matrix(tmp_path).outcomes}
     twice = {(n, s) for n in both for s in ("circling", "jumping")}
     assert set(cells) == twice | {("Optional", "zero"), ("Optional", "season")}
     assert {c.scenario for c in cells.values() if c.moving} == {"circling", "jumping"}
-    assert ("circling", "Optional", "Optional(memory)") in matrix.read(tmp_path).p_values
+    assert ("circling", "Optional", "Optional(memory)") in read_matrix(tmp_path).p_values
 
 
 class Newcomer(dikin.FKM):
@@ -309,7 +301,7 @@ def test_a_new_learner_takes_part_without_being_listed(
     options = ["--scenario", "zero", "--rounds", "50", "--seeds", "2", "--workers", "1"]
     result = run(tmp_path, *names, *options)
     assert result.exit_code == 0
-    cells = {c.learner: c for c in matrix.read(tmp_path).outcomes}
+    cells = {c.learner: c for c in read_matrix(tmp_path).outcomes}
     assert len(cells["Newcomer"].regrets) == 2
     assert cells["Prophet"].left_out == "asks for 'prophecy', which the game does not declare"
     assert cells["Recluse"].left_out == "not on Ball(dim=2): use FKM"
@@ -392,7 +384,7 @@ def test_a_registered_environment_is_a_scenario(
     result = run(tmp_path, *options, "--scenario", "slope", "--workers", "1")
     assert result.exit_code == 0, result.output
     assert "Your own: regret after 50 rounds" in result.output
-    found = matrix.read(tmp_path).outcomes
+    found = read_matrix(tmp_path).outcomes
     assert {(c.learner, c.scenario, len(c.regrets)) for c in found} == {
         ("FKM", "slope", 2),
         ("Scrible", "slope", 2),

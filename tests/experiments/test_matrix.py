@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from matrix_file import read_matrix
 from scipy.stats import ttest_ind, ttest_rel
+from which_learner_page import level
 
 from dikin.errors import CheckFailedError
 from dikin.experiments.compare import figure, holm, matrix, refuse_broken_certificates
@@ -122,7 +124,7 @@ def test_the_best_is_marked_and_those_not_distinguished() -> None:
     absent = Outcome("E", "zero", "VALUE", 100, left_out="no")
     table = Matrix((best, near, paired, seer, absent))
     assert [table.mark(c) for c in table.outcomes] == ["best", "tie", "", "", ""]
-    assert table.level(table.ranked("zero")) == [best, near]
+    assert level(table, table.ranked("zero")) == [best, near]
     assert table.ratio(paired) == pytest.approx(12.0 / 11.5)
     assert table.learners() == ["A", "B", "C", "D"]  # those that see more last
     assert list(table.absent()) == ["E no"]
@@ -188,7 +190,7 @@ def test_files_give_back_what_was_measured(tmp_path: Path) -> None:
         Outcome("C", "zero", "PAIR", 100, left_out="not here", group="smooth"),
     )
     matrix.write(Matrix(outcomes), tmp_path)
-    again = matrix.read(tmp_path).outcomes
+    again = read_matrix(tmp_path).outcomes
     assert repr(again) == repr(outcomes)  # NaN is not equal to itself
     assert again[1].certificate == 21.0
     text = (tmp_path / "compare.csv").read_text()

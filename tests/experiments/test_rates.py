@@ -72,7 +72,7 @@ def test_a_small_run_shows_the_rate(key: str) -> None:
     With these seeds the gaps are at most 0.065; another processor's rounding moves them by far less
     than the 0.015 that are left.
     """
-    assert abs(measured(RATE_CASES[key]).gap) <= BAND
+    assert abs(measured(RATE_CASES[key]).curve.gap) <= BAND
 
 
 def test_a_learner_that_is_not_tuned_to_the_horizon_does_not_show_it() -> None:
@@ -84,7 +84,7 @@ def test_a_learner_that_is_not_tuned_to_the_horizon_does_not_show_it() -> None:
 
     true = RATE_CASES["fkm-lipschitz"]
     wrong = replace(true, learner=Stubborn(true.learner.kind, true.learner.names))
-    assert measured(wrong).gap > 2 * BAND
+    assert measured(wrong).curve.gap > 2 * BAND
 
 
 # --- the arithmetic ------------------------------------------------------------------------------

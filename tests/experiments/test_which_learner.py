@@ -11,6 +11,7 @@ import known_curvature
 import numpy as np
 import pytest
 from known_curvature import CurvatureCell
+from matrix_file import read_matrix
 from which_learner_page import LEADS, recommended, render
 
 from dikin.experiments.compare import matrix
@@ -27,7 +28,7 @@ def test_the_page_is_made_from_the_committed_run() -> None:
 
 
 def test_a_recommendation_is_sound_and_of_this_library() -> None:
-    table = matrix.read(DOCS / "compare")
+    table = read_matrix(DOCS / "compare")
     for scenario in table.scenarios:
         first, *rest = recommended(table, scenario)
         assert not any(outcome.broken or outcome.sees_more for outcome in (first, *rest))
@@ -37,7 +38,7 @@ def test_a_recommendation_is_sound_and_of_this_library() -> None:
 
 
 def test_the_committed_run_has_every_scenario_and_keeps_every_certificate() -> None:
-    table = matrix.read(DOCS / "compare")
+    table = read_matrix(DOCS / "compare")
     assert table.scenarios == list(SCENARIOS)
     assert table.exceeding() == []
     assert any(outcome.bounded for outcome in table.outcomes if outcome.played)

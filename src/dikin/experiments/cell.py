@@ -33,7 +33,7 @@ def blocks(seeds: range) -> Iterator[range]:
     return (seeds[first : first + BLOCK] for first in range(0, len(seeds), BLOCK))
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Cell(ABC):
     """Which game, how long, with which seeds: a value on which the results alone depend."""
 

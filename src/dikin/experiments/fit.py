@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from math import nan
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,8 @@ class Curve:
     """A row per size, a column per game."""
     fitted: int | None = None
     """How many of the largest sizes the power is fitted to; None for all."""
+    proved: float = nan
+    """The exponent that a theorem has."""
 
     @classmethod
     def of(
@@ -72,14 +75,14 @@ class Curve:
         name: str,
         parts: Iterable[tuple[int, list[Result]]],
         fitted: int | None = None,
-        column: str = "regret",
+        proved: float = nan,
     ) -> Curve:
         """From results of cells, each with its size; games of one size are put together."""
         found: dict[int, list[float]] = {}
         for size, results in parts:
-            found.setdefault(size, []).extend(result[column] for result in results)
-        sizes = np.array([*found], dtype=float)
-        return cls(name, sizes, np.array([*found.values()], dtype=float), fitted)
+            found.setdefault(size, []).extend(result["regret"] for result in results)
+        sizes, regrets = np.array([*found], dtype=float), np.array([*found.values()], dtype=float)
+        return cls(name, sizes, regrets, fitted, proved)
 
     @property
     def games(self) -> int:
@@ -99,6 +102,11 @@ class Curve:
         """Least squares on the log-log curve of means; the interval by a bootstrap over games."""
         last = slice(None if self.fitted is None else -self.fitted, None)
         return fit_power(self.sizes[last], self.regrets[last], self.name)
+
+    @property
+    def gap(self) -> float:
+        """Measured minus proved exponent."""
+        return self.power.exponent - self.proved
 
     @cached_property
     def logarithm(self) -> LogFit:

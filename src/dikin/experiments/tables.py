@@ -8,9 +8,11 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from operator import attrgetter, itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from dikin.experiments.fit import Curve
 from dikin.storage import replace_file
 
 if TYPE_CHECKING:
@@ -30,7 +32,7 @@ def exponent(value: float) -> str:
     return f"{value:.3f}"
 
 
-def gap(value: float) -> str:
+def difference(value: float) -> str:
     """A difference of exponents."""
     return f"{value:+.3f}"
 
@@ -50,10 +52,40 @@ def plus_minus(mean: float, half: float) -> str:
     return f"{mean:,.0f} ±{half:,.0f}"
 
 
+def fields(*names: str) -> Columns[Any]:
+    """Columns that show attributes of the same names."""
+    return {name: attrgetter(name) for name in names}
+
+
+def items(*names: str) -> Columns[Mapping[str, object]]:
+    """Columns that show entries of the same names."""
+    return {name: itemgetter(name) for name in names}
+
+
 def rows(columns: Columns[T], things: Iterable[T]) -> Iterator[list[str]]:
     """A row per thing."""
     for thing in things:
         yield [str(text(thing)) for text in columns.values()]
+
+
+class HasCurve(Protocol):
+    """What a row with a fitted exponent is about."""
+
+    @property
+    def curve(self) -> Curve: ...
+
+
+FITTED_FILE: Columns[HasCurve] = {
+    "measured": lambda line: exact(line.curve.power.exponent),
+    "low": lambda line: exact(line.curve.power.low),
+    "high": lambda line: exact(line.curve.power.high),
+}
+FITTED_SHOWN: Columns[HasCurve] = {
+    "proved": lambda line: exponent(line.curve.proved),
+    "measured": lambda line: exponent(line.curve.power.exponent),
+    "95% interval": lambda line: interval(line.curve.power.low, line.curve.power.high),
+    "gap": lambda line: difference(line.curve.gap),
+}
 
 
 def write_csv(file: Path, columns: Columns[T], things: Iterable[T]) -> None:

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import dikin
 from dikin import registry
 from dikin.environments.base import Environment
-from dikin.environments.understated import Understated
 from dikin.errors import (
     DikinError,
     DomainError,
@@ -27,11 +27,8 @@ from dikin.experiments.compare.external import EXTERNAL, FixedPoint
 from dikin.experiments.compare.matrix import WITH_MEMORY
 from dikin.experiments.compare.scenarios import MEMORY, DeclaredGame, Scenario
 from dikin.learners.base import Learner
-from dikin.learners.fkm import FKM
-from dikin.learners.hazan_levy import HazanLevy
-from dikin.learners.saha_tewari import SahaTewari
 
-BASES: tuple[type[Learner], ...] = (HazanLevy, SahaTewari, FKM)
+BASES: tuple[type[Learner], ...] = (dikin.HazanLevy, dikin.SahaTewari, dikin.FKM)
 """What a learner over learners chooses among: one for each of three assumptions."""
 
 
@@ -122,7 +119,7 @@ def enter(competitor: Competitor, game: DeclaredGame, seed: int) -> Entry:
         raise LeftOutError(str(refusal)) from refusal
     known = learner.curvature_limit[0] if game.tells_curvature else 0.0
     broken = _broken(learner, environment, given.keys() & game.chosen)
-    return Entry(learner, Understated(environment, known), broken)
+    return Entry(learner, dikin.Understated(environment, known), broken)
 
 
 def _arguments(cls: type[Learner], game: DeclaredGame, seed: int) -> dict[str, Any]:

@@ -20,7 +20,7 @@ import numpy as np
 from dikin.domains.base import Array, Domain
 from dikin.errors import MissingPackageError, NotSavableError
 from dikin.learners.base import Learner
-from dikin.streams import stream
+from dikin.streams import Generator, stream
 from dikin.units import LossRange, strictly_positive, whole
 
 CONVERGED = 1e-10
@@ -65,6 +65,10 @@ class ExternalOptimizer(Learner):
         super().__init__(domain, loss_range, seed)
         units = np.eye(self.geometry.size)
         self._working = np.stack([self.geometry.outward(unit).ravel() for unit in units])
+        self._prepare(stream(seed, "learner"))
+
+    def _prepare(self, generator: Generator) -> None:
+        """Build the optimizer, which draws from this generator alone."""
 
     @abstractmethod
     def _next_candidate(self) -> tuple[Any, Array]:
@@ -147,19 +151,12 @@ class CMA(ExternalOptimizer):
 
     package = "cma"
 
-    def __init__(
-        self,
-        domain: Domain,
-        *,
-        loss_range: LossRange = (-1.0, 1.0),
-        seed: int | None = None,
-    ) -> None:
-        super().__init__(domain, loss_range=loss_range, seed=seed)
-        normal = stream(seed, "learner").standard_normal
+    def _prepare(self, generator: Generator) -> None:
+        normal = generator.standard_normal
         # A seed of NaN: it leaves NumPy's global generator alone and draws from ours.
         options = {"verbose": -9, "seed": nan, "randn": lambda *shape: normal(shape)}
         strategy = import_optional(self.package).CMAEvolutionStrategy
-        self._strategy = strategy(np.zeros(domain.dim), 0.3, options)
+        self._strategy = strategy(np.zeros(self.domain.dim), 0.3, options)
         self._queue: list[Array] = []
         self._answers: list[tuple[Array, float]] = []
 
@@ -193,15 +190,17 @@ class NevergradOptimizer(ExternalOptimizer):
     """An optimizer of the package nevergrad on R^dim, with a generator of ours."""
 
     package = "nevergrad"
-    _optimizer: Any
 
-    def _space(self, seed: int | None) -> tuple[Any, Any]:
-        """R^dim, and the optimizers for it."""
+    def _prepare(self, generator: Generator) -> None:
         nevergrad = import_optional(self.package)
         space = nevergrad.p.Array(shape=(self.domain.dim,))
-        words = stream(seed, "learner").integers(2**32, size=8, dtype=np.uint32)
+        words = generator.integers(2**32, size=8, dtype=np.uint32)
         space.random_state = np.random.RandomState(words)
-        return space, nevergrad.optimizers
+        self._optimizer = self._build(space, nevergrad.optimizers)
+
+    @abstractmethod
+    def _build(self, space: Any, optimizers: Any) -> Any:
+        """The optimizer for a space, from the module that has them all."""
 
     def _next_candidate(self) -> tuple[Any, Array]:
         candidate = self._optimizer.ask()
@@ -227,14 +226,15 @@ class SPSA(NevergradOptimizer):
         loss_range: LossRange = (-1.0, 1.0),
         seed: int | None = None,
     ) -> None:
-        super().__init__(domain, loss_range=loss_range, seed=seed)
         self.horizon = whole(horizon, "horizon", 1, "the gain depends on it")
         self.lipschitz = strictly_positive(lipschitz, "lipschitz")
-        space, known = self._space(seed)
-        optimizer = known.SPSA(parametrization=space, budget=self.horizon)
-        slope = self.units.slope(self.lipschitz) * sqrt(domain.dim)
+        super().__init__(domain, loss_range=loss_range, seed=seed)
+
+    def _build(self, space: Any, optimizers: Any) -> Any:
+        optimizer = optimizers.SPSA(parametrization=space, budget=self.horizon)
+        slope = self.units.slope(self.lipschitz) * sqrt(self.domain.dim)
         optimizer.a = 0.1 / slope * (1.0 + optimizer.A) ** 0.602
-        self._optimizer = optimizer
+        return optimizer
 
     def _recommended(self) -> Array:
         return np.asarray(self._optimizer.t, dtype=float)
@@ -256,16 +256,8 @@ class TBPSA(NevergradOptimizer):
     a generation, is what it recommends.
     """
 
-    def __init__(
-        self,
-        domain: Domain,
-        *,
-        loss_range: LossRange = (-1.0, 1.0),
-        seed: int | None = None,
-    ) -> None:
-        super().__init__(domain, loss_range=loss_range, seed=seed)
-        space, known = self._space(seed)
-        self._optimizer = known.TBPSA(parametrization=space)
+    def _build(self, space: Any, optimizers: Any) -> Any:
+        return optimizers.TBPSA(parametrization=space)
 
     def _recommended(self) -> Array:
         return np.asarray(self._optimizer.current_center, dtype=float)

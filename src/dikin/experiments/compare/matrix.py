@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from math import isnan, nan, sqrt
@@ -11,14 +11,12 @@ from statistics import fmean, median, stdev
 
 from dikin.experiments.compare.holm import paired_p, rejected, welch_p
 from dikin.experiments.fit import half_interval
-from dikin.experiments.tables import Columns, read_csv, write_csv
+from dikin.experiments.tables import Columns, fields, items, write_csv
 
 FLOOR = 1.0
 """Regrets below half a range of the losses in a whole game count as that much in a ratio."""
 ERRORS = 3.0
 """Standard errors by which a mean regret may exceed the mean certificate that bounds it."""
-
-
 OURS = "dikin"
 SECTIONS = (OURS, "baseline", "other packages", "sees more")
 WITH_MEMORY = "(memory)"
@@ -179,10 +177,6 @@ class Matrix:
         """Whether two means differ, by Holm's correction over all comparisons."""
         return _pair(one, two) in self._distinguished
 
-    def level(self, outcomes: Sequence[Outcome]) -> list[Outcome]:
-        """The first of some ranked outcomes, and those not distinguished from it."""
-        return [c for c in outcomes if c is outcomes[0] or not self.distinguished(c, outcomes[0])]
-
     def mark(self, outcome: Outcome) -> str:
         """`best`, or `tie` where a learner is not distinguished from the best, or nothing."""
         if outcome.sees_more or not outcome.played:
@@ -261,8 +255,14 @@ AGAINST = {False: "fixed", True: "moving"}
 def write(matrix: Matrix, out: Path) -> None:
     """compare.csv, a row per learner and scenario, and games.csv, a row per game."""
     write_csv(out / "compare.csv", _columns(matrix), matrix.outcomes)
-    games = ((one, i) for one in matrix.outcomes for i in range(len(one.seeds)))
-    write_csv(out / "games.csv", GAMES_FILE, games)
+    names = items("scenario", "learner", "rounds", "seed", "regret", "certificate")
+    write_csv(out / "games.csv", names, (g for one in matrix.outcomes for g in _games(one)))
+
+
+def _games(outcome: Outcome) -> Iterator[dict[str, object]]:
+    for seed, *measured in zip(outcome.seeds, outcome.regrets, outcome.certificates, strict=True):
+        regret, certificate = (f"{value:.4f}" for value in measured)
+        yield vars(outcome) | {"seed": seed, "regret": regret, "certificate": certificate}
 
 
 def _columns(matrix: Matrix) -> Columns[Outcome]:
@@ -270,11 +270,7 @@ def _columns(matrix: Matrix) -> Columns[Outcome]:
         return lambda one: f"{value(one):.4f}" if one.played else ""
 
     return {
-        "group": lambda one: one.group,
-        "scenario": lambda one: one.scenario,
-        "learner": lambda one: one.learner,
-        "feedback": lambda one: one.feedback,
-        "rounds": lambda one: one.rounds,
+        **fields("group", "scenario", "learner", "feedback", "rounds"),
         "seeds": lambda one: len(one.seeds),
         "regret": number(lambda one: one.mean),
         "low": number(lambda one: one.mean - one.half),
@@ -286,47 +282,5 @@ def _columns(matrix: Matrix) -> Columns[Outcome]:
         "against": lambda one: AGAINST[one.moving],
         "seconds": number(lambda one: one.seconds),
         "fused": lambda one: "yes" if one.compiled else "",
-        "left_out": lambda one: one.left_out,
-        "package": lambda one: one.package,
+        **fields("left_out", "package"),
     }
-
-
-GAMES_FILE: Columns[tuple[Outcome, int]] = {
-    "scenario": lambda game: game[0].scenario,
-    "learner": lambda game: game[0].learner,
-    "rounds": lambda game: game[0].rounds,
-    "seed": lambda game: game[0].seeds[game[1]],
-    "regret": lambda game: f"{game[0].regrets[game[1]]:.4f}",
-    "certificate": lambda game: f"{game[0].certificates[game[1]]:.4f}",
-}
-Games = dict[tuple[str, str], list[tuple[int, float, float]]]
-
-
-def read(folder: Path) -> Matrix:
-    """The matrix that `write` wrote into a folder."""
-    games: Games = {}
-    for row in read_csv(folder / "games.csv"):
-        game = int(row["seed"]), float(row["regret"]), float(row["certificate"])
-        games.setdefault((row["scenario"], row["learner"]), []).append(game)
-    return Matrix(tuple(_outcome(row, games) for row in read_csv(folder / "compare.csv")))
-
-
-def _outcome(row: dict[str, str], games: Games) -> Outcome:
-    played = games.get((row["scenario"], row["learner"]), [])
-    seeds, regrets, bounds = zip(*played, strict=True) if played else ((), (), ())
-    return Outcome(
-        learner=row["learner"],
-        scenario=row["scenario"],
-        feedback=row["feedback"],
-        rounds=int(row["rounds"]),
-        seeds=tuple(seeds),
-        regrets=tuple(regrets),
-        certificates=tuple(bounds),
-        seconds=float(row["seconds"] or nan),
-        compiled=row["fused"] == "yes",
-        broken=tuple(row["broken"].split()),
-        left_out=row["left_out"],
-        package=row["package"],
-        group=row["group"],
-        moving=row["against"] == AGAINST[True],
-    )

@@ -64,7 +64,7 @@ class Request(runner.Request):
         return self.slow_seeds or self.seeds or SLOW_SEEDS
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Match(Cell):
     """Games of a competitor in a scenario."""
 
@@ -182,8 +182,8 @@ def outcome(competitor: Competitor, scenario: Scenario, rounds: int, **facts: An
 def source_digest(things: Iterable[Any]) -> str:
     """A digest of the files in which a user wrote classes and functions; empty for the library's.
 
-    A changed comment or docstring changes nothing, other code plays anew. What the files import is
-    not looked at. What has no file is never taken for anything finished before.
+    A changed comment changes nothing, changed code plays anew. What the files import is not looked
+    at. What has no file is never taken for anything finished before.
     """
     modules = {_module(thing) for thing in things}
     own = sorted(name for name in modules if name.split(".")[0] != dikin.__name__)
@@ -199,17 +199,8 @@ def _module(thing: Any) -> str:
 
 
 def _code(module: str) -> str:
-    """The code of a module, without comments and docstrings."""
+    """The code of a module, without comments and layout."""
     file = getattr(sys.modules.get(module), "__file__", None)
     if file is None:
         return uuid4().hex
-    tree = ast.parse(Path(file).read_bytes())
-    for node in ast.walk(tree):
-        body = getattr(node, "body", None)
-        if isinstance(body, list):
-            node.body = [line for line in body if not _is_text(line)]  # type: ignore[attr-defined]
-    return ast.dump(tree)
-
-
-def _is_text(line: Any) -> bool:
-    return isinstance(line, ast.Expr) and isinstance(line.value, ast.Constant)
+    return ast.dump(ast.parse(Path(file).read_bytes()))

@@ -16,23 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+import dikin
 from dikin import registry
-from dikin.domains.ball import Ball
 from dikin.domains.base import Domain
-from dikin.domains.box import Box
-from dikin.domains.polytope import Polytope
-from dikin.domains.simplex import Simplex
 from dikin.environments.base import Environment
-from dikin.environments.bowl import Bowl
-from dikin.environments.cone import Cone
-from dikin.environments.drifting import Circling, Jumping
-from dikin.environments.hostile import KINDS, Hostile
-from dikin.environments.kink import Kink
-from dikin.environments.linear import Linear
-from dikin.environments.pseudo_kink import PseudoKink
-from dikin.environments.quadratic import Quadratic
-from dikin.environments.ridge import Ridge
-from dikin.environments.shifted import Shifted
+from dikin.environments.hostile import KINDS
 from dikin.errors import ParameterError, UnknownKindError, did_you_mean
 
 GROUPS = {
@@ -43,9 +31,10 @@ GROUPS = {
     "hostile": "Hostile games",
     "own": "Your own",
 }
-DISC, BALL, LINE = Ball(2), Ball(8), Box([-1.0], [1.0])
-CUBE, PLATE, SHARES = Box([-1.0] * 5, [1.0] * 5), Box([0.0, 0.0], [1.0, 1000.0]), Simplex(5)
-CUT_CUBE = Polytope(
+DISC, BALL, SEGMENT = dikin.Ball(2), dikin.Ball(8), dikin.Box([-1.0], [1.0])
+CUBE, PLATE = dikin.Box([-1.0] * 5, [1.0] * 5), dikin.Box([0.0, 0.0], [1.0, 1000.0])
+SHARES = dikin.Simplex(5)
+CUT_CUBE = dikin.Polytope(
     [*np.eye(3).tolist(), *(-np.eye(3)).tolist(), [1.0, 1.0, 1.0]], [1.0] * 6 + [1.5]
 )
 DEPTH = 0.8
@@ -113,201 +102,106 @@ class FirstExample:
 
 
 def _ridge(seed: int, pattern: Stretch) -> Environment:
-    return Ridge(DISC, 1.0, pattern, seed, depth=DEPTH)
+    return dikin.Ridge(DISC, 1.0, pattern, seed, depth=DEPTH)
 
 
 def _offset(horizon: int, seed: int) -> Environment:
     """With constants twice as large as the losses themselves."""
     plain = _ridge(seed, Stretch(0.5))
-    return Shifted(plain, 2.0 * plain.loss_range[1])
+    return dikin.Shifted(plain, 2.0 * plain.loss_range[1])
 
 
 def _noisy(plain: Environment, share: float, season: float = 0.0) -> Environment:
     """With noise, and a season, of these shares of the losses' range."""
     low, high = plain.loss_range
-    return Shifted(plain, noise=share * (high - low), season=season * (high - low))
+    return dikin.Shifted(plain, noise=share * (high - low), season=season * (high - low))
 
 
 def _noisy_bowl(
     domain: Domain, share: float, horizon: int, seed: int, scales: ArrayLike | None = None
 ) -> Environment:
-    return _noisy(Bowl(domain, seed, depth=DEPTH, scales=scales), share)
+    return _noisy(dikin.Bowl(domain, seed, depth=DEPTH, scales=scales), share)
 
 
 def _hostile(kind: str, horizon: int, seed: int) -> Environment:
-    return Hostile(DISC, kind, horizon, seed)
+    return dikin.Hostile(DISC, kind, horizon, seed)
 
 
-SMOOTH = (
-    Scenario(
-        "constant",
-        "smooth",
-        "every loss curved alike, and you know how much",
-        "constant curvature, disc",
-        lambda horizon, seed: _ridge(seed, Stretch(0.5)),
-    ),
-    Scenario(
-        "hidden",
-        "smooth",
-        "curved, and you do not know how much",
-        "`constant`, and nobody tells the curvature",
-        lambda horizon, seed: _ridge(seed, Stretch(0.5)),
-        tells_curvature=False,
-    ),
-    Scenario(
-        "zero",
-        "smooth",
-        "smooth, not curved",
-        "no curvature, disc",
-        lambda horizon, seed: _ridge(seed, Stretch(0.0)),
-    ),
-    Scenario(
-        "tenth-flat",
-        "smooth",
-        "nothing at first, then curved, and you know how much",
-        "the first tenth of the rounds says nothing, then curved, disc",
-        lambda horizon, seed: Quadratic(DISC, Stretch(1.0, first=horizon // 10), seed),
-    ),
-    Scenario(
-        "half-flat",
-        "smooth",
-        "curved in part of the rounds, and you know how much",
-        "curved, and no curvature in the second half, disc",
-        lambda horizon, seed: _ridge(seed, Stretch(0.5, last=horizon // 2)),
-    ),
-    Scenario(
-        "decaying",
-        "smooth",
-        "less and less curved, and you know how much",
-        "curvature t^-0.3, disc",
-        lambda horizon, seed: _ridge(seed, Stretch(1.0, 0.3)),
-    ),
-    Scenario(
-        "linear",
-        "smooth",
-        "linear",
-        "linear losses, disc",
-        lambda horizon, seed: Linear(DISC, 1.0, seed),
-    ),
-    Scenario(
-        "moving",
-        "smooth",
-        "bowls, each with its minimum at one of two points",
-        "bowls whose minimum is drawn from two points each round, disc",
-        lambda horizon, seed: Quadratic(DISC, Stretch(1.0), seed),
-    ),
-    Scenario(
-        "offset",
-        "smooth",
-        "a large random constant in every loss",
-        "`constant`, with a random constant in each loss",
-        _offset,
-    ),
-    Scenario(
-        "heavy",
-        "smooth",
-        "bowls, each with its minimum at one of two points, 50 dimensions",
-        "bowls whose minimum is drawn from two points each round, ball, d = 50",
-        lambda horizon, seed: Quadratic(Ball(50), Stretch(1.0), seed),
-    ),
+# fmt: off
+LISTED = (
+    Scenario("constant", "smooth", "every loss curved alike, and you know how much",
+             "constant curvature, disc",
+             lambda T, seed: _ridge(seed, Stretch(0.5))),
+    Scenario("hidden", "smooth", "curved, and you do not know how much",
+             "`constant`, and nobody tells the curvature",
+             lambda T, seed: _ridge(seed, Stretch(0.5)), tells_curvature=False),
+    Scenario("zero", "smooth", "smooth, not curved", "no curvature, disc",
+             lambda T, seed: _ridge(seed, Stretch(0.0))),
+    Scenario("tenth-flat", "smooth", "nothing at first, then curved, and you know how much",
+             "the first tenth of the rounds says nothing, then curved, disc",
+             lambda T, seed: dikin.Quadratic(DISC, Stretch(1.0, first=T // 10), seed)),
+    Scenario("half-flat", "smooth", "curved in part of the rounds, and you know how much",
+             "curved, and no curvature in the second half, disc",
+             lambda T, seed: _ridge(seed, Stretch(0.5, last=T // 2))),
+    Scenario("decaying", "smooth", "less and less curved, and you know how much",
+             "curvature t^-0.3, disc",
+             lambda T, seed: _ridge(seed, Stretch(1.0, 0.3))),
+    Scenario("linear", "smooth", "linear", "linear losses, disc",
+             lambda T, seed: dikin.Linear(DISC, 1.0, seed)),
+    Scenario("moving", "smooth", "bowls, each with its minimum at one of two points",
+             "bowls whose minimum is drawn from two points each round, disc",
+             lambda T, seed: dikin.Quadratic(DISC, Stretch(1.0), seed)),
+    Scenario("offset", "smooth", "a large random constant in every loss",
+             "`constant`, with a random constant in each loss", _offset),
+    Scenario("heavy", "smooth", "bowls, each with its minimum at one of two points, 50 dimensions",
+             "bowls whose minimum is drawn from two points each round, ball, d = 50",
+             lambda T, seed: dikin.Quadratic(dikin.Ball(50), Stretch(1.0), seed)),
+    Scenario("cone", "lipschitz", "kinks, steep in every direction",
+             "Lipschitz, steep in every direction, no curvature, disc",
+             lambda T, seed: dikin.Cone(DISC, 1.0, Stretch(0.0), seed, depth=DEPTH)),
+    Scenario("line", "lipschitz", "kinks, one dimension",
+             "Lipschitz with a kink, no curvature, d = 1",
+             lambda T, seed: dikin.Kink(SEGMENT, 1.0, Stretch(0.0), seed, depth=DEPTH)),
+    Scenario("pseudo", "lipschitz", "kinked functions of one product, eight dimensions",
+             "Lipschitz functions of one product z.x, z known beforehand, ball, d = 8",
+             lambda T, seed: dikin.PseudoKink(BALL, 1.0, seed=seed, depth=DEPTH)),
+    *(Scenario(f"box-{percent}", "noise", f"a bowl on a box, noise of {percent} % of its range",
+               f"a bowl with noise of {percent} % of its range, cube, d = 5",
+               partial(_noisy_bowl, CUBE, percent / 100))
+      for percent in (5, 20, 50)),
+    Scenario("simplex-20", "noise",
+             "a bowl of shares that add up to one, noise of 20 % of its range",
+             "a bowl with noise of 20 % of its range, probability vectors of 5 entries",
+             partial(_noisy_bowl, SHARES, 0.2)),
+    Scenario("thin-20", "noise",
+             "a bowl on a box with very unequal sides, noise of 20 % of its range",
+             "a bowl in units of half the sides, noise of 20 % of its range, "
+             "box of sides 1 and 1000",
+             partial(_noisy_bowl, PLATE, 0.2, scales=(0.5, 500.0))),
+    Scenario("polytope-20", "noise", "a bowl on a polytope, noise of 20 % of its range",
+             "a bowl with noise of 20 % of its range, cube without one corner, d = 3",
+             partial(_noisy_bowl, CUT_CUBE, 0.2)),
+    # Curvature that is told would hold a learner where the minimum was.
+    Scenario("circling", "drift", "a bowl whose minimum moves slowly",
+             "a bowl whose minimum goes round once, noise of 2.5 % of its range, disc",
+             lambda T, seed: _noisy(dikin.Circling(DISC, T, seed, depth=DEPTH), 0.025),
+             tells_curvature=False, moving=True),
+    Scenario("jumping", "drift", "a bowl whose minimum jumps now and then",
+             "a bowl whose minimum jumps every 2/5 of the rounds, noise of 2.5 % of its range, "
+             "disc",
+             lambda T, seed: _noisy(
+                 dikin.Jumping(DISC, max(1, round(MEMORY * T)), seed, depth=DEPTH), 0.025),
+             tells_curvature=False, moving=True),
+    Scenario("season", "drift", "a bowl with a slow season in every loss",
+             "a bowl and a sine of period 500 of half its range, noise of 2.5 % of its range, "
+             "disc",
+             lambda T, seed: _noisy(dikin.Bowl(DISC, seed, depth=DEPTH), 0.025, season=0.5)),
+    *(Scenario(name, "hostile", kind.words, f"{kind.words}, disc", partial(_hostile, name),
+               tells_curvature=False)
+      for name, kind in KINDS.items()),
 )
-LIPSCHITZ = (
-    Scenario(
-        "cone",
-        "lipschitz",
-        "kinks, steep in every direction",
-        "Lipschitz, steep in every direction, no curvature, disc",
-        lambda horizon, seed: Cone(DISC, 1.0, Stretch(0.0), seed, depth=DEPTH),
-    ),
-    Scenario(
-        "line",
-        "lipschitz",
-        "kinks, one dimension",
-        "Lipschitz with a kink, no curvature, d = 1",
-        lambda horizon, seed: Kink(LINE, 1.0, Stretch(0.0), seed, depth=DEPTH),
-    ),
-    Scenario(
-        "pseudo",
-        "lipschitz",
-        "kinked functions of one product, eight dimensions",
-        "Lipschitz functions of one product z.x, z known beforehand, ball, d = 8",
-        lambda horizon, seed: PseudoKink(BALL, 1.0, seed=seed, depth=DEPTH),
-    ),
-)
-NOISE = (
-    *(
-        Scenario(
-            f"box-{percent}",
-            "noise",
-            f"a bowl on a box, noise of {percent} % of its range",
-            f"a bowl with noise of {percent} % of its range, cube, d = 5",
-            partial(_noisy_bowl, CUBE, percent / 100),
-        )
-        for percent in (5, 20, 50)
-    ),
-    Scenario(
-        "simplex-20",
-        "noise",
-        "a bowl of shares that add up to one, noise of 20 % of its range",
-        "a bowl with noise of 20 % of its range, probability vectors of 5 entries",
-        partial(_noisy_bowl, SHARES, 0.2),
-    ),
-    Scenario(
-        "thin-20",
-        "noise",
-        "a bowl on a box with very unequal sides, noise of 20 % of its range",
-        "a bowl in units of half the sides, noise of 20 % of its range, box of sides 1 and 1000",
-        partial(_noisy_bowl, PLATE, 0.2, scales=(0.5, 500.0)),
-    ),
-    Scenario(
-        "polytope-20",
-        "noise",
-        "a bowl on a polytope, noise of 20 % of its range",
-        "a bowl with noise of 20 % of its range, cube without one corner, d = 3",
-        partial(_noisy_bowl, CUT_CUBE, 0.2),
-    ),
-)
-DRIFT = (
-    Scenario(
-        "circling",
-        "drift",
-        "a bowl whose minimum moves slowly",
-        "a bowl whose minimum goes round once, noise of 2.5 % of its range, disc",
-        lambda horizon, seed: _noisy(Circling(DISC, horizon, seed, depth=DEPTH), 0.025),
-        tells_curvature=False,  # curvature that is told holds a learner where the minimum was
-        moving=True,
-    ),
-    Scenario(
-        "jumping",
-        "drift",
-        "a bowl whose minimum jumps now and then",
-        "a bowl whose minimum jumps every 2/5 of the rounds, noise of 2.5 % of its range, disc",
-        lambda horizon, seed: _noisy(
-            Jumping(DISC, max(1, round(MEMORY * horizon)), seed, depth=DEPTH), 0.025
-        ),
-        tells_curvature=False,
-        moving=True,
-    ),
-    Scenario(
-        "season",
-        "drift",
-        "a bowl with a slow season in every loss",
-        "a bowl and a sine of period 500 of half its range, noise of 2.5 % of its range, disc",
-        lambda horizon, seed: _noisy(Bowl(DISC, seed, depth=DEPTH), 0.025, season=0.5),
-    ),
-)
-HOSTILE = tuple(
-    Scenario(
-        name,
-        "hostile",
-        kind.words,
-        f"{kind.words}, disc",
-        partial(_hostile, name),
-        tells_curvature=False,
-    )
-    for name, kind in KINDS.items()
-)
-SCENARIOS = {s.name: s for s in (*SMOOTH, *LIPSCHITZ, *NOISE, *DRIFT, *HOSTILE)}
+# fmt: on
+SCENARIOS = {scenario.name: scenario for scenario in LISTED}
 
 
 def find_scenarios(wanted: Iterable[str | Scenario | type[Environment]]) -> list[Scenario]:

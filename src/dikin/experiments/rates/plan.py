@@ -37,7 +37,7 @@ class Request(runner.Request):
         return {"effort": asdict(self.effort), "seed": self.seed}
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class RateCell(Cell):
     """Games of a case at one horizon."""
 
@@ -61,4 +61,4 @@ def cells(case: RateCase, request: Request) -> Iterator[RateCell]:
     seeds = experiment_seeds(request.seed, case.games // request.effort.games)
     for horizon in case.horizons(request.effort.horizons):
         for block in blocks(seeds):
-            yield RateCell(horizon=horizon, seeds=block, case=case)
+            yield RateCell(horizon, block, case)

@@ -16,35 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dikin.domains.ball import Ball
+import dikin
 from dikin.domains.base import Domain
-from dikin.domains.box import Box
 from dikin.environments.base import Environment
-from dikin.environments.cone import Cone
-from dikin.environments.kink import Kink
-from dikin.environments.linear import Linear
-from dikin.environments.pseudo_kink import PseudoKink
-from dikin.environments.quadratic import Quadratic
-from dikin.environments.ridge import Ridge
-from dikin.environments.shifted import Shifted
 from dikin.errors import ParameterError
-from dikin.learners.agarwal_dekel_xiao import AgarwalDekelXiao
-from dikin.learners.aogd import AOGD
-from dikin.learners.bandit_newton import BanditNewton
 from dikin.learners.base import Learner
-from dikin.learners.corral import Corral
-from dikin.learners.fkm import FKM
-from dikin.learners.hazan_levy import HazanLevy
-from dikin.learners.ito import Ito
-from dikin.learners.kernel_line import KernelLine
-from dikin.learners.lifted_linear import LiftedLinear
-from dikin.learners.lipschitz_barrier import LipschitzBarrier
-from dikin.learners.predictive import Predictive
-from dikin.learners.pseudo_line import PseudoLine
-from dikin.learners.saha_tewari import SahaTewari
-from dikin.learners.scrible import Scrible
-from dikin.learners.tewa import Tewa
-from dikin.learners.two_point import TwoPoint
 
 HORIZONS, SPREAD = 5, 100
 """How many horizons a case is played at, and how far they lie apart, the last over the first."""
@@ -106,7 +82,7 @@ class Offset:
 
     def start(self, seed: int) -> Environment:
         plain = self.losses.start(seed)
-        return Shifted(plain, plain.loss_range[1])
+        return dikin.Shifted(plain, plain.loss_range[1])
 
 
 @dataclass(frozen=True)
@@ -132,7 +108,7 @@ class TunedCorral:
 
     bases: tuple[TunedLearner, ...]
     power: Fraction
-    kind: type[Learner] = Corral
+    kind: type[Learner] = dikin.Corral
 
     def __str__(self) -> str:
         names = ", ".join(base.kind.__name__ for base in self.bases)
@@ -141,7 +117,8 @@ class TunedCorral:
     def start(self, game: Environment, horizon: int, seed: int) -> Learner:
         bases = [base.start(game, horizon, seed) for base in self.bases]
         eta = float(horizon) ** -float(self.power)
-        return Corral(game.domain, bases, horizon, eta=eta, loss_range=game.loss_range, seed=seed)
+        span = game.loss_range
+        return dikin.Corral(game.domain, bases, horizon, eta=eta, loss_range=span, seed=seed)
 
 
 def constant(game: Environment, name: str) -> float:
@@ -176,15 +153,15 @@ class RateCase:
         return tuple(np.geomspace(last / SPREAD, last, HORIZONS).round().astype(int).tolist())
 
 
-DISC, SEGMENT, SQUARE = Ball(2), Box([-1], [1]), Box([-1, -1], [1, 1])
-CONE = Losses(Cone, DISC, {"lipschitz": 1.0})
-CURVED_CONE = Losses(Cone, DISC, {"lipschitz": 1.0, "curvature": 0.5})
-RIDGE = Losses(Ridge, DISC, {"smoothness": 1.0})
-CURVED_RIDGE = Losses(Ridge, DISC, {"smoothness": 1.0, "curvature": 1.0})
-BOWL = Losses(Quadratic, DISC, {"curvature": 1.0})
-LINEAR = Losses(Linear, DISC, {"lipschitz": 1.0})
-KINK = Losses(Kink, SEGMENT, {"lipschitz": 1.0})
-TURNING_KINK = Losses(PseudoKink, DISC, {"lipschitz": 1.0})
+DISC, SEGMENT, SQUARE = dikin.Ball(2), dikin.Box([-1], [1]), dikin.Box([-1, -1], [1, 1])
+CONE = Losses(dikin.Cone, DISC, {"lipschitz": 1.0})
+CURVED_CONE = Losses(dikin.Cone, DISC, {"lipschitz": 1.0, "curvature": 0.5})
+RIDGE = Losses(dikin.Ridge, DISC, {"smoothness": 1.0})
+CURVED_RIDGE = Losses(dikin.Ridge, DISC, {"smoothness": 1.0, "curvature": 1.0})
+BOWL = Losses(dikin.Quadratic, DISC, {"curvature": 1.0})
+LINEAR = Losses(dikin.Linear, DISC, {"lipschitz": 1.0})
+KINK = Losses(dikin.Kink, SEGMENT, {"lipschitz": 1.0})
+TURNING_KINK = Losses(dikin.PseudoKink, DISC, {"lipschitz": 1.0})
 
 
 def bound(power: str, logs: str = "0") -> Bound:
@@ -204,49 +181,51 @@ def uncompiled(games: int, longest: int, round_cost: float = 40.0) -> dict[str, 
 
 # fmt: off
 LISTED = (
-    RateCase("predictive-smooth", tuned(Predictive, "smoothness"), Offset(RIDGE), bound("2/3"),
-             longest=10**6, games=64, round_cost=0.3),
-    RateCase("predictive-smooth-curved", tuned(Predictive, "smoothness"), Offset(CURVED_RIDGE),
-             bound("1/2", "1/2"), longest=10**6, games=256, round_cost=0.3),
-    RateCase("predictive-lipschitz", tuned(Predictive, "lipschitz"), Offset(CONE), bound("3/4"),
-             longest=10**6, games=64, round_cost=0.3),
-    RateCase("predictive-lipschitz-curved", tuned(Predictive, "lipschitz"), Offset(CURVED_CONE),
+    RateCase("predictive-smooth", tuned(dikin.Predictive, "smoothness"), Offset(RIDGE),
              bound("2/3"), longest=10**6, games=64, round_cost=0.3),
-    RateCase("fkm-lipschitz", tuned(FKM, "horizon lipschitz"), CONE, bound("3/4")),
-    RateCase("fkm-general", tuned(FKM, "horizon"), CONE, bound("5/6")),
-    RateCase("lipschitz-barrier", tuned(LipschitzBarrier, "horizon lipschitz"),
-             CONE, bound("3/4", "1/4")),
-    RateCase("pseudo-line", tuned(PseudoLine, "horizon lipschitz"), TURNING_KINK, bound("3/4"),
-             **uncompiled(4, 300_000)),
-    RateCase("agarwal-dekel-xiao", tuned(AgarwalDekelXiao, "horizon lipschitz curvature"),
+    RateCase("predictive-smooth-curved", tuned(dikin.Predictive, "smoothness"),
+             Offset(CURVED_RIDGE), bound("1/2", "1/2"), longest=10**6, games=256, round_cost=0.3),
+    RateCase("predictive-lipschitz", tuned(dikin.Predictive, "lipschitz"), Offset(CONE),
+             bound("3/4"), longest=10**6, games=64, round_cost=0.3),
+    RateCase("predictive-lipschitz-curved", tuned(dikin.Predictive, "lipschitz"),
+             Offset(CURVED_CONE), bound("2/3"), longest=10**6, games=64, round_cost=0.3),
+    RateCase("fkm-lipschitz", tuned(dikin.FKM, "horizon lipschitz"), CONE, bound("3/4")),
+    RateCase("fkm-general", tuned(dikin.FKM, "horizon"), CONE, bound("5/6")),
+    RateCase("lipschitz-barrier", tuned(dikin.LipschitzBarrier, "horizon lipschitz"), CONE,
+             bound("3/4", "1/4")),
+    RateCase("pseudo-line", tuned(dikin.PseudoLine, "horizon lipschitz"), TURNING_KINK,
+             bound("3/4"), **uncompiled(4, 300_000)),
+    RateCase("agarwal-dekel-xiao", tuned(dikin.AgarwalDekelXiao, "horizon lipschitz curvature"),
              CURVED_CONE, bound("2/3", "1/3")),
-    RateCase("saha-tewari", tuned(SahaTewari, "horizon smoothness"), RIDGE, bound("2/3", "1/3")),
-    RateCase("corral", TunedCorral((tuned(SahaTewari, "horizon smoothness"),
-                                tuned(FKM, "horizon lipschitz")), Fraction(2, 3)),
+    RateCase("saha-tewari", tuned(dikin.SahaTewari, "horizon smoothness"), RIDGE,
+             bound("2/3", "1/3")),
+    RateCase("corral", TunedCorral((tuned(dikin.SahaTewari, "horizon smoothness"),
+                                    tuned(dikin.FKM, "horizon lipschitz")), Fraction(2, 3)),
              RIDGE, bound("2/3"), **uncompiled(8, 300_000, 90.0)),
-    RateCase("hazan-levy", tuned(HazanLevy, "horizon smoothness curvature"), BOWL,
+    RateCase("hazan-levy", tuned(dikin.HazanLevy, "horizon smoothness curvature"), BOWL,
              bound("1/2", "1/2"), games=64),
-    RateCase("ito", tuned(Ito, "horizon smoothness curvature"),
-             Losses(Quadratic, SQUARE, {"curvature": 1.0}), bound("1/2", "1/2"),
+    RateCase("ito", tuned(dikin.Ito, "horizon smoothness curvature"),
+             Losses(dikin.Quadratic, SQUARE, {"curvature": 1.0}), bound("1/2", "1/2"),
              **uncompiled(12, 300_000, 60.0)),
-    RateCase("kernel-line", tuned(KernelLine, "horizon"), KINK, bound("1/2", "1"), longest=300_000,
-             games=8, round_cost=12.0),
-    RateCase("bandit-newton", tuned(BanditNewton, "horizon lipschitz"),
-             Losses(Quadratic, SEGMENT, {"curvature": 1.0}), bound("1/2"),
+    RateCase("kernel-line", tuned(dikin.KernelLine, "horizon"), KINK, bound("1/2", "1"),
+             longest=300_000, games=8, round_cost=12.0),
+    RateCase("bandit-newton", tuned(dikin.BanditNewton, "horizon lipschitz"),
+             Losses(dikin.Quadratic, SEGMENT, {"curvature": 1.0}), bound("1/2"),
              **uncompiled(8, 300_000, 80.0)),
-    RateCase("tewa-flat", tuned(Tewa, "horizon"), CONE, bound("3/4"), longest=10**6, games=8,
+    RateCase("tewa-flat", tuned(dikin.Tewa, "horizon"), CONE, bound("3/4"), longest=10**6, games=8,
              round_cost=1.0),
-    RateCase("tewa-curved", tuned(Tewa, "horizon"), CURVED_RIDGE, bound("1/2"), games=16,
+    RateCase("tewa-curved", tuned(dikin.Tewa, "horizon"), CURVED_RIDGE, bound("1/2"), games=16,
              round_cost=1.0),
-    RateCase("scrible", tuned(Scrible, "horizon"), LINEAR, bound("1/2", "1/2")),
-    RateCase("lifted-linear", tuned(LiftedLinear, "horizon"), LINEAR, bound("1/2", "1/2"),
+    RateCase("scrible", tuned(dikin.Scrible, "horizon"), LINEAR, bound("1/2", "1/2")),
+    RateCase("lifted-linear", tuned(dikin.LiftedLinear, "horizon"), LINEAR, bound("1/2", "1/2"),
              **uncompiled(8, 100_000, 180.0)),
-    RateCase("two-point-flat", tuned(TwoPoint, "horizon lipschitz"), CONE, bound("1/2"),
+    RateCase("two-point-flat", tuned(dikin.TwoPoint, "horizon lipschitz"), CONE, bound("1/2"),
              **uncompiled(8, 100_000)),
-    RateCase("two-point-curved", tuned(TwoPoint, "horizon lipschitz curvature"), BOWL,
+    RateCase("two-point-curved", tuned(dikin.TwoPoint, "horizon lipschitz curvature"), BOWL,
              bound("0", "1"), **uncompiled(16, 100_000)),
-    RateCase("aogd-flat", tuned(AOGD, ""), CONE, bound("1/2"), **uncompiled(8, 100_000)),
-    RateCase("aogd-curved", tuned(AOGD, ""), BOWL, bound("0", "1"), **uncompiled(16, 100_000)),
+    RateCase("aogd-flat", tuned(dikin.AOGD, ""), CONE, bound("1/2"), **uncompiled(8, 100_000)),
+    RateCase("aogd-curved", tuned(dikin.AOGD, ""), BOWL, bound("0", "1"),
+             **uncompiled(16, 100_000)),
 )
 # fmt: on
 RATE_CASES = {case.key: case for case in LISTED}

@@ -45,11 +45,11 @@ def _figures(measured: Measured, table: Table) -> Iterator[Drawn]:
 def _regret(plt: Any, number: int, lines: list[Line]) -> Drawn:
     figure, axes = plt.subplots(figsize=(7, 4.6), layout="constrained")
     for line, colour, mark in zip(lines, COLOURS * 2, "osD^v<>Pp*X" * 2, strict=False):
-        label = f"{line.row.label}: {line.fit.exponent:.3f} (proved {line.theory:.3f})"
-        horizons, means = line.curve.sizes, line.curve.means
+        horizons, means, fit = line.curve.sizes, line.curve.means, line.curve.power
+        label = f"{line.row.label}: {fit.exponent:.3f} (proved {line.curve.proved:.3f})"
         axes.loglog(horizons, means, mark, color=colour, markersize=4, label=label)
-        axes.loglog(horizons, line.fit.at(horizons), color=colour, lw=1)
-        proved = means[-1] * (horizons / horizons[-1]) ** line.theory
+        axes.loglog(horizons, fit.at(horizons), color=colour, lw=1)
+        proved = means[-1] * (horizons / horizons[-1]) ** line.curve.proved
         axes.loglog(horizons, proved, ":", color=colour, lw=1)
     axes.set(xlabel="rounds T", ylabel="mean regret (units of B)")
     axes.legend(fontsize=7, frameon=False)
@@ -66,7 +66,7 @@ def _alphas(plt: Any, measured: dict[int, list[Line]]) -> Drawn:
     )
     exponent = {1: rates.decaying_smooth_exponent, 2: rates.decaying_lipschitz_exponent}
     for axes, (number, lines) in zip(panels[0], measured.items(), strict=True):
-        found = {line.row.name: line.fit for line in lines}
+        found = {line.row.name: line.curve.power for line in lines}
         alphas = {alpha: found[row.name] for alpha, row in TABLES[number].decaying.items()}
         fits = [*alphas.values()]
         middle = np.array([fit.exponent for fit in fits])
@@ -86,7 +86,7 @@ def _alphas(plt: Any, measured: dict[int, list[Line]]) -> Drawn:
 def _dimensions(plt: Any, dims: list[Scaling]) -> Drawn:
     figure, axes = plt.subplots(figsize=(8.5, 4.2), layout="constrained")
     for one, colour, mark in zip(dims, COLOURS * 2, "osD^v<>P", strict=False):
-        growth = f"d^{one.fit.exponent:.2f} (in the table {one.theory:.2f})"
+        growth = f"d^{one.curve.power.exponent:.2f} (in the table {one.curve.proved:.2f})"
         label = f"table {one.table}, {one.row}, {one.shape}: {growth}"
         style = f"{mark}{'-' if one.table == 1 else '--'}"
         axes.loglog(

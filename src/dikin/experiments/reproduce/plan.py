@@ -14,22 +14,16 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dikin.domains.ball import Ball
+import dikin
 from dikin.domains.base import Domain
-from dikin.domains.box import Box
 from dikin.engine.play import play
 from dikin.environments.base import Environment
-from dikin.environments.cone import Cone
-from dikin.environments.kink import Kink
 from dikin.environments.patterns import Constant, Decaying, FlatFirst, FlatLast, Pattern
-from dikin.environments.quadratic import Quadratic
-from dikin.environments.ridge import Ridge
-from dikin.environments.understated import Understated
 from dikin.errors import PaperConstantsWarning
 from dikin.experiments import runner
 from dikin.experiments.cell import Cell, Result, blocks, experiment_seeds
-from dikin.learners.adaptive_lipschitz import AdaptiveLipschitz, SharpLipschitz
-from dikin.learners.adaptive_smooth import AdaptiveSmooth, SharpSmooth
+from dikin.learners.adaptive_lipschitz import SharpLipschitz
+from dikin.learners.adaptive_smooth import SharpSmooth
 from dikin.learners.base import Learner
 from dikin.theory import rates
 from dikin.theory.rates import Rate
@@ -136,28 +130,23 @@ class Table:
 
     def environment(self, domain: Domain, row: str, horizon: int, seed: int) -> Environment:
         """The losses of a row."""
-        kind = Ridge if self.number == 1 else Kink
+        kind = dikin.Ridge if self.number == 1 else dikin.Kink
         return kind(domain, self.constant, self.rows[row].pattern(horizon), seed)
 
     def steep_environment(self, domain: Domain, kind: str, seed: int) -> Environment:
         """Losses that charge for exploring in every direction, to see what the dimension costs."""
         if self.number == 2:
-            return Cone(domain, self.constant, 0.0 if kind == "flat" else self.sigma, seed)
-        bowl = Quadratic(domain, self.constant, seed)
-        return Understated(bowl) if kind == "flat" else bowl
+            return dikin.Cone(domain, self.constant, 0.0 if kind == "flat" else self.sigma, seed)
+        bowl = dikin.Quadratic(domain, self.constant, seed)
+        return dikin.Understated(bowl) if kind == "flat" else bowl
 
     def learner(self, game: Environment, constants: Constants, horizon: int, seed: int) -> Learner:
         """The paper's algorithm for the table."""
-        known = horizon if constants == "paper" else None
-        kind = AdaptiveSmooth if self.number == 1 else AdaptiveLipschitz
-        return kind(
-            game.domain,
-            self.constant,
-            loss_range=game.loss_range,
-            horizon=known,
-            constants=constants,
-            seed=seed,
-        )
+        kind = dikin.AdaptiveSmooth if self.number == 1 else dikin.AdaptiveLipschitz
+        settings: Any = {"constants": constants, "loss_range": game.loss_range, "seed": seed}
+        if constants == "paper":
+            settings["horizon"] = horizon
+        return kind(game.domain, self.constant, **settings)
 
     def schedule(self, loss_scale: float) -> SharpSmooth | SharpLipschitz:
         """The learner's regularisation and learning rate on the unit disc."""
@@ -176,16 +165,16 @@ TABLES = {
 # --- the cells ----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class PaperCell(Cell):
     """Games of a row."""
 
     table: int
     row: str
     """Of the table, or of its `dimension_rates`."""
+    constants: Constants
     shape: Shape = "ball"
     dim: int = 2
-    constants: Constants
 
     expected_warnings = (PaperConstantsWarning,)
 
@@ -208,12 +197,12 @@ class PaperCell(Cell):
     def _domain(self) -> Domain:
         """The set, of radius one."""
         if self.shape == "ball":
-            return Ball(self.dim)
+            return dikin.Ball(self.dim)
         half = np.full(self.dim, 1 / sqrt(self.dim))
-        return Box(-half, half)
+        return dikin.Box(-half, half)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class CourseCell(PaperCell):
     """One game from its beginning to its end: a result per checkpoint."""
 
@@ -239,47 +228,26 @@ def row_cells(request: Request, number: int) -> Iterator[PaperCell]:
     for row in TABLES[number].rows:
         for horizon in request.effort.horizons:
             for block in blocks(seeds):
-                yield PaperCell(
-                    horizon=horizon,
-                    seeds=block,
-                    table=number,
-                    row=row,
-                    constants=request.constants,
-                )
+                yield PaperCell(horizon, block, number, row, request.constants)
 
 
 def dimension_cells(request: Request, number: int) -> Iterator[PaperCell]:
     """What the exponents of d of a table are made of."""
-    effort = request.effort
+    effort, constants = request.effort, request.constants
+    seeds, horizon = experiment_seeds(request.seed, effort.dim_seeds), effort.dim_horizon
     for kind in TABLES[number].dimension_rates:
         for shape in SHAPES:
             for dim in effort.dims:
-                for block in blocks(experiment_seeds(request.seed, effort.dim_seeds)):
-                    yield PaperCell(
-                        horizon=effort.dim_horizon,
-                        seeds=block,
-                        table=number,
-                        row=kind,
-                        shape=shape,
-                        dim=dim,
-                        constants=request.constants,
-                    )
+                for block in blocks(seeds):
+                    yield PaperCell(horizon, block, number, kind, constants, shape, dim)
 
 
 def course_cells(request: Request) -> dict[tuple[str, Constants], CourseCell]:
     """Single games that are drawn, of the first table: by row and constants."""
     wanted: tuple[tuple[str, Constants], ...]
     wanted = ("constant", "paper"), ("constant", "sharp"), ("zero", "sharp")
-    return {
-        (row, constants): CourseCell(
-            horizon=request.effort.horizons[-1],
-            seeds=range(1),
-            table=request.tables[0],
-            row=row,
-            constants=constants,
-        )
-        for row, constants in wanted
-    }
+    last, table = request.effort.horizons[-1], request.tables[0]
+    return {about: CourseCell(last, range(1), table, *about) for about in wanted}
 
 
 def all_cells(request: Request) -> list[Cell]:

@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from dikin.experiments import tables
 from dikin.experiments.cell import Result
-from dikin.experiments.fit import Array, Curve, PowerFit
-from dikin.experiments.reproduce.plan import (
-    SHAPES,
-    TABLES,
-    Constants,
-    PaperCell,
-    Request,
-    Row,
-    course_cells,
-    dimension_cells,
-    row_cells,
-)
+from dikin.experiments.fit import Array, Curve
+from dikin.experiments.reproduce import plan
+from dikin.experiments.reproduce.plan import TABLES, Constants, Request, Row
 from dikin.experiments.runner import Results
-from dikin.experiments.tables import Columns, exact, exponent, gap, interval, whole, write_csv
+from dikin.experiments.tables import Columns, exact, interval, whole
 
 
 @dataclass(frozen=True)
@@ -35,34 +27,18 @@ class Line:
     certificates: Array
     """The mean over games at each horizon."""
 
-    @property
-    def fit(self) -> PowerFit:
-        return self.curve.power
-
-    @property
-    def theory(self) -> float:
-        return self.row.rate.horizon_exponent
-
-    @property
-    def gap(self) -> float:
-        """Measured minus proved exponent."""
-        return self.fit.exponent - self.theory
-
 
 @dataclass(frozen=True)
 class Scaling:
-    """How the regret grows with the dimension, at one horizon."""
+    """How the regret grows with the dimension, at one horizon.
+
+    The exponent of d in the table, which counts as proved here, stands for nu = O(d).
+    """
 
     table: int
     row: str
     shape: str
     curve: Curve
-    theory: float
-    """The exponent of d in the table, which stands for nu = O(d)."""
-
-    @property
-    def fit(self) -> PowerFit:
-        return self.curve.power
 
 
 @dataclass(frozen=True)
@@ -90,7 +66,7 @@ class Measured:
 
     @classmethod
     def of(cls, request: Request, results: Results) -> Measured:
-        found = {key: Course.of(results[c.key]) for key, c in course_cells(request).items()}
+        found = {key: Course.of(results[c.key]) for key, c in plan.course_cells(request).items()}
         return cls(
             {number: list(_lines(request, number, results)) for number in request.tables},
             [s for number in request.tables for s in _scalings(request, number, results)],
@@ -99,48 +75,47 @@ class Measured:
 
 
 def _lines(request: Request, number: int, results: Results) -> Iterator[Line]:
-    cells = list(row_cells(request, number))
+    cells = list(plan.row_cells(request, number))
     for row in TABLES[number].rows.values():
         parts = [(c.horizon, results[c.key]) for c in cells if c.row == row.name]
-        curve = Curve.of(f"table{number}/{row.name}", parts, request.effort.tail)
-        bounds = Curve.of("", parts, column="certificate")
-        yield Line(number, row, curve, bounds.means)
+        proved = row.rate.horizon_exponent
+        curve = Curve.of(f"table{number}/{row.name}", parts, request.effort.tail, proved)
+        bounds = [
+            np.mean([game["certificate"] for size, games in parts for game in games if size == t])
+            for t in curve.sizes
+        ]
+        yield Line(number, row, curve, np.array(bounds))
 
 
 def _scalings(request: Request, number: int, results: Results) -> Iterator[Scaling]:
-    cells = list(dimension_cells(request, number))
+    cells = list(plan.dimension_cells(request, number))
     for kind, rate in TABLES[number].dimension_rates.items():
-        for shape in SHAPES:
+        for shape in plan.SHAPES:
             own = [c for c in cells if (c.row, c.shape) == (kind, shape)]
             parts = ((c.dim, results[c.key]) for c in own)
-            curve = Curve.of(f"dims{number}/{kind}/{shape}", parts)
-            yield Scaling(number, kind, shape, curve, rate.dim_exponent)
+            name = f"dims{number}/{kind}/{shape}"
+            yield Scaling(number, kind, shape, Curve.of(name, parts, proved=rate.dim_exponent))
 
 
 # --- as text ------------------------------------------------------------------------------------
 
 SHOWN: Columns[Line] = {
     "pattern": lambda line: line.row.label,
-    "proved": lambda line: exponent(line.theory),
-    "measured": lambda line: exponent(line.fit.exponent),
-    "95% interval": lambda line: interval(line.fit.low, line.fit.high),
-    "gap": lambda line: gap(line.gap),
+    **tables.FITTED_SHOWN,
     "mean regret": lambda line: whole(line.curve.means[-1]),
     "mean certificate": lambda line: whole(line.certificates[-1]),
 }
 SHOWN_DIMENSIONS: Columns[Scaling] = {
     "table, pattern, set": lambda s: f"{s.table}, {s.row}, {s.shape}",
-    "in the table": lambda s: f"{s.theory:.2f}",
-    "measured": lambda s: f"{s.fit.exponent:.2f}",
-    "95% interval": lambda s: interval(s.fit.low, s.fit.high, 2),
+    "in the table": lambda s: f"{s.curve.proved:.2f}",
+    "measured": lambda s: f"{s.curve.power.exponent:.2f}",
+    "95% interval": lambda s: interval(s.curve.power.low, s.curve.power.high, 2),
 }
 TABLE_FILE: Columns[Line] = {
     "pattern": lambda line: line.row.label,
-    "theory": lambda line: exact(line.theory),
-    "measured": lambda line: exact(line.fit.exponent),
-    "low": lambda line: exact(line.fit.low),
-    "high": lambda line: exact(line.fit.high),
-    "gap": lambda line: exact(line.gap),
+    "theory": lambda line: exact(line.curve.proved),
+    **tables.FITTED_FILE,
+    "gap": lambda line: exact(line.curve.gap),
     "horizon": lambda line: int(line.curve.sizes[-1]),
     "regret": lambda line: exact(line.curve.means[-1]),
     "certificate": lambda line: exact(line.certificates[-1]),
@@ -151,33 +126,21 @@ DIMENSIONS_FILE: Columns[Scaling] = {
     "table": lambda s: s.table,
     "pattern": lambda s: s.row,
     "set": lambda s: s.shape,
-    "theory": lambda s: exact(s.theory),
-    "measured": lambda s: exact(s.fit.exponent),
-    "low": lambda s: exact(s.fit.low),
-    "high": lambda s: exact(s.fit.high),
+    "theory": lambda s: exact(s.curve.proved),
+    **tables.FITTED_FILE,
 }
-GAMES_FILE: Columns[tuple[PaperCell, Result]] = {
-    "table": lambda game: game[0].table,
-    "row": lambda game: game[0].row,
-    "set": lambda game: game[0].shape,
-    "dim": lambda game: game[0].dim,
-    "horizon": lambda game: game[0].horizon,
-    "constants": lambda game: game[0].constants,
-    "seed": lambda game: game[1]["seed"],
-    "regret": lambda game: game[1]["regret"],
-    "certificate": lambda game: game[1]["certificate"],
-}
+GAME = ("table", "row", "set", "dim", "horizon", "constants", "seed", "regret", "certificate")
 
 
 def write_files(measured: Measured, request: Request, results: Results, out: Path) -> None:
     """Every table, and every game."""
     for number, lines in measured.tables.items():
-        write_csv(out / f"table{number}.csv", TABLE_FILE, lines)
-    write_csv(out / "dimensions.csv", DIMENSIONS_FILE, measured.dimensions)
-    write_csv(out / "games.csv", GAMES_FILE, _games(request, results))
+        tables.write_csv(out / f"table{number}.csv", TABLE_FILE, lines)
+    tables.write_csv(out / "dimensions.csv", DIMENSIONS_FILE, measured.dimensions)
+    tables.write_csv(out / "games.csv", tables.items(*GAME), _games(request, results))
 
 
-def _games(request: Request, results: Results) -> Iterable[tuple[PaperCell, Result]]:
+def _games(request: Request, results: Results) -> Iterator[dict[str, object]]:
     for number in request.tables:
-        for cell in (*row_cells(request, number), *dimension_cells(request, number)):
-            yield from ((cell, result) for result in results[cell.key])
+        for cell in (*plan.row_cells(request, number), *plan.dimension_cells(request, number)):
+            yield from (vars(cell) | {"set": cell.shape} | game for game in results[cell.key])
