@@ -117,7 +117,7 @@ def _won_and_lost(matrix: Matrix, name: str) -> tuple[list[str], list[str]]:
     """Where a learner is best among the library's, and where and by how much it is not."""
     won, lost = [], []
     for scenario in matrix.scenarios:
-        outcome, (best, *_) = matrix.at(name, scenario), matrix.own(scenario)
+        outcome, (best, *_) = matrix.at(name, scenario), matrix.of_library(scenario)
         if outcome is None or not outcome.played:
             continue
         if outcome is best or not matrix.distinguished(outcome, best):
@@ -141,7 +141,7 @@ def _lead(matrix: Matrix, name: str) -> str:
         f"`{scenario}` ({_name(best)})"
         for scenario in matrix.scenarios
         if (best := matrix.ranked(scenario)[0]).section == "other packages"
-        and matrix.distinguished(best, matrix.own(scenario)[0])
+        and matrix.distinguished(best, matrix.of_library(scenario)[0])
     ]
     if wins:
         text += (
@@ -161,7 +161,7 @@ def _record(matrix: Matrix, name: str) -> str:
 
 def _sentence(matrix: Matrix, scenario: str) -> str:
     """Who is best in a scenario, who is not distinguished, and how the leading learners do."""
-    first, *rest = matrix.own(scenario)
+    first, *rest = matrix.of_library(scenario)
     same = level(matrix, [first, *rest])[1:]
     text = (
         f"`{scenario}` ({SCENARIOS[scenario].description}): {_name(first)}{_dagger(first)} has the "
@@ -250,7 +250,7 @@ def _external(matrix: Matrix) -> str:
         more: list[str] = []
         level: list[str] = []
         for outcome in (c for c in matrix.outcomes if c.learner == learner and c.played):
-            best, name = matrix.own(outcome.scenario)[0], f"`{outcome.scenario}`"
+            best, name = matrix.of_library(outcome.scenario)[0], f"`{outcome.scenario}`"
             if not matrix.distinguished(outcome, best):
                 level.append(name)
             else:

@@ -421,6 +421,31 @@ def test_two_scenarios_of_one_name_are_refused() -> None:
     assert find_scenarios([twin, twin]) == [twin]
 
 
+def test_two_learners_of_one_name_are_refused() -> None:
+    impostor: Any = type("FKM", (dikin.FKM,), {})
+    with pytest.raises(dikin.errors.ParameterError, match="two competitors are called FKM"):
+        find_competitors(["fkm", impostor], external=False)
+    assert len(find_competitors(["fkm", dikin.FKM], external=False)) == 1
+
+
+@pytest.mark.parametrize("moving", [False, True])
+def test_a_scenario_without_a_best_point_is_refused(moving: bool, tmp_path: Path) -> None:
+    def game(horizon: int, seed: int) -> dikin.Environment:
+        given = {"comparator": [0.5]} if moving else {}
+        box = dikin.Box([0.0], [1.0])
+        return dikin.FromFunction(box, lambda t, x: x[0], loss_range=(0, 1), **given)
+
+    request = Request(
+        learners=("fkm",),
+        scenarios=(Scenario.own("bare", game, moving=moving),),
+        rounds=10,
+        seeds=1,
+        workers=1,
+    )
+    with pytest.raises(dikin.errors.ParameterError, match=r"'bare' has no regret.* comparator"):
+        compare.compare(request, tmp_path)
+
+
 def test_matches_that_share_a_loop_go_to_one_worker() -> None:
     request = Request(learners=("fkm", "corral"), scenarios=("constant", "zero", "cone"))
     found = [one for one in plan.plan_matches(request) if isinstance(one, Match)]

@@ -87,6 +87,8 @@ def find_competitors(
     chosen += [cls for cls in EXTERNAL.values() if external and cls not in chosen]
     found: dict[str, Competitor] = {}
     for cls in chosen:
+        if found.get(cls.__name__, Competitor(cls.__name__, cls)).cls is not cls:
+            raise ParameterError(f"two competitors are called {cls.__name__}: rename yours")
         found[cls.__name__] = Competitor(cls.__name__, cls)
         if "memory" in inspect.signature(cls).parameters:
             second = cls.__name__ + WITH_MEMORY

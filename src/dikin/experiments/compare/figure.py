@@ -47,7 +47,7 @@ def draw(matrix: Matrix, file: Path) -> None:
             panel.axis("off")
         for k, (panel, (group, names)) in enumerate(zip(panels, row, strict=False)):
             image = _panel(panel, matrix, learners, names)
-            panel.set_title(GROUPS[group], fontsize=10)
+            panel.set_title(GROUPS.get(group, group), fontsize=10)
             panel.set_yticks(range(len(learners)), learners if k == 0 else [], fontsize=8)
         bar = band.colorbar(image, ax=panels, pad=0.01, ticks=[1, 2, 5, 10, 30], aspect=35)
         bar.ax.set_yticklabels(["1", "2", "5", "10", "30+"])

@@ -131,13 +131,13 @@ class Matrix:
         found = [c for c in self.outcomes if c.scenario == scenario and c.played]
         return sorted((c for c in found if not c.sees_more), key=lambda c: c.mean)
 
-    def own(self, scenario: str) -> list[Outcome]:
+    def of_library(self, scenario: str) -> list[Outcome]:
         """Those of them that this library has."""
         return [outcome for outcome in self.ranked(scenario) if outcome.package == OURS]
 
     def sound(self, scenario: str) -> list[Outcome]:
         """Those of this library all of whose assumptions hold."""
-        return [outcome for outcome in self.own(scenario) if not outcome.broken]
+        return [outcome for outcome in self.of_library(scenario) if not outcome.broken]
 
     # --- what the games distinguish -------------------------------------------------------------
 
@@ -160,7 +160,7 @@ class Matrix:
 
     def _compared(self, scenario: str) -> Iterator[tuple[Outcome, Outcome]]:
         ranked = self.ranked(scenario)
-        for bests in (ranked, self.own(scenario), self.sound(scenario)):
+        for bests in (ranked, self.of_library(scenario), self.sound(scenario)):
             yield from ((outcome, bests[0]) for outcome in ranked if bests)
         for outcome in ranked:
             without = self.at(outcome.learner.removesuffix(WITH_MEMORY), scenario)
@@ -194,7 +194,7 @@ class Matrix:
 
     def ratio(self, outcome: Outcome) -> float:
         """The mean regret in units of the least that a learner of this library has."""
-        rivals = self.own(outcome.scenario) or self.ranked(outcome.scenario) or [outcome]
+        rivals = self.of_library(outcome.scenario) or self.ranked(outcome.scenario) or [outcome]
         return max(outcome.mean, FLOOR) / max(rivals[0].mean, FLOOR)
 
     def learners(self) -> list[str]:

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
+from math import isnan
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -15,7 +16,7 @@ from uuid import uuid4
 import dikin
 from dikin.engine.play import Run, fused
 from dikin.environments.base import Environment
-from dikin.errors import AssumptionWarning, NumericalError
+from dikin.errors import AssumptionWarning, NumericalError, ParameterError
 from dikin.experiments import runner
 from dikin.experiments.cell import Cell, Result, experiment_seeds
 from dikin.experiments.compare.competitors import (
@@ -36,10 +37,9 @@ from dikin.learners.base import Learner
 ROUNDS = 2_000
 SEEDS, SLOW_SEEDS = 8, 4
 """Games of a cell that the compiled loop plays, and of one that it cannot."""
-COMPILING = 1.5
-"""Seconds, about, that a loop takes to compile, for the remaining time only; and so are these,"""
-COMPILED_ROUND, PLAIN_ROUND = 2e-6, 1e-4
-"""of a round."""
+COMPILING, COMPILED_ROUND, PLAIN_ROUND = 1.5, 2e-6, 1e-4
+"""Seconds, about, that a loop takes to compile, and a round with and without: for the remaining
+time only."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,9 +102,15 @@ class Match(Cell):
         return entry.learner, entry.environment
 
     def regret(self, run: Run, environment: Environment) -> float:
+        regret = super().regret(run, environment)
         if self.scenario.moving:
-            return run.total_loss - environment.moving_total()
-        return super().regret(run, environment)
+            regret = run.total_loss - environment.moving_total()
+        if isnan(regret):
+            raise ParameterError(
+                f"the scenario {self.scenario.name!r} has no regret, as its environment does not "
+                "know the best point; FromFunction is told it as comparator"
+            )
+        return regret
 
     def play(self) -> list[Result]:
         try:

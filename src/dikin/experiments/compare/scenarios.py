@@ -7,7 +7,7 @@ seed to a game. Environments of users become scenarios by their names.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import isfinite, isnan
@@ -82,7 +82,10 @@ class Scenario:
     def own(
         cls, name: str, game: Game, tells_curvature: bool = True, moving: bool = False
     ) -> Scenario:
-        """A scenario of a user: `game(horizon, seed)` gives an environment on any domain."""
+        """A scenario of a user: `game(horizon, seed)` gives an environment on any domain.
+
+        Finished games are kept under the name: games with other numbers need another name.
+        """
         return cls(name, "own", name, name, game, tells_curvature, moving)
 
     @classmethod
@@ -204,7 +207,7 @@ LISTED = (
 SCENARIOS = {scenario.name: scenario for scenario in LISTED}
 
 
-def find_scenarios(wanted: Iterable[str | Scenario | type[Environment]]) -> list[Scenario]:
+def find_scenarios(wanted: Sequence[str | Scenario | type[Environment]]) -> list[Scenario]:
     """The scenarios asked for: values, environments, or names of either or of a group.
 
     Without any, all of the list above. Environments of users are known once they are registered.
@@ -234,7 +237,10 @@ def _by_name(scenarios: Iterable[Scenario]) -> dict[str, Scenario]:
     found: dict[str, Scenario] = {}
     for scenario in scenarios:
         if found.setdefault(scenario.name, scenario) != scenario:
-            raise ParameterError(f"two scenarios are called {scenario.name!r}: rename one of them")
+            raise ParameterError(
+                f"two scenarios are called {scenario.name!r}, and compare keeps games by name: "
+                "give yours another"
+            )
     return found
 
 

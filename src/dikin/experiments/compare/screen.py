@@ -26,8 +26,8 @@ def show(matrix: Matrix, console: Console) -> None:
         names = matrix.of_group(group)
         for first in range(0, len(names), fit):
             console.print(screen_table(matrix, group, names[first : first + fit]))
-    for sign, words in MARKS.items():
-        console.print(f"{sign} {words.format(count=len(matrix.p_values), level=LEVEL)}")
+    for sign, meaning in MARKS.items():
+        console.print(f"{sign} {meaning.format(count=len(matrix.p_values), level=LEVEL)}")
     console.print(
         "Mean regret of a game, in units of half the range of its losses, ± half the 95% interval; "
         "[i]italics[/i]: sees more than one value a round."
@@ -44,7 +44,7 @@ def show(matrix: Matrix, console: Console) -> None:
 def screen_table(matrix: Matrix, group: str, scenarios: list[str]) -> Table:
     """Some of the scenarios of a group."""
     rounds = matrix.rounds
-    shown = Table(title=f"{GROUPS[group]}: regret after {rounds:,} rounds")
+    shown = Table(title=f"{GROUPS.get(group, group)}: regret after {rounds:,} rounds")
     shown.add_column("learner")
     shown.add_column("µs/round", justify="right")
     for name in scenarios:
@@ -61,7 +61,8 @@ def screen_table(matrix: Matrix, group: str, scenarios: list[str]) -> Table:
             learner, speed, *(_shown(matrix, outcome) for outcome in outcomes), style=style
         )
     games = [
-        {len(c.seeds) for c in matrix.outcomes if c.scenario == e and c.played} for e in scenarios
+        {len(c.seeds) for c in matrix.outcomes if c.scenario == name and c.played}
+        for name in scenarios
     ]
     shown.add_section()
     shown.add_row("games a cell", "", *(" or ".join(map(str, sorted(each))) for each in games))
