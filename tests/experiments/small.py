@@ -9,8 +9,9 @@ from typing import Any
 
 from rich.console import Console
 
-from dikin.experiments.reproduce import Request, reproduce
-from dikin.experiments.reproduce.plan import Effort
+from dikin.experiments import runner
+from dikin.experiments.reproduce.plan import Effort, Request, all_cells
+from dikin.experiments.reproduce.results import Measured, write_files
 
 TINY = Effort("tiny", (200, 400, 800, 1600), 8, 3, (2, 4), 200, 4)
 
@@ -20,9 +21,10 @@ def request(**changes: Any) -> Request:
 
 
 def run(out: Path, **changes: Any) -> str:
-    """Reproduce into a folder; gives what the terminal showed."""
-    console = Console(record=True, width=120, file=io.StringIO())
-    reproduce(request(**changes), out, console)
+    """Play and write the tables into a folder, without figures; gives what the terminal showed."""
+    console, asked = Console(record=True, width=120, file=io.StringIO()), request(**changes)
+    results = runner.run(all_cells(asked), asked, out, console)
+    write_files(Measured.of(asked, results), asked, results, out)
     return console.export_text()
 
 

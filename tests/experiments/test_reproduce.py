@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import signal
@@ -16,16 +17,19 @@ import distributed
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from rich.console import Console
+from scipy.stats import linregress
 
 import dikin
 from dikin.cli import main
 from dikin.errors import CheckFailedError, StateError
 from dikin.experiments.fit import fit_power
-from dikin.experiments.reproduce import refuse_broken_bounds
+from dikin.experiments.reproduce import refuse_broken_bounds, reproduce
 from dikin.experiments.reproduce.plan import FULL, QUICK, TABLES, Request, all_cells
 from dikin.experiments.reproduce.results import Line, Measured
 from dikin.experiments.store import Store
 from dikin.experiments.tables import read_csv
+from dikin.streams import stream
 from experiments import small
 
 CSVS = ("table1.csv", "table2.csv", "dimensions.csv", "games.csv")
@@ -33,9 +37,9 @@ CSVS = ("table1.csv", "table2.csv", "dimensions.csv", "games.csv")
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An uninterrupted run."""
+    """An uninterrupted run, with figures and report."""
     out = tmp_path_factory.mktemp("whole")
-    small.run(out)
+    reproduce(small.request(), out, Console(file=io.StringIO()))
     return out
 
 
@@ -136,6 +140,19 @@ def test_a_fit_finds_the_exponent_that_is_there() -> None:
     assert found.low <= 0.6 + 1e-12
     assert found.high >= 0.6 - 1e-12
     assert abs(fit_power(sizes, clean * sizes[:, None] ** 0.1, "x").exponent - 0.6) > 0.05
+
+
+def test_the_interval_is_a_bootstrap_over_games() -> None:
+    """Resample by resample, in plain words, with the same randomness."""
+    sizes = np.geomspace(1e3, 1e6, 4)
+    regrets = sizes[:, None] ** 0.6 * np.random.default_rng(1).uniform(0.5, 2.0, (4, 6))
+    rng, slopes = stream(0, "name"), []
+    for _ in range(2000):
+        games = rng.integers(0, 6, 6)
+        means = [float(np.mean(row[games])) for row in regrets]
+        slopes.append(linregress(np.log(sizes), np.log(means)).slope)
+    found = fit_power(sizes, regrets, "name")
+    assert (found.low, found.high) == pytest.approx(np.quantile(slopes, [0.025, 0.975]), rel=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -121,17 +121,14 @@ class Curve:
 
 def fit_power(sizes: Array, regrets: Array, name: str) -> PowerFit:
     """The slope of log mean regret; rows of `regrets` are sizes, columns games."""
-    exponent, factor = _slope(sizes, regrets.mean(axis=1))
-    rng = stream(0, name)
     count = regrets.shape[1]
-    resampled = [
-        _slope(sizes, regrets[:, rng.integers(0, count, count)].mean(axis=1))[0]
-        for _ in range(RESAMPLES)
-    ]
+    chosen = stream(0, name).integers(0, count, (RESAMPLES, count))
+    slope, intercept = _slopes(sizes, regrets.mean(axis=1))
+    resampled, _ = _slopes(sizes, regrets[:, chosen].mean(axis=2))
     low, high = np.quantile(resampled, [(1 - INTERVAL) / 2, (1 + INTERVAL) / 2])
-    return PowerFit(exponent, float(low), float(high), factor)
+    return PowerFit(float(slope), float(low), float(high), float(np.exp(intercept)))
 
 
-def _slope(sizes: Array, means: Array) -> tuple[float, float]:
-    slope, intercept = np.polyfit(np.log(sizes), np.log(np.maximum(means, 1e-12)), 1)
-    return float(slope), float(np.exp(intercept))
+def _slopes(sizes: Array, means: Array) -> Array:
+    """Slope and intercept of every column of means, on logarithmic scales."""
+    return np.asarray(np.polyfit(np.log(sizes), np.log(np.maximum(means, 1e-12)), 1))
