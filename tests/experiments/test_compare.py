@@ -49,7 +49,7 @@ def entered(who: Competitor | str, scenario: str, seed: int = 0, horizon: int = 
 
 def match(name: str, scenario: str) -> Match:
     """One game of some competitor."""
-    return Match(HORIZON, range(1, 2), learner(name), SCENARIOS[scenario], (), "", None)
+    return Match(HORIZON, range(1, 2), learner(name), SCENARIOS[scenario])
 
 
 def run(out: Path, *options: str) -> Any:
@@ -448,7 +448,7 @@ def test_a_scenario_without_a_best_point_is_refused(moving: bool, tmp_path: Path
 
 def test_matches_that_share_a_loop_go_to_one_worker() -> None:
     request = Request(learners=("fkm", "corral"), scenarios=("constant", "zero", "cone"))
-    found = [one for one in plan.plan_matches(request) if isinstance(one, Match)]
+    found = plan.plan_matches(request)
     batches = {(m.competitor.name, m.scenario.name): m.batch for m in found}
     assert batches["FKM", "constant"] == batches["FKM", "zero"] != batches["FKM", "cone"]
     assert batches["Corral", "constant"] != batches["Corral", "zero"], "nothing is compiled"

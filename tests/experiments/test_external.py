@@ -55,7 +55,7 @@ def test_one_seed_is_one_play_and_no_global_generator_is_touched(kind: str) -> N
 @pytest.mark.parametrize("kind", EXTERNAL)
 def test_external_optimizers_cannot_be_saved_and_say_so(kind: str, tmp_path: Path) -> None:
     (learner,) = EXTERNAL[kind].examples(dikin.Ball(2), 1)
-    with pytest.raises(NotSavableError, match="another package's own"):
+    with pytest.raises(NotSavableError, match="a competitor of dikin compare and cannot be saved"):
         learner.save(tmp_path / "learner.json")
     assert list(tmp_path.iterdir()) == []
 

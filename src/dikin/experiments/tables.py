@@ -10,13 +10,9 @@ import io
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from operator import attrgetter, itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
-from dikin.experiments.fit import Curve
 from dikin.storage import replace_file
-
-if TYPE_CHECKING:
-    from rich.table import Table
 
 T = TypeVar("T")
 Columns = Mapping[str, Callable[[T], object]]
@@ -68,19 +64,13 @@ def rows(columns: Columns[T], things: Iterable[T]) -> Iterator[list[str]]:
         yield [str(text(thing)) for text in columns.values()]
 
 
-class HasCurve(Protocol):
-    """What a row with a fitted exponent is about."""
-
-    @property
-    def curve(self) -> Curve: ...
-
-
-FITTED_FILE: Columns[HasCurve] = {
+# Of what has a fitted `curve`.
+FITTED_FILE: Columns[Any] = {
     "measured": lambda line: exact(line.curve.power.exponent),
     "low": lambda line: exact(line.curve.power.low),
     "high": lambda line: exact(line.curve.power.high),
 }
-FITTED_SHOWN: Columns[HasCurve] = {
+FITTED_SHOWN: Columns[Any] = {
     "proved": lambda line: exponent(line.curve.proved),
     "measured": lambda line: exponent(line.curve.power.exponent),
     "95% interval": lambda line: interval(line.curve.power.low, line.curve.power.high),
@@ -101,7 +91,7 @@ def read_csv(file: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(opened))
 
 
-def terminal_table(columns: Columns[T], things: Iterable[T], **options: Any) -> Table:
+def terminal_table(columns: Columns[T], things: Iterable[T], **options: Any) -> Any:
     """The same in the terminal."""
     from rich.table import Column, Table
 

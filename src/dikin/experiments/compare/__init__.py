@@ -9,8 +9,8 @@ from rich.console import Console
 from dikin.errors import CheckFailedError
 from dikin.experiments import runner
 from dikin.experiments.compare import figure
-from dikin.experiments.compare.matrix import Matrix, Outcome, write
-from dikin.experiments.compare.plan import Match, Request, measured, plan_matches
+from dikin.experiments.compare.matrix import Matrix, write
+from dikin.experiments.compare.plan import Request, plan_matches
 from dikin.experiments.compare.scenarios import Scenario
 from dikin.experiments.compare.screen import show
 
@@ -22,17 +22,13 @@ def compare(request: Request, out: Path, console: Console | None = None) -> Matr
     Finished cells are kept in the folder: an interrupted run goes on where it was.
     """
     console = console or Console()
-    planned = plan_matches(request)
-    matches = [match for match in planned if isinstance(match, Match)]
-    results = runner.run(matches, request, out, console)
-    matrix = Matrix(
-        tuple(
-            one if isinstance(one, Outcome) else measured(one, results[one.key]) for one in planned
-        )
-    )
+    matches = plan_matches(request)
+    played = [match for match in matches if not match.left_out]
+    results = runner.run(played, request, out, console)
+    matrix = Matrix(tuple(match.outcome(results.get(match.key, [])) for match in matches))
     write(matrix, out)
     show(matrix, console)
-    if matches:
+    if played:
         figure.draw(matrix, out / "compare.png")
         console.print(f"{out / 'compare.csv'}, {out / 'games.csv'}, {out / 'compare.png'}")
     refuse_broken_certificates(matrix)

@@ -121,7 +121,10 @@ class ExternalOptimizer(Learner):
         self.rounds += 1
 
     def _refuse_saving(self, *_: Any, **__: Any) -> Any:
-        raise NotSavableError(f"the state of {type(self).__name__} is another package's own")
+        raise NotSavableError(
+            f"{type(self).__name__} is a competitor of dikin compare and cannot be saved; the "
+            "learners of dikin can"
+        )
 
     save = state = _numbers = _set_numbers = _memo_state = _memo_from = _refuse_saving
 

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
-from math import isnan
+from math import isnan, nan
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -71,12 +71,14 @@ class Match(Cell):
     competitor: Competitor
     """With its class: a worker imports the module of a user's own learner with it."""
     scenario: Scenario
-    broken: tuple[str, ...]
+    broken: tuple[str, ...] = ()
     """Assumptions of the learner that the scenario does not keep."""
-    source: str
-    """A digest of the code of users that takes part; empty without any."""
-    loop: str | None
+    loop: str | None = None
     """Matches of one competitor that share a compiled loop have this in common; None without."""
+    source: str = ""
+    """A digest of the code of users that takes part; empty without any."""
+    left_out: str = ""
+    """Why it cannot be played."""
 
     expected_warnings = (AssumptionWarning,)
 
@@ -118,10 +120,31 @@ class Match(Cell):
         except NumericalError as reason:  # one learner that fails must not end the comparison
             return [{"left_out": str(reason)}]
 
+    def outcome(self, results: list[Result]) -> Outcome:
+        """What came of it."""
+        failed = [game["left_out"] for game in results if "left_out" in game]
+        games = [] if failed else results
+        return Outcome(
+            learner=self.competitor.name,
+            scenario=self.scenario.name,
+            feedback=self.competitor.cls.feedback.name,
+            rounds=self.horizon,
+            seeds=tuple(game["seed"] for game in games),
+            regrets=tuple(game["regret"] for game in games),
+            certificates=tuple(game["certificate"] for game in games),
+            seconds=min((game["seconds"] for game in games), default=nan),
+            compiled=any(game["compiled"] for game in games),
+            broken=self.broken if games else (),
+            left_out="".join(failed) or self.left_out,
+            package=getattr(self.competitor.cls, "package", OURS),
+            group=self.scenario.group,
+            moving=self.scenario.moving,
+        )
 
-def plan_matches(request: Request) -> list[Match | Outcome]:
-    """Every learner in every scenario: what is to be played, or why it is left out."""
-    found: list[Match | Outcome] = []
+
+def plan_matches(request: Request) -> list[Match]:
+    """Every learner in every scenario, those that cannot be played with the reason."""
+    found: list[Match] = []
     competitors = find_competitors(request.learners, request.external).values()
     for scenario in find_scenarios(request.scenarios):
         game = DeclaredGame.of(scenario, request.rounds, experiment_seeds(request.seed, 1)[0])
@@ -133,53 +156,18 @@ def plan_matches(request: Request) -> list[Match | Outcome]:
 
 def _match(
     competitor: Competitor, scenario: Scenario, game: DeclaredGame, request: Request
-) -> Match | Outcome:
+) -> Match:
+    environment, loop = game.environment, None
     try:
         entry = enter(competitor, game, 0)
     except LeftOutError as reason:
-        return outcome(competitor, scenario, request.rounds, left_out=str(reason))
-    environment, loop = game.environment, None
+        return Match(request.rounds, range(0), competitor, scenario, left_out=str(reason))
     if fused(entry.learner, entry.environment) is not None:
         loop = f"{type(environment).__name__}/{type(environment.domain).__name__}"
     quick = loop is not None or getattr(competitor.cls, "quick", False)
-    return Match(
-        horizon=request.rounds,
-        seeds=experiment_seeds(request.seed, request.games(quick)),
-        competitor=competitor,
-        scenario=scenario,
-        broken=entry.broken,
-        source=source_digest([competitor.cls, scenario.game]),
-        loop=loop,
-    )
-
-
-def measured(match: Match, results: list[Result]) -> Outcome:
-    """What came of a match."""
-    make = partial(outcome, match.competitor, match.scenario, match.horizon)
-    if "left_out" in results[0]:
-        return make(left_out=results[0]["left_out"])
-    return make(
-        seeds=tuple(game["seed"] for game in results),
-        regrets=tuple(game["regret"] for game in results),
-        certificates=tuple(game["certificate"] for game in results),
-        seconds=min(game["seconds"] for game in results),
-        compiled=results[-1]["compiled"],
-        broken=match.broken,
-    )
-
-
-def outcome(competitor: Competitor, scenario: Scenario, rounds: int, **facts: Any) -> Outcome:
-    """A learner in a scenario, with what is known of it."""
-    return Outcome(
-        learner=competitor.name,
-        scenario=scenario.name,
-        feedback=competitor.cls.feedback.name,
-        rounds=rounds,
-        package=getattr(competitor.cls, "package", OURS),
-        group=scenario.group,
-        moving=scenario.moving,
-        **facts,
-    )
+    seeds = experiment_seeds(request.seed, request.games(quick))
+    source = source_digest([competitor.cls, scenario.game])
+    return Match(request.rounds, seeds, competitor, scenario, entry.broken, loop, source)
 
 
 # --- sources of users ---------------------------------------------------------------------------

@@ -126,10 +126,6 @@ def _noisy_bowl(
     return _noisy(dikin.Bowl(domain, seed, depth=DEPTH, scales=scales), share)
 
 
-def _hostile(kind: str, horizon: int, seed: int) -> Environment:
-    return dikin.Hostile(DISC, kind, horizon, seed)
-
-
 # fmt: off
 LISTED = (
     Scenario("constant", "smooth", "every loss curved alike, and you know how much",
@@ -199,8 +195,8 @@ LISTED = (
              "a bowl and a sine of period 500 of half its range, noise of 2.5 % of its range, "
              "disc",
              lambda T, seed: _noisy(dikin.Bowl(DISC, seed, depth=DEPTH), 0.025, season=0.5)),
-    *(Scenario(name, "hostile", kind.words, f"{kind.words}, disc", partial(_hostile, name),
-               tells_curvature=False)
+    *(Scenario(name, "hostile", kind.words, f"{kind.words}, disc",
+               partial(dikin.Hostile, DISC, name), tells_curvature=False)
       for name, kind in KINDS.items()),
 )
 # fmt: on

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterable
+from importlib.metadata import version
 from pathlib import Path
 
-import numba
-import numpy as np
-import scipy
 from rich.console import Console
 
-import dikin
 from dikin.errors import CheckFailedError
 from dikin.experiments import runner
 from dikin.experiments.reproduce import figures, report
@@ -52,11 +49,8 @@ def refuse_broken_bounds(lines: Iterable[Line]) -> None:
 def made_with(request: Request) -> dict[str, str]:
     """How the numbers were made, independent of the machine."""
     return {
-        "dikin": dikin.__version__,
         "Python": platform.python_version(),
-        "NumPy": np.__version__,
-        "SciPy": scipy.__version__,
-        "Numba": numba.__version__,
+        **{package: version(package) for package in ("dikin", "numpy", "scipy", "numba")},
         "effort": request.effort.name,
         "horizons": ", ".join(f"{t:,}" for t in request.effort.horizons),
         "games a cell": str(request.effort.seeds),

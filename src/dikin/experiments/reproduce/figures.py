@@ -66,15 +66,14 @@ def _alphas(plt: Any, measured: dict[int, list[Line]]) -> Drawn:
     )
     exponent = {1: rates.decaying_smooth_exponent, 2: rates.decaying_lipschitz_exponent}
     for axes, (number, lines) in zip(panels[0], measured.items(), strict=True):
-        found = {line.row.name: line.curve.power for line in lines}
-        alphas = {alpha: found[row.name] for alpha, row in TABLES[number].decaying.items()}
-        fits = [*alphas.values()]
+        decaying = [line for line in lines if line.row.alpha is not None]
+        alphas, fits = [one.row.alpha for one in decaying], [one.curve.power for one in decaying]
         middle = np.array([fit.exponent for fit in fits])
         errors = [middle - [f.low for f in fits], np.array([f.high for f in fits]) - middle]
         fine = np.linspace(0, 1, 201)
         axes.plot(fine, [exponent[number](a) for a in fine], color=GREY, label="proved")
         axes.errorbar(
-            [*alphas], middle, errors, fmt="o", color=COLOURS[0], capsize=3, label="measured"
+            alphas, middle, errors, fmt="o", color=COLOURS[0], capsize=3, label="measured"
         )
         axes.set(xlabel="alpha, for sigma_t = sigma t^-alpha", ylabel="exponent of T")
         axes.set_title(f"Table {number}", fontsize=10)

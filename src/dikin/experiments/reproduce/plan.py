@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from functools import cached_property
 from math import sqrt
 from typing import Any, Literal
@@ -79,6 +80,8 @@ class Row:
     rate: Rate
     pattern: Callable[[int], Pattern]
     """From the horizon."""
+    alpha: float | None = None
+    """Where the curvature is t^-alpha; constant curvature has 0."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +94,7 @@ class Table:
     constant: float
     """Smoothness or Lipschitz constant."""
     alphas: tuple[float, ...]
-    flat_power: str
+    flat_power: Fraction
     """The number of flat rounds, as a power of T, that leaves the rate as it is."""
 
     @cached_property
@@ -102,7 +105,7 @@ class Table:
         sigma = self.sigma
         found = [
             Row("zero", "sigma_t = 0", zero, lambda _: Constant(0.0)),
-            Row("constant", "sigma_t = sigma", constant, lambda _: Constant(sigma)),
+            Row("constant", "sigma_t = sigma", constant, lambda _: Constant(sigma), alpha=0.0),
             Row("first", f"first T^({self.flat_power}) rounds flat", first, self._flat_first),
             Row("last", "second half flat", last, lambda T: FlatLast(sigma, T, T // 2)),
         ]
@@ -111,17 +114,10 @@ class Table:
 
     def _decay_row(self, alpha: float, rate: Rate) -> Row:
         pattern, power = Decaying(self.sigma, alpha), f"{alpha:.3g}"
-        return Row(f"decay-{power}", f"sigma_t = t^-{power}", rate, lambda _: pattern)
+        return Row(f"decay-{power}", f"sigma_t = t^-{power}", rate, lambda _: pattern, alpha)
 
     def _flat_first(self, horizon: int) -> Pattern:
-        above, below = map(int, self.flat_power.split("/"))
-        return FlatFirst(self.sigma, int(horizon ** (above / below)))
-
-    @property
-    def decaying(self) -> dict[float, Row]:
-        """The rows of decaying curvature t^-alpha, by alpha; constant curvature is alpha = 0."""
-        decaying = [row for row in self.rows.values() if row.name.startswith("decay")]
-        return dict(zip((0.0, *self.alphas), (self.rows["constant"], *decaying), strict=True))
+        return FlatFirst(self.sigma, int(horizon ** float(self.flat_power)))
 
     @property
     def dimension_rates(self) -> dict[str, Rate]:
@@ -157,8 +153,8 @@ class Table:
 
 
 TABLES = {
-    1: Table(1, 1.0, 1.0, (0.1, 0.2, 0.3, 1 / 3, 0.5, 1.0), "3/4"),
-    2: Table(2, 0.9, 1.5, (0.1, 0.15, 0.25, 0.5, 1.0), "8/9"),
+    1: Table(1, 1.0, 1.0, (0.1, 0.2, 0.3, 1 / 3, 0.5, 1.0), Fraction(3, 4)),
+    2: Table(2, 0.9, 1.5, (0.1, 0.15, 0.25, 0.5, 1.0), Fraction(8, 9)),
 }
 
 
