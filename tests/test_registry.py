@@ -319,20 +319,25 @@ SCRIPT = """
         def machine(self):
             return None
 
+    @dikin.register
+    class Hill(dikin.Linear):
+        pass
+
     if __name__ == "__main__":
         main()
 """
 
 
-def test_compare_plays_own_learners_in_its_workers(installed: Any, tmp_path: Path) -> None:
-    """One of an installed package, and one of the script that runs, which no worker can import.
+def test_compare_plays_own_classes_in_its_workers(installed: Any, tmp_path: Path) -> None:
+    """Of an installed package, and of the script that runs, which no worker can import.
 
     Without a compiled loop, as compiling is not what is tested.
     """
     slow = SWIFT + "\n        machine = lambda self: None\n"
     installed({"a": "swift_file:Swift"}, swift_file=slow, script=SCRIPT)
-    words = "--learner swift --learner local --scenario zero --rounds 20 --seeds 2 --workers 2"
-    options = [*words.split(), "--out", str(tmp_path / "out")]
+    words = "--learner swift --learner local --rounds 20 --seeds 2 --workers 2"
+    games = "--scenario zero --scenario hill"
+    options = [*words.split(), *games.split(), "--out", str(tmp_path / "out")]
     done = subprocess.run(
         [sys.executable, str(tmp_path / "script.py"), "compare", *options],
         capture_output=True,
@@ -342,8 +347,10 @@ def test_compare_plays_own_learners_in_its_workers(installed: Any, tmp_path: Pat
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    played = {cell.learner: len(cell.regrets) for cell in read_matrix(tmp_path / "out").outcomes}
-    assert played == {"Swift": 2, "Local": 2}
+    found = read_matrix(tmp_path / "out").outcomes
+    assert {(one.learner, one.scenario): len(one.regrets) for one in found} == {
+        (learner, scenario): 2 for learner in ("Swift", "Local") for scenario in ("zero", "hill")
+    }
 
 
 def test_compare_refuses_a_learner_with_the_name_of_its_own_baseline() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import dikin
 from dikin import registry
 from dikin.cli import main
 from dikin.domains.base import Domain
+from dikin.engine import play as play_module
 from dikin.engine.play import readable
 from dikin.experiments import compare
 from dikin.experiments.compare import Request, Scenario, plan
@@ -368,6 +370,14 @@ class Undeclared(dikin.Linear):
         self.smoothness = self.lipschitz = float("nan")
 
 
+@pytest.fixture
+def uncompiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A few rounds are played faster than a loop is compiled."""
+    for module in (plan, play_module):
+        monkeypatch.setattr(module, "fused", lambda *_: None)
+
+
+@pytest.mark.usefixtures("uncompiled")
 def test_a_registered_environment_is_a_scenario(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -391,6 +401,7 @@ def test_a_registered_environment_is_a_scenario(
     }
 
 
+@pytest.mark.usefixtures("uncompiled")
 def test_scenarios_are_values_too_on_any_domain(tmp_path: Path) -> None:
     box = dikin.Box([0.0], [4.0])
     wanted = (
@@ -444,6 +455,17 @@ def test_a_scenario_without_a_best_point_is_refused(moving: bool, tmp_path: Path
     )
     with pytest.raises(dikin.errors.ParameterError, match=r"'bare' has no regret.* comparator"):
         compare.compare(request, tmp_path)
+
+
+def test_what_is_compared_on_purpose_is_not_warned_of(recwarn: pytest.WarningsRecorder) -> None:
+    warnings.simplefilter("always")
+    (match,) = plan.plan_matches(
+        Request(learners=("adaptivesmooth",), scenarios=("thin-20",), rounds=10, seeds=1)
+    )
+    match.play()
+    assert not recwarn.list
+    entered("AdaptiveSmooth", "thin-20")
+    assert recwarn.pop(dikin.errors.UnequalSidesWarning), "the probe sees it"
 
 
 def test_matches_that_share_a_loop_go_to_one_worker() -> None:

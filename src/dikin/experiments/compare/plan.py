@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import sys
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
@@ -16,7 +17,12 @@ from uuid import uuid4
 import dikin
 from dikin.engine.play import Run, fused
 from dikin.environments.base import Environment
-from dikin.errors import AssumptionWarning, NumericalError, ParameterError
+from dikin.errors import (
+    AssumptionWarning,
+    NumericalError,
+    ParameterError,
+    UnequalSidesWarning,
+)
 from dikin.experiments import runner
 from dikin.experiments.cell import Cell, Result, experiment_seeds
 from dikin.experiments.compare.competitors import (
@@ -40,6 +46,8 @@ SEEDS, SLOW_SEEDS = 8, 4
 COMPILING, COMPILED_ROUND, PLAIN_ROUND = 1.5, 2e-6, 1e-4
 """Seconds, about, that a loop takes to compile, and a round with and without: for the remaining
 time only."""
+EXPECTED = (AssumptionWarning, UnequalSidesWarning)
+"""What is compared on purpose."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +88,7 @@ class Match(Cell):
     left_out: str = ""
     """Why it cannot be played."""
 
-    expected_warnings = (AssumptionWarning,)
+    expected_warnings = EXPECTED
 
     @property
     def name(self) -> str:
@@ -159,7 +167,10 @@ def _match(
 ) -> Match:
     environment, loop = game.environment, None
     try:
-        entry = enter(competitor, game, 0)
+        with warnings.catch_warnings():
+            for category in EXPECTED:
+                warnings.simplefilter("ignore", category)
+            entry = enter(competitor, game, 0)
     except LeftOutError as reason:
         return Match(request.rounds, range(0), competitor, scenario, left_out=str(reason))
     if fused(entry.learner, entry.environment) is not None:
