@@ -12,11 +12,9 @@ from rich.console import Console
 from dikin.errors import CheckFailedError
 from dikin.experiments import runner
 from dikin.experiments.reproduce import figures, report
-from dikin.experiments.reproduce.plan import FULL, QUICK, Request, all_cells
+from dikin.experiments.reproduce.plan import FULL, QUICK, TABLES, Request, all_cells
 from dikin.experiments.reproduce.results import SHOWN, Line, Measured, write_files
 from dikin.experiments.tables import terminal_table
-
-LOSSES = {1: "smooth", 2: "Lipschitz"}
 
 
 def reproduce(request: Request, out: Path, console: Console) -> None:
@@ -25,7 +23,7 @@ def reproduce(request: Request, out: Path, console: Console) -> None:
     measured = Measured.of(request, results)
     write_files(measured, request, results, out)
     for number, lines in measured.tables.items():
-        title = f"Table {number}, {LOSSES[number]} losses: exponents of T"
+        title = f"Table {number}, {TABLES[number].losses} losses: exponents of T"
         console.print(terminal_table(SHOWN, lines, title=title))
     with console.status("drawing"):
         pictures = figures.draw_all(measured, request.tables[0], out)

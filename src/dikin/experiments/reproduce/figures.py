@@ -12,7 +12,7 @@ from dikin.domains.ball import Ball
 from dikin.experiments.drawing import COLOURS, GREY, pyplot, save_figure
 from dikin.experiments.reproduce.plan import TABLES, Table
 from dikin.experiments.reproduce.results import Course, Line, Measured, Scaling
-from dikin.theory import rates, tuning
+from dikin.theory import tuning
 
 Drawn = tuple[Any, str, str]
 """A figure, its name and its caption."""
@@ -64,14 +64,15 @@ def _alphas(plt: Any, measured: dict[int, list[Line]]) -> Drawn:
     figure, panels = plt.subplots(
         1, len(measured), figsize=(3.8 * len(measured), 3.2), layout="constrained", squeeze=False
     )
-    exponent = {1: rates.decaying_smooth_exponent, 2: rates.decaying_lipschitz_exponent}
     for axes, (number, lines) in zip(panels[0], measured.items(), strict=True):
         decaying = [line for line in lines if line.row.alpha is not None]
         alphas, fits = [one.row.alpha for one in decaying], [one.curve.power for one in decaying]
         middle = np.array([fit.exponent for fit in fits])
         errors = [middle - [f.low for f in fits], np.array([f.high for f in fits]) - middle]
         fine = np.linspace(0, 1, 201)
-        axes.plot(fine, [exponent[number](a) for a in fine], color=GREY, label="proved")
+        axes.plot(
+            fine, [TABLES[number].decay_exponent(a) for a in fine], color=GREY, label="proved"
+        )
         axes.errorbar(
             alphas, middle, errors, fmt="o", color=COLOURS[0], capsize=3, label="measured"
         )
@@ -142,7 +143,7 @@ def _schedule(plt: Any, table: Table) -> Drawn:
     horizon = 20_000
     low, high = table.environment(Ball(2), "first", horizon, 0).loss_range
     scale = (high - low) / 2
-    pattern, schedule = table.rows["first"].pattern(horizon), table.schedule(scale)
+    pattern, schedule = table.rows["first"].pattern(horizon), table.schedule(table.constant / scale)
     sigmas = [pattern.at(t) / scale for t in range(1, horizon + 1)]
     lambdas, etas, total = [], [], schedule.first
     for t, sigma in enumerate(sigmas, start=1):

@@ -6,7 +6,7 @@ horizon and dimension, for a few seeds. Cells are independent of each other and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -84,11 +84,22 @@ class Row:
     """Where the curvature is t^-alpha; constant curvature has 0."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Table:
     """One of the paper's two tables."""
 
-    number: int
+    losses: str
+    proved: Callable[[Iterable[float]], tuple[Rate, ...]]
+    """The rows of the paper, with one for each decay t^-alpha."""
+    decay_exponent: Callable[[float], float]
+    """Of T, from alpha."""
+    environment_kind: type[dikin.Ridge] | type[dikin.Kink]
+    learner_kind: type[dikin.AdaptiveSmooth] | type[dikin.AdaptiveLipschitz]
+    schedule: Callable[[float], SharpSmooth | SharpLipschitz]
+    """The learner's regularisation and learning rate on the unit disc, from its constant."""
+    steep: Mapping[str, Callable[[Domain, int], Environment]]
+    """Flat and curved losses that charge for exploring in every direction, from domain and seed:
+    to see what the dimension costs."""
     sigma: float
     """The curvature of rounds that have any; also the first of the decaying ones."""
     constant: float
@@ -100,8 +111,7 @@ class Table:
     @cached_property
     def rows(self) -> dict[str, Row]:
         """Every row by name."""
-        listed = rates.table1 if self.number == 1 else rates.table2
-        zero, constant, first, last, *decaying = listed(self.alphas)
+        zero, constant, first, last, *decaying = self.proved(self.alphas)
         sigma = self.sigma
         found = [
             Row("zero", "sigma_t = 0", zero, lambda _: Constant(0.0)),
@@ -121,40 +131,56 @@ class Table:
 
     @property
     def dimension_rates(self) -> dict[str, Rate]:
-        """The two kinds of losses that the dimension is varied for, with the rates proved."""
+        """What is proved for the losses that the dimension is varied for."""
         return {"flat": self.rows["zero"].rate, "curved": self.rows["constant"].rate}
 
     def environment(self, domain: Domain, row: str, horizon: int, seed: int) -> Environment:
         """The losses of a row."""
-        kind = dikin.Ridge if self.number == 1 else dikin.Kink
-        return kind(domain, self.constant, self.rows[row].pattern(horizon), seed)
-
-    def steep_environment(self, domain: Domain, kind: str, seed: int) -> Environment:
-        """Losses that charge for exploring in every direction, to see what the dimension costs."""
-        if self.number == 2:
-            return dikin.Cone(domain, self.constant, 0.0 if kind == "flat" else self.sigma, seed)
-        bowl = dikin.Quadratic(domain, self.constant, seed)
-        return dikin.Understated(bowl) if kind == "flat" else bowl
+        if row in self.steep:
+            return self.steep[row](domain, seed)
+        return self.environment_kind(domain, self.constant, self.rows[row].pattern(horizon), seed)
 
     def learner(self, game: Environment, constants: Constants, horizon: int, seed: int) -> Learner:
         """The paper's algorithm for the table."""
-        kind = dikin.AdaptiveSmooth if self.number == 1 else dikin.AdaptiveLipschitz
         settings: Any = {"constants": constants, "loss_range": game.loss_range, "seed": seed}
         if constants == "paper":
             settings["horizon"] = horizon
-        return kind(game.domain, self.constant, **settings)
-
-    def schedule(self, loss_scale: float) -> SharpSmooth | SharpLipschitz:
-        """The learner's regularisation and learning rate on the unit disc."""
-        constant = self.constant / loss_scale
-        if self.number == 1:
-            return SharpSmooth.of(2, 1.0, constant, None)
-        return SharpLipschitz.of(2, 1.0, constant)
+        return self.learner_kind(game.domain, self.constant, **settings)
 
 
 TABLES = {
-    1: Table(1, 1.0, 1.0, (0.1, 0.2, 0.3, 1 / 3, 0.5, 1.0), Fraction(3, 4)),
-    2: Table(2, 0.9, 1.5, (0.1, 0.15, 0.25, 0.5, 1.0), Fraction(8, 9)),
+    1: Table(
+        losses="smooth",
+        proved=rates.table1,
+        decay_exponent=rates.decaying_smooth_exponent,
+        environment_kind=dikin.Ridge,
+        learner_kind=dikin.AdaptiveSmooth,
+        schedule=lambda smoothness: SharpSmooth.of(2, 1.0, smoothness, None),
+        steep={
+            "flat": lambda domain, seed: dikin.Understated(dikin.Quadratic(domain, 1.0, seed)),
+            "curved": lambda domain, seed: dikin.Quadratic(domain, 1.0, seed),
+        },
+        sigma=1.0,
+        constant=1.0,
+        alphas=(0.1, 0.2, 0.3, 1 / 3, 0.5, 1.0),
+        flat_power=Fraction(3, 4),
+    ),
+    2: Table(
+        losses="Lipschitz",
+        proved=rates.table2,
+        decay_exponent=rates.decaying_lipschitz_exponent,
+        environment_kind=dikin.Kink,
+        learner_kind=dikin.AdaptiveLipschitz,
+        schedule=lambda lipschitz: SharpLipschitz.of(2, 1.0, lipschitz),
+        steep={
+            "flat": lambda domain, seed: dikin.Cone(domain, 1.5, 0.0, seed),
+            "curved": lambda domain, seed: dikin.Cone(domain, 1.5, 0.9, seed),
+        },
+        sigma=0.9,
+        constant=1.5,
+        alphas=(0.1, 0.15, 0.25, 0.5, 1.0),
+        flat_power=Fraction(8, 9),
+    ),
 }
 
 
@@ -167,7 +193,7 @@ class PaperCell(Cell):
 
     table: int
     row: str
-    """Of the table, or of its `dimension_rates`."""
+    """Of the table, or of its steep losses."""
     constants: Constants
     shape: Shape = "ball"
     dim: int = 2
@@ -183,11 +209,8 @@ class PaperCell(Cell):
         return self.dim
 
     def start(self, seed: int) -> tuple[Learner, Environment]:
-        table, domain = TABLES[self.table], self._domain()
-        if self.row in table.dimension_rates:
-            environment = table.steep_environment(domain, self.row, seed)
-        else:
-            environment = table.environment(domain, self.row, self.horizon, seed)
+        table = TABLES[self.table]
+        environment = table.environment(self._domain(), self.row, self.horizon, seed)
         return table.learner(environment, self.constants, self.horizon, seed), environment
 
     def _domain(self) -> Domain:
@@ -231,7 +254,7 @@ def dimension_cells(request: Request, number: int) -> Iterator[PaperCell]:
     """What the exponents of d of a table are made of."""
     effort, constants = request.effort, request.constants
     seeds, horizon = experiment_seeds(request.seed, effort.dim_seeds), effort.dim_horizon
-    for kind in TABLES[number].dimension_rates:
+    for kind in TABLES[number].steep:
         for shape in SHAPES:
             for dim in effort.dims:
                 for block in blocks(seeds):

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from html import escape
 from pathlib import Path
 
+from dikin.experiments.reproduce.plan import TABLES
 from dikin.experiments.reproduce.results import SHOWN, SHOWN_DIMENSIONS, Line, Measured
 from dikin.experiments.tables import rows
 from dikin.storage import replace_file
@@ -50,7 +51,7 @@ def write(
 
 
 def _table(number: int, lines: list[Line]) -> str:
-    kind = "smooth losses, Algorithm 1" if number == 1 else "Lipschitz losses, Algorithm 2"
+    kind = f"{TABLES[number].losses} losses, Algorithm {number}"
     curve = lines[0].curve
     note = (
         f"<p>Exponents of T. Regret and certificate at T = {int(curve.sizes[-1]):,}, mean of "
