@@ -6,7 +6,7 @@ import io
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stderr
+from contextlib import redirect_stderr
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -77,9 +77,7 @@ class Cell(ABC):
         return [self._play_game(seed) for seed in self.seeds]
 
     def _play_game(self, seed: int) -> Result:
-        with self._quiet():
-            learner, environment = self.start(seed)
-            run = play(learner, environment, self.horizon, checkpoints=1, progress=False)
+        learner, environment, run = self._run(seed, checkpoints=1)
         scale = learner.units.loss_scale
         return {
             "seed": seed,
@@ -93,10 +91,11 @@ class Cell(ABC):
         """What a game is measured by: regret against the best fixed point."""
         return float(run.regret[-1])
 
-    @contextmanager
-    def _quiet(self) -> Iterator[None]:
-        """Without expected warnings, and without a word when a loop is compiled: the bar waits."""
+    def _run(self, seed: int, checkpoints: int) -> tuple[Learner, Environment, Run]:
+        """One game, without expected warnings, and quietly where a loop is compiled."""
         with warnings.catch_warnings(), redirect_stderr(io.StringIO()):
             for category in self.expected_warnings:
                 warnings.simplefilter("ignore", category)
-            yield
+            learner, environment = self.start(seed)
+            run = play(learner, environment, self.horizon, checkpoints=checkpoints, progress=False)
+        return learner, environment, run

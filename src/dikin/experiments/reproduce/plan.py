@@ -17,7 +17,6 @@ import numpy as np
 
 import dikin
 from dikin.domains.base import Domain
-from dikin.engine.play import play
 from dikin.environments.base import Environment
 from dikin.environments.patterns import Constant, Decaying, FlatFirst, FlatLast, Pattern
 from dikin.errors import PaperConstantsWarning
@@ -230,9 +229,7 @@ class CourseCell(PaperCell):
         return f"course/{super().name}"
 
     def play(self) -> list[Result]:
-        with self._quiet():
-            learner, environment = self.start(self.seeds[0])
-            run = play(learner, environment, self.horizon, progress=False)
+        learner, _, run = self._run(self.seeds[0], checkpoints=20)
         scale = learner.units.loss_scale
         columns = run.checkpoints, run.regret / scale, run.certificate / scale
         return [
