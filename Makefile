@@ -35,16 +35,13 @@ bench: $(READY)
 
 matrix: $(READY)
 	$(BIN)/dikin compare --external --rounds 10000 --seeds 32 --slow-seeds 6 --out docs/compare
-	$(BIN)/python -m dikin.experiments.known_curvature docs/compare
+	$(BIN)/python docs/build/known_curvature.py docs/compare
 
 kills: $(READY)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/studies/kills.py --kills 500 --crashes 5
 
 page: $(READY)
-	$(BIN)/python -m dikin.experiments.page docs/evidence docs/evidence.md
-	$(BIN)/python -m dikin.experiments.home_page docs/home docs/rates.md
-	$(BIN)/python -m dikin.experiments.real_data_page docs/real_data docs/real_data.md
-	$(BIN)/python -m dikin.experiments.which_page docs/compare docs/which_learner.md
+	$(BIN)/python docs/build
 
 stub: $(READY)
 	$(BIN)/python -m dikin.stub

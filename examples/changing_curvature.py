@@ -9,12 +9,12 @@ the CMA of pycma the range. Prints a table and draws a picture of it.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from comparison import CMA, COLOURS, band, interval, label_ends, new_figure, save
+from comparison import CMA, COLOURS, band, interval, label_ends, new_figure, play_parallel, save
 
 import dikin
 
@@ -92,15 +92,8 @@ def certificate(learner: dikin.Learner) -> float:
 
 def play_all(rounds: int, games: int, workers: int) -> list[Played]:
     """Every game, with a progress bar."""
-    from joblib import Parallel, delayed
-    from rich.progress import track
-
-    todo = [(player, seed) for player in PLAYERS for seed in range(games)]
-    done: Iterator[Played] = Parallel(n_jobs=workers, return_as="generator")(
-        delayed(play)(player, seed, rounds) for player, seed in todo
-    )
-    about = f"{len(todo)} games of {rounds:,} rounds"
-    return list(track(done, about, total=len(todo)))
+    todo = [(player, seed, rounds) for player in PLAYERS for seed in range(games)]
+    return play_parallel(lambda task: play(*task), todo, workers)
 
 
 def path(rounds: int, shown: int) -> tuple[Any, Any, Any]:

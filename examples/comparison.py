@@ -2,50 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from io import BytesIO
+from collections.abc import Callable, Iterable, Iterator
 from math import log
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from dikin.experiments.external import CMA
-from dikin.serialization import replace_file
+from dikin.experiments import drawing
+from dikin.experiments.compare.external import CMA
+from dikin.experiments.fit import half_interval
 
-__all__ = ["CMA", "COLOURS", "band", "interval", "label_ends", "new_figure", "save", "spread"]
+__all__ = [
+    "CMA",
+    "COLOURS",
+    "band",
+    "interval",
+    "label_ends",
+    "new_figure",
+    "play_parallel",
+    "save",
+    "spread",
+]
 
 Array = np.typing.NDArray[np.float64]
+Task = TypeVar("Task")
+Game = TypeVar("Game")
 
-# Okabe and Ito's palette: told apart by everyone.
-COLOURS = {
-    "blue": "#0072b2",
-    "green": "#009e73",
-    "orange": "#d55e00",
-    "purple": "#cc79a7",
-    "grey": "#777777",
-}
+COLOURS = dict(zip(("blue", "orange", "green", "purple"), drawing.COLOURS, strict=False))
+COLOURS["grey"] = drawing.GREY
 TINY = 1e-9
+
+
+def play_parallel(play: Callable[[Task], Game], tasks: list[Task], workers: int) -> list[Game]:
+    """Every game, in the order of the tasks, with a progress bar."""
+    from joblib import Parallel, delayed
+    from rich.progress import track
+
+    done: Iterator[Game] = Parallel(n_jobs=workers, return_as="generator")(
+        delayed(play)(task) for task in tasks
+    )
+    return list(track(done, f"{len(tasks)} games", total=len(tasks)))
 
 
 def interval(values: Array) -> tuple[Any, Any]:
     """The mean over games (the first axis), and half of its 95% interval by Student's t."""
-    from scipy.stats import t
-
-    count = len(values)
-    half = t.ppf(0.975, count - 1) * values.std(axis=0, ddof=1) / np.sqrt(count)
-    return values.mean(axis=0), half
+    return values.mean(axis=0), half_interval(values)
 
 
 def new_figure(*shape: int, **options: Any) -> tuple[Any, Any]:
     """A figure and its axes, without frames, drawn without a screen."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    plt.rcParams.update({"font.size": 10, "axes.spines.top": False, "axes.spines.right": False})
-    return plt.subplots(*shape, layout="constrained", **options)
+    plt = drawing.pyplot()
+    plt.rcParams.update({"font.size": 10})
+    figure, axes = plt.subplots(*shape, layout="constrained", **options)
+    return figure, axes
 
 
 def band(axes: Any, rounds: Any, games: Array, colour: str, style: str = "-") -> float:
@@ -110,9 +120,4 @@ def label_ends(axes: Any, end: float, labels: dict[str, tuple[float, str]], apar
 
 def save(figure: Any, file: Path) -> None:
     """Write the picture, all of it or nothing."""
-    import matplotlib.pyplot as plt
-
-    content = BytesIO()
-    figure.savefig(content, dpi=130, format="png", bbox_inches="tight")
-    plt.close(figure)
-    replace_file(file, content.getvalue())
+    drawing.save_figure(figure, file, dpi=130, bbox_inches="tight")

@@ -9,8 +9,6 @@ them (CSV) and a picture of the drift.
 from __future__ import annotations
 
 import argparse
-import csv
-import io
 import logging
 import re
 import warnings
@@ -20,9 +18,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from comparison import CMA, COLOURS, band, interval, label_ends, new_figure, save
+from comparison import CMA, COLOURS, band, interval, label_ends, new_figure, play_parallel, save
 
 import dikin
+from dikin.experiments.tables import fields, write_csv
 from dikin.serialization import replace_file
 
 WORKERS, MARKS = 2, 100
@@ -271,15 +270,7 @@ def tasks(studies: list[Study]) -> Iterator[Task]:
 
 def play_all(studies: list[Study], workers: int) -> list[Game]:
     """Every game, with a progress bar."""
-    from joblib import Parallel, delayed
-    from rich.progress import track
-
-    todo = list(tasks(studies))
-    done: Iterator[Game] = Parallel(n_jobs=workers, return_as="generator_unordered")(
-        delayed(play)(studies[task.study], task) for task in todo
-    )
-    games = list(track(done, f"{len(todo)} games", total=len(todo)))
-    return sorted(games, key=lambda game: todo.index(game.task))
+    return play_parallel(lambda task: play(studies[task.study], task), [*tasks(studies)], workers)
 
 
 # --- what is seen -----------------------------------------------------------------------------
@@ -314,14 +305,6 @@ def lines_of(studies: list[Study], games: list[Game]) -> list[Line]:
         shown = (f"{mean:.1f}", f"{half:.1f}") if mean < 100 else (f"{mean:.0f}", f"{half:.0f}")
         lines.append(Line(*names, *shown))
     return lines
-
-
-def csv_text(lines: list[Line]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(Line._fields)
-    writer.writerows(lines)
-    return text.getvalue()
 
 
 def about(study: Study) -> str:
@@ -406,7 +389,7 @@ def main() -> None:
     lines = lines_of(STUDIES, games)
     print_tables(STUDIES, lines)
     out.mkdir(parents=True, exist_ok=True)
-    replace_file(out / "loops.csv", csv_text(lines).encode())
+    write_csv(out / "loops.csv", fields(*Line._fields), lines)
     draw(STUDIES, games, out / "drift.png")
     print(f"Wrote {out / 'loops.csv'} and {out / 'drift.png'}")
     if options.page is not None:

@@ -9,18 +9,18 @@ told less, nothing, or too much, and by FKM. Writes a table (CSV) and a figure o
 from __future__ import annotations
 
 import argparse
-import csv
-import io
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from comparison import interval, play_parallel
 
 import dikin
 from dikin.environments import data
 from dikin.environments.batches import Batches
-from dikin.serialization import replace_file
+from dikin.experiments.drawing import pyplot, save_figure
+from dikin.experiments.tables import items, write_csv
 
 ROUNDS, GAMES, BATCHES, WORKERS = 300_000, 8, 300, 2
 DIMENSION = 3
@@ -166,9 +166,6 @@ def compile_loops(environment: Any) -> None:
 
 def play_all(rounds: int, games: int, workers: int) -> list[Result]:
     """Every player in every setting, with a progress bar."""
-    from joblib import Parallel, delayed
-    from rich.progress import track
-
     tasks = [
         Task(setting, player, seed, rounds)
         for setting in range(len(SETTINGS))
@@ -176,25 +173,11 @@ def play_all(rounds: int, games: int, workers: int) -> list[Result]:
         if SETTINGS[setting].plays(PLAYERS[player])
         for seed in range(games)
     ]
-    Parallel(n_jobs=workers)(delayed(compile_loops)(environment) for environment in ENVIRONMENTS)
-    done: Iterator[Result] = Parallel(n_jobs=workers, return_as="generator_unordered")(
-        delayed(play)(task) for task in tasks
-    )
-    results = list(track(done, f"{len(tasks)} games of {rounds:,} rounds", total=len(tasks)))
-    return sorted(results, key=lambda result: result.task)
+    play_parallel(compile_loops, [*ENVIRONMENTS], workers)
+    return play_parallel(play, tasks, workers)
 
 
 # --- what is seen -----------------------------------------------------------------------------
-
-
-def interval(values: Array) -> tuple[Any, Any, Any]:
-    """Mean over games (the first axis) with Student's 95% interval."""
-    from scipy.stats import t
-
-    count = len(values)
-    mean = values.mean(axis=0)
-    half = t.ppf(0.975, count - 1) * values.std(axis=0, ddof=1) / np.sqrt(count)
-    return mean, mean - half, mean + half
 
 
 def regrets(results: Iterable[Result], setting: int, player: Player) -> Array:
@@ -212,16 +195,17 @@ def table(results: list[Result]) -> list[dict[str, str]]:
             if not about.plays(player):
                 continue
             mine = [r for r in results if r.task[:2] == (setting, index)]
-            mean, low, high = interval(regrets(results, setting, player)[:, -1])
-            ratio = interval(regrets(results, setting, player)[:, -1] / ignoring[:, -1])
+            last = regrets(results, setting, player)[:, -1]
+            mean, half = interval(last)
+            ratio, ratio_half = interval(last / ignoring[:, -1])
             sigmas = np.concatenate([r.sigmas for r in mine])
             numbers = {
                 "regret": mean,
-                "low": low,
-                "high": high,
-                "ratio": ratio[0],
-                "ratio_low": ratio[1],
-                "ratio_high": ratio[2],
+                "low": mean - half,
+                "high": mean + half,
+                "ratio": ratio,
+                "ratio_low": ratio - ratio_half,
+                "ratio_high": ratio + ratio_half,
                 "certificate": np.mean([r.certificate for r in mine]),
                 "best_loss": np.mean([r.best for r in mine]),
                 "smoothness": np.mean([r.smoothness for r in mine]),
@@ -240,23 +224,9 @@ def table(results: list[Result]) -> list[dict[str, str]]:
     return lines
 
 
-def write_csv(lines: list[dict[str, str]], file: Path) -> None:
-    text = io.StringIO()
-    writer = csv.DictWriter(text, lines[0].keys(), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(lines)
-    replace_file(file, text.getvalue().encode())
-
-
 def draw(results: list[Result], file: Path) -> None:
     """Above: regret. Below: regret as a share of that of the learner that is told nothing."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    plt.rcParams.update({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False})
-    figure, axes = plt.subplots(
+    figure, axes = pyplot().subplots(
         2, len(SETTINGS), figsize=(13, 6.4), layout="constrained", sharex=True, sharey="row"
     )
     rounds = results[0].checkpoints
@@ -283,15 +253,12 @@ def draw(results: list[Result], file: Path) -> None:
     axes[1, 0].set_ylabel("regret / that of told nothing")
     handles, labels = axes[0, 1].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=len(PLAYERS), frameon=False)
-    content = io.BytesIO()
-    figure.savefig(content, dpi=110, format="png")
-    plt.close(figure)
-    replace_file(file, content.getvalue())
+    save_figure(figure, file, dpi=110)
 
 
 def band(axes: Any, rounds: Any, values: Array, player: Player) -> None:
     """The mean of the games with its 95% interval."""
-    mean, low, high = interval(values)
+    mean, half = interval(values)
     axes.plot(
         rounds,
         mean,
@@ -301,7 +268,9 @@ def band(axes: Any, rounds: Any, values: Array, player: Player) -> None:
         linewidth=1.6,
         zorder=2 + (player is TOLD),  # where lines coincide, this one is seen
     )
-    axes.fill_between(rounds, low, high, color=player.colour, alpha=0.15, linewidth=0)
+    axes.fill_between(
+        rounds, mean - half, mean + half, color=player.colour, alpha=0.15, linewidth=0
+    )
 
 
 def main() -> None:
@@ -314,7 +283,7 @@ def main() -> None:
         about = f"{line['setting']:<50} {line['player']:<18}"
         print(f"{about} {float(line['regret']):>10,.0f}   {float(line['ratio']):.2f}")
     out.mkdir(parents=True, exist_ok=True)
-    write_csv(lines, out / "real_data.csv")
+    write_csv(out / "real_data.csv", items(*lines[0]), lines)
     draw(results, out / "real_data.png")
     print(f"Wrote {out / 'real_data.csv'} and {out / 'real_data.png'}")
 

@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from matrix_file import read_matrix
 
 import dikin
 from dikin import errors, registry
 from dikin.domains.base import DOMAINS
 from dikin.environments.base import ENVIRONMENTS
-from dikin.experiments import matrix
-from dikin.experiments.compare import own_source
-from dikin.experiments.competitors import find_competitors
+from dikin.experiments.compare.competitors import find_competitors
+from dikin.experiments.compare.plan import source_digest
 from dikin.learners.base import LEARNERS
 from dikin.studies.spec import learner_from_text
 from tables import scratch
@@ -319,20 +319,25 @@ SCRIPT = """
         def machine(self):
             return None
 
+    @dikin.register
+    class Hill(dikin.Linear):
+        pass
+
     if __name__ == "__main__":
         main()
 """
 
 
-def test_compare_plays_own_learners_in_its_workers(installed: Any, tmp_path: Path) -> None:
-    """One of an installed package, and one of the script that runs, which no worker can import.
+def test_compare_plays_own_classes_in_its_workers(installed: Any, tmp_path: Path) -> None:
+    """Of an installed package, and of the script that runs, which no worker can import.
 
     Without a compiled loop, as compiling is not what is tested.
     """
     slow = SWIFT + "\n        machine = lambda self: None\n"
     installed({"a": "swift_file:Swift"}, swift_file=slow, script=SCRIPT)
-    words = "--learner swift --learner local --scenario zero --rounds 20 --seeds 2 --workers 2"
-    options = [*words.split(), "--out", str(tmp_path / "out")]
+    words = "--learner swift --learner local --rounds 20 --seeds 2 --workers 2"
+    games = "--scenario zero --scenario hill"
+    options = [*words.split(), *games.split(), "--out", str(tmp_path / "out")]
     done = subprocess.run(
         [sys.executable, str(tmp_path / "script.py"), "compare", *options],
         capture_output=True,
@@ -342,8 +347,10 @@ def test_compare_plays_own_learners_in_its_workers(installed: Any, tmp_path: Pat
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    played = {cell.learner: len(cell.regrets) for cell in matrix.read(tmp_path / "out").cells}
-    assert played == {"Swift": 2, "Local": 2}
+    found = read_matrix(tmp_path / "out").outcomes
+    assert {(one.learner, one.scenario): len(one.regrets) for one in found} == {
+        (learner, scenario): 2 for learner in ("Swift", "Local") for scenario in ("zero", "hill")
+    }
 
 
 def test_compare_refuses_a_learner_with_the_name_of_its_own_baseline() -> None:
@@ -352,18 +359,22 @@ def test_compare_refuses_a_learner_with_the_name_of_its_own_baseline() -> None:
         find_competitors([], external=False)
 
 
-def test_a_changed_learner_plays_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The library's own source has a stamp of its own; a class without a file is always new."""
+def test_changed_code_of_a_user_plays_anew_and_a_changed_comment_does_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The library's own code belongs to its version; a class without a file is always new."""
     monkeypatch.syspath_prepend(tmp_path)
-    (tmp_path / "changing.py").write_text(textwrap.dedent(SWIFT))
+    file, source = tmp_path / "changing.py", textwrap.dedent(SWIFT)
+    file.write_text(source)
     cls = import_module("changing").Swift
-    first = own_source(cls)
-    assert own_source(cls) == first
-    (tmp_path / "changing.py").write_text(textwrap.dedent(SWIFT) + "\n# changed\n")
-    assert own_source(cls) != first
+    first = source_digest([cls])
+    file.write_text("# a comment\n\n" + source)
+    assert source_digest([cls, dikin.FKM]) == first
+    file.write_text(source + "\nSTEP = 2\n")
+    assert source_digest([cls]) != first
     del sys.modules["changing"]
-    assert own_source(cls) != own_source(cls)
-    assert own_source(dikin.FKM) == ""
+    assert source_digest([cls]) != source_digest([cls])
+    assert source_digest([dikin.FKM]) == ""
 
 
 # --- the checks -----------------------------------------------------------------------------------

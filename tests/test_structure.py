@@ -205,7 +205,7 @@ def test_a_cycle_is_caught_and_so_is_a_hidden_one() -> None:
         ("domains/ball.py", "from dikin.units import Units", "units"),
         ("domains/ball.py", "import dikin", ""),
         ("theory/rates.py", "from dikin.domains.base import Domain", "domains.base"),
-        ("engine/play.py", "import dikin.experiments.plan", "experiments.plan"),
+        ("engine/play.py", "import dikin.experiments.cell", "experiments.cell"),
         ("studies/study.py", "from dikin.engine.play import play", "engine.play"),
         ("learners/base.py", "from dikin.studies.study import Study", "studies.study"),
         ("errors.py", "from . import serialization", "serialization"),

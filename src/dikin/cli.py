@@ -39,8 +39,8 @@ main.add_command(study)
 
 
 @contextmanager
-def mistakes() -> Iterator[None]:
-    """Ends the program with a sentence where a mistake was made, by the user or by us."""
+def errors_as_messages() -> Iterator[None]:
+    """Ends the program with a message where a mistake was made, by the user or by us."""
     try:
         yield
     except CheckFailedError as broken:
@@ -121,7 +121,7 @@ def reproduce(
         dask=dask,
         store=store,
     )
-    with mistakes():
+    with errors_as_messages():
         run(request, out, console)
 
 
@@ -145,12 +145,12 @@ def reproduce(
 )
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of all games.")
 def rates(effort: str, out: Path, workers: int, learners: tuple[str, ...], seed: int) -> None:
-    """Measure the rate of every learner on its home ground.
+    """Measure the rate of every learner, on losses where it pays its own bound.
 
-    A home ground is a family of losses on which a learner pays the leading term of its own bound.
-    Each learner is built anew for a grid of horizons T and plays several games at each; the
-    exponent of T in its mean regret is fitted and set against the proved one. Writes rates.csv,
-    regrets.csv, logarithms.csv and rates.png into --out.
+    For each learner there are losses on which it pays the leading term of its own bound. It is
+    built anew for a grid of horizons T and plays several games at each; the exponent of T in its
+    mean regret is fitted and set against the proved one. Writes rates.csv, regrets.csv,
+    logarithms.csv and rates.png into --out.
 
     An interrupted run goes on where it was: run the same command again.
 
@@ -158,14 +158,16 @@ def rates(effort: str, out: Path, workers: int, learners: tuple[str, ...], seed:
     Examples:
       dikin rates                           all learners
       dikin rates --learner FKM --learner Scrible
-      dikin rates --full --out docs/home    the numbers of docs/rates.md
+      dikin rates --full --out docs/rates   the numbers of docs/rates.md
     """  # noqa: D301 - click reads the backspace character
     console = extras.require("rich.console", "lab", "dikin rates").Console()
-    from dikin.experiments.home import FULL, QUICK, Request
-    from dikin.experiments.home import rates as run
+    from dikin.experiments.rates import FULL, QUICK, Request
+    from dikin.experiments.rates import rates as run
 
-    request = Request(QUICK if effort == "quick" else FULL, learners, seed, workers)
-    with mistakes():
+    request = Request(
+        effort=QUICK if effort == "quick" else FULL, learners=learners, seed=seed, workers=workers
+    )
+    with errors_as_messages():
         run(request, out, console)
 
 
@@ -175,14 +177,15 @@ def rates(effort: str, out: Path, workers: int, learners: tuple[str, ...], seed:
     "learners",
     multiple=True,
     metavar="NAME",
-    help="Only this learner; may be given several times. Default: all of the library's.",
+    help="Only this learner; may be given several times. Default: all, registered ones included.",
 )
 @click.option(
     "--scenario",
     "scenarios",
     multiple=True,
     metavar="NAME",
-    help="Only this scenario, or group: smooth, lipschitz, noise, drift, hostile. May be repeated.",
+    help="Only this scenario or environment of yours, or group: smooth, lipschitz, noise, drift, "
+    "hostile, own. May be repeated.",
 )
 @click.option("--rounds", type=click.IntRange(10), default=2_000, show_default=True)
 @click.option(
@@ -226,6 +229,7 @@ def compare(
     horizon where the learner must know it, and a curvature where it must know one). The best in
     each scenario is marked, with all that are not distinguished from it; so is every cell in which
     an assumption of the learner does not hold, and every learner that sees more than one value.
+    Learners and environments of your own take part once they are registered (dikin.register).
 
     An interrupted run goes on where it was: run the same command again.
 
@@ -239,6 +243,15 @@ def compare(
     from dikin.experiments.compare import Request
     from dikin.experiments.compare import compare as run
 
-    request = Request(learners, scenarios, rounds, seeds, slow_seeds, seed, workers, external)
-    with mistakes():
+    request = Request(
+        learners=learners,
+        scenarios=scenarios,
+        rounds=rounds,
+        seeds=seeds,
+        slow_seeds=slow_seeds,
+        external=external,
+        seed=seed,
+        workers=workers,
+    )
+    with errors_as_messages():
         run(request, out, console)

@@ -5,31 +5,26 @@ from __future__ import annotations
 import io
 import sys
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
-from dikin.experiments.plan import Effort
-from dikin.experiments.reproduce import Request, reproduce
+from dikin.experiments import runner
+from dikin.experiments.reproduce.plan import Effort, Request, all_cells
+from dikin.experiments.reproduce.results import Measured, write_files
 
 TINY = Effort("tiny", (200, 400, 800, 1600), 8, 3, (2, 4), 200, 4)
 
 
-def request(**changes: object) -> Request:
-    settings = {
-        "effort": TINY,
-        "tables": (1, 2),
-        "constants": "sharp",
-        "seed": 0,
-        "workers": 1,
-        "dask": None,
-    }
-    return Request(**(settings | changes))  # type: ignore[arg-type]
+def request(**changes: Any) -> Request:
+    return Request(**({"effort": TINY, "workers": 1} | changes))
 
 
-def run(out: Path, **changes: object) -> str:
-    """Reproduce into a folder; gives what the terminal showed."""
-    console = Console(record=True, width=120, file=io.StringIO())
-    reproduce(request(**changes), out, console)
+def run(out: Path, **changes: Any) -> str:
+    """Play and write the tables into a folder, without figures; gives what the terminal showed."""
+    console, asked = Console(record=True, width=120, file=io.StringIO()), request(**changes)
+    results = runner.run(all_cells(asked), asked, out, console)
+    write_files(Measured.of(asked, results), asked, results, out)
     return console.export_text()
 
 

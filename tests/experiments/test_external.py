@@ -1,4 +1,4 @@
-"""Optimisers of other packages under the learners' interface."""
+"""Optimizers of other packages under the learners' interface."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import dikin
 from dikin.checks import learner as laws
 from dikin.cli import main
 from dikin.errors import MissingExtraError, NotSavableError
-from dikin.experiments import external
-from dikin.experiments.external import CMA, EXTERNAL, SPSA, TBPSA, External
+from dikin.experiments.compare import external
+from dikin.experiments.compare.external import CMA, EXTERNAL, SPSA, TBPSA, ExternalOptimizer
 
 DOMAINS = [
     dikin.Ball(3, 2.0, [1.0, 1.0, -5.0]),
@@ -29,7 +29,7 @@ DOMAINS = [
 def test_external_optimizers_keep_the_laws_that_need_no_state(
     kind: str, domain: dikin.Domain
 ) -> None:
-    def make(seed: int) -> External:
+    def make(seed: int) -> ExternalOptimizer:
         return next(EXTERNAL[kind].examples(domain, seed))
 
     laws.check_queries_are_answered_in_any_order(make, 0)
@@ -55,7 +55,7 @@ def test_one_seed_is_one_play_and_no_global_generator_is_touched(kind: str) -> N
 @pytest.mark.parametrize("kind", EXTERNAL)
 def test_external_optimizers_cannot_be_saved_and_say_so(kind: str, tmp_path: Path) -> None:
     (learner,) = EXTERNAL[kind].examples(dikin.Ball(2), 1)
-    with pytest.raises(NotSavableError, match="another package's own"):
+    with pytest.raises(NotSavableError, match="a competitor of dikin compare and cannot be saved"):
         learner.save(tmp_path / "learner.json")
     assert list(tmp_path.iterdir()) == []
 
@@ -91,28 +91,21 @@ def test_tbpsa_is_the_one_for_noise_and_takes_larger_generations_then() -> None:
     assert generation(noise=8.0) >= 2 * generation(noise=0.0)
 
 
-class Wanderer(External):
+class Wanderer(ExternalOptimizer):
     """Wants one point, and remembers what it is told."""
 
     def __init__(self, domain: dikin.Domain, z: Any) -> None:
-        super().__init__(domain, (-1.0, 1.0), 0)
+        super().__init__(domain, seed=0)
         self.z, self.heard = np.array(z), 0.0
 
-    def _wanted(self) -> tuple[Any, Any]:
+    def _next_candidate(self) -> tuple[Any, Any]:
         return None, self.z
 
-    def _believed(self) -> Any:
+    def _recommended(self) -> Any:
         return self.z
 
-    def _answered(self, candidate: Any, loss: float) -> None:
+    def _tell_candidate(self, candidate: Any, loss: float) -> None:
         self.heard = loss
-
-    def arguments(self) -> dict[str, Any]:
-        return {}
-
-    @classmethod
-    def examples(cls, domain: dikin.Domain, seed: int) -> Any:
-        yield cls(domain, np.zeros(domain.dim))
 
 
 def test_outside_the_nearest_point_is_played_and_the_distance_told() -> None:

@@ -9,20 +9,22 @@ from typing import Any
 
 import numpy as np
 import pytest
+from matrix_file import read_matrix
 from scipy.stats import ttest_ind, ttest_rel
+from which_learner_page import level
 
 from dikin.errors import CheckFailedError
-from dikin.experiments import holm, matrix, matrix_figure
-from dikin.experiments.compare import refuse_broken_certificates
-from dikin.experiments.holm import paired_p, rejected, welch_p
-from dikin.experiments.matrix import Cell, Matrix, half_interval, p_value
-from dikin.experiments.scenarios import SCENARIOS
+from dikin.experiments.compare import figure, holm, matrix, refuse_broken_certificates
+from dikin.experiments.compare.holm import paired_p, rejected, welch_p
+from dikin.experiments.compare.matrix import Matrix, Outcome, p_value
+from dikin.experiments.compare.scenarios import SCENARIOS
+from dikin.experiments.fit import half_interval
 from dikin.feedback import Feedback
 from dikin.rng import stream
 
 
-def cell(learner: str, regrets: list[float], **changes: Any) -> Cell:
-    made = Cell(learner, "zero", "VALUE", 100, tuple(range(len(regrets))), tuple(regrets))
+def outcome(learner: str, regrets: list[float], **changes: Any) -> Outcome:
+    made = Outcome(learner, "zero", "VALUE", 100, tuple(range(len(regrets))), tuple(regrets))
     return replace(made, certificates=(nan,) * len(regrets), seconds=1.0, group="smooth", **changes)
 
 
@@ -88,23 +90,23 @@ def test_chance_alone_distinguishes_nobody(monkeypatch: pytest.MonkeyPatch) -> N
     Odds of a false alarm at the level of 5 %; the seed is fixed.
     """
     rng = stream(1, "chance")
-    cells = [
-        cell(learner, (100 + 10 * rng.standard_normal(8)).tolist(), scenario=name)
+    outcomes = [
+        outcome(learner, (100 + 10 * rng.standard_normal(8)).tolist(), scenario=name)
         for name in SCENARIOS
         for learner in "ABCD"
     ]
-    table = Matrix(tuple(cells))
+    table = Matrix(tuple(outcomes))
     assert len(table.p_values) == 3 * len(SCENARIOS)
-    assert {table.mark(c) for c in cells} == {"best", "tie"}
+    assert {table.mark(c) for c in outcomes} == {"best", "tie"}
     monkeypatch.setattr(matrix, "rejected", uncorrected)
-    assert "" in {Matrix(tuple(cells)).mark(c) for c in cells}, "single tests do find winners"
+    assert "" in {Matrix(tuple(outcomes)).mark(c) for c in outcomes}, "single tests do find winners"
 
 
 def test_every_printed_comparison_is_in_the_family() -> None:
     """Each against the best of all, the best of this library, and the best that is sound."""
-    theirs = cell("Z", [5.0, 6.0, 5.5], package="cma")
-    unsound = cell("A", [7.0, 8.0, 7.5], broken=("curvature",))
-    sound, other = cell("B", [9.0, 9.5, 9.2]), cell("C", [9.0, 9.9, 9.0])
+    theirs = outcome("Z", [5.0, 6.0, 5.5], package="cma")
+    unsound = outcome("A", [7.0, 8.0, 7.5], broken=("curvature",))
+    sound, other = outcome("B", [9.0, 9.5, 9.2]), outcome("C", [9.0, 9.9, 9.0])
     table = Matrix((theirs, unsound, sound, other))
     pairs = {(one, two) for _, one, two in table.p_values}
     against_z, against_a = {("A", "Z"), ("B", "Z"), ("C", "Z")}, {("A", "B"), ("A", "C")}
@@ -115,35 +117,35 @@ def test_every_printed_comparison_is_in_the_family() -> None:
 
 
 def test_the_best_is_marked_and_those_not_distinguished() -> None:
-    best = cell("A", [10.0, 12.0, 11.0, 13.0])
-    near = cell("B", [12.0, 10.0, 13.0, 12.0])
-    paired = cell("C", [10.6, 12.5, 11.4, 13.5])  # close, and worse in every single game
-    seer = cell("D", [1.0, 1.0, 1.0, 1.0], feedback=Feedback.PAIR.name)
-    absent = Cell("E", "zero", "VALUE", 100, left_out="no")
+    best = outcome("A", [10.0, 12.0, 11.0, 13.0])
+    near = outcome("B", [12.0, 10.0, 13.0, 12.0])
+    paired = outcome("C", [10.6, 12.5, 11.4, 13.5])  # close, and worse in every single game
+    seer = outcome("D", [1.0, 1.0, 1.0, 1.0], feedback=Feedback.PAIR.name)
+    absent = Outcome("E", "zero", "VALUE", 100, left_out="no")
     table = Matrix((best, near, paired, seer, absent))
-    assert [table.mark(c) for c in table.cells] == ["best", "tie", "", "", ""]
-    assert table.level(table.ranked("zero")) == [best, near]
+    assert [table.mark(c) for c in table.outcomes] == ["best", "tie", "", "", ""]
+    assert level(table, table.ranked("zero")) == [best, near]
     assert table.ratio(paired) == pytest.approx(12.0 / 11.5)
     assert table.learners() == ["A", "B", "C", "D"]  # those that see more last
     assert list(table.absent()) == ["E no"]
 
 
 def test_another_package_wins_if_it_does_and_ratios_are_to_this_library() -> None:
-    ours, theirs = cell("A", [10.0, 12.0, 11.0]), cell("Z", [5.0, 6.0, 5.5], package="cma")
+    ours, theirs = outcome("A", [10.0, 12.0, 11.0]), outcome("Z", [5.0, 6.0, 5.5], package="cma")
     table = Matrix((ours, theirs))
-    assert [table.mark(c) for c in table.cells] == ["", "best"]
-    assert [table.ratio(c) for c in table.cells] == [1.0, 0.5]
+    assert [table.mark(c) for c in table.outcomes] == ["", "best"]
+    assert [table.ratio(c) for c in table.outcomes] == [1.0, 0.5]
     assert table.learners() == ["A", "Z"]
 
 
 def test_games_of_other_seeds_are_compared_by_welch() -> None:
-    many = cell("A", [10.0, 12.0, 11.0, 13.0, 9.0, 12.0, 11.0, 10.0])
-    few = cell("B", [16.0, 17.0, 16.5])
+    many = outcome("A", [10.0, 12.0, 11.0, 13.0, 9.0, 12.0, 11.0, 10.0])
+    few = outcome("B", [16.0, 17.0, 16.5])
     assert p_value(few, many) == pytest.approx(welch_p(few.regrets, many.regrets))
     assert Matrix((few, many)).distinguished(few, many)
-    near = cell("B", [11.0, 14.0, 12.0])
+    near = outcome("B", [11.0, 14.0, 12.0])
     assert not Matrix((near, many)).distinguished(near, many)
-    single = cell("B", [30.0])
+    single = outcome("B", [30.0])
     assert not Matrix((single, many)).distinguished(single, many), "one game distinguishes nobody"
     assert Matrix((single, many)).p_values == {}
 
@@ -155,9 +157,9 @@ def test_the_interval_is_students() -> None:
 
 
 def test_a_regret_of_nothing_does_not_make_the_others_infinite() -> None:
-    table = Matrix((cell("A", [-5.0, -4.0]), cell("B", [30.0, 31.0])))
-    assert table.ratio(table.cells[1]) == 30.5
-    assert table.ratio(table.cells[0]) == 1.0
+    table = Matrix((outcome("A", [-5.0, -4.0]), outcome("B", [30.0, 31.0])))
+    assert table.ratio(table.outcomes[1]) == 30.5
+    assert table.ratio(table.outcomes[0]) == 1.0
 
 
 # --- certificates ---------------------------------------------------------------------------------
@@ -166,7 +168,7 @@ def test_a_regret_of_nothing_does_not_make_the_others_infinite() -> None:
 def test_a_regret_above_its_certificate_is_said_loudly() -> None:
     """Means of 10, 12, 11, 13: 11.5 with a standard error of 0.645."""
     regrets = [10.0, 12.0, 11.0, 13.0]
-    low = replace(cell("A", regrets), certificates=(9.5, 9.4, 9.6, 9.5))
+    low = replace(outcome("A", regrets), certificates=(9.5, 9.4, 9.6, 9.5))
     near = replace(low, certificates=(9.6, 9.7, 9.6, 9.7))
     assert low.exceeds
     assert not near.exceeds
@@ -182,14 +184,14 @@ def test_a_regret_above_its_certificate_is_said_loudly() -> None:
 
 
 def test_files_give_back_what_was_measured(tmp_path: Path) -> None:
-    cells = (
-        cell("A", [10.0, 12.5], broken=("curvature", "smoothness"), fused=True),
-        replace(cell("B", [1.0, 2.0], package="cma", moving=True), certificates=(20.0, 22.0)),
-        Cell("C", "zero", "PAIR", 100, left_out="not here", group="smooth"),
+    outcomes = (
+        outcome("A", [10.0, 12.5], broken=("curvature", "smoothness"), compiled=True),
+        replace(outcome("B", [1.0, 2.0], package="cma", moving=True), certificates=(20.0, 22.0)),
+        Outcome("C", "zero", "PAIR", 100, left_out="not here", group="smooth"),
     )
-    matrix.write(Matrix(cells), tmp_path)
-    again = matrix.read(tmp_path).cells
-    assert repr(again) == repr(cells)  # NaN is not equal to itself
+    matrix.write(Matrix(outcomes), tmp_path)
+    again = read_matrix(tmp_path).outcomes
+    assert repr(again) == repr(outcomes)  # NaN is not equal to itself
     assert again[1].certificate == 21.0
     text = (tmp_path / "compare.csv").read_text()
     assert "21.0000" in text
@@ -200,12 +202,14 @@ def test_files_give_back_what_was_measured(tmp_path: Path) -> None:
 
 
 def test_groups_share_rows_of_readable_width(tmp_path: Path) -> None:
-    cells = [cell(n, [10.0, 11.0], scenario=s.name) for s in SCENARIOS.values() for n in ("A", "B")]
-    table = Matrix(tuple(replace(c, group=SCENARIOS[c.scenario].group) for c in cells))
-    rows = matrix_figure.arranged(table)
+    outcomes = [
+        outcome(n, [10.0, 11.0], scenario=s.name) for s in SCENARIOS.values() for n in ("A", "B")
+    ]
+    table = Matrix(tuple(replace(c, group=SCENARIOS[c.scenario].group) for c in outcomes))
+    rows = figure.arranged(table)
     assert [name for row in rows for _, names in row for name in names] == list(SCENARIOS)
     assert len(rows) == 2
-    assert all(sum(len(names) for _, names in row) <= matrix_figure.WIDEST for row in rows)
-    matrix_figure.draw(table, tmp_path / "figure.png")
+    assert all(sum(len(names) for _, names in row) <= figure.WIDEST for row in rows)
+    figure.draw(table, tmp_path / "figure.png")
     pixels = np.frombuffer((tmp_path / "figure.png").read_bytes()[16:24], dtype=">u4")
     assert 1000 < pixels[0] < 2500

@@ -1,59 +1,62 @@
-"""Every learner shows its rate on its home ground: in the committed run, and here in small."""
+"""Every learner shows its rate where it pays its bound: in the committed run, and here in small."""
 
 from __future__ import annotations
 
-import csv
 import io
 import re
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
+import rates_page
 from click.testing import CliRunner
 from rich.console import Console
 
 from dikin.cli import main
-from dikin.experiments import home, home_page
-from dikin.experiments.grounds import GROUNDS, Bound, Ground, Told, grounds_of
-from dikin.experiments.home import BAND, Effort, Line, Logarithm, Request, cells, line_of
+from dikin.experiments.fit import Curve
+from dikin.experiments.rates import Request, rates
+from dikin.experiments.rates.plan import Effort, cells
+from dikin.experiments.rates.rate_cases import RATE_CASES, Bound, RateCase, TunedLearner, cases_of
+from dikin.experiments.rates.results import BAND, Line
+from dikin.experiments.tables import read_csv
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 SMALL = Effort("small", 32, 4)
 TINY = Effort("tiny", 10_000, 8)
 
 
-def measured(ground: Ground) -> Line:
-    """A ground played here and now."""
-    finished = {cell.key: home.play_games(cell) for cell in cells(ground, SMALL, 0)}
-    return line_of(ground, Request(SMALL), finished)
+def measured(case: RateCase) -> Line:
+    """A case played here and now."""
+    request = Request(effort=SMALL)
+    return Line.of(case, request, {cell.key: cell.play() for cell in cells(case, request)})
 
 
 # --- the committed run ---------------------------------------------------------------------------
 
 
 def test_the_page_is_made_from_the_committed_run() -> None:
-    assert (DOCS / "rates.md").read_text(encoding="utf-8") == home_page.render(DOCS / "home")
+    assert (DOCS / "rates.md").read_text(encoding="utf-8") == rates_page.render(DOCS / "rates")
 
 
-def test_the_committed_run_has_every_ground_at_its_full_horizons() -> None:
-    with open(DOCS / "home" / "regrets.csv", encoding="utf-8") as file:
-        played = [(row["ground"], int(row["horizon"])) for row in csv.DictReader(file)]
-    assert played == [(key, t) for key, ground in GROUNDS.items() for t in ground.horizons(1)]
+def test_the_committed_run_has_every_case_at_its_full_horizons() -> None:
+    rows = read_csv(DOCS / "rates" / "regrets.csv")
+    played = [(row["ground"], int(row["horizon"])) for row in rows]
+    assert played == [(key, t) for key, case in RATE_CASES.items() for t in case.horizons(1)]
 
 
 def test_every_committed_exponent_is_near_the_proved_one_but_one() -> None:
-    with open(DOCS / "home" / "rates.csv", encoding="utf-8") as file:
-        rows = {row["ground"]: row for row in csv.DictReader(file)}
+    rows = {row["ground"]: row for row in read_csv(DOCS / "rates" / "rates.csv")}
     for key, row in rows.items():
-        horizons = np.array(GROUNDS[key].horizons(1), dtype=float)
-        proved = GROUNDS[key].bound.exponent(horizons)
+        horizons = np.array(RATE_CASES[key].horizons(1), dtype=float)
+        proved = RATE_CASES[key].bound.exponent(horizons)
         assert float(row["proved"]) == pytest.approx(proved, abs=1e-6)
         assert float(row["gap"]) == pytest.approx(float(row["measured"]) - proved, abs=2e-6)
     missed = {key for key, row in rows.items() if abs(float(row["gap"])) > BAND}
     assert missed == {"bandit-newton"}
     # Its logarithm is not left behind at these horizons: the page computes the slope that it has.
-    measured, reason = float(rows["bandit-newton"]["measured"]), home_page.newton_slope()
+    measured, reason = float(rows["bandit-newton"]["measured"]), rates_page.newton_slope()
     assert abs(measured - reason) < 0.03
 
 
@@ -69,21 +72,19 @@ def test_a_small_run_shows_the_rate(key: str) -> None:
     With these seeds the gaps are at most 0.065; another processor's rounding moves them by far less
     than the 0.015 that are left.
     """
-    assert abs(measured(GROUNDS[key]).gap) <= BAND
+    assert abs(measured(RATE_CASES[key]).curve.gap) <= BAND
 
 
 def test_a_learner_that_is_not_tuned_to_the_horizon_does_not_show_it() -> None:
     """FKM that believes T = 1000 whatever T is: its exploration costs the same in every round."""
 
-    class Stubborn(Told):
-        def start(self, world, horizon, seed):  # type: ignore[no-untyped-def]
-            return super().start(world, 1000, seed)
+    class Stubborn(TunedLearner):
+        def start(self, game, horizon, seed):  # type: ignore[no-untyped-def]
+            return super().start(game, 1000, seed)
 
-    true = GROUNDS["fkm-lipschitz"]
-    wrong = Ground("mutant", Stubborn(true.player.kind, true.player.names), true.losses, true.bound)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(GROUNDS, "mutant", wrong)
-        assert measured(wrong).gap > 2 * BAND
+    true = RATE_CASES["fkm-lipschitz"]
+    wrong = replace(true, learner=Stubborn(true.learner.kind, true.learner.names))
+    assert measured(wrong).curve.gap > 2 * BAND
 
 
 # --- the arithmetic ------------------------------------------------------------------------------
@@ -103,14 +104,13 @@ def test_the_slope_of_a_bound_counts_its_logarithms() -> None:
     assert words == ["T^(1/2) (ln T)^(1/2)", "ln T", "T^(5/6)"]
 
 
-def test_a_logarithm_and_a_power_are_told_apart() -> None:
-    horizons, ground = np.geomspace(1e3, 1e5, 5), GROUNDS["scrible"]
-    ones = np.ones((1, 4))
-    log = Logarithm.of(Line.of(ground, horizons, (2 + 3 * np.log(horizons))[:, None] * ones))
-    assert (log.start, log.step) == (pytest.approx(2), pytest.approx(3))
-    assert log.misfit < 1e-12 < log.power_misfit
-    root = Logarithm.of(Line.of(ground, horizons, np.sqrt(horizons)[:, None] * ones))
-    assert root.power_misfit < 1e-12 < root.misfit
+def test_a_logarithm_and_a_power_are_distinguished() -> None:
+    horizons, ones = np.geomspace(1e3, 1e5, 5), np.ones((1, 4))
+    slow = Curve("x", horizons, (2 + 3 * np.log(horizons))[:, None] * ones)
+    assert (slow.logarithm.start, slow.logarithm.step) == (pytest.approx(2), pytest.approx(3))
+    assert slow.misfit(slow.logarithm) < 1e-12 < slow.misfit(slow.power)
+    root = Curve("x", horizons, np.sqrt(horizons)[:, None] * ones)
+    assert root.misfit(root.power) < 1e-12 < root.misfit(root.logarithm)
 
 
 # --- the command ---------------------------------------------------------------------------------
@@ -119,7 +119,7 @@ def test_a_logarithm_and_a_power_are_told_apart() -> None:
 def test_a_run_goes_on_where_it_was_and_can_be_of_some_learners(tmp_path: Path) -> None:
     def run(*learners: str) -> str:
         console = Console(record=True, width=80, file=io.StringIO())
-        home.rates(Request(TINY, learners, workers=1), tmp_path, console)
+        rates(Request(effort=TINY, learners=learners, workers=1), tmp_path, console)
         return console.export_text()
 
     assert "scrible" in run("scrible")
@@ -132,20 +132,20 @@ def test_a_run_goes_on_where_it_was_and_can_be_of_some_learners(tmp_path: Path) 
     assert {path.name for path in tmp_path.iterdir()} == files
 
 
-def test_a_learner_without_a_ground_is_refused_by_name(tmp_path: Path) -> None:
+def test_a_learner_without_a_case_is_refused_by_name(tmp_path: Path) -> None:
     out = tmp_path / "out"
     result = CliRunner().invoke(main, ["rates", "--out", str(out), "--learner", "Nobody"])
     assert result.exit_code == 2
-    assert "no home ground belongs to 'Nobody'; choose from Predictive, FKM, " in result.output
+    assert "the rate of 'Nobody' is not measured; choose from Predictive, FKM, " in result.output
     assert not out.exists()
 
 
-def test_grounds_are_chosen_by_learner() -> None:
-    assert [ground.key for ground in grounds_of(("fkm",))] == ["fkm-lipschitz", "fkm-general"]
-    assert grounds_of(()) == [*GROUNDS.values()]
+def test_cases_are_chosen_by_learner() -> None:
+    assert [case.key for case in cases_of(("fkm",))] == ["fkm-lipschitz", "fkm-general"]
+    assert cases_of(()) == [*RATE_CASES.values()]
 
 
 def test_help_teaches() -> None:
     text = CliRunner().invoke(main, ["rates", "--help"]).output
-    for word in ("Examples:", "--full", "home ground", "goes on where it was"):
+    for word in ("Examples:", "--full", "its own bound", "goes on where it was"):
         assert word in text

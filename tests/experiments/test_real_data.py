@@ -8,12 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
+from real_data_page import NOTHING, TOLD, TOO_MUCH, render
 
 from dikin.engine import play
-from dikin.experiments.page import read_rows
-from dikin.experiments.real_data_page import NOTHING, TOLD, TOO_MUCH, render
+from dikin.experiments.tables import items, read_csv, write_csv
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -27,7 +26,8 @@ def example(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     module = importlib.import_module("real_data")
     monkeypatch.setattr(module, "BATCHES", 20)
     yield module
-    sys.modules.pop("real_data", None)
+    for name in ("real_data", "comparison"):
+        sys.modules.pop(name, None)
 
 
 def test_a_small_run(example: Any, tmp_path: Path) -> None:
@@ -36,10 +36,10 @@ def test_a_small_run(example: Any, tmp_path: Path) -> None:
     assert len(lines) == sum(
         setting.plays(player) for setting in example.SETTINGS for player in example.PLAYERS
     )
-    example.write_csv(lines, tmp_path / "real_data.csv")
+    write_csv(tmp_path / "real_data.csv", items(*lines[0]), lines)
     example.draw(results, tmp_path / "real_data.png")
     assert (tmp_path / "real_data.png").read_bytes().startswith(b"\x89PNG")
-    written, kept = read_rows(tmp_path / "real_data.csv"), read_rows(_committed())
+    written, kept = read_csv(tmp_path / "real_data.csv"), read_csv(_committed())
     for one, two in zip(written, kept, strict=True):
         assert (one["setting"], one["player"]) == (two["setting"], two["player"])
     assert written[0].keys() == kept[0].keys()
@@ -53,18 +53,13 @@ def test_all_players_meet_the_same_losses(example: Any) -> None:
     assert max(best) == pytest.approx(min(best), rel=1e-12)
 
 
-def test_the_interval_is_students(example: Any) -> None:
-    mean, low, high = example.interval(np.array([1.0, 2.0, 3.0]))
-    assert (mean, (high - low) / 2) == pytest.approx((2.0, 4.302653 / np.sqrt(3)))
-
-
 def test_the_page_is_made_from_the_committed_run() -> None:
     page = (DOCS / "real_data.md").read_text(encoding="utf-8")
     assert page == render(DOCS / "real_data"), "run `make page`"
 
 
 def test_the_committed_run_says_what_the_page_says() -> None:
-    rows = read_rows(_committed())
+    rows = read_csv(_committed())
     for row in rows:
         if row["player"] == TOLD:
             assert float(row["ratio"]) < 1, "told sigma_t is no worse in any setting"

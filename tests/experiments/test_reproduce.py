@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import csv
+import io
 import os
 import re
 import signal
@@ -17,13 +17,19 @@ import distributed
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from rich.console import Console
+from scipy.stats import linregress
 
+import dikin
 from dikin.cli import main
 from dikin.errors import CheckFailedError, StateError
-from dikin.experiments import measure, tables
-from dikin.experiments.plan import FULL, QUICK, TABLES, cells
-from dikin.experiments.reproduce import refuse_broken_bounds
+from dikin.experiments.fit import fit_power
+from dikin.experiments.reproduce import refuse_broken_bounds, reproduce
+from dikin.experiments.reproduce.plan import FULL, QUICK, TABLES, Request, all_cells
+from dikin.experiments.reproduce.results import Line, Measured
 from dikin.experiments.store import Store
+from dikin.experiments.tables import read_csv
+from dikin.rng import stream
 from experiments import small
 
 CSVS = ("table1.csv", "table2.csv", "dimensions.csv", "games.csv")
@@ -31,9 +37,9 @@ CSVS = ("table1.csv", "table2.csv", "dimensions.csv", "games.csv")
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An uninterrupted run."""
+    """An uninterrupted run, with figures and report."""
     out = tmp_path_factory.mktemp("whole")
-    small.run(out)
+    reproduce(small.request(), out, Console(file=io.StringIO()))
     return out
 
 
@@ -43,8 +49,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 def test_the_folder_has_tables_figures_and_a_report_that_needs_no_network(whole: Path) -> None:
     for number, rows in ((1, 10), (2, 9)):
-        with open(whole / f"table{number}.csv", encoding="utf-8") as file:
-            table = list(csv.DictReader(file))
+        table = read_csv(whole / f"table{number}.csv")
         assert len(table) == rows
         for row in table:
             low, measured, high = (float(row[c]) for c in ("low", "measured", "high"))
@@ -58,14 +63,15 @@ def test_the_folder_has_tables_figures_and_a_report_that_needs_no_network(whole:
 
 
 def test_theory_in_the_tables_is_the_papers() -> None:
-    zero, constant, first, last, *decays = TABLES[1].theory().values()
+    zero, constant, first, last, *decays = (row.rate for row in TABLES[1].rows.values())
     assert [r.horizon_exponent for r in (zero, constant, first, last)] == [2 / 3, 0.5, 0.5, 0.5]
     assert [r.horizon_exponent for r in decays] == pytest.approx(
         [0.55, 0.6, 0.65, 2 / 3, 2 / 3, 2 / 3]
     )
     assert QUICK.horizons[-1] == 10**6
     assert FULL.horizons[-1] == 10**7
-    assert len(set(cells((1, 2), FULL, "sharp", 0))) > 1000
+    keys = [cell.key for cell in all_cells(Request(effort=FULL))]
+    assert len(set(keys)) == len(keys) > 1000
 
 
 def test_a_killed_run_goes_on_and_ends_as_if_it_had_not_been(whole: Path, tmp_path: Path) -> None:
@@ -112,28 +118,41 @@ def test_other_settings_are_never_mixed_in(whole: Path) -> None:
 
 def test_a_bound_below_the_regret_is_loud(whole: Path) -> None:
     true = _lines(whole)
-    refuse_broken_bounds({1: true})
-    broken = [replace(line, certificates=0.5 * line.regrets) for line in true]
+    refuse_broken_bounds(true)
+    broken = [replace(line, certificates=0.5 * line.curve.means) for line in true]
     with pytest.raises(CheckFailedError, match=r"mean regret .* exceeds mean certificate"):
-        refuse_broken_bounds({1: broken})
+        refuse_broken_bounds(broken)
 
 
-def _lines(folder: Path) -> list[tables.Line]:
-    kept = Store(f"sqlite:///{folder}/cells.sqlite", small.request().settings()).finished()
-    wanted = cells((1, 2), small.TINY, "sharp", 0)
-    return tables.lines({cell: kept[cell.key] for cell in wanted}, 1, small.TINY)
+def _lines(folder: Path) -> list[Line]:
+    settings = {"version": dikin.__version__} | small.request().settings()
+    kept = Store(f"sqlite:///{folder}/cells.sqlite", settings).finished()
+    return Measured.of(small.request(), kept).tables[1]
 
 
 def test_a_fit_finds_the_exponent_that_is_there() -> None:
     rng = np.random.default_rng(0)
     sizes = np.geomspace(1e3, 1e6, 5)
     clean = 3.0 * sizes[:, None] ** 0.6 * np.ones(8)
-    assert measure.fit(sizes, clean, "x").exponent == pytest.approx(0.6, abs=1e-12)
+    assert fit_power(sizes, clean, "x").exponent == pytest.approx(0.6, abs=1e-12)
     noisy = clean * np.exp(0.2 * rng.standard_normal((1, 8)))
-    found = measure.fit(sizes, noisy, "x")
+    found = fit_power(sizes, noisy, "x")
     assert found.low <= 0.6 + 1e-12
     assert found.high >= 0.6 - 1e-12
-    assert abs(measure.fit(sizes, clean * sizes[:, None] ** 0.1, "x").exponent - 0.6) > 0.05
+    assert abs(fit_power(sizes, clean * sizes[:, None] ** 0.1, "x").exponent - 0.6) > 0.05
+
+
+def test_the_interval_is_a_bootstrap_over_games() -> None:
+    """Resample by resample, in plain words, with the same randomness."""
+    sizes = np.geomspace(1e3, 1e6, 4)
+    regrets = sizes[:, None] ** 0.6 * np.random.default_rng(1).uniform(0.5, 2.0, (4, 6))
+    rng, slopes = stream(0, "name"), []
+    for _ in range(2000):
+        games = rng.integers(0, 6, 6)
+        means = [float(np.mean(row[games])) for row in regrets]
+        slopes.append(linregress(np.log(sizes), np.log(means)).slope)
+    found = fit_power(sizes, regrets, "name")
+    assert (found.low, found.high) == pytest.approx(np.quantile(slopes, [0.025, 0.975]), rel=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -7,19 +7,20 @@ from math import nan
 from pathlib import Path
 from typing import Any
 
+import known_curvature
 import numpy as np
 import pytest
+from known_curvature import CurvatureCell
+from matrix_file import read_matrix
+from which_learner_page import LEADS, recommended, render
 
-from dikin.experiments import known_curvature, matrix
-from dikin.experiments.known_curvature import Curve, measure
-from dikin.experiments.matrix import Cell, Matrix
-from dikin.experiments.scenarios import SCENARIOS
-from dikin.experiments.which_page import LEADS, recommended, render
+from dikin.experiments.compare import matrix
+from dikin.experiments.compare.matrix import Matrix, Outcome
+from dikin.experiments.compare.scenarios import SCENARIOS
+from dikin.experiments.fit import Curve
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-COMMITTED = {
-    (c.case, c.learner): c for c in known_curvature.read(DOCS / "compare" / "known_curvature.csv")
-}
+COMMITTED = known_curvature.read(DOCS / "compare" / "known_curvature.csv")
 
 
 def test_the_page_is_made_from_the_committed_run() -> None:
@@ -27,26 +28,26 @@ def test_the_page_is_made_from_the_committed_run() -> None:
 
 
 def test_a_recommendation_is_sound_and_of_this_library() -> None:
-    table = matrix.read(DOCS / "compare")
+    table = read_matrix(DOCS / "compare")
     for scenario in table.scenarios:
         first, *rest = recommended(table, scenario)
-        assert not any(cell.broken or cell.sees_more for cell in (first, *rest))
-        assert all(first.mean <= cell.mean for cell in rest)
-        assert all(cell.package == "dikin" for cell in (first, *rest))
+        assert not any(outcome.broken or outcome.sees_more for outcome in (first, *rest))
+        assert all(first.mean <= outcome.mean for outcome in rest)
+        assert all(outcome.package == "dikin" for outcome in (first, *rest))
     assert {"AdaptiveSmooth", "AdaptiveLipschitz"} <= set(table.learners()) & set(LEADS)
 
 
 def test_the_committed_run_has_every_scenario_and_keeps_every_certificate() -> None:
-    table = matrix.read(DOCS / "compare")
+    table = read_matrix(DOCS / "compare")
     assert table.scenarios == list(SCENARIOS)
     assert table.exceeding() == []
-    assert any(cell.bounded for cell in table.cells if cell.played)
+    assert any(outcome.bounded for outcome in table.outcomes if outcome.played)
 
 
 # --- what the words say ---------------------------------------------------------------------------
 
 
-def made(learner: str, scenario: str, mean: float, **changes: Any) -> Cell:
+def made(learner: str, scenario: str, mean: float, **changes: Any) -> Outcome:
     """Ten games around a mean, with a spread of a hundredth."""
     regrets = tuple(mean * (1 + 0.01 * (k % 3 - 1)) for k in range(10))
     facts: dict[str, Any] = {
@@ -55,11 +56,11 @@ def made(learner: str, scenario: str, mean: float, **changes: Any) -> Cell:
         "certificates": (3.0 * mean,) * 10,
         "seconds": 0.1,
     }
-    return Cell(learner, scenario, "VALUE", 100, tuple(range(10)), regrets, **(facts | changes))
+    return Outcome(learner, scenario, "VALUE", 100, tuple(range(10)), regrets, **(facts | changes))
 
 
-def page(tmp_path: Path, *cells: Cell) -> str:
-    matrix.write(Matrix(cells), tmp_path)
+def page(tmp_path: Path, *outcomes: Outcome) -> str:
+    matrix.write(Matrix(outcomes), tmp_path)
     for name in ("template.md", "known_curvature.csv"):
         (tmp_path / name).write_bytes((DOCS / "compare" / name).read_bytes())
     return render(tmp_path)
@@ -108,12 +109,12 @@ def test_what_is_not_distinguished_is_not_ordered(tmp_path: Path) -> None:
     """Two learners a tenth of their spread apart: either may be taken."""
     noisy = [made(n, "zero", 100.0) for n in ("AdaptiveSmooth", "FKM")]
     values = 100 + 10 * np.random.default_rng(0).standard_normal((2, 10))
-    cells = [
+    outcomes = [
         replace(c, regrets=tuple(v.tolist()))
         for c, v in zip(noisy, (values[0], values[1] + 1.0), strict=True)
     ]
-    text = page(tmp_path, *cells)
-    first, second = sorted(cells, key=lambda c: c.mean)
+    text = page(tmp_path, *outcomes)
+    first, second = sorted(outcomes, key=lambda c: c.mean)
     assert f"`{first.learner}`, or `{second.learner}`" in text
     assert "is behind in none" in text
 
@@ -127,7 +128,7 @@ def last_ratio(flat: Curve, adaptive: Curve) -> float:
 
 def test_with_the_true_curvature_both_grow_like_the_root_of_the_rounds() -> None:
     """In the committed run: exponents within 0.08 of 1/2, and of each other."""
-    slopes = [COMMITTED["constant", n].fit.exponent for n in ("AdaptiveSmooth", "HazanLevy")]
+    slopes = [COMMITTED["constant", n].power.exponent for n in ("AdaptiveSmooth", "HazanLevy")]
     assert slopes == pytest.approx([0.5, 0.5], abs=0.08)
     assert abs(slopes[0] - slopes[1]) <= 0.08
 
@@ -136,7 +137,7 @@ def test_a_wrong_curvature_in_a_tenth_of_the_rounds_is_seen() -> None:
     """In the committed run: several times the regret at the end, and growing faster."""
     adaptive, known = (COMMITTED["tenth-flat", n] for n in ("AdaptiveSmooth", "HazanLevy"))
     assert last_ratio(known, adaptive) > 3
-    assert known.fit.exponent > adaptive.fit.exponent + 0.15
+    assert known.power.exponent > adaptive.power.exponent + 0.15
     assert known.regrets[-1].min() > 0
     assert float(np.mean(known.regrets[-1] > adaptive.regrets[-1])) > 0.9
 
@@ -151,9 +152,13 @@ def test_the_figure_is_what_is_played() -> None:
     means: dict[tuple[str, str], float] = {}
     for case in known_curvature.CASES:
         for learner in ("AdaptiveSmooth", "HazanLevy"):
-            curve = measure(case, learner, (10_000, 100_000), 6, 1)
+            first, last = (
+                [game["regret"] for game in CurvatureCell(**about, horizon=horizon).play()]
+                for about in [{"case": case, "learner": learner, "seeds": range(6)}]
+                for horizon in (10_000, 100_000)
+            )
             whole = COMMITTED[case, learner].regrets
-            assert curve.regrets[0] == pytest.approx(whole[0, :6], rel=1e-3)  # rounding alone
-            means[case, learner] = float(curve.means[-1])
+            assert first == pytest.approx(whole[0, :6], rel=1e-3)  # rounding alone
+            means[case, learner] = float(np.mean(last))
     assert means["tenth-flat", "HazanLevy"] > 1.5 * means["tenth-flat", "AdaptiveSmooth"]
     assert means["constant", "HazanLevy"] < 1.3 * means["constant", "AdaptiveSmooth"]

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from dikin import loading
 from dikin.checks.failure import fail
 from dikin.checks.sample_points import (
     EPS,

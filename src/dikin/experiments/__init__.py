@@ -1,1 +1,6 @@
-"""The paper: both of its tables measured, with figures and a report."""
+"""Experiments: `reproduce` (the paper's tables), `rates` and `compare` (all learners).
+
+Each is a plan of cells and words about the results. What they share is here: `cell` (games that are
+kept together), `runner` and `store` (plays cells, resumes), `fit` (slopes with intervals), `tables`
+(numbers and rows as text), `drawing`.
+"""

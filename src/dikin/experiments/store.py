@@ -1,7 +1,9 @@
 """Finished cells, kept in a database so that an interrupted run goes on where it was.
 
-An SQLite file by default; any URL that SQLAlchemy takes. A store belongs to one configuration: what
-was made with other settings or another version is never mixed in.
+An SQLite file by default; any URL that SQLAlchemy takes. A store belongs to one version of the
+package and one set of settings: what was made with others is never mixed in. It does not follow the
+source: a changed comment loses nothing, and who changes a formula without changing the version
+begins a new store.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ CELLS = Table(
 
 
 class Store:
-    """The finished cells of one configuration."""
+    """The finished cells of one version and one set of settings."""
 
     def __init__(self, url: str, settings: dict[str, Any]) -> None:
         self.url = url
@@ -51,8 +53,9 @@ class Store:
                 names = sorted(n for n in {*kept, *wanted} if kept.get(n) != wanted.get(n))
                 changes = "; ".join(f"{n} was {kept.get(n)}, is {wanted.get(n)}" for n in names)
                 raise StateError(
-                    f"the results in {self.url} were made with other settings ({changes}); "
-                    "choose another --out to start afresh"
+                    f"the results in {self.url} were made with other settings ({changes}); a store "
+                    "belongs to one version of dikin and one set of settings: choose another --out "
+                    "to start afresh"
                 )
 
     def keep(self, key: str, results: list[dict[str, Any]]) -> None:

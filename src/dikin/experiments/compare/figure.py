@@ -9,15 +9,20 @@ from typing import Any
 
 import numpy as np
 
-from dikin.experiments.figures import pyplot, save_figure
-from dikin.experiments.matrix import SECTIONS, Cell, Matrix
-from dikin.experiments.scenarios import GROUPS, SCENARIOS
+from dikin.experiments.compare.matrix import Matrix, Outcome
+from dikin.experiments.compare.scenarios import GROUPS, SCENARIOS
+from dikin.experiments.drawing import pyplot, save_figure
 
 FAR = 30.0
 """The ratio at which the colours end."""
 DARK = 4.0
 """The ratio from which on letters are white."""
-SIGNS = {"best": "", "tie": "=", "": ""}
+BELOW = {
+    "baseline": "the fixed-point baseline",
+    "other packages": "optimizers of other packages",
+    "sees more": "told more of a round",
+}
+"""What the sections below the lines are."""
 WIDEST = 20
 """Scenarios in a row of panels, about."""
 WRAP = 34
@@ -42,11 +47,11 @@ def draw(matrix: Matrix, file: Path) -> None:
             panel.axis("off")
         for k, (panel, (group, names)) in enumerate(zip(panels, row, strict=False)):
             image = _panel(panel, matrix, learners, names)
-            panel.set_title(GROUPS[group], fontsize=10)
+            panel.set_title(GROUPS.get(group, group), fontsize=10)
             panel.set_yticks(range(len(learners)), learners if k == 0 else [], fontsize=8)
         bar = band.colorbar(image, ax=panels, pad=0.01, ticks=[1, 2, 5, 10, 30], aspect=35)
         bar.ax.set_yticklabels(["1", "2", "5", "10", "30+"])
-    save_figure(plt, figure, file)
+    save_figure(figure, file)
 
 
 Row = list[tuple[str, list[str]]]
@@ -69,22 +74,22 @@ def _panel(axes: Any, matrix: Matrix, learners: list[str], scenarios: list[str])
     values = np.full((len(learners), len(scenarios)), np.nan)
     for i, learner in enumerate(learners):
         for j, scenario in enumerate(scenarios):
-            cell = matrix.at(learner, scenario)
-            if cell is not None and cell.played:
-                values[i, j] = matrix.ratio(cell)
-                _label(axes, j, i, matrix, cell)
+            outcome = matrix.at(learner, scenario)
+            if outcome is not None and outcome.played:
+                values[i, j] = matrix.ratio(outcome)
+                _label(axes, j, i, matrix, outcome)
     norm = LogNorm(1.0, FAR)
     image = axes.imshow(np.clip(values, 1.0, FAR), cmap="cividis_r", norm=norm, aspect="auto")
     _frame(axes, matrix, learners, scenarios)
     return image
 
 
-def _label(axes: Any, x: int, y: int, matrix: Matrix, cell: Cell) -> None:
-    ratio, mark = matrix.ratio(cell), matrix.mark(cell)
+def _label(axes: Any, x: int, y: int, matrix: Matrix, outcome: Outcome) -> None:
+    ratio, mark = matrix.ratio(outcome), matrix.mark(outcome)
     axes.text(
         x,
         y,
-        _spoken(ratio) + SIGNS[mark] + ("†" if cell.broken else ""),
+        _two_digits(ratio) + ("=" if mark == "tie" else "") + ("†" if outcome.broken else ""),
         ha="center",
         va="center",
         fontsize=7.5,
@@ -93,18 +98,18 @@ def _label(axes: Any, x: int, y: int, matrix: Matrix, cell: Cell) -> None:
     )
 
 
-def _spoken(ratio: float) -> str:
-    """A ratio with two digits that count."""
+def _two_digits(ratio: float) -> str:
+    """A ratio with about two digits."""
     if ratio < 0.01:
         return "<0.01"
     return f"{ratio:.2f}" if ratio < 0.95 else f"{ratio:.1f}" if ratio < 9.95 else f"{ratio:.0f}"
 
 
 def _frame(axes: Any, matrix: Matrix, learners: list[str], scenarios: list[str]) -> None:
-    """What the columns are, white lines between the cells, black ones between the sections."""
-    words = [fill(f"{name}: {SCENARIOS[name].words}".replace("`", ""), WRAP) for name in scenarios]
+    """What the columns are, white lines between the outcomes, black ones between the sections."""
+    labels = [fill(_described(name), WRAP) for name in scenarios]
     axes.set_xticks(
-        range(len(scenarios)), words, rotation=90, ha="center", fontsize=6.5, linespacing=0.95
+        range(len(scenarios)), labels, rotation=90, ha="center", fontsize=6.5, linespacing=0.95
     )
     axes.set_xticks(np.arange(len(scenarios) + 1) - 0.5, minor=True)
     axes.set_yticks(np.arange(len(learners) + 1) - 0.5, minor=True)
@@ -117,23 +122,17 @@ def _frame(axes: Any, matrix: Matrix, learners: list[str], scenarios: list[str])
             axes.axhline(i + 0.5, color="black", lw=1.5)
 
 
+def _described(scenario: str) -> str:
+    """A scenario's name, and what is played where it is one of the library."""
+    known = SCENARIOS.get(scenario)
+    return f"{scenario}: {known.description}".replace("`", "") if known else scenario
+
+
 def _caption(matrix: Matrix) -> str:
     there = {matrix.section(learner) for learner in matrix.learners()}
-    words = dict(
-        zip(
-            SECTIONS,
-            (
-                "",
-                "the fixed-point baseline",
-                "optimizers of other packages",
-                "told more of a round",
-            ),
-            strict=True,
-        )
-    )
-    below = ", then ".join(words[s] for s in SECTIONS[1:] if s in there)
+    below = ", then ".join(name for section, name in BELOW.items() if section in there)
     return (
-        f"Regret after {matrix.cells[0].rounds:,} rounds, in units of the best of this library's "
+        f"Regret after {matrix.rounds:,} rounds, in units of the best of this library's "
         "learners of one value a round.\nOn top the learner with the least median. "
         + (f"Below the lines: {below}.\n" if below else "\n")
         + "Bold: best. =: not distinguished from it. †: an assumption of the learner does not hold."

@@ -1,4 +1,4 @@
-"""Optimisers of other packages, asked and told like a learner, for comparison.
+"""Optimizers of other packages and a fixed point, asked and told like a learner, for comparison.
 
 They work in chart coordinates in units of the radius, z = v/R, so that the set lies in the unit
 ball around z = 0, and are told losses in [-1, 1]. They know no constraint: for a point outside the
@@ -20,24 +20,24 @@ import numpy as np
 from dikin.domains.base import Array, Domain
 from dikin.errors import MissingExtraError, NotSavableError
 from dikin.learners.base import Learner
-from dikin.rng import stream
+from dikin.rng import Generator, stream
 from dikin.units import LossRange, strictly_positive, whole
 
-SETTLED = 1e-10
+CONVERGED = 1e-10
 """A step of CMA-ES, in units of the radius, that is none."""
 
 
-class Sent(NamedTuple):
+class Memo(NamedTuple):
     """What is remembered of a query."""
 
     candidate: Any
-    """The optimiser's own."""
+    """The optimizer's own."""
     point: Array
     excess: float
-    """Squared distance from what it wanted to what was played."""
+    """Squared distance from the candidate to what was played."""
 
 
-def optional(package: str) -> Any:
+def import_optional(package: str) -> Any:
     """A package of the extra `compare`."""
     try:
         return import_module(package)
@@ -47,34 +47,51 @@ def optional(package: str) -> Any:
         ) from reason
 
 
-class External(Learner):
-    """An optimiser of another package; subclasses bring its ask and tell."""
+class ExternalOptimizer(Learner):
+    """An optimizer of another package; subclasses bring its ask and tell."""
 
     package: ClassVar[str]
     """Its name, as one imports it."""
     quick: ClassVar[bool] = False
     """Whether a game takes so little time that there can be as many as compiled ones."""
 
-    def __init__(self, domain: Domain, loss_range: LossRange, seed: int | None) -> None:
+    def __init__(
+        self,
+        domain: Domain,
+        *,
+        loss_range: LossRange = (-1.0, 1.0),
+        seed: int | None = None,
+    ) -> None:
         super().__init__(domain, loss_range, seed)
         units = np.eye(self.geometry.size)
-        self._working = np.stack([self.geometry.outward(unit) for unit in units])
+        self._working = np.stack([self.geometry.outward(unit).ravel() for unit in units])
+        self._prepare(stream(seed, "learner"))
+
+    def _prepare(self, generator: Generator) -> None:
+        """Build the optimizer, which draws from this generator alone."""
 
     @abstractmethod
-    def _wanted(self) -> tuple[Any, Array]:
+    def _next_candidate(self) -> tuple[Any, Array]:
         """The next candidate, and its coordinates z."""
 
     @abstractmethod
-    def _believed(self) -> Array:
-        """The coordinates z that the optimiser would recommend."""
+    def _recommended(self) -> Array:
+        """The coordinates z that the optimizer would recommend."""
 
     @abstractmethod
-    def _answered(self, candidate: Any, loss: float) -> None:
+    def _tell_candidate(self, candidate: Any, loss: float) -> None:
         """Take in the loss of a candidate."""
 
     @property
     def center(self) -> Array:
-        return self._nearest(self._believed())[0]
+        return self._nearest(self._recommended())[0]
+
+    def arguments(self) -> dict[str, Any]:
+        return {"loss_range": self.loss_range}
+
+    @classmethod
+    def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
+        yield cls(domain, loss_range=(3, 11), seed=seed)
 
     def _nearest(self, z: Array) -> tuple[Array, float]:
         """The point of the domain nearest to that of z, and their squared distance in z."""
@@ -86,30 +103,49 @@ class External(Learner):
         pull = -self._working @ displacement.ravel()
         u = geometry.vector(geometry.projected(pull, geometry.start()))
         gap = displacement.ravel() - geometry.outward(u)
-        return self._inside(u), float(np.sum(gap**2))
+        return self._inside(u), float(gap @ gap)
 
-    def _propose(self) -> tuple[Array, float, Sent]:
-        candidate, z = self._wanted()
-        memo = Sent(candidate, *self._nearest(z))
+    def _propose(self) -> tuple[Array, float, Memo]:
+        candidate, z = self._next_candidate()
+        memo = Memo(candidate, *self._nearest(z))
         return *self._vector(memo), memo
 
-    def _vector(self, memo: Sent) -> tuple[Array, float]:
+    def _vector(self, memo: Memo) -> tuple[Array, float]:
         return memo.point.copy(), 0.0
 
     def _placed(self, u: Array, square: float) -> Array:
         return u
 
-    def _learn(self, memo: Sent, loss: float, curvature: float) -> None:
-        self._answered(memo.candidate, loss + memo.excess)
+    def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
+        self._tell_candidate(memo.candidate, loss + memo.excess)
         self.rounds += 1
 
-    def _unknown(self, *_: Any, **__: Any) -> Any:
-        raise NotSavableError(f"the state of {type(self).__name__} is another package's own")
+    def _refuse_saving(self, *_: Any, **__: Any) -> Any:
+        raise NotSavableError(
+            f"{type(self).__name__} is a competitor of dikin compare and cannot be saved; the "
+            "learners of dikin can"
+        )
 
-    save = state = _numbers = _set_numbers = _memo_state = _memo_from = _unknown
+    save = state = _numbers = _set_numbers = _memo_state = _memo_from = _refuse_saving
 
 
-class CMA(External):
+class FixedPoint(ExternalOptimizer):
+    """The baseline that a learner must beat: the centre in every round."""
+
+    package = "baseline"
+    quick = True
+
+    def _next_candidate(self) -> tuple[Any, Array]:
+        return None, self._recommended()
+
+    def _recommended(self) -> Array:
+        return np.zeros(self.domain.dim)
+
+    def _tell_candidate(self, candidate: Any, loss: float) -> None:
+        pass
+
+
+class CMA(ExternalOptimizer):
     """CMA-ES (Hansen) of the package cma, as it comes: first step 0.3, its own population size.
 
     It ranks the losses of a generation: made for one function, and here every round has another.
@@ -118,40 +154,33 @@ class CMA(External):
 
     package = "cma"
 
-    def __init__(
-        self,
-        domain: Domain,
-        *,
-        loss_range: LossRange = (-1.0, 1.0),
-        seed: int | None = None,
-    ) -> None:
-        super().__init__(domain, loss_range, seed)
-        normal = stream(seed, "learner").standard_normal
+    def _prepare(self, generator: Generator) -> None:
+        normal = generator.standard_normal
         # A seed of NaN: it leaves NumPy's global generator alone and draws from ours.
         options = {"verbose": -9, "seed": nan, "randn": lambda *shape: normal(shape)}
-        strategy = optional(self.package).CMAEvolutionStrategy
-        self._strategy = strategy(np.zeros(domain.dim), 0.3, options)
+        strategy = import_optional(self.package).CMAEvolutionStrategy
+        self._strategy = strategy(np.zeros(self.domain.dim), 0.3, options)
         self._queue: list[Array] = []
         self._answers: list[tuple[Array, float]] = []
 
     @property
-    def _settled(self) -> bool:
+    def _converged(self) -> bool:
         """Smaller steps would soon be no numbers any more."""
-        return not self._strategy.sigma > SETTLED
+        return not self._strategy.sigma > CONVERGED
 
-    def _wanted(self) -> tuple[Any, Array]:
-        if self._settled:
-            return None, self._believed()
+    def _next_candidate(self) -> tuple[Any, Array]:
+        if self._converged:
+            return None, self._recommended()
         if not self._queue:
             self._queue = list(self._strategy.ask())
         z = self._queue.pop(0)
         return z, np.asarray(z, dtype=float)
 
-    def _believed(self) -> Array:
+    def _recommended(self) -> Array:
         return np.asarray(self._strategy.mean, dtype=float)
 
-    def _answered(self, candidate: Any, loss: float) -> None:
-        if self._settled:
+    def _tell_candidate(self, candidate: Any, loss: float) -> None:
+        if self._converged:
             return
         self._answers.append((candidate, loss))
         if len(self._answers) >= self._strategy.popsize:
@@ -159,31 +188,37 @@ class CMA(External):
             self._strategy.tell(list(points), list(losses))
             self._queue, self._answers = [], []
 
-    def arguments(self) -> dict[str, Any]:
-        return {"loss_range": list(self.units.loss_range)}
 
-    @classmethod
-    def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
-        yield cls(domain, loss_range=(3, 11), seed=seed)
+class NevergradOptimizer(ExternalOptimizer):
+    """An optimizer of the package nevergrad on R^dim, with a generator of ours."""
+
+    package = "nevergrad"
+
+    def _prepare(self, generator: Generator) -> None:
+        nevergrad = import_optional(self.package)
+        space = nevergrad.p.Array(shape=(self.domain.dim,))
+        words = generator.integers(2**32, size=8, dtype=np.uint32)
+        space.random_state = np.random.RandomState(words)
+        self._optimizer = self._build(space, nevergrad.optimizers)
+
+    @abstractmethod
+    def _build(self, space: Any, optimizers: Any) -> Any:
+        """The optimizer for a space, from the module that has them all."""
+
+    def _next_candidate(self) -> tuple[Any, Array]:
+        candidate = self._optimizer.ask()
+        return candidate, np.asarray(candidate.value, dtype=float)
+
+    def _tell_candidate(self, candidate: Any, loss: float) -> None:
+        self._optimizer.tell(candidate, loss)
 
 
-def nevergrad_space(dim: int, seed: int | None) -> tuple[Any, Any]:
-    """R^dim with a generator of ours, and the optimisers for it."""
-    nevergrad = optional("nevergrad")
-    space = nevergrad.p.Array(shape=(dim,))
-    words = stream(seed, "learner").integers(2**32, size=8, dtype=np.uint32)
-    space.random_state = np.random.RandomState(words)
-    return space, nevergrad.optimizers
-
-
-class SPSA(External):
-    """SPSA (Spall 1992) of the package nevergrad, with the gain that its source asks for.
+class SPSA(NevergradOptimizer):
+    """SPSA (Spall 1992), with the gain that nevergrad's source asks for.
 
     Its own gain, 1e-5, is called arbitrary there and moves nothing. By the rule that is quoted, the
     first step should be a reasonable one: 0.1 in every coordinate where the losses are steepest.
     """
-
-    package = "nevergrad"
 
     def __init__(
         self,
@@ -194,39 +229,29 @@ class SPSA(External):
         loss_range: LossRange = (-1.0, 1.0),
         seed: int | None = None,
     ) -> None:
-        super().__init__(domain, loss_range, seed)
         self.horizon = whole(horizon, "horizon", 1, "the gain depends on it")
         self.lipschitz = strictly_positive(lipschitz, "lipschitz")
-        space, known = nevergrad_space(domain.dim, seed)
-        optimizer = known.SPSA(parametrization=space, budget=self.horizon)
-        slope = self.units.slope(self.lipschitz) * sqrt(domain.dim)
+        super().__init__(domain, loss_range=loss_range, seed=seed)
+
+    def _build(self, space: Any, optimizers: Any) -> Any:
+        optimizer = optimizers.SPSA(parametrization=space, budget=self.horizon)
+        slope = self.units.slope(self.lipschitz) * sqrt(self.domain.dim)
         optimizer.a = 0.1 / slope * (1.0 + optimizer.A) ** 0.602
-        self._optimizer = optimizer
+        return optimizer
 
-    def _wanted(self) -> tuple[Any, Array]:
-        candidate = self._optimizer.ask()
-        return candidate, np.asarray(candidate.value, dtype=float)
-
-    def _believed(self) -> Array:
+    def _recommended(self) -> Array:
         return np.asarray(self._optimizer.t, dtype=float)
 
-    def _answered(self, candidate: Any, loss: float) -> None:
-        self._optimizer.tell(candidate, loss)
-
     def arguments(self) -> dict[str, Any]:
-        return {
-            "horizon": self.horizon,
-            "lipschitz": self.lipschitz,
-            "loss_range": list(self.units.loss_range),
-        }
+        return {"horizon": self.horizon, "lipschitz": self.lipschitz} | super().arguments()
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
         yield cls(domain, 1000, 1.0 / domain.radius, loss_range=(3, 11), seed=seed)
 
 
-class TBPSA(External):
-    """TBPSA of the package nevergrad, as it comes: an evolution strategy for noisy functions.
+class TBPSA(NevergradOptimizer):
+    """TBPSA as nevergrad has it: an evolution strategy for noisy functions.
 
     Test-based population size adaptation (after Hellwig and Beyer, PPSN 2016): where a generation
     is no better than the one before, noise is taken to be the reason, and the next one is larger.
@@ -234,35 +259,11 @@ class TBPSA(External):
     a generation, is what it recommends.
     """
 
-    package = "nevergrad"
+    def _build(self, space: Any, optimizers: Any) -> Any:
+        return optimizers.TBPSA(parametrization=space)
 
-    def __init__(
-        self,
-        domain: Domain,
-        *,
-        loss_range: LossRange = (-1.0, 1.0),
-        seed: int | None = None,
-    ) -> None:
-        super().__init__(domain, loss_range, seed)
-        space, known = nevergrad_space(domain.dim, seed)
-        self._optimizer = known.TBPSA(parametrization=space)
-
-    def _wanted(self) -> tuple[Any, Array]:
-        candidate = self._optimizer.ask()
-        return candidate, np.asarray(candidate.value, dtype=float)
-
-    def _believed(self) -> Array:
+    def _recommended(self) -> Array:
         return np.asarray(self._optimizer.current_center, dtype=float)
 
-    def _answered(self, candidate: Any, loss: float) -> None:
-        self._optimizer.tell(candidate, loss)
 
-    def arguments(self) -> dict[str, Any]:
-        return {"loss_range": list(self.units.loss_range)}
-
-    @classmethod
-    def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
-        yield cls(domain, loss_range=(3, 11), seed=seed)
-
-
-EXTERNAL: dict[str, type[External]] = {cls.kind: cls for cls in (CMA, SPSA, TBPSA)}
+EXTERNAL: dict[str, type[ExternalOptimizer]] = {cls.kind: cls for cls in (CMA, SPSA, TBPSA)}

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Iterable
 from html import escape
 from pathlib import Path
 
-from dikin.experiments.tables import Line, Scaling
+from dikin.experiments.reproduce.plan import TABLES
+from dikin.experiments.reproduce.results import SHOWN, SHOWN_DIMENSIONS, Line, Measured
+from dikin.experiments.tables import rows
 from dikin.serialization import replace_file
 
 STYLE = """
@@ -23,11 +26,7 @@ figure { margin: 1.5rem 0; } img { max-width: 100%; } figcaption { color: #555; 
 
 
 def write(
-    file: Path,
-    measured: dict[int, list[Line]],
-    dims: list[Scaling],
-    pictures: list[tuple[Path, str]],
-    made: dict[str, str],
+    file: Path, measured: Measured, pictures: list[tuple[Path, str]], made: dict[str, str]
 ) -> None:
     """The report."""
     body = [
@@ -36,8 +35,8 @@ def write(
         "with the number of rounds T, for losses whose strong convexity sigma_t changes every "
         "round. This page sets the exponents that they prove beside those that were measured. "
         "A proved exponent is an upper bound: a measured one may lie below it.</p>",
-        *(_table(number, lines) for number, lines in measured.items()),
-        _dimensions(dims),
+        *(_table(number, lines) for number, lines in measured.tables.items()),
+        _dimensions(measured),
         "<h2>Figures</h2>",
         *(_figure(path, caption) for path, caption in pictures),
         _how(made),
@@ -52,60 +51,30 @@ def write(
 
 
 def _table(number: int, lines: list[Line]) -> str:
-    kind = "smooth losses, Algorithm 1" if number == 1 else "Lipschitz losses, Algorithm 2"
-    head = [
-        "pattern",
-        "proved",
-        "measured",
-        "95% interval",
-        "gap",
-        "mean regret",
-        "mean certificate",
-    ]
-    rows = [
-        [
-            line.pattern,
-            f"{line.theory:.3f}",
-            f"{line.fit.exponent:.3f}",
-            f"{line.fit.low:.3f} to {line.fit.high:.3f}",
-            f"{line.gap:+.3f}",
-            f"{line.regrets[-1]:,.0f}",
-            f"{line.certificates[-1]:,.0f}",
-        ]
-        for line in lines
-    ]
-    last = int(lines[0].horizons[-1])
+    kind = f"{TABLES[number].losses} losses, Algorithm {number}"
+    curve = lines[0].curve
     note = (
-        f"<p>Exponents of T. Regret and certificate at T = {last:,}, mean of {lines[0].seeds} "
-        "games, in units of half the range of the losses.</p>"
+        f"<p>Exponents of T. Regret and certificate at T = {int(curve.sizes[-1]):,}, mean of "
+        f"{curve.games} games, in units of half the range of the losses.</p>"
     )
-    return f"<h2>Table {number}: {kind}</h2>{_html(head, rows)}{note}"
+    return f"<h2>Table {number}: {kind}</h2>{_html([*SHOWN], rows(SHOWN, lines))}{note}"
 
 
-def _dimensions(dims: list[Scaling]) -> str:
-    head = ["table, pattern, set", "in the table", "measured", "95% interval"]
-    rows = [
-        [
-            f"{s.table}, {s.row}, {s.set}",
-            f"{s.theory:.2f}",
-            f"{s.fit.exponent:.2f}",
-            f"{s.fit.low:.2f} to {s.fit.high:.2f}",
-        ]
-        for s in dims
-    ]
+def _dimensions(measured: Measured) -> str:
+    body = rows(SHOWN_DIMENSIONS, measured.dimensions)
     note = (
         "<p>Exponents of the dimension d, from 2 to 32, at one horizon. The tables' are upper "
         "bounds for nu = O(d) and large T.</p>"
     )
-    return f"<h2>Dimension</h2>{_html(head, rows)}{note}"
+    return f"<h2>Dimension</h2>{_html([*SHOWN_DIMENSIONS], body)}{note}"
 
 
-def _html(head: list[str], rows: list[list[str]]) -> str:
+def _html(head: Iterable[str], body: Iterable[Iterable[str]]) -> str:
     top = "".join(f"<th>{escape(cell)}</th>" for cell in head)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
+    lines = "".join(
+        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in body
     )
-    table = f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
+    table = f"<table><thead><tr>{top}</tr></thead><tbody>{lines}</tbody></table>"
     return f'<div class="scroll">{table}</div>'
 
 
@@ -118,7 +87,6 @@ def _figure(path: Path, caption: str) -> str:
 
 
 def _how(made: dict[str, str]) -> str:
-    rows = [[name, value] for name, value in made.items()]
     text = (
         "<p>Losses: <code>Ridge</code> (Table 1) and <code>Kink</code> (Table 2) on the unit disc; "
         "for the dimension <code>Quadratic</code> and <code>Distance</code>, steep in every "
@@ -127,4 +95,4 @@ def _how(made: dict[str, str]) -> str:
         "horizons; the interval is from 2000 bootstrap resamples of the games. Every game is a "
         "function of its seed; <code>games.csv</code> has them all.</p>"
     )
-    return f"<h2>How every number was made</h2>{text}{_html(['', ''], rows)}"
+    return f"<h2>How every number was made</h2>{text}{_html(['', ''], made.items())}"

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from dikin.experiments import known_curvature
-from dikin.experiments.competitors import BASES
-from dikin.experiments.holm import LEVEL
-from dikin.experiments.matrix import FLOOR, REMEMBERS, Cell, Matrix, read
-from dikin.experiments.page import markdown
-from dikin.experiments.scenarios import GROUPS, SCENARIOS
+import known_curvature
+from matrix_file import read_matrix
+from pages import fill_template, table
+
+from dikin.experiments.compare.competitors import BASES
+from dikin.experiments.compare.holm import LEVEL
+from dikin.experiments.compare.matrix import FLOOR, WITH_MEMORY, Matrix, Outcome
+from dikin.experiments.compare.scenarios import GROUPS, SCENARIOS
+from dikin.experiments.fit import Curve
 from dikin.feedback import Feedback
-from dikin.serialization import replace_file
 
 LEADS = ("Predictive", "AdaptiveSmooth", "AdaptiveLipschitz")
 """The learners whose record is told; the page begins with the first that took part."""
 NEAR = 1.5
 """Times the best regret that the fixed-point baseline has, below which little has been learnt."""
-Table = Callable[[Matrix, list[str]], str]
+GroupTable = Callable[[Matrix, list[str]], str]
 """A table of some scenarios."""
 SAID = ("smooth", "lipschitz")
 """The groups of scenarios that differ in what a learner knows."""
@@ -29,52 +30,55 @@ NAMED = 3
 
 def render(folder: Path) -> str:
     """The template of a folder, with what its CSVs say."""
-    matrix = read(folder)
+    matrix = read_matrix(folder)
     curves = known_curvature.read(folder / "known_curvature.csv")
-    games = sorted({len(cell.seeds) for cell in matrix.cells if cell.played})
+    games = sorted({len(outcome.seeds) for outcome in matrix.outcomes if outcome.played})
     leads = [name for name in LEADS if name in matrix.learners()]
-    return (
-        (folder / "template.md")
-        .read_text(encoding="utf-8")
-        .format(
-            rounds=matrix.cells[0].rounds,
-            seeds=games[-1],
-            slow_seeds=games[0],
-            games=" or ".join(map(str, games)),
-            count=len(matrix.scenarios),
-            comparisons=len(matrix.p_values),
-            level=LEVEL,
-            lead=_lead(matrix, leads[0]),
-            short=_grouped(matrix, _short),
-            matrix=_grouped(matrix, _table),
-            baseline=_baseline(matrix),
-            records="\n".join(f"- {_record(matrix, name)}" for name in leads),
-            drift=_drift(matrix),
-            hostile=_hostile(matrix),
-            known="\n".join(f"- {_sentence(matrix, n)}" for g in SAID for n in matrix.of_group(g)),
-            certificates=_certificates(matrix),
-            wrong=_wrong(curves),
-            more=_more(matrix),
-            external=_external(matrix),
-            absent=_absent(matrix),
-            bases=_all(f"`{base.__name__}`" for base in BASES),
-            speeds=_speeds(matrix),
-        )
+    return fill_template(
+        folder,
+        rounds=matrix.rounds,
+        seeds=games[-1],
+        slow_seeds=games[0],
+        games=" or ".join(map(str, games)),
+        count=len(matrix.scenarios),
+        comparisons=len(matrix.p_values),
+        level=LEVEL,
+        lead=_lead(matrix, leads[0]),
+        short=_grouped(matrix, _short),
+        matrix=_grouped(matrix, _table),
+        baseline=_baseline(matrix),
+        records="\n".join(f"- {_record(matrix, name)}" for name in leads),
+        drift=_drift(matrix),
+        hostile=_hostile(matrix),
+        known="\n".join(f"- {_sentence(matrix, n)}" for g in SAID for n in matrix.of_group(g)),
+        certificates=_certificates(matrix),
+        wrong=_wrong(curves),
+        more=_more(matrix),
+        external=_external(matrix),
+        absent=_absent(matrix),
+        bases=_all(f"`{base.__name__}`" for base in BASES),
+        speeds=_speeds(matrix),
     )
 
 
-def _grouped(matrix: Matrix, table: Table) -> str:
-    parts = [f"### {GROUPS[g]}\n\n{table(matrix, matrix.of_group(g))}" for g in matrix.groups]
+def _grouped(matrix: Matrix, text: GroupTable) -> str:
+    parts = [f"### {GROUPS[g]}\n\n{text(matrix, matrix.of_group(g))}" for g in matrix.groups]
     return "\n\n".join(parts)
 
 
 # --- who is best --------------------------------------------------------------------------------
 
 
-def recommended(matrix: Matrix, scenario: str) -> list[Cell]:
+def level(matrix: Matrix, outcomes: list[Outcome]) -> list[Outcome]:
+    """The first of some ranked outcomes, and those not distinguished from it."""
+    first = outcomes[0]
+    return [c for c in outcomes if c is first or not matrix.distinguished(c, first)]
+
+
+def recommended(matrix: Matrix, scenario: str) -> list[Outcome]:
     """The best of those whose assumptions hold, and those near it and not distinguished from it."""
-    first, *rest = matrix.level(matrix.sound(scenario))
-    return [first, *(cell for cell in rest if cell.mean - first.mean <= abs(first.mean))]
+    first, *rest = level(matrix, matrix.sound(scenario))
+    return [first, *(outcome for outcome in rest if outcome.mean - first.mean <= abs(first.mean))]
 
 
 def _short(matrix: Matrix, scenarios: list[str]) -> str:
@@ -92,19 +96,19 @@ def _short(matrix: Matrix, scenarios: list[str]) -> str:
             ]
         )
     head = "your losses | take | regret | certificate | less than that | measured in"
-    return markdown(head, rows)
+    return table(head, rows)
 
 
-def _choice(take: list[Cell]) -> str:
+def _choice(take: list[Outcome]) -> str:
     """The learner to take, and some of those that are not distinguished from it."""
     first, *rest = map(_name, take)
     return first + (f", or {_some(rest)}" if rest else "")
 
 
-def _less(matrix: Matrix, cell: Cell) -> str:
-    """Who has less regret than a cell, if anybody is distinguished from it."""
-    best = matrix.ranked(cell.scenario)[0]
-    if best is cell or not matrix.distinguished(best, cell):
+def _less(matrix: Matrix, outcome: Outcome) -> str:
+    """Who has less regret than a outcome, if anybody is distinguished from it."""
+    best = matrix.ranked(outcome.scenario)[0]
+    if best is outcome or not matrix.distinguished(best, outcome):
         return ""
     return f"{_name(best)}{_dagger(best)}, {best.mean:,.0f}"
 
@@ -113,13 +117,13 @@ def _won_and_lost(matrix: Matrix, name: str) -> tuple[list[str], list[str]]:
     """Where a learner is best among the library's, and where and by how much it is not."""
     won, lost = [], []
     for scenario in matrix.scenarios:
-        cell, (best, *_) = matrix.at(name, scenario), matrix.own(scenario)
-        if cell is None or not cell.played:
+        outcome, (best, *_) = matrix.at(name, scenario), matrix.of_library(scenario)
+        if outcome is None or not outcome.played:
             continue
-        if cell is best or not matrix.distinguished(cell, best):
+        if outcome is best or not matrix.distinguished(outcome, best):
             won.append(f"`{scenario}`")
         else:
-            ratio = _times(cell, best)
+            ratio = _times(outcome, best)
             lost.append((ratio, f"`{scenario}` ({ratio:.1f} times {_name(best)}{_dagger(best)})"))
     return won, [text for _, text in sorted(lost, reverse=True)]
 
@@ -137,7 +141,7 @@ def _lead(matrix: Matrix, name: str) -> str:
         f"`{scenario}` ({_name(best)})"
         for scenario in matrix.scenarios
         if (best := matrix.ranked(scenario)[0]).section == "other packages"
-        and matrix.distinguished(best, matrix.own(scenario)[0])
+        and matrix.distinguished(best, matrix.of_library(scenario)[0])
     ]
     if wins:
         text += (
@@ -157,13 +161,15 @@ def _record(matrix: Matrix, name: str) -> str:
 
 def _sentence(matrix: Matrix, scenario: str) -> str:
     """Who is best in a scenario, who is not distinguished, and how the leading learners do."""
-    first, *rest = matrix.own(scenario)
-    level = matrix.level([first, *rest])[1:]
-    text = f"`{scenario}` ({SCENARIOS[scenario].words}): {_name(first)}{_dagger(first)} has the "
+    first, *rest = matrix.of_library(scenario)
+    same = level(matrix, [first, *rest])[1:]
+    text = (
+        f"`{scenario}` ({SCENARIOS[scenario].description}): {_name(first)}{_dagger(first)} has the "
+    )
     text += f"least regret, {first.mean:,.0f} ± {first.half:,.0f}"
-    if level:
-        text += f"; not distinguished from it: {_some(list(map(_name, level)))}"
-    others = [cell for cell in rest if cell not in level and cell.learner in LEADS]
+    if same:
+        text += f"; not distinguished from it: {_some(list(map(_name, same)))}"
+    others = [outcome for outcome in rest if outcome not in same and outcome.learner in LEADS]
     if others:
         text += "; " + _all(f"{_name(c)} has {_times(c, first):.1f} times as much" for c in others)
     return text + "."
@@ -176,13 +182,13 @@ def _drift(matrix: Matrix) -> str:
     """Who is best where something moves, and what a memory is worth."""
     names = matrix.of_group("drift")
     lines = [f"- {_sentence(matrix, name)}" for name in names]
-    for cell in matrix.cells:
-        without = matrix.at(cell.learner.removesuffix(REMEMBERS), cell.scenario)
-        if cell.played and without is not None and without.played and without is not cell:
-            apart = "" if matrix.distinguished(cell, without) else ", which is not distinguished"
+    for outcome in matrix.outcomes:
+        without = matrix.at(outcome.learner.removesuffix(WITH_MEMORY), outcome.scenario)
+        if outcome.played and without is not None and without.played and without is not outcome:
+            apart = "" if matrix.distinguished(outcome, without) else ", which is not distinguished"
             lines.append(
-                f"- A memory in `{cell.scenario}`: {_name(cell)} has "
-                f"{_times(cell, without):.2f} times the regret of {_name(without)}{apart}."
+                f"- A memory in `{outcome.scenario}`: {_name(outcome)} has "
+                f"{_times(outcome, without):.2f} times the regret of {_name(without)}{apart}."
             )
     return "\n".join(lines) or "None was played."
 
@@ -192,19 +198,19 @@ def _hostile(matrix: Matrix) -> str:
     names, rows = matrix.of_group("hostile"), []
     for learner in matrix.learners():
         found = (matrix.at(learner, name) for name in names)
-        cells = [c for c in found if c is not None and c.played and not c.sees_more]
-        if cells:
-            worst = max(cells, key=matrix.ratio)
-            level = sum(matrix.mark(c) != "" for c in cells)
+        outcomes = [c for c in found if c is not None and c.played and not c.sees_more]
+        if outcomes:
+            worst = max(outcomes, key=matrix.ratio)
+            level = sum(matrix.mark(c) != "" for c in outcomes)
             ratio = f"{matrix.ratio(worst):.1f} (`{worst.scenario}`)"
-            rows.append([learner, f"{level} of {len(cells)}", ratio])
-    return markdown("learner | best or not distinguished | largest ratio", rows)
+            rows.append([learner, f"{level} of {len(outcomes)}", ratio])
+    return table("learner | best or not distinguished | largest ratio", rows)
 
 
 def _baseline(matrix: Matrix) -> str:
     """What the fixed point costs, over the best learner: near one, nobody has learnt anything."""
-    cells = [c for c in matrix.cells if c.section == "baseline" and c.played]
-    ratios = sorted((matrix.ratio(cell), cell.scenario) for cell in cells)
+    outcomes = [c for c in matrix.outcomes if c.section == "baseline" and c.played]
+    ratios = sorted((matrix.ratio(outcome), outcome.scenario) for outcome in outcomes)
     if not ratios:
         return "The fixed-point baseline did not take part."
     (least, there), (most, where) = ratios[0], ratios[-1]
@@ -225,13 +231,13 @@ def _certificates(matrix: Matrix) -> str:
     """The mean certificate over the mean regret, where it speaks about what was measured."""
     rows = []
     for learner in matrix.learners():
-        found = [c for c in matrix.cells if c.learner == learner and c.played and c.bounded]
+        found = [c for c in matrix.outcomes if c.learner == learner and c.played and c.bounded]
         ratios = sorted((c.certificate / c.mean, c.scenario) for c in found if c.mean > 0)
         if ratios:
             (least, there), (most, where) = ratios[0], ratios[-1]
             ends = f"{least:.1f} (`{there}`)", f"{most:.1f} (`{where}`)"
             rows.append([learner, str(len(found)), *ends])
-    return markdown("learner | scenarios | least ratio | largest ratio", rows)
+    return table("learner | scenarios | least ratio | largest ratio", rows)
 
 
 def _external(matrix: Matrix) -> str:
@@ -243,13 +249,13 @@ def _external(matrix: Matrix) -> str:
         less: list[str] = []
         more: list[str] = []
         level: list[str] = []
-        for cell in (c for c in matrix.cells if c.learner == learner and c.played):
-            best, name = matrix.own(cell.scenario)[0], f"`{cell.scenario}`"
-            if not matrix.distinguished(cell, best):
+        for outcome in (c for c in matrix.outcomes if c.learner == learner and c.played):
+            best, name = matrix.of_library(outcome.scenario)[0], f"`{outcome.scenario}`"
+            if not matrix.distinguished(outcome, best):
                 level.append(name)
             else:
-                side = less if cell.mean < best.mean else more
-                side.append(f"{name} ({_times(cell, best):.2f})")
+                side = less if outcome.mean < best.mean else more
+                side.append(f"{name} ({_times(outcome, best):.2f})")
         lines.append(
             f"- `{learner}` wins in {_all(less) or 'none'}; loses in {_all(more) or 'none'}; is "
             f"not distinguished in {_all(level) or 'none'}."
@@ -264,54 +270,57 @@ def _table(matrix: Matrix, scenarios: list[str]) -> str:
     head = " | ".join(["learner", *(f"`{name}`" for name in scenarios)])
     rows = []
     for learner in matrix.learners():
-        cells = [_shown(matrix, learner, scenario) for scenario in scenarios]
-        if any(cells):
-            rows.append([_spoken(matrix, learner), *cells])
-    return markdown(head, rows)
+        outcomes = [_shown(matrix, learner, scenario) for scenario in scenarios]
+        if any(outcomes):
+            rows.append([_styled(matrix, learner), *outcomes])
+    return table(head, rows)
 
 
-def _spoken(matrix: Matrix, learner: str) -> str:
+def _styled(matrix: Matrix, learner: str) -> str:
     return f"*{learner}*" if matrix.section(learner) == "sees more" else learner
 
 
 def _shown(matrix: Matrix, learner: str, scenario: str) -> str:
-    cell = matrix.at(learner, scenario)
-    if cell is None or not cell.played:
+    outcome = matrix.at(learner, scenario)
+    if outcome is None or not outcome.played:
         return ""
-    text = f"{cell.mean:,.0f} ± {cell.half:,.0f}"
-    marked = {"best": f"**{text}**", "tie": f"{text} ="}.get(matrix.mark(cell), text)
-    return marked + ("†" if cell.broken else "")
+    text = f"{outcome.mean:,.0f} ± {outcome.half:,.0f}"
+    marked = {"best": f"**{text}**", "tie": f"{text} ="}.get(matrix.mark(outcome), text)
+    return marked + ("†" if outcome.broken else "")
 
 
-def _wrong(curves: list[known_curvature.Curve]) -> str:
-    found = {(c.case, c.learner): c for c in curves}
+def _wrong(found: known_curvature.Curves) -> str:
     adaptive, known = (found["constant", name] for name in ("AdaptiveSmooth", "HazanLevy"))
     flat = [found["tenth-flat", n] for n in ("AdaptiveSmooth", "HazanLevy", "Discard")]
-    last = int(adaptive.horizons[-1])
+    last = int(adaptive.sizes[-1])
     ours, theirs, thrown = (float(curve.means[-1]) for curve in flat)
     return (
         "Left, every round has the curvature that `HazanLevy` is told: its regret grows like "
-        f"T^{known.fit.exponent:.2f}, that of `AdaptiveSmooth` like T^{adaptive.fit.exponent:.2f}, "
+        f"T^{_power(known)}, that of `AdaptiveSmooth` like T^{_power(adaptive)}, "
         f"up to T = {last:,}. Right, the first tenth of the rounds says nothing, and `HazanLevy` "
         "believes the same curvature of all of them: it ties itself to where it stood in that "
-        f"time. Its regret grows like T^{flat[1].fit.exponent:.2f}, and at T = {last:,} is "
-        f"{theirs / ours:.1f} times that of `AdaptiveSmooth` (T^{flat[0].fit.exponent:.2f}), which "
+        f"time. Its regret grows like T^{_power(flat[1])}, and at T = {last:,} is "
+        f"{theirs / ours:.1f} times that of `AdaptiveSmooth` (T^{_power(flat[0])}), which "
         "was told that those rounds were flat. `Discard`, which throws them away, has "
         f"{thrown / ours:.2f} times the regret of `AdaptiveSmooth`: where flat rounds say nothing "
-        f"at all, throwing them away is right. {adaptive.regrets.shape[1]} games a point, "
+        f"at all, throwing them away is right. {adaptive.games} games a point, "
         "`Quadratic` on the disc."
     )
+
+
+def _power(curve: Curve) -> str:
+    return f"{curve.power.exponent:.2f}"
 
 
 def _more(matrix: Matrix) -> str:
     """By what factor those that see more are below the best of one value."""
     lines = []
     for learner in matrix.learners():
-        cells = [c for c in matrix.cells if c.learner == learner and c.played and c.sees_more]
-        if cells:
-            least, most = (choose(cells, key=matrix.ratio) for choose in (min, max))
+        outcomes = [c for c in matrix.outcomes if c.learner == learner and c.played and c.sees_more]
+        if outcomes:
+            least, most = (choose(outcomes, key=matrix.ratio) for choose in (min, max))
             lines.append(
-                f"- `{learner}` ({Feedback[cells[0].feedback].value}): from "
+                f"- `{learner}` ({Feedback[outcomes[0].feedback].value}): from "
                 f"{matrix.ratio(least):.2f} times the least regret of a learner of one value "
                 f"(`{least.scenario}`) to {matrix.ratio(most):.2f} times (`{most.scenario}`)."
             )
@@ -320,8 +329,8 @@ def _more(matrix: Matrix) -> str:
 
 def _absent(matrix: Matrix) -> str:
     lines = []
-    for reason, cells in matrix.absent().items():
-        out = {cell.scenario for cell in cells}
+    for reason, outcomes in matrix.absent().items():
+        out = {outcome.scenario for outcome in outcomes}
         there = [f"`{name}`" for name in matrix.scenarios if name not in out]
         where = _all(f"`{name}`" for name in matrix.scenarios if name in out)
         if len(there) < len(out):
@@ -333,27 +342,29 @@ def _absent(matrix: Matrix) -> str:
 def _speeds(matrix: Matrix) -> str:
     rows = []
     for learner in matrix.learners():
-        cells = [c for c in matrix.cells if c.learner == learner and c.played]
-        per = [c.seconds / c.rounds * 1e6 for c in cells]
-        fused = sum(c.fused for c in cells)
-        rows.append([learner, f"{fused} of {len(cells)}", f"{min(per):.1f}", f"{max(per):.1f}"])
-    return markdown("learner | compiled | µs a round, fastest scenario | slowest", rows)
+        outcomes = [c for c in matrix.outcomes if c.learner == learner and c.played]
+        per = [c.seconds / c.rounds * 1e6 for c in outcomes]
+        compiled = sum(c.compiled for c in outcomes)
+        rows.append(
+            [learner, f"{compiled} of {len(outcomes)}", f"{min(per):.1f}", f"{max(per):.1f}"]
+        )
+    return table("learner | compiled | µs a round, fastest scenario | slowest", rows)
 
 
 # --- words --------------------------------------------------------------------------------------
 
 
-def _times(one: Cell, two: Cell) -> float:
+def _times(one: Outcome, two: Outcome) -> float:
     """How many times the regret of another a learner has."""
     return max(one.mean, FLOOR) / max(two.mean, FLOOR)
 
 
-def _name(cell: Cell) -> str:
-    return f"`{cell.learner}`"
+def _name(outcome: Outcome) -> str:
+    return f"`{outcome.learner}`"
 
 
-def _dagger(cell: Cell) -> str:
-    return "†" if cell.broken else ""
+def _dagger(outcome: Outcome) -> str:
+    return "†" if outcome.broken else ""
 
 
 def _all(parts: Iterable[str]) -> str:
@@ -369,7 +380,3 @@ def _some(parts: list[str]) -> str:
 
 def _listed(parts: list[str]) -> str:
     return f": {_all(parts)}" if parts else ""
-
-
-if __name__ == "__main__":
-    replace_file(Path(sys.argv[2]), render(Path(sys.argv[1])).encode())

@@ -8,16 +8,14 @@ that can forget takes part a second time, with a memory, where the best point mo
 from __future__ import annotations
 
 import inspect
-import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import dikin
 from dikin import registry
 from dikin.environments.base import Environment
-from dikin.environments.wrappers import Understated
 from dikin.errors import (
-    AssumptionWarning,
     DikinError,
     DomainError,
     MissingExtraError,
@@ -25,17 +23,12 @@ from dikin.errors import (
     UnknownKindError,
     did_you_mean,
 )
-from dikin.experiments.external import EXTERNAL
-from dikin.experiments.fixed_point import FixedPoint
-from dikin.experiments.matrix import REMEMBERS
-from dikin.experiments.scenarios import GROUPS, MEMORY, SCENARIOS, Scenario, Told
-from dikin.feedback import Feedback
+from dikin.experiments.compare.external import EXTERNAL, FixedPoint
+from dikin.experiments.compare.matrix import WITH_MEMORY
+from dikin.experiments.compare.scenarios import MEMORY, DeclaredGame, Scenario
 from dikin.learners.base import Learner
-from dikin.learners.fkm import FKM
-from dikin.learners.hazan_levy import HazanLevy
-from dikin.learners.saha_tewari import SahaTewari
 
-BASES: tuple[type[Learner], ...] = (HazanLevy, SahaTewari, FKM)
+BASES: tuple[type[Learner], ...] = (dikin.HazanLevy, dikin.SahaTewari, dikin.FKM)
 """What a learner over learners chooses among: one for each of three assumptions."""
 
 
@@ -57,7 +50,7 @@ class Entry:
     """A learner in a game, ready to play."""
 
     learner: Learner
-    world: Environment
+    environment: Environment
     broken: tuple[str, ...]
     """The assumptions of the learner that the game does not keep."""
 
@@ -68,16 +61,18 @@ class Competitor:
 
     name: str
     cls: type[Learner]
-    remembers: bool = False
+    with_memory: bool = False
     """Whether it is told to forget what is older than `MEMORY` of the horizon."""
 
     def plays(self, scenario: Scenario) -> bool:
         """With a memory, only where there is something to forget."""
-        return scenario.moving or not self.remembers
+        return scenario.moving or not self.with_memory
 
 
-def find_competitors(names: Iterable[str], external: bool) -> dict[str, Competitor]:
-    """The learners of these names, or all of the library's and the fixed-point baseline.
+def find_competitors(
+    wanted: Iterable[str | type[Learner]], external: bool
+) -> dict[str, Competitor]:
+    """The learners asked for, by name or as classes; else all known and the fixed point.
 
     And the external optimizers if wanted.
     """
@@ -88,57 +83,52 @@ def find_competitors(names: Iterable[str], external: bool) -> dict[str, Competit
             f"{known[name].__module__}.{known[name].__name__} has the same name: give it another"
         )
     library: dict[str, type[Learner]] = known | {FixedPoint.kind: FixedPoint}
-    every = library | EXTERNAL
-    wanted = [name.lower() for name in names]
-    for name in wanted:
-        if name not in every:
-            raise UnknownKindError(f"no learner is called {name!r}.{did_you_mean(name, every)}")
-    chosen = wanted or [*library]
-    chosen += [name for name in EXTERNAL if external and name not in chosen]
+    chosen = [_find(one, library | EXTERNAL) for one in wanted] or [*library.values()]
+    chosen += [cls for cls in EXTERNAL.values() if external and cls not in chosen]
     found: dict[str, Competitor] = {}
-    for cls in (every[name] for name in chosen):
+    for cls in chosen:
+        if found.get(cls.__name__, Competitor(cls.__name__, cls)).cls is not cls:
+            raise ParameterError(f"two competitors are called {cls.__name__}: rename yours")
         found[cls.__name__] = Competitor(cls.__name__, cls)
         if "memory" in inspect.signature(cls).parameters:
-            second = cls.__name__ + REMEMBERS
-            found[second] = Competitor(second, cls, remembers=True)
+            second = cls.__name__ + WITH_MEMORY
+            found[second] = Competitor(second, cls, with_memory=True)
     return found
 
 
-def find_scenarios(names: Iterable[str]) -> dict[str, Scenario]:
-    """The scenarios of these names, or of the groups of these names, or all."""
-    wanted = [name.lower() for name in names]
-    for name in wanted:
-        if name not in SCENARIOS and name not in GROUPS:
-            near = did_you_mean(name, [*SCENARIOS, *GROUPS])
-            raise UnknownKindError(f"no scenario of compare is called {name!r}.{near}")
-    chosen = {*wanted} or {*SCENARIOS}
-    return {name: s for name, s in SCENARIOS.items() if {name, s.group} & chosen}
+def _find(wanted: str | type[Learner], known: Mapping[str, type[Learner]]) -> type[Learner]:
+    if not isinstance(wanted, str):
+        return wanted
+    name = wanted.lower()
+    if name not in known:
+        raise UnknownKindError(f"no learner is called {name!r}.{did_you_mean(name, known)}")
+    return known[name]
 
 
-def enter(competitor: Competitor, scenario: Scenario, horizon: int, seed: int) -> Entry:
+def enter(competitor: Competitor, game: DeclaredGame, seed: int) -> Entry:
     """A learner, tuned for a game by what that declares, and the game."""
-    cls, world = competitor.cls, scenario.game(horizon, seed)
-    told = Told.of(scenario, world, horizon)
-    if cls.feedback not in world.offers:
+    cls, environment = competitor.cls, game.environment
+    if cls.feedback not in environment.offers:
         raise LeftOutError(f"must be told {cls.feedback.value}")
     try:
-        given = _arguments(cls, world, told, seed)
-        if competitor.remembers:
-            given["memory"] = max(2, round(MEMORY * horizon))
-        learner = cls(world.domain, **given)
+        given = _arguments(cls, game, seed)
+        if competitor.with_memory:
+            given["memory"] = max(2, round(MEMORY * game.constants["horizon"]))
+        learner = cls(environment.domain, **given)
     except MissingExtraError:
         raise
     except (ParameterError, DomainError) as refusal:
         raise LeftOutError(str(refusal)) from refusal
-    known = learner.curvature_limit[0] if scenario.told else 0.0
-    broken = _broken(learner, world, given.keys() & told.chosen)
-    return Entry(learner, Understated(world, known), broken)
+    known = learner.curvature_limit[0] if game.tells_curvature else 0.0
+    broken = _broken(learner, environment, given.keys() & game.chosen)
+    return Entry(learner, dikin.Understated(environment, known), broken)
 
 
-def _arguments(cls: type[Learner], world: Environment, told: Told, seed: int) -> dict[str, Any]:
+def _arguments(cls: type[Learner], game: DeclaredGame, seed: int) -> dict[str, Any]:
     """The arguments of a constructor besides the domain, by name."""
     given: dict[str, Any] = {}
-    true = {n: c for n, c in world.constants(cls.equal_sides).items() if n not in told.chosen}
+    environment, chosen = game.environment, game.chosen
+    true = {n: c for n, c in environment.constants(cls.equal_sides).items() if n not in chosen}
     for name, parameter in [*inspect.signature(cls).parameters.items()][1:]:
         optional = parameter.default is not parameter.empty
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
@@ -146,36 +136,27 @@ def _arguments(cls: type[Learner], world: Environment, told: Told, seed: int) ->
         if name == "seed":
             given[name] = seed
         elif name == "bases":
-            given[name] = [base(world.domain, **_arguments(base, world, told, 0)) for base in BASES]
-        elif optional and (name in told.chosen or name in WITHHELD):
+            domain = environment.domain
+            given[name] = [base(domain, **_arguments(base, game, 0)) for base in BASES]
+        elif optional and (name in chosen or name in WITHHELD):
             continue
-        elif name in told.constants:
-            given[name] = true.get(name, told.constants[name])
+        elif name in game.constants:
+            given[name] = true.get(name, game.constants[name])
         elif not optional:
-            raise LeftOutError(f"asks for {name!r}, which no game of compare declares")
+            raise LeftOutError(f"asks for {name!r}, which the game does not declare")
     if "smoothness" in given and "curvature" in given:
         given["smoothness"] = max(given["smoothness"], given["curvature"])
     return given
 
 
-def _broken(learner: Learner, world: Environment, chosen: Iterable[str]) -> tuple[str, ...]:
+def _broken(learner: Learner, game: Environment, chosen: Iterable[str]) -> tuple[str, ...]:
     """What a learner assumes and a game does not keep."""
     found = set(chosen)
-    for name, true in world.constants(learner.equal_sides).items():
+    for name, true in game.constants(learner.equal_sides).items():
         assumed = getattr(learner, name, None)
         if assumed is not None and not true <= assumed * (1 + 1e-9):
             found.add(name)
     # A learner that believes in no curvature at all is one for linear losses.
-    if learner.curvature_limit[0] == 0.0 and world.smoothness > 0.0:
+    if learner.curvature_limit[0] == 0.0 and game.smoothness > 0.0:
         found = {"linearity"}
     return tuple(sorted(found))
-
-
-def sees_more(cls: type[Learner]) -> bool:
-    """Whether a learner is told more of a round than one value."""
-    return cls.feedback is not Feedback.VALUE
-
-
-def quietly() -> warnings.catch_warnings[None]:
-    """Assumptions that do not hold are marked in the table, not warned of."""
-    return warnings.catch_warnings(action="ignore", category=AssumptionWarning)

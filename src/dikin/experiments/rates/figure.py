@@ -1,17 +1,15 @@
-"""Small multiples of regret against T: one panel a home ground."""
+"""Small multiples of regret against T: a panel per case."""
 
 from __future__ import annotations
 
 from math import ceil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from dikin.experiments.figures import COLOURS, GREY, pyplot, save_figure
-
-if TYPE_CHECKING:
-    from dikin.experiments.home import Line
+from dikin.experiments.drawing import COLOURS, GREY, pyplot, save_figure
+from dikin.experiments.rates.results import Line
 
 COLUMNS = 4
 
@@ -36,24 +34,23 @@ def draw(lines: list[Line], file: Path) -> None:
         axes.set_ylabel("regret")
     for place in range(len(lines))[-columns:]:
         panels.flat[place].set_xlabel("rounds T")
-    save_figure(plt, figure, file)
+    save_figure(figure, file)
 
 
 def _panel(axes: Any, line: Line) -> None:
-    bound, found, horizons, means = line.ground.bound, line.fit, line.horizons, line.means
-    proved = means[-1] * (horizons / horizons[-1]) ** float(bound.power)
+    bound, curve = line.case.bound, line.curve
+    horizons, means, errors = curve.sizes, curve.means, curve.errors
     if bound.power == 0:  # a logarithm is straight where only T is on a logarithmic scale
-        step, start = np.polyfit(np.log(horizons), means, 1)
-        axes.semilogx(horizons, start + step * np.log(horizons), color=COLOURS[0], lw=1.2)
-        axes.set_ylim(0, 1.25 * (means + 2 * line.errors).max())
+        axes.semilogx(horizons, curve.logarithm.at(horizons), color=COLOURS[0], lw=1.2)
+        axes.set_ylim(0, 1.25 * (means + 2 * errors).max())
     else:
+        proved = means[-1] * (horizons / horizons[-1]) ** float(bound.power)
         axes.loglog(horizons, proved, ":", color=GREY, lw=1.6)
-        fitted = found.factor * horizons**found.exponent
-        axes.loglog(horizons, fitted, color=COLOURS[0], lw=1.2)
+        axes.loglog(horizons, curve.power.at(horizons), color=COLOURS[0], lw=1.2)
         low, high = np.log10([means.min(), means.max()])
         axes.set_ylim(10 ** np.floor(low), 10 ** np.ceil(high + 0.1))
         axes.yaxis.set_minor_formatter("")
-    axes.errorbar(horizons, means, 2 * line.errors, fmt="o", color=COLOURS[0], ms=3.5, lw=1)
-    axes.set_title(f"{line.ground.player}\n{line.ground.losses}", fontsize=6.5)
-    text = f"proved {bound}\nmeasured {found.exponent:.3f}"
+    axes.errorbar(horizons, means, 2 * errors, fmt="o", color=COLOURS[0], ms=3.5, lw=1)
+    axes.set_title(f"{line.case.learner}\n{line.case.losses}", fontsize=6.5)
+    text = f"proved {bound}\nmeasured {curve.power.exponent:.3f}"
     axes.text(0.04, 0.96, text, transform=axes.transAxes, va="top", fontsize=7)

@@ -1,0 +1,129 @@
+"""What knowing sigma is worth, and what believing a wrong one costs: a figure.
+
+`HazanLevy` believes one sigma of every round, `AdaptiveSmooth` what it is told of each. Where every
+round has that sigma they are alike. Where the first tenth of the rounds is flat (the losses say
+nothing there), the one that believes in sigma ties itself to where it stood by then.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+
+import dikin
+from dikin.experiments import runner
+from dikin.experiments.cell import Cell, Result, blocks
+from dikin.experiments.drawing import COLOURS, GREY, pyplot, save_figure
+from dikin.experiments.fit import Curve
+from dikin.experiments.tables import Columns, exact, read_csv, write_csv
+
+HORIZONS = (10_000, 31_623, 100_000, 316_228, 1_000_000)
+SEEDS = range(16)
+SIGMA = 1.0
+CASES = {"constant": "every round curved", "tenth-flat": "first tenth of the rounds flat"}
+LEARNERS = ("AdaptiveSmooth", "HazanLevy", "Discard")
+Curves = dict[tuple[str, str], Curve]
+"""By case and learner."""
+
+
+@dataclass(frozen=True)
+class CurvatureCell(Cell):
+    """Games of a learner in a case, in units of half the range of the losses."""
+
+    case: str
+    learner: str
+
+    @property
+    def name(self) -> str:
+        return f"known curvature/{self.case}/{self.learner}"
+
+    @property
+    def round_cost(self) -> float:
+        return 1.0
+
+    def start(self, seed: int) -> tuple[dikin.Learner, dikin.Environment]:
+        flat = self.horizon // 10 if self.case == "tenth-flat" else 0
+        pattern = dikin.FlatFirst(SIGMA, flat) if flat else dikin.Constant(SIGMA)
+        game = dikin.Quadratic(dikin.Ball(2), pattern, seed)
+        return self._learner(game, seed), game
+
+    def _learner(self, game: dikin.Environment, seed: int) -> dikin.Learner:
+        domain, horizon, span = game.domain, self.horizon, game.loss_range
+        if self.learner == "AdaptiveSmooth":
+            return dikin.AdaptiveSmooth(domain, SIGMA, loss_range=span, horizon=horizon, seed=seed)
+        kind = dikin.HazanLevy if self.learner == "HazanLevy" else dikin.Discard
+        return kind(domain, horizon, SIGMA, SIGMA, loss_range=span, seed=seed)
+
+
+def cells(horizons: Iterable[int] = HORIZONS, seeds: range = SEEDS) -> Iterator[CurvatureCell]:
+    """Everything to be played."""
+    for case in CASES:
+        for learner in LEARNERS:
+            for horizon in horizons:
+                for block in blocks(seeds):
+                    yield CurvatureCell(horizon, block, case, learner)
+
+
+FILE: Columns[tuple[CurvatureCell, Result]] = {
+    "case": lambda game: game[0].case,
+    "learner": lambda game: game[0].learner,
+    "horizon": lambda game: game[0].horizon,
+    "seed": lambda game: game[1]["seed"],
+    "regret": lambda game: exact(game[1]["regret"]),
+}
+
+
+def read(file: Path) -> Curves:
+    """The curves of a file of games."""
+    found: dict[tuple[str, str], list[tuple[int, list[Result]]]] = {}
+    for row in read_csv(file):
+        game = int(row["horizon"]), [{"regret": float(row["regret"])}]
+        found.setdefault((row["case"], row["learner"]), []).append(game)
+    return {key: Curve.of(f"known/{key[0]}/{key[1]}", games) for key, games in found.items()}
+
+
+def draw(measured: Curves, file: Path) -> None:
+    """Both cases side by side."""
+    figure, panels = pyplot().subplots(
+        1, len(CASES), figsize=(8.6, 3.6), sharey=True, layout="constrained"
+    )
+    for axes, (case, words) in zip(panels, CASES.items(), strict=True):
+        shown = _shown(measured, case)
+        for (learner, curve), colour, mark in zip(shown.items(), COLOURS, "osD", strict=False):
+            label = f"{learner}: T^{curve.power.exponent:.2f}"
+            axes.loglog(curve.sizes, curve.means, f"{mark}-", color=colour, ms=4, label=label)
+        first = shown[LEARNERS[0]]
+        half = first.means[0] * np.sqrt(first.sizes / first.sizes[0])
+        axes.loglog(first.sizes, half, ":", color=GREY, label="slope 1/2")
+        axes.set_title(words, fontsize=10)
+        axes.set_xlabel("rounds T")
+        axes.legend(frameon=False, fontsize=8)
+    panels[0].set_ylabel("mean regret (units of B)")
+    save_figure(figure, file)
+
+
+def _shown(measured: Curves, case: str) -> dict[str, Curve]:
+    """The curves of a case; `Discard` is `HazanLevy` itself where nothing is thrown away."""
+    return {
+        learner: curve
+        for (of, learner), curve in measured.items()
+        if of == case and (case, learner) != ("constant", "Discard")
+    }
+
+
+def main(folder: Path) -> None:
+    """Play everything; known_curvature.csv and known_curvature.png."""
+    wanted = list(cells())
+    results = runner.run(wanted, runner.Request(), folder, Console())
+    games = [(cell, result) for cell in wanted for result in results[cell.key]]
+    write_csv(folder / "known_curvature.csv", FILE, games)
+    draw(read(folder / "known_curvature.csv"), folder / "known_curvature.png")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

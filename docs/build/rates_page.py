@@ -1,0 +1,86 @@
+"""The page "The rate of every learner", from the CSVs of `dikin rates --full`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from pages import Row, fill_template, markdown
+
+from dikin.experiments.rates.rate_cases import HORIZONS, RATE_CASES
+from dikin.experiments.rates.results import BAND
+from dikin.experiments.tables import Columns, difference, exponent, interval, read_csv, whole
+
+
+def render(folder: Path) -> str:
+    """The template of a folder, with the numbers of its CSVs."""
+    rows = read_csv(folder / "rates.csv")
+    last = {row["ground"]: row for row in read_csv(folder / "regrets.csv")}
+    return fill_template(
+        folder,
+        count=HORIZONS,
+        band=BAND,
+        table=markdown(_columns(last), rows),
+        misses=_misses(rows),
+        newton=newton_slope(),
+        logarithms=_logarithms(read_csv(folder / "logarithms.csv"), rows),
+    )
+
+
+def _columns(last: dict[str, Row]) -> Columns[Row]:
+    """Of the table; `last` has the regret at the largest horizon of each case."""
+    return {
+        "learner, told": lambda row: f"`{row['learner']}`",
+        "losses": lambda row: f"`{row['losses']}`",
+        "bound": lambda row: row["bound"],
+        "measured": lambda row: exponent(float(row["measured"])),
+        "95% interval": lambda row: interval(float(row["low"]), float(row["high"])),
+        "gap": lambda row: difference(float(row["gap"])),
+        "bound's slope": lambda row: exponent(float(row["bound_slope"])),
+        "largest T": lambda row: whole(int(last[row["ground"]]["horizon"])),
+        "games": lambda row: row["games"],
+        "regret": lambda row: _three_digits(float(last[row["ground"]]["regret"])),
+    }
+
+
+def _three_digits(value: float) -> str:
+    return f"{float(f'{value:.3g}'):,.10g}"
+
+
+def _misses(rows: list[Row]) -> str:
+    """A sentence on the rows that lie outside the band."""
+    missed = [r for r in rows if abs(float(r["gap"])) > BAND]
+    widest = max((r for r in rows if r not in missed), key=lambda r: abs(float(r["gap"])))
+    within = f"the widest gap is {float(widest['gap']):+.3f}, of `{widest['learner']}`"
+    if not missed:
+        return f"Every row lies within {BAND} of the proved exponent; {within}."
+    named = ", ".join(
+        f"`{r['learner']}` on {r['losses']} by {float(r['gap']):+.3f}" for r in missed
+    )
+    return f"Outside {BAND} of the proved exponent: {named}. For the others, {within}."
+
+
+def newton_slope() -> float:
+    """The slope of what exploring costs BanditNewton: (2/eta) ln(1 + eta q T/4), q the curvature.
+
+    On a parabola A grows by eta q/4 a round from A = 1, and a round costs q/(2 A).
+    """
+    case = RATE_CASES["bandit-newton"]
+    game, horizons = case.losses.start(0), np.array(case.horizons(1), dtype=float)
+    low, high = game.loss_range
+    q = game.curvature(1) * game.domain.radius**2 / (high - low)
+    steep = game.lipschitz * game.domain.radius / (high - low)
+    eta = 1 / np.sqrt(horizons) / (1 + steep)
+    costs = 2 / eta * np.log(1 + eta * q * horizons / 4)
+    return float(np.polyfit(np.log(horizons), np.log(costs), 1)[0])
+
+
+def _logarithms(fits: list[Row], rows: list[Row]) -> str:
+    names = {row["ground"]: row["learner"] for row in rows}
+    columns: Columns[Row] = {
+        "learner, told": lambda fit: f"`{names[fit['ground']]}`",
+        "fit": lambda fit: f"{float(fit['start']):.3g} + {float(fit['step']):.3g} ln T",
+        "misses a mean by at most": lambda fit: f"{float(fit['misfit']):.2%}",
+        "power law does by": lambda fit: f"{float(fit['power_misfit']):.2%}",
+    }
+    return markdown(columns, fits)

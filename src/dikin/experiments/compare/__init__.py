@@ -1,0 +1,49 @@
+"""`dikin compare`: every learner in every scenario, and which one to take."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.console import Console
+
+from dikin.errors import CheckFailedError
+from dikin.experiments import runner
+from dikin.experiments.compare import figure
+from dikin.experiments.compare.matrix import Matrix, write
+from dikin.experiments.compare.plan import Request, plan_matches
+from dikin.experiments.compare.scenarios import Scenario
+from dikin.experiments.compare.screen import show
+
+
+def compare(request: Request, out: Path, console: Console | None = None) -> Matrix:
+    """Play the matrix and write compare.csv, games.csv and compare.png into a folder.
+
+    Learners, domains and environments of your own take part: see `Request` and `Scenario.own`.
+    Finished cells are kept in the folder: an interrupted run goes on where it was.
+    """
+    console = console or Console()
+    matches = plan_matches(request)
+    played = [match for match in matches if not match.left_out]
+    results = runner.run(played, request, out, console)
+    matrix = Matrix(tuple(match.outcome(results.get(match.key, [])) for match in matches))
+    write(matrix, out)
+    show(matrix, console)
+    if played:
+        figure.draw(matrix, out / "compare.png")
+        console.print(f"{out / 'compare.csv'}, {out / 'games.csv'}, {out / 'compare.png'}")
+    refuse_broken_certificates(matrix)
+    return matrix
+
+
+def refuse_broken_certificates(matrix: Matrix) -> None:
+    """A certificate below the regret that it bounds would be an error of ours: say so loudly."""
+    broken = [
+        f"{c.learner} in {c.scenario}: mean regret {c.mean:.6g}, mean certificate "
+        f"{c.certificate:.6g}, {len(c.seeds)} games"
+        for c in matrix.exceeding()
+    ]
+    if broken:
+        raise CheckFailedError("regret exceeds its certificate. " + "; ".join(broken))
+
+
+__all__ = ["Request", "Scenario", "compare"]

@@ -1,0 +1,286 @@
+"""The matrix of `dikin compare`: what came of every learner in every scenario, and who is best."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from math import isnan, nan, sqrt
+from pathlib import Path
+from statistics import fmean, median, stdev
+
+from dikin.experiments.compare.holm import paired_p, rejected, welch_p
+from dikin.experiments.fit import half_interval
+from dikin.experiments.tables import Columns, fields, items, write_csv
+
+FLOOR = 1.0
+"""Regrets below half a range of the losses in a whole game count as that much in a ratio."""
+ERRORS = 3.0
+"""Standard errors by which a mean regret may exceed the mean certificate that bounds it."""
+OURS = "dikin"
+SECTIONS = (OURS, "baseline", "other packages", "sees more")
+WITH_MEMORY = "(memory)"
+"""Ends the name of a learner that is told to forget."""
+Pair = tuple[str, str, str]
+"""A scenario and two learners, in the order of their names."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A learner in a scenario."""
+
+    learner: str
+    scenario: str
+    feedback: str
+    """VALUE for the learners that play the same game; what the others are told, they see more."""
+    rounds: int
+    seeds: tuple[int, ...] = ()
+    regrets: tuple[float, ...] = ()
+    """One per seed, in units of half the range of the losses."""
+    certificates: tuple[float, ...] = ()
+    """The bounds on the expected regret, in the same units; NaN for a learner that has none."""
+    seconds: float = nan
+    """Of the fastest game."""
+    compiled: bool = False
+    broken: tuple[str, ...] = ()
+    """Assumptions of the learner that the scenario does not keep."""
+    left_out: str = ""
+    """Why nothing was played."""
+    package: str = OURS
+    """Where the learner comes from."""
+    group: str = ""
+    """Of the scenario."""
+    moving: bool = False
+    """Whether regret is against the best point of each round."""
+
+    @property
+    def played(self) -> bool:
+        return bool(self.regrets)
+
+    @property
+    def sees_more(self) -> bool:
+        return self.feedback != "VALUE"
+
+    @property
+    def section(self) -> str:
+        own = self.package if self.package in SECTIONS else "other packages"
+        return "sees more" if self.sees_more else own
+
+    @property
+    def mean(self) -> float:
+        return fmean(self.regrets)
+
+    @property
+    def half(self) -> float:
+        """Half the 95% interval of the mean; NaN for a single game."""
+        return float(half_interval(self.regrets))
+
+    @property
+    def certificate(self) -> float:
+        """The mean certificate; NaN where there is none."""
+        return fmean(self.certificates) if self.certificates else nan
+
+    @property
+    def bounded(self) -> bool:
+        """Whether a certificate is there and speaks about what was measured."""
+        return not (self.broken or self.moving or isnan(self.certificate))
+
+    @property
+    def exceeds(self) -> bool:
+        """Whether the mean regret is above the mean certificate by more than chance explains."""
+        if not self.bounded:
+            return False
+        gaps = [c - r for c, r in zip(self.certificates, self.regrets, strict=True)]
+        error = stdev(gaps) / sqrt(len(gaps)) if len(gaps) > 1 else 0.0
+        return fmean(gaps) < -ERRORS * error
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Every learner in every scenario, of those that were asked for."""
+
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def rounds(self) -> int:
+        return self.outcomes[0].rounds
+
+    @property
+    def scenarios(self) -> list[str]:
+        return list(dict.fromkeys(outcome.scenario for outcome in self.outcomes))
+
+    def of_group(self, group: str) -> list[str]:
+        """The scenarios of a group."""
+        names = (outcome.scenario for outcome in self.outcomes if outcome.group == group)
+        return list(dict.fromkeys(names))
+
+    @property
+    def groups(self) -> list[str]:
+        return list(dict.fromkeys(outcome.group for outcome in self.outcomes))
+
+    @cached_property
+    def _found(self) -> dict[tuple[str, str], Outcome]:
+        return {(outcome.learner, outcome.scenario): outcome for outcome in self.outcomes}
+
+    def at(self, learner: str, scenario: str) -> Outcome | None:
+        """The outcome of a learner in a scenario, if it was asked for."""
+        return self._found.get((learner, scenario))
+
+    def ranked(self, scenario: str) -> list[Outcome]:
+        """The learners that see one value, least mean regret first."""
+        found = [c for c in self.outcomes if c.scenario == scenario and c.played]
+        return sorted((c for c in found if not c.sees_more), key=lambda c: c.mean)
+
+    def of_library(self, scenario: str) -> list[Outcome]:
+        """Those of them that this library has."""
+        return [outcome for outcome in self.ranked(scenario) if outcome.package == OURS]
+
+    def sound(self, scenario: str) -> list[Outcome]:
+        """Those of this library all of whose assumptions hold."""
+        return [outcome for outcome in self.of_library(scenario) if not outcome.broken]
+
+    # --- what the games distinguish -------------------------------------------------------------
+
+    @cached_property
+    def p_values(self) -> dict[Pair, float]:
+        """Of every comparison that is printed.
+
+        In each scenario every learner is compared with the best of all, with the best of this
+        library, and with the best of this library whose assumptions hold; and every learner with
+        itself, with a memory. As the best is chosen by the same games, k learners that share the
+        least mean exactly make k (k - 1)/2 possible pairs of which k - 1 are here: the level is
+        then at most k/2 times as large.
+        """
+        pairs = {_pair(*pair): pair for s in self.scenarios for pair in self._compared(s)}
+        return {
+            name: p_value(one, two)
+            for name, (one, two) in pairs.items()
+            if one is not two and min(len(one.seeds), len(two.seeds)) > 1
+        }
+
+    def _compared(self, scenario: str) -> Iterator[tuple[Outcome, Outcome]]:
+        ranked = self.ranked(scenario)
+        for bests in (ranked, self.of_library(scenario), self.sound(scenario)):
+            yield from ((outcome, bests[0]) for outcome in ranked if bests)
+        for outcome in ranked:
+            without = self.at(outcome.learner.removesuffix(WITH_MEMORY), scenario)
+            if without is not None and without.played:
+                yield outcome, without
+
+    @cached_property
+    def _distinguished(self) -> frozenset[Pair]:
+        pairs = list(self.p_values)
+        decided = rejected(list(self.p_values.values()))
+        return frozenset(p for p, yes in zip(pairs, decided, strict=True) if yes)
+
+    def distinguished(self, one: Outcome, two: Outcome) -> bool:
+        """Whether two means differ, by Holm's correction over all comparisons."""
+        return _pair(one, two) in self._distinguished
+
+    def mark(self, outcome: Outcome) -> str:
+        """`best`, or `tie` where a learner is not distinguished from the best, or nothing."""
+        if outcome.sees_more or not outcome.played:
+            return ""
+        best = self.ranked(outcome.scenario)[0]
+        if outcome is best:
+            return "best"
+        return "" if self.distinguished(outcome, best) else "tie"
+
+    def exceeding(self) -> list[Outcome]:
+        """The outcomes whose mean regret is above its certificate: an error of ours, if any."""
+        return [outcome for outcome in self.outcomes if outcome.played and outcome.exceeds]
+
+    # --- sizes ---------------------------------------------------------------------------------
+
+    def ratio(self, outcome: Outcome) -> float:
+        """The mean regret in units of the least that a learner of this library has."""
+        rivals = self.of_library(outcome.scenario) or self.ranked(outcome.scenario) or [outcome]
+        return max(outcome.mean, FLOOR) / max(rivals[0].mean, FLOOR)
+
+    def learners(self) -> list[str]:
+        """Those that played anything: by section, then by the median of their ratios.
+
+        Those of a section that played in less than half of the scenarios come last in it.
+        """
+        found: dict[str, list[Outcome]] = {}
+        for outcome in self.outcomes:
+            if outcome.played:
+                found.setdefault(outcome.learner, []).append(outcome)
+        return sorted(
+            found,
+            key=lambda name: (
+                SECTIONS.index(found[name][0].section),
+                2 * len(found[name]) < len(self.scenarios),
+                median(map(self.ratio, found[name])),
+                name,
+            ),
+        )
+
+    def section(self, learner: str) -> str:
+        """What a learner is compared with first."""
+        return next(outcome.section for outcome in self.outcomes if outcome.learner == learner)
+
+    def absent(self) -> dict[str, list[Outcome]]:
+        """The outcomes that nothing was played in, by reason, which names the learner."""
+        reasons: dict[str, list[Outcome]] = {}
+        for outcome in self.outcomes:
+            if not outcome.played:
+                named = outcome.left_out.startswith(outcome.learner)
+                reason = outcome.left_out if named else f"{outcome.learner} {outcome.left_out}"
+                reasons.setdefault(reason, []).append(outcome)
+        return reasons
+
+
+def _pair(one: Outcome, two: Outcome) -> Pair:
+    first, second = sorted((one.learner, two.learner))
+    return one.scenario, first, second
+
+
+def p_value(one: Outcome, two: Outcome) -> float:
+    """Of the same mean regret of two learners in a scenario.
+
+    Both met the same losses under a seed: games of the same seeds are compared pair by pair, others
+    by Welch's test.
+    """
+    if one.seeds == two.seeds:
+        return paired_p(one.regrets, two.regrets)
+    return welch_p(one.regrets, two.regrets)
+
+
+# --- files --------------------------------------------------------------------------------------
+
+AGAINST = {False: "fixed", True: "moving"}
+
+
+def write(matrix: Matrix, out: Path) -> None:
+    """compare.csv, a row per learner and scenario, and games.csv, a row per game."""
+    write_csv(out / "compare.csv", _columns(matrix), matrix.outcomes)
+    names = items("scenario", "learner", "rounds", "seed", "regret", "certificate")
+    write_csv(out / "games.csv", names, (g for one in matrix.outcomes for g in _games(one)))
+
+
+def _games(outcome: Outcome) -> Iterator[dict[str, object]]:
+    for seed, *measured in zip(outcome.seeds, outcome.regrets, outcome.certificates, strict=True):
+        regret, certificate = (f"{value:.4f}" for value in measured)
+        yield vars(outcome) | {"seed": seed, "regret": regret, "certificate": certificate}
+
+
+def _columns(matrix: Matrix) -> Columns[Outcome]:
+    def number(value: Callable[[Outcome], float]) -> Callable[[Outcome], str]:
+        return lambda one: f"{value(one):.4f}" if one.played else ""
+
+    return {
+        **fields("group", "scenario", "learner", "feedback", "rounds"),
+        "seeds": lambda one: len(one.seeds),
+        "regret": number(lambda one: one.mean),
+        "low": number(lambda one: one.mean - one.half),
+        "high": number(lambda one: one.mean + one.half),
+        "certificate": number(lambda one: one.certificate),
+        "ratio": number(matrix.ratio),
+        "mark": matrix.mark,
+        "broken": lambda one: " ".join(one.broken),
+        "against": lambda one: AGAINST[one.moving],
+        "seconds": number(lambda one: one.seconds),
+        "fused": lambda one: "yes" if one.compiled else "",
+        **fields("left_out", "package"),
+    }

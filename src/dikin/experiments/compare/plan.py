@@ -1,0 +1,211 @@
+"""What `dikin compare` plays: every learner in every scenario, a cell each."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import sys
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import partial
+from math import isnan, nan
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import dikin
+from dikin.engine.play import Run, fused
+from dikin.environments.base import Environment
+from dikin.errors import (
+    AssumptionWarning,
+    NumericalError,
+    ParameterError,
+    UnequalSidesWarning,
+)
+from dikin.experiments import runner
+from dikin.experiments.cell import Cell, Result, experiment_seeds
+from dikin.experiments.compare.competitors import (
+    Competitor,
+    LeftOutError,
+    enter,
+    find_competitors,
+)
+from dikin.experiments.compare.matrix import OURS, Outcome
+from dikin.experiments.compare.scenarios import (
+    DeclaredGame,
+    FirstExample,
+    Scenario,
+    find_scenarios,
+)
+from dikin.learners.base import Learner
+
+ROUNDS = 2_000
+SEEDS, SLOW_SEEDS = 8, 4
+"""Games of a cell that the compiled loop plays, and of one that it cannot."""
+COMPILING, COMPILED_ROUND, PLAIN_ROUND = 1.5, 2e-6, 1e-4
+"""Seconds, about, that a loop takes to compile, and a round with and without: for the remaining
+time only."""
+EXPECTED = (AssumptionWarning, UnequalSidesWarning)
+"""What is compared on purpose."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request(runner.Request):
+    """What `compare` was asked for."""
+
+    learners: tuple[str | type[Learner], ...] = ()
+    """Names or classes; without any, all that are known."""
+    scenarios: tuple[str | Scenario | type[Environment], ...] = ()
+    """Names of scenarios, groups or registered environments, or scenarios and environments."""
+    rounds: int = ROUNDS
+    seeds: int | None = None
+    """Of every cell; without it, those above."""
+    slow_seeds: int | None = None
+    """Of every cell that the compiled loop cannot play; without it, as many as of the others."""
+    external: bool = False
+
+    def games(self, quick: bool) -> int:
+        """How many games a cell has."""
+        if quick:
+            return self.seeds or SEEDS
+        return self.slow_seeds or self.seeds or SLOW_SEEDS
+
+
+@dataclass(frozen=True)
+class Match(Cell):
+    """Games of a competitor in a scenario."""
+
+    competitor: Competitor
+    """With its class: a worker imports the module of a user's own learner with it."""
+    scenario: Scenario
+    broken: tuple[str, ...] = ()
+    """Assumptions of the learner that the scenario does not keep."""
+    loop: str | None = None
+    """Matches of one competitor that share a compiled loop have this in common; None without."""
+    source: str = ""
+    """A digest of the code of users that takes part; empty without any."""
+    left_out: str = ""
+    """Why it cannot be played."""
+
+    expected_warnings = EXPECTED
+
+    @property
+    def name(self) -> str:
+        return "/".join(filter(None, (self.competitor.name, self.scenario.name, self.source)))
+
+    @property
+    def batch(self) -> str:
+        """Played one after the other, no two workers compile the same loop."""
+        return f"{self.competitor.name}/{self.loop}" if self.loop else self.key
+
+    @property
+    def round_cost(self) -> float:
+        """Seconds."""
+        if self.loop is None:
+            return PLAIN_ROUND
+        return COMPILED_ROUND + COMPILING / (self.horizon * len(self.seeds))
+
+    def start(self, seed: int) -> tuple[Learner, Environment]:
+        game = DeclaredGame.of(self.scenario, self.horizon, seed)
+        entry = enter(self.competitor, game, seed)
+        return entry.learner, entry.environment
+
+    def regret(self, run: Run, environment: Environment) -> float:
+        regret = super().regret(run, environment)
+        if self.scenario.moving:
+            regret = run.total_loss - environment.dynamic_total()
+        if isnan(regret):
+            raise ParameterError(
+                f"the scenario {self.scenario.name!r} has no regret, as its environment does not "
+                "know the best point; FromFunction is told it as comparator"
+            )
+        return regret
+
+    def play(self) -> list[Result]:
+        try:
+            return super().play()
+        except NumericalError as reason:  # one learner that fails must not end the comparison
+            return [{"left_out": str(reason)}]
+
+    def outcome(self, results: list[Result]) -> Outcome:
+        """What came of it."""
+        failed = [game["left_out"] for game in results if "left_out" in game]
+        games = [] if failed else results
+        return Outcome(
+            learner=self.competitor.name,
+            scenario=self.scenario.name,
+            feedback=self.competitor.cls.feedback.name,
+            rounds=self.horizon,
+            seeds=tuple(game["seed"] for game in games),
+            regrets=tuple(game["regret"] for game in games),
+            certificates=tuple(game["certificate"] for game in games),
+            seconds=min((game["seconds"] for game in games), default=nan),
+            compiled=any(game["compiled"] for game in games),
+            broken=self.broken if games else (),
+            left_out="".join(failed) or self.left_out,
+            package=getattr(self.competitor.cls, "package", OURS),
+            group=self.scenario.group,
+            moving=self.scenario.moving,
+        )
+
+
+def plan_matches(request: Request) -> list[Match]:
+    """Every learner in every scenario, those that cannot be played with the reason."""
+    found: list[Match] = []
+    competitors = find_competitors(request.learners, request.external).values()
+    for scenario in find_scenarios(request.scenarios):
+        game = DeclaredGame.of(scenario, request.rounds, experiment_seeds(request.seed, 1)[0])
+        for competitor in sorted(competitors, key=lambda c: c.name):
+            if competitor.plays(scenario):
+                found.append(_match(competitor, scenario, game, request))
+    return found
+
+
+def _match(
+    competitor: Competitor, scenario: Scenario, game: DeclaredGame, request: Request
+) -> Match:
+    environment, loop = game.environment, None
+    try:
+        with warnings.catch_warnings():
+            for category in EXPECTED:
+                warnings.simplefilter("ignore", category)
+            entry = enter(competitor, game, 0)
+    except LeftOutError as reason:
+        return Match(request.rounds, range(0), competitor, scenario, left_out=str(reason))
+    if fused(entry.learner, entry.environment) is not None:
+        loop = f"{type(environment).__name__}/{type(environment.domain).__name__}"
+    quick = loop is not None or getattr(competitor.cls, "quick", False)
+    seeds = experiment_seeds(request.seed, request.games(quick))
+    source = source_digest([competitor.cls, scenario.game])
+    return Match(request.rounds, seeds, competitor, scenario, entry.broken, loop, source)
+
+
+# --- sources of users ---------------------------------------------------------------------------
+
+
+def source_digest(things: Iterable[Any]) -> str:
+    """A digest of the files in which a user wrote classes and functions; empty for the library's.
+
+    A changed comment changes nothing, changed code plays anew. What the files import is not looked
+    at. What has no file is never taken for anything finished before.
+    """
+    modules = {_module(thing) for thing in things}
+    own = sorted(name for name in modules if name.split(".")[0] != dikin.__name__)
+    return hashlib.sha256("".join(map(_code, own)).encode()).hexdigest()[:16] if own else ""
+
+
+def _module(thing: Any) -> str:
+    if isinstance(thing, partial):
+        return _module(thing.func)
+    if isinstance(thing, FirstExample):
+        return thing.kind.__module__
+    return str(getattr(thing, "__module__", "?"))
+
+
+def _code(module: str) -> str:
+    """The code of a module, without comments and layout."""
+    file = getattr(sys.modules.get(module), "__file__", None)
+    if file is None:
+        return uuid4().hex
+    return ast.dump(ast.parse(Path(file).read_bytes()))

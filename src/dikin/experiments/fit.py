@@ -1,0 +1,134 @@
+"""How regret grows: slopes with intervals, and what else is said of the mean of some games."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from math import nan
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dikin.experiments.cell import Result
+from dikin.rng import stream
+
+Array = NDArray[np.float64]
+RESAMPLES = 2000
+INTERVAL = 0.95
+
+
+def half_interval(values: ArrayLike) -> Any:
+    """Half of Student's 95% interval for the mean over games, the first axis; NaN for one game."""
+    from scipy.stats import t as student
+
+    games = np.asarray(values, dtype=float)
+    count = len(games)
+    if count < 2:
+        return np.full(games.shape[1:], np.nan)[()]
+    quantile = float(student.ppf((1 + INTERVAL) / 2, count - 1))
+    return quantile * games.std(axis=0, ddof=1) / np.sqrt(count)
+
+
+@dataclass(frozen=True)
+class PowerFit:
+    """regret = factor * size^exponent, with the 95% interval of the exponent."""
+
+    exponent: float
+    low: float
+    high: float
+    factor: float
+
+    def at(self, sizes: Array) -> Array:
+        return np.asarray(self.factor * sizes**self.exponent)
+
+
+@dataclass(frozen=True)
+class LogFit:
+    """regret = start + step ln(size)."""
+
+    start: float
+    step: float
+
+    def at(self, sizes: Array) -> Array:
+        return np.asarray(self.start + self.step * np.log(sizes))
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Regrets at several sizes: horizons, or dimensions."""
+
+    name: str
+    """Fixes the randomness of the interval."""
+    sizes: Array
+    regrets: Array
+    """A row per size, a column per game."""
+    fitted: int | None = None
+    """How many of the largest sizes the power is fitted to; None for all."""
+    proved: float = nan
+    """The exponent that a theorem has."""
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        parts: Iterable[tuple[int, list[Result]]],
+        fitted: int | None = None,
+        proved: float = nan,
+    ) -> Curve:
+        """From results of cells, each with its size; games of one size are put together."""
+        found: dict[int, list[float]] = {}
+        for size, results in parts:
+            found.setdefault(size, []).extend(result["regret"] for result in results)
+        sizes, regrets = np.array([*found], dtype=float), np.array([*found.values()], dtype=float)
+        return cls(name, sizes, regrets, fitted, proved)
+
+    @property
+    def games(self) -> int:
+        return int(self.regrets.shape[1])
+
+    @property
+    def means(self) -> Array:
+        return np.asarray(self.regrets.mean(axis=1))
+
+    @property
+    def errors(self) -> Array:
+        """Standard errors of the means."""
+        return np.asarray(self.regrets.std(axis=1, ddof=1) / np.sqrt(self.games))
+
+    @cached_property
+    def power(self) -> PowerFit:
+        """Least squares on the log-log curve of means; the interval by a bootstrap over games."""
+        last = slice(None if self.fitted is None else -self.fitted, None)
+        return fit_power(self.sizes[last], self.regrets[last], self.name)
+
+    @property
+    def gap(self) -> float:
+        """Measured minus proved exponent."""
+        return self.power.exponent - self.proved
+
+    @cached_property
+    def logarithm(self) -> LogFit:
+        """Least squares on the means against the logarithm of the size."""
+        step, start = np.polyfit(np.log(self.sizes), self.means, 1)
+        return LogFit(float(start), float(step))
+
+    def misfit(self, fit: PowerFit | LogFit) -> float:
+        """The largest distance of a mean from a fit, as a share of the mean."""
+        return float(np.abs(fit.at(self.sizes) / self.means - 1).max())
+
+
+def fit_power(sizes: Array, regrets: Array, name: str) -> PowerFit:
+    """The slope of log mean regret; rows of `regrets` are sizes, columns games."""
+    count = regrets.shape[1]
+    chosen = stream(0, name).integers(0, count, (RESAMPLES, count))
+    slope, intercept = _slopes(sizes, regrets.mean(axis=1))
+    resampled, _ = _slopes(sizes, regrets[:, chosen].mean(axis=2))
+    low, high = np.quantile(resampled, [(1 - INTERVAL) / 2, (1 + INTERVAL) / 2])
+    return PowerFit(float(slope), float(low), float(high), float(np.exp(intercept)))
+
+
+def _slopes(sizes: Array, means: Array) -> Array:
+    """Slope and intercept of every column of means, on logarithmic scales."""
+    return np.asarray(np.polyfit(np.log(sizes), np.log(np.maximum(means, 1e-12)), 1))

@@ -1,0 +1,89 @@
+"""From finished cells to measured exponents, and to files that other programs read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from dikin.experiments import tables
+from dikin.experiments.fit import Curve
+from dikin.experiments.rates.plan import Request, cells
+from dikin.experiments.rates.rate_cases import RateCase
+from dikin.experiments.runner import Results
+from dikin.experiments.tables import Columns, exact, whole, write_csv
+
+BAND = 0.08
+"""How far a measured exponent may lie from the proved one."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A case with what was measured of it."""
+
+    case: RateCase
+    curve: Curve
+
+    @classmethod
+    def of(cls, case: RateCase, request: Request, results: Results) -> Line:
+        """From finished cells."""
+        parts = ((cell.horizon, results[cell.key]) for cell in cells(case, request))
+        horizons = np.array(case.horizons(request.effort.horizons), dtype=float)
+        proved = case.bound.exponent(horizons)
+        return cls(case, Curve.of(f"rates/{case.key}", parts, proved=proved))
+
+    @property
+    def missed(self) -> bool:
+        """Whether the measured exponent is far from the proved one."""
+        return abs(self.curve.gap) > BAND
+
+
+# --- as text ------------------------------------------------------------------------------------
+
+SHOWN: Columns[Line] = {
+    "case": lambda line: line.case.key,
+    **tables.FITTED_SHOWN,
+    "proved": lambda line: line.case.bound.power or "ln T",
+    "": lambda line: "!" if line.missed else "",
+    "up to T": lambda line: whole(line.curve.sizes[-1]),
+}
+RATES_FILE: Columns[Line] = {
+    "ground": lambda line: line.case.key,
+    "learner": lambda line: line.case.learner,
+    "losses": lambda line: line.case.losses,
+    "bound": lambda line: line.case.bound,
+    "proved": lambda line: exact(line.curve.proved),
+    "bound_slope": lambda line: exact(line.case.bound.slope(line.curve.sizes)),
+    **tables.FITTED_FILE,
+    "gap": lambda line: exact(line.curve.gap),
+    "games": lambda line: line.curve.games,
+}
+LOGARITHMS_FILE: Columns[Line] = {
+    "ground": lambda line: line.case.key,
+    "start": lambda line: exact(line.curve.logarithm.start),
+    "step": lambda line: exact(line.curve.logarithm.step),
+    "misfit": lambda line: exact(line.curve.misfit(line.curve.logarithm)),
+    "power_misfit": lambda line: exact(line.curve.misfit(line.curve.power)),
+}
+
+
+def write_files(lines: list[Line], out: Path) -> None:
+    """rates.csv, a row per case; regrets.csv, a row per horizon; logarithms.csv."""
+    write_csv(out / "rates.csv", RATES_FILE, lines)
+    points = tables.items("ground", "horizon", "regret", "error")
+    write_csv(out / "regrets.csv", points, (point for line in lines for point in _points(line)))
+    slow = [line for line in lines if line.case.bound.power == 0]
+    write_csv(out / "logarithms.csv", LOGARITHMS_FILE, slow)
+
+
+def _points(line: Line) -> Iterator[dict[str, object]]:
+    curve = line.curve
+    for horizon, mean, error in zip(curve.sizes, curve.means, curve.errors, strict=True):
+        yield {
+            "ground": line.case.key,
+            "horizon": int(horizon),
+            "regret": exact(mean),
+            "error": exact(error),
+        }

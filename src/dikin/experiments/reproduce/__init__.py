@@ -1,0 +1,60 @@
+"""`dikin reproduce`: play what is missing, then write tables, figures and the report."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterable
+from importlib.metadata import version
+from pathlib import Path
+
+from rich.console import Console
+
+from dikin.errors import CheckFailedError
+from dikin.experiments import runner
+from dikin.experiments.reproduce import figures, report
+from dikin.experiments.reproduce.plan import FULL, QUICK, TABLES, Request, all_cells
+from dikin.experiments.reproduce.results import SHOWN, Line, Measured, write_files
+from dikin.experiments.tables import terminal_table
+
+
+def reproduce(request: Request, out: Path, console: Console) -> None:
+    """Measure both tables into a folder."""
+    results = runner.run(all_cells(request), request, out, console)
+    measured = Measured.of(request, results)
+    write_files(measured, request, results, out)
+    for number, lines in measured.tables.items():
+        title = f"Table {number}, {TABLES[number].losses} losses: exponents of T"
+        console.print(terminal_table(SHOWN, lines, title=title))
+    with console.status("drawing"):
+        pictures = figures.draw_all(measured, request.tables[0], out)
+    report.write(out / "report.html", measured, pictures, made_with(request))
+    console.print(f"The report is {out / 'report.html'}")
+    refuse_broken_bounds(line for lines in measured.tables.values() for line in lines)
+
+
+def refuse_broken_bounds(lines: Iterable[Line]) -> None:
+    """A certificate below the regret it bounds would be an error of ours: say so loudly."""
+    for line in lines:
+        curve = line.curve
+        for horizon, regret, bound in zip(curve.sizes, curve.means, line.certificates, strict=True):
+            if not regret <= bound:
+                raise CheckFailedError(
+                    f"table {line.table}, {line.row.label}, T = {horizon:.0f}: mean regret "
+                    f"{regret:.6g} exceeds mean certificate {bound:.6g}"
+                )
+
+
+def made_with(request: Request) -> dict[str, str]:
+    """How the numbers were made, independent of the machine."""
+    return {
+        "Python": platform.python_version(),
+        **{package: version(package) for package in ("dikin", "numpy", "scipy", "numba")},
+        "effort": request.effort.name,
+        "horizons": ", ".join(f"{t:,}" for t in request.effort.horizons),
+        "games a cell": str(request.effort.seeds),
+        "constants": request.constants,
+        "seed": str(request.seed),
+    }
+
+
+__all__ = ["FULL", "QUICK", "Request", "reproduce"]
