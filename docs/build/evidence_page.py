@@ -12,7 +12,7 @@ from dikin.domains.ball import Ball
 from dikin.environments.patterns import FlatFirst
 from dikin.experiments.reproduce.plan import FULL, TABLES
 from dikin.experiments.tables import Columns, difference, exponent, interval, read_csv, whole
-from dikin.learners.adaptive_smooth import PaperSmooth
+from dikin.learners.adaptive_smooth import rho
 from dikin.theory import theorems
 
 
@@ -43,7 +43,7 @@ def render(folder: Path) -> str:
         first_low=float(slow["low"]),
         first_high=float(slow["high"]),
         first_over=float(slow["low"]) - float(slow["theory"]),
-        first=PaperSmooth.of(2, 1.0, smoothness, last).first,
+        first=(smoothness + 1.0) * rho(1.0),
         fifth=32**5,
         dim_horizon=FULL.dim_horizon,
     )

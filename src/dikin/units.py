@@ -15,16 +15,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import inf, isfinite
+from math import isfinite
 from typing import Any
 
 import numpy as np
 
+from dikin.arguments import LARGEST, number
 from dikin.domains.base import Array, Domain
-from dikin.errors import DomainError, ParameterError, did_you_mean
-
-LARGEST = 1e100
-"""Beyond this, or its inverse, products of three such numbers would overflow."""
+from dikin.errors import DomainError, ParameterError
 
 LossRange = tuple[float, float] | None
 """The least and the largest loss; None where they are not known."""
@@ -101,65 +99,3 @@ def checked_range(loss_range: Any) -> tuple[float, float]:
             f"{1 / LARGEST:g} and {LARGEST:g}: choose another unit of loss"
         )
     return low, high
-
-
-def number(value: Any, name: str) -> float:
-    """A real number among a constructor's arguments; texts and truth values are none."""
-    if isinstance(value, str | bytes | bool | np.bool_):
-        raise ParameterError(f"{name} must be a number, got {value!r}")
-    try:
-        return float(value)
-    except OverflowError:
-        return inf
-    except (TypeError, ValueError) as reason:
-        raise ParameterError(f"{name} must be a number, got {value!r}") from reason
-
-
-def whole(value: Any, name: str, least: int, why: str) -> int:
-    """A whole constructor argument of at least `least`."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise ParameterError(f"{name} must be a whole number, got {value!r}")
-    if value < least:
-        raise ParameterError(f"{name} must be at least {least} ({why}), got {value}")
-    return int(value)
-
-
-def nonnegative(value: Any, name: str) -> float:
-    """A finite constructor argument of at least zero."""
-    given = number(value, name)
-    if not (isfinite(given) and given >= 0):
-        raise ParameterError(f"{name} must be finite and not negative, got {value!r}")
-    return given
-
-
-def strictly_positive(value: Any, name: str) -> float:
-    """A finite constructor argument above zero."""
-    given = number(value, name)
-    if not 0 < given < inf:
-        raise ParameterError(f"{name} must be positive and finite, got {value!r}")
-    return given
-
-
-def planned(horizon: Any, least: int, why: str) -> int:
-    """The number of rounds among a constructor's arguments."""
-    rounds = whole(horizon, "horizon", least, why)
-    if rounds > LARGEST:
-        raise ParameterError(f"horizon must be at most {LARGEST:g}, got more")
-    return rounds
-
-
-def one_of(value: Any, name: str, known: tuple[str, ...]) -> str:
-    """A constructor argument that is a word, with the nearest known one where it is another."""
-    if value not in known:
-        raise ParameterError(f"no {name} are called {value!r}.{did_you_mean(str(value), known)}")
-    return str(value)
-
-
-def moderate(value: float, name: str, given: float) -> float:
-    """A smoothness or Lipschitz constant in the paper's units, small enough to compute with."""
-    if not value < LARGEST:
-        raise ParameterError(
-            f"{name}={given:g} is {value:g} in units of the domain's radius and the losses' range; "
-            f"at most {LARGEST:g} can be computed with: is loss_range too small?"
-        )
-    return value

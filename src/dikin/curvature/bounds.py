@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dikin.arguments import number
 from dikin.curvature.spectrum import SLACK, gamma, greatest_eigenvalue, least_eigenvalue
 from dikin.domains.base import Array, Domain
 from dikin.errors import CurvatureError, ShapeError
-from dikin.units import number
 
 LARGEST = float_info.max
 

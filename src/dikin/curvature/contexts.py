@@ -28,13 +28,13 @@ from math import inf, isinf
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dikin.arguments import nonnegative, number
 from dikin.curvature.bounds import Curvature
 from dikin.curvature.gram import Gram, context_rows, one_per_row, row_weights
 from dikin.curvature.losses import BoundedLoss, checked_loss
 from dikin.curvature.projection import Projection
 from dikin.domains.base import Domain
 from dikin.errors import CurvatureError, ParameterError
-from dikin.units import nonnegative, number
 
 
 def of_contexts(

@@ -13,9 +13,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dikin.arguments import positive
 from dikin.domains.base import Array
 from dikin.errors import CurvatureError, ParameterError
-from dikin.units import strictly_positive
 
 ULPS = 16 * 2.0**-53
 """More than the rounding of the few operations in a line of this file."""
@@ -190,7 +190,7 @@ class Huber(ScalarLoss):
     threshold: float
 
     def __post_init__(self) -> None:
-        strictly_positive(self.threshold, "threshold")
+        positive(self.threshold, "threshold")
 
     def value(self, z: Array, y: Array) -> Array:
         r = np.abs(z - y)

@@ -9,11 +9,12 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dikin.domains.base import Array, Domain, frozen, positive, whole
+from dikin.arguments import frozen, positive, whole
+from dikin.domains.base import Array, Domain
 from dikin.domains.geometry import Geometry
 from dikin.domains.roots import boundary_gap
 from dikin.domains.truncated_normal import ball_moments
-from dikin.errors import ShapeError
+from dikin.errors import DomainError, ShapeError
 from dikin.kernel import compiled
 from dikin.vectors import add_rows, affine, combine_rows, copy, dot, multiply, row_products
 
@@ -28,8 +29,8 @@ class Ball(Domain):
     exact_support = True
 
     def __init__(self, dim: int, radius: float = 1.0, center: ArrayLike | None = None) -> None:
-        self.dim = whole(dim, "dim", 1, "the ball's dimension")
-        self.radius = positive(radius, "radius")
+        self.dim = whole(dim, "dim", 1, "the ball's dimension", DomainError)
+        self.radius = positive(radius, "radius", DomainError)
         self.center = frozen(np.zeros(self.dim) if center is None else center, "center", 1)
         if self.center.shape != (self.dim,):
             raise ShapeError(

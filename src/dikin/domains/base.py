@@ -21,10 +21,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dikin.domains.arguments import frozen as frozen
-from dikin.domains.arguments import not_finite
-from dikin.domains.arguments import positive as positive
-from dikin.domains.arguments import whole as whole
+from dikin.arguments import frozen as frozen
+from dikin.arguments import not_finite
 from dikin.domains.dense import DenseGeometry
 from dikin.domains.gauge import least_scale
 from dikin.domains.geometry import Geometry as Geometry

@@ -9,9 +9,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dikin.domains.base import Array, Domain, frozen, positive
+from dikin.arguments import frozen, positive
+from dikin.domains.base import Array, Domain
 from dikin.domains.newton import dikin_extent, find_center
-from dikin.errors import NotSavableError, OutsideDomainError
+from dikin.errors import DomainError, NotSavableError, OutsideDomainError
 
 
 class FromBarrier(Domain):
@@ -41,7 +42,7 @@ class FromBarrier(Domain):
         radius: float | None = None,
     ) -> None:
         self._value, self._gradient, self._hessian = value, gradient, hessian
-        self.nu = positive(nu, "nu")
+        self.nu = positive(nu, "nu", DomainError)
         inner = frozen(interior, "interior", 1)
         if not isfinite(value(inner)):
             raise OutsideDomainError(
@@ -56,7 +57,7 @@ class FromBarrier(Domain):
             np.array(inner),
         )
         extent = dikin_extent(self.hessian(np.zeros(self.dim)), self.nu)
-        self.radius = extent.radius if radius is None else positive(radius, "radius")
+        self.radius = extent.radius if radius is None else positive(radius, "radius", DomainError)
         self.inradius, self.diameter = extent.inradius, extent.diameter
 
     def barrier(self, v: Array) -> float:

@@ -12,8 +12,10 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from dikin.domains.base import Array, Domain, whole
+from dikin.arguments import whole
+from dikin.domains.base import Array, Domain
 from dikin.domains.geometry import Geometry
+from dikin.errors import DomainError
 from dikin.kernel import choose, compiled, looped, reordered
 from dikin.vectors import (
     affine,
@@ -48,7 +50,9 @@ class Simplex(Domain):
     exact_support = True
 
     def __init__(self, n: int) -> None:
-        self.n = whole(n, "n", 2, "a single probability is always 1: there is nothing to choose")
+        self.n = whole(
+            n, "n", 2, "a single probability is always 1: there is nothing to choose", DomainError
+        )
         self.dim = self.n - 1
         self.nu = self.n - 1.0
         self.point_shape = (self.n,)

@@ -13,8 +13,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from dikin.domains.base import Array, Domain, whole
+from dikin.arguments import whole
+from dikin.domains.base import Array, Domain
 from dikin.domains.simplex import PLANE_TOLERANCE
+from dikin.errors import DomainError
 
 
 class Spectrahedron(Domain):
@@ -28,7 +30,7 @@ class Spectrahedron(Domain):
     exact_support = True
 
     def __init__(self, n: int) -> None:
-        self.n = whole(n, "n", 2, "the only 1 x 1 matrix of trace one is [[1]]")
+        self.n = whole(n, "n", 2, "the only 1 x 1 matrix of trace one is [[1]]", DomainError)
         self.dim = self.n * (self.n + 1) // 2 - 1
         self.nu = self.n - 1.0
         self.point_shape = (self.n, self.n)

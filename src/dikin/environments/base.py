@@ -16,12 +16,12 @@ from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 import numpy as np
 
 from dikin import rng
+from dikin.arguments import number
 from dikin.domains.base import Array, Domain
 from dikin.errors import FeedbackError, ParameterError
 from dikin.feedback import Feedback
 from dikin.kernel import compiled
 from dikin.registry import Registry
-from dikin.units import number
 
 MAX_DEPTH = 0.85
 """How far from the centre a minimum may lie, as a share: noise moves the best point a little."""

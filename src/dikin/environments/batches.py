@@ -20,6 +20,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dikin.arguments import whole
 from dikin.curvature.bounds import Curvature
 from dikin.curvature.contexts import of_contexts
 from dikin.curvature.gram import context_rows, one_per_row
@@ -31,7 +32,6 @@ from dikin.environments.hindsight import sum_minimiser
 from dikin.errors import ParameterError
 from dikin.kernel import reordered
 from dikin.rng import Generator
-from dikin.units import whole
 
 Index = NDArray[np.int64]
 

@@ -22,12 +22,12 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dikin.arguments import number, whole
 from dikin.domains.base import Array, Domain
 from dikin.environments.base import MAX_DEPTH, Environment, add
 from dikin.environments.hindsight import GAP, linear_minimiser
 from dikin.errors import ParameterError
 from dikin.kernel import compiled, reordered
-from dikin.units import number, whole
 
 
 class BowlKernel(NamedTuple):

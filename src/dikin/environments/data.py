@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dikin.arguments import whole
 from dikin.domains.base import Array, frozen
 from dikin.errors import MissingExtraError, ParameterError
-from dikin.units import whole
 
 
 class Rows(NamedTuple):

@@ -16,13 +16,13 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from dikin.arguments import whole
 from dikin.domains.base import Array, Domain
 from dikin.environments.base import Environment, add
 from dikin.environments.hindsight import linear_minimiser
 from dikin.errors import UnknownKindError, did_you_mean
 from dikin.kernel import reordered
 from dikin.rng import Generator
-from dikin.units import whole
 
 Index = NDArray[np.int64]
 Table = tuple[Array | float, Array | float, Array | float]

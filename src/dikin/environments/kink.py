@@ -18,12 +18,12 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from dikin.arguments import positive
 from dikin.domains.base import Array, Domain
 from dikin.environments.base import Environment, add
 from dikin.environments.patterns import Decaying, FlatFirst, as_pattern
 from dikin.environments.signs import displacement_sums, two_signs
 from dikin.errors import CurvatureTooLargeError
-from dikin.units import strictly_positive
 
 
 class SharpKernel(NamedTuple):
@@ -78,7 +78,7 @@ class SharpMinimum(Environment):
         depth: float = 0.2,
     ) -> None:
         super().__init__(domain, seed)
-        lipschitz = strictly_positive(lipschitz, "lipschitz")
+        lipschitz = positive(lipschitz, "lipschitz")
         pattern = as_pattern(curvature)
         theta = self._inner_point(depth)
         far = domain.radius + depth * domain.inradius

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple, Self
 
+from dikin.arguments import positive
 from dikin.domains.base import Array, Domain
 from dikin.environments.base import Environment, add
 from dikin.environments.hindsight import linear_minimiser
 from dikin.environments.signs import one_sign
 from dikin.kernel import reordered
-from dikin.units import strictly_positive
 
 
 class Linear(Environment):
@@ -45,7 +45,7 @@ class Linear(Environment):
 
     def __init__(self, domain: Domain, lipschitz: float = 1.0, seed: int | None = None) -> None:
         super().__init__(domain, seed)
-        lipschitz = strictly_positive(lipschitz, "lipschitz")
+        lipschitz = positive(lipschitz, "lipschitz")
         self.lipschitz = float(lipschitz)
         a, b = (lipschitz / 2 * self._direction() for _ in range(2))
         self.kernel: LinearKernel = LinearKernel(domain.center.ravel(), a, b)

@@ -16,10 +16,10 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from dikin.arguments import positive, whole
 from dikin.domains.base import Array, Domain
 from dikin.environments.base import Environment, add
 from dikin.environments.signs import displacement_sums, two_signs
-from dikin.units import strictly_positive, whole
 
 
 class PseudoKink(Environment):
@@ -64,7 +64,7 @@ class PseudoKink(Environment):
         depth: float = 0.2,
     ) -> None:
         super().__init__(domain, seed)
-        lipschitz = strictly_positive(lipschitz, "lipschitz")
+        lipschitz = positive(lipschitz, "lipschitz")
         count = whole(contexts, "contexts", 1, "how many different ones there are")
         theta = self._inner_point(depth)
         far = domain.radius + depth * domain.inradius

@@ -16,12 +16,12 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from dikin.arguments import positive
 from dikin.domains.base import Array, Domain
 from dikin.environments.base import Environment, add
 from dikin.environments.patterns import Decaying, FlatFirst, as_pattern
 from dikin.environments.signs import displacement_sums, two_signs
 from dikin.errors import CurvatureTooLargeError
-from dikin.units import strictly_positive
 
 
 class Ridge(Environment):
@@ -67,7 +67,7 @@ class Ridge(Environment):
         depth: float = 0.2,
     ) -> None:
         super().__init__(domain, seed)
-        smoothness = strictly_positive(smoothness, "smoothness")
+        smoothness = positive(smoothness, "smoothness")
         pattern = as_pattern(curvature)
         if pattern.sigma > smoothness:
             raise CurvatureTooLargeError(

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from dikin.arguments import number, positive
 from dikin.domains.base import Array, Domain
 from dikin.environments.base import Environment, LossKernel, add
 from dikin.environments.patterns import as_pattern
@@ -28,7 +29,6 @@ from dikin.environments.signs import one_sign
 from dikin.errors import ParameterError
 from dikin.feedback import Feedback
 from dikin.kernel import compiled
-from dikin.units import number, strictly_positive
 
 
 class Wrapper(Environment):
@@ -183,7 +183,7 @@ class Shifted(Wrapper):
     ) -> None:
         inner = _require(environment, "Shifted")
         offset, noise, season = _sizes(offset=offset, noise=noise, season=season)
-        frequency = 2 * pi / strictly_positive(period, "period")
+        frequency = 2 * pi / positive(period, "period")
         kernel = ShiftedKernel(inner.kernel, offset, noise, season, frequency)
         super().__init__(inner, kernel, extra_sums=1)
         (low, high), most = inner.loss_range, offset + noise + season

@@ -1,27 +1,134 @@
-"""What Algorithms 1 and 2 share: their arguments, and two sets of constants.
+"""Algorithms 1 and 2 of Luo, Zhang and Zhao (COLT 2022): one schedule, with k = 2 or 3.
 
-`sharp` is the default. `paper` is the paper to the letter; it needs the horizon, and below
-about 10^8 rounds its regularisation lambda_0 pins the centre so that nothing is learnt.
+With S_t = lambda_0 + sum_{s<=t} (sigma_s + lambda_s), lambda_t solves
+
+    lambda^k (S_{t-1} + sigma_t + lambda) = target,
+    eta_t = scale (steep/S_{t-1} + floor)^(1/k), at most a cap,
+
+where target = d^2 steep, for smooth losses k = 2, steep = beta + 1, scale = 1/(2d), and for
+Lipschitz ones k = 3, steep = (L + 1)^2, scale = d^(-4/3). There are two sets of constants:
+
+    sharp:  kappa = 1, lambda_0 = target, cap 1/(3d), floor nu ln T/T (k = 2) or 0 (k = 3)
+    paper:  kappa = 400, lambda_0 = max{rho, target}, no cap, floor nu/(T ln T) or steep/T
+
+`sharp` is the default; without a horizon the round stands in for T. `paper` is the paper to the
+letter; it needs the horizon, and below about 10^8 rounds its lambda_0 pins the centre so that
+nothing is learnt.
 """
 
 from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from typing import Any
+from math import inf, log, sqrt
+from typing import ClassVar, NamedTuple
 
+from dikin import arguments
 from dikin.domains.base import Domain
 from dikin.errors import HorizonRequiredError, PaperConstantsWarning, UnequalSidesWarning
-from dikin.learners.barrier_ftrl import BarrierFTRL, Schedule
-from dikin.units import LossRange, one_of, planned
+from dikin.learners.barrier_ftrl import BarrierFTRL
+from dikin.learners.parameters import Parameter
+from dikin.theory import certificate, tuning
+from dikin.units import LossRange
 
 PAPER_KAPPA = 400.0
 UNEQUAL = 10.0
 """A ratio of sides above which their lengths are worth a warning."""
+EARLIEST = 3.0
+"""ln t/t falls only from t = e on; kept constant before, the rate never rises."""
+
+
+class AdaptiveSchedule(NamedTuple):
+    """How lambda_t and eta_t come about, in the paper's units."""
+
+    dim: float
+    order: int
+    """k."""
+    constant: float
+    """beta or L."""
+    steep: float
+    target: float
+    first: float
+    """lambda_0."""
+    scale: float
+    floor: float
+    """Inside the root of the rate, for a known horizon."""
+    anytime: float
+    """nu where no horizon is known: then the floor is nu ln t/t; else 0."""
+    cap: float
+    """It keeps eta_t |g_t|* at most 1/2."""
+    kappa: float
+    reach: float = 1.0
+    trust: float = 1.0
+    assumed: float = 0.0
+    least: float = 0.0
+
+    def regularisation(self, total: float) -> float:
+        if self.order == tuning.SMOOTH:
+            return tuning.smooth_regularisation(total, self.target)
+        return tuning.lipschitz_regularisation(total, self.target)
+
+    def rate(self, total: float, round: int) -> float:
+        floor = self.floor
+        if self.anytime > 0.0:
+            rounds = float(round) if round > EARLIEST else EARLIEST
+            floor = self.anytime * log(rounds) / rounds
+        inside = self.steep / total + floor
+        root: float = sqrt(inside) if self.order == tuning.SMOOTH else inside ** (1.0 / 3.0)
+        rate = self.scale * root
+        return rate if rate < self.cap else self.cap
+
+    def price(self, sigma: float, trace: float) -> float:
+        if self.order == tuning.SMOOTH:
+            return certificate.smooth_price(sigma, trace, self.dim, self.constant)
+        return certificate.lipschitz_price(sigma, trace, self.dim, self.constant)
+
+    def typical(self, rounds: int) -> float:
+        total = tuning.uncurved(self.first, self.target, rounds, self.order)
+        return self.rate(total, rounds + 1)
+
+
+def sharp_schedule(
+    order: int, dim: int, nu: float, constant: float, horizon: int | None
+) -> AdaptiveSchedule:
+    """The constants of docs/mathematics.md."""
+    steep, target, scale = _common(order, dim, constant)
+    floor = anytime = 0.0
+    if order == tuning.SMOOTH:
+        floor = nu * log(horizon) / horizon if horizon else 0.0
+        anytime = 0.0 if horizon else nu
+    cap = 1.0 / (3.0 * dim)
+    return AdaptiveSchedule(
+        dim, order, constant, steep, target, target, scale, floor, anytime, cap, 1.0
+    )
+
+
+def paper_schedule(
+    order: int, dim: int, nu: float, constant: float, horizon: int, lambda_0: float
+) -> AdaptiveSchedule:
+    """The constants of the algorithm boxes, with what they want lambda_0 to be at least."""
+    steep, target, scale = _common(order, dim, constant)
+    floor = nu / (horizon * log(horizon)) if order == tuning.SMOOTH else steep / horizon
+    first = max(lambda_0, target)
+    return AdaptiveSchedule(
+        dim, order, constant, steep, target, first, scale, floor, 0.0, inf, PAPER_KAPPA
+    )
+
+
+def _common(order: int, dim: int, constant: float) -> tuple[float, float, float]:
+    """steep, target and scale."""
+    if order == tuning.SMOOTH:
+        return constant + 1.0, tuning.smooth_target(dim, constant), 0.5 / dim
+    return (constant + 1.0) ** 2, tuning.lipschitz_target(dim, constant), dim ** (-4.0 / 3.0)
 
 
 class Adaptive(BarrierFTRL):
     """Adaptive bandit convex optimization with heterogeneous curvature (Luo, Zhang, Zhao 2022)."""
+
+    order: ClassVar[int]
+    """k."""
+    horizon = Parameter(arguments.optional(arguments.horizon(1, "or None")))
+    constants = Parameter(arguments.one_of("sharp", "paper"))
 
     def __init__(
         self,
@@ -34,9 +141,16 @@ class Adaptive(BarrierFTRL):
     ) -> None:
         super().__init__(domain, loss_range, seed)
         self._warn_of_unequal_sides()
-        self.horizon = None if horizon is None else planned(horizon, 1, "or None")
-        self.constants = one_of(constants, "constants", ("sharp", "paper"))
-        self._follow(self._sharp() if self.constants == "sharp" else self._checked_paper())
+        self.horizon, self.constants = horizon, constants
+        self._follow(self._sharp() if self.constants == "sharp" else self._paper())
+
+    @abstractmethod
+    def _constant(self) -> float:
+        """beta or L in the paper's units."""
+
+    @abstractmethod
+    def _paper_start(self) -> tuple[float, float]:
+        """The least lambda_0 of the paper, and the round at which its theorem begins."""
 
     def _warn_of_unequal_sides(self) -> None:
         rounded = self.domain.equal_sided(self.units.radius)
@@ -51,21 +165,17 @@ class Adaptive(BarrierFTRL):
                 stacklevel=4,
             )
 
-    @abstractmethod
-    def _sharp(self) -> Schedule:
-        """The schedule with sharp constants."""
+    def _sharp(self) -> AdaptiveSchedule:
+        dim, nu = self.domain.dim, self.domain.nu
+        return sharp_schedule(self.order, dim, nu, self._constant(), self.horizon)
 
-    @abstractmethod
-    def _paper(self, horizon: int) -> tuple[Schedule, float]:
-        """The paper's schedule, and the round at which its theorem begins (rho, rho')."""
-
-    def _checked_paper(self) -> Schedule:
+    def _paper(self) -> AdaptiveSchedule:
         if self.horizon is None or self.horizon < 2:
             raise HorizonRequiredError(
                 "constants='paper' contain ln T and need horizon=T, at least 2, "
                 f"got {self.horizon!r}; the default constants='sharp' need none"
             )
-        schedule, needed = self._paper(self.horizon)
+        lambda_0, needed = self._paper_start()
         if self.horizon < needed:
             warnings.warn(
                 f"the paper's theorem begins at T = {needed:.2g} rounds and horizon is "
@@ -74,11 +184,5 @@ class Adaptive(BarrierFTRL):
                 PaperConstantsWarning,
                 stacklevel=4,
             )
-        return schedule
-
-    def arguments(self) -> dict[str, Any]:
-        return {
-            "loss_range": self.loss_range,
-            "horizon": self.horizon,
-            "constants": self.constants,
-        }
+        dim, nu, constant = self.domain.dim, self.domain.nu, self._constant()
+        return paper_schedule(self.order, dim, nu, constant, self.horizon, lambda_0)

@@ -1,113 +1,23 @@
 """Algorithm 1 of Luo, Zhang and Zhao (COLT 2022): smooth losses, changing curvature.
 
-lambda_t solves lambda^2 (S_{t-1} + sigma_t + lambda) = d^2 (beta + 1).
-
-    sharp:  lambda_0 = d^2 (beta+1),
-            eta_t = min{1/(3d), (1/2d) sqrt((beta+1)/S_{t-1} + nu ln T/T)}
-    paper:  lambda_0 = max{512 (beta+1) (1 + 32 sqrt nu)^2, d^2 (beta+1)},
-            eta_t = (1/2d) sqrt((beta+1)/S_{t-1} + nu/(T ln T))
+Formulas are in `adaptive`, with k = 2.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
-from math import log, sqrt
-from typing import Any, NamedTuple, Self
+from math import sqrt
+from typing import Self
 
 from dikin.domains.base import Domain
-from dikin.learners import limits
-from dikin.learners.adaptive import PAPER_KAPPA, Adaptive
-from dikin.learners.barrier_ftrl import Schedule
-from dikin.theory import certificate, tuning
-from dikin.units import LossRange, moderate, nonnegative
-
-
-class SharpSmooth(NamedTuple):
-    """The constants of docs/mathematics.md."""
-
-    dim: float
-    nu: float
-    smoothness: float
-    horizon: float
-    """T, or 0 where none is known."""
-    target: float
-    """d^2 (beta + 1)."""
-    first: float
-    kappa: float = 1.0
-    reach: float = 1.0
-    trust: float = 1.0
-    assumed: float = 0.0
-    least: float = 0.0
-
-    @classmethod
-    def of(cls, dim: int, nu: float, smoothness: float, horizon: int | None) -> SharpSmooth:
-        target = tuning.smooth_target(dim, smoothness)
-        return cls(dim, nu, smoothness, horizon or 0.0, target, target)
-
-    def regularisation(self, total: float) -> float:
-        return tuning.smooth_regularisation(total, self.target)
-
-    def rate(self, total: float, round: int) -> float:
-        """eta_t; the cap 1/(3d) keeps eta_t |g_t|* at most 1/2.
-
-        Where no horizon is known the round stands in for T. ln t/t falls only from t = e on; kept
-        constant before, the rate never rises.
-        """
-        rounds = self.horizon
-        if rounds == 0.0:
-            rounds = float(round) if round > 3 else 3.0
-        low = self.nu * log(rounds) / rounds
-        rate = sqrt((self.smoothness + 1.0) / total + low) * (0.5 / self.dim)
-        cap = 1.0 / (3.0 * self.dim)
-        return rate if rate < cap else cap
-
-    def price(self, sigma: float, trace: float) -> float:
-        return certificate.smooth_price(sigma, trace, self.dim, self.smoothness)
-
-    def typical(self, rounds: int) -> float:
-        total = tuning.uncurved(self.first, self.target, rounds, tuning.SMOOTH)
-        return self.rate(total, rounds + 1)
-
-
-class PaperSmooth(NamedTuple):
-    """The constants of the algorithm box."""
-
-    dim: float
-    nu: float
-    smoothness: float
-    horizon: float
-    target: float
-    first: float
-    kappa: float = PAPER_KAPPA
-    reach: float = 1.0
-    trust: float = 1.0
-    assumed: float = 0.0
-    least: float = 0.0
-
-    @classmethod
-    def of(cls, dim: int, nu: float, smoothness: float, horizon: int) -> PaperSmooth:
-        target = tuning.smooth_target(dim, smoothness)
-        first = max((smoothness + 1.0) * rho(nu) / nu, target)
-        return cls(dim, nu, smoothness, horizon, target, first)
-
-    def regularisation(self, total: float) -> float:
-        return tuning.smooth_regularisation(total, self.target)
-
-    def rate(self, total: float, round: int) -> float:
-        low = self.nu / (self.horizon * log(self.horizon))
-        return sqrt((self.smoothness + 1.0) / total + low) / (2.0 * self.dim)
-
-    def price(self, sigma: float, trace: float) -> float:
-        return certificate.smooth_price(sigma, trace, self.dim, self.smoothness)
-
-    def typical(self, rounds: int) -> float:
-        total = tuning.uncurved(self.first, self.target, rounds, tuning.SMOOTH)
-        return self.rate(total, rounds + 1)
+from dikin.learners import parameters
+from dikin.learners.adaptive import Adaptive
+from dikin.theory import tuning
+from dikin.units import LossRange
 
 
 def rho(nu: float) -> float:
-    """Rho = 512 nu (1 + 32 sqrt nu)^2: the round at which the paper's theorem begins."""
+    """The round at which the paper's theorem begins, rho = 512 nu (1 + 32 sqrt nu)^2."""
     return 512.0 * nu * (1.0 + 32.0 * sqrt(nu)) ** 2
 
 
@@ -117,6 +27,28 @@ class AdaptiveSmooth(Adaptive):
     Regret of order d^(2/3) T^(2/3) without curvature, d^(3/2) sqrt(T) with constant curvature, and
     in between whatever the curvature told each round allows (Theorem 7 of the paper).
 
+    Parameters
+    ----------
+    domain
+        The set to play on.
+    smoothness
+        A constant beta with f(x + v) <= f(x) + f'(x).v + beta/2 |v|^2 for every loss.
+    loss_range
+        The least and the largest possible loss; None where they are not known. Then they are found
+        while playing, and the learner restarts where a loss does not fit.
+    horizon
+        T, the number of rounds to be played; None where it is not known.
+    constants
+        "sharp", those of docs/mathematics.md, or "paper", those of the publication.
+    seed
+        Whole number that all randomness comes from; None for a fresh one.
+
+    References
+    ----------
+    Luo, Zhang, Zhao: Adaptive bandit convex optimization with heterogeneous curvature. COLT 2022.
+
+    Examples
+    --------
     >>> from dikin import Box
     >>> learner = AdaptiveSmooth(Box([0, 0], [10, 2]), smoothness=0.5, loss_range=(0, 40), seed=7)
     >>> query = learner.ask()
@@ -124,6 +56,9 @@ class AdaptiveSmooth(Adaptive):
     >>> learner.rounds
     1
     """
+
+    order = tuning.SMOOTH
+    smoothness = parameters.smoothness()
 
     def __init__(
         self,
@@ -135,30 +70,17 @@ class AdaptiveSmooth(Adaptive):
         constants: str = "sharp",
         seed: int | None = None,
     ) -> None:
-        self.smoothness = nonnegative(smoothness, "smoothness")
+        self.smoothness = smoothness
         super().__init__(
             domain, loss_range=loss_range, horizon=horizon, constants=constants, seed=seed
         )
 
-    def _bend(self) -> float:
-        return moderate(self.units.curvature(self.smoothness), "smoothness", self.smoothness)
+    def _constant(self) -> float:
+        return self._in_units("smoothness")
 
-    def _sharp(self) -> Schedule:
-        smoothness = self._bend()
-        return SharpSmooth.of(self.domain.dim, self.domain.nu, smoothness, self.horizon)
-
-    def _paper(self, horizon: int) -> tuple[Schedule, float]:
-        smoothness = self._bend()
-        schedule = PaperSmooth.of(self.domain.dim, self.domain.nu, smoothness, horizon)
-        return schedule, rho(self.domain.nu)
-
-    @cached_property
-    def curvature_limit(self) -> tuple[float, str]:
-        """A smooth loss is at most as strongly convex as it is smooth."""
-        return limits.of_smooth(self.smoothness)
-
-    def arguments(self) -> dict[str, Any]:
-        return {"smoothness": self.smoothness} | super().arguments()
+    def _paper_start(self) -> tuple[float, float]:
+        nu = self.domain.nu
+        return (self._constant() + 1.0) * rho(nu) / nu, rho(nu)
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:

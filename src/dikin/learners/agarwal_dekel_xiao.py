@@ -17,14 +17,15 @@ whatever is told: where it is wrong, nothing of this holds.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
 from math import log
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
+from dikin import arguments
 from dikin.domains.base import Domain
-from dikin.learners import limits
+from dikin.learners import parameters
 from dikin.learners.descent import Descent
-from dikin.units import LossRange, moderate, planned, strictly_positive
+from dikin.learners.parameters import Parameter
+from dikin.units import LossRange
 
 
 class HarmonicPace(NamedTuple):
@@ -54,12 +55,39 @@ class AgarwalDekelXiao(Descent):
 
     Regret of order (d T)^(2/3), up to a logarithm, over a known horizon.
 
+    Parameters
+    ----------
+    domain
+        The set to play on.
+    horizon
+        T, the number of rounds to be played.
+    lipschitz
+        A constant L with |f(x) - f(x')| <= L |x - x'| for every loss.
+    curvature
+        A strong convexity that every loss has. It is assumed in every round, whatever is told.
+    loss_range
+        The least and the largest possible loss; None where they are not known. Then they are found
+        while playing, and the learner restarts where a loss does not fit.
+    seed
+        Whole number that all randomness comes from; None for a fresh one.
+
+    References
+    ----------
+    Agarwal, Dekel, Xiao: Optimal algorithms for online convex optimization with multi-point
+    bandit feedback. COLT 2010.
+
+    Examples
+    --------
     >>> from dikin import Ball
     >>> learner = AgarwalDekelXiao(Ball(2), horizon=1000, lipschitz=1.0, curvature=0.5, seed=1)
     >>> learner.tell(learner.ask(), 0.3)
     >>> learner.rounds
     1
     """
+
+    horizon = Parameter(arguments.horizon(1, "the exploration depends on it"))
+    lipschitz = parameters.lipschitz()
+    curvature = Parameter(arguments.positive)
 
     def __init__(
         self,
@@ -72,25 +100,10 @@ class AgarwalDekelXiao(Descent):
         seed: int | None = None,
     ) -> None:
         super().__init__(domain, loss_range, seed)
-        self.horizon = planned(horizon, 1, "the exploration depends on it")
-        self.lipschitz = strictly_positive(lipschitz, "lipschitz")
-        self.curvature = strictly_positive(curvature, "curvature")
-        slope = moderate(self.units.slope(self.lipschitz), "lipschitz", self.lipschitz)
-        sigma = limits.assumed_curvature(self, self.curvature)
+        self.horizon, self.lipschitz, self.curvature = horizon, lipschitz, curvature
+        slope, sigma = self._in_units("lipschitz"), self._assumed_curvature(self.curvature)
         inradius = domain.inradius / domain.radius
         self._descend(one_point_pace(domain.dim, inradius, self.horizon, slope, sigma))
-
-    @cached_property
-    def curvature_limit(self) -> tuple[float, str]:
-        return limits.of_lipschitz(self.lipschitz, self.domain)
-
-    def arguments(self) -> dict[str, Any]:
-        return {
-            "horizon": self.horizon,
-            "lipschitz": self.lipschitz,
-            "curvature": self.curvature,
-            "loss_range": self.loss_range,
-        }
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:

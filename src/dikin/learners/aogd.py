@@ -20,16 +20,33 @@ from typing import Any, Self
 
 import numpy as np
 
+from dikin.arguments import LARGEST
 from dikin.domains.base import Array, Domain
 from dikin.errors import FeedbackError
 from dikin.feedback import Feedback
 from dikin.learners.base import Learner
-from dikin.units import LARGEST, LossRange
+from dikin.units import LossRange
 
 
 class AOGD(Learner):
     """Learner that is told the gradient at its point, for losses of any curvature.
 
+    Parameters
+    ----------
+    domain
+        The set to play on.
+    loss_range
+        The least and the largest possible loss; None where they are not known. Then they are found
+        while playing, and the learner restarts where a loss does not fit.
+    seed
+        Not used: the learner draws nothing.
+
+    References
+    ----------
+    Bartlett, Hazan, Rakhlin: Adaptive online gradient descent. NIPS 2007.
+
+    Examples
+    --------
     >>> from dikin import Ball
     >>> learner = AOGD(Ball(2))
     >>> query = learner.ask()
@@ -101,9 +118,6 @@ class AOGD(Learner):
             self._iterate = self.geometry.projected(linear, self._iterate)
             self._total = total
         self._rounds_in_range += 1
-
-    def arguments(self) -> dict[str, Any]:
-        return {"loss_range": self.loss_range}
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:

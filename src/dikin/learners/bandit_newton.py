@@ -31,17 +31,18 @@ at the start, or A itself beyond all digits, is not taken over, and mu stays in 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
 from math import sqrt
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from dikin import arguments
 from dikin.domains.base import Array, Domain
-from dikin.learners import limits
+from dikin.learners import parameters
 from dikin.learners.base import locked
 from dikin.learners.chart import ChartLearner
-from dikin.units import LossRange, moderate, planned, strictly_positive
+from dikin.learners.parameters import Parameter
+from dikin.units import LossRange
 
 NARROWEST = 1e20
 """How many times A may exceed what it was: steps of 1e-10 of the first ones."""
@@ -63,12 +64,36 @@ class Shot(NamedTuple):
 class BanditNewton(ChartLearner):
     """Learner for independent convex losses with one mean, `lipschitz` at most, on any domain.
 
+    Parameters
+    ----------
+    domain
+        The set to play on.
+    lipschitz
+        A constant L with |f(x) - f(x')| <= L |x - x'| for every loss.
+    loss_range
+        The least and the largest possible loss; None where they are not known. Then they are found
+        while playing, and the learner restarts where a loss does not fit.
+    horizon
+        T, the number of rounds to be played; None where it is not known.
+    seed
+        Whole number that all randomness comes from; None for a fresh one.
+
+    References
+    ----------
+    Fokkema, van der Hoeven, Lattimore, Mayo: Online Newton method for bandit convex optimisation.
+    COLT 2024.
+
+    Examples
+    --------
     >>> from dikin import Ball
     >>> learner = BanditNewton(Ball(2), lipschitz=1.0, seed=1)
     >>> learner.tell(learner.ask(), 0.3)
     >>> learner.rounds
     1
     """
+
+    lipschitz = parameters.lipschitz()
+    horizon = Parameter(arguments.optional(arguments.horizon(2, "eps < 1")))
 
     def __init__(
         self,
@@ -80,10 +105,9 @@ class BanditNewton(ChartLearner):
         seed: int | None = None,
     ) -> None:
         super().__init__(domain, loss_range, seed)
-        self.horizon = None if horizon is None else planned(horizon, 2, "eps < 1")
-        self.lipschitz = strictly_positive(lipschitz, "lipschitz")
+        self.horizon, self.lipschitz = horizon, lipschitz
         # Of losses in [0, 1], half as wide as the paper's range.
-        self._slope = moderate(self.units.slope(self.lipschitz), "lipschitz", self.lipschitz) / 2
+        self._slope = self._in_units("lipschitz") / 2
         bend = domain.hessian(np.zeros(domain.dim)) * (domain.dim * self.units.radius) ** 2
         self._first: Array = (bend + bend.T) / 4.0
         self._mean, self._last = np.zeros(domain.dim), 0.0
@@ -136,17 +160,6 @@ class BanditNewton(ChartLearner):
             return self._inverse
         beyond = np.trace(inverse) > NARROWEST * np.trace(self._first)
         return self._inverse if beyond else inverse
-
-    def arguments(self) -> dict[str, Any]:
-        return {
-            "lipschitz": self.lipschitz,
-            "horizon": self.horizon,
-            "loss_range": self.loss_range,
-        }
-
-    @cached_property
-    def curvature_limit(self) -> tuple[float, str]:
-        return limits.of_lipschitz(self.lipschitz, self.domain)
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:

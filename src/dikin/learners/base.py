@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dikin import rng, serialization
+from dikin.arguments import LARGEST
 from dikin.domains.base import Array, Domain, Geometry
 from dikin.errors import (
     ClosedQueryError,
@@ -45,6 +46,7 @@ from dikin.errors import (
     UnknownQueryError,
 )
 from dikin.feedback import Feedback
+from dikin.learners.parameters import Limit, Parameter
 from dikin.learners.range_search import (
     Range,
     RangeSearch,
@@ -55,7 +57,7 @@ from dikin.learners.range_search import (
 )
 from dikin.registry import Registry
 from dikin.theory.certificate import RANGE, Part
-from dikin.units import LARGEST, LossRange, Units
+from dikin.units import LossRange, Units
 
 logger = logging.getLogger("dikin")
 
@@ -392,6 +394,9 @@ class Learner(ABC):
     @cached_property
     def curvature_limit(self) -> tuple[float, str]:
         """The largest possible curvature in the user's units, and the reason for it."""
+        declared = self._declared_limit()
+        if declared is not None:
+            return declared
         if self._search is None:
             return range_limit(self.units, self.domain)
         most = 8.0 * LARGEST / self.domain.diameter**2
@@ -612,15 +617,53 @@ class Learner(ABC):
 
     def _understated(self, curvature: float) -> float:
         """As much of a curvature as a range holds that may yet be widened: less is safe."""
-        if type(self).curvature_limit is not Learner.curvature_limit:
+        own = type(self).curvature_limit is not Learner.curvature_limit
+        if own or self._declared_limit() is not None:
             return curvature
         return min(curvature, range_limit(self.units, self.domain)[0])
 
     # --- state ---------------------------------------------------------------------------------
 
-    @abstractmethod
+    @classmethod
+    def parameters(cls) -> dict[str, Parameter[Any]]:
+        """The arguments that are declared on the class, by name."""
+        found: dict[str, Parameter[Any]] = {}
+        for base in reversed(cls.__mro__):
+            found |= {n: part for n, part in vars(base).items() if isinstance(part, Parameter)}
+        return found
+
     def arguments(self) -> dict[str, Any]:
-        """The constructor's arguments besides the domain and the seed, as JSON values."""
+        """The constructor's arguments besides the domain and the seed, as JSON values.
+
+        Those that are declared as `Parameter`, and `loss_range`.
+        """
+        declared = {name: getattr(self, name) for name in self.parameters()}
+        return declared | {"loss_range": self.loss_range}
+
+    def _in_units(self, name: str) -> float:
+        """An argument in the paper's units."""
+        return self.parameters()[name].in_units(self.units, getattr(self, name))
+
+    def _declared_limit(self) -> Limit | None:
+        """The limit of the curvature that an argument sets, if one does."""
+        for name, parameter in self.parameters().items():
+            value = getattr(self, name)
+            if parameter.limit is not None and value is not None:
+                return parameter.limit(value, self.domain)
+        return None
+
+    def _assumed_curvature(self, curvature: float) -> float:
+        """A strong convexity that is assumed of every loss, in the paper's units."""
+        limit, reason = self.curvature_limit
+        if curvature > limit:
+            raise CurvatureTooLargeError(f"curvature={curvature:g} exceeds {limit:g}, {reason}")
+        sigma = self.units.curvature(curvature)
+        if sigma * LARGEST < 1.0:
+            raise ParameterError(
+                f"curvature={curvature:g} is {sigma:g} in units of the domain's radius and the "
+                f"losses' range; its inverse must be at most {LARGEST:g} to compute with"
+            )
+        return sigma
 
     @classmethod
     @abstractmethod

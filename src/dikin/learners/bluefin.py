@@ -30,23 +30,47 @@ step is made when both are known. An answer whose partner never comes teaches no
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import sqrt
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from dikin.arguments import LARGEST, number, whole
 from dikin.domains.base import Array, Domain
 from dikin.errors import ParameterError
 from dikin.learners.descent import Descent
 from dikin.learners.fkm import FixedPace
 from dikin.learners.kernel_learner import LearnerState, Memo
-from dikin.units import LARGEST, LossRange, number, whole
+from dikin.learners.parameters import Parameter
+from dikin.units import LossRange
 
 DECAY, EPSILON = 0.99, 1e-8
 """Of RMSprop, as published."""
 PATIENCE = 1000
 """Answers kept for their partners: after more, the oldest partner is taken to be forgotten."""
+
+
+def _one_or_two(value: Any, name: str) -> int:
+    rounds = whole(value, name, 1, "the rounds that make one step")
+    if rounds > 2:
+        raise ParameterError(f"{name} must be 1 or 2, the rounds that make one step, got {rounds}")
+    return rounds
+
+
+def _share(limit: float) -> Callable[[Any, str], float]:
+    """The check of a share of a side."""
+
+    def check(value: Any, name: str) -> float:
+        given = number(value, name)
+        if not 1.0 / LARGEST < given < limit:
+            raise ParameterError(
+                f"{name} is a share of a side of the box, more than {1.0 / LARGEST:g} and less "
+                f"than {limit:g}, got {value!r}"
+            )
+        return given
+
+    return check
 
 
 class Tried(NamedTuple):
@@ -62,9 +86,32 @@ class Tried(NamedTuple):
 class Bluefin(Descent):
     """Learner that follows the signs of slopes, for losses of neighbouring rounds that are alike.
 
-    `points` is 1 or 2: how many rounds make one step. `delta` and `eta`, how far it explores and
-    steps, are in units of a side of the box. It has no guarantee.
+    It has no guarantee.
 
+    Parameters
+    ----------
+    domain
+        The set to play on.
+    points
+        How many rounds make one step, 1 or 2.
+    delta
+        How far it explores, as a share of a side of the box.
+    eta
+        How far it steps, likewise.
+    loss_range
+        The least and the largest possible loss; None where they are not known. Then they are found
+        while playing, and the learner restarts where a loss does not fit.
+    seed
+        Whole number that all randomness comes from; None for a fresh one.
+
+    References
+    ----------
+    Karthikeyan et al.: SelfTune: tuning cluster managers. NSDI 2023.
+    Somashekar et al.: OPPerTune: post-deployment configuration tuning of services made easy. NSDI
+    2024.
+
+    Examples
+    --------
     >>> from dikin import Box
     >>> learner = Bluefin(Box([0, 0], [10, 2]), seed=1)
     >>> one, two = learner.ask(), learner.ask()
@@ -75,6 +122,10 @@ class Bluefin(Descent):
     >>> learner.rounds
     2
     """
+
+    points = Parameter(_one_or_two)
+    delta = Parameter(_share(0.5))
+    eta = Parameter(_share(1.0))
 
     def __init__(
         self,
@@ -87,8 +138,7 @@ class Bluefin(Descent):
         seed: int | None = None,
     ) -> None:
         super().__init__(domain, loss_range, seed)
-        self.points = _one_or_two(points)
-        self.delta, self.eta = _share(delta, "delta", 0.5), _share(eta, "eta", 1.0)
+        self.points, self.delta, self.eta = points, delta, eta
         inradius, sides = domain.inradius / domain.radius, self.geometry.sides
         self._width = np.array(2.0 * inradius) if sides is None else sides
         """The unit of delta."""
@@ -145,14 +195,6 @@ class Bluefin(Descent):
     def machine(self) -> None:
         """None: the compiled descent makes a step of its own kind in every round."""
 
-    def arguments(self) -> dict[str, Any]:
-        return {
-            "points": self.points,
-            "delta": self.delta,
-            "eta": self.eta,
-            "loss_range": self.loss_range,
-        }
-
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
         yield cls(domain, seed=seed)
@@ -180,21 +222,3 @@ class Bluefin(Descent):
     def _memo_from(self, state: tuple[Any, ...]) -> Tried:
         *seen, sign, pair = state
         return Tried(super()._memo_from(tuple(seen)), sign, pair)
-
-
-def _one_or_two(points: Any) -> int:
-    rounds = whole(points, "points", 1, "the rounds that make one step")
-    if rounds > 2:
-        raise ParameterError(f"points must be 1 or 2, the rounds that make one step, got {rounds}")
-    return rounds
-
-
-def _share(value: Any, name: str, limit: float) -> float:
-    """A share of a side."""
-    given = number(value, name)
-    if not 1.0 / LARGEST < given < limit:
-        raise ParameterError(
-            f"{name} is a share of a side of the box, more than {1.0 / LARGEST:g} and less than "
-            f"{limit:g}, got {value!r}"
-        )
-    return given

@@ -33,6 +33,7 @@ from typing import Any, Self
 import numpy as np
 
 from dikin import rng
+from dikin.arguments import positive, whole
 from dikin.domains.base import Array, Domain
 from dikin.errors import CertificateVoidWarning, PaperConstantsWarning, ParameterError
 from dikin.feedback import Feedback
@@ -40,7 +41,7 @@ from dikin.learners.base import LEARNERS, Learner, Memo, ignored, locked
 from dikin.learners.fkm import FKM
 from dikin.learners.hazan_levy import HazanLevy
 from dikin.learners.saha_tewari import SahaTewari
-from dikin.units import LossRange, strictly_positive, whole
+from dikin.units import LossRange
 
 
 @dataclass(slots=True)
@@ -114,7 +115,7 @@ class Corral(Learner):
         given = _checked_bases(bases)
         self._blueprints = [self._blueprint(base) for base in given]
         count = len(given)
-        self.eta = sqrt(count / self.horizon) if eta is None else strictly_positive(eta, "eta")
+        self.eta = sqrt(count / self.horizon) if eta is None else positive(eta, "eta")
         self._limits = [base.curvature_limit for base in given]
         self._noise = rng.Noise(rng.stream(seed, "learner"), 1)
         self._inverse = [float(count)] * count

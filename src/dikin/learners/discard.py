@@ -14,6 +14,24 @@ from dikin.theory.certificate import Part
 class Discard(HazanLevy):
     """Learner for losses that are `curvature`-strongly convex in the rounds that count.
 
+    Parameters
+    ----------
+    domain
+        The set to play on.
+    horizon
+        T, the number of rounds to be played.
+    smoothness
+        A constant beta with f(x + v) <= f(x) + f'(x).v + beta/2 |v|^2 for every loss.
+    curvature
+        A round of which less strong convexity is told is thrown away.
+    loss_range
+        The least and the largest possible loss; None where they are not known. Then they are found
+        while playing, and the learner restarts where a loss does not fit.
+    seed
+        Whole number that all randomness comes from; None for a fresh one.
+
+    Examples
+    --------
     >>> from dikin import Ball
     >>> learner = Discard(Ball(2), horizon=1000, smoothness=1.0, curvature=0.5, seed=1)
     >>> learner.tell(learner.ask(), 0.3)  # no curvature told: thrown away

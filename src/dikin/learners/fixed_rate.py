@@ -12,12 +12,14 @@ T >= 4 nu ln T. What exploring costs on top depends on the losses: each learner'
 from __future__ import annotations
 
 from math import log, sqrt
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from dikin import arguments
 from dikin.domains.base import Domain
 from dikin.learners.barrier_ftrl import BarrierFTRL
+from dikin.learners.parameters import Parameter
 from dikin.theory import certificate
-from dikin.units import LossRange, planned
+from dikin.units import LossRange
 
 
 class FixedRate(NamedTuple):
@@ -59,11 +61,13 @@ class FixedRate(NamedTuple):
 class FixedRateFTRL(BarrierFTRL):
     """What the three learners share: the horizon."""
 
+    horizon = Parameter(arguments.horizon(2, "the rate contains ln T"))
+
     def __init__(
         self, domain: Domain, horizon: int, loss_range: LossRange, seed: int | None
     ) -> None:
         super().__init__(domain, loss_range, seed)
-        self.horizon = planned(horizon, 2, "the rate contains ln T")
+        self.horizon = horizon
 
     def _explore(self, reach: float, smoothness: float, lipschitz: float) -> None:
         dim, nu = self.domain.dim, self.domain.nu
@@ -73,6 +77,3 @@ class FixedRateFTRL(BarrierFTRL):
         """What each of the two terms is at delta = 1: d sqrt(nu T ln T)."""
         horizon = self.horizon
         return self.domain.dim * sqrt(self.domain.nu * horizon * log(horizon))
-
-    def arguments(self) -> dict[str, Any]:
-        return {"horizon": self.horizon, "loss_range": self.loss_range}

@@ -15,11 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import sqrt
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
+from dikin import arguments
 from dikin.domains.base import Domain
 from dikin.learners.descent import Descent
-from dikin.units import LossRange, moderate, planned, strictly_positive
+from dikin.learners.parameters import Parameter
+from dikin.units import LossRange, Units
 
 
 class FixedPace(NamedTuple):
@@ -54,12 +56,37 @@ class FKM(Descent):
     Regret of order sqrt(d) T^(3/4) for Lipschitz losses, T^(5/6) for bounded ones; curvature is not
     used.
 
+    Parameters
+    ----------
+    domain
+        The set to play on.
+    horizon
+        T, the number of rounds to be played.
+    lipschitz
+        A constant L with |f(x) - f(x')| <= L |x - x'| for every loss; None for losses that are only
+        bounded.
+    loss_range
+        The least and the largest possible loss; None where they are not known. Then they are found
+        while playing, and the learner restarts where a loss does not fit.
+    seed
+        Whole number that all randomness comes from; None for a fresh one.
+
+    References
+    ----------
+    Flaxman, Kalai, McMahan: Online convex optimization in the bandit setting: gradient descent
+    without a gradient. SODA 2005.
+
+    Examples
+    --------
     >>> from dikin import Ball
     >>> learner = FKM(Ball(2), horizon=1000, lipschitz=1.0, seed=1)
     >>> learner.tell(learner.ask(), 0.3)
     >>> learner.rounds
     1
     """
+
+    horizon = Parameter(arguments.horizon(1, "the step depends on it"))
+    lipschitz = Parameter(arguments.optional(arguments.positive), scaled=Units.slope)
 
     def __init__(
         self,
@@ -71,26 +98,18 @@ class FKM(Descent):
         seed: int | None = None,
     ) -> None:
         super().__init__(domain, loss_range, seed)
-        self.horizon = planned(horizon, 1, "the step depends on it")
-        self.lipschitz = None if lipschitz is None else strictly_positive(lipschitz, "lipschitz")
+        self.horizon, self.lipschitz = horizon, lipschitz
         inradius, length = self._position()
         if self.lipschitz is None:
             self._descend(general_pace(domain.dim, inradius, self.horizon))
         else:
             steep = self.lipschitz * length / self.units.loss_scale
-            slope = moderate(steep, "lipschitz", self.lipschitz)
+            slope = arguments.moderate(steep, "lipschitz", self.lipschitz)
             self._descend(lipschitz_pace(domain.dim, inradius, self.horizon, slope))
 
     def _position(self) -> tuple[float, float]:
         """The inradius in working units, and the user's length of a working vector of length 1."""
         return self.domain.inradius / self.domain.radius, self.domain.radius
-
-    def arguments(self) -> dict[str, Any]:
-        return {
-            "horizon": self.horizon,
-            "lipschitz": self.lipschitz,
-            "loss_range": self.loss_range,
-        }
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:

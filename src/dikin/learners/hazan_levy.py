@@ -12,15 +12,16 @@ wrong, nothing of this holds.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
 from math import log, sqrt
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
+from dikin import arguments
 from dikin.domains.base import Domain
-from dikin.learners import limits
+from dikin.learners import parameters
 from dikin.learners.barrier_ftrl import BarrierFTRL
+from dikin.learners.parameters import Parameter
 from dikin.theory import certificate
-from dikin.units import LossRange, moderate, nonnegative, planned, strictly_positive
+from dikin.units import LossRange
 
 
 class KnownCurvature(NamedTuple):
@@ -61,12 +62,38 @@ class KnownCurvature(NamedTuple):
 class HazanLevy(BarrierFTRL):
     """Learner for `smoothness`-smooth losses that are all `curvature`-strongly convex.
 
+    Parameters
+    ----------
+    domain
+        The set to play on.
+    horizon
+        T, the number of rounds to be played.
+    smoothness
+        A constant beta with f(x + v) <= f(x) + f'(x).v + beta/2 |v|^2 for every loss.
+    curvature
+        A strong convexity that every loss has. It is assumed in every round, whatever is told.
+    loss_range
+        The least and the largest possible loss; None where they are not known. Then they are found
+        while playing, and the learner restarts where a loss does not fit.
+    seed
+        Whole number that all randomness comes from; None for a fresh one.
+
+    References
+    ----------
+    Hazan, Levy: Bandit convex optimization: towards tight bounds. NeurIPS 2014.
+
+    Examples
+    --------
     >>> from dikin import Ball
     >>> learner = HazanLevy(Ball(2), horizon=1000, smoothness=1.0, curvature=0.5, seed=1)
     >>> learner.tell(learner.ask(), 0.3)
     >>> learner.rounds
     1
     """
+
+    horizon = Parameter(arguments.horizon(2, "the rate contains ln T"))
+    smoothness = parameters.smoothness()
+    curvature = Parameter(arguments.positive)
 
     def __init__(
         self,
@@ -79,29 +106,14 @@ class HazanLevy(BarrierFTRL):
         seed: int | None = None,
     ) -> None:
         super().__init__(domain, loss_range, seed)
-        self.horizon = planned(horizon, 2, "the rate contains ln T")
-        self.smoothness = nonnegative(smoothness, "smoothness")
-        self.curvature = strictly_positive(curvature, "curvature")
-        beta = moderate(self.units.curvature(self.smoothness), "smoothness", self.smoothness)
-        sigma = limits.assumed_curvature(self, self.curvature)
+        self.horizon, self.smoothness, self.curvature = horizon, smoothness, curvature
+        beta, sigma = self._in_units("smoothness"), self._assumed_curvature(self.curvature)
         least = self._least(sigma)
         self._follow(KnownCurvature.of(domain.dim, domain.nu, self.horizon, beta, sigma, least))
 
     def _least(self, sigma: float) -> float:
         """The curvature that a round must be told to have for it to count: any."""
         return 0.0
-
-    @cached_property
-    def curvature_limit(self) -> tuple[float, str]:
-        return limits.of_smooth(self.smoothness)
-
-    def arguments(self) -> dict[str, Any]:
-        return {
-            "horizon": self.horizon,
-            "smoothness": self.smoothness,
-            "curvature": self.curvature,
-            "loss_range": self.loss_range,
-        }
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:

@@ -30,12 +30,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from math import log, sqrt
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from dikin import arguments
 from dikin.domains.base import Array, Domain
 from dikin.domains.truncated_normal import HasTruncatedNormal
 from dikin.errors import (
@@ -43,9 +43,10 @@ from dikin.errors import (
     PaperConstantsWarning,
     ParameterError,
 )
-from dikin.learners import limits
+from dikin.learners import parameters
 from dikin.learners.base import Learner, locked
-from dikin.units import LossRange, moderate, nonnegative, one_of, planned, strictly_positive
+from dikin.learners.parameters import Parameter
+from dikin.units import LossRange
 
 
 class Reach(NamedTuple):
@@ -82,12 +83,45 @@ class Ito(Learner):
 
     `depth` promises that the best point lies at least so far inside: K' is smaller by it.
 
+    Parameters
+    ----------
+    domain
+        The set to play on.
+    horizon
+        T, the number of rounds to be played.
+    smoothness
+        A constant beta with f(x + v) <= f(x) + f'(x).v + beta/2 |v|^2 for every loss.
+    curvature
+        A strong convexity that every loss has. It is assumed in every round, whatever is told.
+    depth
+        How far inside the set the best point is promised to lie; 0 promises nothing.
+    loss_range
+        The least and the largest possible loss; None where they are not known. Then they are found
+        while playing, and the learner restarts where a loss does not fit.
+    constants
+        "sharp", those of docs/mathematics.md, or "paper", those of the publication.
+    seed
+        Whole number that all randomness comes from; None for a fresh one.
+
+    References
+    ----------
+    Ito: An optimal algorithm for bandit convex optimization with strongly-convex and smooth
+    loss. AISTATS 2020.
+
+    Examples
+    --------
     >>> from dikin import Box
     >>> learner = Ito(Box([0, 0], [1, 1]), horizon=1000, smoothness=1.0, curvature=0.5, seed=1)
     >>> learner.tell(learner.ask(), 0.3)
     >>> learner.rounds
     1
     """
+
+    horizon = Parameter(arguments.horizon(2, "the rate contains ln T"))
+    smoothness = parameters.smoothness()
+    curvature = Parameter(arguments.positive)
+    depth = Parameter(arguments.nonnegative)
+    constants = Parameter(arguments.one_of("sharp", "paper"))
 
     def __init__(
         self,
@@ -107,16 +141,13 @@ class Ito(Learner):
                 "Ito needs the moments of normal laws cut off at the edge of the set, which are "
                 f"known for Box and Ball and not for {domain}: use HazanLevy there"
             )
-        self.horizon = planned(horizon, 2, "the rate contains ln T")
-        self.smoothness = nonnegative(smoothness, "smoothness")
-        self.curvature = strictly_positive(curvature, "curvature")
-        self.depth = nonnegative(depth, "depth")
+        self.horizon, self.smoothness, self.curvature = horizon, smoothness, curvature
+        self.depth, self.constants = depth, constants
         if not self.depth < domain.inradius:
             raise ParameterError(
                 f"depth={self.depth:g} leaves no point of {domain}, whose inradius is "
                 f"{domain.inradius:g}"
             )
-        self.constants = one_of(constants, "constants", ("sharp", "paper"))
         self._shrink = 1.0 - self.depth / domain.inradius
         self._reach = self._tuned()
         self._linear = np.zeros(self.geometry.size)
@@ -124,8 +155,7 @@ class Ito(Learner):
 
     def _tuned(self) -> Reach:
         horizon, dim, paper = self.horizon, self.domain.dim, self.constants == "paper"
-        beta = moderate(self.units.curvature(self.smoothness), "smoothness", self.smoothness)
-        sigma = limits.assumed_curvature(self, self.curvature)
+        beta, sigma = self._in_units("smoothness"), self._assumed_curvature(self.curvature)
         cap = 1.0 / (18.0 * dim * log(50.0 * horizon)) if paper else 0.5 / dim
         wanted = sqrt(beta * log(horizon) / (sigma * horizon * (1 if self.depth else dim)))
         if paper and wanted > cap:
@@ -178,20 +208,6 @@ class Ito(Learner):
         self.geometry.linear_update(memo.iterate, memo.direction, slope * memo.unit, 1.0, linear)
         self._linear = linear
         self._rounds_in_range += 1
-
-    @cached_property
-    def curvature_limit(self) -> tuple[float, str]:
-        return limits.of_smooth(self.smoothness)
-
-    def arguments(self) -> dict[str, Any]:
-        return {
-            "horizon": self.horizon,
-            "smoothness": self.smoothness,
-            "curvature": self.curvature,
-            "depth": self.depth,
-            "loss_range": self.loss_range,
-            "constants": self.constants,
-        }
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:

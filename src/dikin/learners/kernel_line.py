@@ -28,12 +28,14 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from dikin import arguments
 from dikin.domains.base import Array, Domain
 from dikin.errors import DomainError, ParameterError
 from dikin.kernel import choose, compiled, looped
 from dikin.learners.chart import ChartLearner
 from dikin.learners.kernel_learner import Asked, KernelLearner, LearnerState, Memo
-from dikin.units import LossRange, planned
+from dikin.learners.parameters import Parameter
+from dikin.units import LossRange
 from dikin.vectors import combine
 
 LONGEST = 10**12
@@ -224,12 +226,33 @@ class KernelLine(KernelLearner, ChartLearner):
 
     Nothing is asked of the losses but their range; curvature is not used.
 
+    Parameters
+    ----------
+    domain
+        A domain of dimension one.
+    horizon
+        T, the number of rounds to be played.
+    loss_range
+        The least and the largest possible loss; None where they are not known. Then they are found
+        while playing, and the learner restarts where a loss does not fit.
+    seed
+        Whole number that all randomness comes from; None for a fresh one.
+
+    References
+    ----------
+    Bubeck, Dekel, Koren, Peres: Bandit convex optimization: sqrt(T) regret in one dimension.
+    COLT 2015.
+
+    Examples
+    --------
     >>> from dikin import Box
     >>> learner = KernelLine(Box([0], [4]), horizon=1000, loss_range=(0, 1), seed=1)
     >>> learner.tell(learner.ask(), 0.3)
     >>> learner.rounds
     1
     """
+
+    horizon = Parameter(arguments.horizon(2, "the grid depends on it"))
 
     def __init__(
         self,
@@ -245,7 +268,7 @@ class KernelLine(KernelLearner, ChartLearner):
                 f"KernelLine plays on lines, and {domain} is of dimension {domain.dim}: use "
                 "BanditNewton or AdaptiveLipschitz there"
             )
-        self.horizon = planned(horizon, 2, "the grid depends on it")
+        self.horizon = horizon
         if self.horizon > LONGEST:
             raise ParameterError(
                 f"horizon={self.horizon} needs a grid of {2 * self.horizon**0.5:.1g} points, and "
@@ -266,9 +289,6 @@ class KernelLine(KernelLearner, ChartLearner):
     def _vector(self, memo: Memo) -> tuple[Array, float]:
         square, mean, step = memo.asked
         return np.array([mean + step]), square
-
-    def arguments(self) -> dict[str, Any]:
-        return {"horizon": self.horizon, "loss_range": self.loss_range}
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:

@@ -32,23 +32,49 @@ from typing import Any, Self
 
 import numpy as np
 
+from dikin import arguments
 from dikin.domains.base import Array, Domain
 from dikin.domains.newton import minimise
-from dikin.learners import limits
+from dikin.learners import parameters
 from dikin.learners.chart import ChartLearner
 from dikin.learners.kernel_learner import LearnerState, Memo
-from dikin.units import LossRange, one_of, planned
+from dikin.learners.parameters import Parameter
+from dikin.units import LossRange
 
 
 class LiftedLinear(ChartLearner):
     """Learner for linear losses over a known number of rounds, with high probability.
 
+    Parameters
+    ----------
+    domain
+        The set to play on.
+    horizon
+        T, the number of rounds to be played.
+    loss_range
+        The least and the largest possible loss; None where they are not known. Then they are found
+        while playing, and the learner restarts where a loss does not fit.
+    constants
+        "sharp", those of docs/mathematics.md, or "paper", those of the publication.
+    seed
+        Whole number that all randomness comes from; None for a fresh one.
+
+    References
+    ----------
+    Lee, Luo, Wei, Zhang, Zhang: Bias no more: high-probability data-dependent regret bounds for
+    adversarial bandits and MDPs. NeurIPS 2020.
+
+    Examples
+    --------
     >>> from dikin import Ball
     >>> learner = LiftedLinear(Ball(2), horizon=1000, seed=1)
     >>> learner.tell(learner.ask(), 0.3)
     >>> learner.rounds
     1
     """
+
+    horizon = Parameter(arguments.horizon(2, "the rate contains ln T"))
+    constants = Parameter(arguments.one_of("sharp", "paper"))
 
     smoothness = 0.0
 
@@ -62,8 +88,7 @@ class LiftedLinear(ChartLearner):
         seed: int | None = None,
     ) -> None:
         super().__init__(domain, loss_range, seed)
-        self.horizon = planned(horizon, 2, "the rate contains ln T")
-        self.constants = one_of(constants, "constants", ("sharp", "paper"))
+        self.horizon, self.constants = horizon, constants
         self._kappa = 1.0 if self.constants == "sharp" else 400.0
         stiff = self._kappa * domain.nu * log(self.horizon) / self.horizon
         self._rate = min(0.5, sqrt(stiff)) / domain.dim
@@ -146,14 +171,7 @@ class LiftedLinear(ChartLearner):
 
     @cached_property
     def curvature_limit(self) -> tuple[float, str]:
-        return limits.LINEAR
-
-    def arguments(self) -> dict[str, Any]:
-        return {
-            "horizon": self.horizon,
-            "loss_range": self.loss_range,
-            "constants": self.constants,
-        }
+        return parameters.LINEAR
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:

@@ -12,25 +12,42 @@ regret <= 4 sqrt(L d) nu^(1/4) T^(3/4) (ln T)^(1/4) + 2 for T >= 4 nu ln T.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
 from math import sqrt
-from typing import Any, Self
+from typing import Self
 
 from dikin.domains.base import Domain
-from dikin.learners import limits
+from dikin.learners import parameters
 from dikin.learners.fixed_rate import FixedRateFTRL
-from dikin.units import LossRange, moderate, strictly_positive
+from dikin.units import LossRange
 
 
 class LipschitzBarrier(FixedRateFTRL):
     """Learner for `lipschitz` losses over a known number of rounds; ignores curvature.
 
+    Parameters
+    ----------
+    domain
+        The set to play on.
+    horizon
+        T, the number of rounds to be played.
+    lipschitz
+        A constant L with |f(x) - f(x')| <= L |x - x'| for every loss.
+    loss_range
+        The least and the largest possible loss; None where they are not known. Then they are found
+        while playing, and the learner restarts where a loss does not fit.
+    seed
+        Whole number that all randomness comes from; None for a fresh one.
+
+    Examples
+    --------
     >>> from dikin import Ball
     >>> learner = LipschitzBarrier(Ball(2), horizon=1000, lipschitz=1.0, seed=1)
     >>> learner.tell(learner.ask(), 0.3)
     >>> learner.rounds
     1
     """
+
+    lipschitz = parameters.lipschitz()
 
     def __init__(
         self,
@@ -42,18 +59,11 @@ class LipschitzBarrier(FixedRateFTRL):
         seed: int | None = None,
     ) -> None:
         super().__init__(domain, horizon, loss_range, seed)
-        self.lipschitz = strictly_positive(lipschitz, "lipschitz")
-        steep = moderate(self.units.slope(self.lipschitz), "lipschitz", self.lipschitz)
+        self.lipschitz = lipschitz
+        steep = self._in_units("lipschitz")
         exploring = 2.0 * steep * self.horizon
         reach = min(1.0, sqrt(2.0 * self._learning() / exploring))
         self._explore(reach, smoothness=0.0, lipschitz=steep)
-
-    @cached_property
-    def curvature_limit(self) -> tuple[float, str]:
-        return limits.of_lipschitz(self.lipschitz, self.domain)
-
-    def arguments(self) -> dict[str, Any]:
-        return {"lipschitz": self.lipschitz} | super().arguments()
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:

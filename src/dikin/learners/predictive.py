@@ -33,6 +33,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dikin import forecasts
+from dikin.arguments import LARGEST, moderate, nonnegative, number, optional
 from dikin.domains.base import Array, Domain, Geometry
 from dikin.errors import (
     ForecastError,
@@ -43,9 +44,9 @@ from dikin.errors import (
     StartWarning,
 )
 from dikin.kernel import compiled
-from dikin.learners import limits
 from dikin.learners.base import ROUNDING, locked, range_limit, real_number
 from dikin.learners.kernel_learner import Asked, KernelLearner, LearnerState, Memo
+from dikin.learners.parameters import Parameter, limit_of_lipschitz, limit_of_smooth
 from dikin.learners.predictive_tuning import (
     CLIP,
     CLIPPED_ROUNDS,
@@ -77,7 +78,7 @@ from dikin.learners.predictive_tuning import (
     take_in,
     take_measurement,
 )
-from dikin.units import LARGEST, LossRange, moderate, nonnegative, number
+from dikin.units import LossRange, Units
 from dikin.vectors import add_combination, add_scaled, multiply
 
 logger = logging.getLogger("dikin")
@@ -171,6 +172,16 @@ def start_barrier(geometry: Any, plan: Plan, iterate: Array) -> float:
     return barrier
 
 
+def _remembered(value: Any, name: str) -> float:
+    rounds = number(value, name)
+    if not 2.0 <= rounds < LARGEST:
+        raise ParameterError(
+            f"{name} is the number of rounds to remember, at least 2, or None for all; got "
+            f"{value!r}"
+        )
+    return rounds
+
+
 class Predictive(KernelLearner):
     """The learner to begin with: smooth or Lipschitz losses, and no constant that must be known.
 
@@ -217,6 +228,9 @@ class Predictive(KernelLearner):
 
     measures_range = True
     equal_sides = True
+    smoothness = Parameter(optional(nonnegative), scaled=Units.curvature, limit=limit_of_smooth)
+    lipschitz = Parameter(optional(nonnegative), scaled=Units.slope, limit=limit_of_lipschitz)
+    memory = Parameter(optional(_remembered))
 
     def __init__(
         self,
@@ -228,9 +242,7 @@ class Predictive(KernelLearner):
         memory: float | None = None,
         seed: int | None = None,
     ) -> None:
-        self.smoothness = None if smoothness is None else nonnegative(smoothness, "smoothness")
-        self.lipschitz = None if lipschitz is None else nonnegative(lipschitz, "lipschitz")
-        self.memory = _checked_memory(memory)
+        self.smoothness, self.lipschitz, self.memory = smoothness, lipschitz, memory
         self._ranged = loss_range is not None
         super().__init__(domain, loss_range, seed)
         self.start = None if start is None else _checked_start(domain, start)
@@ -494,12 +506,7 @@ class Predictive(KernelLearner):
     @cached_property
     def _fixed_limit(self) -> tuple[float, str]:
         stretch = (self.geometry.longest / self.geometry.shortest) ** 2
-        if self.smoothness is not None:
-            most, reason = limits.of_smooth(self.smoothness)
-        elif self.lipschitz is not None:
-            most, reason = limits.of_lipschitz(self.lipschitz, self.domain)
-        else:
-            most, reason = range_limit(self.units, self.domain)
+        most, reason = self._declared_limit() or range_limit(self.units, self.domain)
         return most * stretch, reason
 
     @property
@@ -532,13 +539,8 @@ class Predictive(KernelLearner):
         return super()._normal_curvature(curvature) * self.geometry.shortest**2
 
     def arguments(self) -> dict[str, Any]:
-        return {
-            "smoothness": self.smoothness,
-            "lipschitz": self.lipschitz,
-            "loss_range": self.loss_range,
-            "start": None if self.start is None else self.start.tolist(),
-            "memory": self.memory,
-        }
+        start = None if self.start is None else self.start.tolist()
+        return super().arguments() | {"start": start}
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
@@ -565,18 +567,6 @@ def _checked_forecast(forecast: Any) -> float:
             "changed."
         )
     return value
-
-
-def _checked_memory(memory: Any) -> float | None:
-    if memory is None:
-        return None
-    rounds = number(memory, "memory")
-    if not 2.0 <= rounds < LARGEST:
-        raise ParameterError(
-            f"memory is the number of rounds to remember, at least 2, or None for all; got "
-            f"{memory!r}"
-        )
-    return rounds
 
 
 def _checked_start(domain: Domain, start: ArrayLike) -> Array:

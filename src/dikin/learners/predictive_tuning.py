@@ -10,10 +10,10 @@ from math import inf, isfinite, log, sqrt
 from typing import Any, NamedTuple
 
 from dikin import forecasts
+from dikin.arguments import LARGEST
 from dikin.domains.base import Array
 from dikin.kernel import compiled
 from dikin.theory import tuning
-from dikin.units import LARGEST
 
 FACTOR = 0.5
 """Of the rate that balances exploration and noise: half of it had less regret in most games."""

@@ -17,20 +17,21 @@ How long z_t is, and where its origin lies, makes no difference.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dikin import arguments
 from dikin.domains.base import Array, Domain
 from dikin.errors import FeedbackError
 from dikin.feedback import Feedback
-from dikin.learners import limits
+from dikin.learners import parameters
 from dikin.learners.base import Query, locked
 from dikin.learners.descent import Descent
 from dikin.learners.fkm import lipschitz_pace
-from dikin.units import LossRange, moderate, planned, strictly_positive
+from dikin.learners.parameters import Parameter
+from dikin.units import LossRange
 
 ROUNDING = 1e-12
 """The share of a context that may be left in the set's plane where in truth there is nothing."""
@@ -43,6 +44,22 @@ class PseudoLine(Descent):
     sum of the products of their entries. Where z.x is the same on the whole domain there is nothing
     to explore, and the centre itself is played.
 
+    Parameters
+    ----------
+    domain
+        The set to play on.
+    horizon
+        T, the number of rounds to be played.
+    lipschitz
+        A constant L with |f(x) - f(x')| <= L |x - x'| for every loss.
+    loss_range
+        The least and the largest possible loss; None where they are not known. Then they are found
+        while playing, and the learner restarts where a loss does not fit.
+    seed
+        Whole number that all randomness comes from; None for a fresh one.
+
+    Examples
+    --------
     >>> from dikin import Ball
     >>> learner = PseudoLine(Ball(3), horizon=1000, lipschitz=1.0, seed=1)
     >>> query = learner.ask([0.0, 2.0, 0.0])
@@ -50,6 +67,9 @@ class PseudoLine(Descent):
     array([0.   , 0.073, 0.   ])
     >>> learner.tell(query, 0.3)
     """
+
+    horizon = Parameter(arguments.horizon(1, "the step depends on it"))
+    lipschitz = parameters.lipschitz()
 
     feedback = Feedback.CONTEXT
 
@@ -63,9 +83,8 @@ class PseudoLine(Descent):
         seed: int | None = None,
     ) -> None:
         super().__init__(domain, loss_range, seed)
-        self.horizon = planned(horizon, 1, "the step depends on it")
-        self.lipschitz = strictly_positive(lipschitz, "lipschitz")
-        slope = moderate(self.units.slope(self.lipschitz), "lipschitz", self.lipschitz)
+        self.horizon, self.lipschitz = horizon, lipschitz
+        slope = self._in_units("lipschitz")
         self._descend(lipschitz_pace(1, domain.inradius / domain.radius, self.horizon, slope))
 
     @locked
@@ -101,17 +120,6 @@ class PseudoLine(Descent):
         if length <= ROUNDING * float(np.linalg.norm(z)):
             return np.zeros(self.geometry.size)
         return line / length
-
-    @cached_property
-    def curvature_limit(self) -> tuple[float, str]:
-        return limits.of_lipschitz(self.lipschitz, self.domain)
-
-    def arguments(self) -> dict[str, Any]:
-        return {
-            "horizon": self.horizon,
-            "lipschitz": self.lipschitz,
-            "loss_range": self.loss_range,
-        }
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:

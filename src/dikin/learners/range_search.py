@@ -15,10 +15,10 @@ from dataclasses import asdict, dataclass, replace
 from math import nan
 from typing import Any, NamedTuple, Self
 
+from dikin.arguments import LARGEST
 from dikin.domains.base import Array, Domain
 from dikin.errors import LossRangeError
 from dikin.theory.certificate import Account, Part
-from dikin.units import LARGEST
 
 FIRST_SHARE = 2.0**-16
 """Half the first range as a share of the first loss: too narrow it costs restarts, too wide it

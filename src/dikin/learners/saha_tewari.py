@@ -14,24 +14,46 @@ the constants here.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
-from typing import Any, Self
+from typing import Self
 
 from dikin.domains.base import Domain
-from dikin.learners import limits
+from dikin.learners import parameters
 from dikin.learners.fixed_rate import FixedRateFTRL
-from dikin.units import LossRange, moderate, nonnegative
+from dikin.units import LossRange
 
 
 class SahaTewari(FixedRateFTRL):
     """Learner for `smoothness`-smooth losses over a known number of rounds; ignores curvature.
 
+    Parameters
+    ----------
+    domain
+        The set to play on.
+    horizon
+        T, the number of rounds to be played.
+    smoothness
+        A constant beta with f(x + v) <= f(x) + f'(x).v + beta/2 |v|^2 for every loss.
+    loss_range
+        The least and the largest possible loss; None where they are not known. Then they are found
+        while playing, and the learner restarts where a loss does not fit.
+    seed
+        Whole number that all randomness comes from; None for a fresh one.
+
+    References
+    ----------
+    Saha, Tewari: Improved regret guarantees for online smooth convex optimization with bandit
+    feedback. AISTATS 2011.
+
+    Examples
+    --------
     >>> from dikin import Ball
     >>> learner = SahaTewari(Ball(2), horizon=1000, smoothness=1.0, seed=1)
     >>> learner.tell(learner.ask(), 0.3)
     >>> learner.rounds
     1
     """
+
+    smoothness = parameters.smoothness()
 
     def __init__(
         self,
@@ -43,18 +65,11 @@ class SahaTewari(FixedRateFTRL):
         seed: int | None = None,
     ) -> None:
         super().__init__(domain, horizon, loss_range, seed)
-        self.smoothness = nonnegative(smoothness, "smoothness")
-        beta = moderate(self.units.curvature(self.smoothness), "smoothness", self.smoothness)
+        self.smoothness = smoothness
+        beta = self._in_units("smoothness")
         exploring = 1.5 * beta * self.horizon
         reach = min(1.0, (self._learning() / exploring) ** (1 / 3)) if exploring > 0 else 1.0
         self._explore(reach, smoothness=beta, lipschitz=0.0)
-
-    @cached_property
-    def curvature_limit(self) -> tuple[float, str]:
-        return limits.of_smooth(self.smoothness)
-
-    def arguments(self) -> dict[str, Any]:
-        return {"smoothness": self.smoothness} | super().arguments()
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Self
 
 from dikin.domains.base import Domain
-from dikin.learners import limits
+from dikin.learners import parameters
 from dikin.learners.fixed_rate import FixedRateFTRL
 from dikin.units import LossRange
 
@@ -21,6 +21,25 @@ from dikin.units import LossRange
 class Scrible(FixedRateFTRL):
     """Learner for linear losses over a known number of rounds.
 
+    Parameters
+    ----------
+    domain
+        The set to play on.
+    horizon
+        T, the number of rounds to be played.
+    loss_range
+        The least and the largest possible loss; None where they are not known. Then they are found
+        while playing, and the learner restarts where a loss does not fit.
+    seed
+        Whole number that all randomness comes from; None for a fresh one.
+
+    References
+    ----------
+    Abernethy, Hazan, Rakhlin: Competing in the dark: an efficient algorithm for bandit linear
+    optimization. COLT 2008.
+
+    Examples
+    --------
     >>> from dikin import Ball
     >>> learner = Scrible(Ball(2), horizon=1000, seed=1)
     >>> learner.tell(learner.ask(), 0.3)
@@ -43,7 +62,7 @@ class Scrible(FixedRateFTRL):
 
     @cached_property
     def curvature_limit(self) -> tuple[float, str]:
-        return limits.LINEAR
+        return parameters.LINEAR
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:

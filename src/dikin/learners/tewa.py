@@ -29,10 +29,12 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from dikin import arguments
 from dikin.domains.base import Array, Domain
 from dikin.kernel import compiled
 from dikin.learners.kernel_learner import Asked, KernelLearner, LearnerState
-from dikin.units import LossRange, planned
+from dikin.learners.parameters import Parameter
+from dikin.units import LossRange
 from dikin.vectors import add_combination, add_scaled, clear, combine, dot, dots, multiply
 
 
@@ -120,12 +122,33 @@ def least_of(numbers: Any) -> float:
 class Tewa(KernelLearner):
     """Learner for losses of unknown curvature, over a known horizon; what is told is ignored.
 
+    Parameters
+    ----------
+    domain
+        The set to play on.
+    horizon
+        T, the number of rounds to be played.
+    loss_range
+        The least and the largest possible loss; None where they are not known. Then they are found
+        while playing, and the learner restarts where a loss does not fit.
+    seed
+        Whole number that all randomness comes from; None for a fresh one.
+
+    References
+    ----------
+    Liu, Baudry, Zimmert, Rebeschini, Akhavan: Non-stationary bandit convex optimization. NeurIPS
+    2025.
+
+    Examples
+    --------
     >>> from dikin import Ball
     >>> learner = Tewa(Ball(2), horizon=1000, seed=1)
     >>> learner.tell(learner.ask(), 0.3)
     >>> learner.rounds
     1
     """
+
+    horizon = Parameter(arguments.horizon(1, "the exploration depends on it"))
 
     def __init__(
         self,
@@ -136,7 +159,7 @@ class Tewa(KernelLearner):
         seed: int | None = None,
     ) -> None:
         super().__init__(domain, loss_range, seed)
-        self.horizon = planned(horizon, 1, "the exploration depends on it")
+        self.horizon = horizon
         inradius = domain.inradius / domain.radius
         reach = min(sqrt(domain.dim) * self.horizon**-0.25, inradius / 2.0)
         steep, count = domain.dim / reach, 1 + ceil(log2(self.horizon) / 2.0)
@@ -153,9 +176,6 @@ class Tewa(KernelLearner):
         middle, u = np.empty(self.geometry.size), np.empty(self.geometry.size)
         average_experts(self._experts, self._state, middle, u)
         return middle
-
-    def arguments(self) -> dict[str, Any]:
-        return {"horizon": self.horizon, "loss_range": self.loss_range}
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:

@@ -21,20 +21,21 @@ of their noise would be divided by delta.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
 from math import log, sqrt
 from typing import Any, Self
 
 import numpy as np
 
+from dikin import arguments
 from dikin.domains.base import Array, Domain
 from dikin.feedback import Feedback
-from dikin.learners import limits
+from dikin.learners import parameters
 from dikin.learners.agarwal_dekel_xiao import HarmonicPace
 from dikin.learners.descent import Descent
 from dikin.learners.fkm import FixedPace
 from dikin.learners.kernel_learner import Memo
-from dikin.units import LossRange, moderate, planned, strictly_positive
+from dikin.learners.parameters import Parameter
+from dikin.units import LossRange
 
 
 def convex_pace(dim: int, inradius: float, horizon: int, lipschitz: float) -> FixedPace:
@@ -56,6 +57,29 @@ class TwoPoint(Descent):
     `curvature` is a strong convexity of every loss, or None. Of a query `point[0]` and `point[1]`
     are played; the answer is the pair of their losses.
 
+    Parameters
+    ----------
+    domain
+        The set to play on.
+    horizon
+        T, the number of rounds to be played.
+    lipschitz
+        A constant L with |f(x) - f(x')| <= L |x - x'| for every loss.
+    curvature
+        A strong convexity that every loss has; None for convex losses.
+    loss_range
+        The least and the largest possible loss; None where they are not known. Then they are found
+        while playing, and the learner restarts where a loss does not fit.
+    seed
+        Whole number that all randomness comes from; None for a fresh one.
+
+    References
+    ----------
+    Agarwal, Dekel, Xiao: Optimal algorithms for online convex optimization with multi-point
+    bandit feedback. COLT 2010.
+
+    Examples
+    --------
     >>> from dikin import Ball
     >>> learner = TwoPoint(Ball(3), horizon=1000, lipschitz=1.0, seed=1)
     >>> query = learner.ask()
@@ -65,6 +89,10 @@ class TwoPoint(Descent):
     >>> learner.rounds
     1
     """
+
+    horizon = Parameter(arguments.horizon(2, "the exploration contains ln T"))
+    lipschitz = parameters.lipschitz()
+    curvature = Parameter(arguments.optional(arguments.positive))
 
     feedback = Feedback.PAIR
 
@@ -79,15 +107,13 @@ class TwoPoint(Descent):
         seed: int | None = None,
     ) -> None:
         super().__init__(domain, loss_range, seed)
-        self.horizon = planned(horizon, 2, "the exploration contains ln T")
-        self.lipschitz = strictly_positive(lipschitz, "lipschitz")
-        self.curvature = None if curvature is None else strictly_positive(curvature, "curvature")
-        slope = moderate(self.units.slope(self.lipschitz), "lipschitz", self.lipschitz)
+        self.horizon, self.lipschitz, self.curvature = horizon, lipschitz, curvature
+        slope = self._in_units("lipschitz")
         inradius = domain.inradius / domain.radius
         if self.curvature is None:
             self._descend(convex_pace(domain.dim, inradius, self.horizon, slope))
         else:
-            sigma = limits.assumed_curvature(self, self.curvature)
+            sigma = self._assumed_curvature(self.curvature)
             self._descend(strongly_convex_pace(domain.dim, inradius, self.horizon, sigma))
 
     def _propose(self) -> tuple[Array, float, Memo]:
@@ -110,18 +136,6 @@ class TwoPoint(Descent):
         """Half the difference of the two losses: what one loss is to the one-point estimate."""
         one, two = (self._normal_loss(part) for part in self._two_parts(answer))
         return (one - two) / 2.0
-
-    @cached_property
-    def curvature_limit(self) -> tuple[float, str]:
-        return limits.of_lipschitz(self.lipschitz, self.domain)
-
-    def arguments(self) -> dict[str, Any]:
-        return {
-            "horizon": self.horizon,
-            "lipschitz": self.lipschitz,
-            "curvature": self.curvature,
-            "loss_range": self.loss_range,
-        }
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:

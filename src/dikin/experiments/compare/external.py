@@ -17,11 +17,12 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from dikin.arguments import positive, whole
 from dikin.domains.base import Array, Domain
 from dikin.errors import MissingExtraError, NotSavableError
 from dikin.learners.base import Learner
 from dikin.rng import Generator, stream
-from dikin.units import LossRange, strictly_positive, whole
+from dikin.units import LossRange
 
 CONVERGED = 1e-10
 """A step of CMA-ES, in units of the radius, that is none."""
@@ -230,7 +231,7 @@ class SPSA(NevergradOptimizer):
         seed: int | None = None,
     ) -> None:
         self.horizon = whole(horizon, "horizon", 1, "the gain depends on it")
-        self.lipschitz = strictly_positive(lipschitz, "lipschitz")
+        self.lipschitz = positive(lipschitz, "lipschitz")
         super().__init__(domain, loss_range=loss_range, seed=seed)
 
     def _build(self, space: Any, optimizers: Any) -> Any:

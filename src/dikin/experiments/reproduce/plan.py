@@ -22,10 +22,9 @@ from dikin.environments.patterns import Constant, Decaying, FlatFirst, FlatLast,
 from dikin.errors import PaperConstantsWarning
 from dikin.experiments import runner
 from dikin.experiments.cell import Cell, Result, blocks, experiment_seeds
-from dikin.learners.adaptive_lipschitz import SharpLipschitz
-from dikin.learners.adaptive_smooth import SharpSmooth
+from dikin.learners.adaptive import AdaptiveSchedule, sharp_schedule
 from dikin.learners.base import Learner
-from dikin.theory import rates
+from dikin.theory import rates, tuning
 from dikin.theory.rates import Rate
 
 Constants = Literal["sharp", "paper"]
@@ -94,7 +93,7 @@ class Table:
     """Of T, from alpha."""
     environment_kind: type[dikin.Ridge] | type[dikin.Kink]
     learner_kind: type[dikin.AdaptiveSmooth] | type[dikin.AdaptiveLipschitz]
-    schedule: Callable[[float], SharpSmooth | SharpLipschitz]
+    schedule: Callable[[float], AdaptiveSchedule]
     """The learner's regularisation and learning rate on the unit disc, from its constant."""
     steep: Mapping[str, Callable[[Domain, int], Environment]]
     """Flat and curved losses that charge for exploring in every direction, from domain and seed:
@@ -154,7 +153,7 @@ TABLES = {
         decay_exponent=rates.decaying_smooth_exponent,
         environment_kind=dikin.Ridge,
         learner_kind=dikin.AdaptiveSmooth,
-        schedule=lambda smoothness: SharpSmooth.of(2, 1.0, smoothness, None),
+        schedule=lambda smoothness: sharp_schedule(tuning.SMOOTH, 2, 1.0, smoothness, None),
         steep={
             "flat": lambda domain, seed: dikin.Understated(dikin.Quadratic(domain, 1.0, seed)),
             "curved": lambda domain, seed: dikin.Quadratic(domain, 1.0, seed),
@@ -170,7 +169,7 @@ TABLES = {
         decay_exponent=rates.decaying_lipschitz_exponent,
         environment_kind=dikin.Kink,
         learner_kind=dikin.AdaptiveLipschitz,
-        schedule=lambda lipschitz: SharpLipschitz.of(2, 1.0, lipschitz),
+        schedule=lambda lipschitz: sharp_schedule(tuning.LIPSCHITZ, 2, 1.0, lipschitz, None),
         steep={
             "flat": lambda domain, seed: dikin.Distance(domain, 1.5, 0.0, seed),
             "curved": lambda domain, seed: dikin.Distance(domain, 1.5, 0.9, seed),

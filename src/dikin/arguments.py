@@ -1,0 +1,133 @@
+"""What constructors are given: checked, and named in the refusal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf, isfinite
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dikin.errors import DikinError, DomainError, ParameterError, ShapeError, did_you_mean
+
+Array = NDArray[np.float64]
+T = TypeVar("T")
+Refusal = type[DikinError]
+
+LARGEST = 1e100
+"""Beyond this, or its inverse, products of three such numbers would overflow."""
+
+
+def number(value: Any, name: str, error: Refusal = ParameterError) -> float:
+    """A real number; texts and truth values are none."""
+    if isinstance(value, str | bytes | bool | np.bool_):
+        raise error(f"{name} must be a number, got {value!r}")
+    try:
+        return float(value)
+    except OverflowError:
+        return inf
+    except (TypeError, ValueError) as reason:
+        raise error(f"{name} must be a number, got {value!r}") from reason
+
+
+def whole(value: Any, name: str, least: int, why: str, error: Refusal = ParameterError) -> int:
+    """A whole number of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise error(f"{name} must be a whole number, got {value!r}")
+    if value < least:
+        raise error(f"{name} must be at least {least} ({why}), got {value}")
+    return int(value)
+
+
+def nonnegative(value: Any, name: str) -> float:
+    """A finite number of at least zero."""
+    given = number(value, name)
+    if not (isfinite(given) and given >= 0):
+        raise ParameterError(f"{name} must be finite and not negative, got {value!r}")
+    return given
+
+
+def positive(value: Any, name: str, error: Refusal = ParameterError) -> float:
+    """A finite number above zero."""
+    given = number(value, name, error)
+    if not 0 < given < inf:
+        raise error(f"{name} must be positive and finite, got {value!r}")
+    return given
+
+
+def horizon(least: int, why: str) -> Callable[[Any, str], int]:
+    """The check of a number of rounds."""
+
+    def check(value: Any, name: str) -> int:
+        rounds = whole(value, name, least, why)
+        if rounds > LARGEST:
+            raise ParameterError(f"{name} must be at most {LARGEST:g}, got more")
+        return rounds
+
+    return check
+
+
+def one_of(*known: str) -> Callable[[Any, str], str]:
+    """The check of a word, which says the nearest known one where it is another."""
+
+    def check(value: Any, name: str) -> str:
+        if value not in known:
+            raise ParameterError(
+                f"no {name} are called {value!r}.{did_you_mean(str(value), known)}"
+            )
+        return str(value)
+
+    return check
+
+
+def optional(check: Callable[[Any, str], T]) -> Callable[[Any, str], T | None]:
+    """The check of an argument that may be None."""
+
+    def or_none(value: Any, name: str) -> T | None:
+        return None if value is None else check(value, name)
+
+    return or_none
+
+
+def moderate(value: float, name: str, given: float) -> float:
+    """A constant of the losses in the paper's units, small enough to compute with."""
+    if not value < LARGEST:
+        raise ParameterError(
+            f"{name}={given:g} is {value:g} in units of the domain's radius and the losses' range; "
+            f"at most {LARGEST:g} can be computed with: is loss_range too small?"
+        )
+    return value
+
+
+# --- arrays --------------------------------------------------------------------------------------
+
+
+def frozen(values: ArrayLike, name: str, ndim: int) -> Array:
+    """A read-only float copy of an argument, refused where it has a wrong rank or is not finite."""
+    try:
+        array = np.array(values, dtype=float)
+    except (TypeError, ValueError) as reason:
+        what = "numbers in rows of equal length" if ndim == 2 else "numbers"
+        raise DomainError(f"{name} must be {what}, got {values!r}") from reason
+    except OverflowError as reason:
+        raise DomainError(f"every entry of {name} must be finite") from reason
+    if array.ndim != ndim or array.size == 0:
+        wanted = {1: "a non-empty vector", 2: "a non-empty matrix"}[ndim]
+        came = (
+            f"the single number {array}; write [{array}]"
+            if array.ndim == 0
+            else f"an array of shape {array.shape}"
+        )
+        raise ShapeError(f"{name} must be {wanted}, got {came}")
+    if not np.isfinite(array).all():
+        where, value = not_finite(array)
+        raise DomainError(f"{name}[{where}] is {value}; every entry must be finite")
+    array.setflags(write=False)
+    return array
+
+
+def not_finite(array: Array) -> tuple[str, float]:
+    """The place and value of the first entry that is not finite."""
+    where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+    return ", ".join(map(str, where)), float(array[where])
