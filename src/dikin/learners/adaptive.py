@@ -123,7 +123,13 @@ def _common(order: int, dim: int, constant: float) -> tuple[float, float, float]
 
 
 class Adaptive(BarrierFTRL):
-    """Adaptive bandit convex optimization with heterogeneous curvature (Luo, Zhang, Zhao 2022)."""
+    """Adaptive bandit convex optimization with heterogeneous curvature (Luo, Zhang, Zhao 2022).
+
+    Attributes
+    ----------
+    order
+        The k of the formulas above: 2 for smooth losses, 3 for Lipschitz ones.
+    """
 
     order: ClassVar[int]
     """k."""

@@ -156,8 +156,12 @@ class Learner(ABC):
 
     Attributes
     ----------
+    kind
+        The name in saved states and on the command line: that of the class in lower case.
     domain
         The set that is played on.
+    geometry
+        Its working form (`dikin.domains.geometry`).
     units
         How the learner measures lengths and losses: `units.loss_range` is the present range.
     feedback
@@ -677,6 +681,11 @@ class Learner(ABC):
         seed
             The seed of each.
 
+        Yields
+        ------
+        Learner
+            One after the other.
+
         Raises
         ------
         DomainError
@@ -759,6 +768,11 @@ class Learner(ABC):
             The set that it played on.
         state
             What `state` gave.
+
+        Returns
+        -------
+        Learner
+            Of this class, with the same future as the one that gave the state.
 
         Raises
         ------

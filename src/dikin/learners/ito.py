@@ -103,6 +103,13 @@ class Ito(Learner):
     seed
         Whole number that all randomness comes from; None for a fresh one.
 
+    Raises
+    ------
+    DomainError
+        If the domain is neither a box nor a ball.
+    ParameterError
+        If `depth` leaves no point of the domain.
+
     References
     ----------
     Ito: An optimal algorithm for bandit convex optimization with strongly-convex and smooth

@@ -148,7 +148,6 @@ class KernelLearner(Learner):
         return CompiledParts(self._kernel, state, self._noise.generator(), self._direction_size)
 
     def adopt(self, machine: CompiledParts, rounds: int) -> None:
-        """Take over a state that was `rounds` rounds further on."""
         self._state = machine.state._replace(numbers=machine.state.numbers.tolist())
         self._rounds_in_range += rounds
         self._next += rounds

@@ -238,6 +238,13 @@ class KernelLine(KernelLearner, ChartLearner):
     seed
         Whole number that all randomness comes from; None for a fresh one.
 
+    Raises
+    ------
+    DomainError
+        If the dimension of the domain is not one.
+    ParameterError
+        If the horizon needs a grid of more than two million points.
+
     References
     ----------
     Bubeck, Dekel, Koren, Peres: Bandit convex optimization: sqrt(T) regret in one dimension.

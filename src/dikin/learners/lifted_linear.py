@@ -171,6 +171,7 @@ class LiftedLinear(ChartLearner):
 
     @cached_property
     def curvature_limit(self) -> tuple[float, str]:
+        """Zero: linear losses are not strongly convex."""
         return parameters.LINEAR
 
     @classmethod

@@ -441,6 +441,16 @@ class Predictive(KernelLearner):
         varies
             The most by which one loss varies on the domain. By default the width of `loss_range`,
             or of the losses told so far where none was given.
+
+        Returns
+        -------
+        float
+            The bound on the expected regret so far, in the user's units.
+
+        Raises
+        ------
+        ParameterError
+            If not exactly one of the two constants is given.
         """
         longest = self.geometry.longest
         if (smoothness is None) == (lipschitz is None):

@@ -89,7 +89,20 @@ class PseudoLine(Descent):
 
     @locked
     def ask(self, context: ArrayLike | None = None, *, forecast: float | None = None) -> Query:
-        """The next point to play, for a context z: the loss is a function of z.x."""
+        """The next point to play.
+
+        Parameters
+        ----------
+        context
+            z, of the shape of a point: the loss is a function of z.x.
+        forecast
+            Refused: this learner makes no use of it.
+
+        Returns
+        -------
+        Query
+            The point, and the id by which it is answered.
+        """
         self._line = self._direction(context)
         return super().ask(forecast=forecast)
 

@@ -62,6 +62,7 @@ class Scrible(FixedRateFTRL):
 
     @cached_property
     def curvature_limit(self) -> tuple[float, str]:
+        """Zero: linear losses are not strongly convex."""
         return parameters.LINEAR
 
     @classmethod
