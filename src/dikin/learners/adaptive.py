@@ -3,13 +3,13 @@
 With S_t = lambda_0 + sum_{s<=t} (sigma_s + lambda_s), lambda_t solves
 
     lambda^k (S_{t-1} + sigma_t + lambda) = target,
-    eta_t = scale (steep/S_{t-1} + floor)^(1/k), at most a cap,
+    eta_t = scale (coefficient/S_{t-1} + floor)^(1/k), at most a cap,
 
-where target = d^2 steep, for smooth losses k = 2, steep = beta + 1, scale = 1/(2d), and for
-Lipschitz ones k = 3, steep = (L + 1)^2, scale = d^(-4/3). There are two sets of constants:
+where target = d^2 coefficient; for smooth losses k = 2, coefficient = beta + 1, scale = 1/(2d), and
+for Lipschitz ones k = 3, coefficient = (L + 1)^2, scale = d^(-4/3). There are two sets of constants:
 
     sharp:  kappa = 1, lambda_0 = target, cap 1/(3d), floor nu ln T/T (k = 2) or 0 (k = 3)
-    paper:  kappa = 400, lambda_0 = max{rho, target}, no cap, floor nu/(T ln T) or steep/T
+    paper:  kappa = 400, lambda_0 = max{rho, target}, no cap, floor nu/(T ln T) or coefficient/T
 
 `sharp` is the default; without a horizon the round stands in for T. `paper` is the paper to the
 letter; it needs the horizon, and below about 10^8 rounds its lambda_0 pins the centre so that
@@ -46,7 +46,7 @@ class AdaptiveSchedule(NamedTuple):
     """k."""
     constant: float
     """beta or L."""
-    steep: float
+    coefficient: float
     target: float
     first: float
     """lambda_0."""
@@ -73,7 +73,7 @@ class AdaptiveSchedule(NamedTuple):
         if self.anytime > 0.0:
             rounds = float(round) if round > EARLIEST else EARLIEST
             floor = self.anytime * log(rounds) / rounds
-        inside = self.steep / total + floor
+        inside = self.coefficient / total + floor
         root: float = sqrt(inside) if self.order == tuning.SMOOTH else inside ** (1.0 / 3.0)
         rate = self.scale * root
         return rate if rate < self.cap else self.cap
@@ -92,14 +92,14 @@ def sharp_schedule(
     order: int, dim: int, nu: float, constant: float, horizon: int | None
 ) -> AdaptiveSchedule:
     """The constants of docs/mathematics.md."""
-    steep, target, scale = _common(order, dim, constant)
+    coefficient, target, scale = _common(order, dim, constant)
     floor = anytime = 0.0
     if order == tuning.SMOOTH:
         floor = nu * log(horizon) / horizon if horizon else 0.0
         anytime = 0.0 if horizon else nu
     cap = 1.0 / (3.0 * dim)
     return AdaptiveSchedule(
-        dim, order, constant, steep, target, target, scale, floor, anytime, cap, 1.0
+        dim, order, constant, coefficient, target, target, scale, floor, anytime, cap, 1.0
     )
 
 
@@ -107,16 +107,16 @@ def paper_schedule(
     order: int, dim: int, nu: float, constant: float, horizon: int, lambda_0: float
 ) -> AdaptiveSchedule:
     """The constants of the algorithm boxes, with what they want lambda_0 to be at least."""
-    steep, target, scale = _common(order, dim, constant)
-    floor = nu / (horizon * log(horizon)) if order == tuning.SMOOTH else steep / horizon
+    coefficient, target, scale = _common(order, dim, constant)
+    floor = nu / (horizon * log(horizon)) if order == tuning.SMOOTH else coefficient / horizon
     first = max(lambda_0, target)
     return AdaptiveSchedule(
-        dim, order, constant, steep, target, first, scale, floor, 0.0, inf, PAPER_KAPPA
+        dim, order, constant, coefficient, target, first, scale, floor, 0.0, inf, PAPER_KAPPA
     )
 
 
 def _common(order: int, dim: int, constant: float) -> tuple[float, float, float]:
-    """steep, target and scale."""
+    """coefficient, target and scale."""
     if order == tuning.SMOOTH:
         return constant + 1.0, tuning.smooth_target(dim, constant), 0.5 / dim
     return (constant + 1.0) ** 2, tuning.lipschitz_target(dim, constant), dim ** (-4.0 / 3.0)

@@ -99,19 +99,19 @@ class AOGD(Learner):
                 "Nothing was changed."
             )
         with np.errstate(over="ignore"):
-            steep = self.units.slope(1.0) * slope
-        if not np.abs(steep).max() < LARGEST:
+            scaled = self.units.slope(1.0) * slope
+        if not np.abs(scaled).max() < LARGEST:
             raise FeedbackError(
                 f"the gradient {gradient!r} is too steep to compute with: in units of the domain's "
                 f"radius and the losses' range its entries must be below {LARGEST:g}. "
                 "Nothing was changed."
             )
-        return self.geometry.inward(steep)
+        return self.geometry.inward(scaled)
 
     def _learn(self, memo: Array, slope: Array, curvature: float) -> None:
         before = self._total + curvature
-        steep = float(slope.dot(slope))
-        total = before + 0.5 * (sqrt(before * before + 8.0 / 3.0 * steep) - before)
+        square = float(slope.dot(slope))
+        total = before + 0.5 * (sqrt(before * before + 8.0 / 3.0 * square) - before)
         if total > 0.0:  # else the loss is flat, and so were all before
             pull = slope + (total - before) * self.geometry.vector(memo)
             linear = pull / total - self.geometry.vector(self._iterate)

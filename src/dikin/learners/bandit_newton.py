@@ -48,7 +48,7 @@ NARROWEST = 1e20
 """How many times A may exceed what it was: steps of 1e-10 of the first ones."""
 
 
-class Shot(NamedTuple):
+class Memo(NamedTuple):
     """What the learner remembers of a query."""
 
     x: Array
@@ -108,8 +108,8 @@ class BanditNewton(ChartLearner):
         self.horizon, self.lipschitz = horizon, lipschitz
         # Of losses in [0, 1], half as wide as the paper's range.
         self._slope = self._in_units("lipschitz") / 2
-        bend = domain.hessian(np.zeros(domain.dim)) * (domain.dim * self.units.radius) ** 2
-        self._first: Array = (bend + bend.T) / 4.0
+        hessian = domain.hessian(np.zeros(domain.dim)) * (domain.dim * self.units.radius) ** 2
+        self._first: Array = (hessian + hessian.T) / 4.0
         self._mean, self._last = np.zeros(domain.dim), 0.0
         self._sharpen(self._first)
 
@@ -128,24 +128,24 @@ class BanditNewton(ChartLearner):
         """Mu, or the point of the set on the way to it, in the user's units."""
         return self._at(self._mean / self._excess(self._mean, 1.0))
 
-    def _propose(self) -> tuple[Array, float, Shot]:
+    def _propose(self) -> tuple[Array, float, Memo]:
         s = self._noise.draw()
         x = self._mean + np.linalg.solve(self._root.T, s)
-        steepest = sqrt(self._clock())  # 1/eps
-        excess = self._excess(x, 1.0 - 1.0 / steepest)
-        memo = Shot(x, self._root @ s, excess, min(steepest, self._slope))
+        inverse_margin = sqrt(self._clock())  # 1/eps
+        excess = self._excess(x, 1.0 - 1.0 / inverse_margin)
+        memo = Memo(x, self._root @ s, excess, min(inverse_margin, self._slope))
         return *self._vector(memo), memo
 
-    def _vector(self, memo: Shot) -> tuple[Array, float]:
+    def _vector(self, memo: Memo) -> tuple[Array, float]:
         u = memo.x / memo.excess
         return u, float(u @ u)
 
-    def _learn(self, memo: Shot, loss: float, curvature: float) -> None:
+    def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
         value = memo.excess * (1.0 + loss) / 2.0 + memo.wall * (memo.excess - 1.0)
         dim = self.domain.dim
-        kick = (value - self._last) * sqrt(dim / self._clock()) / (1.0 + self._slope / dim)
-        inverse = self._curved(kick / (4.0 * dim), memo.pull)
-        mean = self._mean - kick * np.linalg.solve(inverse, memo.pull)
+        step = (value - self._last) * sqrt(dim / self._clock()) / (1.0 + self._slope / dim)
+        inverse = self._curved(step / (4.0 * dim), memo.pull)
+        mean = self._mean - step * np.linalg.solve(inverse, memo.pull)
         self._mean = mean / self._excess(mean, 2.0)
         self._sharpen(inverse)
         self._last = value
@@ -174,8 +174,8 @@ class BanditNewton(ChartLearner):
         self._mean, self._last = numbers["mean"], numbers["last"]
         self._sharpen(numbers["inverse"])
 
-    def _memo_state(self, memo: Shot) -> tuple[Any, ...]:
+    def _memo_state(self, memo: Memo) -> tuple[Any, ...]:
         return tuple(memo)
 
-    def _memo_from(self, state: tuple[Any, ...]) -> Shot:
-        return Shot(*state)
+    def _memo_from(self, state: tuple[Any, ...]) -> Memo:
+        return Memo(*state)

@@ -66,9 +66,9 @@ ROUNDING = 1e-9
 
 
 class Query(NamedTuple):
-    """A question to the world: the loss at a point.
+    """A point to play, whose loss is to be told.
 
-    Attributes
+    Parameters
     ----------
     id
         The number by which the query is answered; no two queries of a learner have the same.
@@ -525,8 +525,8 @@ class Learner(ABC):
         finite = [loss for loss in told if isfinite(loss)]  # the others will be refused
         if search.begun:
             return widened(self.units.loss_range, finite)
-        steepness = (getattr(self, "lipschitz", None) or 0.0) * self.units.radius
-        return widened(first_range(finite[0], steepness), finite)
+        slope = (getattr(self, "lipschitz", None) or 0.0) * self.units.radius
+        return widened(first_range(finite[0], slope), finite)
 
     def _successor(self, loss_range: Range) -> Self:
         """A learner with these arguments for another range, before its first round."""

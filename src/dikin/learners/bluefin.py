@@ -73,10 +73,10 @@ def _share(limit: float) -> Callable[[Any, str], float]:
     return check
 
 
-class Tried(NamedTuple):
+class PairMemo(NamedTuple):
     """What the learner remembers of a query."""
 
-    seen: Memo
+    first: Memo
     """Where the pair lies, and its direction."""
     sign: float
     """On which side the point lies, 1 or -1."""
@@ -147,44 +147,44 @@ class Bluefin(Descent):
         self._average = np.zeros(self.geometry.size)
         """v."""
         self._pairs = 0
-        self._first: Tried | None = None
+        self._first: PairMemo | None = None
         """The last query, if the point opposite is to be asked next."""
         self._waiting: dict[int, float] = {}
         """The answers that lack their partners, with their signs, by pair."""
         reach = self.delta * float(self._width.max())
         self._descend(FixedPace(domain.dim, reach, 1.0 - 2.0 * self.delta, self.eta))
 
-    def _propose(self) -> tuple[Array, float, Tried]:
+    def _propose(self) -> tuple[Array, float, PairMemo]:
         first = self._first
         memo = self._drawn() if first is None else first._replace(sign=-1.0)
         self._first = memo if first is None and self.points == 2 else None
         return *self._vector(memo), memo
 
-    def _drawn(self) -> Tried:
+    def _drawn(self) -> PairMemo:
         """A new direction from the present centre."""
         self._pairs += 1
-        return Tried(self._asked(self._state, self._noise.draw())[2], 1.0, self._pairs)
+        return PairMemo(self._asked(self._state, self._noise.draw())[2], 1.0, self._pairs)
 
-    def _vector(self, memo: Tried) -> tuple[Array, float]:
-        middle = self.geometry.vector(memo.seen.state.iterate) * self._pace.shrink
-        u = middle + memo.sign * self.delta * self._width * self._unit_direction(memo.seen)
+    def _vector(self, memo: PairMemo) -> tuple[Array, float]:
+        middle = self.geometry.vector(memo.first.state.iterate) * self._pace.shrink
+        u = middle + memo.sign * self.delta * self._width * self._unit_direction(memo.first)
         return u, float(u.dot(u))
 
-    def _learn(self, memo: Tried, loss: float, curvature: float) -> None:
+    def _learn(self, memo: PairMemo, loss: float, curvature: float) -> None:
         signed, partner = memo.sign * loss, self._waiting.get(memo.pair)
         if self.points == 1:
-            self._step(memo.seen, signed)
+            self._step(memo.first, signed)
         elif partner is None:
             kept = [*self._waiting.items(), (memo.pair, signed)]
             self._waiting = dict(kept[-PATIENCE:])
             self._rounds_in_range += 1
         else:
-            self._step(memo.seen, (signed + partner) / 2.0)
+            self._step(memo.first, (signed + partner) / 2.0)
             self._waiting = {k: v for k, v in self._waiting.items() if k != memo.pair}
 
-    def _step(self, seen: Memo, slope: float) -> None:
+    def _step(self, memo: Memo, slope: float) -> None:
         """A step of RMSprop against a slope along the direction of a query."""
-        g = self.domain.dim / self.delta * slope * self._unit_direction(seen)
+        g = self.domain.dim / self.delta * slope * self._unit_direction(memo)
         average = DECAY * self._average + (1.0 - DECAY) * g * g
         step = self.eta * self._side * g / (np.sqrt(average) + EPSILON)
         linear = step / self._pace.shrink - self.geometry.vector(self._state.iterate)
@@ -216,9 +216,9 @@ class Bluefin(Descent):
         self._first = None if first is None else self._memo_from(first)
         self._waiting = dict(numbers["waiting"])
 
-    def _memo_state(self, memo: Tried) -> tuple[Any, ...]:
-        return *super()._memo_state(memo.seen), memo.sign, memo.pair
+    def _memo_state(self, memo: PairMemo) -> tuple[Any, ...]:
+        return *super()._memo_state(memo.first), memo.sign, memo.pair
 
-    def _memo_from(self, state: tuple[Any, ...]) -> Tried:
-        *seen, sign, pair = state
-        return Tried(super()._memo_from(tuple(seen)), sign, pair)
+    def _memo_from(self, state: tuple[Any, ...]) -> PairMemo:
+        *kept, sign, pair = state
+        return PairMemo(super()._memo_from(tuple(kept)), sign, pair)

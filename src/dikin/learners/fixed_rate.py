@@ -51,8 +51,8 @@ class FixedRate(NamedTuple):
         return self.eta
 
     def price(self, sigma: float, trace: float) -> float:
-        bent = certificate.smooth_price(0.0, trace, self.dim, self.smoothness)
-        return bent + certificate.lipschitz_price(0.0, trace, self.dim, self.lipschitz)
+        smooth = certificate.smooth_price(0.0, trace, self.dim, self.smoothness)
+        return smooth + certificate.lipschitz_price(0.0, trace, self.dim, self.lipschitz)
 
     def typical(self, rounds: int) -> float:
         return self.eta

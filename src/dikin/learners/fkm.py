@@ -103,8 +103,8 @@ class FKM(Descent):
         if self.lipschitz is None:
             self._descend(general_pace(domain.dim, inradius, self.horizon))
         else:
-            steep = self.lipschitz * length / self.units.loss_scale
-            slope = arguments.moderate(steep, "lipschitz", self.lipschitz)
+            scaled = self.lipschitz * length / self.units.loss_scale
+            slope = arguments.moderate(scaled, "lipschitz", self.lipschitz)
             self._descend(lipschitz_pace(domain.dim, inradius, self.horizon, slope))
 
     def _position(self) -> tuple[float, float]:

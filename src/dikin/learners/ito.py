@@ -65,7 +65,7 @@ class Reach(NamedTuple):
 
 
 @dataclass(slots=True)
-class Seen:
+class Memo:
     """What the learner remembers of a query: the law it was drawn from, and its direction."""
 
     theta: Array
@@ -177,7 +177,7 @@ class Ito(Learner):
         # On K' as the unit of length a curvature is smaller by the square of its size.
         return Reach(dim, sigma * self._shrink**2, eta, 1.0 / 9.0 if paper else 1.0, room)
 
-    def _seen(self, theta: Array, round: int, noise: Array) -> Seen:
+    def _memo(self, theta: Array, round: int, noise: Array) -> Memo:
         """A direction from the law p_t with the centre theta."""
         geometry = self.geometry
         assert isinstance(geometry, HasTruncatedNormal)
@@ -185,12 +185,12 @@ class Ito(Learner):
         precision = self._reach.sigma * self._reach.eta * round
         square = geometry.truncated_normal(theta, precision, noise, iterate, direction)
         unit = 1.0 / sqrt(square) if square > 0.0 else 0.0
-        return Seen(theta, round, noise, iterate, direction, unit)
+        return Memo(theta, round, noise, iterate, direction, unit)
 
-    def _present(self, noise: Array) -> Seen:
+    def _present(self, noise: Array) -> Memo:
         """A direction from theta_t, the present centre."""
         round = self._rounds_in_range + 1
-        return self._seen(-self._linear / round, round, noise)
+        return self._memo(-self._linear / round, round, noise)
 
     @property
     @locked
@@ -199,17 +199,17 @@ class Ito(Learner):
         still = self._present(np.zeros(self.geometry.size))
         return self._inside(self._shrink * self.geometry.vector(still.iterate))
 
-    def _propose(self) -> tuple[Array, float, Seen]:
+    def _propose(self) -> tuple[Array, float, Memo]:
         memo = self._present(self._noise.draw())
         return *self._vector(memo), memo
 
-    def _vector(self, memo: Seen) -> tuple[Array, float]:
+    def _vector(self, memo: Memo) -> tuple[Array, float]:
         u = np.empty(self.geometry.size)
         far = self._reach.alpha(memo.round) * memo.unit
         square = self.geometry.point(memo.iterate, memo.direction, far, u)
         return self._shrink * u, self._shrink**2 * square
 
-    def _learn(self, memo: Seen, loss: float, curvature: float) -> None:
+    def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
         reach, linear = self._reach, self._linear.copy()
         slope = reach.dim * loss / (reach.alpha(memo.round) * reach.sigma)
         self.geometry.linear_update(memo.iterate, memo.direction, slope * memo.unit, 1.0, linear)
@@ -229,8 +229,8 @@ class Ito(Learner):
     def _set_numbers(self, numbers: dict[str, Any]) -> None:
         self._linear = numbers["linear"]
 
-    def _memo_state(self, memo: Seen) -> tuple[Any, ...]:
+    def _memo_state(self, memo: Memo) -> tuple[Any, ...]:
         return memo.theta, memo.round, memo.noise
 
-    def _memo_from(self, state: tuple[Any, ...]) -> Seen:
-        return self._seen(*state)
+    def _memo_from(self, state: tuple[Any, ...]) -> Memo:
+        return self._memo(*state)

@@ -60,10 +60,10 @@ class LipschitzBarrier(FixedRateFTRL):
     ) -> None:
         super().__init__(domain, horizon, loss_range, seed)
         self.lipschitz = lipschitz
-        steep = self._in_units("lipschitz")
-        exploring = 2.0 * steep * self.horizon
+        slope = self._in_units("lipschitz")
+        exploring = 2.0 * slope * self.horizon
         reach = min(1.0, sqrt(2.0 * self._learning() / exploring))
-        self._explore(reach, smoothness=0.0, lipschitz=steep)
+        self._explore(reach, smoothness=0.0, lipschitz=slope)
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:

@@ -277,10 +277,10 @@ class Predictive(KernelLearner):
             )
             chart = self.domain.locate(self.start)
             lift = float(slope @ u) - self.domain.barrier(chart) + self.domain.barrier(0.0 * chart)
-        beta, steep = -1.0, inf
+        beta, scaled = -1.0, inf
         if self.lipschitz is not None:
             beta = inf
-            steep = moderate(
+            scaled = moderate(
                 self.units.slope(self.lipschitz) * longest, "lipschitz", self.lipschitz
             )
         if self.smoothness is not None:
@@ -293,7 +293,7 @@ class Predictive(KernelLearner):
             length_price=1.0 / sqrt(d),
             smoothness=beta,
             guess=GUESS_RANGED if self._ranged else GUESS_MEASURED,
-            lipschitz=steep,
+            lipschitz=scaled,
             widest=2.0 if self._ranged else inf,
             keep=1.0 if self.memory is None else 1.0 - 1.0 / self.memory,
             memory=inf if self.memory is None else self.memory,
@@ -462,9 +462,9 @@ class Predictive(KernelLearner):
             beta = self.units.curvature(nonnegative(smoothness, "smoothness")) * longest**2
             explored = beta * self._plan.square_price * self._n[TAU_SUM]
             return self._bound(beta, inf, explored, varies)
-        steep = self.units.slope(nonnegative(lipschitz, "lipschitz")) * longest
-        explored = steep * self._plan.length_price * self._n[ROOT_TAU_SUM]
-        return self._bound(inf, steep, explored, varies)
+        scaled = self.units.slope(nonnegative(lipschitz, "lipschitz")) * longest
+        explored = scaled * self._plan.length_price * self._n[ROOT_TAU_SUM]
+        return self._bound(inf, scaled, explored, varies)
 
     def _bound(
         self, smoothness: float, lipschitz: float, explored: float, varies: float | None = None

@@ -211,13 +211,13 @@ def rate(plan: Plan, n: Any, rounds: float, stiff: float) -> float:
     low = 2.0 * plan.nu * log(span) / (span * noise * d * d)
     best, factor = 0.0, FACTOR
     if total > 0.0:
-        beta, steepness = smoothness_of(plan, n), plan.lipschitz
+        beta, lipschitz = smoothness_of(plan, n), plan.lipschitz
         if beta < inf:
             best = sqrt(2.0 * beta * total / noise) / d
-        if steepness < inf:
-            steep = (steepness * total / (d * d * noise)) ** (2.0 / 3.0)
-            if not beta < inf or cheaper(plan, beta, total, noise, steep, best):
-                best, factor = steep, STEEP_FACTOR
+        if lipschitz < inf:
+            for_lipschitz = (lipschitz * total / (d * d * noise)) ** (2.0 / 3.0)
+            if not beta < inf or cheaper(plan, beta, total, noise, for_lipschitz, best):
+                best, factor = for_lipschitz, STEEP_FACTOR
         best = (best - stiff) / total if best > stiff else 0.0
     best = factor * sqrt(best * best + low)
     cap: float = CAP / (d * level)
@@ -374,9 +374,9 @@ def book(
     """
     count, length = float(rounds), sqrt(trace)
     smooth = smoothness_of(plan, n) * plan.square_price * trace
-    steep = plan.lipschitz * plan.length_price * length
-    cost = smooth if smooth <= steep else steep
-    lam = regularisation(plan, n, cost, smooth <= steep, trace, curvature)
+    lipschitz = plan.lipschitz * plan.length_price * length
+    cost = smooth if smooth <= lipschitz else lipschitz
+    lam = regularisation(plan, n, cost, smooth <= lipschitz, trace, curvature)
     n[LINEAR_SUM] += rise - 0.5 * curvature * square
     n[TAU_SUM] += trace
     n[ROOT_TAU_SUM] += length

@@ -159,17 +159,17 @@ class RangeSearch:
         return cls(**values | {"parts": parts})
 
 
-def first_range(loss: float, steepness: float) -> Range:
+def first_range(loss: float, slope: float) -> Range:
     """The range around the first loss.
 
     Parameters
     ----------
     loss
         The first loss.
-    steepness
+    slope
         L R, or 0 where no Lipschitz constant is declared.
     """
-    half = max(FIRST_SHARE * abs(loss), FIRST_SLOPE_SHARE * steepness) or FIRST_SHARE
+    half = max(FIRST_SHARE * abs(loss), FIRST_SLOPE_SHARE * slope) or FIRST_SHARE
     return loss - half, loss + half
 
 

@@ -48,7 +48,7 @@ class TewaKernel(NamedTuple):
     geometry: Any
     reach: float
     shrink: float
-    steep: float
+    gradient_bound: float
     rates: Array
 
     def ask(self, state: LearnerState, noise: Array, direction: Array, u: Array) -> Asked:
@@ -77,11 +77,11 @@ class TewaKernel(NamedTuple):
         away = direction[2 * size : 3 * size]
         for i in range(self.rates.size):
             linear = state.linear[i * size : (i + 1) * size]
-            rate, second = self.rates[i], 2.0 * (self.rates[i] * self.steep) ** 2
+            rate, second = self.rates[i], 2.0 * (self.rates[i] * self.gradient_bound) ** 2
             copy_expert(self, i, state, linear)
             combine(1.0, linear, -1.0, middle, away)
             square, along = dots(away, s)
-            slope = self.steep * loss  # the estimate is slope s
+            slope = self.gradient_bound * loss  # the estimate is slope s
             state.numbers[i] += rate * slope * along + 0.5 * second * square
             step = 1.0 / (second * round * self.shrink)
             multiply(-1.0 / self.shrink, linear, linear)
@@ -162,10 +162,10 @@ class Tewa(KernelLearner):
         self.horizon = horizon
         inradius = domain.inradius / domain.radius
         reach = min(sqrt(domain.dim) * self.horizon**-0.25, inradius / 2.0)
-        steep, count = domain.dim / reach, 1 + ceil(log2(self.horizon) / 2.0)
-        rates = 0.5 ** np.arange(count) / (10.0 * steep)
+        gradient_bound, count = domain.dim / reach, 1 + ceil(log2(self.horizon) / 2.0)
+        rates = 0.5 ** np.arange(count) / (10.0 * gradient_bound)
         geometry = self.geometry
-        kernel = TewaKernel(geometry, reach, 1.0 - reach / inradius, steep, rates)
+        kernel = TewaKernel(geometry, reach, 1.0 - reach / inradius, gradient_bound, rates)
         linear, iterate = np.zeros(count * geometry.size), np.tile(geometry.start(), count)
         self._experts = kernel
         self._begin(kernel, LearnerState(count * [0.0], linear, iterate))
