@@ -97,7 +97,7 @@ class NoDomain(dikin.FKM):
             dikin.Learner,
             "Learner is abstract: also write _learn, _memo_from, .* every learner needs",
         ),
-        (NoMethods, "NoMethods is abstract: also write .*arguments, center, examples"),
+        (NoMethods, "NoMethods is abstract: also write .*center, examples"),
         (dikin.Domain, "Domain is abstract: also write arguments, barrier, examples"),
         (
             dikin.Environment,

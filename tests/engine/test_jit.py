@@ -117,7 +117,7 @@ def kernels(domain: dikin.Domain) -> tuple[Any, Any]:
     learner = dikin.AdaptiveSmooth(domain, 1.0, loss_range=world.loss_range, seed=1)
     machine = learner.machine()
     assert machine is not None
-    return machine.kernel, world.world
+    return machine.kernel, world.kernel
 
 
 def code(domain: dikin.Domain) -> list[str]:

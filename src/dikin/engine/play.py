@@ -152,7 +152,7 @@ def play(
     >>> bool(0 < run.regret[-1] < run.certificate[-1])
     True
     """
-    return play_game(learner, environment, rounds, checkpoints, progress, worth_compiling(rounds))
+    return play_game(learner, environment, rounds, checkpoints, progress, games=1)
 
 
 def play_game(
@@ -161,11 +161,11 @@ def play_game(
     rounds: int,
     checkpoints: int,
     progress: bool,
-    compiled: bool,
+    games: float,
 ) -> Run:
-    """`play`, with the caller's word on whether it is worth compiling."""
+    """`play`, as one of so many games: the length of all decides whether they are compiled."""
     _refuse_mismatch(learner, environment, rounds)
-    fast = fused(learner, environment) if compiled else None
+    fast = fused(learner, environment) if worth_compiling(rounds, games) else None
     advance = readable(learner, environment) if fast is None else fast
     marks = geometric(rounds, checkpoints) + environment.rounds
     rows: list[tuple[float, float, float]] = []

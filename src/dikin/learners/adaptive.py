@@ -6,7 +6,7 @@ With S_t = lambda_0 + sum_{s<=t} (sigma_s + lambda_s), lambda_t solves
     eta_t = scale (coefficient/S_{t-1} + floor)^(1/k), at most a cap,
 
 where target = d^2 coefficient; for smooth losses k = 2, coefficient = beta + 1, scale = 1/(2d), and
-for Lipschitz ones k = 3, coefficient = (L + 1)^2, scale = d^(-4/3). There are two sets of constants:
+for Lipschitz ones k = 3, coefficient = (L + 1)^2, scale = d^(-4/3). Two sets of constants:
 
     sharp:  kappa = 1, lambda_0 = target, cap 1/(3d), floor nu ln T/T (k = 2) or 0 (k = 3)
     paper:  kappa = 400, lambda_0 = max{rho, target}, no cap, floor nu/(T ln T) or coefficient/T
