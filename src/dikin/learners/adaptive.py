@@ -23,11 +23,10 @@ from abc import abstractmethod
 from math import inf, log, sqrt
 from typing import ClassVar, NamedTuple
 
-from dikin import arguments
 from dikin.domains.base import Domain
 from dikin.errors import HorizonRequiredError, PaperConstantsWarning, UnequalSidesWarning
+from dikin.learners import parameters
 from dikin.learners.barrier_ftrl import BarrierFTRL
-from dikin.learners.parameters import Parameter
 from dikin.theory import certificate, tuning
 from dikin.units import LossRange
 
@@ -133,8 +132,8 @@ class Adaptive(BarrierFTRL):
 
     order: ClassVar[int]
     """k."""
-    horizon = Parameter(arguments.optional(arguments.horizon(1, "or None")))
-    constants = Parameter(arguments.one_of("sharp", "paper"))
+    horizon = parameters.optional_horizon(1, "or None")
+    constants = parameters.constants()
 
     def __init__(
         self,

@@ -12,7 +12,7 @@ from typing import Self
 from dikin.arguments import nonnegative
 from dikin.domains.base import Domain
 from dikin.learners.adaptive import Adaptive
-from dikin.learners.parameters import Parameter, limit_of_lipschitz
+from dikin.learners.parameters import LIPSCHITZ, Parameter, limit_of_lipschitz
 from dikin.theory import tuning
 from dikin.units import LossRange, Units
 
@@ -30,22 +30,6 @@ class AdaptiveLipschitz(Adaptive):
     Regret of order d^(1/2) T^(3/4) without curvature, d^(2/3) T^(2/3) with constant curvature, and
     in between whatever the curvature told each round allows (Theorem 12 of the paper).
 
-    Parameters
-    ----------
-    domain
-        The set to play on.
-    lipschitz
-        A constant L with |f(x) - f(x')| <= L |x - x'| for every loss; may be 0.
-    loss_range
-        The least and the largest possible loss; None where they are not known. Then they are found
-        while playing, and the learner restarts where a loss does not fit.
-    horizon
-        T, the number of rounds to be played; None where it is not known.
-    constants
-        "sharp", those of docs/mathematics.md, or "paper", those of the publication.
-    seed
-        Whole number that all randomness comes from; None for a fresh one.
-
     References
     ----------
     Luo, Zhang, Zhao: Adaptive bandit convex optimization with heterogeneous curvature. COLT 2022.
@@ -61,7 +45,7 @@ class AdaptiveLipschitz(Adaptive):
     """
 
     order = tuning.LIPSCHITZ
-    lipschitz = Parameter(nonnegative, scaled=Units.slope, limit=limit_of_lipschitz)
+    lipschitz = Parameter(LIPSCHITZ, nonnegative, scaled=Units.slope, limit=limit_of_lipschitz)
 
     def __init__(
         self,

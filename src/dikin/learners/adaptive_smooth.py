@@ -27,22 +27,6 @@ class AdaptiveSmooth(Adaptive):
     Regret of order d^(2/3) T^(2/3) without curvature, d^(3/2) sqrt(T) with constant curvature, and
     in between whatever the curvature told each round allows (Theorem 7 of the paper).
 
-    Parameters
-    ----------
-    domain
-        The set to play on.
-    smoothness
-        A constant beta with f(x + v) <= f(x) + f'(x).v + beta/2 |v|^2 for every loss.
-    loss_range
-        The least and the largest possible loss; None where they are not known. Then they are found
-        while playing, and the learner restarts where a loss does not fit.
-    horizon
-        T, the number of rounds to be played; None where it is not known.
-    constants
-        "sharp", those of docs/mathematics.md, or "paper", those of the publication.
-    seed
-        Whole number that all randomness comes from; None for a fresh one.
-
     References
     ----------
     Luo, Zhang, Zhao: Adaptive bandit convex optimization with heterogeneous curvature. COLT 2022.

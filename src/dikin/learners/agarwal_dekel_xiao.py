@@ -20,11 +20,9 @@ from collections.abc import Iterator
 from math import log
 from typing import NamedTuple, Self
 
-from dikin import arguments
 from dikin.domains.base import Domain
 from dikin.learners import parameters
 from dikin.learners.descent import Descent
-from dikin.learners.parameters import Parameter
 from dikin.units import LossRange
 
 
@@ -55,22 +53,6 @@ class AgarwalDekelXiao(Descent):
 
     Regret of order (d T)^(2/3), up to a logarithm, over a known horizon.
 
-    Parameters
-    ----------
-    domain
-        The set to play on.
-    horizon
-        T, the number of rounds to be played.
-    lipschitz
-        A constant L with |f(x) - f(x')| <= L |x - x'| for every loss.
-    curvature
-        A strong convexity that every loss has. It is assumed in every round, whatever is told.
-    loss_range
-        The least and the largest possible loss; None where they are not known. Then they are found
-        while playing, and the learner restarts where a loss does not fit.
-    seed
-        Whole number that all randomness comes from; None for a fresh one.
-
     References
     ----------
     Agarwal, Dekel, Xiao: Optimal algorithms for online convex optimization with multi-point
@@ -85,9 +67,9 @@ class AgarwalDekelXiao(Descent):
     1
     """
 
-    horizon = Parameter(arguments.horizon(1, "the exploration depends on it"))
+    horizon = parameters.horizon(1, "the exploration depends on it")
     lipschitz = parameters.lipschitz()
-    curvature = Parameter(arguments.positive)
+    curvature = parameters.curvature()
 
     def __init__(
         self,

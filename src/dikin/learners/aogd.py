@@ -31,16 +31,6 @@ from dikin.units import LossRange
 class AOGD(Learner):
     """Learner that is told the gradient at its point, for losses of any curvature.
 
-    Parameters
-    ----------
-    domain
-        The set to play on.
-    loss_range
-        The least and the largest possible loss; None where they are not known. Then they are found
-        while playing, and the learner restarts where a loss does not fit.
-    seed
-        Not used: the learner draws nothing.
-
     References
     ----------
     Bartlett, Hazan, Rakhlin: Adaptive online gradient descent. NIPS 2007.

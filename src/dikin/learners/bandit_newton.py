@@ -36,12 +36,10 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from dikin import arguments
 from dikin.domains.base import Array, Domain
 from dikin.learners import parameters
 from dikin.learners.base import locked
 from dikin.learners.chart import ChartLearner
-from dikin.learners.parameters import Parameter
 from dikin.units import LossRange
 
 NARROWEST = 1e20
@@ -64,20 +62,6 @@ class Memo(NamedTuple):
 class BanditNewton(ChartLearner):
     """Learner for independent convex losses with one mean, `lipschitz` at most, on any domain.
 
-    Parameters
-    ----------
-    domain
-        The set to play on.
-    lipschitz
-        A constant L with |f(x) - f(x')| <= L |x - x'| for every loss.
-    loss_range
-        The least and the largest possible loss; None where they are not known. Then they are found
-        while playing, and the learner restarts where a loss does not fit.
-    horizon
-        T, the number of rounds to be played; None where it is not known.
-    seed
-        Whole number that all randomness comes from; None for a fresh one.
-
     References
     ----------
     Fokkema, van der Hoeven, Lattimore, Mayo: Online Newton method for bandit convex optimisation.
@@ -93,7 +77,7 @@ class BanditNewton(ChartLearner):
     """
 
     lipschitz = parameters.lipschitz()
-    horizon = Parameter(arguments.optional(arguments.horizon(2, "eps < 1")))
+    horizon = parameters.optional_horizon(2, "eps < 1")
 
     def __init__(
         self,

@@ -10,6 +10,7 @@ losses is not known restarts in a wider one whenever a loss falls outside (`rang
 
 from __future__ import annotations
 
+import inspect
 import logging
 import os
 import warnings
@@ -46,7 +47,7 @@ from dikin.errors import (
     UnknownQueryError,
 )
 from dikin.feedback import Feedback
-from dikin.learners.parameters import Limit, Parameter
+from dikin.learners.parameters import Limit, Parameter, with_parameters
 from dikin.learners.range_search import (
     Range,
     RangeSearch,
@@ -166,6 +167,8 @@ class Learner(ABC):
         How the learner measures lengths and losses: `units.loss_range` is the present range.
     feedback
         What must be told of a round.
+    meanings
+        What arguments mean that are not declared as `Parameter`, for the class's docstring.
     measures_range
         Whether the learner itself finds a range that is not known, without restarts.
     equal_sides
@@ -179,12 +182,17 @@ class Learner(ABC):
 
     kind: ClassVar[str] = ""
     feedback: ClassVar[Feedback] = Feedback.VALUE
+    meanings: ClassVar[dict[str, str]] = {}
     measures_range: ClassVar[bool] = False
     equal_sides: ClassVar[bool] = False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         cls.kind = cls.__name__.lower()
+        if vars(cls).get("__doc__") and not inspect.isabstract(cls):
+            names, declared = list(inspect.signature(cls).parameters), cls.parameters()
+            known = {name: parameter.meaning for name, parameter in declared.items()} | cls.meanings
+            cls.__doc__ = with_parameters(cls.__doc__ or "", names, known)
 
     def __init__(self, domain: Domain, loss_range: LossRange, seed: int | None) -> None:
         if not isinstance(domain, Domain):

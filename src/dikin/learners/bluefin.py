@@ -88,22 +88,6 @@ class Bluefin(Descent):
 
     It has no guarantee.
 
-    Parameters
-    ----------
-    domain
-        The set to play on.
-    points
-        How many rounds make one step, 1 or 2.
-    delta
-        How far it explores, as a share of a side of the box.
-    eta
-        How far it steps, likewise.
-    loss_range
-        The least and the largest possible loss; None where they are not known. Then they are found
-        while playing, and the learner restarts where a loss does not fit.
-    seed
-        Whole number that all randomness comes from; None for a fresh one.
-
     References
     ----------
     Karthikeyan et al.: SelfTune: tuning cluster managers. NSDI 2023.
@@ -123,9 +107,9 @@ class Bluefin(Descent):
     2
     """
 
-    points = Parameter(_one_or_two)
-    delta = Parameter(_share(0.5))
-    eta = Parameter(_share(1.0))
+    points = Parameter("How many rounds make one step, 1 or 2.", _one_or_two)
+    delta = Parameter("How far it explores, as a share of a side of the box.", _share(0.5))
+    eta = Parameter("How far it steps, likewise.", _share(1.0))
 
     def __init__(
         self,

@@ -65,21 +65,6 @@ class Corral(Learner):
     Of the bases given only the kind and the arguments are used; their randomness comes from `seed`,
     and the range of their losses from `loss_range`.
 
-    Parameters
-    ----------
-    domain
-        The set to play on: that of the bases too.
-    bases
-        Two learners or more, each told one value a round.
-    horizon
-        T, the number of rounds to be played.
-    eta
-        The first step of the mirror descent on the shares; sqrt(M/T) for None.
-    loss_range
-        The least and the largest possible loss, or None where they are not known.
-    seed
-        Whole number that all randomness comes from; None for a fresh one.
-
     Raises
     ------
     ParameterError
@@ -99,6 +84,13 @@ class Corral(Learner):
     >>> learner.shares.sum().round(12)
     np.float64(1.0)
     """
+
+    meanings = {
+        "domain": "The set to play on: that of the bases too.",
+        "bases": "Two learners or more, each told one value a round.",
+        "horizon": "T, the number of rounds to be played.",
+        "eta": "The first step of the mirror descent on the shares; sqrt(M/T) for None.",
+    }
 
     def __init__(
         self,

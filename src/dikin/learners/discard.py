@@ -14,22 +14,6 @@ from dikin.theory.certificate import Part
 class Discard(HazanLevy):
     """Learner for losses that are `curvature`-strongly convex in the rounds that count.
 
-    Parameters
-    ----------
-    domain
-        The set to play on.
-    horizon
-        T, the number of rounds to be played.
-    smoothness
-        A constant beta with f(x + v) <= f(x) + f'(x).v + beta/2 |v|^2 for every loss.
-    curvature
-        A round of which less strong convexity is told is thrown away.
-    loss_range
-        The least and the largest possible loss; None where they are not known. Then they are found
-        while playing, and the learner restarts where a loss does not fit.
-    seed
-        Whole number that all randomness comes from; None for a fresh one.
-
     Examples
     --------
     >>> from dikin import Ball
@@ -38,6 +22,11 @@ class Discard(HazanLevy):
     >>> learner.center
     array([0., 0.])
     """
+
+    meanings = {
+        "curvature": "The strong convexity of the rounds that count: one of which less is told is "
+        "thrown away."
+    }
 
     def _least(self, sigma: float) -> float:
         return sigma

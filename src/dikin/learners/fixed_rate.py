@@ -14,10 +14,9 @@ from __future__ import annotations
 from math import log, sqrt
 from typing import NamedTuple
 
-from dikin import arguments
 from dikin.domains.base import Domain
+from dikin.learners import parameters
 from dikin.learners.barrier_ftrl import BarrierFTRL
-from dikin.learners.parameters import Parameter
 from dikin.theory import certificate
 from dikin.units import LossRange
 
@@ -61,7 +60,7 @@ class FixedRate(NamedTuple):
 class FixedRateFTRL(BarrierFTRL):
     """What the three learners share: the horizon."""
 
-    horizon = Parameter(arguments.horizon(2, "the rate contains ln T"))
+    horizon = parameters.horizon(2, "the rate contains ln T")
 
     def __init__(
         self, domain: Domain, horizon: int, loss_range: LossRange, seed: int | None

@@ -19,8 +19,9 @@ from typing import NamedTuple, Self
 
 from dikin import arguments
 from dikin.domains.base import Domain
+from dikin.learners import parameters
 from dikin.learners.descent import Descent
-from dikin.learners.parameters import Parameter
+from dikin.learners.parameters import LIPSCHITZ, Parameter
 from dikin.units import LossRange, Units
 
 
@@ -56,21 +57,6 @@ class FKM(Descent):
     Regret of order sqrt(d) T^(3/4) for Lipschitz losses, T^(5/6) for bounded ones; curvature is not
     used.
 
-    Parameters
-    ----------
-    domain
-        The set to play on.
-    horizon
-        T, the number of rounds to be played.
-    lipschitz
-        A constant L with |f(x) - f(x')| <= L |x - x'| for every loss; None for losses that are only
-        bounded.
-    loss_range
-        The least and the largest possible loss; None where they are not known. Then they are found
-        while playing, and the learner restarts where a loss does not fit.
-    seed
-        Whole number that all randomness comes from; None for a fresh one.
-
     References
     ----------
     Flaxman, Kalai, McMahan: Online convex optimization in the bandit setting: gradient descent
@@ -85,8 +71,12 @@ class FKM(Descent):
     1
     """
 
-    horizon = Parameter(arguments.horizon(1, "the step depends on it"))
-    lipschitz = Parameter(arguments.optional(arguments.positive), scaled=Units.slope)
+    horizon = parameters.horizon(1, "the step depends on it")
+    lipschitz = Parameter(
+        LIPSCHITZ + " None for losses that are only bounded.",
+        arguments.optional(arguments.positive),
+        scaled=Units.slope,
+    )
 
     def __init__(
         self,

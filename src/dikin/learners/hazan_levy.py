@@ -15,11 +15,9 @@ from collections.abc import Iterator
 from math import log, sqrt
 from typing import NamedTuple, Self
 
-from dikin import arguments
 from dikin.domains.base import Domain
 from dikin.learners import parameters
 from dikin.learners.barrier_ftrl import BarrierFTRL
-from dikin.learners.parameters import Parameter
 from dikin.theory import certificate
 from dikin.units import LossRange
 
@@ -62,22 +60,6 @@ class KnownCurvature(NamedTuple):
 class HazanLevy(BarrierFTRL):
     """Learner for `smoothness`-smooth losses that are all `curvature`-strongly convex.
 
-    Parameters
-    ----------
-    domain
-        The set to play on.
-    horizon
-        T, the number of rounds to be played.
-    smoothness
-        A constant beta with f(x + v) <= f(x) + f'(x).v + beta/2 |v|^2 for every loss.
-    curvature
-        A strong convexity that every loss has. It is assumed in every round, whatever is told.
-    loss_range
-        The least and the largest possible loss; None where they are not known. Then they are found
-        while playing, and the learner restarts where a loss does not fit.
-    seed
-        Whole number that all randomness comes from; None for a fresh one.
-
     References
     ----------
     Hazan, Levy: Bandit convex optimization: towards tight bounds. NeurIPS 2014.
@@ -91,9 +73,9 @@ class HazanLevy(BarrierFTRL):
     1
     """
 
-    horizon = Parameter(arguments.horizon(2, "the rate contains ln T"))
+    horizon = parameters.horizon(2, "the rate contains ln T")
     smoothness = parameters.smoothness()
-    curvature = Parameter(arguments.positive)
+    curvature = parameters.curvature()
 
     def __init__(
         self,

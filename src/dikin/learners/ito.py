@@ -83,26 +83,6 @@ class Ito(Learner):
 
     `depth` promises that the best point lies at least so far inside: K' is smaller by it.
 
-    Parameters
-    ----------
-    domain
-        The set to play on.
-    horizon
-        T, the number of rounds to be played.
-    smoothness
-        A constant beta with f(x + v) <= f(x) + f'(x).v + beta/2 |v|^2 for every loss.
-    curvature
-        A strong convexity that every loss has. It is assumed in every round, whatever is told.
-    depth
-        How far inside the set the best point is promised to lie; 0 promises nothing.
-    loss_range
-        The least and the largest possible loss; None where they are not known. Then they are found
-        while playing, and the learner restarts where a loss does not fit.
-    constants
-        "sharp", those of docs/mathematics.md, or "paper", those of the publication.
-    seed
-        Whole number that all randomness comes from; None for a fresh one.
-
     Raises
     ------
     DomainError
@@ -124,11 +104,14 @@ class Ito(Learner):
     1
     """
 
-    horizon = Parameter(arguments.horizon(2, "the rate contains ln T"))
+    horizon = parameters.horizon(2, "the rate contains ln T")
     smoothness = parameters.smoothness()
-    curvature = Parameter(arguments.positive)
-    depth = Parameter(arguments.nonnegative)
-    constants = Parameter(arguments.one_of("sharp", "paper"))
+    curvature = parameters.curvature()
+    depth = Parameter(
+        "How far inside the set the best point is promised to lie; 0 promises nothing.",
+        arguments.nonnegative,
+    )
+    constants = parameters.constants()
 
     def __init__(
         self,

@@ -28,13 +28,12 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from dikin import arguments
 from dikin.domains.base import Array, Domain
 from dikin.errors import DomainError, ParameterError
 from dikin.kernel import choose, compiled, looped
+from dikin.learners import parameters
 from dikin.learners.chart import ChartLearner
 from dikin.learners.kernel_learner import Asked, KernelLearner, LearnerState, Memo
-from dikin.learners.parameters import Parameter
 from dikin.units import LossRange
 from dikin.vectors import combine
 
@@ -226,18 +225,6 @@ class KernelLine(KernelLearner, ChartLearner):
 
     Nothing is asked of the losses but their range; curvature is not used.
 
-    Parameters
-    ----------
-    domain
-        A domain of dimension one.
-    horizon
-        T, the number of rounds to be played.
-    loss_range
-        The least and the largest possible loss; None where they are not known. Then they are found
-        while playing, and the learner restarts where a loss does not fit.
-    seed
-        Whole number that all randomness comes from; None for a fresh one.
-
     Raises
     ------
     DomainError
@@ -259,7 +246,7 @@ class KernelLine(KernelLearner, ChartLearner):
     1
     """
 
-    horizon = Parameter(arguments.horizon(2, "the grid depends on it"))
+    horizon = parameters.horizon(2, "the grid depends on it")
 
     def __init__(
         self,

@@ -32,32 +32,16 @@ from typing import Any, Self
 
 import numpy as np
 
-from dikin import arguments
 from dikin.domains.base import Array, Domain
 from dikin.domains.newton import minimise
 from dikin.learners import parameters
 from dikin.learners.chart import ChartLearner
 from dikin.learners.kernel_learner import LearnerState, Memo
-from dikin.learners.parameters import Parameter
 from dikin.units import LossRange
 
 
 class LiftedLinear(ChartLearner):
     """Learner for linear losses over a known number of rounds, with high probability.
-
-    Parameters
-    ----------
-    domain
-        The set to play on.
-    horizon
-        T, the number of rounds to be played.
-    loss_range
-        The least and the largest possible loss; None where they are not known. Then they are found
-        while playing, and the learner restarts where a loss does not fit.
-    constants
-        "sharp", those of docs/mathematics.md, or "paper", those of the publication.
-    seed
-        Whole number that all randomness comes from; None for a fresh one.
 
     References
     ----------
@@ -73,8 +57,8 @@ class LiftedLinear(ChartLearner):
     1
     """
 
-    horizon = Parameter(arguments.horizon(2, "the rate contains ln T"))
-    constants = Parameter(arguments.one_of("sharp", "paper"))
+    horizon = parameters.horizon(2, "the rate contains ln T")
+    constants = parameters.constants()
 
     smoothness = 0.0
 

@@ -24,20 +24,6 @@ from dikin.units import LossRange
 class LipschitzBarrier(FixedRateFTRL):
     """Learner for `lipschitz` losses over a known number of rounds; ignores curvature.
 
-    Parameters
-    ----------
-    domain
-        The set to play on.
-    horizon
-        T, the number of rounds to be played.
-    lipschitz
-        A constant L with |f(x) - f(x')| <= L |x - x'| for every loss.
-    loss_range
-        The least and the largest possible loss; None where they are not known. Then they are found
-        while playing, and the learner restarts where a loss does not fit.
-    seed
-        Whole number that all randomness comes from; None for a fresh one.
-
     Examples
     --------
     >>> from dikin import Ball

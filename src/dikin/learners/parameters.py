@@ -1,16 +1,20 @@
 """The arguments of a learner's constructor, each declared once.
 
-A declaration on the class says how an argument is checked, what it is in the paper's units, and how
-strongly convex a loss can be that keeps it. To assign the attribute checks it; `Learner.arguments`,
-`Learner.curvature_limit` and saved states follow from the declarations.
+A declaration on the class says what an argument means, how it is checked, what it is in the paper's
+units, and how strongly convex a loss can be that keeps it. To assign the attribute checks it;
+`Learner.arguments`, `Learner.curvature_limit`, saved states and the section `Parameters` of a
+class's docstring follow from the declarations.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from textwrap import fill
 from typing import Any, Generic, Self, TypeVar, overload
 
-from dikin.arguments import moderate, nonnegative, positive
+from dikin import arguments
+from dikin.arguments import moderate, nonnegative, optional, positive
 from dikin.domains.base import Domain
 from dikin.units import Units
 
@@ -37,6 +41,8 @@ class Parameter(Generic[T]):
 
     Parameters
     ----------
+    meaning
+        What the argument is, for the class's docstring.
     check
         Gives the value to keep, from what came and the argument's name; or raises.
     scaled
@@ -47,12 +53,13 @@ class Parameter(Generic[T]):
 
     def __init__(
         self,
+        meaning: str,
         check: Callable[[Any, str], T],
         *,
         scaled: Callable[[Units, float], float] | None = None,
         limit: Callable[[float, Domain], Limit] | None = None,
     ) -> None:
-        self.check, self.scaled, self.limit = check, scaled, limit
+        self.meaning, self.check, self.scaled, self.limit = meaning, check, scaled, limit
         self.name = ""
 
     def __set_name__(self, owner: type, name: str) -> None:
@@ -82,11 +89,70 @@ class Parameter(Generic[T]):
         return moderate(self.scaled(units, value), self.name, value)
 
 
+# --- arguments that several learners have ---------------------------------------------------------
+
+
+def horizon(least: int, why: str) -> Parameter[int]:
+    """The number of rounds, of which the formulas need at least so many."""
+    return Parameter("T, the number of rounds to be played.", arguments.horizon(least, why))
+
+
+def optional_horizon(least: int, why: str) -> Parameter[int | None]:
+    """The number of rounds, if it is known."""
+    meaning = "T, the number of rounds to be played; None where it is not known."
+    return Parameter(meaning, optional(arguments.horizon(least, why)))
+
+
 def smoothness() -> Parameter[float]:
-    """A constant beta with f(x + v) <= f(x) + f'(x).v + beta/2 |v|^2 for every loss."""
-    return Parameter(nonnegative, scaled=Units.curvature, limit=limit_of_smooth)
+    """The smoothness of every loss."""
+    return Parameter(SMOOTHNESS, nonnegative, scaled=Units.curvature, limit=limit_of_smooth)
 
 
 def lipschitz() -> Parameter[float]:
-    """A constant L > 0 with |f(x) - f(x')| <= L |x - x'| for every loss."""
-    return Parameter(positive, scaled=Units.slope, limit=limit_of_lipschitz)
+    """The Lipschitz constant of every loss."""
+    return Parameter(LIPSCHITZ, positive, scaled=Units.slope, limit=limit_of_lipschitz)
+
+
+def curvature() -> Parameter[float]:
+    """The strong convexity of every loss."""
+    meaning = "A strong convexity that every loss has: assumed in every round, whatever is told."
+    return Parameter(meaning, positive)
+
+
+def constants() -> Parameter[str]:
+    """Which of two sets of constants."""
+    meaning = '"sharp", those of docs/mathematics.md, or "paper", those of the publication.'
+    return Parameter(meaning, arguments.one_of("sharp", "paper"))
+
+
+# --- docstrings ----------------------------------------------------------------------------------
+
+SMOOTHNESS = "A constant beta with f(x + v) <= f(x) + f'(x).v + beta/2 |v|^2 for every loss."
+LIPSCHITZ = "A constant L with |f(x) - f(x')| <= L |x - x'| for every loss."
+COMMON = {
+    "domain": "The set to play on.",
+    "loss_range": (
+        "The least and the largest possible loss; None where they are not known. Then they are "
+        "found while playing, and the learner restarts where a loss does not fit."
+    ),
+    "seed": "Whole number that all randomness comes from; None for a fresh one.",
+}
+"""What arguments mean that every learner has."""
+SECTION = re.compile(r"^    (Raises|Notes|References|Examples)\n    -+\n", re.MULTILINE)
+
+
+def with_parameters(text: str, names: list[str], meanings: dict[str, str]) -> str:
+    """The docstring of a class with a section `Parameters`, if it has none of its own."""
+    if "    Parameters\n    ----------\n" in text:
+        return text
+    known = COMMON | meanings
+    entries = [f"    {name}\n{_wrapped(known[name])}\n" for name in names if name in known]
+    section = "    Parameters\n    ----------\n" + "".join(entries)
+    found = SECTION.search(text)
+    if found is None:
+        return f"{text.rstrip()}\n\n{section}    "
+    return f"{text[: found.start()]}{section}\n{text[found.start() :]}"
+
+
+def _wrapped(meaning: str) -> str:
+    return fill(meaning, 100, initial_indent=8 * " ", subsequent_indent=8 * " ")

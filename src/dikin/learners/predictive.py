@@ -46,7 +46,13 @@ from dikin.errors import (
 from dikin.kernel import compiled
 from dikin.learners.base import ROUNDING, locked, range_limit, real_number
 from dikin.learners.kernel_learner import Asked, KernelLearner, LearnerState, Memo
-from dikin.learners.parameters import Parameter, limit_of_lipschitz, limit_of_smooth
+from dikin.learners.parameters import (
+    LIPSCHITZ,
+    SMOOTHNESS,
+    Parameter,
+    limit_of_lipschitz,
+    limit_of_smooth,
+)
 from dikin.learners.predictive_tuning import (
     CLIP,
     CLIPPED_ROUNDS,
@@ -190,26 +196,6 @@ class Predictive(KernelLearner):
     cannot, about as much; and what is proved for it holds for any convex losses
     (docs/mathematics.md, section 13).
 
-    Parameters
-    ----------
-    domain
-        Where to play.
-    smoothness
-        A constant beta with f(x + v) <= f(x) + f'(x).v + beta/2 |v|^2 for every loss f. Without one
-        it is tuned for a bowl that fills the range of the losses.
-    lipschitz
-        A constant L with |f(x) - f(x')| <= L |x - x'|; both constants may be given.
-    loss_range
-        The least and the largest loss. Without it the first eight rounds measure how large losses
-        are, and the range is found while playing.
-    start
-        A point inside the domain at which to begin: today's setting. The centre by default.
-    memory
-        Rounds that are remembered, for losses whose minimum drifts: the certificate then bounds the
-        regret of about the last so many rounds. All by default.
-    seed
-        Of the random directions.
-
     Notes
     -----
     On a `Box`, an `Ellipsoid` or a `Product` lengths are measured after every side (axis, part) was
@@ -218,6 +204,8 @@ class Predictive(KernelLearner):
     that is told its length after every side was shrunk to the shortest. Constants for the plain
     Euclidean length are therefore always right, and may be larger than needed.
 
+    Examples
+    --------
     >>> from dikin import Box
     >>> learner = Predictive(Box([0, 0], [10, 2]), seed=7)
     >>> query = learner.ask()
@@ -228,9 +216,29 @@ class Predictive(KernelLearner):
 
     measures_range = True
     equal_sides = True
-    smoothness = Parameter(optional(nonnegative), scaled=Units.curvature, limit=limit_of_smooth)
-    lipschitz = Parameter(optional(nonnegative), scaled=Units.slope, limit=limit_of_lipschitz)
-    memory = Parameter(optional(_remembered))
+    smoothness = Parameter(
+        SMOOTHNESS + " Without one it is tuned for a bowl that fills the range of the losses.",
+        optional(nonnegative),
+        scaled=Units.curvature,
+        limit=limit_of_smooth,
+    )
+    lipschitz = Parameter(
+        LIPSCHITZ + " Both constants may be given.",
+        optional(nonnegative),
+        scaled=Units.slope,
+        limit=limit_of_lipschitz,
+    )
+    memory = Parameter(
+        "Rounds that are remembered, for losses whose minimum drifts: the certificate then bounds "
+        "the regret of about the last so many rounds. None for all.",
+        optional(_remembered),
+    )
+    meanings = {
+        "loss_range": "The least and the largest loss. Without it the first eight rounds measure "
+        "how large losses are, and the range is found while playing.",
+        "start": "A point inside the domain at which to begin: today's setting. None for the "
+        "centre.",
+    }
 
     def __init__(
         self,

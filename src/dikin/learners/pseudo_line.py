@@ -22,7 +22,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dikin import arguments
 from dikin.domains.base import Array, Domain
 from dikin.errors import FeedbackError
 from dikin.feedback import Feedback
@@ -30,7 +29,6 @@ from dikin.learners import parameters
 from dikin.learners.base import Query, locked
 from dikin.learners.descent import Descent
 from dikin.learners.fkm import lipschitz_pace
-from dikin.learners.parameters import Parameter
 from dikin.units import LossRange
 
 ROUNDING = 1e-12
@@ -44,20 +42,6 @@ class PseudoLine(Descent):
     sum of the products of their entries. Where z.x is the same on the whole domain there is nothing
     to explore, and the centre itself is played.
 
-    Parameters
-    ----------
-    domain
-        The set to play on.
-    horizon
-        T, the number of rounds to be played.
-    lipschitz
-        A constant L with |f(x) - f(x')| <= L |x - x'| for every loss.
-    loss_range
-        The least and the largest possible loss; None where they are not known. Then they are found
-        while playing, and the learner restarts where a loss does not fit.
-    seed
-        Whole number that all randomness comes from; None for a fresh one.
-
     Examples
     --------
     >>> from dikin import Ball
@@ -68,7 +52,7 @@ class PseudoLine(Descent):
     >>> learner.tell(query, 0.3)
     """
 
-    horizon = Parameter(arguments.horizon(1, "the step depends on it"))
+    horizon = parameters.horizon(1, "the step depends on it")
     lipschitz = parameters.lipschitz()
 
     feedback = Feedback.CONTEXT

@@ -63,21 +63,6 @@ class RoundGeometry(DenseGeometry):
 class ReshapedFKM(FKM):
     """`FKM` in coordinates in which the domain is nearly round: for thin domains.
 
-    Parameters
-    ----------
-    domain
-        The set to play on.
-    horizon
-        T, the number of rounds to be played.
-    lipschitz
-        A constant L with |f(x) - f(x')| <= L |x - x'| for every loss; None for losses that are only
-        bounded.
-    loss_range
-        The least and the largest possible loss; None where they are not known. Then they are found
-        while playing, and the learner restarts where a loss does not fit.
-    seed
-        Whole number that all randomness comes from; None for a fresh one.
-
     Examples
     --------
     >>> from dikin import Box

@@ -25,20 +25,6 @@ from dikin.units import LossRange
 class SahaTewari(FixedRateFTRL):
     """Learner for `smoothness`-smooth losses over a known number of rounds; ignores curvature.
 
-    Parameters
-    ----------
-    domain
-        The set to play on.
-    horizon
-        T, the number of rounds to be played.
-    smoothness
-        A constant beta with f(x + v) <= f(x) + f'(x).v + beta/2 |v|^2 for every loss.
-    loss_range
-        The least and the largest possible loss; None where they are not known. Then they are found
-        while playing, and the learner restarts where a loss does not fit.
-    seed
-        Whole number that all randomness comes from; None for a fresh one.
-
     References
     ----------
     Saha, Tewari: Improved regret guarantees for online smooth convex optimization with bandit

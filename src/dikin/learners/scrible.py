@@ -21,18 +21,6 @@ from dikin.units import LossRange
 class Scrible(FixedRateFTRL):
     """Learner for linear losses over a known number of rounds.
 
-    Parameters
-    ----------
-    domain
-        The set to play on.
-    horizon
-        T, the number of rounds to be played.
-    loss_range
-        The least and the largest possible loss; None where they are not known. Then they are found
-        while playing, and the learner restarts where a loss does not fit.
-    seed
-        Whole number that all randomness comes from; None for a fresh one.
-
     References
     ----------
     Abernethy, Hazan, Rakhlin: Competing in the dark: an efficient algorithm for bandit linear

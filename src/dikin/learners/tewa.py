@@ -29,11 +29,10 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from dikin import arguments
 from dikin.domains.base import Array, Domain
 from dikin.kernel import compiled
+from dikin.learners import parameters
 from dikin.learners.kernel_learner import Asked, KernelLearner, LearnerState
-from dikin.learners.parameters import Parameter
 from dikin.units import LossRange
 from dikin.vectors import add_combination, add_scaled, clear, combine, dot, dots, multiply
 
@@ -122,18 +121,6 @@ def least_of(numbers: Any) -> float:
 class Tewa(KernelLearner):
     """Learner for losses of unknown curvature, over a known horizon; what is told is ignored.
 
-    Parameters
-    ----------
-    domain
-        The set to play on.
-    horizon
-        T, the number of rounds to be played.
-    loss_range
-        The least and the largest possible loss; None where they are not known. Then they are found
-        while playing, and the learner restarts where a loss does not fit.
-    seed
-        Whole number that all randomness comes from; None for a fresh one.
-
     References
     ----------
     Liu, Baudry, Zimmert, Rebeschini, Akhavan: Non-stationary bandit convex optimization. NeurIPS
@@ -148,7 +135,7 @@ class Tewa(KernelLearner):
     1
     """
 
-    horizon = Parameter(arguments.horizon(1, "the exploration depends on it"))
+    horizon = parameters.horizon(1, "the exploration depends on it")
 
     def __init__(
         self,

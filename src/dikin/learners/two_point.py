@@ -57,22 +57,6 @@ class TwoPoint(Descent):
     `curvature` is a strong convexity of every loss, or None. Of a query `point[0]` and `point[1]`
     are played; the answer is the pair of their losses.
 
-    Parameters
-    ----------
-    domain
-        The set to play on.
-    horizon
-        T, the number of rounds to be played.
-    lipschitz
-        A constant L with |f(x) - f(x')| <= L |x - x'| for every loss.
-    curvature
-        A strong convexity that every loss has; None for convex losses.
-    loss_range
-        The least and the largest possible loss; None where they are not known. Then they are found
-        while playing, and the learner restarts where a loss does not fit.
-    seed
-        Whole number that all randomness comes from; None for a fresh one.
-
     References
     ----------
     Agarwal, Dekel, Xiao: Optimal algorithms for online convex optimization with multi-point
@@ -90,9 +74,12 @@ class TwoPoint(Descent):
     1
     """
 
-    horizon = Parameter(arguments.horizon(2, "the exploration contains ln T"))
+    horizon = parameters.horizon(2, "the exploration contains ln T")
     lipschitz = parameters.lipschitz()
-    curvature = Parameter(arguments.optional(arguments.positive))
+    curvature = Parameter(
+        "A strong convexity that every loss has; None for convex losses.",
+        arguments.optional(arguments.positive),
+    )
 
     feedback = Feedback.PAIR
 
