@@ -71,7 +71,7 @@ def test_a_learner_is_one_file(drop) -> None:
     assert len(dikin.check_learner(cls, dikin.Ball(2))) > 8
     world = dikin.Linear(dikin.Ball(2), seed=1)
     (learner, *_) = cls.examples(dikin.Ball(2), 1)
-    assert dikin.play(learner, world, COMPILE_FROM).fused
+    assert dikin.play(learner, world, COMPILE_FROM).compiled
 
 
 # --- a class of one's own ------------------------------------------------------------------------

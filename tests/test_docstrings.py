@@ -283,9 +283,6 @@ NOT_YET = {
     "dikin.learners.scrible.Scrible",
     "dikin.learners.tewa.Tewa",
     "dikin.learners.two_point.TwoPoint",
-    "dikin.loading.load",
-    "dikin.loading.restore",
-    "dikin.studies.study.Study",
 }
 
 

@@ -1,7 +1,7 @@
-"""The game. Read `readable` first: it is all there is to it.
+"""The game. Read `plain_rounds` first: it is all there is to it.
 
-`play` takes a compiled road by itself when learner and environment both have kernels; the
-formulas are the same, and so are the results, to a few units in the last place.
+`play` compiles a long game by itself when learner and environment both have kernels; the formulas
+are the same, and so are the results, to a few units in the last place.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from numpy.typing import NDArray
 
 from dikin.domains.base import Array, Domain
 from dikin.engine.jit import compiled_loop, worth_compiling
-from dikin.engine.loop import Scales, Workspace
+from dikin.engine.loop import UnitConversion, Workspace
 from dikin.engine.progress import Progress
 from dikin.environments.base import Environment
 from dikin.errors import AssumptionWarning, NotSavableError, ParameterError
 from dikin.feedback import Feedback
 from dikin.learners.base import Learner
 
-Road = Callable[[int], None]
+Advance = Callable[[int], None]
 """Plays that many rounds."""
 
 
-def readable(learner: Learner, environment: Environment) -> Road:
+def plain_rounds(learner: Learner, environment: Environment) -> Advance:
     """Any learner against any environment, one number and one curvature at a time.
 
     No more curvature is told than a learner's assumptions admit: to say less is safe.
@@ -78,7 +78,7 @@ class Run:
         Loss suffered so far.
     comparator : numpy.ndarray
         The best fixed point for all rounds.
-    fused : bool
+    compiled : bool
         Whether the compiled loop was used.
     seconds : float
         How long the game took, compiling included.
@@ -89,14 +89,14 @@ class Run:
     certificate: Array
     losses: Array
     comparator: Array
-    fused: bool
+    compiled: bool
     seconds: float
 
     def __repr__(self) -> str:
-        road = "fused" if self.fused else "readable"
+        how = "compiled" if self.compiled else "plain Python"
         return (
             f"Run({self.checkpoints[-1]} rounds, regret {self.regret[-1]:.6g}, certificate "
-            f"{self.certificate[-1]:.6g}, {self.seconds:.2g} s, {road})"
+            f"{self.certificate[-1]:.6g}, {self.seconds:.2g} s, {how})"
         )
 
     @property
@@ -165,8 +165,8 @@ def play_game(
 ) -> Run:
     """`play`, with the caller's word on whether it is worth compiling."""
     _refuse_mismatch(learner, environment, rounds)
-    fast = fused(learner, environment) if compiled else None
-    advance = readable(learner, environment) if fast is None else fast
+    fast = compiled_rounds(learner, environment) if compiled else None
+    advance = plain_rounds(learner, environment) if fast is None else fast
     marks = geometric(rounds, checkpoints) + environment.rounds
     rows: list[tuple[float, float, float]] = []
     start = time.perf_counter()
@@ -182,7 +182,7 @@ def play_game(
         certificate=certificate,
         losses=losses,
         comparator=environment.best()[0],
-        fused=fast is not None,
+        compiled=fast is not None,
         seconds=time.perf_counter() - start,
     )
 
@@ -193,37 +193,37 @@ def geometric(rounds: int, per_decade: int) -> NDArray[np.int64]:
     return np.unique(np.geomspace(1, rounds, count).round().astype(np.int64))
 
 
-def fused(learner: Learner, environment: Environment) -> Road | None:
-    """The compiled road; None where a kernel is missing or a loss must be looked at."""
-    if not compiles(environment.kernel) or learner.may_restart or learner.machine() is None:
+def compiled_rounds(learner: Learner, environment: Environment) -> Advance | None:
+    """The same, compiled; None where a kernel is missing or a loss must be looked at."""
+    if not compiles(environment.kernel) or learner.may_restart or learner.compiled_parts() is None:
         return None
-    scales, loop = Scales.of(learner), compiled_loop()
+    units, loop = UnitConversion.of(learner), compiled_loop()
 
     def advance(rounds: int) -> None:
-        machine, sums = learner.machine(), environment.sums.copy()
-        assert machine is not None
-        players = machine.generator, environment.chances
-        before = [player.bit_generator.state for player in players]
+        parts, sums = learner.compiled_parts(), environment.sums.copy()
+        assert parts is not None
+        generators = parts.generator, environment.chances
+        before = [generator.bit_generator.state for generator in generators]
         size = learner.geometry.size
-        space = Workspace.of(size, machine.direction_size, scales.center.size)
+        space = Workspace.of(size, parts.direction_size, units.center.size)
         losses, played = environment.kernel, environment.rounds
         try:
             loop(
-                machine.kernel,
+                parts.kernel,
                 losses,
-                scales,
-                machine.state,
+                units,
+                parts.state,
                 space,
                 sums,
-                *players,
+                *generators,
                 played,
                 rounds,
             )
         except BaseException:  # Ctrl-C is heard when the loop returns: as if it had not been played
-            for player, state in zip(players, before, strict=True):
-                player.bit_generator.state = state
+            for generator, state in zip(generators, before, strict=True):
+                generator.bit_generator.state = state
             raise
-        learner.adopt(machine, rounds)
+        learner.take_over(parts, rounds)
         environment.sums[:] = sums
         environment.rounds += rounds
 
