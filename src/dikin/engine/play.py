@@ -152,7 +152,8 @@ def play(
     >>> bool(0 < run.regret[-1] < run.certificate[-1])
     True
     """
-    return play_game(learner, environment, rounds, checkpoints, progress, worth_compiling(rounds))
+    compiled = worth_compiling(whole_rounds(rounds))
+    return play_game(learner, environment, rounds, checkpoints, progress, compiled)
 
 
 def play_game(
@@ -164,7 +165,7 @@ def play_game(
     compiled: bool,
 ) -> Run:
     """`play`, with the caller's word on whether it is worth compiling."""
-    _refuse_mismatch(learner, environment, rounds)
+    _refuse_mismatch(learner, environment)
     fast = compiled_rounds(learner, environment) if compiled else None
     advance = plain_rounds(learner, environment) if fast is None else fast
     marks = geometric(rounds, checkpoints) + environment.rounds
@@ -241,9 +242,14 @@ def compiles(losses: Any) -> bool:
     return isinstance(losses, int | float | np.ndarray) or hasattr(losses, "py_func")
 
 
-def _refuse_mismatch(learner: Learner, environment: Environment, rounds: int) -> None:
+def whole_rounds(rounds: Any) -> int:
+    """A number of rounds to play, or an error."""
     if isinstance(rounds, bool) or not isinstance(rounds, int | np.integer) or rounds < 1:
         raise ParameterError(f"rounds must be a positive whole number, got {rounds!r}")
+    return int(rounds)
+
+
+def _refuse_mismatch(learner: Learner, environment: Environment) -> None:
     if not isinstance(environment, Environment):
         raise ParameterError(
             f"play needs an environment such as Ridge, got {environment!r}; a loss of your own "
@@ -281,7 +287,7 @@ def _refuse_mismatch(learner: Learner, environment: Environment, rounds: int) ->
                 f"the learner assumes {name}={assumed:g} and the losses have {true:g}: "
                 "its certificate does not hold for this game",
                 AssumptionWarning,
-                stacklevel=3,
+                stacklevel=4,  # where `play` was called
             )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from dikin import extras
 from dikin.engine.jit import worth_compiling
-from dikin.engine.play import Run, play_game
+from dikin.engine.play import Run, play_game, whole_rounds
 from dikin.environments.base import Environment
 from dikin.errors import ParameterError
 from dikin.learners.base import Learner
@@ -77,7 +77,7 @@ def replicate(
         raise ParameterError(
             "workers must be a number of processes, -1 for all cores, or None; got 0"
         )
-    compiled = worth_compiling(rounds, len(wanted))
+    compiled = worth_compiling(whole_rounds(rounds), len(wanted))
     game = partial(_game, make_learner, make_environment, rounds, checkpoints, compiled)
     if workers == 1:
         return list(map(game, wanted))

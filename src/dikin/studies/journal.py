@@ -17,13 +17,15 @@ from hashlib import blake2b
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from dikin.errors import StateError, StateVersionError, UnknownStudyError
+from dikin.errors import StateError, UnknownStudyError
+from dikin.serialization import refuse_version
 from dikin.studies.database import Database, Row, Sqlite
 
 if TYPE_CHECKING:
     from sqlalchemy import MetaData
 
-VERSION = 1
+VERSION = 2
+"""Of the tables and of the states in them."""
 PAGE = 2000
 """Rows fetched at a time."""
 RECENT = 100_000
@@ -265,7 +267,7 @@ class Journal:
 
 
 def has_tables(database: Database) -> bool:
-    """Whether studies were ever kept here; an error if by a newer dikin."""
+    """Whether studies were ever kept here; an error if by another version of dikin."""
     if isinstance(database, Sqlite):
         if not database.path.exists():
             return False
@@ -279,13 +281,7 @@ def has_tables(database: Database) -> bool:
     if not database.rows(sql):
         return False
     versions = [row[0] for row in database.rows("SELECT version FROM dikin_version")]
-    if len(versions) != 1 or not isinstance(versions[0], int) or versions[0] < 1:
-        raise StateError(f"{database.name} has the versions {versions}; wanted one whole number")
-    if versions[0] > VERSION:
-        raise StateVersionError(
-            f"the studies in {database.name} have version {versions[0]}, this dikin reads up to "
-            f"{VERSION}: upgrade dikin. Nothing was changed"
-        )
+    refuse_version(database.name, versions[0] if len(versions) == 1 else versions, VERSION)
     return True
 
 
