@@ -12,7 +12,7 @@ import pytest
 
 import dikin
 from dikin.engine import jit
-from dikin.engine.play import geometric
+from dikin.engine.play import log_spaced
 from dikin.environments.base import add
 from dikin.errors import AssumptionWarning
 
@@ -29,7 +29,7 @@ def test_checkpoints_are_log_spaced_and_end_with_the_last_round() -> None:
     assert run.checkpoints[-1] == 1000
     ratios = run.checkpoints[8:] / run.checkpoints[7:-1]
     assert ratios.max() / ratios.min() < 1.1
-    assert geometric(1, 20).tolist() == [1]
+    assert log_spaced(1, 20).tolist() == [1]
     for column in (run.regret, run.certificate, run.losses):
         assert column.shape == run.checkpoints.shape
 

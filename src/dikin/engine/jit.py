@@ -94,34 +94,34 @@ class CompiledLoop:
 
     def __init__(self) -> None:
         numba = extras.require("numba", "lab", "the compiled loop")
-        _explain_methods()
-        self._explained: set[Callable[..., object]] = set()
+        _declare_methods()
+        self._declared: set[Callable[..., object]] = set()
         self._loop = numba.njit(error_model="numpy")(play_rounds)
-        self._loop._cache = self._kept = MachineCode(self._loop.targetctx)
+        self._loop._cache = self._machine_code = MachineCode(self._loop.targetctx)
 
     def __call__(self, *arguments: Any) -> None:
         argtypes = self._argtypes(arguments)
         if argtypes not in self._loop.overloads:
-            self._explain_functions()
-            with self._kept.locked(argtypes):
+            self._declare_functions()
+            with self._machine_code.locked(argtypes):
                 self._loop.compile(argtypes)
         self._loop(*arguments)
 
     def _argtypes(self, arguments: tuple[Any, ...]) -> ArgTypes:
         return tuple(map(self._loop.typeof_pyval, arguments))
 
-    def _explain_functions(self) -> None:
+    def _declare_functions(self) -> None:
         """Tell Numba about marked functions; a user's module may have marked more meanwhile."""
         from numba.extending import overload
 
-        for function in FUNCTIONS.keys() - self._explained:
+        for function in FUNCTIONS.keys() - self._declared:
             body, order_free = FUNCTIONS[function]
             options = OPTIONS | {"fastmath": ORDER_FREE if order_free else False}
             overload(function, jit_options=options, strict=False)(_body_of(function, body))
-            self._explained.add(function)
+            self._declared.add(function)
 
 
-def _explain_methods() -> None:
+def _declare_methods() -> None:
     """Tell Numba what a method call on a kernel means."""
     from numba import types
     from numba.extending import overload_method
@@ -286,11 +286,11 @@ def code_of(*roots: Callable[..., object]) -> list[str]:
     return sorted(found.values())
 
 
-Part = tuple[str, list[Any]]
+Definition = tuple[str, list[Any]]
 """The text of a function or class, and the functions and classes that it uses."""
 
 
-def _function(function: Any) -> Part:
+def _function(function: Any) -> Definition:
     names = set(_names_in(function.__code__))
     used = {name: function.__globals__[name] for name in names & set(function.__globals__)}
     cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
@@ -306,7 +306,7 @@ def _function(function: Any) -> Part:
     return text, [*kernels, *(mark.body for mark in marks.values())]
 
 
-def _class(cls: Any) -> Part:
+def _class(cls: Any) -> Definition:
     methods, constants = [], []
     for base in cls.__mro__:
         own = [(name, value) for name, value in vars(base).items() if not name.startswith("__")]

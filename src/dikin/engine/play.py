@@ -40,13 +40,13 @@ def plain_rounds(learner: Learner, environment: Environment) -> Advance:
         Feedback.GRADIENT: environment.answer_gradient,
         Feedback.CONTEXT: environment.answer,
     }[learner.feedback]
-    sees = learner.feedback is Feedback.CONTEXT
+    needs_context = learner.feedback is Feedback.CONTEXT
 
     def advance(rounds: int) -> None:
         chances, played = environment.chances.bit_generator.state, learner.rounds
         for _ in range(rounds):
             sums = environment.sums.copy()
-            query = learner.ask(environment.context()) if sees else learner.ask()
+            query = learner.ask(environment.context()) if needs_context else learner.ask()
             try:
                 loss, curvature = answer(query.point)
                 learner.tell(query, loss, min(curvature, learner.curvature_limit[0]))
@@ -168,7 +168,7 @@ def play_game(
     _refuse_mismatch(learner, environment)
     fast = compiled_rounds(learner, environment) if compiled else None
     advance = plain_rounds(learner, environment) if fast is None else fast
-    marks = geometric(rounds, checkpoints) + environment.rounds
+    marks = log_spaced(rounds, checkpoints) + environment.rounds
     rows: list[tuple[float, float, float]] = []
     start = time.perf_counter()
     with Progress(rounds, progress) as bar:
@@ -188,7 +188,7 @@ def play_game(
     )
 
 
-def geometric(rounds: int, per_decade: int) -> NDArray[np.int64]:
+def log_spaced(rounds: int, per_decade: int) -> NDArray[np.int64]:
     """Whole numbers from 1 to `rounds`, evenly spaced on a logarithmic scale."""
     count = max(2, round(np.log10(rounds) * per_decade) + 1)
     return np.unique(np.geomspace(1, rounds, count).round().astype(np.int64))

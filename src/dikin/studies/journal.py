@@ -191,11 +191,11 @@ class Journal:
 
     def check_recent(self) -> None:
         """Read the newest rows and check their seals."""
-        base, (last, _) = self.snapshot(first=True), self.head()
+        base, (last, _) = self.first_snapshot(), self.head()
         number, seal = base.number, base.seal
         if last - RECENT > number:
             number, seal = last - RECENT, self.seal_at(last - RECENT) or ""
-        newest = self.snapshot()
+        newest = self.newest_snapshot()
         for event in self.events(number, seal):
             if event.number == newest.number and event.seal != newest.seal:
                 raise self._damaged(f"its snapshot does not belong to row {event.number}")
@@ -228,9 +228,15 @@ class Journal:
             (self.study, taken.number, taken.seal, taken.state, digest),
         )
 
-    def snapshot(self, first: bool = False) -> Snapshot:
-        """The newest snapshot, or the first."""
-        order = "ASC" if first else "DESC"
+    def first_snapshot(self) -> Snapshot:
+        """The one that the history begins with."""
+        return self._snapshot("ASC")
+
+    def newest_snapshot(self) -> Snapshot:
+        """The one that a client begins with."""
+        return self._snapshot("DESC")
+
+    def _snapshot(self, order: str) -> Snapshot:
         found = self.database.rows(
             "SELECT number, seal, state, digest FROM dikin_snapshots "
             f"WHERE study = ? ORDER BY number {order} LIMIT 1",
@@ -250,7 +256,7 @@ class Journal:
 
     def last_row_before_round(self, round: int) -> int:
         """The number of the last row that told a round before this one; 0 if there is none."""
-        number, base = 0, self.snapshot(first=True)
+        number, base = 0, self.first_snapshot()
         for event in self.events(base.number, base.seal):
             if event.kind == "tell":
                 if json.loads(event.body)["round"] >= round:

@@ -452,7 +452,7 @@ class Study:
         """
 
         def look(replayed: ReplayedLearner) -> Table:
-            base = self._journal.snapshot(first=True)
+            base = self._journal.first_snapshot()
             events = self._journal.events(base.number, base.seal)
             return history_table(events, first, last, replayed.learner.domain.center.shape)
 
@@ -469,8 +469,8 @@ class Study:
         """
 
         def look(replayed: ReplayedLearner) -> int:
-            newest = self._journal.snapshot()
-            again = ReplayedLearner.of(self._journal.snapshot(first=True))
+            newest = self._journal.newest_snapshot()
+            again = ReplayedLearner.of(self._journal.first_snapshot())
             rows = 0
             for event in self._journal.events(again.number, again.seal):
                 if event.number > replayed.number:
@@ -508,7 +508,7 @@ class Study:
         """
 
         def look(_: ReplayedLearner) -> tuple[Snapshot, list[Event]]:
-            base = self._journal.snapshot(first=True)
+            base = self._journal.first_snapshot()
             number = self._journal.last_row_before_round(before)
             return base, self._journal.rows_until(base, number)
 
@@ -519,7 +519,7 @@ class Study:
         for event in rows:
             replayed.replay(event)
         with self._session.transaction():
-            if self._journal.snapshot(first=True) != base:
+            if self._journal.first_snapshot() != base:
                 raise StateError(f"study {self.name!r} was trimmed by another client meanwhile")
             self._journal.trim(replayed.snapshot())
         return len(rows)
