@@ -327,7 +327,7 @@ def test_an_interrupted_run_goes_on_where_it_was(
         return play(match)
 
     monkeypatch.setattr(Match, "play", counted)
-    assert run(tmp_path, *SMALL, "--workers", "1").exit_code == 1
+    assert run(tmp_path, *SMALL, "--workers", "1").exit_code == 130
     assert not (tmp_path / "compare.csv").exists()
     finished = played[:2]
     again = run(tmp_path, *SMALL, "--workers", "1")
