@@ -58,7 +58,7 @@ ArgTypes = tuple[Any, ...]
 """Numba's types of some arguments."""
 
 
-def worth_compiling(rounds: int, games: int = 1) -> bool:
+def worth_compiling(rounds: int, games: float) -> bool:
     """Whether so many games of that length are played compiled."""
     if rounds * games < COMPILE_FROM:
         return False

@@ -152,8 +152,7 @@ def play(
     >>> bool(0 < run.regret[-1] < run.certificate[-1])
     True
     """
-    compiled = worth_compiling(whole_rounds(rounds))
-    return play_game(learner, environment, rounds, checkpoints, progress, compiled)
+    return play_game(learner, environment, rounds, checkpoints, progress, games=1)
 
 
 def play_game(
@@ -162,11 +161,11 @@ def play_game(
     rounds: int,
     checkpoints: int,
     progress: bool,
-    compiled: bool,
+    games: float,
 ) -> Run:
-    """`play`, with the caller's word on whether it is worth compiling."""
-    _refuse_mismatch(learner, environment)
-    fast = compiled_rounds(learner, environment) if compiled else None
+    """`play`, as one of so many games: the length of all decides whether they are compiled."""
+    _refuse_mismatch(learner, environment, rounds)
+    fast = compiled_rounds(learner, environment) if worth_compiling(rounds, games) else None
     advance = plain_rounds(learner, environment) if fast is None else fast
     marks = log_spaced(rounds, checkpoints) + environment.rounds
     rows: list[tuple[float, float, float]] = []
@@ -242,14 +241,9 @@ def compiles(losses: Any) -> bool:
     return isinstance(losses, int | float | np.ndarray) or hasattr(losses, "py_func")
 
 
-def whole_rounds(rounds: Any) -> int:
-    """A number of rounds to play, or an error."""
+def _refuse_mismatch(learner: Learner, environment: Environment, rounds: int) -> None:
     if isinstance(rounds, bool) or not isinstance(rounds, int | np.integer) or rounds < 1:
         raise ParameterError(f"rounds must be a positive whole number, got {rounds!r}")
-    return int(rounds)
-
-
-def _refuse_mismatch(learner: Learner, environment: Environment) -> None:
     if not isinstance(environment, Environment):
         raise ParameterError(
             f"play needs an environment such as Ridge, got {environment!r}; a loss of your own "

@@ -11,8 +11,7 @@ from functools import partial
 import numpy as np
 
 from dikin import extras
-from dikin.engine.jit import worth_compiling
-from dikin.engine.play import Run, play_game, whole_rounds
+from dikin.engine.play import Run, play_game
 from dikin.environments.base import Environment
 from dikin.errors import ParameterError
 from dikin.learners.base import Learner
@@ -77,8 +76,7 @@ def replicate(
         raise ParameterError(
             "workers must be a number of processes, -1 for all cores, or None; got 0"
         )
-    compiled = worth_compiling(whole_rounds(rounds), len(wanted))
-    game = partial(_game, make_learner, make_environment, rounds, checkpoints, compiled)
+    game = partial(_game, make_learner, make_environment, rounds, checkpoints, len(wanted))
     if workers == 1:
         return list(map(game, wanted))
     joblib = extras.require("joblib", "lab", f"replicate with workers={workers}")
@@ -91,8 +89,8 @@ def _game(
     make_environment: Callable[[int], Environment],
     rounds: int,
     checkpoints: int,
-    compiled: bool,
+    games: int,
     seed: int,
 ) -> Run:
     learner, environment = make_learner(seed), make_environment(seed)
-    return play_game(learner, environment, rounds, checkpoints, False, compiled)
+    return play_game(learner, environment, rounds, checkpoints, False, games)

@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import redirect_stderr
 from dataclasses import dataclass
+from math import inf
 from typing import Any, ClassVar
 
 from dikin.engine.play import Run, play_game
@@ -97,5 +98,5 @@ class Cell(ABC):
             for category in self.expected_warnings:
                 warnings.simplefilter("ignore", category)
             learner, environment = self.start(seed)
-            run = play_game(learner, environment, self.horizon, checkpoints, False, compiled=True)
+            run = play_game(learner, environment, self.horizon, checkpoints, False, games=inf)
         return learner, environment, run

@@ -148,7 +148,6 @@ class KernelLearner(Learner):
         return CompiledParts(self._kernel, state, self._noise.generator(), self._direction_size)
 
     def take_over(self, parts: CompiledParts, rounds: int) -> None:
-        """Take over a state that was `rounds` rounds further on."""
         self._state = parts.state._replace(numbers=parts.state.numbers.tolist())
         self._rounds_in_range += rounds
         self._next += rounds
