@@ -276,20 +276,33 @@ def test_few_packages_are_installed_for_a_live_loop() -> None:
     assert set(LAB) == {"joblib", "matplotlib", "numba", "rich", "scipy"}
 
 
+HIDE_LAB = f"""
+import sys
+class Hidden:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {LAB}:
+            raise ModuleNotFoundError(name, name=name)
+sys.meta_path.insert(0, Hidden())
+import dikin
+dikin.extras.installed = lambda package: False
+"""
+"""As if the packages of the extra `lab` were not installed."""
+
+
 @pytest.mark.parametrize("code", [LOOP, STUDY, GAME_OF_100], ids=["loop", "study", "game"])
 def test_a_live_loop_needs_no_extra(code: str, tmp_path: Path) -> None:
-    """As if the packages of the extra `lab` were not installed."""
-    hide = (
-        "import sys\n"
-        "class Hidden:\n"
-        "    def find_spec(self, name, path=None, target=None):\n"
-        f"        if name.partition('.')[0] in {LAB}:\n"
-        "            raise ModuleNotFoundError(name, name=name)\n"
-        "sys.meta_path.insert(0, Hidden())\n"
-    )
-    probe = f"{hide}import dikin; dikin.extras.installed = lambda package: False\n"
-    probe += f"folder = {str(tmp_path)!r}\n{code}"
+    probe = f"{HIDE_LAB}\nfolder = {str(tmp_path)!r}\n{code}"
     subprocess.run([sys.executable, "-c", probe], timeout=60, check=True)
+
+
+@pytest.mark.parametrize("name", ["reproduce", "rates", "compare"])
+def test_an_experiment_names_the_extra_that_it_needs(name: str) -> None:
+    probe = f"{HIDE_LAB}\nimport dikin.experiments.{name}"
+    run = subprocess.run(
+        [sys.executable, "-c", probe], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert "MissingExtraError: dikin.experiments needs rich" in run.stderr
+    assert 'pip install "dikin[lab]"' in run.stderr
 
 
 PICKLES = {"pickle", "cPickle", "_pickle", "dill", "cloudpickle", "marshal", "shelve"}
