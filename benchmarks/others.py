@@ -1,4 +1,4 @@
-"""Dense domains against linear algebra, the loop against slower roads, two workers against one."""
+"""Dense domains against linear algebra, the loop against slower ways, two workers against one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scipy.linalg import cho_factor
 from timing import Row, best_of, pretty
 
 import dikin
-from dikin.engine.play import fused
+from dikin.engine.play import compiled_rounds
 
 TESTS = Path(__file__).resolve().parent.parent / "tests"
 
@@ -51,19 +51,19 @@ def polytope_row() -> Row:
 
 
 def road_rows() -> Iterator[Row]:
-    """The fused loop against the literal algorithm in R^{d+1}, and against a convex solver."""
+    """The compiled loop against the literal algorithm in R^{d+1}, and against a convex solver."""
     d, rounds = 10, 20_000
     world = dikin.Ridge(dikin.Ball(d), 1.0, 0.1, seed=1)
     learner = dikin.AdaptiveSmooth(dikin.Ball(d), 1.0, loss_range=world.loss_range, seed=1)
-    road = fused(learner, world)
-    assert road is not None
-    road(100)
-    (ours,) = best_of(8, lambda: road(rounds))
+    advance = compiled_rounds(learner, world)
+    assert advance is not None
+    advance(100)
+    (ours,) = best_of(8, lambda: advance(rounds))
     literal, replayed = literal_seconds(d)
     yield Row(
         f"literal algorithm in R^{d + 1}, ball",
         f"{pretty(literal)} a round (mean of {replayed})",
-        f"fused round, {pretty(ours / rounds)}",
+        f"compiled round, {pretty(ours / rounds)}",
         literal / (ours / rounds),
         ">= 1000",
     )
@@ -71,7 +71,7 @@ def road_rows() -> Iterator[Row]:
     yield Row(
         "the update by CVXPY and Clarabel",
         f"{pretty(solver)} a solve",
-        f"fused round, {pretty(ours / rounds)}",
+        f"compiled round, {pretty(ours / rounds)}",
         solver / (ours / rounds),
     )
 

@@ -8,7 +8,7 @@ import numpy as np
 from timing import Row, best_of, pretty
 
 import dikin
-from dikin.engine.play import fused
+from dikin.engine.play import compiled_rounds
 
 DOMAINS: dict[str, Callable[[int], dikin.Domain]] = {
     "ball": dikin.Ball,
@@ -27,7 +27,7 @@ def compiled(domain: dikin.Domain) -> Iterator[Callable[[], None]]:
     """A piece of a game in the compiled loop."""
     rounds = max(PIECE, 40_000 // domain.dim)
     for learner, world in both(domain):
-        advance = fused(learner, world)
+        advance = compiled_rounds(learner, world)
         assert advance is not None
         advance(1000)
         yield lambda advance=advance: advance(rounds)  # type: ignore[misc]
@@ -57,7 +57,7 @@ def rows() -> Iterator[Row]:
             ours, theirs = best_of(25, *compiled(domain))
             rounds = max(PIECE, 40_000 // d)
             yield Row(
-                f"Predictive, fused round, {name}, d={d}",
+                f"Predictive, compiled round, {name}, d={d}",
                 pretty(ours / rounds),
                 f"AdaptiveSmooth, {pretty(theirs / rounds)}",
                 ours / theirs,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ask_tell
-import fused
+import compiled
 import others
 import study
 from rich.console import Console
@@ -18,7 +18,7 @@ def main() -> None:
     table = Table("what", "figure", "against", "ratio", "limit", "", title="dikin benchmarks")
     with Progress(console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("timing", total=None)
-        for module in (ask_tell, fused, predictive, others, study):
+        for module in (ask_tell, compiled, predictive, others, study):
             for row in module.rows():
                 ratio = "" if row.ratio is None else f"{row.ratio:.3g}"
                 mark = {True: "yes", False: "NO", None: ""}[row.met]

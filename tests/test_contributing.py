@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,15 +23,15 @@ from tables import scratch
 
 PAGE = (Path(__file__).resolve().parent.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
 BLOCKS = {
-    name: next(
-        b for b in re.findall(r"```python\n(.*?)```", PAGE, flags=re.S) if f"class {cls}(" in b
-    )
-    for name, cls in {
-        "halfball": "Halfball",
-        "anytime": "Anytime",
-        "climber": "Climber",
-        "parabola": "Parabola",
-        "valley": "Valley",
+    name: next(b for b in re.findall(r"```python\n(.*?)```", PAGE, flags=re.S) if words in b)
+    for name, words in {
+        "halfball": "class Halfball(",
+        "anytime": "class Anytime(",
+        "climber": "class Climber(",
+        "parabola": "class Parabola(",
+        "valley": "class Valley(",
+        "try": "dikin.check_learner(Climber, domain)",
+        "compare": "Scenario.own(",
     }.items()
 }
 
@@ -71,7 +72,7 @@ def test_a_learner_is_one_file(drop) -> None:
     assert len(dikin.check_learner(cls, dikin.Ball(2))) > 8
     world = dikin.Linear(dikin.Ball(2), seed=1)
     (learner, *_) = cls.examples(dikin.Ball(2), 1)
-    assert dikin.play(learner, world, COMPILE_FROM).fused
+    assert dikin.play(learner, world, COMPILE_FROM).compiled
 
 
 # --- a class of one's own ------------------------------------------------------------------------
@@ -100,6 +101,30 @@ def test_own_classes_are_known_and_keep_the_laws(own) -> None:
     for place in (domain, dikin.Simplex(3), dikin.Product(domain, dikin.Box([1], [4]))):
         assert len(dikin.check_learner(own.Climber, place)) > 8
         assert len(dikin.check_environment(own.Valley, place)) == 8
+
+
+def test_the_lines_to_try_them_run(own, tmp_path: Path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    scope: dict[str, Any] = {}
+    exec(BLOCKS["try"], scope)
+    assert isinstance(dikin.load("climber.json"), own.Climber)
+    assert [run.checkpoints[-1] for run in scope["runs"]] == [1000] * 4
+    with dikin.Study("studies.db", "valley") as study:
+        assert study.rounds == scope["learner"].rounds + 1 == 1001
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0].startswith("Run(1000 rounds, regret ")
+    assert printed[1] == "<Climber on Parabola(dim=2), 1000 rounds>"
+
+
+def test_the_comparison_runs(own, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    short = BLOCKS["compare"].replace("Request(", "Request(rounds=20, seeds=2, workers=1, ")
+    exec(short, {})
+    rows = (tmp_path / "comparison" / "compare.csv").read_text().splitlines()
+    assert sorted(row.split(",")[1:3] for row in rows[1:]) == [
+        ["valley-0.3", "Climber"],
+        ["valley-0.3", "FKM"],
+    ]
 
 
 def test_own_classes_play(own) -> None:

@@ -81,7 +81,8 @@ import dikin
 from dikin import serialization
 
 def naive(path, state):
-    head = {"format": serialization.FORMAT, "version": 1, "digest": serialization._digest(state)}
+    head = {"format": serialization.FORMAT, "version": serialization.VERSION}
+    head["digest"] = serialization._digest(state)
     text = json.dumps(head | {"state": state})
     with open(path, "w") as file:
         file.write(text[:500])

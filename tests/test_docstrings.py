@@ -252,9 +252,6 @@ NOT_YET = {
     "dikin.forecasts.forecast",
     "dikin.forecasts.learn",
     "dikin.forecasts.near_one",
-    "dikin.loading.load",
-    "dikin.loading.restore",
-    "dikin.studies.study.Study",
 }
 
 

@@ -26,7 +26,7 @@ COMMITTED = ROOT / "docs" / "loops" / "loops.csv"
 def example(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     monkeypatch.syspath_prepend(ROOT / "examples")
     # A few rounds are played faster than a loop is compiled.
-    monkeypatch.setattr(play, "fused", lambda *_: None)
+    monkeypatch.setattr(play, "compiled_rounds", lambda *_: None)
     yield importlib.import_module
     for name in ("live_loops", "changing_curvature", "comparison"):
         sys.modules.pop(name, None)

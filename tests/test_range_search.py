@@ -423,7 +423,7 @@ def test_play_takes_it_without_a_range_and_the_bound_holds() -> None:
         )
         learner = dikin.AdaptiveSmooth(BOX, 2.5, loss_range=None, seed=seed)
         run = dikin.play(learner, world, 400, progress=False)
-        assert not run.fused
+        assert not run.compiled
         assert 1 <= learner.restarts <= 12
         assert learner.rounds == world.rounds == 400
         rows.append((run.regret[-1], run.certificate[-1]))

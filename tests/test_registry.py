@@ -316,7 +316,7 @@ SCRIPT = """
 
     @dikin.register
     class Local(dikin.FKM):
-        def machine(self):
+        def compiled_parts(self):
             return None
 
     @dikin.register
@@ -333,7 +333,7 @@ def test_compare_plays_own_classes_in_its_workers(installed: Any, tmp_path: Path
 
     Without a compiled loop, as compiling is not what is tested.
     """
-    slow = SWIFT + "\n        machine = lambda self: None\n"
+    slow = SWIFT + "\n        compiled_parts = lambda self: None\n"
     installed({"a": "swift_file:Swift"}, swift_file=slow, script=SCRIPT)
     words = "--learner swift --learner local --rounds 20 --seeds 2 --workers 2"
     games = "--scenario zero --scenario hill"

@@ -287,10 +287,17 @@ def test_not_a_saved_learner(tmp_path: Path, content: bytes) -> None:
     assert path.read_bytes() == content
 
 
-def test_newer_version(saved: Path) -> None:
-    saved.write_bytes(saved.read_bytes().replace(b'"version": 2', b'"version": 3'))
-    with pytest.raises(errors.StateVersionError, match=r"version 3.*up to 2: upgrade dikin"):
+@pytest.mark.parametrize(
+    ("version", "advice"), [(1, "go on with the dikin that wrote it"), (3, "upgrade dikin")]
+)
+def test_another_version(saved: Path, version: int, advice: str) -> None:
+    text = saved.read_text().replace('"version": 2', f'"version": {version}')
+    saved.write_text(text)
+    with pytest.raises(
+        errors.StateVersionError, match=f"version {version}, this dikin reads version 2: {advice}"
+    ):
         dikin.load(saved)
+    assert saved.read_text() == text
 
 
 def test_no_file_at_all(tmp_path: Path) -> None:

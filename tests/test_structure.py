@@ -21,7 +21,17 @@ from dikin.domains.base import DOMAINS, Domain
 SRC = Path(dikin.__file__).parent
 TESTS = Path(__file__).parent
 
-BOTTOM = {"errors", "extras", "feedback", "kernel", "registry", "rng", "serialization"}
+BOTTOM = {
+    "arguments",
+    "errors",
+    "extras",
+    "feedback",
+    "kernel",
+    "registry",
+    "rng",
+    "serialization",
+    "vectors",
+}
 GEOMETRY = BOTTOM | {"domains"}
 TOOLS = GEOMETRY | {"units", "theory", "forecasts"}
 ROLES = TOOLS | {"learners", "environments", "curvature", "loading"}
@@ -32,6 +42,8 @@ ALLOWED = {
     "errors": set(),
     "kernel": set(),
     "feedback": set(),
+    "vectors": {"kernel"},
+    "arguments": {"errors"},
     "extras": {"errors"},
     "registry": {"errors"},
     "rng": {"errors"},
@@ -56,11 +68,10 @@ ALLOWED = {
 
 DEFERRED = {
     ("dikin.cli", "dikin.experiments.compare"),
-    ("dikin.cli", "dikin.experiments.home"),
+    ("dikin.cli", "dikin.experiments.rates"),
     ("dikin.cli", "dikin.experiments.reproduce"),
     ("dikin.domains.affine", "dikin.domains.ball"),
     ("dikin.domains.affine", "dikin.domains.simplex"),
-    ("dikin.domains.base", "dikin.domains.dense"),
     ("dikin.domains.intersection", "dikin.domains.ball"),
     ("dikin.domains.intersection", "dikin.domains.box"),
     ("dikin.domains.intersection", "dikin.domains.simplex"),
@@ -68,13 +79,10 @@ DEFERRED = {
     ("dikin.domains.product", "dikin.domains.box"),
     ("dikin.domains.product", "dikin.domains.polytope"),
     ("dikin.domains.product", "dikin.domains.simplex"),
-    ("dikin.environments.shifted", "dikin.environments.ridge"),
-    ("dikin.environments.understated", "dikin.environments.ridge"),
-    ("dikin.learners.base", "dikin.learners.unranged"),
 }
 """Modules of dikin that are imported inside a function. No more come in; those that go are deleted.
 
-The command line may: `dikin study` must not wait for the libraries of experiments.
+The command line may: `dikin study` neither waits for the libraries of experiments nor needs them.
 """
 
 Edge = tuple[str, str]
@@ -279,20 +287,33 @@ def test_few_packages_are_installed_for_a_live_loop() -> None:
     assert set(LAB) == {"joblib", "matplotlib", "numba", "rich", "scipy"}
 
 
+HIDE_LAB = f"""
+import sys
+class Hidden:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {LAB}:
+            raise ModuleNotFoundError(name, name=name)
+sys.meta_path.insert(0, Hidden())
+import dikin
+dikin.extras.installed = lambda package: False
+"""
+"""As if the packages of the extra `lab` were not installed."""
+
+
 @pytest.mark.parametrize("code", [LOOP, STUDY, GAME_OF_100], ids=["loop", "study", "game"])
 def test_a_live_loop_needs_no_extra(code: str, tmp_path: Path) -> None:
-    """As if the packages of the extra `lab` were not installed."""
-    hide = (
-        "import sys\n"
-        "class Hidden:\n"
-        "    def find_spec(self, name, path=None, target=None):\n"
-        f"        if name.partition('.')[0] in {LAB}:\n"
-        "            raise ModuleNotFoundError(name, name=name)\n"
-        "sys.meta_path.insert(0, Hidden())\n"
-    )
-    probe = f"{hide}import dikin; dikin.extras.installed = lambda package: False\n"
-    probe += f"folder = {str(tmp_path)!r}\n{code}"
+    probe = f"{HIDE_LAB}\nfolder = {str(tmp_path)!r}\n{code}"
     subprocess.run([sys.executable, "-c", probe], timeout=60, check=True)
+
+
+@pytest.mark.parametrize("name", ["reproduce", "rates", "compare"])
+def test_an_experiment_names_the_extra_that_it_needs(name: str) -> None:
+    probe = f"{HIDE_LAB}\nimport dikin.experiments.{name}"
+    run = subprocess.run(
+        [sys.executable, "-c", probe], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert "MissingExtraError: dikin.experiments needs rich" in run.stderr
+    assert 'pip install "dikin[lab]"' in run.stderr
 
 
 PICKLES = {"pickle", "cPickle", "_pickle", "dill", "cloudpickle", "marshal", "shelve"}

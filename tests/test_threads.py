@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import dikin
-from dikin.engine.play import fused
+from dikin.engine.play import compiled_rounds
 from dikin.learners.base import ignored
 
 THREADS, ROUNDS = 4, 25
@@ -211,16 +211,16 @@ def test_a_compiled_game_is_one_call() -> None:
     game = dikin.Ridge(DISC, smoothness=1.0, seed=1)
     learner = dikin.AdaptiveSmooth(DISC, 1.0, loss_range=game.loss_range, seed=1)
     held: list[bool] = []
-    adopt = learner.adopt
+    take_over = learner.take_over
 
-    def looking_adopt(machine: Any, rounds: int) -> None:
+    def looking_take_over(parts: Any, rounds: int) -> None:
         free = threading.Thread(target=lambda: held.append(not learner._lock.acquire(False)))
         free.start()
         free.join()
-        adopt(machine, rounds)
+        take_over(parts, rounds)
 
-    vars(learner)["adopt"] = looking_adopt
-    advance = fused(learner, game)
+    vars(learner)["take_over"] = looking_take_over
+    advance = compiled_rounds(learner, game)
     assert advance is not None
     advance(50)
     assert held == [True]

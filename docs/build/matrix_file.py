@@ -31,7 +31,7 @@ def _outcome(row: dict[str, str], games: Games) -> Outcome:
         regrets=tuple(regrets),
         certificates=tuple(bounds),
         seconds=float(row["seconds"] or nan),
-        compiled=row["fused"] == "yes",
+        compiled=row["compiled"] == "yes",
         broken=tuple(row["broken"].split()),
         moving=row["against"] == AGAINST[True],
     )

@@ -2,28 +2,46 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn, TypeVar
 
 import click
 
 from dikin import extras
-from dikin.errors import CheckFailedError, DikinError, MissingExtraError
+from dikin.errors import CheckFailedError, DikinError
 from dikin.studies.commands import study
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Commands(click.Group):
-    """Ends the program with a sentence where a package of an extra is missing."""
+    """Ends the program with a message and an exit status where a mistake was made."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
-        except MissingExtraError as missing:
-            click.echo(f"dikin: {missing}", err=True)
-            sys.exit(2)
+        except CheckFailedError as broken:
+            _end(f"A BOUND IS BROKEN: {broken}", 1)
+        except DikinError as mistake:
+            _end(f"dikin: {mistake}", 2)
+        except KeyboardInterrupt:
+            sys.exit(130)
+        except BrokenPipeError:  # nobody reads any more
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(1)
+        except OSError as trouble:
+            if trouble.filename is None:
+                raise
+            _end(f"dikin: {trouble.filename}: {trouble.strerror}", 2)
+
+
+def _end(message: str, status: int) -> NoReturn:
+    click.echo(message, err=True)
+    sys.exit(status)
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -38,32 +56,32 @@ def main() -> None:
 main.add_command(study)
 
 
-@contextmanager
-def errors_as_messages() -> Iterator[None]:
-    """Ends the program with a message where a mistake was made, by the user or by us."""
-    try:
-        yield
-    except CheckFailedError as broken:
-        click.echo(f"A BOUND IS BROKEN: {broken}", err=True)
-        sys.exit(1)
-    except DikinError as mistake:
-        click.echo(f"dikin: {mistake}", err=True)
-        sys.exit(2)
+def out_option(folder: str, files: str) -> Callable[[F], F]:
+    """Where a command writes."""
+    return click.option(
+        "--out",
+        type=click.Path(path_type=Path),
+        default=Path(folder),
+        show_default=True,
+        help=f"Folder for {files} and finished cells.",
+    )
+
+
+workers_option = click.option(
+    "--workers", type=click.IntRange(1), default=2, show_default=True, help="Processes."
+)
+seed_option = click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Of all games."
+)
+quick_option = partial(click.option, "--quick", "effort", flag_value="quick", default="quick")
+full_option = partial(click.option, "--full", "effort", flag_value="full")
 
 
 @main.command()
-@click.option(
-    "--quick", "effort", flag_value="quick", default="quick", help="Minutes. The default."
-)
-@click.option("--full", "effort", flag_value="full", help="Up to 10^7 rounds, more games.")
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    default=Path("reproduction"),
-    show_default=True,
-    help="Folder for tables, figures, report and finished cells.",
-)
-@click.option("--workers", type=click.IntRange(1), default=2, show_default=True, help="Processes.")
+@quick_option(help="Minutes. The default.")
+@full_option(help="Up to 10^7 rounds, more games.")
+@out_option("reproduction", "tables, figures, report")
+@workers_option
 @click.option("--dask", metavar="ADDRESS", help="Play on the Dask cluster at this address instead.")
 @click.option(
     "--store",
@@ -83,7 +101,7 @@ def errors_as_messages() -> Iterator[None]:
     type=click.Choice(["1", "2"]),
     help="One table only: 1 (smooth) or 2 (Lipschitz).",
 )
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of all games.")
+@seed_option
 def reproduce(
     effort: str,
     out: Path,
@@ -121,29 +139,18 @@ def reproduce(
         dask=dask,
         store=store,
     )
-    with errors_as_messages():
-        run(request, out, console)
+    run(request, out, console)
 
 
 @main.command()
-@click.option(
-    "--quick", "effort", flag_value="quick", default="quick", help="A few minutes. The default."
-)
-@click.option(
-    "--full", "effort", flag_value="full", help="Ten times as far, twice the games: half an hour."
-)
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    default=Path("rates"),
-    show_default=True,
-    help="Folder for tables, figure and finished cells.",
-)
-@click.option("--workers", type=click.IntRange(1), default=2, show_default=True, help="Processes.")
+@quick_option(help="A few minutes. The default.")
+@full_option(help="Ten times as far, twice the games: half an hour.")
+@out_option("rates", "tables, figure")
+@workers_option
 @click.option(
     "--learner", "learners", multiple=True, metavar="NAME", help="Only this one; may be repeated."
 )
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of all games.")
+@seed_option
 def rates(effort: str, out: Path, workers: int, learners: tuple[str, ...], seed: int) -> None:
     """Measure the rate of every learner, on losses where it pays its own bound.
 
@@ -167,8 +174,7 @@ def rates(effort: str, out: Path, workers: int, learners: tuple[str, ...], seed:
     request = Request(
         effort=QUICK if effort == "quick" else FULL, learners=learners, seed=seed, workers=workers
     )
-    with errors_as_messages():
-        run(request, out, console)
+    run(request, out, console)
 
 
 @main.command()
@@ -203,15 +209,9 @@ def rates(effort: str, out: Path, workers: int, learners: tuple[str, ...], seed:
     is_flag=True,
     help="With pycma and nevergrad's SPSA and TBPSA too: dikin[compare].",
 )
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    default=Path("comparison"),
-    show_default=True,
-    help="Folder for compare.csv, games.csv, compare.png and finished cells.",
-)
-@click.option("--workers", type=click.IntRange(1), default=2, show_default=True, help="Processes.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of all games.")
+@out_option("comparison", "compare.csv, games.csv, compare.png")
+@workers_option
+@seed_option
 def compare(
     learners: tuple[str, ...],
     scenarios: tuple[str, ...],
@@ -253,5 +253,4 @@ def compare(
         seed=seed,
         workers=workers,
     )
-    with errors_as_messages():
-        run(request, out, console)
+    run(request, out, console)

@@ -174,9 +174,9 @@ class StateError(DikinError, ValueError):
 
 
 class StateVersionError(StateError):
-    """A saved state was written by a newer version of the library.
+    """A saved state was written by a version of the library with another layout.
 
-    Upgrade dikin.
+    If it is newer, upgrade dikin. If it is older, go on with that version or begin anew.
     """
 
 

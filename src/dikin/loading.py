@@ -12,10 +12,34 @@ from dikin.learners.base import LEARNERS, Learner
 
 
 def load(path: str | os.PathLike[str], domain: Domain | None = None) -> Learner:
-    """The learner in a file that `Learner.save` wrote; it continues bit for bit.
+    """Load the learner in a file that `Learner.save` wrote; it continues bit for bit.
 
-    Give the `domain` again if it was made of Python functions. Before a learner or domain of your
-    own class is loaded, import the module that registers it (`dikin.register`).
+    Before a learner or domain of your own class is loaded, import the module that registers it
+    (`dikin.register`).
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The file.
+    domain : Domain, optional
+        The domain of the learner: needed if it is made of Python functions, which no file holds,
+        and otherwise compared with the saved one.
+
+    Returns
+    -------
+    Learner
+        A learner of the saved class, with its open queries.
+
+    Raises
+    ------
+    StateError
+        If the file is not a saved learner, is damaged, or was saved on another domain.
+    StateVersionError
+        If another version of dikin wrote it.
+    NotSavableError
+        If the domain must be given again.
+    UnknownKindError
+        If the saved class is not known.
     """
     return restore(serialization.read(path), domain)
 
@@ -41,7 +65,29 @@ def _domain(spec: dict[str, Any] | None, given: Domain | None) -> Domain:
 
 
 def restore(state: dict[str, Any], domain: Domain | None = None) -> Learner:
-    """The learner whose `state()` this is."""
+    """Make the learner whose `state()` this is; it continues bit for bit.
+
+    Parameters
+    ----------
+    state : dict
+        What `Learner.state` or `Study.state` gave.
+    domain : Domain, optional
+        As in `dikin.load`.
+
+    Returns
+    -------
+    Learner
+        A learner of the saved class, with its open queries.
+
+    Raises
+    ------
+    StateError
+        If this is not the state of a learner, or of one on another domain.
+    NotSavableError
+        If the domain must be given again.
+    UnknownKindError
+        If the saved class is not known.
+    """
     try:
         cls = LEARNERS.find(state["learner"])
         return cls.restore(_domain(state["domain"], domain), state)

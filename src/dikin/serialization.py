@@ -73,17 +73,27 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
         raise StateError(f"{path} is not a saved learner: {reason}") from reason
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise StateError(f"{path} is not a saved learner: it does not say {FORMAT!r}")
-    version = document.get("version")
-    if isinstance(version, bool) or not isinstance(version, int) or version < 1:
-        raise StateError(f"{path} has the version {version!r}; wanted a whole number")
-    if version > VERSION:
-        raise StateVersionError(
-            f"{path} has version {version}, this dikin reads up to {VERSION}: upgrade dikin"
-        )
+    refuse_version(str(path), document.get("version"), VERSION)
     state = document.get("state")
     if not isinstance(state, dict) or document.get("digest") != _digest(state):
         raise StateError(f"{path} was altered or damaged: its digest does not match its content")
     return state
+
+
+def refuse_version(what: str, version: object, wanted: int) -> None:
+    """Refuse what has another version than this library reads."""
+    if isinstance(version, bool) or not isinstance(version, int) or version < 1:
+        raise StateError(f"{what} has the version {version!r}; wanted a whole number")
+    if version != wanted:
+        advice = (
+            "upgrade dikin"
+            if version > wanted
+            else "go on with the dikin that wrote it, or begin anew with this one"
+        )
+        raise StateVersionError(
+            f"{what} has version {version}, this dikin reads version {wanted}: {advice}. "
+            "Nothing was changed"
+        )
 
 
 def _digest(state: dict[str, Any]) -> str:

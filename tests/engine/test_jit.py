@@ -115,15 +115,15 @@ def test_what_changes_a_kernel_changes_the_digest(digest_of: Any, old: str, new:
 def kernels(domain: dikin.Domain) -> tuple[Any, Any]:
     world = dikin.Ridge(domain, 1.0, 0.1, seed=1)
     learner = dikin.AdaptiveSmooth(domain, 1.0, loss_range=world.loss_range, seed=1)
-    machine = learner.machine()
-    assert machine is not None
-    return machine.kernel, world.kernel
+    parts = learner.compiled_parts()
+    assert parts is not None
+    return parts.kernel, world.kernel
 
 
 def code(domain: dikin.Domain) -> list[str]:
-    kinds = jit.compiled_loop()._kinds(kernels(domain))
+    argtypes = jit.compiled_loop()._argtypes(kernels(domain))
     return jit.code_of(
-        loop.play_rounds, *(cls for kind in kinds for cls in jit.kernel_classes(kind))
+        loop.play_rounds, *(cls for kind in argtypes for cls in jit.kernel_classes(kind))
     )
 
 
@@ -131,7 +131,7 @@ def test_the_code_of_a_game_is_that_of_its_own_kernels(monkeypatch: pytest.Monke
     """A formula of the ball counts for games on the ball, and for those only."""
     disc, box = code(dikin.Ball(2)), code(dikin.Box([0], [1]))
     assert disc != box
-    cls = jit.kernel_classes(jit.compiled_loop()._kinds(kernels(dikin.Ball(2)))[0])
+    cls = jit.kernel_classes(jit.compiled_loop()._argtypes(kernels(dikin.Ball(2)))[0])
     (kernel,) = (each for each in cls if each.__module__ == ball.__name__)
     monkeypatch.setattr(kernel, "extra", lambda self: 1.0, raising=False)
     vars(kernel)["extra"].__module__ = kernel.__module__
@@ -154,7 +154,7 @@ from dikin.engine import jit
 jit.COMPILE_FROM = {compile_from}
 world = dikin.Ridge(dikin.Ball(3), 1.0, 0.1, seed=1)
 learner = dikin.AdaptiveSmooth(dikin.Ball(3), 1.0, loss_range=world.loss_range, seed=1)
-print(dikin.play(learner, world, 100).fused)
+print(dikin.play(learner, world, 100).compiled)
 """
 COMPILING = r"dikin: compiling the loop for \w+ \+ Ball\w+ \+ Ridge\w+, once \.\.\.\n"
 
@@ -179,8 +179,8 @@ def test_a_short_game_is_plain_and_of_two_long_ones_one_compiles(tmp_path: Path)
     short, long = GAME.format(compile_from=101), GAME.format(compile_from=100)
     seen = f"{short}import sys; print('numba' in sys.modules)"
     assert processes(tmp_path, seen) == [("False\nFalse\n", "")]
-    quiet, (fused, said) = sorted(processes(tmp_path, long, long))
-    assert (quiet, fused) == (("True\n", ""), "True\n")
+    quiet, (compiled, said) = sorted(processes(tmp_path, long, long))
+    assert (quiet, compiled) == (("True\n", ""), "True\n")
     assert re.fullmatch(COMPILING, said)
     assert processes(tmp_path, short, long) == [("False\n", ""), ("True\n", "")]
     for index in tmp_path.rglob("*.nbi"):
@@ -188,10 +188,10 @@ def test_a_short_game_is_plain_and_of_two_long_ones_one_compiles(tmp_path: Path)
     assert processes(tmp_path, long) == [("True\n", said)]
 
 
-def fused(rounds: int) -> bool:
+def is_compiled(rounds: int) -> bool:
     world = dikin.Ridge(dikin.Ball(2), 1.0, 0.1, seed=1)
     learner = dikin.AdaptiveSmooth(dikin.Ball(2), 1.0, loss_range=world.loss_range, seed=1)
-    return dikin.play(learner, world, rounds).fused
+    return dikin.play(learner, world, rounds).compiled
 
 
 def test_without_numba_a_game_is_played_and_the_extra_is_named_once(
@@ -201,14 +201,14 @@ def test_without_numba_a_game_is_played_and_the_extra_is_named_once(
     monkeypatch.setattr(jit, "COMPILE_FROM", 50)
     jit._say_what_is_missing.cache_clear()
     for rounds in (49, 50, 51):
-        assert not fused(rounds)
+        assert not is_compiled(rounds)
         assert capsys.readouterr().err.count('pip install "dikin[lab]"') == (rounds == 50)
 
 
 def test_the_length_of_all_games_decides(monkeypatch: pytest.MonkeyPatch) -> None:
     """Never what was compiled before: a seed gives the same last digit every day."""
     monkeypatch.setattr(jit, "COMPILE_FROM", 50)
-    assert [fused(rounds) for rounds in (49, 50, 49)] == [False, True, False]
+    assert [is_compiled(rounds) for rounds in (49, 50, 49)] == [False, True, False]
     world = dikin.Ridge(dikin.Ball(2), 1.0, 0.1)
 
     def runs(games: int) -> list[bool]:
@@ -220,7 +220,7 @@ def test_the_length_of_all_games_decides(monkeypatch: pytest.MonkeyPatch) -> Non
             rounds=20,
             seeds=games,
         )
-        return [run.fused for run in made]
+        return [run.compiled for run in made]
 
     assert runs(2) == [False] * 2
     assert runs(3) == [True] * 3
@@ -248,19 +248,19 @@ def half(value: float) -> float:
 
 def test_a_function_may_be_marked_after_the_first_game(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jit, "COMPILE_FROM", 1)
-    assert fused(10)
+    assert is_compiled(10)
     compiled(half)
     world = dikin.Ridge(dikin.Ball(2), 1.0, Halved(0.4), seed=1)
     learner = dikin.AdaptiveSmooth(dikin.Ball(2), 1.0, loss_range=world.loss_range, seed=1)
     run = dikin.play(learner, world, 50)
-    assert (run.fused, learner.rounds) == (True, 50)
+    assert (run.compiled, learner.rounds) == (True, 50)
 
 
 def test_kernels_of_users_are_not_kept() -> None:
     (ball, world) = kernels(dikin.Ball(2))
     mine = Mine(1.0, ball)
-    kept = [jit.ours(kind) for kind in jit.compiled_loop()._kinds((ball, world, mine, 1.0))]
+    kept = [jit.ours(kind) for kind in jit.compiled_loop()._argtypes((ball, world, mine, 1.0))]
     assert kept == [True, True, False, True]
     assert not jit.ours(
-        jit.compiled_loop()._kinds((world._replace(**{world._fields[0]: mine}),))[0]
+        jit.compiled_loop()._argtypes((world._replace(**{world._fields[0]: mine}),))[0]
     )

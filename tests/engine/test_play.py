@@ -1,4 +1,4 @@
-"""The game as a whole: checkpoints, totals, roads, refusals, progress."""
+"""The game as a whole: checkpoints, totals, compiling, refusals, progress."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 import dikin
 from dikin.engine import jit
-from dikin.engine.play import geometric
+from dikin.engine.play import log_spaced
 from dikin.environments.base import add
 from dikin.errors import AssumptionWarning
 
@@ -29,7 +29,7 @@ def test_checkpoints_are_log_spaced_and_end_with_the_last_round() -> None:
     assert run.checkpoints[-1] == 1000
     ratios = run.checkpoints[8:] / run.checkpoints[7:-1]
     assert ratios.max() / ratios.min() < 1.1
-    assert geometric(1, 20).tolist() == [1]
+    assert log_spaced(1, 20).tolist() == [1]
     for column in (run.regret, run.certificate, run.losses):
         assert column.shape == run.checkpoints.shape
 
@@ -45,7 +45,7 @@ def test_regret_is_loss_minus_that_of_the_comparator() -> None:
 
 
 def test_playing_on_continues_the_same_game(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jit, "COMPILE_FROM", 1)  # on one road, to the last bit
+    monkeypatch.setattr(jit, "COMPILE_FROM", 1)  # both compiled, to the last bit
     world = dikin.Ridge(dikin.Ball(2), 1.0, 0.2, seed=1)
     learner = dikin.AdaptiveSmooth(dikin.Ball(2), 1.0, loss_range=world.loss_range, seed=1)
     dikin.play(learner, world, 120)
@@ -54,7 +54,7 @@ def test_playing_on_continues_the_same_game(monkeypatch: pytest.MonkeyPatch) -> 
     assert run.regret[-1] == game(300).regret[-1]
 
 
-def test_a_plain_python_loss_runs_readable_and_a_compiled_one_fused(
+def test_a_plain_python_loss_is_not_compiled_and_a_numba_one_is(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(jit, "COMPILE_FROM", 1)
@@ -70,7 +70,7 @@ def test_a_plain_python_loss_runs_readable_and_a_compiled_one_fused(
         return dikin.play(learner, world, 200)
 
     slow, fast = run(bowl), run(numba.njit(bowl))
-    assert (slow.fused, fast.fused) == (False, True)
+    assert (slow.compiled, fast.compiled) == (False, True)
     np.testing.assert_allclose(slow.regret, fast.regret, rtol=1e-9)
 
 
@@ -78,7 +78,7 @@ def test_a_dense_domain_runs_readable() -> None:
     world = dikin.Ridge(dikin.Polytope([[-1, 0], [0, -1], [1, 1]], [0, 0, 1]), 1.0, seed=1)
     learner = dikin.AdaptiveSmooth(world.domain, 1.0, loss_range=world.loss_range, seed=1)
     run = dikin.play(learner, world, 50)
-    assert not run.fused
+    assert not run.compiled
     assert 0 < run.regret[-1] < run.certificate[-1]
 
 
@@ -86,7 +86,7 @@ def test_open_queries_keep_the_game_on_the_readable_road() -> None:
     world = dikin.Ridge(dikin.Ball(2), 1.0, seed=1)
     learner = dikin.AdaptiveSmooth(dikin.Ball(2), 1.0, loss_range=world.loss_range, seed=1)
     learner.ask()
-    assert not dikin.play(learner, world, 20).fused
+    assert not dikin.play(learner, world, 20).compiled
     assert len(learner.open_queries) == 1
 
 
@@ -161,7 +161,7 @@ def test_compensated_sums_lose_nothing_where_plain_ones_do() -> None:
 
 @pytest.mark.parametrize("domain", [dikin.Ball(2), dikin.Polytope([[1.0], [-1.0]], [2.0, 5.0])])
 def test_no_more_curvature_is_told_than_a_learner_admits(domain: Any) -> None:
-    """On either road, compiled on the ball and readable on the polytope."""
+    """Compiled on the ball, in plain Python on the polytope."""
     world = dikin.Ridge(domain, 1.0, 0.5, seed=1)
     with pytest.warns(AssumptionWarning):
         run = dikin.play(dikin.Scrible(domain, 100, loss_range=world.loss_range), world, 20)

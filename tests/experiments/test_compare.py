@@ -16,7 +16,7 @@ from dikin import registry
 from dikin.cli import main
 from dikin.domains.base import Domain
 from dikin.engine import play as play_module
-from dikin.engine.play import readable
+from dikin.engine.play import plain_rounds
 from dikin.experiments import compare
 from dikin.experiments.compare import Request, Scenario, plan
 from dikin.experiments.compare.competitors import (
@@ -203,7 +203,7 @@ def test_every_learner_plays_or_says_why_not(name: str) -> None:
         assert entry.environment.curvature(HORIZON // 3) == (
             most if scenario.tells_curvature else 0.0
         )
-        readable(entry.learner, entry.environment)(3)
+        plain_rounds(entry.learner, entry.environment)(3)
     assert all(len(reason) > 10 for reason in reasons)
 
 
@@ -327,7 +327,7 @@ def test_an_interrupted_run_goes_on_where_it_was(
         return play(match)
 
     monkeypatch.setattr(Match, "play", counted)
-    assert run(tmp_path, *SMALL, "--workers", "1").exit_code == 1
+    assert run(tmp_path, *SMALL, "--workers", "1").exit_code == 130
     assert not (tmp_path / "compare.csv").exists()
     finished = played[:2]
     again = run(tmp_path, *SMALL, "--workers", "1")
@@ -374,7 +374,7 @@ class Undeclared(dikin.Linear):
 def uncompiled(monkeypatch: pytest.MonkeyPatch) -> None:
     """A few rounds are played faster than a loop is compiled."""
     for module in (plan, play_module):
-        monkeypatch.setattr(module, "fused", lambda *_: None)
+        monkeypatch.setattr(module, "compiled_rounds", lambda *_: None)
 
 
 @pytest.mark.usefixtures("uncompiled")

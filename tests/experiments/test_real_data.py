@@ -22,7 +22,7 @@ DOCS = ROOT / "docs"
 def example(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     monkeypatch.syspath_prepend(ROOT / "examples")
     # A few rounds are played faster than a loop is compiled.
-    monkeypatch.setattr(play, "fused", lambda *_: None)
+    monkeypatch.setattr(play, "compiled_rounds", lambda *_: None)
     module = importlib.import_module("real_data")
     monkeypatch.setattr(module, "BATCHES", 20)
     yield module

@@ -339,7 +339,7 @@ def test_it_finds_the_bottom_of_a_bowl(points: int, near: float) -> None:
 def test_it_plays_without_the_compiled_loop() -> None:
     world = dikin.Ridge(DISC, 1.0, seed=1)
     learner = dikin.Bluefin(DISC, loss_range=world.loss_range, seed=1)
-    assert not dikin.play(learner, world, 50, progress=False).fused
+    assert not dikin.play(learner, world, 50, progress=False).compiled
     assert np.isnan(learner.certificate)
 
 

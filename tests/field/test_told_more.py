@@ -181,7 +181,7 @@ def test_it_learns_more_than_the_centre_knows(name: str) -> None:
     run = dikin.play(make(game), game, T)
     for _ in range(T):
         idle.answer(DISC.center)
-    assert not run.fused
+    assert not run.compiled
     assert run.regret[-1] < 0.8 * (idle.total_loss - idle.best()[1])
 
 

@@ -15,7 +15,7 @@ import pytest
 import dikin
 from dikin import errors
 from dikin.engine import jit
-from dikin.engine.play import readable
+from dikin.engine.play import plain_rounds
 from dikin.environments.base import Environment
 from dikin.environments.patterns import Decaying, FlatFirst, FlatLast
 from dikin.learners.kernel_learner import Memo
@@ -84,7 +84,7 @@ def test_on_the_environments(name: str) -> None:
         for seed in range(SEEDS):
             world = shipped(rounds)[name](seed)
             learner = built(kind, world, seed)
-            readable(learner, world)(rounds)
+            plain_rounds(learner, world)(rounds)
             gaps.append(learner.certificate - (world.total_loss - world.best()[1]))
         above(gaps)
 
@@ -112,7 +112,7 @@ def test_on_hostile_games(name: str, setting: str, monkeypatch: pytest.MonkeyPat
         game = hostile()[name]
         learner = dikin.Predictive(game.domain, **SETTINGS[setting](game), seed=seed)
         run = dikin.play(learner, game, ROUNDS, checkpoints=1, progress=False)
-        assert run.fused
+        assert run.compiled
         gaps.append(run.certificate[-1] - run.regret[-1])
     above(gaps)
 

@@ -155,18 +155,21 @@ def test_foreign_files(file: str) -> None:
         dikin.Study(Path(file).parent / "no" / "such" / "folder.db", "a", fresh())
 
 
-def test_a_newer_version(played: str) -> None:
-    alter(played, "UPDATE dikin_version SET version = version + 1")
-    before = Path(played).read_bytes()
-    for learner in (None, fresh()):
-        with pytest.raises(errors.StateVersionError, match="upgrade dikin"):
-            dikin.Study(played, "a", learner)
-    with pytest.raises(errors.StateVersionError):
-        dikin.Study.names(played)
-    assert Path(played).read_bytes() == before
-    alter(played, "UPDATE dikin_version SET version = -1")
-    with pytest.raises(errors.StateError, match="wanted one whole number"):
-        dikin.Study(played, "a")
+def test_another_version(played: str) -> None:
+    for newer, advice in ((1, "upgrade dikin"), (-1, "go on with the dikin that wrote it")):
+        alter(played, f"UPDATE dikin_version SET version = version + {newer}")
+        before = Path(played).read_bytes()
+        for learner in (None, fresh()):
+            with pytest.raises(errors.StateVersionError, match=advice):
+                dikin.Study(played, "a", learner)
+        with pytest.raises(errors.StateVersionError):
+            dikin.Study.names(played)
+        assert Path(played).read_bytes() == before
+        alter(played, f"UPDATE dikin_version SET version = version - {newer}")
+    for wrong in ("UPDATE dikin_version SET version = -1", "DELETE FROM dikin_version"):
+        alter(played, wrong)
+        with pytest.raises(errors.StateError, match="wanted a whole number"):
+            dikin.Study(played, "a")
 
 
 # --- what cannot be written ----------------------------------------------------------------------

@@ -1,1 +1,1 @@
-"""The game: a learner against an environment, readable and fused."""
+"""The game: a learner against an environment, in plain Python or compiled."""

@@ -54,7 +54,7 @@ OPTIONS = {"error_model": "numpy", "forceinline": True}
 PROTOCOLS = (GeometryKernel, Schedule, Pace, LearnerKernel, LossKernel, Pattern)
 """What kernels are: the methods of these are the calls that the compiler must resolve."""
 
-Kinds = tuple[Any, ...]
+ArgTypes = tuple[Any, ...]
 """Numba's types of some arguments."""
 
 
@@ -94,34 +94,34 @@ class CompiledLoop:
 
     def __init__(self) -> None:
         numba = extras.require("numba", "lab", "the compiled loop")
-        _explain_methods()
-        self._explained: set[Callable[..., object]] = set()
+        _declare_methods()
+        self._declared: set[Callable[..., object]] = set()
         self._loop = numba.njit(error_model="numpy")(play_rounds)
-        self._loop._cache = self._kept = MachineCode(self._loop.targetctx)
+        self._loop._cache = self._machine_code = MachineCode(self._loop.targetctx)
 
     def __call__(self, *arguments: Any) -> None:
-        kinds = self._kinds(arguments)
-        if kinds not in self._loop.overloads:
-            self._explain_functions()
-            with self._kept.locked(kinds):
-                self._loop.compile(kinds)
+        argtypes = self._argtypes(arguments)
+        if argtypes not in self._loop.overloads:
+            self._declare_functions()
+            with self._machine_code.locked(argtypes):
+                self._loop.compile(argtypes)
         self._loop(*arguments)
 
-    def _kinds(self, arguments: tuple[Any, ...]) -> Kinds:
+    def _argtypes(self, arguments: tuple[Any, ...]) -> ArgTypes:
         return tuple(map(self._loop.typeof_pyval, arguments))
 
-    def _explain_functions(self) -> None:
+    def _declare_functions(self) -> None:
         """Tell Numba about marked functions; a user's module may have marked more meanwhile."""
         from numba.extending import overload
 
-        for function in FUNCTIONS.keys() - self._explained:
+        for function in FUNCTIONS.keys() - self._declared:
             body, order_free = FUNCTIONS[function]
             options = OPTIONS | {"fastmath": ORDER_FREE if order_free else False}
             overload(function, jit_options=options, strict=False)(_body_of(function, body))
-            self._explained.add(function)
+            self._declared.add(function)
 
 
-def _explain_methods() -> None:
+def _declare_methods() -> None:
     """Tell Numba what a method call on a kernel means."""
     from numba import types
     from numba.extending import overload_method
@@ -171,39 +171,39 @@ class MachineCode:
         self._processor = target.codegen().magic_tuple()
 
     @contextmanager
-    def locked(self, kinds: Kinds) -> Iterator[None]:
+    def locked(self, argtypes: ArgTypes) -> Iterator[None]:
         """Of several processes that need the same machine code, let one compile and others wait.
 
         The lock is a file beside the machine code, and ends with the process that holds it. Where
         there is none (Windows, a folder that cannot be written) each process compiles.
         """
         with ExitStack() as stack:
-            if fcntl is not None and all(map(ours, kinds)):
+            if fcntl is not None and all(map(ours, argtypes)):
                 with suppress(OSError):
                     self._folder.mkdir(parents=True, exist_ok=True)
-                    path = self._folder / f"{self._name(kinds)}.lock"
+                    path = self._folder / f"{self._name(argtypes)}.lock"
                     fcntl.flock(stack.enter_context(open(path, "wb")), fcntl.LOCK_EX)
             yield
 
-    def load_overload(self, kinds: Kinds, target: Any) -> Any:
+    def load_overload(self, argtypes: ArgTypes, target: Any) -> Any:
         """What Numba compiled for these types, or None and a line that says what takes so long."""
         target.refresh()
-        found = self._load(kinds, target) if all(map(ours, kinds)) else None
+        found = self._load(argtypes, target) if all(map(ours, argtypes)) else None
         if found is None:
-            sys.stderr.write(f"dikin: compiling the loop for {_names(*kinds[:2])}, once ...\n")
+            sys.stderr.write(f"dikin: compiling the loop for {_names(*argtypes[:2])}, once ...\n")
         return found
 
-    def save_overload(self, kinds: Kinds, compiled: Any) -> None:
+    def save_overload(self, argtypes: ArgTypes, compiled: Any) -> None:
         """Keep what Numba compiled for these types, where it can be kept."""
-        if all(map(ours, kinds)) and not compiled.library.has_dynamic_globals:
+        if all(map(ours, argtypes)) and not compiled.library.has_dynamic_globals:
             with suppress(OSError):
                 self._folder.mkdir(parents=True, exist_ok=True)
-                self._file(kinds).save("", compiled._reduce())
+                self._file(argtypes).save("", compiled._reduce())
 
-    def _load(self, kinds: Kinds, target: Any) -> Any:
+    def _load(self, argtypes: ArgTypes, target: Any) -> Any:
         from numba.core.compiler import CompileResult
 
-        file = self._file(kinds)
+        file = self._file(argtypes)
         try:
             kept = file.load("")
             return None if kept is None else CompileResult._rebuild(target, *kept)
@@ -212,45 +212,52 @@ class MachineCode:
                 file.flush()
             return None
 
-    def _file(self, kinds: Kinds) -> Any:
+    def _file(self, argtypes: ArgTypes) -> Any:
         from numba.core.caching import IndexDataCacheFile
 
-        return IndexDataCacheFile(str(self._folder), self._name(kinds), "")
+        return IndexDataCacheFile(str(self._folder), self._name(argtypes), "")
 
-    def _name(self, kinds: Kinds) -> str:
-        return digest(kinds, self._processor)
+    def _name(self, argtypes: ArgTypes) -> str:
+        return digest(argtypes, self._processor)
 
 
 @cache
-def digest(kinds: Kinds, processor: Any) -> str:
+def digest(argtypes: ArgTypes, processor: Any) -> str:
     """Of everything that machine code depends on: types, code, versions, the processor."""
     import numba
 
     made_by = sys.version, np.__version__, numba.__version__, OPTIONS, sorted(ORDER_FREE)
-    code = code_of(play_rounds, *(cls for kind in kinds for cls in kernel_classes(kind)))
-    text = repr((made_by, processor, list(map(str, kinds)), code))
+    code = code_of(
+        play_rounds, *(cls for numba_type in argtypes for cls in kernel_classes(numba_type))
+    )
+    text = repr((made_by, processor, list(map(str, argtypes)), code))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 # --- types ---------------------------------------------------------------------------------------
 
 
-def kernel_classes(kind: Any) -> list[type]:
+def kernel_classes(numba_type: Any) -> list[type]:
     """The classes of a kernel and of the kernels in its fields."""
-    if not _is_kernel(kind):
+    if not _is_kernel(numba_type):
         return []
-    return [kind.instance_class, *(cls for field in kind for cls in kernel_classes(field))]
+    return [
+        numba_type.instance_class,
+        *(cls for field in numba_type for cls in kernel_classes(field)),
+    ]
 
 
-def ours(kind: Any) -> bool:
+def ours(numba_type: Any) -> bool:
     """Whether a type is Numba's own or a kernel of this package, down to its fields."""
-    if _is_kernel(kind):
-        return kind.instance_class.__module__.startswith("dikin.") and all(map(ours, kind))
-    return not hasattr(kind, "dispatcher")
+    if _is_kernel(numba_type):
+        return numba_type.instance_class.__module__.startswith("dikin.") and all(
+            map(ours, numba_type)
+        )
+    return not hasattr(numba_type, "dispatcher")
 
 
-def _is_kernel(kind: Any) -> bool:
-    return hasattr(kind, "instance_class")
+def _is_kernel(numba_type: Any) -> bool:
+    return hasattr(numba_type, "instance_class")
 
 
 def _names(learner: Any, environment: Any) -> str:
@@ -279,11 +286,11 @@ def code_of(*roots: Callable[..., object]) -> list[str]:
     return sorted(found.values())
 
 
-Part = tuple[str, list[Any]]
+Definition = tuple[str, list[Any]]
 """The text of a function or class, and the functions and classes that it uses."""
 
 
-def _function(function: Any) -> Part:
+def _function(function: Any) -> Definition:
     names = set(_names_in(function.__code__))
     used = {name: function.__globals__[name] for name in names & set(function.__globals__)}
     cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
@@ -299,7 +306,7 @@ def _function(function: Any) -> Part:
     return text, [*kernels, *(mark.body for mark in marks.values())]
 
 
-def _class(cls: Any) -> Part:
+def _class(cls: Any) -> Definition:
     methods, constants = [], []
     for base in cls.__mro__:
         own = [(name, value) for name, value in vars(base).items() if not name.startswith("__")]

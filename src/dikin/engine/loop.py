@@ -33,8 +33,8 @@ class Workspace(NamedTuple):
         return cls(*map(np.zeros, (size, direction_size, size, entries)))
 
 
-class Scales(NamedTuple):
-    """The learner's units."""
+class UnitConversion(NamedTuple):
+    """From the user's units to the learner's, as plain numbers."""
 
     center: Array
     radius: float
@@ -46,7 +46,7 @@ class Scales(NamedTuple):
     """The most that is told of a round: to say less is safe."""
 
     @classmethod
-    def of(cls, learner: Learner) -> Scales:
+    def of(cls, learner: Learner) -> UnitConversion:
         units, most = learner.units, float(learner.curvature_limit[0])
         center = np.array(units.center.ravel())
         curved = units.curvature(1.0) * learner.geometry.shortest**2
@@ -57,7 +57,7 @@ class Scales(NamedTuple):
 def play_round(
     learner: Any,
     losses: Any,
-    scales: Scales,
+    units: UnitConversion,
     state: LearnerState,
     space: Workspace,
     sums: Array,
@@ -66,13 +66,13 @@ def play_round(
 ) -> None:
     """Ask, answer, tell: round t with the noise in the workspace and the environment's chance."""
     asked = learner.ask(state, space.noise, space.direction, space.u)
-    learner.geometry.place(space.u, scales.center, scales.radius, space.x)
+    learner.geometry.place(space.u, units.center, units.radius, space.x)
 
     loss = losses.value(round, chance, space.x)
     losses.accumulate(round, chance, sums)
     add(sums, 0, loss)
-    f = (loss - scales.loss_offset) * (1.0 / scales.loss_scale)
-    sigma = min(losses.strong_convexity(round), scales.curvature_limit) * scales.curvature_scale
+    f = (loss - units.loss_offset) * (1.0 / units.loss_scale)
+    sigma = min(losses.strong_convexity(round), units.curvature_limit) * units.curvature_scale
 
     learner.tell(round, asked, state, space.direction, f, sigma, state)
 
@@ -80,7 +80,7 @@ def play_round(
 def play_rounds(
     learner: Any,
     losses: Any,
-    scales: Scales,
+    units: UnitConversion,
     state: LearnerState,
     space: Workspace,
     sums: Array,
@@ -95,4 +95,4 @@ def play_rounds(
         for i in range(noise.size):
             noise[i] = learner_generator.standard_normal()
         chance = loss_generator.random()
-        play_round(learner, losses, scales, state, space, sums, round, chance)
+        play_round(learner, losses, units, state, space, sums, round, chance)

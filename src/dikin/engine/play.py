@@ -1,7 +1,7 @@
-"""The game. Read `readable` first: it is all there is to it.
+"""The game. Read `plain_rounds` first: it is all there is to it.
 
-`play` takes a compiled road by itself when learner and environment both have kernels; the
-formulas are the same, and so are the results, to a few units in the last place.
+`play` compiles a long game by itself when learner and environment both have kernels; the formulas
+are the same, and so are the results, to a few units in the last place.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from numpy.typing import NDArray
 
 from dikin.domains.base import Array, Domain
 from dikin.engine.jit import compiled_loop, worth_compiling
-from dikin.engine.loop import Scales, Workspace
+from dikin.engine.loop import UnitConversion, Workspace
 from dikin.engine.progress import Progress
 from dikin.environments.base import Environment
 from dikin.errors import AssumptionWarning, NotSavableError, ParameterError
 from dikin.feedback import Feedback
 from dikin.learners.base import Learner
 
-Road = Callable[[int], None]
+Advance = Callable[[int], None]
 """Plays that many rounds."""
 
 
-def readable(learner: Learner, environment: Environment) -> Road:
+def plain_rounds(learner: Learner, environment: Environment) -> Advance:
     """Any learner against any environment, one number and one curvature at a time.
 
     No more curvature is told than a learner's assumptions admit: to say less is safe.
@@ -40,13 +40,13 @@ def readable(learner: Learner, environment: Environment) -> Road:
         Feedback.GRADIENT: environment.answer_gradient,
         Feedback.CONTEXT: environment.answer,
     }[learner.feedback]
-    sees = learner.feedback is Feedback.CONTEXT
+    needs_context = learner.feedback is Feedback.CONTEXT
 
     def advance(rounds: int) -> None:
         chances, played = environment.chances.bit_generator.state, learner.rounds
         for _ in range(rounds):
             sums = environment.sums.copy()
-            query = learner.ask(environment.context()) if sees else learner.ask()
+            query = learner.ask(environment.context()) if needs_context else learner.ask()
             try:
                 loss, curvature = answer(query.point)
                 learner.tell(query, loss, min(curvature, learner.curvature_limit[0]))
@@ -78,7 +78,7 @@ class Run:
         Loss suffered so far.
     comparator : numpy.ndarray
         The best fixed point for all rounds.
-    fused : bool
+    compiled : bool
         Whether the compiled loop was used.
     seconds : float
         How long the game took, compiling included.
@@ -89,14 +89,14 @@ class Run:
     certificate: Array
     losses: Array
     comparator: Array
-    fused: bool
+    compiled: bool
     seconds: float
 
     def __repr__(self) -> str:
-        road = "fused" if self.fused else "readable"
+        how = "compiled" if self.compiled else "plain Python"
         return (
             f"Run({self.checkpoints[-1]} rounds, regret {self.regret[-1]:.6g}, certificate "
-            f"{self.certificate[-1]:.6g}, {self.seconds:.2g} s, {road})"
+            f"{self.certificate[-1]:.6g}, {self.seconds:.2g} s, {how})"
         )
 
     @property
@@ -165,9 +165,9 @@ def play_game(
 ) -> Run:
     """`play`, as one of so many games: the length of all decides whether they are compiled."""
     _refuse_mismatch(learner, environment, rounds)
-    fast = fused(learner, environment) if worth_compiling(rounds, games) else None
-    advance = readable(learner, environment) if fast is None else fast
-    marks = geometric(rounds, checkpoints) + environment.rounds
+    fast = compiled_rounds(learner, environment) if worth_compiling(rounds, games) else None
+    advance = plain_rounds(learner, environment) if fast is None else fast
+    marks = log_spaced(rounds, checkpoints) + environment.rounds
     rows: list[tuple[float, float, float]] = []
     start = time.perf_counter()
     with Progress(rounds, progress) as bar:
@@ -182,48 +182,48 @@ def play_game(
         certificate=certificate,
         losses=losses,
         comparator=environment.best()[0],
-        fused=fast is not None,
+        compiled=fast is not None,
         seconds=time.perf_counter() - start,
     )
 
 
-def geometric(rounds: int, per_decade: int) -> NDArray[np.int64]:
+def log_spaced(rounds: int, per_decade: int) -> NDArray[np.int64]:
     """Whole numbers from 1 to `rounds`, evenly spaced on a logarithmic scale."""
     count = max(2, round(np.log10(rounds) * per_decade) + 1)
     return np.unique(np.geomspace(1, rounds, count).round().astype(np.int64))
 
 
-def fused(learner: Learner, environment: Environment) -> Road | None:
-    """The compiled road; None where a kernel is missing or a loss must be looked at."""
-    if not compiles(environment.kernel) or learner.may_restart or learner.machine() is None:
+def compiled_rounds(learner: Learner, environment: Environment) -> Advance | None:
+    """The same, compiled; None where a kernel is missing or a loss must be looked at."""
+    if not compiles(environment.kernel) or learner.may_restart or learner.compiled_parts() is None:
         return None
-    scales, loop = Scales.of(learner), compiled_loop()
+    units, loop = UnitConversion.of(learner), compiled_loop()
 
     def advance(rounds: int) -> None:
-        machine, sums = learner.machine(), environment.sums.copy()
-        assert machine is not None
-        players = machine.generator, environment.chances
-        before = [player.bit_generator.state for player in players]
+        parts, sums = learner.compiled_parts(), environment.sums.copy()
+        assert parts is not None
+        generators = parts.generator, environment.chances
+        before = [generator.bit_generator.state for generator in generators]
         size = learner.geometry.size
-        space = Workspace.of(size, machine.direction_size, scales.center.size)
+        space = Workspace.of(size, parts.direction_size, units.center.size)
         losses, played = environment.kernel, environment.rounds
         try:
             loop(
-                machine.kernel,
+                parts.kernel,
                 losses,
-                scales,
-                machine.state,
+                units,
+                parts.state,
                 space,
                 sums,
-                *players,
+                *generators,
                 played,
                 rounds,
             )
         except BaseException:  # Ctrl-C is heard when the loop returns: as if it had not been played
-            for player, state in zip(players, before, strict=True):
-                player.bit_generator.state = state
+            for generator, state in zip(generators, before, strict=True):
+                generator.bit_generator.state = state
             raise
-        learner.adopt(machine, rounds)
+        learner.take_over(parts, rounds)
         environment.sums[:] = sums
         environment.rounds += rounds
 
@@ -281,7 +281,7 @@ def _refuse_mismatch(learner: Learner, environment: Environment, rounds: int) ->
                 f"the learner assumes {name}={assumed:g} and the losses have {true:g}: "
                 "its certificate does not hold for this game",
                 AssumptionWarning,
-                stacklevel=3,
+                stacklevel=4,  # where `play` was called
             )
 
 

@@ -1,4 +1,4 @@
-"""A loss of the user's: a plain Python function, or one that Numba compiled and that runs fused."""
+"""A loss of the user's: a plain Python function, or one that Numba compiles with the game."""
 
 from __future__ import annotations
 

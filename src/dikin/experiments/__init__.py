@@ -4,3 +4,7 @@ Each is a plan of cells and words about the results. What they share is here: `c
 kept together), `runner` and `store` (plays cells, resumes), `fit` (slopes with intervals), `tables`
 (numbers and rows as text), `drawing`.
 """
+
+from dikin import extras
+
+extras.require("rich", "lab", "dikin.experiments")

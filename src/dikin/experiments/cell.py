@@ -85,7 +85,7 @@ class Cell(ABC):
             "regret": self.regret(run, environment) / scale,
             "certificate": float(run.certificate[-1]) / scale,
             "seconds": run.seconds,
-            "compiled": run.fused,
+            "compiled": run.compiled,
         }
 
     def regret(self, run: Run, environment: Environment) -> float:

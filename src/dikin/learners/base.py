@@ -452,17 +452,17 @@ class Learner(ABC):
         """Whether a loss can make it restart: the range is not known, and not measured either."""
         return self._search is not None
 
-    def machine(self) -> Any:
+    def compiled_parts(self) -> Any:
         """The parts for the compiled loop; None where there is none, or with queries open."""
         return None
 
-    def adopt(self, machine: Any, rounds: int) -> None:
+    def take_over(self, parts: Any, rounds: int) -> None:
         """Take over a state that was `rounds` rounds further on.
 
         Parameters
         ----------
-        machine
-            What `machine` gave, after those rounds.
+        parts
+            What `compiled_parts` gave, after those rounds.
         rounds
             How many were played.
         """

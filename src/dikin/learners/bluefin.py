@@ -176,7 +176,7 @@ class Bluefin(Descent):
         self._state, self._average = LearnerState([], linear, iterate), average
         self._rounds_in_range += 1
 
-    def machine(self) -> None:
+    def compiled_parts(self) -> None:
         """None: the compiled descent makes a step of its own kind in every round."""
 
     @classmethod

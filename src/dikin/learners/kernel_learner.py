@@ -139,7 +139,7 @@ class KernelLearner(Learner):
 
     # --- the compiled loop ---------------------------------------------------------------------
 
-    def machine(self) -> CompiledParts | None:
+    def compiled_parts(self) -> CompiledParts | None:
         """The parts for the compiled loop; None without closed forms or with queries open."""
         answers = self.feedback is Feedback.VALUE  # the compiled loop answers with one loss
         if self._open or not answers or not self._kernel.geometry.compilable:
@@ -147,8 +147,8 @@ class KernelLearner(Learner):
         state = self._state.copied()._replace(numbers=np.array(self._state.numbers, dtype=float))
         return CompiledParts(self._kernel, state, self._noise.generator(), self._direction_size)
 
-    def adopt(self, machine: CompiledParts, rounds: int) -> None:
-        self._state = machine.state._replace(numbers=machine.state.numbers.tolist())
+    def take_over(self, parts: CompiledParts, rounds: int) -> None:
+        self._state = parts.state._replace(numbers=parts.state.numbers.tolist())
         self._rounds_in_range += rounds
         self._next += rounds
 

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import io
-import os
 import sys
-from collections.abc import Callable
-from functools import wraps
 from pathlib import Path
-from typing import Any, ParamSpec
+from typing import Any
 
 import click
 
@@ -19,8 +16,6 @@ from dikin.studies.history import write_csv
 from dikin.studies.jsonl import answer_lines, error_reply, write_line
 from dikin.studies.spec import learner_from_text
 from dikin.studies.study import Study
-
-P = ParamSpec("P")
 
 store_option = click.option(
     "--store",
@@ -35,28 +30,6 @@ name_argument = click.argument("name")
 learner_option = click.option(
     "--learner", metavar="JSON", help="Create the study with this learner if there is none."
 )
-
-
-def plain_errors(command: Callable[P, None]) -> Callable[P, None]:
-    """An error is one sentence and an exit status."""
-
-    @wraps(command)
-    def run(*args: P.args, **kwargs: P.kwargs) -> None:
-        try:
-            command(*args, **kwargs)
-        except DikinError as mistake:
-            click.echo(f"dikin: {mistake}", err=True)
-            sys.exit(2)
-        except KeyboardInterrupt:
-            sys.exit(130)
-        except BrokenPipeError:  # nobody reads any more
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            sys.exit(1)
-        except OSError as trouble:
-            click.echo(f"dikin: {trouble.filename}: {trouble.strerror}", err=True)
-            sys.exit(2)
-
-    return run
 
 
 def _open(store: str, name: str, learner: str | None = None, **options: Any) -> Study:
@@ -89,7 +62,6 @@ def study() -> None:
     show_default=True,
     help="Seconds that an answer may wait to be written; 0: it is durable when it is acknowledged.",
 )
-@plain_errors
 def run(
     name: str, store: str, learner: str | None, client: str | None, commit_within: float
 ) -> None:
@@ -126,7 +98,6 @@ def run(
 @name_argument
 @click.argument("learner")
 @store_option
-@plain_errors
 def create(name: str, learner: str, store: str) -> None:
     """Create a study with the LEARNER that a JSON object describes.
 
@@ -145,7 +116,6 @@ def create(name: str, learner: str, store: str) -> None:
 
 @study.command("list")
 @store_option
-@plain_errors
 def list_(store: str) -> None:
     """The studies in a database."""
     names = Study.names(store)
@@ -163,7 +133,6 @@ def list_(store: str) -> None:
 @name_argument
 @store_option
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Draw into this file.")
-@plain_errors
 def show(name: str, store: str, out: Path | None) -> None:
     """Print a summary, and loss, running mean, curvature and certificate over the rounds."""
     with _open(store, name) as shown:
@@ -177,7 +146,6 @@ def show(name: str, store: str, out: Path | None) -> None:
 @study.command("open")
 @name_argument
 @store_option
-@plain_errors
 def open_(name: str, store: str) -> None:
     """The queries that wait for an answer: id, client, time and point."""
     with _open(store, name) as listed:
@@ -192,7 +160,6 @@ def open_(name: str, store: str) -> None:
 @name_argument
 @click.argument("ids", type=int, nargs=-1, required=True)
 @store_option
-@plain_errors
 def forget(name: str, ids: tuple[int, ...], store: str) -> None:
     """Close the queries IDS, which nobody will answer."""
     with _open(store, name) as kept:
@@ -204,7 +171,6 @@ def forget(name: str, ids: tuple[int, ...], store: str) -> None:
 @name_argument
 @store_option
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Instead of stdout.")
-@plain_errors
 def export(name: str, store: str, out: Path | None) -> None:
     """Write the history as CSV: round, point, loss, curvature, center, certificate."""
     with _open(store, name) as written:
@@ -220,7 +186,6 @@ def export(name: str, store: str, out: Path | None) -> None:
 @name_argument
 @click.option("--before", type=click.IntRange(1), required=True, help="The first round to keep.")
 @store_option
-@plain_errors
 def trim(name: str, before: int, store: str) -> None:
     """Remove the history of the rounds before one; the learner stays as it is."""
     with _open(store, name) as trimmed:
@@ -230,7 +195,6 @@ def trim(name: str, before: int, store: str) -> None:
 @study.command()
 @name_argument
 @store_option
-@plain_errors
 def verify(name: str, store: str) -> None:
     """Replay the whole journal, check every seal, and compare with the learner."""
     with _open(store, name) as checked:
@@ -241,7 +205,6 @@ def verify(name: str, store: str) -> None:
 @name_argument
 @store_option
 @click.confirmation_option(prompt="Remove the study and its whole history?")
-@plain_errors
 def delete(name: str, store: str) -> None:
     """Remove a study."""
     Study.delete(store, name)

@@ -33,7 +33,7 @@ def history_table(
             rows.append(_row(told))
     # A loss is one number, or whatever else the learner is told.
     plain = all(isinstance(row[2], float) for row in rows)
-    kinds = [
+    columns = [
         ("round", np.int64),
         ("point", np.float64, np.shape(rows[0][1]) if rows else shape),
         ("loss", np.float64 if plain else object),
@@ -41,7 +41,7 @@ def history_table(
         ("center", np.float64, shape),
         ("certificate", np.float64),
     ]
-    return np.array(rows, dtype=kinds)
+    return np.array(rows, dtype=columns)
 
 
 def _row(told: dict[str, Any]) -> tuple[Any, ...]:

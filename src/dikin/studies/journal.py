@@ -17,13 +17,15 @@ from hashlib import blake2b
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from dikin.errors import StateError, StateVersionError, UnknownStudyError
+from dikin.errors import StateError, UnknownStudyError
+from dikin.serialization import refuse_version
 from dikin.studies.database import Database, Row, Sqlite
 
 if TYPE_CHECKING:
     from sqlalchemy import MetaData
 
-VERSION = 1
+VERSION = 2
+"""Of the tables and of the states in them."""
 PAGE = 2000
 """Rows fetched at a time."""
 RECENT = 100_000
@@ -189,11 +191,11 @@ class Journal:
 
     def check_recent(self) -> None:
         """Read the newest rows and check their seals."""
-        base, (last, _) = self.snapshot(first=True), self.head()
+        base, (last, _) = self.first_snapshot(), self.head()
         number, seal = base.number, base.seal
         if last - RECENT > number:
             number, seal = last - RECENT, self.seal_at(last - RECENT) or ""
-        newest = self.snapshot()
+        newest = self.newest_snapshot()
         for event in self.events(number, seal):
             if event.number == newest.number and event.seal != newest.seal:
                 raise self._damaged(f"its snapshot does not belong to row {event.number}")
@@ -226,9 +228,15 @@ class Journal:
             (self.study, taken.number, taken.seal, taken.state, digest),
         )
 
-    def snapshot(self, first: bool = False) -> Snapshot:
-        """The newest snapshot, or the first."""
-        order = "ASC" if first else "DESC"
+    def first_snapshot(self) -> Snapshot:
+        """The one that the history begins with."""
+        return self._snapshot("ASC")
+
+    def newest_snapshot(self) -> Snapshot:
+        """The one that a client begins with."""
+        return self._snapshot("DESC")
+
+    def _snapshot(self, order: str) -> Snapshot:
         found = self.database.rows(
             "SELECT number, seal, state, digest FROM dikin_snapshots "
             f"WHERE study = ? ORDER BY number {order} LIMIT 1",
@@ -248,7 +256,7 @@ class Journal:
 
     def last_row_before_round(self, round: int) -> int:
         """The number of the last row that told a round before this one; 0 if there is none."""
-        number, base = 0, self.snapshot(first=True)
+        number, base = 0, self.first_snapshot()
         for event in self.events(base.number, base.seal):
             if event.kind == "tell":
                 if json.loads(event.body)["round"] >= round:
@@ -265,7 +273,7 @@ class Journal:
 
 
 def has_tables(database: Database) -> bool:
-    """Whether studies were ever kept here; an error if by a newer dikin."""
+    """Whether studies were ever kept here; an error if by another version of dikin."""
     if isinstance(database, Sqlite):
         if not database.path.exists():
             return False
@@ -279,13 +287,7 @@ def has_tables(database: Database) -> bool:
     if not database.rows(sql):
         return False
     versions = [row[0] for row in database.rows("SELECT version FROM dikin_version")]
-    if len(versions) != 1 or not isinstance(versions[0], int) or versions[0] < 1:
-        raise StateError(f"{database.name} has the versions {versions}; wanted one whole number")
-    if versions[0] > VERSION:
-        raise StateVersionError(
-            f"the studies in {database.name} have version {versions[0]}, this dikin reads up to "
-            f"{VERSION}: upgrade dikin. Nothing was changed"
-        )
+    refuse_version(database.name, versions[0] if len(versions) == 1 else versions, VERSION)
     return True
 
 

@@ -147,7 +147,7 @@ class Session:
         return replayed
 
     def _load(self) -> ReplayedLearner:
-        replayed = ReplayedLearner.of(self.journal.snapshot())
+        replayed = ReplayedLearner.of(self.journal.newest_snapshot())
         self._snapshot = replayed.number
         self._replay_new(replayed)
         return replayed
@@ -245,7 +245,7 @@ class Session:
         self._end()
 
     def _save_snapshot(self, replayed: ReplayedLearner) -> None:
-        self._snapshot = self.journal.snapshot().number
+        self._snapshot = self.journal.newest_snapshot().number
         if replayed.number - self._snapshot >= SNAPSHOT_EVERY:
             self.journal.save_snapshot(replayed.snapshot())
             self._snapshot = replayed.number

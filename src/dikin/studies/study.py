@@ -60,12 +60,48 @@ class Standing(NamedTuple):
 
 
 class Study:
-    """A learner called `name` in the database at `url`: a file, or postgresql://user@host/database.
+    """A learner in a database, under a name.
 
-    With a learner the study is created, or opened if it exists with the same kind, domain and
-    arguments; without one it must exist. `ask` and `tell` are durable when they return. Any number
-    of processes and threads may hold the same study.
+    `ask` and `tell` are durable when they return. Any number of processes and threads may hold the
+    same study.
 
+    Parameters
+    ----------
+    url : str or os.PathLike
+        The database: a file, which SQLite keeps, or `postgresql://user@host/database`.
+    name : str
+        What the study is called there.
+    learner : Learner, optional
+        Without one the study must exist. With one it is created, or opened if it exists with a
+        learner of the same class, domain and arguments.
+    client : str, optional
+        The name of this client in the list of open queries; the host and the process otherwise.
+    patience : float, default 0.8
+        Seconds to wait for another client or for the server before an error.
+    commit_within : float, default 0.0
+        Seconds that an event may wait to be written together with others; 0 makes it durable before
+        the call returns.
+
+    Attributes
+    ----------
+    name : str
+        What the study is called.
+    client : str
+        What this client is called.
+
+    Raises
+    ------
+    UnknownStudyError
+        If there is no such study, and no learner to create it with.
+    StudyExistsError
+        If it exists with another learner.
+    ParameterError
+        If an argument is not what is written here.
+    StoreError
+        If the database cannot be reached.
+
+    Examples
+    --------
     >>> import dikin, tempfile, pathlib
     >>> folder = tempfile.TemporaryDirectory()
     >>> file = pathlib.Path(folder.name) / "studies.db"
@@ -89,12 +125,6 @@ class Study:
         patience: float = PATIENCE,
         commit_within: float = 0.0,
     ) -> None:
-        """Open or create.
-
-        `client` names this client in the list of open queries. `patience`: seconds to wait for
-        another client or for the server before an error. `commit_within`: seconds that an event may
-        wait to be written together with others; 0 makes it durable before the call returns.
-        """
         self.name = _printable(name, "name")
         self.client = _printable(client or f"{socket.gethostname()}:{os.getpid()}", "client")
         # Makes every row unlike any that another client writes.
@@ -158,7 +188,18 @@ class Study:
 
     @staticmethod
     def names(url: str | os.PathLike[str]) -> list[str]:
-        """The names of the studies in a database."""
+        """List the studies in a database.
+
+        Parameters
+        ----------
+        url : str or os.PathLike
+            The database, as for `Study`.
+
+        Returns
+        -------
+        list of str
+            Their names.
+        """
         database = open_database(url, PATIENCE)
         session = Session(database, Journal(database, ""), 0.0)
         try:
@@ -168,7 +209,20 @@ class Study:
 
     @staticmethod
     def delete(url: str | os.PathLike[str], name: str) -> None:
-        """Remove a study with its whole history; clients that hold it get an error."""
+        """Remove a study with its whole history; clients that hold it get an error.
+
+        Parameters
+        ----------
+        url : str or os.PathLike
+            The database, as for `Study`.
+        name : str
+            The study.
+
+        Raises
+        ------
+        UnknownStudyError
+            If there is no such study.
+        """
         database = open_database(url, PATIENCE)
         kept = Journal(database, name)
         session = Session(database, kept, 0.0)
@@ -201,10 +255,19 @@ class Study:
     # --- the game ------------------------------------------------------------------------------
 
     def ask(self, context: ArrayLike | None = None, *, forecast: float | None = None) -> Query:
-        """The next point to play; the query is in the database when this returns.
+        """Ask for the next point to play; the query is in the database when this returns.
 
-        A context is what is known of the round beforehand, a forecast the loss that one expects;
-        only some learners make use of them, and the others refuse them.
+        Parameters
+        ----------
+        context : array_like, optional
+            What is known of the round beforehand, for a learner that needs it. Others refuse it.
+        forecast : float, optional
+            The loss that one expects, for a learner that uses it. Others refuse it.
+
+        Returns
+        -------
+        Query
+            Its id, and the point to play in the user's units.
         """
         session, arguments = self._session, AskArguments.of(context, forecast)
 
@@ -232,6 +295,17 @@ class Study:
 
         The same answer again is accepted and changes nothing; another answer is an error. So where
         it is not known whether a tell went through, tell again.
+
+        Parameters
+        ----------
+        query : Query, OpenQuery or int
+            The query, or its id.
+        loss : float
+            The loss at its point; what else a learner needs if it declares more (`feedback`).
+        curvature : float, default 0.0
+            How strongly convex the loss of this round is; 0 where that is not known.
+        forecast : None
+            Refused: after the point is known it comes too late.
         """
         refuse_late_forecast(forecast)
         key, answer = _key(query), Answer.of(loss, curvature)
@@ -246,7 +320,13 @@ class Study:
         self._session.write(act)
 
     def forget(self, query: Query | OpenQuery | int) -> None:
-        """Close a query that will never be answered; a repetition is accepted."""
+        """Close a query that will never be answered; a repetition is accepted.
+
+        Parameters
+        ----------
+        query : Query, OpenQuery or int
+            The query, or its id.
+        """
         key = _key(query)
 
         def act(replayed: ReplayedLearner) -> tuple[Event | None, None]:
@@ -290,7 +370,7 @@ class Study:
     @property
     def restarts(self) -> int:
         """How often a range of losses that was not known had to be widened."""
-        return self._session.read(lambda replica: replica.learner.restarts)
+        return self._session.read(lambda replayed: replayed.learner.restarts)
 
     @property
     def center(self) -> Array:
@@ -303,9 +383,24 @@ class Study:
         return self.standing().certificate
 
     def certificate_for(self, **constants: float) -> float:
-        """`Predictive.certificate_for` of the learner as it is now.
+        """Bound the regret for a constant that one believes in: `Predictive.certificate_for`.
 
         `dikin.restore(study.state())` gives the learner itself, with all else that it knows.
+
+        Parameters
+        ----------
+        **constants : float
+            One of `smoothness` and `lipschitz`.
+
+        Returns
+        -------
+        float
+            The bound for the rounds so far.
+
+        Raises
+        ------
+        ParameterError
+            If the learner is no `Predictive`, or the constants are others.
         """
 
         def look(replayed: ReplayedLearner) -> float:
@@ -335,14 +430,29 @@ class Study:
         return self._session.read(lambda replayed: replayed.learner.state())
 
     def history(self, first: int = 1, last: int | None = None) -> Table:
-        """The rounds from `first` to `last` as a table, and every seal of the journal checked.
+        """Read the rounds as a table, and check every seal of the journal.
 
-        A structured NumPy array with the columns round, point, loss, curvature, center (after the
-        round) and certificate: `study.history()["loss"]`.
+        Parameters
+        ----------
+        first : int, default 1
+            The first round.
+        last : int, optional
+            The last round; the newest by default.
+
+        Returns
+        -------
+        numpy.ndarray
+            A structured array with the columns round, point, loss, curvature, center (after the
+            round) and certificate: `study.history()["loss"]`.
+
+        Raises
+        ------
+        StateError
+            If the journal was altered or damaged.
         """
 
         def look(replayed: ReplayedLearner) -> Table:
-            base = self._journal.snapshot(first=True)
+            base = self._journal.first_snapshot()
             events = self._journal.events(base.number, base.seal)
             return history_table(events, first, last, replayed.learner.domain.center.shape)
 
@@ -350,11 +460,17 @@ class Study:
         return self._session.read(look)
 
     def verify(self) -> int:
-        """Replay the whole journal and compare with what this client holds; the number of rows."""
+        """Replay the whole journal and compare with what this client holds; the number of rows.
+
+        Raises
+        ------
+        StateError
+            If the journal was altered or damaged, or its replay is another learner.
+        """
 
         def look(replayed: ReplayedLearner) -> int:
-            newest = self._journal.snapshot()
-            again = ReplayedLearner.of(self._journal.snapshot(first=True))
+            newest = self._journal.newest_snapshot()
+            again = ReplayedLearner.of(self._journal.first_snapshot())
             rows = 0
             for event in self._journal.events(again.number, again.seal):
                 if event.number > replayed.number:
@@ -371,13 +487,28 @@ class Study:
         return self._session.read(look)
 
     def trim(self, before: int) -> int:
-        """Remove the history of the rounds before this one; how many rows went.
+        """Remove the history of early rounds.
 
         The learner, its open queries and everything that it will play stay as they are.
+
+        Parameters
+        ----------
+        before : int
+            The first round whose history is kept.
+
+        Returns
+        -------
+        int
+            How many rows of the journal were removed.
+
+        Raises
+        ------
+        StateError
+            If another client trimmed the study at the same time.
         """
 
         def look(_: ReplayedLearner) -> tuple[Snapshot, list[Event]]:
-            base = self._journal.snapshot(first=True)
+            base = self._journal.first_snapshot()
             number = self._journal.last_row_before_round(before)
             return base, self._journal.rows_until(base, number)
 
@@ -388,7 +519,7 @@ class Study:
         for event in rows:
             replayed.replay(event)
         with self._session.transaction():
-            if self._journal.snapshot(first=True) != base:
+            if self._journal.first_snapshot() != base:
                 raise StateError(f"study {self.name!r} was trimmed by another client meanwhile")
             self._journal.trim(replayed.snapshot())
         return len(rows)

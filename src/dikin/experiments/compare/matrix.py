@@ -281,6 +281,6 @@ def _columns(matrix: Matrix) -> Columns[Outcome]:
         "broken": lambda one: " ".join(one.broken),
         "against": lambda one: AGAINST[one.moving],
         "seconds": number(lambda one: one.seconds),
-        "fused": lambda one: "yes" if one.compiled else "",
+        "compiled": lambda one: "yes" if one.compiled else "",
         **fields("left_out", "package"),
     }

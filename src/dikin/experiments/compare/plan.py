@@ -15,7 +15,7 @@ from typing import Any
 from uuid import uuid4
 
 import dikin
-from dikin.engine.play import Run, fused
+from dikin.engine.play import Run, compiled_rounds
 from dikin.environments.base import Environment
 from dikin.errors import (
     AssumptionWarning,
@@ -173,7 +173,7 @@ def _match(
             entry = enter(competitor, game, 0)
     except LeftOutError as reason:
         return Match(request.rounds, range(0), competitor, scenario, left_out=str(reason))
-    if fused(entry.learner, entry.environment) is not None:
+    if compiled_rounds(entry.learner, entry.environment) is not None:
         loop = f"{type(environment).__name__}/{type(environment.domain).__name__}"
     quick = loop is not None or getattr(competitor.cls, "quick", False)
     seeds = experiment_seeds(request.seed, request.games(quick))

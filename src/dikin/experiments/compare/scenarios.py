@@ -55,8 +55,8 @@ class Stretch(NamedTuple):
     last: int = sys.maxsize
 
     def at(self, round: int) -> float:
-        bend: float = self.sigma * float(round) ** -self.alpha
-        return bend if self.first < round <= self.last else 0.0
+        sigma: float = self.sigma * float(round) ** -self.alpha
+        return sigma if self.first < round <= self.last else 0.0
 
 
 Game = Callable[[int, int], Environment]

@@ -1,4 +1,4 @@
-"""The three roads of a game: ask and tell, the kernels as plain Python, the kernels compiled."""
+"""Games that can be compiled, and the compiled loop's text run as plain Python."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def options() -> Iterator[Game]:
 
 
 def playable(game: Game, world: Environment) -> bool:
-    """Whether a learner is made for such losses, and has a player."""
+    """Whether a learner is made for such losses, and can be compiled."""
     if getattr(game.learner_class, "smoothness", None) == 0.0 and world.smoothness != 0.0:
         return False
     wanted = inspect.signature(game.learner_class).parameters
@@ -114,7 +114,7 @@ def playable(game: Game, world: Environment) -> bool:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return game.learner().machine() is not None
+            return game.learner().compiled_parts() is not None
     except (DikinError, TypeError):
         return False  # not on such a domain, or built from other things
 
@@ -133,32 +133,31 @@ def covering(games: list[Game]) -> list[Game]:
 
 def kernels(game: Game) -> list[Any]:
     """The kernels of a game, those inside others included."""
-    machine = game.learner().machine()
-    parts: list[Any] = [machine.kernel, game.environment().kernel]
+    parts: list[Any] = [game.learner().compiled_parts().kernel, game.environment().kernel]
     for part in parts:
         parts += [field for field in part if hasattr(field, "_fields")]
     return parts
 
 
-def interpreted(learner: Any, environment: Environment) -> Callable[[int], None]:
-    """The compiled road's source, run as plain Python."""
-    scales = loop.Scales.of(learner)
+def uncompiled_rounds(learner: Any, environment: Environment) -> Callable[[int], None]:
+    """The compiled loop's text, run as plain Python."""
+    units = loop.UnitConversion.of(learner)
 
     def advance(rounds: int) -> None:
-        machine = learner.machine()
+        parts = learner.compiled_parts()
         loop.play_rounds(
-            machine.kernel,
+            parts.kernel,
             environment.kernel,
-            scales,
-            machine.state,
-            loop.Workspace.of(learner.geometry.size, machine.direction_size, scales.center.size),
+            units,
+            parts.state,
+            loop.Workspace.of(learner.geometry.size, parts.direction_size, units.center.size),
             environment.sums,
-            machine.generator,
+            parts.generator,
             environment.chances,
             environment.rounds,
             rounds,
         )
-        learner.adopt(machine, rounds)
+        learner.take_over(parts, rounds)
         environment.rounds += rounds
 
     return advance

@@ -11,7 +11,7 @@ import numpy as np
 from timing import Row, best_of, pretty
 
 import dikin
-from dikin.engine.play import fused
+from dikin.engine.play import compiled_rounds
 
 
 @numba.njit(cache=True)  # type: ignore[untyped-decorator]
@@ -25,18 +25,18 @@ def draw(generator: Any, noise: Any, rounds: int) -> None:
 def game(domain: dikin.Domain) -> tuple[Any, Any, Any]:
     world = dikin.Ridge(domain, 1.0, 0.1, seed=1)
     learner = dikin.AdaptiveSmooth(domain, 1.0, loss_range=world.loss_range, seed=1)
-    road = fused(learner, world)
-    assert road is not None
-    road(1000)
-    return road, learner, world
+    advance = compiled_rounds(learner, world)
+    assert advance is not None
+    advance(1000)
+    return advance, learner, world
 
 
 def against_draws(domain: dikin.Domain, rounds: int) -> tuple[float, float]:
     """Seconds a round, and seconds of drawing its normals."""
-    road, learner, _ = game(domain)
+    advance, learner, _ = game(domain)
     generator, noise = np.random.default_rng(0), np.zeros(learner.geometry.size)
     draw(generator, noise, 1)
-    ours, theirs = best_of(15, lambda: road(rounds), lambda: draw(generator, noise, rounds))
+    ours, theirs = best_of(15, lambda: advance(rounds), lambda: draw(generator, noise, rounds))
     return ours / rounds, theirs / rounds
 
 
@@ -69,7 +69,7 @@ def rows() -> Iterator[Row]:
         for d, limit in limits.items():
             ours, theirs = against_draws(domain_of(name, d), max(100, 200_000 // d))
             yield Row(
-                f"fused round, {name}, d={d}",
+                f"compiled round, {name}, d={d}",
                 f"{pretty(ours)}, {1 / ours:,.0f}/s",
                 f"drawing its normals, {pretty(theirs)}",
                 ours / theirs,
@@ -87,7 +87,7 @@ def large_rows() -> Iterator[Row]:
         ours, theirs = against_draws(dikin.Ball(d), max(3, 10**6 // d))
         grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - base) * 1024 / (8 * d)
         yield Row(
-            f"fused round, ball, d={d:,}",
+            f"compiled round, ball, d={d:,}",
             f"{pretty(ours)}; {max(grown, 0):.0f} vectors more memory",
             f"drawing, {pretty(theirs)}" + (f"; x{ours / before:.1f} for 10x d" if before else ""),
             ours / theirs,
@@ -97,14 +97,14 @@ def large_rows() -> Iterator[Row]:
 
 def endurance_row() -> Row:
     """Rounds a second at t = 10^3 and at t = 10^8."""
-    road, learner, world = game(dikin.Ball(2))
+    advance, learner, world = game(dikin.Ball(2))
     piece = 200_000
-    (early,) = best_of(5, lambda: road(piece))
+    (early,) = best_of(5, lambda: advance(piece))
     while world.rounds < 10**8:
-        road(5_000_000)
-    (late,) = best_of(5, lambda: road(piece))
+        advance(5_000_000)
+    (late,) = best_of(5, lambda: advance(piece))
     return Row(
-        f"fused round at t = {learner.rounds:.0e}",
+        f"compiled round at t = {learner.rounds:.0e}",
         f"{pretty(late / piece)}, {piece / late:,.0f}/s",
         f"at t = 10^3, {pretty(early / piece)}",
         late / early,

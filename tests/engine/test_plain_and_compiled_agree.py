@@ -2,7 +2,7 @@
 
 They execute the same scalar code; sums over a vector are ordered differently (NumPy's blocks, the
 plain loop, the processor's vectors). One rounding of a sum moves the next centre by ulps, and the
-game feeds that back, so after 60 rounds the roads are compared to 1e-9 of the domain's size.
+game feeds that back, so after 60 rounds the results are compared to 1e-9 of the domain's size.
 """
 
 from __future__ import annotations
@@ -14,29 +14,29 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dikin.engine.play import fused, readable
+from dikin.engine.play import compiled_rounds, plain_rounds
 from dikin.environments.base import Environment
 from dikin.errors import CheckFailedError, PaperConstantsWarning
 from dikin.learners.barrier_ftrl import TOTAL
-from engine.roads import Game, covering, games, interpreted, options
+from engine.games import Game, covering, games, options, uncompiled_rounds
 
 ROUNDS = 60
 ALL = list(games())
 OPTIONS = list(options())
-Road = Callable[[Any, Environment], Any]
+Begin = Callable[[Any, Environment], Any]
 
 
-def outcome(game: Game, road: Road) -> tuple[Any, Environment]:
+def outcome(game: Game, begin: Begin) -> tuple[Any, Environment]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PaperConstantsWarning)
         learner, environment = game.learner(), game.environment()
-    advance = road(learner, environment)
+    advance = begin(learner, environment)
     advance(ROUNDS // 3)
     advance(ROUNDS - ROUNDS // 3)
     return learner, environment
 
 
-def agree(game: Game, one: Road, two: Road) -> None:
+def agree(game: Game, one: Begin, two: Begin) -> None:
     (a, world_a), (b, world_b) = outcome(game, one), outcome(game, two)
     gap = float(np.abs(a.center - b.center).max()) / game.domain.radius
     if not gap <= 1e-9:
@@ -58,18 +58,18 @@ def agree(game: Game, one: Road, two: Road) -> None:
 
 @pytest.mark.parametrize("game", ALL + OPTIONS, ids=str)
 def test_the_kernels_as_python_agree_with_ask_and_tell(game: Game) -> None:
-    agree(game, readable, interpreted)
+    agree(game, plain_rounds, uncompiled_rounds)
 
 
 @pytest.mark.parametrize("game", covering(ALL), ids=str)
 def test_the_compiled_kernels_agree_with_ask_and_tell(game: Game) -> None:
-    agree(game, readable, fused)
+    agree(game, plain_rounds, compiled_rounds)
 
 
 @pytest.mark.parametrize("game", OPTIONS, ids=str)
 def test_the_compiled_kernels_know_the_options(game: Game) -> None:
     """The options are numbers and arrays: one compiled loop a domain serves all of them."""
-    agree(game, readable, fused)
+    agree(game, plain_rounds, compiled_rounds)
 
 
 def test_every_type_of_kernel_is_compiled_once() -> None:
@@ -80,49 +80,49 @@ def test_every_type_of_kernel_is_compiled_once() -> None:
 
 
 def one_round_late(learner: Any, environment: Environment) -> Any:
-    road = readable(learner, environment)
-    return lambda rounds: road(rounds - 1)
+    begin = plain_rounds(learner, environment)
+    return lambda rounds: begin(rounds - 1)
 
 
 def other_noise(learner: Any, environment: Environment) -> Any:
     learner._noise.draw()
-    return readable(learner, environment)
+    return plain_rounds(learner, environment)
 
 
 def wrong_scale(learner: Any, environment: Environment) -> Any:
     learner._state.numbers[TOTAL] *= 1 + 1e-6  # ALL[0] is played by a learner with a schedule
-    return readable(learner, environment)
+    return plain_rounds(learner, environment)
 
 
 def forgetful(learner: Any, environment: Environment) -> Any:
     plan = learner._plan._replace(keep=0.9)
     learner._kernel = learner._kernel._replace(plan=plan)
-    return readable(learner, environment)
+    return plain_rounds(learner, environment)
 
 
 def startless(learner: Any, environment: Environment) -> Any:
     plan = learner._plan._replace(start=0 * learner._plan.start)
     learner._kernel = learner._kernel._replace(plan=plan)
-    return readable(learner, environment)
+    return plain_rounds(learner, environment)
 
 
 @pytest.mark.parametrize("mutant", [forgetful, startless])
-def test_the_comparison_notices_options(mutant: Road) -> None:
+def test_the_comparison_notices_options(mutant: Begin) -> None:
     with pytest.raises(CheckFailedError):
-        agree(OPTIONS[2], readable, mutant)
+        agree(OPTIONS[2], plain_rounds, mutant)
 
 
 @pytest.mark.parametrize("mutant", [one_round_late, other_noise, wrong_scale])
-def test_the_comparison_notices(mutant: Road) -> None:
+def test_the_comparison_notices(mutant: Begin) -> None:
     with pytest.raises(CheckFailedError):
-        agree(ALL[0], readable, mutant)
+        agree(ALL[0], plain_rounds, mutant)
 
 
-def test_a_learner_goes_on_from_either_road_to_the_other() -> None:
+def test_a_learner_goes_on_on_plain_or_compiled() -> None:
     game = ALL[0]
     learner, environment = game.learner(), game.environment()
-    for road in (readable, fused, readable):
-        road(learner, environment)(20)
-    other, world = outcome(game, readable)
+    for begin in (plain_rounds, compiled_rounds, plain_rounds):
+        begin(learner, environment)(20)
+    other, world = outcome(game, plain_rounds)
     np.testing.assert_allclose(learner.center, other.center, rtol=1e-9)
     assert learner.rounds == other.rounds == environment.rounds == world.rounds
