@@ -14,10 +14,10 @@ from dikin.errors import NumericalError
 FRESH, REUSED = 1e-7, 1e-11
 """Decrements after which a step is the last: one with a new Hessian squares the error, one with the
 Hessian of a nearby point multiplies it by their distance."""
-CLOSE = 1e-2
+CLOSE = 0.1
 """A decrement below which the Hessian need not be computed anew."""
-BLOCK = 16
-"""Rows of a matrix that is inverted at once."""
+BLOCK = 32
+"""Rows of a triangular matrix that is inverted at once."""
 INSIDE = 0.25
 """A decrement below which a full step is taken, and squares what is left."""
 
@@ -66,7 +66,7 @@ def _steps(
         if factored is None:
             factored = factor(hessian(x))
         step = -factored.solve(g)
-        decrement = sqrt(max(-float(g @ step), 0.0))
+        decrement = sqrt(max(-float(g.dot(step)), 0.0))
         # Such a step makes the next one many times smaller; if it did not, rounding in the gradient
         # is all that is left.
         if last <= 1e-4 and decrement > last / 2:
@@ -100,11 +100,11 @@ class Factor(NamedTuple):
     lower: Array
     """L."""
     inverse: Array
-    """L^-1."""
+    """The transpose of L^-1."""
 
     def solve(self, right: Array) -> Array:
         """(L L')^-1 right."""
-        return np.asarray((self.inverse @ right) @ self.inverse)
+        return np.asarray(self.inverse.dot(right.dot(self.inverse)))
 
 
 def factor(matrix: Array) -> Factor:
@@ -116,23 +116,26 @@ def factor(matrix: Array) -> Factor:
     for added in (0.0, 1e-15, 1e-13, 1e-11, 1e-9):
         tried = matrix if added == 0.0 else matrix + np.diag(added * np.diag(matrix))
         try:
-            lower: Array = np.asarray(np.linalg.cholesky(tried), dtype=float)
+            lower: Array = np.linalg.cholesky(tried).astype(float, copy=False)
         except np.linalg.LinAlgError:
             continue
-        return Factor(lower, triangular_inverse(lower))
+        return Factor(lower, upper_inverse(lower.T))
     raise NumericalError("a Hessian is not positive definite")
 
 
-def triangular_inverse(lower: Array) -> Array:
-    """The inverse of a lower triangular matrix, by halves: NumPy has none that knows its shape."""
-    n = len(lower)
+def upper_inverse(upper: Array) -> Array:
+    """The inverse of an upper triangular matrix, by halves: NumPy has none that knows its shape.
+
+    Gaussian elimination leaves such a matrix as it is, so what `inv` does to a block is the
+    substitution that a triangular matrix needs, without a loss of digits.
+    """
+    n = len(upper)
     if n <= BLOCK:
-        scale = np.diag(lower)  # rows of one size keep their digits
-        return np.asarray(np.linalg.inv(lower / scale[:, None]) / scale)
+        return np.asarray(np.linalg.inv(upper), dtype=float)
     half, inverse = n // 2, np.zeros((n, n))
-    inverse[:half, :half] = first = triangular_inverse(lower[:half, :half])
-    inverse[half:, half:] = second = triangular_inverse(lower[half:, half:])
-    inverse[half:, :half] = -second @ (lower[half:, :half] @ first)
+    inverse[:half, :half] = first = upper_inverse(upper[:half, :half])
+    inverse[half:, half:] = second = upper_inverse(upper[half:, half:])
+    inverse[:half, half:] = -first @ (upper[:half, half:] @ second)
     return inverse
 
 

@@ -73,10 +73,10 @@ class Polytope(Domain):
         return min(box * (1 + LP_SLACK), sqrt(self.b.size * (self.b.size - 1) / least))
 
     def barrier(self, v: Array) -> float:
-        return log_barrier(self.slack - self.A @ v)
+        return log_barrier(self.slack - self.A.dot(v))
 
     def gradient(self, v: Array) -> Array:
-        return log_gradient(self.A, self.slack - self.A @ v)
+        return log_gradient(self.A, self.slack - self.A.dot(v))
 
     def hessian(self, v: Array) -> Array:
         return log_hessian(self.A, self.slack - self.A @ v)
@@ -133,13 +133,13 @@ def log_barrier(slack: Array) -> float:
 
 def log_gradient(A: Array, slack: Array) -> Array:
     """Its gradient, for slack = b - A x."""
-    return np.asarray((1 / slack) @ A)
+    return np.asarray((1 / slack).dot(A))
 
 
 def log_hessian(A: Array, slack: Array) -> Array:
     """Its Hessian."""
     scaled = A * (1 / slack)[:, None]  # one division a row
-    return np.asarray(scaled.T @ scaled)
+    return np.asarray(scaled.T.dot(scaled))
 
 
 def _survey(A: Array, b: Array) -> tuple[Array, Array, Array]:
