@@ -8,8 +8,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dikin.domains.ball import Ball
 from dikin.domains.base import Array, Domain, frozen
 from dikin.domains.newton import dikin_extent
+from dikin.domains.simplex import Simplex
 from dikin.errors import DomainError, FlatDomainError, ShapeError
 
 
@@ -97,8 +99,5 @@ class Affine(Domain):
 
     @classmethod
     def examples(cls) -> Iterator[Self]:
-        from dikin.domains.ball import Ball
-        from dikin.domains.simplex import Simplex
-
         yield cls(Ball(2, 0.5, [1, 1]), [[2, 1], [-1, 3]], [10, 0])
         yield cls(Simplex(3), [[1, 0, 2], [0, 4, 1], [1, 1, 0], [0, 0, 7]], [0, 1, 0, -1])

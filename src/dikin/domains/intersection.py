@@ -8,8 +8,11 @@ from typing import Any, Self
 
 import numpy as np
 
+from dikin.domains.ball import Ball
 from dikin.domains.base import Array, Domain
+from dikin.domains.box import Box
 from dikin.domains.newton import dikin_extent, find_center
+from dikin.domains.simplex import Simplex
 from dikin.errors import DomainError, EmptyDomainError, FlatDomainError, ShapeError
 
 
@@ -114,10 +117,6 @@ class Intersection(Domain):
 
     @classmethod
     def examples(cls) -> Iterator[Self]:
-        from dikin.domains.ball import Ball
-        from dikin.domains.box import Box
-        from dikin.domains.simplex import Simplex
-
         yield cls(Ball(2), Ball(2, 1.0, [1.5, 0]))
         yield cls(Simplex(3), Box([-1, -1, -1], [0.1, 1, 1]))
 

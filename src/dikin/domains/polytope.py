@@ -14,6 +14,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dikin import extras
 from dikin.domains.base import Array, Domain, frozen
 from dikin.domains.newton import find_center
 from dikin.errors import (
@@ -93,14 +94,12 @@ class Polytope(Domain):
         For y >= 0 and every v of the set direction.v <= y.slack + |direction - A'y| |v|. The
         program is given the set of size one, as the solver's tolerances are absolute.
         """
-        from scipy.optimize import linprog
-
         length = float(np.linalg.norm(direction))
         norms = np.linalg.norm(self.A, axis=1)
         rows, room = self.A / norms[:, None], self.slack / (norms * self.radius)
         if length == 0.0:
             return 0.0
-        result = linprog(-direction / length, A_ub=rows, b_ub=room, bounds=(None, None))
+        result = _linprog(-direction / length, A_ub=rows, b_ub=room, bounds=(None, None))
         if result.status != 0:
             return super().support(direction)
         weights = np.maximum(-result.ineqlin.marginals, 0.0)
@@ -142,6 +141,11 @@ def log_hessian(A: Array, slack: Array) -> Array:
     return np.asarray(scaled.T.dot(scaled))
 
 
+def _linprog(cost: Array, **constraints: Any) -> Any:
+    optimize = extras.require("scipy.optimize", "lab", "a polytope")
+    return optimize.linprog(cost, **constraints)
+
+
 def _survey(A: Array, b: Array) -> tuple[Array, Array, Array]:
     """An inner point and the bounding box, for rows of length one.
 
@@ -157,12 +161,10 @@ def _survey(A: Array, b: Array) -> tuple[Array, Array, Array]:
 
 def _deepest_point(A: Array, b: Array) -> Array:
     """The centre of the largest inscribed ball; no such ball tells an empty from a flat set."""
-    from scipy.optimize import linprog
-
     dim = A.shape[1]
     # Depth is capped, so that an unbounded set still has an answer here and is named as such later.
     cap = 2.0
-    result = linprog(
+    result = _linprog(
         np.append(np.zeros(dim), -1.0),
         A_ub=np.column_stack([A, np.ones(b.size)]),
         b_ub=b,
@@ -188,15 +190,13 @@ def _deepest_point(A: Array, b: Array) -> Array:
 
 def _bounding_box(A: Array, b: Array) -> tuple[Array, Array]:
     """Least and largest value of every coordinate, by 2d linear programs."""
-    from scipy.optimize import linprog
-
     dim = A.shape[1]
     ends = np.zeros((2, dim))
     for i in range(dim):
         for row, sign in enumerate((1.0, -1.0)):
             cost = np.zeros(dim)
             cost[i] = sign
-            result = linprog(cost, A_ub=A, b_ub=b, bounds=(None, None))
+            result = _linprog(cost, A_ub=A, b_ub=b, bounds=(None, None))
             if result.status in (2, 3):  # HiGHS may call an unbounded problem "infeasible"
                 way = "fall" if sign > 0 else "grow"
                 raise UnboundedDomainError(

@@ -11,8 +11,12 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from dikin.domains.ball import Ball
 from dikin.domains.base import Array, Domain
+from dikin.domains.box import Box
 from dikin.domains.geometry import Geometry
+from dikin.domains.polytope import Polytope
+from dikin.domains.simplex import Simplex
 from dikin.errors import DomainError
 
 
@@ -107,11 +111,6 @@ class Product(Domain):
 
     @classmethod
     def examples(cls) -> Iterator[Self]:
-        from dikin.domains.ball import Ball
-        from dikin.domains.box import Box
-        from dikin.domains.polytope import Polytope
-        from dikin.domains.simplex import Simplex
-
         yield cls(Box([0], [10]), Simplex(3))
         yield cls(Ball(2, 0.1, [3, 3]), cls(Simplex(2), Polytope([[1.0], [-1.0]], [2.0, 5.0])))
 

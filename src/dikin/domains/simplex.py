@@ -60,9 +60,7 @@ class Simplex(Domain):
 
     @cached_property
     def _plane(self) -> Array:
-        from scipy.linalg import helmert
-
-        return np.asarray(helmert(self.n)).T
+        return helmert(self.n).T
 
     def outward(self, v: Array) -> Array:
         return np.asarray(self._plane @ v)
@@ -111,6 +109,16 @@ class Simplex(Domain):
     def examples(cls) -> Iterator[Self]:
         yield cls(2)
         yield cls(5)
+
+
+def helmert(n: int) -> Array:
+    """An orthonormal basis of the vectors of n entries whose sum is zero, one a row.
+
+    Row k compares the mean of the first k entries with the next one (Helmert, 1876).
+    """
+    k, j = np.arange(1.0, n)[:, None], np.arange(n)
+    contrasts = np.where(j < k, 1.0, np.where(j == k, -k, 0.0))
+    return np.asarray(contrasts / np.sqrt(k * (k + 1.0)))
 
 
 class SimplexNumbers(NamedTuple):

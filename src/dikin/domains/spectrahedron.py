@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 
 from dikin.domains.base import Array, Domain, whole
-from dikin.domains.simplex import PLANE_TOLERANCE
+from dikin.domains.simplex import PLANE_TOLERANCE, helmert
 
 
 class Spectrahedron(Domain):
@@ -41,13 +41,11 @@ class Spectrahedron(Domain):
     @cached_property
     def _matrices(self) -> Array:
         """An orthonormal basis of the symmetric matrices of trace zero, one a row block."""
-        from scipy.linalg import helmert
-
         rows, columns = np.triu_indices(self.n, 1)
         off = np.zeros((rows.size, self.n, self.n))
         index = np.arange(rows.size)
         off[index, rows, columns] = off[index, columns, rows] = sqrt(0.5)
-        diagonal = np.asarray(helmert(self.n))[:, :, None] * np.eye(self.n)
+        diagonal = helmert(self.n)[:, :, None] * np.eye(self.n)
         return np.concatenate([diagonal, off])
 
     @cached_property

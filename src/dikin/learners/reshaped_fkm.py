@@ -64,7 +64,8 @@ class RoundGeometry(DenseGeometry):
         lower, inverse = factor(domain.hessian(np.zeros(domain.dim)))
         axes = np.linalg.svd(lower, compute_uv=False)
         radius = min(float(axes[0]) * domain.radius, domain.nu + 2.0 * sqrt(domain.nu))
-        super().__init__(Reshaped(domain, radius * inverse), 1.0)
+        self.stretch = radius * inverse
+        super().__init__(Reshaped(domain, self.stretch), 1.0)
         self.inradius = max(float(axes[-1]) * domain.inradius, 1.0) / radius
         self.length = radius / float(axes[-1])
         """At most this long, in the user's units, is a working vector of length one."""
