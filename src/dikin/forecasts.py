@@ -69,7 +69,7 @@ def forecast(n: Numbers, own: float) -> float:
 
 
 @compiled
-def near_one(x: float) -> float:
+def exp_near_zero(x: float) -> float:
     """exp(x) for |x| <= 1/2, to 1e-13: Pade's quotient, as a library's call takes longer."""
     y = x * x
     even, odd = 30240.0 + y * (3360.0 + 30.0 * y), x * (15120.0 + y * (420.0 + y))
@@ -98,11 +98,11 @@ def learn(
         fall = -0.5 / most
         before = a + b + c
         # Only ratios count: all weights as if the mean's had stayed.
-        a, b = a * near_one(fall * (last - mean)), b * near_one(fall * (trend - mean))
+        a, b = a * exp_near_zero(fall * (last - mean)), b * exp_near_zero(fall * (trend - mean))
         after = a + b + c
         if own != NONE:
             before += d
-            after += d * near_one(fall * (mine - mean))
+            after += d * exp_near_zero(fall * (mine - mean))
         # Who slept keeps its weight, those awake share what they had; then a little for everyone.
         share = 1.0 / (count + 1.0)
         kept = (1.0 - share) * before / after

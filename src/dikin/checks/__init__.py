@@ -22,7 +22,7 @@ from dikin.learners.descent import Descent
 from dikin.rng import stream
 
 Law = Callable[..., None]
-Make = Callable[[int], Learner]
+LearnerFactory = Callable[[int], Learner]
 """A fresh learner from a seed."""
 
 
@@ -140,14 +140,14 @@ def check_learner(
     True
     """
     names: dict[str, None] = {}
-    for make in makes(learner, domain):
+    for make in factories(learner, domain):
         for name, law in learner_laws(type(make(seed))).items():
             law(make, seed)
             names[name] = None
     return list(names)
 
 
-def makes(learner: Any, domain: Domain) -> list[Make]:
+def factories(learner: Any, domain: Domain) -> list[LearnerFactory]:
     """What makes the learners to be checked, each from a seed.
 
     Parameters
@@ -157,7 +157,9 @@ def makes(learner: Any, domain: Domain) -> list[Make]:
     domain
         The domain to play on.
     """
-    return _makes(learner, domain, Learner, "check_learner needs a learner such as AdaptiveSmooth")
+    return _factories(
+        learner, domain, Learner, "check_learner needs a learner such as AdaptiveSmooth"
+    )
 
 
 def check_environment(
@@ -196,13 +198,15 @@ def check_environment(
     True
     """
     wanted = "check_environment needs an environment such as Ridge"
-    for make in _makes(environment, domain, Environment, wanted):
+    for make in _factories(environment, domain, Environment, wanted):
         for name, law in environment_laws().items():
             law(partial(make, seed), stream(seed, name))
     return list(environment_laws())
 
 
-def _makes(thing: Any, domain: Domain, base: type[Any], wanted: str) -> list[Callable[[int], Any]]:
+def _factories(
+    thing: Any, domain: Domain, base: type[Any], wanted: str
+) -> list[Callable[[int], Any]]:
     """What makes the objects to be checked from a seed."""
     if not isinstance(domain, Domain):
         raise ParameterError(f"the checks need a domain such as Ball(2) to play on, got {domain!r}")

@@ -22,7 +22,7 @@ from dikin.learners.barrier_ftrl import RATE, TOTAL, BarrierFTRL, Schedule
 from dikin.learners.base import Query
 from dikin.learners.kernel_learner import LearnerState
 
-Make = Callable[[int], BarrierFTRL]
+BarrierFTRLFactory = Callable[[int], BarrierFTRL]
 
 DIGITS = 1e-9
 """Relative slack of an equality between numbers that are right but for rounding."""
@@ -49,7 +49,7 @@ class Stand(NamedTuple):
         return np.asarray(self.chart(step) @ self.root)
 
 
-def stand(make: Make, seed: int) -> Stand:
+def stand(make: BarrierFTRLFactory, seed: int) -> Stand:
     """A learner that was driven off the centre."""
     learner = make(seed)
     for _ in play(learner, 20, "driving"):
@@ -80,7 +80,7 @@ def _heeded(learner: BarrierFTRL) -> float:
     return learner._schedule.least / learner.units.curvature(1.0) * (1 + 1e-12)
 
 
-def check_points_are_uniform_on_the_ellipsoid_of_h(make: Make, seed: int) -> None:
+def check_points_are_uniform_on_the_ellipsoid_of_h(make: BarrierFTRLFactory, seed: int) -> None:
     """Points are y + delta z, z'Hz = 1, E zz' = H^-1/d, for H = kappa Hessian(psi)(y) + eta S I.
 
     On the sphere of H an entry of d ss' has a variance below 2. The band is six standard deviations
@@ -112,7 +112,7 @@ class Given:
         return self.noise
 
 
-def check_estimate_is_unbiased_for_linear_losses(make: Make, seed: int) -> None:
+def check_estimate_is_unbiased_for_linear_losses(make: BarrierFTRLFactory, seed: int) -> None:
     """A round adds to the linear term, in the mean, the slope a of the loss f(x) = a.x + b.
 
     The estimate d f~(x) H z is a polynomial of degree three in the direction, and 2d directions
@@ -158,7 +158,7 @@ class Learnt(NamedTuple):
         return float(g @ x) + added / 2 * float(away @ away)
 
 
-def check_certificate_adds_up_with_late_answers(make: Make, seed: int) -> None:
+def check_certificate_adds_up_with_late_answers(make: BarrierFTRLFactory, seed: int) -> None:
     """The certificate is its formula, summed round by round at the centres of the queries.
 
     Answers come late and in reverse. The learner keeps a few sums only; here l_t is evaluated at
@@ -214,7 +214,7 @@ def _certificate(learner: BarrierFTRL, rounds: list[Learnt]) -> tuple[float, flo
     terms = [
         fall * share * len(rounds),
         _varies(learner) * (learner.rounds - len(rounds)),  # a first loss that placed the range
-        stiff * domain.rise(share),
+        stiff * domain.barrier_growth(share),
         (1 - share) ** 2 / 2 * (schedule.first + sum(each.lam for each in rounds)),
         *(each(each.y) for each in rounds),
         *(-each(y) for each in rounds),

@@ -87,8 +87,8 @@ class Affine(Domain):
     def support(self, direction: Array) -> float:
         return self.domain.support(direction @ self._there)
 
-    def rise(self, share: float) -> float:
-        return self.domain.rise(share)
+    def barrier_growth(self, share: float) -> float:
+        return self.domain.barrier_growth(share)
 
     @property
     def symmetry(self) -> float:

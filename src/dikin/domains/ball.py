@@ -65,7 +65,7 @@ class Ball(Domain):
     def support(self, direction: Array) -> float:
         return self.radius * sqrt(direction @ direction)
 
-    def rise(self, share: float) -> float:
+    def barrier_growth(self, share: float) -> float:
         return -log(share * (2.0 - share))  # everywhere on the boundary
 
     @property
@@ -160,7 +160,7 @@ class BallGeometry(BallNumbers, Geometry):
     def barrier(self, iterate: Array) -> float:
         return -log(iterate[2])
 
-    def place(self, u: Array, center: Array, radius: float, x: Array) -> None:
+    def write_point(self, u: Array, center: Array, radius: float, x: Array) -> None:
         affine(u, center, radius, x)
 
     def inward(self, displacement: Array) -> Array:

@@ -26,7 +26,7 @@ from dikin.domains.arguments import not_finite
 from dikin.domains.arguments import positive as positive
 from dikin.domains.arguments import whole as whole
 from dikin.domains.dense import DenseGeometry
-from dikin.domains.gauge import least_scale
+from dikin.domains.gauge import gauge_by_bisection
 from dikin.domains.geometry import Geometry as Geometry
 from dikin.errors import NotSavableError, OutsideDomainError, ShapeError
 from dikin.registry import Registry
@@ -107,7 +107,7 @@ class Domain(ABC):
         """The working form of (X - center)/scale."""
         return DenseGeometry(self, scale)
 
-    def equal_sided(self, scale: float) -> Geometry:
+    def equal_sided_geometry(self, scale: float) -> Geometry:
         """The working form after a linear map that makes unequal sides equal; R stays as it is.
 
         For sets that have sides or axes of their own; for every other set the working form.
@@ -154,13 +154,13 @@ class Domain(ABC):
 
     def gauge(self, v: Array) -> float:
         """The least p with v/p in the set, to rounding: 1 on the boundary, 0 at the centre."""
-        return least_scale(self.barrier, v, self.radius, self.inradius)
+        return gauge_by_bisection(self.barrier, v, self.radius, self.inradius)
 
     def support(self, direction: Array) -> float:
         """At least the maximum of direction.v over the chart vectors v of the set."""
         return sqrt(direction @ direction) * self.radius
 
-    def rise(self, share: float) -> float:
+    def barrier_growth(self, share: float) -> float:
         """At least the maximum of psi((1 - share) v) - psi(0) over the vectors v of the set."""
         return self.nu * log(1.0 / share)  # docs/mathematics.md, 5.1
 

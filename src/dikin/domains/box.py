@@ -92,7 +92,7 @@ class Box(Domain):
     def support(self, direction: Array) -> float:
         return float(self.half @ np.abs(direction))
 
-    def rise(self, share: float) -> float:
+    def barrier_growth(self, share: float) -> float:
         return -self.dim * log(share * (2.0 - share))  # in the corners
 
     @property
@@ -102,7 +102,7 @@ class Box(Domain):
     def geometry(self, scale: float) -> Geometry:
         return box_geometry(self.half / scale, np.empty(0))
 
-    def equal_sided(self, scale: float) -> Geometry:
+    def equal_sided_geometry(self, scale: float) -> Geometry:
         side = self.radius / sqrt(self.dim)  # of the cube with the same radius
         if self.half.max() == self.half.min():
             return self.geometry(scale)
@@ -195,7 +195,7 @@ class BoxGeometry(BoxNumbers, Geometry):
     def barrier(self, iterate: Array) -> float:
         return -log_sum(iterate[self.size :], 1.0)
 
-    def place(self, u: Array, center: Array, radius: float, x: Array) -> None:
+    def write_point(self, u: Array, center: Array, radius: float, x: Array) -> None:
         if self.stretch.size == 0:
             affine(u, center, radius, x)
         else:
@@ -204,7 +204,7 @@ class BoxGeometry(BoxNumbers, Geometry):
     def inward(self, displacement: Array) -> Array:
         return self.stretch * displacement if self.stretch.size else displacement
 
-    def locate(self, displacement: Array) -> Array:
+    def preimage(self, displacement: Array) -> Array:
         return displacement / self.stretch if self.stretch.size else displacement
 
     def farthest(self, u: Array) -> float:

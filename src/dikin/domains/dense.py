@@ -12,7 +12,7 @@ from dikin.domains.newton import INSIDE, Factor, Minimum, factor, minimise
 
 LAST, NEXT = 1e-10, 1e-2
 """The weight of the barrier at the end of a projection, and the factor on the way there."""
-SETTLED = 1e-4
+CONVERGED = 1e-4
 """The Newton decrement of an update that is known well."""
 
 
@@ -154,11 +154,11 @@ class DenseGeometry(Geometry):
     def barrier(self, iterate: Array) -> float:
         return self.domain.barrier(self.scale * iterate[:-1]) - self._least
 
-    def place(self, u: Array, center: Array, radius: float, x: Array) -> None:
+    def write_point(self, u: Array, center: Array, radius: float, x: Array) -> None:
         x[:] = center + radius * self.domain.outward(u).ravel()
 
     def inward(self, displacement: Array) -> Array:
         return self.domain.inward(displacement.reshape(self.domain.point_shape))
 
-    def settled(self, iterate: Array) -> bool:
-        return bool(iterate[-1] <= SETTLED)
+    def converged(self, iterate: Array) -> bool:
+        return bool(iterate[-1] <= CONVERGED)

@@ -103,7 +103,7 @@ class Ellipsoid(Domain):
     def support(self, direction: Array) -> float:
         return float(np.linalg.norm((direction @ self.axes) * self.semi))
 
-    def rise(self, share: float) -> float:
+    def barrier_growth(self, share: float) -> float:
         return -log(share * (2.0 - share))  # everywhere on the boundary
 
     @property
@@ -114,7 +114,7 @@ class Ellipsoid(Domain):
         axes = np.empty((0, 0)) if self._diagonal else self.axes
         return ellipsoid_geometry((scale / self.semi) ** 2, axes, np.ones(self.dim))
 
-    def equal_sided(self, scale: float) -> Geometry:
+    def equal_sided_geometry(self, scale: float) -> Geometry:
         if self.semi.max() == self.semi.min():
             return self.geometry(scale)
         round, stretch = np.full(self.dim, (scale / self.radius) ** 2), self.semi / self.radius
@@ -237,7 +237,7 @@ class EllipsoidGeometry(EllipsoidNumbers, Geometry):
     def barrier(self, iterate: Array) -> float:
         return -log(iterate[self.size + 1])
 
-    def place(self, u: Array, center: Array, radius: float, x: Array) -> None:
+    def write_point(self, u: Array, center: Array, radius: float, x: Array) -> None:
         if self.axes.size == 0:
             affine(u, center, radius, x)
         else:
@@ -246,7 +246,7 @@ class EllipsoidGeometry(EllipsoidNumbers, Geometry):
     def inward(self, displacement: Array) -> Array:
         return np.asarray(displacement @ self.axes) if self.axes.size else displacement
 
-    def locate(self, displacement: Array) -> Array:
+    def preimage(self, displacement: Array) -> Array:
         return self.inward(displacement) / self.squares
 
 

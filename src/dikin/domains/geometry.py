@@ -74,7 +74,7 @@ class GeometryKernel(ABC):
         """psi(y) - psi(0), from slacks that keep their digits at the boundary."""
 
     @abstractmethod
-    def place(self, u: Array, center: Array, radius: float, x: Array) -> None:
+    def write_point(self, u: Array, center: Array, radius: float, x: Array) -> None:
         """Set x to the flattened point of a working vector: center + radius outward(u)."""
 
 
@@ -110,13 +110,13 @@ class Geometry(GeometryKernel):
     def outward(self, u: Array) -> Array:
         """The flattened displacement in the user's coordinates of a working vector.
 
-        An isometry, unless the sides of the set were made equal (`Domain.equal_sided`).
+        An isometry, unless the sides of the set were made equal (`Domain.equal_sided_geometry`).
         """
         x = np.empty(self.entries)
-        self.place(u, np.zeros(self.entries), 1.0, x)
+        self.write_point(u, np.zeros(self.entries), 1.0, x)
         return x
 
-    def locate(self, displacement: Array) -> Array:
+    def preimage(self, displacement: Array) -> Array:
         """The working vector that `outward` carries to a displacement."""
         return self.inward(displacement)
 
@@ -142,7 +142,7 @@ class Geometry(GeometryKernel):
         """At least the distance from a working vector to every other one of the set."""
         return 1.0 + sqrt(float(u @ u))
 
-    def settled(self, iterate: Array) -> bool:
+    def converged(self, iterate: Array) -> bool:
         """Whether the update is known to full precision there."""
         return True
 

@@ -88,8 +88,8 @@ class Product(Domain):
     def support(self, direction: Array) -> float:
         return sum(part.support(w) for part, w in self._chart_parts(direction))
 
-    def rise(self, share: float) -> float:
-        return sum(part.rise(share) for part in self.parts)
+    def barrier_growth(self, share: float) -> float:
+        return sum(part.barrier_growth(share) for part in self.parts)
 
     @property
     def symmetry(self) -> float:
@@ -99,12 +99,14 @@ class Product(Domain):
         parts = [part.geometry(scale) for part in self.parts]
         return _product(parts, [1.0] * len(parts))
 
-    def equal_sided(self, scale: float) -> Geometry:
+    def equal_sided_geometry(self, scale: float) -> Geometry:
         """Every part equal-sided, and all of them of the same radius."""
         radius = self.radius / sqrt(len(self.parts))
         factors = [part.radius / radius for part in self.parts]
         pairs = zip(self.parts, factors, strict=True)
-        return _product([part.equal_sided(scale * factor) for part, factor in pairs], factors)
+        return _product(
+            [part.equal_sided_geometry(scale * factor) for part, factor in pairs], factors
+        )
 
     def arguments(self) -> dict[str, Any]:
         return {"parts": self.parts}
@@ -179,9 +181,9 @@ class PairGeometry(PairNumbers, Geometry):
     def start(self) -> Array:
         return np.concatenate([self.left.start(), self.right.start()])
 
-    def settled(self, iterate: Array) -> bool:
+    def converged(self, iterate: Array) -> bool:
         k = self.left.iterate_size
-        return bool(self.left.settled(iterate[:k]) and self.right.settled(iterate[k:]))
+        return bool(self.left.converged(iterate[:k]) and self.right.converged(iterate[k:]))
 
     def solve(self, linear: Array, quadratic: float, weight: float, iterate: Array) -> None:
         n, k = self.left.size, self.left.iterate_size
@@ -232,19 +234,19 @@ class PairGeometry(PairNumbers, Geometry):
         right: float = self.right.barrier(iterate[k:])
         return left + right
 
-    def place(self, u: Array, center: Array, radius: float, x: Array) -> None:
+    def write_point(self, u: Array, center: Array, radius: float, x: Array) -> None:
         n, m = self.left.size, self.left_entries
-        self.left.place(u[:n], center[:m], radius * self.left_factor, x[:m])
-        self.right.place(u[n:], center[m:], radius * self.right_factor, x[m:])
+        self.left.write_point(u[:n], center[:m], radius * self.left_factor, x[:m])
+        self.right.write_point(u[n:], center[m:], radius * self.right_factor, x[m:])
 
     def inward(self, displacement: Array) -> Array:
         left, right = displacement[: self.left_entries], displacement[self.left_entries :]
         inner = self.left.inward(left), self.right.inward(right)
         return np.concatenate([self.left_factor * inner[0], self.right_factor * inner[1]])
 
-    def locate(self, displacement: Array) -> Array:
+    def preimage(self, displacement: Array) -> Array:
         left, right = displacement[: self.left_entries], displacement[self.left_entries :]
-        inner = self.left.locate(left), self.right.locate(right)
+        inner = self.left.preimage(left), self.right.preimage(right)
         return np.concatenate([inner[0] / self.left_factor, inner[1] / self.right_factor])
 
 

@@ -88,7 +88,7 @@ class Simplex(Domain):
     def support(self, direction: Array) -> float:
         return float(self.outward(direction).max())  # whose entries add up to zero
 
-    def rise(self, share: float) -> float:
+    def barrier_growth(self, share: float) -> float:
         # In the corners, where all entries but one are share/n.
         return -(self.n - 1) * log(share) - log(self.n * (1.0 - share) + share)
 
@@ -209,7 +209,7 @@ class SimplexGeometry(SimplexNumbers, Geometry):
     def barrier(self, iterate: Array) -> float:
         return -log_sum(iterate[self.size : 2 * self.size], float(self.size))
 
-    def place(self, u: Array, center: Array, radius: float, x: Array) -> None:
+    def write_point(self, u: Array, center: Array, radius: float, x: Array) -> None:
         affine(u, center, radius, x)
 
     def inward(self, displacement: Array) -> Array:

@@ -86,7 +86,7 @@ class Spectrahedron(Domain):
     def support(self, direction: Array) -> float:
         return float(np.linalg.eigvalsh(self.outward(direction))[-1])  # whose trace is zero
 
-    def rise(self, share: float) -> float:
+    def barrier_growth(self, share: float) -> float:
         # At matrices of rank one, where all eigenvalues but one are share/n.
         return -(self.n - 1) * log(share) - log(self.n * (1.0 - share) + share)
 

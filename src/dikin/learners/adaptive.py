@@ -39,7 +39,7 @@ class Adaptive(BarrierFTRL):
         self._follow(self._sharp() if self.constants == "sharp" else self._checked_paper())
 
     def _warn_of_unequal_sides(self) -> None:
-        rounded = self.domain.equal_sided(self.units.radius)
+        rounded = self.domain.equal_sided_geometry(self.units.radius)
         ratio = rounded.longest / rounded.shortest
         if ratio > UNEQUAL:
             name = type(self).__name__
