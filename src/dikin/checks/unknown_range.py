@@ -14,7 +14,6 @@ import numpy as np
 from dikin.checks import LearnerFactory
 from dikin.checks.failure import fail
 from dikin.checks.learner import (
-    LearnerFactory,
     ask,
     name,
     same_state,
