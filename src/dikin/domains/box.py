@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dikin.domains.base import Array, Domain, frozen
-from dikin.domains.geometry import Geometry
+from dikin.domains.geometry import DiagonalGeometry, Geometry
 from dikin.domains.roots import sure_gap
 from dikin.domains.truncated_normal import interval_moments
 from dikin.errors import EmptyDomainError, FlatDomainError, ShapeError
@@ -21,13 +21,9 @@ from dikin.kernel import choose, compiled, looped
 from dikin.vectors import (
     affine,
     copy,
-    diagonal_point,
-    diagonal_products,
-    diagonal_update,
     dot,
     inverse_trace,
     log_sum,
-    multiply,
 )
 
 
@@ -134,7 +130,7 @@ def box_geometry(half: Array, stretch: Array) -> BoxGeometry:
     return BoxGeometry(half.size, half, stretch, 2 * half.size, 2 * half.size)
 
 
-class BoxGeometry(BoxNumbers, Geometry):
+class BoxGeometry(BoxNumbers, DiagonalGeometry):
     """|u_i| <= h_i.
 
     iterate = (y, slack): slack_i = 1 - (y_i/h_i)^2 to its last digit.
@@ -171,26 +167,6 @@ class BoxGeometry(BoxNumbers, Geometry):
         box_roots(self.half, iterate[n:], kappa, shift, root)
         copy(noise, direction[n:])
         return dot(noise, noise), inverse_trace(root)
-
-    def point(self, iterate: Array, direction: Array, scale: float, u: Array) -> float:
-        n = self.size
-        diagonal_point(iterate[:n], direction[n:], direction[:n], scale, u)
-        return dot(u, u)
-
-    def linear_update(
-        self, iterate: Array, direction: Array, scale: float, damping: float, linear: Array
-    ) -> tuple[float, float]:
-        n = self.size
-        y, root, s = iterate[:n], direction[:n], direction[n:]
-        along, square = diagonal_products(y, s, root)
-        diagonal_update(y, s, root, scale, damping, linear)
-        return scale * along, square
-
-    def write_vector(self, iterate: Array, factor: float, u: Array) -> None:
-        multiply(factor, iterate[: self.size], u)
-
-    def product(self, iterate: Array, vector: Array) -> float:
-        return dot(iterate[: self.size], vector)
 
     def barrier(self, iterate: Array) -> float:
         return -log_sum(iterate[self.size :], 1.0)

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from dikin.domains.geometry import Array, Geometry
+from dikin.domains.geometry import Array, ExplicitGeometry
 from dikin.domains.newton import INSIDE, Factor, Minimum, factor, minimise
 
 LAST, NEXT = 1e-10, 1e-2
@@ -31,7 +31,7 @@ class Oracles(Protocol):
     def inward(self, displacement: Array) -> Array: ...
 
 
-class DenseGeometry(Geometry):
+class DenseGeometry(ExplicitGeometry):
     """Chart vectors divided by the scale.
 
     iterate = (y, the Newton decrement of the update); direction = (s, L, the transpose of L^-1)
@@ -144,12 +144,6 @@ class DenseGeometry(Geometry):
         g = direction[n : n + n * n].reshape(n, n).dot(scale * direction[:n])
         linear += g - damping * y
         return float(g.dot(y)), float(y.dot(y))
-
-    def write_vector(self, iterate: Array, factor: float, u: Array) -> None:
-        np.multiply(iterate[:-1], factor, u)
-
-    def product(self, iterate: Array, vector: Array) -> float:
-        return float(iterate[:-1].dot(vector))
 
     def barrier(self, iterate: Array) -> float:
         return self.domain.barrier(self.scale * iterate[:-1]) - self._least

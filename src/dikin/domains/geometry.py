@@ -21,6 +21,8 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from dikin.vectors import diagonal_point, diagonal_products, diagonal_update, dot, multiply
+
 Array = NDArray[np.float64]
 
 PROJECTION_WEIGHT = 1e-16
@@ -155,3 +157,31 @@ class Geometry(GeometryKernel):
     def compilable(self) -> bool:
         """Whether the methods of the kernel can be compiled."""
         return isinstance(self, tuple)
+
+
+class ExplicitGeometry(Geometry):
+    """A set whose iterates begin with y itself."""
+
+    def write_vector(self, iterate: Array, factor: float, u: Array) -> None:
+        multiply(factor, iterate[: self.size], u)
+
+    def product(self, iterate: Array, vector: Array) -> float:
+        return dot(iterate[: self.size], vector)
+
+
+class DiagonalGeometry(ExplicitGeometry):
+    """A set whose H is diagonal: direction = (the square roots of its diagonal, s)."""
+
+    def point(self, iterate: Array, direction: Array, scale: float, u: Array) -> float:
+        n = self.size
+        diagonal_point(iterate[:n], direction[n:], direction[:n], scale, u)
+        return dot(u, u)
+
+    def linear_update(
+        self, iterate: Array, direction: Array, scale: float, damping: float, linear: Array
+    ) -> tuple[float, float]:
+        n = self.size
+        y, root, s = iterate[:n], direction[:n], direction[n:]
+        along, square = diagonal_products(y, s, root)
+        diagonal_update(y, s, root, scale, damping, linear)
+        return scale * along, square

@@ -13,17 +13,13 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from dikin.domains.base import Array, Domain, whole
-from dikin.domains.geometry import Geometry
+from dikin.domains.geometry import DiagonalGeometry, Geometry
 from dikin.kernel import choose, compiled, looped, reordered
 from dikin.vectors import (
     affine,
     copy,
-    diagonal_point,
-    diagonal_products,
-    diagonal_update,
     dot,
     log_sum,
-    multiply,
 )
 
 TINY = 1e-300
@@ -130,7 +126,7 @@ class SimplexNumbers(NamedTuple):
     direction_size: int
 
 
-class SimplexGeometry(SimplexNumbers, Geometry):
+class SimplexGeometry(SimplexNumbers, DiagonalGeometry):
     """u = (x - 1/n)/scale with sum u = 0, kept in all n coordinates.
 
     iterate = (y, x, level); direction = (the square roots of D, s).
@@ -185,26 +181,6 @@ class SimplexGeometry(SimplexNumbers, Geometry):
             remove_normal(root, most + rest, s)
             square = dot(s, s)
         return square, plane_trace(most, rest, squares)
-
-    def point(self, iterate: Array, direction: Array, scale: float, u: Array) -> float:
-        n = self.size
-        diagonal_point(iterate[:n], direction[n:], direction[:n], scale, u)
-        return dot(u, u)
-
-    def linear_update(
-        self, iterate: Array, direction: Array, scale: float, damping: float, linear: Array
-    ) -> tuple[float, float]:
-        n = self.size
-        y, root, s = iterate[:n], direction[:n], direction[n:]
-        along, square = diagonal_products(y, s, root)
-        diagonal_update(y, s, root, scale, damping, linear)
-        return scale * along, square
-
-    def write_vector(self, iterate: Array, factor: float, u: Array) -> None:
-        multiply(factor, iterate[: self.size], u)
-
-    def product(self, iterate: Array, vector: Array) -> float:
-        return dot(iterate[: self.size], vector)
 
     def barrier(self, iterate: Array) -> float:
         return -log_sum(iterate[self.size : 2 * self.size], float(self.size))
