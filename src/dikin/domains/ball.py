@@ -19,8 +19,24 @@ from dikin.vectors import add_rows, affine, combine_rows, copy, dot, multiply, r
 
 
 class Ball(Domain):
-    """All points within `radius` of `center` (the origin by default).
+    """The Euclidean ball: all points within `radius` of `center`.
 
+    Parameters
+    ----------
+    dim : int
+        Its dimension, at least 1.
+    radius : float, default 1.0
+        Its radius.
+    center : array_like, optional
+        Its centre, of `dim` entries; the origin by default.
+
+    Raises
+    ------
+    ShapeError
+        If the centre has another number of entries.
+
+    Examples
+    --------
     >>> Ball(3, radius=2.0).contains([0, 0, 2])
     True
     """

@@ -30,6 +30,25 @@ from dikin.vectors import (
 class Box(Domain):
     """All points between `lower` and `upper`, entry by entry.
 
+    Parameters
+    ----------
+    lower : array_like
+        The least value of every entry.
+    upper : array_like
+        The largest value of every entry.
+
+    Attributes
+    ----------
+    half : Array
+        Half the length of every side.
+
+    Raises
+    ------
+    ShapeError
+        If the two have different lengths.
+
+    Examples
+    --------
     >>> Box([0, 0], [10, 2]).center
     array([5., 1.])
     """

@@ -26,10 +26,33 @@ from dikin.vectors import (
 
 
 class Ellipsoid(Domain):
-    """The ball of a positive definite matrix `shape` around `center`.
+    """All points x with (x - center)' shape^-1 (x - center) <= 1.
 
-    The semi-axes are the square roots of the eigenvalues of `shape`.
+    Parameters
+    ----------
+    center : array_like
+        The centre.
+    shape : array_like
+        A symmetric positive definite matrix; the semi-axes are the roots of its eigenvalues.
 
+    Attributes
+    ----------
+    axes : Array
+        The directions of the axes, one a column.
+    semi : Array
+        The lengths of the semi-axes, in the same order.
+
+    Raises
+    ------
+    ShapeError
+        If the matrix has another number of rows or columns than the centre has entries.
+    DomainError
+        If the matrix is not symmetric, or has a negative eigenvalue.
+    FlatDomainError
+        If an eigenvalue is zero to within rounding: the set has no interior.
+
+    Examples
+    --------
     >>> Ellipsoid([0, 0], [[4, 0], [0, 1]]).contains([2, 0])
     True
     """

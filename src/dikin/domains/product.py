@@ -1,7 +1,4 @@
-"""Product of domains: one part of the decision in each.   Barrier and nu add up.
-
-A point is the concatenation of the parts' points, flattened; `split` takes it apart again.
-"""
+"""Product of domains: one part of the decision in each.   Barrier and nu add up."""
 
 from __future__ import annotations
 
@@ -23,6 +20,20 @@ from dikin.errors import DomainError
 class Product(Domain):
     """The domain of tuples (x_1, x_2, ...) with x_i in the i-th part.
 
+    A point is the concatenation of the parts' points, flattened; `split` takes it apart again.
+
+    Parameters
+    ----------
+    *parts : Domain
+        One domain or more.
+
+    Raises
+    ------
+    DomainError
+        If there is none, or one is no domain.
+
+    Examples
+    --------
     >>> from dikin import Box, Simplex
     >>> both = Product(Box([0], [8]), Simplex(2))
     >>> both.center
@@ -51,7 +62,18 @@ class Product(Domain):
         self._points = _ranges([part.center.size for part in parts])
 
     def split(self, point: Array) -> list[Array]:
-        """The point of each part, in its own shape."""
+        """The point of each part, in its own shape.
+
+        Parameters
+        ----------
+        point : Array
+            A point of the product.
+
+        Returns
+        -------
+        list of Array
+            The points of the parts, in their order.
+        """
         return [
             point[where].reshape(part.point_shape)
             for part, where in zip(self.parts, self._points, strict=True)
@@ -100,7 +122,7 @@ class Product(Domain):
         return _product(parts, [1.0] * len(parts))
 
     def equal_sided_geometry(self, scale: float) -> Geometry:
-        """Every part equal-sided, and all of them of the same radius."""
+        # Every part equal-sided, and all of them of the same radius.
         radius = self.radius / sqrt(len(self.parts))
         factors = [part.radius / radius for part in self.parts]
         pairs = zip(self.parts, factors, strict=True)

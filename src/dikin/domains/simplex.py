@@ -35,8 +35,15 @@ rounding has put some of that beside the plane: it is projected once more."""
 
 
 class Simplex(Domain):
-    """Probability vectors of `n` entries.
+    """The probability simplex: vectors of `n` entries that are not negative and add up to one.
 
+    Parameters
+    ----------
+    n : int
+        The number of entries, at least 2. The dimension is n - 1.
+
+    Examples
+    --------
     >>> Simplex(4).center
     array([0.25, 0.25, 0.25, 0.25])
     """

@@ -18,8 +18,20 @@ from dikin.domains.simplex import PLANE_TOLERANCE, helmert
 
 
 class Spectrahedron(Domain):
-    """Positive semidefinite n x n matrices of trace one.
+    """Symmetric positive semidefinite n x n matrices of trace one.
 
+    Parameters
+    ----------
+    n : int
+        The number of rows, at least 2. The dimension is n(n + 1)/2 - 1.
+
+    References
+    ----------
+    .. [1] Y. Nesterov and A. Nemirovskii, Interior-Point Polynomial Algorithms in Convex
+       Programming, SIAM, 1994: the barrier -ln det.
+
+    Examples
+    --------
     >>> Spectrahedron(2).center
     array([[0.5, 0. ],
            [0. , 0.5]])
