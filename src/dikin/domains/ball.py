@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from dikin.domains.base import Array, Domain, frozen, positive, whole
 from dikin.domains.geometry import Geometry
-from dikin.domains.roots import boundary_gap
+from dikin.domains.roots import warm_start_gap
 from dikin.domains.truncated_normal import ball_moments
 from dikin.errors import ShapeError
 from dikin.kernel import compiled
@@ -113,12 +113,12 @@ class BallNumbers(NamedTuple):
 class BallGeometry(BallNumbers, Geometry):
     """|u| <= rho.
 
-    iterate = (unit, r, slack, pull): y = rho r unit pull with |unit pull| = 1. The pull is the
+    iterate = (unit, r, slack, linear): y = rho r unit linear with |unit linear| = 1. This is the
     linear term of the update itself, so that no vector is computed to describe y.
 
-    direction = (across, along, radial, 1/across, 1/along, s, pull): H has one eigenvalue across the
-    radius and one along it; kept are the inverses of their roots. radial is the part of s along y.
-    Every vector is a combination of the last two.
+    direction = (across, along, radial, 1/across, 1/along, s, linear): H has one eigenvalue across
+    the radius and one along it; kept are the inverses of their roots. radial is the part of s along
+    y. Every vector is a combination of the last two.
     """
 
     @property
@@ -135,16 +135,16 @@ class BallGeometry(BallNumbers, Geometry):
         if length == 0.0:
             iterate[0], iterate[1], iterate[2] = 0.0, 0.0, 1.0
         else:
-            curved = quadratic * self.rho * self.rho
-            gap = boundary_gap(self.rho * length, curved, weight, 1.0 - float(iterate[1]))
+            square = quadratic * self.rho * self.rho
+            gap = warm_start_gap(self.rho * length, square, weight, 1.0 - float(iterate[1]))
             iterate[0], iterate[1], iterate[2] = -1.0 / length, 1.0 - gap, gap * (2.0 - gap)
         copy(linear, iterate[3:])
 
     def explore(
         self, iterate: Array, kappa: float, shift: float, noise: Array, direction: Array
     ) -> tuple[float, float]:
-        stiff = 2.0 * kappa / (self.rho * self.rho)
-        across, along = inverse_roots(float(iterate[1]), float(iterate[2]), stiff, shift)
+        factor = 2.0 * kappa / (self.rho * self.rho)
+        across, along = inverse_roots(float(iterate[1]), float(iterate[2]), factor, shift)
         copy(noise, direction[5 : 5 + self.size])
         copy(iterate[3:], direction[5 + self.size :])
         square, radial = row_products(direction[5:], noise)
@@ -162,10 +162,10 @@ class BallGeometry(BallNumbers, Geometry):
         self, iterate: Array, direction: Array, scale: float, damping: float, linear: Array
     ) -> tuple[float, float]:
         across, distance = scale * float(direction[3]), self.rho * float(iterate[1])
-        radial, steep = float(direction[2]), scale * float(direction[4])
-        along = radial * (steep - across) - damping * distance
+        radial, root = float(direction[2]), scale * float(direction[4])
+        along = radial * (root - across) - damping * distance
         add_rows(across, along * iterate[0], direction[5:], linear)
-        return steep * radial * distance, distance * distance
+        return root * radial * distance, distance * distance
 
     def write_vector(self, iterate: Array, factor: float, u: Array) -> None:
         multiply(factor * iterate[0] * self.rho * iterate[1], iterate[3:], u)
@@ -195,7 +195,7 @@ class BallGeometry(BallNumbers, Geometry):
 
 
 @compiled
-def inverse_roots(r: float, slack: float, stiff: float, shift: float) -> tuple[float, float]:
-    """1/sqrt of H's eigenvalues: stiff/slack + shift across the radius, and along it."""
-    across = sqrt(slack / (stiff + shift * slack))
-    return across, slack / sqrt(stiff * (1.0 + r * r) + shift * slack * slack)
+def inverse_roots(r: float, slack: float, factor: float, shift: float) -> tuple[float, float]:
+    """1/sqrt of H's eigenvalues: factor/slack + shift across the radius, and along it."""
+    across = sqrt(slack / (factor + shift * slack))
+    return across, slack / sqrt(factor * (1.0 + r * r) + shift * slack * slack)

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from dikin.domains.base import Array, Domain, frozen
 from dikin.domains.geometry import DiagonalGeometry, Geometry
-from dikin.domains.roots import sure_gap
+from dikin.domains.roots import cold_start_gap
 from dikin.domains.truncated_normal import interval_moments
 from dikin.errors import EmptyDomainError, FlatDomainError, ShapeError
 from dikin.kernel import choose, compiled, looped
@@ -194,7 +194,7 @@ class BoxGeometry(BoxNumbers, DiagonalGeometry):
         if self.stretch.size == 0:
             affine(u, center, radius, x)
         else:
-            stretched(u, center, radius, self.stretch, x)
+            affine_stretched(u, center, radius, self.stretch, x)
 
     def inward(self, displacement: Array) -> Array:
         return self.stretch * displacement if self.stretch.size else displacement
@@ -217,9 +217,8 @@ class BoxGeometry(BoxNumbers, DiagonalGeometry):
 @compiled
 def box_entry(half: float, linear: float, quadratic: float, weight: float) -> tuple[float, float]:
     """The update of one coordinate, and its slack."""
-    pull = half * linear
-    gap = sure_gap(abs(pull), quadratic * half * half, weight)
-    return choose(pull > 0.0, -half, half) * (1.0 - gap), gap * (2.0 - gap)
+    gap = cold_start_gap(abs(half * linear), quadratic * half * half, weight)
+    return choose(linear > 0.0, -half, half) * (1.0 - gap), gap * (2.0 - gap)
 
 
 def _box_solve(half: Array, linear: Array, quadratic: float, weight: float, iterate: Array) -> None:
@@ -238,8 +237,8 @@ def box_solve(half: Array, linear: Array, quadratic: float, weight: float, itera
 @compiled
 def box_root(half: float, slack: float, kappa: float, shift: float) -> float:
     """The square root of H in one coordinate."""
-    thin = half * slack
-    root: float = np.sqrt(kappa * 2.0 * (2.0 - slack) / (thin * thin) + shift)
+    distance = half * slack
+    root: float = np.sqrt(kappa * 2.0 * (2.0 - slack) / (distance * distance) + shift)
     return root
 
 
@@ -254,13 +253,13 @@ def box_roots(half: Array, slack: Array, kappa: float, shift: float, root: Array
     root[:] = box_root(half, slack, kappa, shift)  # type: ignore[arg-type]
 
 
-def _stretched(u: Array, center: Array, radius: float, stretch: Array, x: Array) -> None:
+def _affine_stretched(u: Array, center: Array, radius: float, stretch: Array, x: Array) -> None:
     for i in range(x.size):
         x[i] = center[i] + radius * stretch[i] * u[i]
 
 
-@looped(_stretched)
-def stretched(u: Array, center: Array, radius: float, stretch: Array, x: Array) -> None:
+@looped(_affine_stretched)
+def affine_stretched(u: Array, center: Array, radius: float, stretch: Array, x: Array) -> None:
     """Set x to center + radius stretch u."""
     np.multiply(radius * stretch, u, x)
     x += center

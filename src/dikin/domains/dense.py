@@ -8,9 +8,9 @@ from typing import Protocol
 import numpy as np
 
 from dikin.domains.geometry import Array, ExplicitGeometry
-from dikin.domains.newton import INSIDE, Factor, Minimum, factor, minimise
+from dikin.domains.newton import FULL_STEP, Factor, Minimum, factor, minimise
 
-LAST, NEXT = 1e-10, 1e-2
+FINAL_WEIGHT, WEIGHT_FACTOR = 1e-10, 1e-2
 """The weight of the barrier at the end of a projection, and the factor on the way there."""
 CONVERGED = 1e-4
 """The Newton decrement of an update that is known well."""
@@ -37,9 +37,8 @@ class DenseGeometry(ExplicitGeometry):
     iterate = (y, the Newton decrement of the update); direction = (s, L, the transpose of L^-1)
     with H = L L'.
 
-    Newton's method runs in chart vectors v: an objective (linear.u + quadratic/2 |u|^2)/weight is
-    pull.v + shift/2 |v|^2 there, with pull = linear/(weight scale), shift = quadratic/(weight
-    scale^2).
+    Newton's method runs in chart vectors v = scale u, where linear.u + quadratic/2 |u|^2 is
+    (linear/scale).v + quadratic/(2 scale^2) |v|^2.
     """
 
     def __init__(self, domain: Oracles, scale: float) -> None:
@@ -83,15 +82,15 @@ class DenseGeometry(ExplicitGeometry):
         np.divide(v, self.scale, iterate[:-1])
 
     def _minimise(
-        self, linear: Array, quadratic: float, weight: float, start: Array, enough: float
+        self, linear: Array, quadratic: float, weight: float, start: Array, tolerance: float
     ) -> Minimum:
-        pull, shift = linear / (weight * self.scale), quadratic / (weight * self.scale**2)
+        linear_term, shift = linear / (weight * self.scale), quadratic / (weight * self.scale**2)
         return minimise(
             self.domain.barrier,
-            lambda v: pull + shift * v + self.domain.gradient(v),
+            lambda v: linear_term + shift * v + self.domain.gradient(v),
             lambda v: self._shifted_hessian(v, 1.0, shift),
             start,
-            enough,
+            tolerance,
         )
 
     def project(self, linear: Array, iterate: Array) -> None:
@@ -99,21 +98,21 @@ class DenseGeometry(ExplicitGeometry):
             iterate[:-1], iterate[-1] = -linear, 0.0
             return
         v, weight = np.zeros(self.size), 1.0
-        while weight > 2 * LAST:
-            v, weight = self._ahead(linear, v, weight), weight * NEXT
+        while weight > 2 * FINAL_WEIGHT:
+            v, weight = self._next_on_path(linear, v, weight), weight * WEIGHT_FACTOR
         iterate[:-1], iterate[-1] = v / self.scale, 0.0
-        self.solve(linear, 1.0, LAST, iterate)
+        self.solve(linear, 1.0, FINAL_WEIGHT, iterate)
 
-    def _ahead(self, linear: Array, v: Array, weight: float) -> Array:
+    def _next_on_path(self, linear: Array, v: Array, weight: float) -> Array:
         """From near a point of the projection's central path to near the one of the next weight.
 
         The path u + linear + weight grad psi(u) = 0 has the tangent
         (1 + weight Hessian)^-1 (u + linear) in ln(weight), and is all but straight in the weight.
         """
-        v, _ = self._minimise(linear, 1.0, weight, v, INSIDE)
+        v, _ = self._minimise(linear, 1.0, weight, v, FULL_STEP)
         matrix = self._shifted_hessian(v, weight * self.scale**2, 1.0)
         tangent = factor(matrix).solve(self.scale * linear + v)
-        ahead = v - (1.0 - NEXT) * tangent
+        ahead = v - (1.0 - WEIGHT_FACTOR) * tangent
         return ahead if isfinite(self.domain.barrier(ahead)) else v
 
     def _factored(self, y: Array, kappa: float, shift: float) -> Factor:

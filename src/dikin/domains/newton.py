@@ -14,11 +14,11 @@ from dikin.errors import NumericalError
 FRESH, REUSED = 1e-7, 1e-11
 """Decrements after which a step is the last: one with a new Hessian squares the error, one with the
 Hessian of a nearby point multiplies it by their distance."""
-CLOSE = 0.1
+REUSE = 0.1
 """A decrement below which the Hessian need not be computed anew."""
 BLOCK = 32
 """Rows of a triangular matrix that is inverted at once."""
-INSIDE = 0.25
+FULL_STEP = 0.25
 """A decrement below which a full step is taken, and squares what is left."""
 
 
@@ -34,11 +34,11 @@ def minimise(
     gradient: Callable[[Array], Array],
     hessian: Callable[[Array], Array],
     start: Array,
-    enough: float = 0.0,
+    tolerance: float = 0.0,
 ) -> Minimum:
     """The minimiser of a self-concordant function, from any point of its domain.
 
-    A decrement that is `enough` ends it early.
+    A decrement within the tolerance ends it early.
 
     The decrement, the length of the Newton step in the local norm, says both how far the minimiser
     is and how far one may step: below 1 a full step stays inside, above 1/4 it is damped. So close
@@ -49,7 +49,7 @@ def minimise(
         try:
             for found in _steps(gradient, hessian, start):
                 best = found
-                if found.decrement <= enough:
+                if found.decrement <= tolerance:
                     break
         except (FloatingPointError, NumericalError, np.linalg.LinAlgError):
             pass  # on the boundary to within rounding: nothing better is known
@@ -71,12 +71,12 @@ def _steps(
         # is all that is left.
         if last <= 1e-4 and decrement > last / 2:
             return
-        x = x + (step if decrement <= INSIDE else step / (1.0 + decrement))
+        x = x + (step if decrement <= FULL_STEP else step / (1.0 + decrement))
         yield Minimum(x, decrement)
         if decrement <= (FRESH if fresh else REUSED):
             return
         last = decrement
-        if decrement > CLOSE:
+        if decrement > REUSE:
             factored = None
 
 
@@ -157,5 +157,5 @@ def dikin_extent(hessian: Array, nu: float) -> Extent:
     (Nesterov, Introductory Lectures on Convex Optimization, Theorem 4.2.6).
     """
     values = np.linalg.eigvalsh(hessian)
-    least, most = sqrt(float(values[0])), sqrt(float(values[-1]))
-    return Extent((nu + 2.0 * sqrt(nu)) / least, 1.0 / most, 2.0 / least)
+    least, largest = sqrt(float(values[0])), sqrt(float(values[-1]))
+    return Extent((nu + 2.0 * sqrt(nu)) / least, 1.0 / largest, 2.0 / least)

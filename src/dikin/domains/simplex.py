@@ -29,7 +29,7 @@ PLANE_TOLERANCE = 1e-9
 """How far from one the entries of a probability vector may add up to."""
 
 
-STEEP = 1e-4
+NEARLY_NORMAL = 1e-4
 """Of noise that is this close to the normal of the plane, little is left after projecting it, and
 rounding has put some of that beside the plane: it is projected once more."""
 
@@ -136,15 +136,15 @@ class SimplexNumbers(NamedTuple):
 class SimplexGeometry(SimplexNumbers, DiagonalGeometry):
     """u = (x - 1/n)/scale with sum u = 0, kept in all n coordinates.
 
-    iterate = (y, x, level); direction = (the square roots of D, s).
+    iterate = (y, x, multiplier); direction = (the square roots of D, s).
 
-    Stationarity under the constraint, with the multiplier `level`, is a quadratic a coordinate:
+    Stationarity under the constraint, with the `multiplier` m, is a quadratic a coordinate:
 
-        S x^2 + (g_i + level) x - w = 0,   S, g in the units of x,
+        S x^2 + (g_i + m) x - w = 0,   S, g in the units of x,
 
-    whose positive root falls in `level` and is convex in it. So does the sum of the roots, and
-    Newton's method for sum x = 1 rises monotonically from any level at which the sum is over one;
-    from any other its first step lands on such a level. The last round's level is close.
+    whose positive root falls in m and is convex in it. So does the sum of the roots, and
+    Newton's method for sum x = 1 rises monotonically from any m at which the sum is over one;
+    from any other its first step lands on such an m. The last round's m is close.
 
     H is a diagonal D restricted to the plane sum z = 0: z = D^(-1/2) s stays in the plane when s is
     orthogonal to D^(-1/2) 1.
@@ -163,15 +163,15 @@ class SimplexGeometry(SimplexNumbers, DiagonalGeometry):
         low, high = extremes(linear)
         low, high = low / self.scale, high / self.scale
         x = iterate[n : 2 * n]
-        least = least_level(low, high, square, weight, n)
-        level, total = max(float(iterate[2 * n]), least), 1.0
-        for turn in range(100):
-            total, slope = simplex_roots(linear, self.scale, level, square, weight, x)
+        least = least_multiplier(low, high, square, weight, n)
+        multiplier, total = max(float(iterate[2 * n]), least), 1.0
+        for step in range(100):
+            total, slope = simplex_roots(linear, self.scale, multiplier, square, weight, x)
             move = (total - 1.0) / slope
-            if last_step(move, level, turn, weight, low, high):
+            if last_step(move, multiplier, step, weight, low, high):
                 break
-            level = max(level + move, least)
-        iterate[2 * n] = level
+            multiplier = max(multiplier + move, least)
+        iterate[2 * n] = multiplier
         normalise(x, total, self.scale, iterate[:n])
 
     def explore(
@@ -180,14 +180,14 @@ class SimplexGeometry(SimplexNumbers, DiagonalGeometry):
         n = self.size
         root, s = direction[:n], direction[n:]
         plane_roots(iterate[n : 2 * n], self.scale, kappa, shift, root)
-        most, rest, squares = plane_sums(root)
+        largest, others, squares = plane_sums(root)
         copy(noise, s)
-        remove_normal(root, most + rest, s)
+        remove_normal(root, largest + others, s)
         square = dot(s, s)
-        if square < STEEP * dot(noise, noise):
-            remove_normal(root, most + rest, s)
+        if square < NEARLY_NORMAL * dot(noise, noise):
+            remove_normal(root, largest + others, s)
             square = dot(s, s)
-        return square, plane_trace(most, rest, squares)
+        return square, plane_trace(largest, others, squares)
 
     def barrier(self, iterate: Array) -> float:
         return -log_sum(iterate[self.size : 2 * self.size], float(self.size))
@@ -200,8 +200,8 @@ class SimplexGeometry(SimplexNumbers, DiagonalGeometry):
 
 
 @compiled
-def least_level(low: float, high: float, square: float, weight: float, n: int) -> float:
-    """A level at which the sum is at least one: the root lies above it.
+def least_multiplier(low: float, high: float, square: float, weight: float, n: int) -> float:
+    """A multiplier at which the sum is at least one: the root lies above it.
 
     At the first bound the largest entry alone is one; at the second every entry is at least 1/n.
     """
@@ -209,10 +209,12 @@ def least_level(low: float, high: float, square: float, weight: float, n: int) -
 
 
 @compiled
-def last_step(move: float, level: float, turn: int, weight: float, low: float, high: float) -> bool:
+def last_step(
+    move: float, multiplier: float, step: int, weight: float, low: float, high: float
+) -> bool:
     """Whether a Newton step is within rounding; only the first may lead down."""
-    size = weight + max(abs(low), abs(high)) + abs(level)
-    return abs(move) <= 1e-15 * size or (move < 0.0 and turn > 0)
+    size = weight + max(abs(low), abs(high)) + abs(multiplier)
+    return abs(move) <= 1e-15 * size or (move < 0.0 and step > 0)
 
 
 def _extremes(linear: Array) -> tuple[float, float]:
@@ -237,31 +239,31 @@ def positive_root(b: float, square: float, weight: float) -> float:
 
 
 def _simplex_roots(
-    linear: Array, scale: float, level: float, square: float, weight: float, x: Array
+    linear: Array, scale: float, multiplier: float, square: float, weight: float, x: Array
 ) -> tuple[float, float]:
     for i in range(x.size):
-        x[i] = positive_root(linear[i] / scale + level, square, weight)
-    return simplex_sums(linear, scale, level, square, x)
+        x[i] = positive_root(linear[i] / scale + multiplier, square, weight)
+    return simplex_sums(linear, scale, multiplier, square, x)
 
 
 @looped(_simplex_roots)
 def simplex_roots(
-    linear: Array, scale: float, level: float, square: float, weight: float, x: Array
+    linear: Array, scale: float, multiplier: float, square: float, weight: float, x: Array
 ) -> tuple[float, float]:
-    """The roots at a level, their sum, and minus its derivative."""
-    b = linear / scale + level
+    """The roots at a multiplier, their sum, and minus its derivative."""
+    b = linear / scale + multiplier
     x[:] = positive_root(b, square, weight)  # type: ignore[arg-type]
     return float(x.sum()), float((x / (2.0 * square * x + b)).sum())
 
 
 @reordered
 def simplex_sums(
-    linear: Array, scale: float, level: float, square: float, x: Array
+    linear: Array, scale: float, multiplier: float, square: float, x: Array
 ) -> tuple[float, float]:
     """The sum of the roots and minus its derivative: the equation's discriminant is 2Sx + b."""
     total = slope = 0.0
     for i in range(x.size):
-        b = linear[i] / scale + level
+        b = linear[i] / scale + multiplier
         total += x[i]
         slope += x[i] / (2.0 * square * x[i] + b)
     return total, slope
@@ -316,30 +318,30 @@ def along_normal(root: Array, s: Array) -> float:
 
 
 def _plane_sums(root: Array) -> tuple[float, float, float]:
-    most = rest = squares = 0.0
+    largest = others = squares = 0.0
     for i in range(root.size):
         inverse = 1.0 / (root[i] * root[i])
-        other = min(most, inverse)
-        most = max(most, inverse)
-        rest += other
+        other = min(largest, inverse)
+        largest = max(largest, inverse)
+        others += other
         squares += other * other
-    return most, rest, squares
+    return largest, others, squares
 
 
 @looped(_plane_sums, order_free=True)
 def plane_sums(root: Array) -> tuple[float, float, float]:
     """The largest 1/D, and sums of the others and of their squares."""
     inverse = 1.0 / (root * root)
-    largest = inverse.argmax()
-    most, inverse[largest] = float(inverse[largest]), 0.0
-    return most, float(inverse.sum()), float(inverse.dot(inverse))
+    i = inverse.argmax()
+    largest, inverse[i] = float(inverse[i]), 0.0
+    return largest, float(inverse.sum()), float(inverse.dot(inverse))
 
 
 @compiled
-def plane_trace(most: float, rest: float, squares: float) -> float:
+def plane_trace(largest: float, others: float, squares: float) -> float:
     """Trace of H^-1 in the plane: sum 1/D - (sum 1/D^2)/(sum 1/D), with the largest 1/D kept apart.
 
     In a corner of the simplex it alone makes up the sums, and the difference would be rounding.
     """
-    total = most + rest
-    return rest - squares / total + most * rest / total
+    total = largest + others
+    return others - squares / total + largest * others / total
