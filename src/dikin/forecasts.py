@@ -134,12 +134,12 @@ def learn(
     count : float
         The number of values so far, this one included.
     """
-    update_weights(n, seen, own, value, error_scale, count)
-    update_forecasters(n, value, count)
+    _update_weights(n, seen, own, value, error_scale, count)
+    _update_forecasters(n, value, count)
 
 
 @compiled
-def update_weights(
+def _update_weights(
     n: Numbers,
     seen: Sequence[float] | Any,
     own: float,
@@ -147,23 +147,7 @@ def update_weights(
     error_scale: float,
     count: float,
 ) -> None:
-    """Weigh the forecasters anew by the squares of their errors.
-
-    Parameters
-    ----------
-    n : list or Array
-        The state, whose weights are written.
-    seen : sequence of float
-        The state in which the value was forecast.
-    own : float
-        The user's own number for that value, or NONE.
-    value : float
-        The value.
-    error_scale : float
-        The size c_t of an error that is nothing special.
-    count : float
-        The number of values so far, this one included.
-    """
+    """Weigh the forecasters anew by the squares of their errors."""
     last, trend, mean = value - seen[LAST], value - seen[LEVEL], value - seen[MEAN]
     last, trend, mean = last * last, trend * trend, mean * mean
     user = 0.0 if own == NONE else (value - own) * (value - own)
@@ -188,18 +172,8 @@ def update_weights(
 
 
 @compiled
-def update_forecasters(n: Numbers, value: float, count: float) -> None:
-    """Move what the forecasters expect next, and its mixture.
-
-    Parameters
-    ----------
-    n : list or Array
-        The state, which is written.
-    value : float
-        The value that has come.
-    count : float
-        The number of values so far, this one included.
-    """
+def _update_forecasters(n: Numbers, value: float, count: float) -> None:
+    """Move what the forecasters expect next, and its mixture."""
     error = value - n[LEVEL]  # moves the level and the trend; what it expects is their sum
     gain = 1.0 if count == 1.0 else LEVEL_GAIN
     n[TREND] += TREND_GAIN * error if count > 1.0 else 0.0

@@ -176,6 +176,20 @@ def with_range(learner: L) -> L:
     return learner
 
 
+def without_range(make: LearnerFactory, seed: int) -> Learner:
+    """A learner like the one that is made, without its range.
+
+    Parameters
+    ----------
+    make
+        What builds a learner from a seed.
+    seed
+        The seed.
+    """
+    known = make(seed)
+    return known._anew(known.domain, known.arguments() | {"loss_range": None}, seed)
+
+
 @contextmanager
 def void_certificates_ignored() -> Iterator[None]:
     """A certificate may end here: that it does when it must is a law of its own."""

@@ -12,17 +12,11 @@ import numpy as np
 
 from dikin.checks import LearnerFactory
 from dikin.checks.failure import fail
-from dikin.checks.learner import ask, name, shaped
+from dikin.checks.learner import ask, name, shaped, without_range
 from dikin.errors import LossError
 from dikin.learners.base import Learner
 
 ROUNDS = 60
-
-
-def without_range(make: LearnerFactory, seed: int) -> Learner:
-    """A learner like the one that is made, without its range."""
-    known = make(seed)
-    return known._anew(known.domain, known.arguments() | {"loss_range": None}, seed)
 
 
 def bowl(learner: Learner, point: np.ndarray, scale: float, offset: float) -> float:

@@ -19,26 +19,12 @@ from dikin.checks.learner import (
     same_state,
     shaped,
     void_certificates_ignored,
+    without_range,
 )
 from dikin.errors import LossError, LossRangeError
-from dikin.learners.base import Learner
 
 LOSSES = [5.0, 5.01, 4.9, 4.93, 7.0, 6.0, -40.0, 30.0]
 """Narrow at first, around a middle that is not zero; every so often one that is far outside."""
-
-
-def without_range(make: LearnerFactory, seed: int) -> Learner:
-    """A learner like the one that is made, without its range.
-
-    Parameters
-    ----------
-    make
-        What builds a learner from a seed.
-    seed
-        The seed.
-    """
-    known = make(seed)
-    return known._anew(known.domain, known.arguments() | {"loss_range": None}, seed)
 
 
 def check_unknown_range_is_doubled_by_a_loss_outside(make: LearnerFactory, seed: int) -> None:

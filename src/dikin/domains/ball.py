@@ -18,7 +18,28 @@ from dikin.kernel import compiled
 from dikin.vectors import add_rows, affine, combine_rows, copy, dot, multiply, row_products
 
 
-class Ball(Domain):
+class QuadraticDomain(Domain):
+    """Sets whose gauge is a Euclidean norm, with the barrier -ln(1 - gauge^2) and nu = 1."""
+
+    exact_support = True
+
+    def barrier(self, v: Array) -> float:
+        slack = self._slack(v)
+        return -log(slack) if slack > 0 else inf
+
+    def _slack(self, v: Array) -> float:
+        r = self.gauge(v)
+        return (1 - r) * (1 + r)  # keeps its digits near the boundary
+
+    def barrier_growth(self, share: float) -> float:
+        return -log(share * (2.0 - share))  # everywhere on the boundary
+
+    @property
+    def symmetry(self) -> float:
+        return 1.0
+
+
+class Ball(QuadraticDomain):
     """The Euclidean ball: all points within `radius` of `center`.
 
     Parameters
@@ -41,8 +62,6 @@ class Ball(Domain):
     True
     """
 
-    exact_support = True
-
     def __init__(self, dim: int, radius: float = 1.0, center: ArrayLike | None = None) -> None:
         self.dim = whole(dim, "dim", 1, "the ball's dimension")
         self.radius = positive(radius, "radius")
@@ -56,20 +75,12 @@ class Ball(Domain):
         self.inradius = self.radius
         self.diameter = 2 * self.radius
 
-    def barrier(self, v: Array) -> float:
-        slack = self._slack(v)
-        return -log(slack) if slack > 0 else inf
-
     def gradient(self, v: Array) -> Array:
         return 2 * v / (self.radius**2 * self._slack(v))
 
     def hessian(self, v: Array) -> Array:
         g = self.gradient(v)
         return 2 / (self.radius**2 * self._slack(v)) * np.eye(self.dim) + np.outer(g, g)
-
-    def _slack(self, v: Array) -> float:
-        r = sqrt(v @ v) / self.radius
-        return (1 - r) * (1 + r)
 
     def margin(self, point: Array) -> float:
         v = point - self.center
@@ -80,13 +91,6 @@ class Ball(Domain):
 
     def support(self, direction: Array) -> float:
         return self.radius * sqrt(direction @ direction)
-
-    def barrier_growth(self, share: float) -> float:
-        return -log(share * (2.0 - share))  # everywhere on the boundary
-
-    @property
-    def symmetry(self) -> float:
-        return 1.0
 
     def geometry(self, scale: float) -> Geometry:
         return BallGeometry(self.dim, self.radius / scale, self.dim + 3, 2 * self.dim + 5)

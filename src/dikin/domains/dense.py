@@ -20,7 +20,6 @@ class Oracles(Protocol):
     """What is asked of a domain, at chart vectors."""
 
     dim: int
-    nu: float
     point_shape: tuple[int, ...]
     center: Array
 

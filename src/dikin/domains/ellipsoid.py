@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import inf, log, sqrt
+from math import log, sqrt
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dikin.domains.base import Array, Domain, frozen
+from dikin.domains.ball import QuadraticDomain
+from dikin.domains.base import Array, frozen
 from dikin.domains.geometry import ExplicitGeometry, Geometry
 from dikin.errors import DomainError, FlatDomainError, ShapeError
 from dikin.kernel import compiled, looped
@@ -25,7 +26,7 @@ from dikin.vectors import (
 )
 
 
-class Ellipsoid(Domain):
+class Ellipsoid(QuadraticDomain):
     """All points x with (x - center)' shape^-1 (x - center) <= 1.
 
     Parameters
@@ -56,8 +57,6 @@ class Ellipsoid(Domain):
     >>> Ellipsoid([0, 0], [[4, 0], [0, 1]]).contains([2, 0])
     True
     """
-
-    exact_support = True
 
     def __init__(self, center: ArrayLike, shape: ArrayLike) -> None:
         self.center, self.shape = frozen(center, "center", 1), frozen(shape, "shape", 2)
@@ -95,10 +94,6 @@ class Ellipsoid(Domain):
         squares, axes = np.linalg.eigh(self.shape)
         return np.asarray(squares, dtype=float), np.ascontiguousarray(axes, dtype=float)
 
-    def barrier(self, v: Array) -> float:
-        slack = self._slack(v)
-        return -log(slack) if slack > 0 else inf
-
     def gradient(self, v: Array) -> Array:
         gradient: Array = 2 / self._slack(v) * self._precision(v)
         return gradient
@@ -112,10 +107,6 @@ class Ellipsoid(Domain):
     def _precision(self, v: Array) -> Array:
         return np.asarray(self.axes @ ((v @ self.axes) / self.semi**2), dtype=float)
 
-    def _slack(self, v: Array) -> float:
-        r = self.gauge(v)
-        return (1 - r) * (1 + r)
-
     def margin(self, point: Array) -> float:
         return 1.0 - float(np.linalg.norm(((point - self.center) @ self.axes) / self.semi))
 
@@ -124,13 +115,6 @@ class Ellipsoid(Domain):
 
     def support(self, direction: Array) -> float:
         return float(np.linalg.norm((direction @ self.axes) * self.semi))
-
-    def barrier_growth(self, share: float) -> float:
-        return -log(share * (2.0 - share))  # everywhere on the boundary
-
-    @property
-    def symmetry(self) -> float:
-        return 1.0
 
     def geometry(self, scale: float) -> Geometry:
         axes = np.empty((0, 0)) if self._diagonal else self.axes

@@ -28,13 +28,45 @@ TINY = 1e-300
 PLANE_TOLERANCE = 1e-9
 """How far from one the entries of a probability vector may add up to."""
 
-
 NEARLY_NORMAL = 1e-4
 """Of noise that is this close to the normal of the plane, little is left after projecting it, and
 rounding has put some of that beside the plane: it is projected once more."""
 
 
-class Simplex(Domain):
+class ProbabilityDomain(Domain):
+    """Probability vectors of n entries, or symmetric matrices whose eigenvalues are such a vector.
+
+    Attributes
+    ----------
+    n : int
+        The number of entries or eigenvalues.
+    """
+
+    exact_support = True
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+        self.nu = n - 1.0
+        self.radius = sqrt(1 - 1 / n)
+        self.inradius = 1 / sqrt(n * (n - 1))
+        self.diameter = sqrt(2)
+
+    def barrier_growth(self, share: float) -> float:
+        # In the corners, where all entries but one are share/n.
+        return -(self.n - 1) * log(share) - log(self.n * (1.0 - share) + share)
+
+    @property
+    def symmetry(self) -> float:
+        return 1.0 / (self.n - 1)  # from a corner to the middle of the face opposite
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.n})"
+
+    def arguments(self) -> dict[str, Any]:
+        return {"n": self.n}
+
+
+class Simplex(ProbabilityDomain):
     """The probability simplex: vectors of `n` entries that are not negative and add up to one.
 
     Parameters
@@ -48,18 +80,13 @@ class Simplex(Domain):
     array([0.25, 0.25, 0.25, 0.25])
     """
 
-    exact_support = True
-
     def __init__(self, n: int) -> None:
-        self.n = whole(n, "n", 2, "a single probability is always 1: there is nothing to choose")
+        why = "a single probability is always 1: there is nothing to choose"
+        super().__init__(whole(n, "n", 2, why))
         self.dim = self.n - 1
-        self.nu = self.n - 1.0
         self.point_shape = (self.n,)
         self.center = np.full(self.n, 1 / self.n)
         self.center.setflags(write=False)
-        self.radius = sqrt(1 - 1 / self.n)
-        self.inradius = 1 / sqrt(self.n * (self.n - 1))
-        self.diameter = sqrt(2)
 
     @cached_property
     def _plane(self) -> Array:
@@ -91,22 +118,8 @@ class Simplex(Domain):
     def support(self, direction: Array) -> float:
         return float(self.outward(direction).max())  # whose entries add up to zero
 
-    def barrier_growth(self, share: float) -> float:
-        # In the corners, where all entries but one are share/n.
-        return -(self.n - 1) * log(share) - log(self.n * (1.0 - share) + share)
-
-    @property
-    def symmetry(self) -> float:
-        return 1.0 / (self.n - 1)  # from a corner to the middle of the face opposite
-
     def geometry(self, scale: float) -> Geometry:
         return SimplexGeometry(self.n, scale, 2 * self.n + 1, 2 * self.n)
-
-    def __repr__(self) -> str:
-        return f"Simplex({self.n})"
-
-    def arguments(self) -> dict[str, Any]:
-        return {"n": self.n}
 
     @classmethod
     def examples(cls) -> Iterator[Self]:

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from math import inf, log, sqrt
-from typing import Any, Self
+from math import inf, sqrt
+from typing import Self
 
 import numpy as np
 
-from dikin.domains.base import Array, Domain, whole
-from dikin.domains.simplex import PLANE_TOLERANCE, helmert
+from dikin.domains.base import Array, whole
+from dikin.domains.simplex import PLANE_TOLERANCE, ProbabilityDomain, helmert
 
 
-class Spectrahedron(Domain):
+class Spectrahedron(ProbabilityDomain):
     """Symmetric positive semidefinite n x n matrices of trace one.
 
     Parameters
@@ -37,18 +37,12 @@ class Spectrahedron(Domain):
            [0. , 0.5]])
     """
 
-    exact_support = True
-
     def __init__(self, n: int) -> None:
-        self.n = whole(n, "n", 2, "the only 1 x 1 matrix of trace one is [[1]]")
+        super().__init__(whole(n, "n", 2, "the only 1 x 1 matrix of trace one is [[1]]"))
         self.dim = self.n * (self.n + 1) // 2 - 1
-        self.nu = self.n - 1.0
         self.point_shape = (self.n, self.n)
         self.center = np.eye(self.n) / self.n
         self.center.setflags(write=False)
-        self.radius = sqrt(1 - 1 / self.n)
-        self.inradius = 1 / sqrt(self.n * (self.n - 1))
-        self.diameter = sqrt(2)
 
     @cached_property
     def _matrices(self) -> Array:
@@ -97,20 +91,6 @@ class Spectrahedron(Domain):
 
     def support(self, direction: Array) -> float:
         return float(np.linalg.eigvalsh(self.outward(direction))[-1])  # whose trace is zero
-
-    def barrier_growth(self, share: float) -> float:
-        # At matrices of rank one, where all eigenvalues but one are share/n.
-        return -(self.n - 1) * log(share) - log(self.n * (1.0 - share) + share)
-
-    @property
-    def symmetry(self) -> float:
-        return 1.0 / (self.n - 1)  # from rank one to the middle of the face opposite
-
-    def __repr__(self) -> str:
-        return f"Spectrahedron({self.n})"
-
-    def arguments(self) -> dict[str, Any]:
-        return {"n": self.n}
 
     @classmethod
     def examples(cls) -> Iterator[Self]:

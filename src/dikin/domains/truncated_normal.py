@@ -19,7 +19,7 @@ from dikin.domains.geometry import Array
 NODES = 64
 DROP = 40.0
 """A density e^-40 of its largest value is negligible: 4e-18."""
-ENOUGH = 48
+PEAK_NODES = 48
 """Of the nodes so many must see the peak."""
 
 
@@ -87,7 +87,7 @@ def ball_moments(
         slices, squares = slice_moments(dim, rho * np.sin(phi), precision)
         logs = slices + np.log(np.sin(phi)) - precision * b * (b / 2.0 + theta - rho)
         seen = np.flatnonzero(logs > logs.max() - DROP)
-        if seen.size >= ENOUGH:
+        if seen.size >= PEAK_NODES:
             break
         first, last = int(seen[0]), int(seen[-1])
         low = float(phi[first - 1]) if first > 0 else low

@@ -36,8 +36,8 @@ class Reshaped:
 
     def __init__(self, domain: Domain, stretch: Array) -> None:
         self._domain, self._stretch = domain, stretch
-        self.dim, self.nu = domain.dim, domain.nu
-        self.point_shape, self.center = domain.point_shape, domain.center
+        self.dim, self.center = domain.dim, domain.center
+        self.point_shape = domain.point_shape
 
     def barrier(self, u: Array) -> float:
         return self._domain.barrier(self._stretch @ u)
