@@ -69,27 +69,28 @@ def scaled_geometries(domain: Domain) -> Iterator[ScaledGeometry]:
 
 
 def solutions(form: ScaledGeometry, rng: Generator) -> Iterator[Solution]:
-    """Paths of updates with pulls and weights from 1e-3 to 1e8, then jumps to and fro.
+    """Paths of updates with linear terms and weights from 1e-3 to 1e8, then jumps to and fro.
 
     On a path every weight starts from the iterate of the last one, which is near, as `solve` may
-    expect. It ends where rounding has eaten half of a slack's digits: the oracles cannot judge from
+    expect. It ends where rounding has taken half of a slack's digits: the oracles cannot judge from
     there on.
     """
-    size = form.geometry.size
-    for pull in (0.0, 1e-3, 1.0, 1e4, 1e8):
-        aslant = rng.standard_normal(size) / sqrt(size)
-        for way in (aslant, np.eye(size)[rng.integers(size)]):
+    n = form.geometry.size
+    for size in (0.0, 1e-3, 1.0, 1e4, 1e8):
+        oblique = rng.standard_normal(n) / sqrt(n)
+        for direction in (oblique, np.eye(n)[rng.integers(n)]):
             quadratic = float(10 ** rng.uniform(-3, 8))
             weights = np.geomspace(1e8, 1e-3, 12).tolist()
-            for solution in _follow(form, [Update(pull * way, quadratic, w) for w in weights]):
+            updates = [Update(size * direction, quadratic, weight) for weight in weights]
+            for solution in _follow(form, updates):
                 rounding, weight = solution.at.rounding, solution.update.weight
-                if not rounding < 1e-3 and pull <= 1e3 * weight:
+                if not rounding < 1e-3 and size <= 1e3 * weight:
                     fail(form.domain, f"solve ends on the boundary for {solution.update}")
                 if rounding > 1e-8 or solution.at.hessian_rounding > 1e-3:
                     break
                 yield solution
-    pulls = [rng.standard_normal(size) * 10 ** rng.uniform(-1, 1) for _ in range(8)]
-    yield from _follow(form, [Update(pull, float(rng.uniform(0.1, 9)), 1.0) for pull in pulls])
+    linears = [rng.standard_normal(n) * 10 ** rng.uniform(-1, 1) for _ in range(8)]
+    yield from _follow(form, [Update(each, float(rng.uniform(0.1, 9)), 1.0) for each in linears])
 
 
 def _follow(form: ScaledGeometry, updates: list[Update]) -> Iterator[Solution]:
@@ -103,8 +104,8 @@ def iterates(form: ScaledGeometry, rng: Generator) -> Iterator[Array]:
     """The start, and iterates at moderate depth in several directions."""
     iterate = form.geometry.start()
     yield iterate
-    for pull in (1.0, 20.0, 20.0):
-        linear = pull * rng.standard_normal(form.geometry.size)
+    for size in (1.0, 20.0, 20.0):
+        linear = size * rng.standard_normal(form.geometry.size)
         iterate = form.geometry.solved(linear, 0.5, 1.0, iterate)
         yield iterate
 

@@ -166,6 +166,7 @@ def log_hessian(A: Array, slack: Array) -> Array:
 
 
 def _linprog(cost: Array, **constraints: Any) -> Any:
+    """SciPy's solver of linear programs, which comes with an extra."""
     optimize = extras.require("scipy.optimize", "lab", "a polytope")
     return optimize.linprog(cost, **constraints)
 

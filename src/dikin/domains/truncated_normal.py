@@ -44,8 +44,8 @@ def legendre() -> tuple[Array, Array]:
     return np.asarray((nodes + 1.0) / 2.0), np.asarray(weights / 2.0)
 
 
-def window(slope: Array, precision: float) -> Array:
-    """The z > 0 at which precision (slope z + z^2/2) = DROP."""
+def half_width(slope: Array, precision: float) -> Array:
+    """Beyond this z > 0 a density is negligible: precision (slope z + z^2/2) = DROP."""
     drop = 2.0 * DROP / precision
     return np.asarray(drop / (slope + np.sqrt(slope * slope + drop)))
 
@@ -58,15 +58,15 @@ def interval_moments(half: Array, theta: Array, precision: float) -> tuple[Array
     """
     peak = np.clip(theta, -half, half)
     slope = peak - theta
-    width = window(np.abs(slope), precision)
+    width = half_width(np.abs(slope), precision)
     low, high = np.maximum(-half - peak, -width), np.minimum(half - peak, width)
     nodes, weights = legendre()
     z = low[:, None] + (high - low)[:, None] * nodes
     density = weights * np.exp(-precision * z * (z / 2.0 + slope[:, None]))
     density /= density.sum(axis=1, keepdims=True)
     mean = (density * z).sum(axis=1)
-    spread = (density * (z - mean[:, None]) ** 2).sum(axis=1)
-    return peak + mean, np.sqrt(spread)
+    variance = (density * (z - mean[:, None]) ** 2).sum(axis=1)
+    return peak + mean, np.sqrt(variance)
 
 
 def ball_moments(
@@ -108,7 +108,7 @@ def slice_moments(dim: int, sizes: Array, precision: float) -> tuple[Array, Arra
     power = dim - 2
     peak = np.minimum(sizes, sqrt(power / precision))
     slope = power / np.maximum(peak, 1e-300) / precision - peak if power else -peak
-    width = window(np.abs(slope), precision)
+    width = half_width(np.abs(slope), precision)
     low, high = np.maximum(peak - width, 0.0), np.minimum(peak + width, sizes)
     nodes, weights = legendre()
     s = low[:, None] + (high - low)[:, None] * nodes
