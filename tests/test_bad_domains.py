@@ -22,6 +22,7 @@ from dikin import (
     Simplex,
     Spectrahedron,
     errors,
+    extras,
     registry,
 )
 from dikin.domains.base import DOMAINS, Domain
@@ -253,6 +254,16 @@ def test_a_domain_is_a_value(cls: type[Domain]) -> None:
         domain.radius = 3.0
     with pytest.raises(ValueError, match="read-only"):
         domain.center[...] = 0
+
+
+def test_a_polytope_names_the_extra_that_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(module: str) -> None:
+        raise ModuleNotFoundError(name="scipy")
+
+    monkeypatch.setattr(extras, "import_module", missing)
+    with pytest.raises(errors.MissingExtraError, match=r"a polytope needs scipy.*dikin\[lab\]"):
+        Polytope(SQUARE, [1, 1, 1, 1])
+    assert Spectrahedron(3).basis.shape == (9, 5)  # without it
 
 
 def test_a_constructor_keeps_no_alias() -> None:

@@ -233,26 +233,7 @@ def judged() -> dict[str, list[str]]:
 
 # --- the test ------------------------------------------------------------------------------------
 
-NOT_YET = {
-    "dikin.checks.laws",
-    "dikin.checks.learner_laws",
-    "dikin.checks.makes",
-    "dikin.domains.affine.Affine",
-    "dikin.domains.ball.Ball",
-    "dikin.domains.base.Domain",
-    "dikin.domains.box.Box",
-    "dikin.domains.ellipsoid.Ellipsoid",
-    "dikin.domains.frombarrier.FromBarrier",
-    "dikin.domains.intersection.Intersection",
-    "dikin.domains.polytope.Polytope",
-    "dikin.domains.product.Product",
-    "dikin.domains.simplex.Simplex",
-    "dikin.domains.spectrahedron.Spectrahedron",
-    "dikin.forecasts.begin",
-    "dikin.forecasts.forecast",
-    "dikin.forecasts.learn",
-    "dikin.forecasts.near_one",
-}
+NOT_YET = {}
 
 
 def test_everything_public_is_documented() -> None:

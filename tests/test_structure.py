@@ -70,15 +70,6 @@ DEFERRED = {
     ("dikin.cli", "dikin.experiments.compare"),
     ("dikin.cli", "dikin.experiments.rates"),
     ("dikin.cli", "dikin.experiments.reproduce"),
-    ("dikin.domains.affine", "dikin.domains.ball"),
-    ("dikin.domains.affine", "dikin.domains.simplex"),
-    ("dikin.domains.intersection", "dikin.domains.ball"),
-    ("dikin.domains.intersection", "dikin.domains.box"),
-    ("dikin.domains.intersection", "dikin.domains.simplex"),
-    ("dikin.domains.product", "dikin.domains.ball"),
-    ("dikin.domains.product", "dikin.domains.box"),
-    ("dikin.domains.product", "dikin.domains.polytope"),
-    ("dikin.domains.product", "dikin.domains.simplex"),
 }
 """Modules of dikin that are imported inside a function. No more come in; those that go are deleted.
 

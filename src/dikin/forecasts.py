@@ -51,7 +51,15 @@ def fresh() -> list[float]:
 
 @compiled
 def begin(n: Numbers, value: float) -> None:
-    """All forecasters at one number, with the same weight."""
+    """Set all forecasters to one number, with the same weight.
+
+    Parameters
+    ----------
+    n : list or Array
+        The state, which is written.
+    value : float
+        What all forecasters expect from now on.
+    """
     n[LAST] = n[LEVEL] = n[MEAN] = n[MIXTURE] = value
     n[TREND] = 0.0
     for k in range(COUNT):
@@ -60,7 +68,20 @@ def begin(n: Numbers, value: float) -> None:
 
 @compiled
 def forecast(n: Numbers, own: float) -> float:
-    """The forecast of the next loss, with the user's own number or NONE."""
+    """The forecast of the next loss.
+
+    Parameters
+    ----------
+    n : list or Array
+        The state.
+    own : float
+        The user's own number for that loss, or NONE.
+
+    Returns
+    -------
+    float
+        The mean of the forecasters that are awake, by weight.
+    """
     mixed: float = n[MIXTURE]
     if own == NONE:
         return mixed
@@ -69,8 +90,19 @@ def forecast(n: Numbers, own: float) -> float:
 
 
 @compiled
-def near_one(x: float) -> float:
-    """exp(x) for |x| <= 1/2, to 1e-13: Pade's quotient, as a library's call takes longer."""
+def exp_near_zero(x: float) -> float:
+    """The exponential by Pade's quotient, as a library's call takes longer.
+
+    Parameters
+    ----------
+    x : float
+        A number with |x| <= 1/2.
+
+    Returns
+    -------
+    float
+        The exponential of x, to 1e-13 of itself.
+    """
     y = x * x
     even, odd = 30240.0 + y * (3360.0 + 30.0 * y), x * (15120.0 + y * (420.0 + y))
     return (even + odd) / (even - odd)
@@ -78,37 +110,70 @@ def near_one(x: float) -> float:
 
 @compiled
 def learn(
-    n: Numbers, seen: Sequence[float] | Any, own: float, value: float, level: float, count: float
+    n: Numbers,
+    seen: Sequence[float] | Any,
+    own: float,
+    value: float,
+    error_scale: float,
+    count: float,
 ) -> None:
-    """Take in a value; `seen` is the state in which its forecast was made.
+    """Take in a value.
 
-    `level` is the size of an error that is nothing special, `count` the values so far, this one
-    included.
+    Parameters
+    ----------
+    n : list or Array
+        The state, which is written.
+    seen : sequence of float
+        The state in which the value was forecast: n itself, unless answers come late.
+    own : float
+        The user's own number for that value, or NONE.
+    value : float
+        The value.
+    error_scale : float
+        The size c_t of an error that is nothing special.
+    count : float
+        The number of values so far, this one included.
     """
+    _update_weights(n, seen, own, value, error_scale, count)
+    _update_forecasters(n, value, count)
+
+
+@compiled
+def _update_weights(
+    n: Numbers,
+    seen: Sequence[float] | Any,
+    own: float,
+    value: float,
+    error_scale: float,
+    count: float,
+) -> None:
+    """Weigh the forecasters anew by the squares of their errors."""
     last, trend, mean = value - seen[LAST], value - seen[LEVEL], value - seen[MEAN]
     last, trend, mean = last * last, trend * trend, mean * mean
-    mine = 0.0 if own == NONE else (value - own) * (value - own)
-    most = level * level
-    most = last if last > most else most
-    most = trend if trend > most else most
-    most = mean if mean > most else most
-    most = mine if mine > most else most
+    user = 0.0 if own == NONE else (value - own) * (value - own)
+    largest = max(error_scale * error_scale, last, trend, mean, user)
+    if not largest > 0.0:
+        return
     a, b, c, d = n[WEIGHTS], n[WEIGHTS + 1], n[WEIGHTS + 2], n[OWN]
-    if most > 0.0:
-        fall = -0.5 / most
-        before = a + b + c
-        # Only ratios count: all weights as if the mean's had stayed.
-        a, b = a * near_one(fall * (last - mean)), b * near_one(fall * (trend - mean))
-        after = a + b + c
-        if own != NONE:
-            before += d
-            after += d * near_one(fall * (mine - mean))
-        # Who slept keeps its weight, those awake share what they had; then a little for everyone.
-        share = 1.0 / (count + 1.0)
-        kept = (1.0 - share) * before / after
-        share *= 1.0 / COUNT
-        a, b, c = kept * a + share, kept * b + share, kept * c + share
-        n[WEIGHTS], n[WEIGHTS + 1], n[WEIGHTS + 2], n[OWN] = a, b, c, 1.0 - (a + b + c)
+    rate = -0.5 / largest
+    before = a + b + c
+    # Only ratios count: all weights as if the mean's had stayed.
+    a, b = a * exp_near_zero(rate * (last - mean)), b * exp_near_zero(rate * (trend - mean))
+    after = a + b + c
+    if own != NONE:
+        before += d
+        after += d * exp_near_zero(rate * (user - mean))
+    # Who slept keeps its weight, those awake share what they had; then a little for everyone.
+    share = 1.0 / (count + 1.0)
+    kept = (1.0 - share) * before / after
+    share *= 1.0 / COUNT
+    a, b, c = kept * a + share, kept * b + share, kept * c + share
+    n[WEIGHTS], n[WEIGHTS + 1], n[WEIGHTS + 2], n[OWN] = a, b, c, 1.0 - (a + b + c)
+
+
+@compiled
+def _update_forecasters(n: Numbers, value: float, count: float) -> None:
+    """Move what the forecasters expect next, and its mixture."""
     error = value - n[LEVEL]  # moves the level and the trend; what it expects is their sum
     gain = 1.0 if count == 1.0 else LEVEL_GAIN
     n[TREND] += TREND_GAIN * error if count > 1.0 else 0.0
@@ -116,4 +181,5 @@ def learn(
     n[LAST] = value
     away = value - n[MEAN]
     n[MEAN] += away / count if count < LONG else away * (1.0 / LONG)
+    a, b, c = n[WEIGHTS], n[WEIGHTS + 1], n[WEIGHTS + 2]
     n[MIXTURE] = (a * value + b * n[LEVEL] + c * n[MEAN]) / (a + b + c)

@@ -14,11 +14,8 @@ at the analytic centre, and only then, these are the same point.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from math import isfinite
 from typing import Any
-
-import numpy as np
 
 from dikin.arguments import LARGEST, number
 from dikin.domains.base import Array, Domain
@@ -49,20 +46,6 @@ class Units:
                 )
         low, high = checked_range(loss_range)
         return cls(domain.center, domain.radius, (low, high), (high - low) / 2, high / 2 + low / 2)
-
-    @cached_property
-    def _same(self) -> bool:
-        return self.radius == 1.0 and not self.center.any()
-
-    @cached_property
-    def _radius(self) -> Array:
-        return np.array(self.radius)  # 0-d: a Python float would be converted on every call
-
-    def point(self, displacement: Array) -> Array:
-        """A point in the user's coordinates, for a displacement that the caller gives away."""
-        if self._same:
-            return displacement
-        return self.center + self._radius * displacement
 
     def loss(self, loss: float) -> float:
         """A loss in [-1, 1]."""

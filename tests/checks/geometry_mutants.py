@@ -23,8 +23,8 @@ class Displaced(BoxGeometry):
 
 
 class Stretched(BoxGeometry):
-    def place(self, u: Array, center: Array, radius: float, x: Array) -> None:
-        super().place(1.001 * u, center, radius, x)
+    def write_point(self, u: Array, center: Array, radius: float, x: Array) -> None:
+        super().write_point(1.001 * u, center, radius, x)
 
 
 class Mirrored(BoxGeometry):

@@ -17,10 +17,10 @@ from dikin.learners.adaptive_smooth import AdaptiveSmooth
 from dikin.learners.barrier_ftrl import HELD, SPENT, TOTAL
 from dikin.learners.base import Learner, Query
 
-Make = Callable[[int], Learner]
+LearnerFactory = Callable[[int], Learner]
 
 
-def disc(kind: type[AdaptiveSmooth] = AdaptiveSmooth) -> Make:
+def disc(kind: type[AdaptiveSmooth] = AdaptiveSmooth) -> LearnerFactory:
     """What makes a learner of a kind on a disc."""
     return lambda seed: kind(Ball(2, 2.0, [3.0, -1.0]), 0.5, seed=seed)
 
@@ -31,7 +31,7 @@ class LearnerMutant:
 
     law: str
     wrong: str
-    broken: Make
+    broken: LearnerFactory
 
 
 # --- the points ----------------------------------------------------------------------------------
@@ -309,7 +309,7 @@ class Faint(AdaptiveSmooth):
         return nan if self._late else super().certificate
 
 
-def fickle() -> Make:
+def fickle() -> LearnerFactory:
     """Another learner at every call."""
     seeds: Iterator[int] = iter(range(1000))
     return lambda seed: disc()(next(seeds))

@@ -265,16 +265,16 @@ BARRIER_MUTANTS = [
         {"support": lambda self, c: float(np.ptp(self.outward(c)))},
     ),
     DomainMutant(
-        "check_rise_bounds_the_barrier_of_a_shrunk_set",
+        "check_barrier_growth_bounds_the_barrier_of_a_shrunk_set",
         "one corner's entry too many",
         simplex,
-        {"rise": lambda self, e: -(self.n - 1) * log(e) - 2 * log(self.n * (1 - e) + e)},
+        {"barrier_growth": lambda self, e: -(self.n - 1) * log(e) - 2 * log(self.n * (1 - e) + e)},
     ),
     DomainMutant(
-        "check_rise_bounds_the_barrier_of_a_shrunk_set",
+        "check_barrier_growth_bounds_the_barrier_of_a_shrunk_set",
         "two ends an interval",
         box,
-        {"rise": lambda self, e: 2 * self.dim * log(1 / e)},
+        {"barrier_growth": lambda self, e: 2 * self.dim * log(1 / e)},
     ),
     DomainMutant(
         "check_symmetry_turns_the_set_into_itself",

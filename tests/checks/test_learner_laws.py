@@ -9,7 +9,7 @@ import pytest
 
 import dikin
 from dikin import registry
-from dikin.checks import Make, check_learner, learner_laws, makes
+from dikin.checks import LearnerFactory, check_learner, factories, learner_laws
 from dikin.errors import DomainError, ParameterError
 
 OURS = ("adaptivesmooth", "adaptivelipschitz")
@@ -20,7 +20,7 @@ class Case(NamedTuple):
 
     kind: str
     domain: dikin.Domain
-    make: Make
+    make: LearnerFactory
     example: int
 
     def __str__(self) -> str:
@@ -31,7 +31,7 @@ def cases() -> Iterator[Case]:
     for kind, learner in registry.learners().items():
         for domain in places():
             try:
-                found = makes(learner, domain)
+                found = factories(learner, domain)
             except DomainError:
                 continue  # that it names the domain is tested below
             # Sets without closed forms take ten times as long, and all examples run on the others.
@@ -77,7 +77,7 @@ def test_a_domain_that_is_not_taken_is_refused_by_name() -> None:
         for domain in places():
             if (kind, domain.kind) not in taken:
                 with pytest.raises(DomainError, match=type(domain).__name__):
-                    makes(learner, domain)
+                    factories(learner, domain)
 
 
 def test_check_learner_names_what_held() -> None:

@@ -21,9 +21,9 @@ from field.literal import Array
 DOMAINS = [domain for cls in registry.domains().values() for domain in cls.examples()]
 
 
-def sandwiched(form: RoundGeometry, seed: int) -> None:
+def sandwiched(form: RoundGeometry, domain: dikin.Domain, seed: int) -> None:
     """Every boundary point has inradius <= |u| <= 1; unit vectors are as long as declared."""
-    rng, domain = stream(seed, "reshaping"), form.domain
+    rng = stream(seed, "reshaping")
     for v in (*boundary(domain, rng), *corners(domain, rng), *faces(domain, rng)):
         length = float(np.linalg.norm(np.linalg.solve(form.stretch, v)))
         if not form.inradius * (1 - 1e-9) <= length <= 1 + 1e-9:
@@ -36,17 +36,18 @@ def sandwiched(form: RoundGeometry, seed: int) -> None:
 @pytest.mark.parametrize("domain", DOMAINS, ids=repr)
 def test_the_reshaped_set_lies_between_two_balls(domain: dikin.Domain) -> None:
     form = RoundGeometry(domain)
-    sandwiched(form, 0)
+    sandwiched(form, domain, 0)
     assert form.inradius >= 1 / (domain.nu + 2 * np.sqrt(domain.nu)) * (1 - 1e-12)
 
 
 @pytest.mark.parametrize(("wrong", "factor"), [("inradius", 1.01), ("stretch", 0.99)])
 def test_another_size_is_noticed(wrong: str, factor: float) -> None:
-    form = RoundGeometry(dikin.Simplex(4))  # whose two radii are exact
+    domain = dikin.Simplex(4)  # whose two radii are exact
+    form = RoundGeometry(domain)
     setattr(form, wrong, factor * getattr(form, wrong))
     form.length *= factor if wrong == "stretch" else 1.0
     with pytest.raises(CheckFailedError, match="not in"):
-        sandwiched(form, 0)
+        sandwiched(form, domain, 0)
 
 
 # --- the text in the new coordinates -------------------------------------------------------------

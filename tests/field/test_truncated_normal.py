@@ -187,5 +187,5 @@ def off(change: str, value: float, monkeypatch: pytest.MonkeyPatch) -> float:
 def test_a_poorer_quadrature_is_noticed(
     change: str, value: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(normal, "FULL", 4)
+    monkeypatch.setattr(normal, "PEAK_NODES", 4)
     assert off(change, value, monkeypatch) > 1e-6

@@ -3,7 +3,7 @@
 With y_m the centre of the query of round t, tau_t = tr(H^-1) there, normalised units, e the share
 of the centre in the comparator, and the result multiplied by B:
 
-    C_T = 2 e T/(1 + s) + kappa rise(e)/eta_{T+1} + (1 - e)^2/2 (lambda_0 + sum_t lambda_t)
+    C_T = 2 e T/(1 + s) + kappa growth(e)/eta_{T+1} + (1 - e)^2/2 (lambda_0 + sum_t lambda_t)
           + sum_t [l_t(y_m) + a_t - lambda_t/2 |y_m|^2] - F_{T+1}(y_{T+1})
 
     l_t(x) = g_t.x + (sigma_t + lambda_t)/2 |x - y_m|^2

@@ -133,7 +133,7 @@ def test_units_regret_comes_back_multiplied_by_the_scale_of_the_losses() -> None
         assert units.regret(inner) == pytest.approx(float((losses - comparator).sum()), rel=1e-12)
 
     holds(check, units.loss, lambda f: f / 11)
-    np.testing.assert_array_equal(units.point(np.zeros(2)), [5, 1])
+    np.testing.assert_array_equal(units.center, [5, 1])
     assert units.loss(3) == -1
     assert units.loss(11) == 1
     assert (units.loss_scale, units.loss_offset, units.radius) == (4, 7, domain.radius)

@@ -227,7 +227,10 @@ class Replay:
 
     def bound(self, beta: float | None, steep: float | None) -> float:
         domain, rho = self.space.domain, self.space.farthest(self.start)
-        fall, rise = 1 / (1 + domain.symmetry), None if self.setting.start else domain.rise
+        fall, rise = (
+            1 / (1 + domain.symmetry),
+            None if self.setting.start else domain.barrier_growth,
+        )
         bound = self.reference.bound(
             self.width, beta, steep, domain.nu, self.support, rho, fall, rise
         )

@@ -141,7 +141,7 @@ def check_any_advice(learn: Learn) -> None:
 
 def too_fast(n: list[float], *arguments: float) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(forecasts, "near_one", lambda x: exp(2 * x))
+        patch.setattr(forecasts, "exp_near_zero", lambda x: exp(2 * x))
         forecasts.learn(n, *arguments)
 
 
@@ -260,11 +260,11 @@ def test_where_it_begins() -> None:
     assert sqrt(sum(n[WEIGHTS : OWN + 1])) == pytest.approx(1.0)
 
 
-def test_near_one_is_the_exponential_near_one() -> None:
+def test_exp_near_zero_is_the_exponential() -> None:
     """To 1e-13 on the interval in which it is used; the quotient of half the degree is not."""
     x = np.linspace(-0.5, 0.5, 10_001)
 
-    def check(near_one: Callable[[Any], Any]) -> None:
-        np.testing.assert_allclose(near_one(x), np.exp(x), rtol=1e-13, atol=0)
+    def check(exp_near_zero: Callable[[Any], Any]) -> None:
+        np.testing.assert_allclose(exp_near_zero(x), np.exp(x), rtol=1e-13, atol=0)
 
-    holds(check, forecasts.near_one, lambda x: (12 + 6 * x + x * x) / (12 - 6 * x + x * x))
+    holds(check, forecasts.exp_near_zero, lambda x: (12 + 6 * x + x * x) / (12 - 6 * x + x * x))

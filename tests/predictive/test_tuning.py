@@ -365,7 +365,7 @@ def test_constants_of_the_plain_length_are_never_too_small() -> None:
     for domain in (dikin.Box([0, 0], [9, 2]), dikin.Ellipsoid([0, 0], [[4, 1], [1, 1]])):
         geometry = dikin.Predictive(domain, seed=0).geometry
         for v in rng.normal(size=(50, 2)):
-            u = float(np.linalg.norm(geometry.locate(v)))
+            u = float(np.linalg.norm(geometry.preimage(v)))
             shortest, longest = geometry.shortest * u, geometry.longest * u
             assert shortest <= np.linalg.norm(v) * (1 + 1e-12) <= longest * (1 + 1e-11)
 

@@ -85,7 +85,7 @@ def test_a_conversation(store: str) -> None:
 def test_a_warning_and_a_number_that_is_not_there(
     store: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Geometry, "settled", lambda self, place: not self.vector(place).any())
+    monkeypatch.setattr(Geometry, "converged", lambda self, place: not self.vector(place).any())
     with dikin.Study(store, "prices") as study:
         jsonl.reply(study, b'{"ask": {}}')
         told = jsonl.reply(study, b'{"tell": {"id": 0, "loss": 1}}')

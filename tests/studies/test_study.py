@@ -287,7 +287,7 @@ def test_a_study_does_not_go_through_a_fork(file: str, monkeypatch: pytest.Monke
 @pytest.fixture
 def unsettled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a centre nothing is known but where it starts."""
-    monkeypatch.setattr(Geometry, "settled", lambda self, place: not self.vector(place).any())
+    monkeypatch.setattr(Geometry, "converged", lambda self, place: not self.vector(place).any())
 
 
 @pytest.mark.usefixtures("unsettled")

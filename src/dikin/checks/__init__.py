@@ -22,7 +22,7 @@ from dikin.learners.descent import Descent
 from dikin.rng import stream
 
 Law = Callable[..., None]
-Make = Callable[[int], Learner]
+LearnerFactory = Callable[[int], Learner]
 """A fresh learner from a seed."""
 
 
@@ -31,8 +31,13 @@ def laws(*modules: str) -> dict[str, Law]:
 
     Parameters
     ----------
-    *modules
+    *modules : str
         Names of modules in `dikin.checks`.
+
+    Returns
+    -------
+    dict of str to callable
+        The laws.
     """
     found: dict[str, Law] = {}
     for name in modules:
@@ -55,8 +60,13 @@ def learner_laws(learner: type[Learner]) -> dict[str, Law]:
 
     Parameters
     ----------
-    learner
+    learner : type of Learner
         Its class decides which laws apply.
+
+    Returns
+    -------
+    dict of str to callable
+        The laws, by name.
     """
     machine = ("exploration",) if issubclass(learner, BarrierFTRL | Descent) else ()
     barrier = ("barrier_ftrl",) if issubclass(learner, BarrierFTRL) else ()
@@ -74,9 +84,9 @@ def check_domain(domain: Domain, seed: int = 0) -> list[str]:
 
     Parameters
     ----------
-    domain
+    domain : Domain
         The domain to check.
-    seed
+    seed : int, default 0
         Whole number that the random points come from.
 
     Returns
@@ -112,12 +122,12 @@ def check_learner(
 
     Parameters
     ----------
-    learner
+    learner : type of Learner or callable
         A class, of which all `examples` are checked, or a function of a domain and a seed that
         makes one.
-    domain
+    domain : Domain
         The domain to play on.
-    seed
+    seed : int, default 0
         Whole number that all randomness comes from.
 
     Returns
@@ -140,24 +150,31 @@ def check_learner(
     True
     """
     names: dict[str, None] = {}
-    for make in makes(learner, domain):
+    for make in factories(learner, domain):
         for name, law in learner_laws(type(make(seed))).items():
             law(make, seed)
             names[name] = None
     return list(names)
 
 
-def makes(learner: Any, domain: Domain) -> list[Make]:
-    """What makes the learners to be checked, each from a seed.
+def factories(learner: Any, domain: Domain) -> list[LearnerFactory]:
+    """Functions that make the learners to be checked, each from a seed.
 
     Parameters
     ----------
-    learner
-        A class, or a function of a domain and a seed.
-    domain
+    learner : type of Learner or callable
+        A class, of which all `examples` are made, or a function of a domain and a seed.
+    domain : Domain
         The domain to play on.
+
+    Returns
+    -------
+    list of callable
+        One function of a seed for each learner.
     """
-    return _makes(learner, domain, Learner, "check_learner needs a learner such as AdaptiveSmooth")
+    return _factories(
+        learner, domain, Learner, "check_learner needs a learner such as AdaptiveSmooth"
+    )
 
 
 def check_environment(
@@ -169,12 +186,12 @@ def check_environment(
 
     Parameters
     ----------
-    environment
+    environment : type of Environment or callable
         A class, of which all `examples` are checked, or a function of a domain and a seed that
         makes one.
-    domain
+    domain : Domain
         The domain to play on.
-    seed
+    seed : int, default 0
         Whole number that all randomness comes from.
 
     Returns
@@ -196,14 +213,16 @@ def check_environment(
     True
     """
     wanted = "check_environment needs an environment such as Ridge"
-    for make in _makes(environment, domain, Environment, wanted):
+    for make in _factories(environment, domain, Environment, wanted):
         for name, law in environment_laws().items():
             law(partial(make, seed), stream(seed, name))
     return list(environment_laws())
 
 
-def _makes(thing: Any, domain: Domain, base: type[Any], wanted: str) -> list[Callable[[int], Any]]:
-    """What makes the objects to be checked from a seed."""
+def _factories(
+    thing: Any, domain: Domain, base: type[Any], wanted: str
+) -> list[Callable[[int], Any]]:
+    """Functions that make the objects to be checked, each from a seed."""
     if not isinstance(domain, Domain):
         raise ParameterError(f"the checks need a domain such as Ball(2) to play on, got {domain!r}")
     if isinstance(thing, type):
@@ -216,7 +235,7 @@ def _makes(thing: Any, domain: Domain, base: type[Any], wanted: str) -> list[Cal
 
 
 def _examples(cls: Any, domain: Domain) -> list[Callable[[int], Any]]:
-    """What makes the examples of a class, one by one."""
+    """Functions that make the examples of a class, each from a seed."""
 
     def nth(i: int) -> Callable[[int], Any]:
         return lambda seed: next(islice(cls.examples(domain, seed), i, None))

@@ -44,17 +44,20 @@ def check_exact_support_is_reached(domain: Domain, rng: Generator) -> None:
             fail(domain, f"along {direction} the support is {bound:.9g}, reached is {most:.9g}")
 
 
-def check_rise_bounds_the_barrier_of_a_shrunk_set(domain: Domain, rng: Generator) -> None:
-    """psi((1 - e) v) - psi(0) <= rise(e) <= nu ln(1/e) for every v of the set and e in (0, 1].
+def check_barrier_growth_bounds_the_barrier_of_a_shrunk_set(domain: Domain, rng: Generator) -> None:
+    """psi((1 - e) v) - psi(0) <= barrier_growth(e) <= nu ln(1/e), for v in the set and 0 < e <= 1.
 
     psi is convex, so that points far from the centre show most. v is known to 1e-11.
     """
     least = domain.barrier(np.zeros(domain.dim))
     ends = [*boundary(domain, rng), *corners(domain, rng)]
     for share in (1.0, 0.5, 0.1, 1e-3, 1e-6):
-        bound, most = domain.rise(share), domain.nu * log(1 / share)
+        bound, most = domain.barrier_growth(share), domain.nu * log(1 / share)
         if not bound <= most + SLACK * (1 + most):
-            fail(domain, f"rise({share:g}) is {bound:.9g}, more than nu ln(1/e) = {most:.9g}")
+            fail(
+                domain,
+                f"barrier_growth({share:g}) is {bound:.9g}, more than nu ln(1/e) = {most:.9g}",
+            )
         for end in ends:
             rise = domain.barrier((1 - share) * end) - least
             if not rise <= bound + 1e-4 * share + SLACK * (1 + abs(least) + most):

@@ -23,11 +23,11 @@ from dikin.checks.sample_points import (
     center_of,
     corners,
     directions,
+    exit_multiple,
     faces,
     finite_inside,
     interior,
     margin_inside,
-    reach,
 )
 from dikin.domains.base import Array, Domain
 from dikin.errors import DikinError, NotSavableError, OutsideDomainError, ShapeError
@@ -140,7 +140,9 @@ def check_gradient_sees_at_most_nu(domain: Domain, rng: Generator) -> None:
     ends = [*boundary(domain, rng), *corners(domain, rng)]
     for at in interior(domain, rng):
         slope = domain.gradient(at.v)
-        ahead = [at.v * reach(domain, at.v)] if at.v.any() else []  # where round sets attain nu
+        ahead = (
+            [at.v * exit_multiple(domain, at.v)] if at.v.any() else []
+        )  # where round sets attain nu
         for y in (*ends, *ahead):
             rise = float(slope @ (y - at.v))
             if not rise <= domain.nu * (1 + DIGITS + 100 * at.rounding):
@@ -178,7 +180,7 @@ def check_margin_and_barrier_agree_on_the_boundary(domain: Domain, rng: Generato
     """The margin turns negative where the barrier turns infinite, and both stay so beyond."""
     center = center_of(domain)
     for e in directions(center, rng, 8):
-        by_barrier, by_margin = reach(domain, e), reach(domain, e, margin_inside)
+        by_barrier, by_margin = exit_multiple(domain, e), exit_multiple(domain, e, margin_inside)
         off = abs(by_margin / by_barrier - 1)
         if not off <= DIGITS + 100 * center.point_rounding(by_barrier * e):
             fail(domain, f"along {e} the margin ends at {by_margin:.12g}, psi at {by_barrier:.12g}")
@@ -191,7 +193,7 @@ def check_margin_and_barrier_agree_on_the_boundary(domain: Domain, rng: Generato
 def check_gauge_is_one_on_the_boundary(domain: Domain, rng: Generator) -> None:
     """The gauge of a boundary point is 1, and t times that of t times the point; 0 at the centre.
 
-    `reach` finds the boundary to 1e-11.
+    `exit_multiple` finds the boundary to 1e-11.
     """
     still = domain.gauge(np.zeros(domain.dim))
     if still != 0:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dikin.checks.failure import fail
-from dikin.checks.sample_points import center_of, directions, reach
+from dikin.checks.sample_points import center_of, directions, exit_multiple
 from dikin.domains.base import Array, Domain
 from dikin.environments.base import Environment, HasContext, HasGradient
 from dikin.feedback import Feedback
@@ -32,7 +32,7 @@ SLACK = 1e-9
 def points(domain: Domain, rng: Generator, count: int = 12) -> list[Array]:
     """Flattened points of the boundary, and points between them."""
     at = center_of(domain)
-    steps = [reach(domain, h) * h for h in directions(at, rng, count)]
+    steps = [exit_multiple(domain, h) * h for h in directions(at, rng, count)]
     ends = [domain.point(0.999999 * step).ravel() for step in steps]
     mixed = [a + rng.random() * (b - a) for a, b in pairwise(ends)]
     return [*ends, *mixed]

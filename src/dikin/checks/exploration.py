@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import sqrt
 
 import numpy as np
 
+from dikin.checks import LearnerFactory
 from dikin.checks.failure import fail
 from dikin.checks.learner import ask, name, play, points_of
-from dikin.learners.base import Learner
-
-Make = Callable[[int], Learner]
 
 
-def check_points_surround_the_center(make: Make, seed: int) -> None:
+def check_points_surround_the_center(make: LearnerFactory, seed: int) -> None:
     """Between two answers the asked points have the learner's centre as their mean.
 
     The band is six standard deviations of the mean, each estimated from the points themselves: a

@@ -23,7 +23,7 @@ DIGITS = 1e-9
 """Relative slack of an equality between numbers that are right but for rounding."""
 
 
-class Form(NamedTuple):
+class ScaledGeometry(NamedTuple):
     """A geometry of a domain, with the way from its working vectors to the chart."""
 
     domain: Domain
@@ -52,59 +52,60 @@ class Update(NamedTuple):
     weight: float
 
 
-class Landing(NamedTuple):
-    """Where an update landed, by the geometry and in the chart."""
+class Solution(NamedTuple):
+    """Where an update ended, by the geometry and in the chart."""
 
     update: Update
     iterate: Array
     at: InteriorPoint
     fresh: bool
-    """Whether it started from the centre, and not from the landing before."""
+    """Whether it started from the centre, and not from the solution before."""
 
 
-def forms(domain: Domain) -> Iterator[Form]:
+def scaled_geometries(domain: Domain) -> Iterator[ScaledGeometry]:
     """The form that a learner uses, and one of another scale, which no law may depend on."""
     for scale in (domain.radius, domain.radius / 3):
-        yield Form(domain, domain.geometry(scale), scale)
+        yield ScaledGeometry(domain, domain.geometry(scale), scale)
 
 
-def landings(form: Form, rng: Generator) -> Iterator[Landing]:
-    """Paths of updates with pulls and weights from 1e-3 to 1e8, then jumps to and fro.
+def solutions(form: ScaledGeometry, rng: Generator) -> Iterator[Solution]:
+    """Paths of updates with linear terms and weights from 1e-3 to 1e8, then jumps to and fro.
 
     On a path every weight starts from the iterate of the last one, which is near, as `solve` may
-    expect. It ends where rounding has eaten half of a slack's digits: the oracles cannot judge from
+    expect. It ends where rounding has taken half of a slack's digits: the oracles cannot judge from
     there on.
     """
-    size = form.geometry.size
-    for pull in (0.0, 1e-3, 1.0, 1e4, 1e8):
-        aslant = rng.standard_normal(size) / sqrt(size)
-        for way in (aslant, np.eye(size)[rng.integers(size)]):
+    n = form.geometry.size
+    for size in (0.0, 1e-3, 1.0, 1e4, 1e8):
+        oblique = rng.standard_normal(n) / sqrt(n)
+        for direction in (oblique, np.eye(n)[rng.integers(n)]):
             quadratic = float(10 ** rng.uniform(-3, 8))
             weights = np.geomspace(1e8, 1e-3, 12).tolist()
-            for landing in _follow(form, [Update(pull * way, quadratic, w) for w in weights]):
-                rounding, weight = landing.at.rounding, landing.update.weight
-                if not rounding < 1e-3 and pull <= 1e3 * weight:
-                    fail(form.domain, f"solve ends on the boundary for {landing.update}")
-                if rounding > 1e-8 or landing.at.hessian_rounding > 1e-3:
+            updates = [Update(size * direction, quadratic, weight) for weight in weights]
+            for solution in _follow(form, updates):
+                rounding, weight = solution.at.rounding, solution.update.weight
+                if not rounding < 1e-3 and size <= 1e3 * weight:
+                    fail(form.domain, f"solve ends on the boundary for {solution.update}")
+                if rounding > 1e-8 or solution.at.hessian_rounding > 1e-3:
                     break
-                yield landing
-    pulls = [rng.standard_normal(size) * 10 ** rng.uniform(-1, 1) for _ in range(8)]
-    yield from _follow(form, [Update(pull, float(rng.uniform(0.1, 9)), 1.0) for pull in pulls])
+                yield solution
+    linears = [rng.standard_normal(n) * 10 ** rng.uniform(-1, 1) for _ in range(8)]
+    yield from _follow(form, [Update(each, float(rng.uniform(0.1, 9)), 1.0) for each in linears])
 
 
-def _follow(form: Form, updates: list[Update]) -> Iterator[Landing]:
+def _follow(form: ScaledGeometry, updates: list[Update]) -> Iterator[Solution]:
     iterate = form.geometry.start()
     for i, update in enumerate(updates):
         iterate = form.geometry.solved(*update, iterate)
-        yield Landing(update, iterate, form.interior_point(iterate), i == 0)
+        yield Solution(update, iterate, form.interior_point(iterate), i == 0)
 
 
-def iterates(form: Form, rng: Generator) -> Iterator[Array]:
+def iterates(form: ScaledGeometry, rng: Generator) -> Iterator[Array]:
     """The start, and iterates at moderate depth in several directions."""
     iterate = form.geometry.start()
     yield iterate
-    for pull in (1.0, 20.0, 20.0):
-        linear = pull * rng.standard_normal(form.geometry.size)
+    for size in (1.0, 20.0, 20.0):
+        linear = size * rng.standard_normal(form.geometry.size)
         iterate = form.geometry.solved(linear, 0.5, 1.0, iterate)
         yield iterate
 
@@ -137,7 +138,7 @@ class Direction:
 
 def check_geometry_starts_at_the_center(domain: Domain, rng: Generator) -> None:
     """The working form keeps lengths, and starts at zero."""
-    for form in forms(domain):
+    for form in scaled_geometries(domain):
         geometry = form.geometry
         start = float(np.abs(geometry.vector(geometry.start())).max())
         if start != 0.0:
@@ -154,7 +155,7 @@ def check_inward_is_the_way_back(domain: Domain, rng: Generator) -> None:
 
     Both are sums of as many products as the set has dimensions; 1e-12 is thousands of roundings.
     """
-    for form in forms(domain):
+    for form in scaled_geometries(domain):
         geometry = form.geometry
         for iterate in iterates(form, rng):
             u = geometry.vector(iterate)
@@ -173,14 +174,14 @@ def check_solve_is_stationary(domain: Domain, rng: Generator) -> None:
 
     Its size is the Newton decrement of the update's objective over the weight.
     """
-    for form in forms(domain):
-        for update, _, at, _ in landings(form, rng):
+    for form in scaled_geometries(domain):
+        for update, _, at, _ in solutions(form, rng):
             off = _decrement(form, at, update)
             if not off <= DIGITS + 1000 * at.rounding:
                 fail(domain, f"solve leaves a decrement of {off:.3g} at {at.v}, {update}")
 
 
-def _decrement(form: Form, at: InteriorPoint, update: Update) -> float:
+def _decrement(form: ScaledGeometry, at: InteriorPoint, update: Update) -> float:
     linear, quadratic, weight = update
     slope = form.chart(linear) + quadratic / form.scale * at.v
     slope = slope + weight * form.scale * form.domain.gradient(at.v)
@@ -194,11 +195,11 @@ def check_barrier_of_an_iterate_is_the_oracle(domain: Domain, rng: Generator) ->
     A point known to r in the local norm has its psi to sqrt(nu) r, as psi changes no faster.
     """
     least = domain.barrier(np.zeros(domain.dim))
-    for form in forms(domain):
+    for form in scaled_geometries(domain):
         start = form.geometry.barrier(form.geometry.start())
         if not abs(start) <= DIGITS:
             fail(domain, f"the barrier of the start is {start:.3g}")
-        for _, iterate, at, _ in landings(form, rng):
+        for _, iterate, at, _ in solutions(form, rng):
             ours, oracle = form.geometry.barrier(iterate), domain.barrier(at.v)
             blurred = 1000 * sqrt(domain.nu) * at.rounding
             if (
@@ -215,7 +216,7 @@ def check_project_finds_the_nearest_point(domain: Domain, rng: Generator) -> Non
     path ends at e = 1e-10; the rest is rounding. Points v are where rays leave the set.
     """
     ends = list(boundary(domain, rng, 12))
-    for form in forms(domain):
+    for form in scaled_geometries(domain):
         iterate = form.geometry.start()
         for length in (0.01, 0.3, 1.0, 3.0, 10.0):
             noise = rng.standard_normal(form.geometry.size)
@@ -232,10 +233,10 @@ def check_project_finds_the_nearest_point(domain: Domain, rng: Generator) -> Non
 
 def check_geometry_agrees_with_the_oracles(domain: Domain, rng: Generator) -> None:
     """A closed form lands where Newton's method on the oracles lands, and explores as widely."""
-    for form in forms(domain):
+    for form in scaled_geometries(domain):
         dense = DenseGeometry(domain, form.scale)
         there = dense.start()
-        for update, iterate, at, fresh in landings(form, rng):
+        for update, iterate, at, fresh in solutions(form, rng):
             near = dense.start() if fresh else there
             there = dense.solved(form.chart(update.linear), *update[1:], near)
             off = at.length(at.v - form.scale * dense.vector(there))
@@ -259,7 +260,7 @@ def _slack(at: InteriorPoint, H: Array) -> float:
 class View(NamedTuple):
     """What is seen from an iterate, with the H of the oracles there, and the slack of both."""
 
-    form: Form
+    form: ScaledGeometry
     iterate: Array
     kappa: float
     shift: float
@@ -283,7 +284,7 @@ class View(NamedTuple):
 
 def views(domain: Domain, rng: Generator) -> Iterator[View]:
     """Views from several iterates, with and without the isotropic part."""
-    for form in forms(domain):
+    for form in scaled_geometries(domain):
         for iterate in iterates(form, rng):
             at = form.interior_point(iterate)
             for kappa, shift in ((1.0, 1e-3), (400.0, 0.5), (1.0, 1e3)):
@@ -326,7 +327,7 @@ def check_linear_update_is_the_hessian_times_the_step(domain: Domain, rng: Gener
 
 def check_product_is_that_with_the_vector(domain: Domain, rng: Generator) -> None:
     """`product` = y.vector, and `write_vector` writes a multiple of y."""
-    for form in forms(domain):
+    for form in scaled_geometries(domain):
         for iterate in iterates(form, rng):
             u, v = form.geometry.vector(iterate), rng.standard_normal(form.geometry.size)
             ours, wanted = form.geometry.product(iterate, v), float(u @ v)

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from dikin.checks import LearnerFactory
 from dikin.checks.failure import fail
 from dikin.domains.base import Array
 from dikin.errors import (
@@ -32,7 +33,6 @@ from dikin.errors import (
 from dikin.feedback import Feedback
 from dikin.learners.base import Learner, Query
 
-Make = Callable[[int], Learner]
 L = TypeVar("L", bound=Learner)
 
 
@@ -176,6 +176,20 @@ def with_range(learner: L) -> L:
     return learner
 
 
+def without_range(make: LearnerFactory, seed: int) -> Learner:
+    """A learner like the one that is made, without its range.
+
+    Parameters
+    ----------
+    make
+        What builds a learner from a seed.
+    seed
+        The seed.
+    """
+    known = make(seed)
+    return known._anew(known.domain, known.arguments() | {"loss_range": None}, seed)
+
+
 @contextmanager
 def void_certificates_ignored() -> Iterator[None]:
     """A certificate may end here: that it does when it must is a law of its own."""
@@ -198,7 +212,7 @@ def name(learner: Learner) -> str:
 # --- the points --------------------------------------------------------------------------------
 
 
-def check_points_stay_inside(make: Make, seed: int) -> None:
+def check_points_stay_inside(make: LearnerFactory, seed: int) -> None:
     """Every asked point and every centre is in the domain, whatever the losses: no tolerance."""
     for pattern in PATTERNS:
         learner = make(seed)
@@ -222,7 +236,7 @@ def _belongs(learner: Learner, point: Array, when: str) -> None:
 # --- chance ------------------------------------------------------------------------------------
 
 
-def check_same_seed_same_play(make: Make, seed: int) -> None:
+def check_same_seed_same_play(make: LearnerFactory, seed: int) -> None:
     """One seed is one play, bit for bit; another seed is another, where anything is drawn."""
     games = [[query.point for query in play(make(s), 30)] for s in (seed, seed, seed + 1)]
     for i, (one, two) in enumerate(zip(*games[:2], strict=True)):
@@ -241,7 +255,7 @@ def _draws(learner: Learner) -> bool:
 # --- the state ---------------------------------------------------------------------------------
 
 
-def check_restored_learner_continues_exactly(make: Make, seed: int) -> None:
+def check_restored_learner_continues_exactly(make: LearnerFactory, seed: int) -> None:
     """A state that went through JSON continues bit for bit, with its open queries."""
     learner = make(seed)
     for _ in play(learner, 25):
@@ -277,7 +291,7 @@ def same_state(learner: Learner, twin: Learner, when: str) -> None:
             fail(name(learner), f"{when} restoring, {key} is {theirs[key]} and was {ours[key]}")
 
 
-def check_state_does_not_grow(make: Make, seed: int) -> None:
+def check_state_does_not_grow(make: LearnerFactory, seed: int) -> None:
     """The state after many rounds holds as many numbers as after few."""
     learner = make(seed)
     sizes = []
@@ -297,7 +311,7 @@ def _numbers_in(value: Any) -> int:
     return 1
 
 
-def check_looking_changes_nothing(make: Make, seed: int) -> None:
+def check_looking_changes_nothing(make: LearnerFactory, seed: int) -> None:
     """Reading a learner, or writing into an array that it gave away, leaves its future as it was.
 
     An array that cannot be written into is as good as a copy.
@@ -362,7 +376,7 @@ def refusals(learner: Learner, query: Query, closed: Query) -> Iterator[Refusal]
     yield Refusal(Query(query.id, query.point + 1e-9), fine, 0.0, ForeignQueryError)
 
 
-def check_refused_answer_changes_nothing(make: Make, seed: int) -> None:
+def check_refused_answer_changes_nothing(make: LearnerFactory, seed: int) -> None:
     """A wrong answer is an error of its kind, and the learner is as it was before."""
     learner, twin = make(seed), make(seed)
     for each in (learner, twin):
@@ -385,7 +399,7 @@ def check_refused_answer_changes_nothing(make: Make, seed: int) -> None:
             fail(name(learner), f"refused answers moved query {ours.id} to {ours.point}")
 
 
-def check_queries_are_answered_in_any_order(make: Make, seed: int) -> None:
+def check_queries_are_answered_in_any_order(make: LearnerFactory, seed: int) -> None:
     """Ids are distinct; each query is open until its answer, and every answer is a round."""
     learner = make(seed)
     queries = [ask(learner) for _ in range(6)]
@@ -403,7 +417,7 @@ def check_queries_are_answered_in_any_order(make: Make, seed: int) -> None:
                 fail(name(learner), f"counts {learner.rounds} rounds after {i + 1} answers")
 
 
-def check_forget_closes_that_query_alone(make: Make, seed: int) -> None:
+def check_forget_closes_that_query_alone(make: LearnerFactory, seed: int) -> None:
     """A forgotten query is closed; the others, and all that is played later, are as without it."""
     learner, twin = make(seed), make(seed)
     for each in (learner, twin):

@@ -10,18 +10,13 @@ from math import inf, nan
 
 import numpy as np
 
+from dikin.checks import LearnerFactory
 from dikin.checks.failure import fail
-from dikin.checks.learner import Make, ask, name, shaped
+from dikin.checks.learner import ask, name, shaped, without_range
 from dikin.errors import LossError
 from dikin.learners.base import Learner
 
 ROUNDS = 60
-
-
-def without_range(make: Make, seed: int) -> Learner:
-    """A learner like the one that is made, without its range."""
-    known = make(seed)
-    return known._anew(known.domain, known.arguments() | {"loss_range": None}, seed)
 
 
 def bowl(learner: Learner, point: np.ndarray, scale: float, offset: float) -> float:
@@ -30,7 +25,7 @@ def bowl(learner: Learner, point: np.ndarray, scale: float, offset: float) -> fl
     return offset + scale * float(away @ away + 0.1 * away.sum())
 
 
-def check_any_finite_loss_is_taken_and_nothing_else(make: Make, seed: int) -> None:
+def check_any_finite_loss_is_taken_and_nothing_else(make: LearnerFactory, seed: int) -> None:
     """Losses of every size and sign count as rounds; what is no finite number changes nothing."""
     learner = without_range(make, seed)
     for loss in (0.0, 5.0, -3e6, 1e-9, 1e6, 2.0, 2.0, 2.0, -1e12, 1e30, 1.0, 2.0):
@@ -47,7 +42,7 @@ def check_any_finite_loss_is_taken_and_nothing_else(make: Make, seed: int) -> No
         fail(name(learner), "a refused answer changed the state, or a loss was not counted")
 
 
-def check_unit_and_zero_of_the_losses_do_not_matter(make: Make, seed: int) -> None:
+def check_unit_and_zero_of_the_losses_do_not_matter(make: LearnerFactory, seed: int) -> None:
     """Losses in another unit, from another zero, lead to the same points.
 
     Powers of two are exact; a learner whose constants are declared in a unit of loss has them
@@ -68,7 +63,7 @@ def check_unit_and_zero_of_the_losses_do_not_matter(make: Make, seed: int) -> No
         large.tell(two, bowl(large, one.point, 1024.0, 4096.0))
 
 
-def check_a_fault_costs_little(make: Make, seed: int) -> None:
+def check_a_fault_costs_little(make: LearnerFactory, seed: int) -> None:
     """After one measurement of a million the centre is not far from where it would have been."""
     calm, disturbed = (without_range(make, seed) for _ in range(2))
     for t in range(ROUNDS):

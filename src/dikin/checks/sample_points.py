@@ -168,7 +168,7 @@ def margin_inside(domain: Domain, v: Array) -> bool:
 Inside = Callable[[Domain, Array], bool]
 
 
-def reach(
+def exit_multiple(
     domain: Domain, direction: Array, inside: Inside = finite_inside, digits: float = 1e-11
 ) -> float:
     """The multiple of a direction at which a ray from the centre leaves the set, by bisection.
@@ -249,7 +249,7 @@ def dikin_walk(
         step = np.linalg.solve(at.root.T, np.linalg.solve(at.root, v if goal is None else goal))
         v = v + 0.9 * step / at.length(step)
         if not finite_inside(domain, v / DEEPEST):
-            v = v * (DEEPEST * reach(domain, v, digits=1e-3))
+            v = v * (DEEPEST * exit_multiple(domain, v, digits=1e-3))
         yield InteriorPoint(domain, v)
 
 
@@ -287,7 +287,7 @@ def boundary(domain: Domain, rng: Generator, count: int = 6) -> Iterator[Array]:
     """
     center = center_of(domain)
     for step in directions(center, rng, count):
-        yield step * reach(domain, step)
+        yield step * exit_multiple(domain, step)
 
 
 def corners(domain: Domain, rng: Generator, walks: int = 4) -> Iterator[Array]:
@@ -305,7 +305,7 @@ def corners(domain: Domain, rng: Generator, walks: int = 4) -> Iterator[Array]:
     center = center_of(domain)
     for start in directions(center, rng, walks):
         *_, at = dikin_walk(domain, None, start / 2, 9)
-        yield at.v * reach(domain, at.v)
+        yield at.v * exit_multiple(domain, at.v)
 
 
 def faces(domain: Domain, rng: Generator, walks: int = 4) -> Iterator[Array]:
@@ -323,7 +323,7 @@ def faces(domain: Domain, rng: Generator, walks: int = 4) -> Iterator[Array]:
     center = center_of(domain)
     for step in directions(center, rng, walks):
         for _ in range(3):
-            end = step * reach(domain, step)
+            end = step * exit_multiple(domain, step)
             normal = domain.gradient(DEEPEST * end)
             step = normal * (sqrt(end @ end) / sqrt(normal @ normal))
-        yield step * reach(domain, step)
+        yield step * exit_multiple(domain, step)

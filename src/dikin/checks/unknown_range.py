@@ -11,30 +11,23 @@ from math import inf, isnan, log2, nan
 
 import numpy as np
 
+from dikin.checks import LearnerFactory
 from dikin.checks.failure import fail
-from dikin.checks.learner import Make, ask, name, same_state, shaped, void_certificates_ignored
+from dikin.checks.learner import (
+    ask,
+    name,
+    same_state,
+    shaped,
+    void_certificates_ignored,
+    without_range,
+)
 from dikin.errors import LossError, LossRangeError
-from dikin.learners.base import Learner
 
 LOSSES = [5.0, 5.01, 4.9, 4.93, 7.0, 6.0, -40.0, 30.0]
 """Narrow at first, around a middle that is not zero; every so often one that is far outside."""
 
 
-def without_range(make: Make, seed: int) -> Learner:
-    """A learner like the one that is made, without its range.
-
-    Parameters
-    ----------
-    make
-        What builds a learner from a seed.
-    seed
-        The seed.
-    """
-    known = make(seed)
-    return known._anew(known.domain, known.arguments() | {"loss_range": None}, seed)
-
-
-def check_unknown_range_is_doubled_by_a_loss_outside(make: Make, seed: int) -> None:
+def check_unknown_range_is_doubled_by_a_loss_outside(make: LearnerFactory, seed: int) -> None:
     """No loss is refused; the range contains all of them, and is at most four times as wide.
 
     Or it is still the first: a small share of the first loss, or of what a Lipschitz constant
@@ -70,7 +63,7 @@ def check_unknown_range_is_doubled_by_a_loss_outside(make: Make, seed: int) -> N
             fail(name(learner), f"({least:g}, {most:g}) is too wide for the losses {told}")
 
 
-def check_restarted_learner_is_that_of_the_wider_range(make: Make, seed: int) -> None:
+def check_restarted_learner_is_that_of_the_wider_range(make: LearnerFactory, seed: int) -> None:
     """From one restart to the next it plays as if its range had been given at its first round.
 
     Between two of them are enough rounds for a formula to notice that depends on their number.
@@ -94,7 +87,7 @@ def check_restarted_learner_is_that_of_the_wider_range(make: Make, seed: int) ->
             fail(name(learner), f"after {loss:g} its centre is {learner.center}, not {twin.center}")
 
 
-def check_queries_stay_open_after_a_restart(make: Make, seed: int) -> None:
+def check_queries_stay_open_after_a_restart(make: LearnerFactory, seed: int) -> None:
     """A query of an earlier range stays open; its answer is a round, widens, and teaches nothing.
 
     What is wrong in an answer is refused as ever, and changes nothing.
@@ -132,7 +125,7 @@ def check_queries_stay_open_after_a_restart(make: Make, seed: int) -> None:
         fail(name(learner), "still has a query open that was forgotten")
 
 
-def check_unknown_range_continues_exactly_when_restored(make: Make, seed: int) -> None:
+def check_unknown_range_continues_exactly_when_restored(make: LearnerFactory, seed: int) -> None:
     """A state that went through JSON continues bit for bit, through restarts and late answers."""
     learner = without_range(make, seed)
     queries = [ask(learner) for _ in range(3)]
@@ -155,7 +148,7 @@ def check_unknown_range_continues_exactly_when_restored(make: Make, seed: int) -
         fail(name(learner), f"restored it counts {twin.rounds} rounds, {twin.restarts} restarts")
 
 
-def check_certificate_of_unknown_range_covers_every_range(make: Make, seed: int) -> None:
+def check_certificate_of_unknown_range_covers_every_range(make: LearnerFactory, seed: int) -> None:
     """The certificate is NaN before the first loss, while nothing is known of the losses.
 
     After it, it is NaN for a learner that does not say what each range adds to it: a bound for the

@@ -8,16 +8,37 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dikin.domains.ball import Ball
 from dikin.domains.base import Array, Domain, frozen
 from dikin.domains.newton import dikin_extent
+from dikin.domains.simplex import Simplex
 from dikin.errors import DomainError, FlatDomainError, ShapeError
 
 
 class Affine(Domain):
-    """The image of a domain under x -> matrix x + shift (points of matrices are flattened).
+    """The image of a domain under x -> matrix x + shift.
 
-    The matrix may be tall, which places the set in a larger space, but must not flatten the set.
+    Parameters
+    ----------
+    domain : Domain
+        The domain; points that are matrices are flattened.
+    matrix : array_like
+        The linear map. It may be tall, which places the set in a larger space, but must not flatten
+        the set.
+    shift : array_like
+        What is added.
 
+    Raises
+    ------
+    DomainError
+        If the first argument is no domain.
+    ShapeError
+        If the matrix does not map points of the domain onto vectors as long as the shift.
+    FlatDomainError
+        If the matrix maps the domain onto a set of smaller dimension.
+
+    Examples
+    --------
     >>> from dikin import Ball
     >>> Affine(Ball(2), [[2, 0], [0, 1]], [1, 0]).contains([3, 0])
     True
@@ -40,36 +61,38 @@ class Affine(Domain):
         self.exact_support = domain.exact_support
         self.center = self.matrix @ domain.center.ravel() + self.shift
         self.center.setflags(write=False)
-        stretched = self.matrix @ domain.basis
-        widths = np.linalg.svd(stretched, compute_uv=False)
-        if stretched.shape[0] < self.dim or widths[-1] <= 1e-13 * widths[0]:
+        image = self.matrix @ domain.basis
+        singular = np.linalg.svd(image, compute_uv=False)
+        if image.shape[0] < self.dim or singular[-1] <= 1e-13 * singular[0]:
             raise FlatDomainError(
-                f"Affine: the matrix flattens the domain: its singular values there are {widths}"
+                f"Affine: the matrix flattens the domain: its singular values there are {singular}"
             )
-        # The chart of the image is the orthonormal Q of QR; the inner chart is R^-1 of it.
-        self._plane, triangle = np.linalg.qr(stretched)
-        self._there, self._back = triangle, np.linalg.inv(triangle)
+        # The columns of Q are the chart of the image; R takes the domain's chart vectors to it.
+        self._Q, self._R = np.linalg.qr(image)
+        self._R_inverse = np.linalg.inv(self._R)
         # Bounds by the largest and least stretch, and by the image's own Dikin ellipsoids.
         extent = dikin_extent(self.hessian(np.zeros(self.dim)), self.nu)
-        most, least = float(widths[0]), float(widths[-1])
-        self.radius = min(most * domain.radius, extent.radius)
+        largest, least = float(singular[0]), float(singular[-1])
+        self.radius = min(largest * domain.radius, extent.radius)
         self.inradius = max(least * domain.inradius, extent.inradius)
         self.diameter = max(least * domain.diameter, extent.diameter)
 
     def outward(self, v: Array) -> Array:
-        return np.asarray(self._plane @ v)
+        return np.asarray(self._Q @ v)
 
     def inward(self, displacement: Array) -> Array:
-        return np.asarray(displacement @ self._plane)
+        return np.asarray(displacement @ self._Q)
 
     def barrier(self, v: Array) -> float:
-        return self.domain.barrier(self._back @ v)
+        return self.domain.barrier(self._R_inverse @ v)
 
     def gradient(self, v: Array) -> Array:
-        return np.asarray(self.domain.gradient(self._back @ v) @ self._back)
+        return np.asarray(self.domain.gradient(self._R_inverse @ v) @ self._R_inverse)
 
     def hessian(self, v: Array) -> Array:
-        return np.asarray(self._back.T @ self.domain.hessian(self._back @ v) @ self._back)
+        return np.asarray(
+            self._R_inverse.T @ self.domain.hessian(self._R_inverse @ v) @ self._R_inverse
+        )
 
     def margin(self, point: Array) -> float:
         displacement = point - self.center
@@ -77,16 +100,16 @@ class Affine(Domain):
         off = float(np.linalg.norm(displacement - self.outward(v)))
         if off > 1e-9 * (self.radius + float(np.linalg.norm(self.center))):
             return -off
-        return self.domain.margin(self.domain.point(self._back @ v))
+        return self.domain.margin(self.domain.point(self._R_inverse @ v))
 
     def gauge(self, v: Array) -> float:
-        return self.domain.gauge(self._back @ v)
+        return self.domain.gauge(self._R_inverse @ v)
 
     def support(self, direction: Array) -> float:
-        return self.domain.support(direction @ self._there)
+        return self.domain.support(direction @ self._R)
 
-    def rise(self, share: float) -> float:
-        return self.domain.rise(share)
+    def barrier_growth(self, share: float) -> float:
+        return self.domain.barrier_growth(share)
 
     @property
     def symmetry(self) -> float:
@@ -97,8 +120,5 @@ class Affine(Domain):
 
     @classmethod
     def examples(cls) -> Iterator[Self]:
-        from dikin.domains.ball import Ball
-        from dikin.domains.simplex import Simplex
-
         yield cls(Ball(2, 0.5, [1, 1]), [[2, 1], [-1, 3]], [10, 0])
         yield cls(Simplex(3), [[1, 0, 2], [0, 4, 1], [1, 1, 0], [0, 0, 7]], [0, 1, 0, -1])

@@ -12,21 +12,56 @@ from numpy.typing import ArrayLike
 from dikin.arguments import frozen, positive, whole
 from dikin.domains.base import Array, Domain
 from dikin.domains.geometry import Geometry
-from dikin.domains.roots import boundary_gap
+from dikin.domains.roots import warm_start_gap
 from dikin.domains.truncated_normal import ball_moments
 from dikin.errors import DomainError, ShapeError
 from dikin.kernel import compiled
 from dikin.vectors import add_rows, affine, combine_rows, copy, dot, multiply, row_products
 
 
-class Ball(Domain):
-    """All points within `radius` of `center` (the origin by default).
+class QuadraticDomain(Domain):
+    """Sets whose gauge is a Euclidean norm, with the barrier -ln(1 - gauge^2) and nu = 1."""
 
+    exact_support = True
+
+    def barrier(self, v: Array) -> float:
+        slack = self._slack(v)
+        return -log(slack) if slack > 0 else inf
+
+    def _slack(self, v: Array) -> float:
+        r = self.gauge(v)
+        return (1 - r) * (1 + r)  # keeps its digits near the boundary
+
+    def barrier_growth(self, share: float) -> float:
+        return -log(share * (2.0 - share))  # everywhere on the boundary
+
+    @property
+    def symmetry(self) -> float:
+        return 1.0
+
+
+class Ball(QuadraticDomain):
+    """The Euclidean ball: all points within `radius` of `center`.
+
+    Parameters
+    ----------
+    dim : int
+        Its dimension, at least 1.
+    radius : float, default 1.0
+        Its radius.
+    center : array_like, optional
+        Its centre, of `dim` entries; the origin by default.
+
+    Raises
+    ------
+    ShapeError
+        If the centre has another number of entries.
+
+    Examples
+    --------
     >>> Ball(3, radius=2.0).contains([0, 0, 2])
     True
     """
-
-    exact_support = True
 
     def __init__(self, dim: int, radius: float = 1.0, center: ArrayLike | None = None) -> None:
         self.dim = whole(dim, "dim", 1, "the ball's dimension", DomainError)
@@ -41,20 +76,12 @@ class Ball(Domain):
         self.inradius = self.radius
         self.diameter = 2 * self.radius
 
-    def barrier(self, v: Array) -> float:
-        slack = self._slack(v)
-        return -log(slack) if slack > 0 else inf
-
     def gradient(self, v: Array) -> Array:
         return 2 * v / (self.radius**2 * self._slack(v))
 
     def hessian(self, v: Array) -> Array:
         g = self.gradient(v)
         return 2 / (self.radius**2 * self._slack(v)) * np.eye(self.dim) + np.outer(g, g)
-
-    def _slack(self, v: Array) -> float:
-        r = sqrt(v @ v) / self.radius
-        return (1 - r) * (1 + r)
 
     def margin(self, point: Array) -> float:
         v = point - self.center
@@ -65,13 +92,6 @@ class Ball(Domain):
 
     def support(self, direction: Array) -> float:
         return self.radius * sqrt(direction @ direction)
-
-    def rise(self, share: float) -> float:
-        return -log(share * (2.0 - share))  # everywhere on the boundary
-
-    @property
-    def symmetry(self) -> float:
-        return 1.0
 
     def geometry(self, scale: float) -> Geometry:
         return BallGeometry(self.dim, self.radius / scale, self.dim + 3, 2 * self.dim + 5)
@@ -98,12 +118,12 @@ class BallNumbers(NamedTuple):
 class BallGeometry(BallNumbers, Geometry):
     """|u| <= rho.
 
-    iterate = (unit, r, slack, pull): y = rho r unit pull with |unit pull| = 1. The pull is the
+    iterate = (unit, r, slack, linear): y = rho r unit linear with |unit linear| = 1. This is the
     linear term of the update itself, so that no vector is computed to describe y.
 
-    direction = (across, along, radial, 1/across, 1/along, s, pull): H has one eigenvalue across the
-    radius and one along it; kept are the inverses of their roots. radial is the part of s along y.
-    Every vector is a combination of the last two.
+    direction = (across, along, radial, 1/across, 1/along, s, linear): H has one eigenvalue across
+    the radius and one along it; kept are the inverses of their roots. radial is the part of s along
+    y. Every vector is a combination of the last two.
     """
 
     @property
@@ -120,16 +140,16 @@ class BallGeometry(BallNumbers, Geometry):
         if length == 0.0:
             iterate[0], iterate[1], iterate[2] = 0.0, 0.0, 1.0
         else:
-            curved = quadratic * self.rho * self.rho
-            gap = boundary_gap(self.rho * length, curved, weight, 1.0 - float(iterate[1]))
+            square = quadratic * self.rho * self.rho
+            gap = warm_start_gap(self.rho * length, square, weight, 1.0 - float(iterate[1]))
             iterate[0], iterate[1], iterate[2] = -1.0 / length, 1.0 - gap, gap * (2.0 - gap)
         copy(linear, iterate[3:])
 
     def explore(
         self, iterate: Array, kappa: float, shift: float, noise: Array, direction: Array
     ) -> tuple[float, float]:
-        stiff = 2.0 * kappa / (self.rho * self.rho)
-        across, along = inverse_roots(float(iterate[1]), float(iterate[2]), stiff, shift)
+        factor = 2.0 * kappa / (self.rho * self.rho)
+        across, along = inverse_roots(float(iterate[1]), float(iterate[2]), factor, shift)
         copy(noise, direction[5 : 5 + self.size])
         copy(iterate[3:], direction[5 + self.size :])
         square, radial = row_products(direction[5:], noise)
@@ -147,10 +167,10 @@ class BallGeometry(BallNumbers, Geometry):
         self, iterate: Array, direction: Array, scale: float, damping: float, linear: Array
     ) -> tuple[float, float]:
         across, distance = scale * float(direction[3]), self.rho * float(iterate[1])
-        radial, steep = float(direction[2]), scale * float(direction[4])
-        along = radial * (steep - across) - damping * distance
+        radial, root = float(direction[2]), scale * float(direction[4])
+        along = radial * (root - across) - damping * distance
         add_rows(across, along * iterate[0], direction[5:], linear)
-        return steep * radial * distance, distance * distance
+        return root * radial * distance, distance * distance
 
     def write_vector(self, iterate: Array, factor: float, u: Array) -> None:
         multiply(factor * iterate[0] * self.rho * iterate[1], iterate[3:], u)
@@ -161,7 +181,7 @@ class BallGeometry(BallNumbers, Geometry):
     def barrier(self, iterate: Array) -> float:
         return -log(iterate[2])
 
-    def place(self, u: Array, center: Array, radius: float, x: Array) -> None:
+    def write_point(self, u: Array, center: Array, radius: float, x: Array) -> None:
         affine(u, center, radius, x)
 
     def inward(self, displacement: Array) -> Array:
@@ -180,7 +200,7 @@ class BallGeometry(BallNumbers, Geometry):
 
 
 @compiled
-def inverse_roots(r: float, slack: float, stiff: float, shift: float) -> tuple[float, float]:
-    """1/sqrt of H's eigenvalues: stiff/slack + shift across the radius, and along it."""
-    across = sqrt(slack / (stiff + shift * slack))
-    return across, slack / sqrt(stiff * (1.0 + r * r) + shift * slack * slack)
+def inverse_roots(r: float, slack: float, factor: float, shift: float) -> tuple[float, float]:
+    """1/sqrt of H's eigenvalues: factor/slack + shift across the radius, and along it."""
+    across = sqrt(slack / (factor + shift * slack))
+    return across, slack / sqrt(factor * (1.0 + r * r) + shift * slack * slack)

@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 from dikin.arguments import frozen as frozen
 from dikin.arguments import not_finite
 from dikin.domains.dense import DenseGeometry
-from dikin.domains.gauge import least_scale
+from dikin.domains.gauge import gauge_by_bisection
 from dikin.domains.geometry import Geometry as Geometry
 from dikin.errors import NotSavableError, OutsideDomainError, ShapeError
 from dikin.registry import Registry
@@ -33,27 +33,56 @@ Array = NDArray[np.float64]
 
 
 class Domain(ABC):
-    """A bounded convex set with interior, and a self-concordant barrier on it."""
+    """A bounded convex set with interior, and a self-concordant barrier psi on it.
+
+    Points are arrays in the user's own coordinates. The barrier is a function of chart vectors: the
+    displacement from the analytic centre in an orthonormal basis of the set's affine hull. For a
+    set with interior in R^d a chart vector is x - center.
+
+    A domain is a value: once built it does not change.
+
+    Attributes
+    ----------
+    kind : str
+        Name in files and on the command line: the class name in lower case.
+    dim : int
+        Dimension d of the set (n - 1 for probability vectors of n entries).
+    nu : float
+        Parameter of the barrier: its Newton decrement is at most sqrt(nu).
+    point_shape : tuple of int
+        Shape of a point.
+    center : Array
+        Analytic centre, the minimiser of psi, in the user's coordinates.
+    radius : float
+        At least the distance from the centre to the farthest point.
+    inradius : float
+        At most the distance from the centre to the nearest boundary point.
+    diameter : float
+        At most the largest distance between two points.
+    exact_support : bool
+        Whether `support` is the maximum itself, and not only a bound.
+
+    See Also
+    --------
+    dikin.check_domain : Checks every law of a domain, also of one that you wrote.
+
+    References
+    ----------
+    .. [1] Y. Nesterov and A. Nemirovskii, Interior-Point Polynomial Algorithms in Convex
+       Programming, SIAM, 1994: self-concordant barriers.
+    .. [2] J. Abernethy, E. Hazan and A. Rakhlin, Competing in the Dark: An Efficient Algorithm for
+       Bandit Linear Optimization, COLT 2008: learners that explore Dikin's ellipsoid of a barrier.
+    """
 
     kind: ClassVar[str] = ""
-    """Name in specs and on the command line: the class name in lower case."""
-
     dim: int
-    """Dimension d of the set (n - 1 for probability vectors of n entries)."""
     nu: float
-    """Barrier parameter."""
     point_shape: tuple[int, ...]
-    """Shape of a point."""
     center: Array
-    """Analytic centre, argmin psi, in the user's coordinates."""
     radius: float
-    """At least the distance from the centre to the farthest point."""
     inradius: float
-    """At most the distance from the centre to the nearest boundary point."""
     diameter: float
-    """At most the largest distance between two points."""
     exact_support: bool = False
-    """Whether `support` is the maximum itself, and not only a bound."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -68,21 +97,65 @@ class Domain(ABC):
 
     @abstractmethod
     def barrier(self, v: Array) -> float:
-        """psi, +inf outside."""
+        """The value psi(v) of the barrier.
+
+        Parameters
+        ----------
+        v : Array
+            A chart vector.
+
+        Returns
+        -------
+        float
+            The value; +inf outside the set.
+        """
 
     @abstractmethod
     def gradient(self, v: Array) -> Array:
-        """Gradient of psi."""
+        """The gradient of psi.
+
+        Parameters
+        ----------
+        v : Array
+            A chart vector.
+
+        Returns
+        -------
+        Array
+            Its `dim` entries.
+        """
 
     @abstractmethod
     def hessian(self, v: Array) -> Array:
-        """Hessian of psi."""
+        """The Hessian of psi.
+
+        Parameters
+        ----------
+        v : Array
+            A chart vector.
+
+        Returns
+        -------
+        Array
+            A positive definite matrix, `dim` by `dim`.
+        """
 
     # --- points of the user --------------------------------------------------------------------
 
     @abstractmethod
     def margin(self, point: Array) -> float:
-        """How deep a point lies inside; negative outside. The sign is exact, the unit the set's."""
+        """How deep a point lies inside; negative outside.
+
+        Parameters
+        ----------
+        point : Array
+            A point of shape `point_shape`, in the user's coordinates.
+
+        Returns
+        -------
+        float
+            Its sign is exact: not negative in the set, negative outside. Its unit is the set's own.
+        """
 
     @abstractmethod
     def arguments(self) -> dict[str, Any]:
@@ -91,34 +164,104 @@ class Domain(ABC):
     @classmethod
     @abstractmethod
     def examples(cls) -> Iterator[Self]:
-        """Small awkward instances for the checks: moved, badly scaled, of dimension one."""
+        """Give small awkward instances for the checks: moved, badly scaled, of dimension one."""
 
     def outward(self, v: Array) -> Array:
-        """The displacement from the centre, in the user's coordinates, of a chart vector."""
+        """The displacement from the centre, in the user's coordinates, of a chart vector.
+
+        Parameters
+        ----------
+        v : Array
+            A chart vector.
+
+        Returns
+        -------
+        Array
+            The displacement, of shape `point_shape` and as long as v.
+        """
         return v
 
     def inward(self, displacement: Array) -> Array:
-        """The chart vector of a displacement (the nearest one, for a set in a plane)."""
+        """The chart vector of a displacement; the nearest one, for a set in a plane.
+
+        Parameters
+        ----------
+        displacement : Array
+            The difference of two points.
+
+        Returns
+        -------
+        Array
+            The chart vector, of `dim` entries.
+        """
         return displacement
 
     def geometry(self, scale: float) -> Geometry:
-        """The working form of (X - center)/scale."""
+        """The set (X - center)/scale, as learners work with it.
+
+        Parameters
+        ----------
+        scale : float
+            The length that becomes one.
+
+        Returns
+        -------
+        Geometry
+            The working form; sets with closed forms have one that can be compiled.
+        """
         return DenseGeometry(self, scale)
 
-    def equal_sided(self, scale: float) -> Geometry:
-        """The working form after a linear map that makes unequal sides equal; R stays as it is.
+    def equal_sided_geometry(self, scale: float) -> Geometry:
+        """The set (X - center)/scale after a linear map that makes unequal sides equal.
 
-        For sets that have sides or axes of their own; for every other set the working form.
+        The radius stays as it is. Only sets that have sides or axes of their own are changed.
+
+        Parameters
+        ----------
+        scale : float
+            The length that becomes one.
+
+        Returns
+        -------
+        Geometry
+            The working form, whose `outward` undoes the map.
         """
         return self.geometry(scale)
 
     def contains(self, point: ArrayLike) -> bool:
-        """Whether a point of the right shape lies in the set."""
+        """Whether a point lies in the set.
+
+        Parameters
+        ----------
+        point : array_like
+            A point of shape `point_shape`.
+
+        Returns
+        -------
+        bool
+            Whether it is finite and in the set, boundary included.
+        """
         array = self._shaped(point)
         return bool(np.isfinite(array).all()) and self.margin(array) >= 0
 
     def require(self, point: ArrayLike) -> Array:
-        """The point as an array, or an error that says why it is not in the set."""
+        """The point as an array, or an error that says why it is not in the set.
+
+        Parameters
+        ----------
+        point : array_like
+            A point of shape `point_shape`.
+
+        Returns
+        -------
+        Array
+            A copy of the point.
+
+        Raises
+        ------
+        OutsideDomainError
+            If it is not finite, or not in the set.
+        """
         array = self._shaped(point)
         if not np.isfinite(array).all():
             where, value = not_finite(array)
@@ -138,11 +281,33 @@ class Domain(ABC):
         return array
 
     def locate(self, point: ArrayLike) -> Array:
-        """The chart vector of a point."""
+        """The chart vector of a point.
+
+        Parameters
+        ----------
+        point : array_like
+            A point of shape `point_shape`; the nearest one counts, for a set in a plane.
+
+        Returns
+        -------
+        Array
+            The chart vector, of `dim` entries.
+        """
         return self.inward(np.asarray(point, dtype=float) - self.center)
 
     def point(self, v: Array) -> Array:
-        """The point of a chart vector."""
+        """The point of a chart vector.
+
+        Parameters
+        ----------
+        v : Array
+            A chart vector.
+
+        Returns
+        -------
+        Array
+            The point, in the user's coordinates.
+        """
         return self.center + self.outward(v)
 
     @cached_property
@@ -151,24 +316,57 @@ class Domain(ABC):
         return np.stack([self.outward(e).ravel() for e in np.eye(self.dim)], axis=1)
 
     def gauge(self, v: Array) -> float:
-        """The least p with v/p in the set, to rounding: 1 on the boundary, 0 at the centre."""
-        return least_scale(self.barrier, v, self.radius, self.inradius)
+        """The gauge of the set (Minkowski's functional): the least p with v/p in the set.
+
+        Parameters
+        ----------
+        v : Array
+            A chart vector, inside or outside.
+
+        Returns
+        -------
+        float
+            The gauge, to rounding: 0 at the centre, 1 on the boundary.
+        """
+        return gauge_by_bisection(self.barrier, v, self.radius, self.inradius)
 
     def support(self, direction: Array) -> float:
-        """At least the maximum of direction.v over the chart vectors v of the set."""
+        """The support function: at least the maximum of direction.v over v in the set.
+
+        Parameters
+        ----------
+        direction : Array
+            A vector in the chart, of any length.
+
+        Returns
+        -------
+        float
+            The maximum where `exact_support` is True, else a bound.
+        """
         return sqrt(direction @ direction) * self.radius
 
-    def rise(self, share: float) -> float:
-        """At least the maximum of psi((1 - share) v) - psi(0) over the vectors v of the set."""
+    def barrier_growth(self, share: float) -> float:
+        """At least the maximum of psi((1 - share) v) - psi(0) over v in the set.
+
+        Parameters
+        ----------
+        share : float
+            How much the set is shrunk towards its centre: 0 < share <= 1.
+
+        Returns
+        -------
+        float
+            The bound, at most nu ln(1/share).
+        """
         return self.nu * log(1.0 / share)  # docs/mathematics.md, 5.1
 
     @property
     def symmetry(self) -> float:
-        """An s such that -s v belongs to the set for all of its chart vectors v: 1 for a ball."""
+        """Symmetry about the centre: an s in (0, 1] with -s v in the set for all of its v."""
         return 1.0 / (self.nu + 2.0 * sqrt(self.nu))  # by the ellipsoids of `dikin_extent`
 
     def spec(self) -> dict[str, Any]:
-        """Plain numbers from which `dikin.loading.domain_from_spec` builds an equal domain."""
+        """The domain as plain numbers, of which `dikin.load` builds an equal one."""
         return {"kind": self.kind} | {k: _plain(v) for k, v in self.arguments().items()}
 
     def require_registered(self) -> None:

@@ -13,27 +13,42 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dikin.domains.base import Array, Domain, frozen
-from dikin.domains.geometry import Geometry
-from dikin.domains.roots import sure_gap
+from dikin.domains.geometry import DiagonalGeometry, Geometry
+from dikin.domains.roots import cold_start_gap
 from dikin.domains.truncated_normal import interval_moments
 from dikin.errors import EmptyDomainError, FlatDomainError, ShapeError
 from dikin.kernel import choose, compiled, looped
 from dikin.vectors import (
     affine,
     copy,
-    diagonal_point,
-    diagonal_products,
-    diagonal_update,
     dot,
     inverse_trace,
     log_sum,
-    multiply,
 )
 
 
 class Box(Domain):
     """All points between `lower` and `upper`, entry by entry.
 
+    Parameters
+    ----------
+    lower : array_like
+        The least value of every entry.
+    upper : array_like
+        The largest value of every entry.
+
+    Attributes
+    ----------
+    half : Array
+        Half the length of every side.
+
+    Raises
+    ------
+    ShapeError
+        If the two have different lengths.
+
+    Examples
+    --------
     >>> Box([0, 0], [10, 2]).center
     array([5., 1.])
     """
@@ -92,7 +107,7 @@ class Box(Domain):
     def support(self, direction: Array) -> float:
         return float(self.half @ np.abs(direction))
 
-    def rise(self, share: float) -> float:
+    def barrier_growth(self, share: float) -> float:
         return -self.dim * log(share * (2.0 - share))  # in the corners
 
     @property
@@ -102,7 +117,7 @@ class Box(Domain):
     def geometry(self, scale: float) -> Geometry:
         return box_geometry(self.half / scale, np.empty(0))
 
-    def equal_sided(self, scale: float) -> Geometry:
+    def equal_sided_geometry(self, scale: float) -> Geometry:
         side = self.radius / sqrt(self.dim)  # of the cube with the same radius
         if self.half.max() == self.half.min():
             return self.geometry(scale)
@@ -134,7 +149,7 @@ def box_geometry(half: Array, stretch: Array) -> BoxGeometry:
     return BoxGeometry(half.size, half, stretch, 2 * half.size, 2 * half.size)
 
 
-class BoxGeometry(BoxNumbers, Geometry):
+class BoxGeometry(BoxNumbers, DiagonalGeometry):
     """|u_i| <= h_i.
 
     iterate = (y, slack): slack_i = 1 - (y_i/h_i)^2 to its last digit.
@@ -172,39 +187,19 @@ class BoxGeometry(BoxNumbers, Geometry):
         copy(noise, direction[n:])
         return dot(noise, noise), inverse_trace(root)
 
-    def point(self, iterate: Array, direction: Array, scale: float, u: Array) -> float:
-        n = self.size
-        diagonal_point(iterate[:n], direction[n:], direction[:n], scale, u)
-        return dot(u, u)
-
-    def linear_update(
-        self, iterate: Array, direction: Array, scale: float, damping: float, linear: Array
-    ) -> tuple[float, float]:
-        n = self.size
-        y, root, s = iterate[:n], direction[:n], direction[n:]
-        along, square = diagonal_products(y, s, root)
-        diagonal_update(y, s, root, scale, damping, linear)
-        return scale * along, square
-
-    def write_vector(self, iterate: Array, factor: float, u: Array) -> None:
-        multiply(factor, iterate[: self.size], u)
-
-    def product(self, iterate: Array, vector: Array) -> float:
-        return dot(iterate[: self.size], vector)
-
     def barrier(self, iterate: Array) -> float:
         return -log_sum(iterate[self.size :], 1.0)
 
-    def place(self, u: Array, center: Array, radius: float, x: Array) -> None:
+    def write_point(self, u: Array, center: Array, radius: float, x: Array) -> None:
         if self.stretch.size == 0:
             affine(u, center, radius, x)
         else:
-            stretched(u, center, radius, self.stretch, x)
+            affine_stretched(u, center, radius, self.stretch, x)
 
     def inward(self, displacement: Array) -> Array:
         return self.stretch * displacement if self.stretch.size else displacement
 
-    def locate(self, displacement: Array) -> Array:
+    def preimage(self, displacement: Array) -> Array:
         return displacement / self.stretch if self.stretch.size else displacement
 
     def farthest(self, u: Array) -> float:
@@ -222,9 +217,8 @@ class BoxGeometry(BoxNumbers, Geometry):
 @compiled
 def box_entry(half: float, linear: float, quadratic: float, weight: float) -> tuple[float, float]:
     """The update of one coordinate, and its slack."""
-    pull = half * linear
-    gap = sure_gap(abs(pull), quadratic * half * half, weight)
-    return choose(pull > 0.0, -half, half) * (1.0 - gap), gap * (2.0 - gap)
+    gap = cold_start_gap(abs(half * linear), quadratic * half * half, weight)
+    return choose(linear > 0.0, -half, half) * (1.0 - gap), gap * (2.0 - gap)
 
 
 def _box_solve(half: Array, linear: Array, quadratic: float, weight: float, iterate: Array) -> None:
@@ -243,8 +237,8 @@ def box_solve(half: Array, linear: Array, quadratic: float, weight: float, itera
 @compiled
 def box_root(half: float, slack: float, kappa: float, shift: float) -> float:
     """The square root of H in one coordinate."""
-    thin = half * slack
-    root: float = np.sqrt(kappa * 2.0 * (2.0 - slack) / (thin * thin) + shift)
+    distance = half * slack
+    root: float = np.sqrt(kappa * 2.0 * (2.0 - slack) / (distance * distance) + shift)
     return root
 
 
@@ -259,13 +253,13 @@ def box_roots(half: Array, slack: Array, kappa: float, shift: float, root: Array
     root[:] = box_root(half, slack, kappa, shift)  # type: ignore[arg-type]
 
 
-def _stretched(u: Array, center: Array, radius: float, stretch: Array, x: Array) -> None:
+def _affine_stretched(u: Array, center: Array, radius: float, stretch: Array, x: Array) -> None:
     for i in range(x.size):
         x[i] = center[i] + radius * stretch[i] * u[i]
 
 
-@looped(_stretched)
-def stretched(u: Array, center: Array, radius: float, stretch: Array, x: Array) -> None:
+@looped(_affine_stretched)
+def affine_stretched(u: Array, center: Array, radius: float, stretch: Array, x: Array) -> None:
     """Set x to center + radius stretch u."""
     np.multiply(radius * stretch, u, x)
     x += center

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from math import isfinite
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 
-from dikin.domains.geometry import Array, Geometry
-from dikin.domains.newton import INSIDE, Factor, factor, minimise
+from dikin.domains.geometry import Array, ExplicitGeometry
+from dikin.domains.newton import FULL_STEP, Factor, Minimum, factor, minimise
 
-LAST, NEXT = 1e-10, 1e-2
+FINAL_WEIGHT, WEIGHT_FACTOR = 1e-10, 1e-2
 """The weight of the barrier at the end of a projection, and the factor on the way there."""
-SETTLED = 1e-4
+CONVERGED = 1e-4
 """The Newton decrement of an update that is known well."""
 
 
@@ -20,7 +20,6 @@ class Oracles(Protocol):
     """What is asked of a domain, at chart vectors."""
 
     dim: int
-    nu: float
     point_shape: tuple[int, ...]
     center: Array
 
@@ -31,30 +30,24 @@ class Oracles(Protocol):
     def inward(self, displacement: Array) -> Array: ...
 
 
-class Metric(NamedTuple):
-    """H = kappa Hessian(psi)(y) + shift I, factored."""
-
-    y: Array
-    kappa: float
-    shift: float
-    factor: Factor
-
-
-class DenseGeometry(Geometry):
+class DenseGeometry(ExplicitGeometry):
     """Chart vectors divided by the scale.
 
-    iterate = (y, the Newton decrement of the update); direction = (s, L, L^-1) with H = L L'.
+    iterate = (y, the Newton decrement of the update); direction = (s, L, the transpose of L^-1)
+    with H = L L'.
+
+    Newton's method runs in chart vectors v = scale u, where linear.u + quadratic/2 |u|^2 is
+    (linear/scale).v + quadratic/(2 scale^2) |v|^2.
     """
 
     def __init__(self, domain: Oracles, scale: float) -> None:
         self.domain, self.scale = domain, scale
         self.size = n = domain.dim
         self.iterate_size, self.direction_size = n + 1, n + 2 * n * n
-        self.eye = np.eye(n)
         self._least = domain.barrier(np.zeros(n))
-        # Matrices of the last vectors: they are wanted again in the same round.
-        self._hessian: tuple[Array, Array] | None = None
-        self._metric: Metric | None = None
+        # What was computed last, with its arguments: it is wanted again in the same round.
+        self._hessian: tuple[bytes, Array] | None = None
+        self._factor: tuple[tuple[bytes, float, float], Factor] | None = None
 
     @property
     def entries(self) -> int:
@@ -63,69 +56,70 @@ class DenseGeometry(Geometry):
     def start(self) -> Array:
         return np.zeros(self.iterate_size)
 
-    # --- the oracles, in working vectors -------------------------------------------------------
-
-    def value(self, u: Array) -> float:
-        """Psi at a working vector."""
-        return self.domain.barrier(self.scale * u)
-
     def gradient(self, u: Array) -> Array:
         """The gradient of psi at a working vector."""
         return self.scale * self.domain.gradient(self.scale * u)
 
     def hessian(self, u: Array) -> Array:
         """The Hessian of psi at a working vector."""
-        if self._hessian is None or (self._hessian[0] != u).any():
-            self._hessian = u.copy(), self._new_hessian(u)
-        return self._hessian[1]
-
-    def _new_hessian(self, u: Array) -> Array:
         return self.scale**2 * self.domain.hessian(self.scale * u)
+
+    def _shifted_hessian(self, v: Array, factor: float, shift: float) -> Array:
+        """The matrix factor Hessian(psi)(v) + shift I, at a chart vector."""
+        key = v.tobytes()
+        if self._hessian is None or self._hessian[0] != key:
+            self._hessian = key, self.domain.hessian(v)
+        matrix = np.multiply(factor, self._hessian[1], order="C")
+        matrix.reshape(-1)[:: self.size + 1] += shift
+        return matrix
 
     # --- a round -------------------------------------------------------------------------------
 
     def solve(self, linear: Array, quadratic: float, weight: float, iterate: Array) -> None:
-        pull, shift = linear / weight, quadratic / weight
-        iterate[:-1], iterate[-1] = minimise(
-            self.value,
-            lambda u: pull + shift * u + self.gradient(u),
-            lambda u: self.hessian(u) + shift * self.eye,
-            iterate[:-1].copy(),
+        start = self.scale * iterate[:-1]
+        v, iterate[-1] = self._minimise(linear, quadratic, weight, start, 0.0)
+        np.divide(v, self.scale, iterate[:-1])
+
+    def _minimise(
+        self, linear: Array, quadratic: float, weight: float, start: Array, tolerance: float
+    ) -> Minimum:
+        linear_term, shift = linear / (weight * self.scale), quadratic / (weight * self.scale**2)
+        return minimise(
+            self.domain.barrier,
+            lambda v: linear_term + shift * v + self.domain.gradient(v),
+            lambda v: self._shifted_hessian(v, 1.0, shift),
+            start,
+            tolerance,
         )
 
     def project(self, linear: Array, iterate: Array) -> None:
-        if isfinite(self.value(-linear)):  # inside: its own projection
+        if isfinite(self.domain.barrier(-self.scale * linear)):  # inside: its own projection
             iterate[:-1], iterate[-1] = -linear, 0.0
             return
-        u, weight = np.zeros(self.size), 1.0
-        while weight > 2 * LAST:
-            u, weight = self._ahead(linear, u, weight), weight * NEXT
-        iterate[:-1], iterate[-1] = u, 0.0
-        self.solve(linear, 1.0, LAST, iterate)
+        v, weight = np.zeros(self.size), 1.0
+        while weight > 2 * FINAL_WEIGHT:
+            v, weight = self._next_on_path(linear, v, weight), weight * WEIGHT_FACTOR
+        iterate[:-1], iterate[-1] = v / self.scale, 0.0
+        self.solve(linear, 1.0, FINAL_WEIGHT, iterate)
 
-    def _ahead(self, linear: Array, u: Array, weight: float) -> Array:
+    def _next_on_path(self, linear: Array, v: Array, weight: float) -> Array:
         """From near a point of the projection's central path to near the one of the next weight.
 
         The path u + linear + weight grad psi(u) = 0 has the tangent
         (1 + weight Hessian)^-1 (u + linear) in ln(weight), and is all but straight in the weight.
         """
-        u, _ = minimise(
-            self.value,
-            lambda u: (linear + u) / weight + self.gradient(u),
-            lambda u: self.hessian(u) + self.eye / weight,
-            u,
-            INSIDE,
-        )
-        tangent = factor(weight * self.hessian(u) + self.eye).solve(linear + u)
-        ahead = u - (1.0 - NEXT) * tangent
-        return ahead if isfinite(self.value(ahead)) else u
+        v, _ = self._minimise(linear, 1.0, weight, v, FULL_STEP)
+        matrix = self._shifted_hessian(v, weight * self.scale**2, 1.0)
+        tangent = factor(matrix).solve(self.scale * linear + v)
+        ahead = v - (1.0 - WEIGHT_FACTOR) * tangent
+        return ahead if isfinite(self.domain.barrier(ahead)) else v
 
     def _factored(self, y: Array, kappa: float, shift: float) -> Factor:
-        last = self._metric
-        if last is None or (last.kappa, last.shift) != (kappa, shift) or (last.y != y).any():
-            matrix = kappa * self.hessian(y) + shift * self.eye
-            last = self._metric = Metric(y.copy(), kappa, shift, factor(matrix))
-        return last.factor
+        key = y.tobytes(), kappa, shift
+        if self._factor is None or self._factor[0] != key:
+            matrix = self._shifted_hessian(self.scale * y, kappa * self.scale**2, shift)
+            self._factor = key, factor(matrix)
+        return self._factor[1]
 
     def explore(
         self, iterate: Array, kappa: float, shift: float, noise: Array, direction: Array
@@ -138,31 +132,25 @@ class DenseGeometry(Geometry):
     def point(self, iterate: Array, direction: Array, scale: float, u: Array) -> float:
         n = self.size
         inverse = direction[n + n * n :].reshape(n, n)
-        u[:] = iterate[:-1] + (scale * direction[:n]) @ inverse
+        u[:] = iterate[:-1] + inverse.dot(scale * direction[:n])
         return float(u.dot(u))
 
     def linear_update(
         self, iterate: Array, direction: Array, scale: float, damping: float, linear: Array
     ) -> tuple[float, float]:
         n, y = self.size, iterate[:-1]
-        g = direction[n : n + n * n].reshape(n, n) @ (scale * direction[:n])
+        g = direction[n : n + n * n].reshape(n, n).dot(scale * direction[:n])
         linear += g - damping * y
         return float(g.dot(y)), float(y.dot(y))
 
-    def write_vector(self, iterate: Array, factor: float, u: Array) -> None:
-        np.multiply(iterate[:-1], factor, u)
-
-    def product(self, iterate: Array, vector: Array) -> float:
-        return float(iterate[:-1].dot(vector))
-
     def barrier(self, iterate: Array) -> float:
-        return self.value(iterate[:-1]) - self._least
+        return self.domain.barrier(self.scale * iterate[:-1]) - self._least
 
-    def place(self, u: Array, center: Array, radius: float, x: Array) -> None:
+    def write_point(self, u: Array, center: Array, radius: float, x: Array) -> None:
         x[:] = center + radius * self.domain.outward(u).ravel()
 
     def inward(self, displacement: Array) -> Array:
         return self.domain.inward(displacement.reshape(self.domain.point_shape))
 
-    def settled(self, iterate: Array) -> bool:
-        return bool(iterate[-1] <= SETTLED)
+    def converged(self, iterate: Array) -> bool:
+        return bool(iterate[-1] <= CONVERGED)

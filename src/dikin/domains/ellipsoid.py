@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import inf, log, sqrt
+from math import log, sqrt
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dikin.domains.base import Array, Domain, frozen
-from dikin.domains.geometry import Geometry
+from dikin.domains.ball import QuadraticDomain
+from dikin.domains.base import Array, frozen
+from dikin.domains.geometry import ExplicitGeometry, Geometry
 from dikin.errors import DomainError, FlatDomainError, ShapeError
 from dikin.kernel import compiled, looped
 from dikin.vectors import (
@@ -22,20 +23,40 @@ from dikin.vectors import (
     diagonal_update,
     dot,
     dots,
-    multiply,
 )
 
 
-class Ellipsoid(Domain):
-    """The ball of a positive definite matrix `shape` around `center`.
+class Ellipsoid(QuadraticDomain):
+    """All points x with (x - center)' shape^-1 (x - center) <= 1.
 
-    The semi-axes are the square roots of the eigenvalues of `shape`.
+    Parameters
+    ----------
+    center : array_like
+        The centre.
+    shape : array_like
+        A symmetric positive definite matrix; the semi-axes are the roots of its eigenvalues.
 
+    Attributes
+    ----------
+    axes : Array
+        The directions of the axes, one a column.
+    semi : Array
+        The lengths of the semi-axes, in the same order.
+
+    Raises
+    ------
+    ShapeError
+        If the matrix has another number of rows or columns than the centre has entries.
+    DomainError
+        If the matrix is not symmetric, or has a negative eigenvalue.
+    FlatDomainError
+        If an eigenvalue is zero to within rounding: the set has no interior.
+
+    Examples
+    --------
     >>> Ellipsoid([0, 0], [[4, 0], [0, 1]]).contains([2, 0])
     True
     """
-
-    exact_support = True
 
     def __init__(self, center: ArrayLike, shape: ArrayLike) -> None:
         self.center, self.shape = frozen(center, "center", 1), frozen(shape, "shape", 2)
@@ -73,10 +94,6 @@ class Ellipsoid(Domain):
         squares, axes = np.linalg.eigh(self.shape)
         return np.asarray(squares, dtype=float), np.ascontiguousarray(axes, dtype=float)
 
-    def barrier(self, v: Array) -> float:
-        slack = self._slack(v)
-        return -log(slack) if slack > 0 else inf
-
     def gradient(self, v: Array) -> Array:
         gradient: Array = 2 / self._slack(v) * self._precision(v)
         return gradient
@@ -90,10 +107,6 @@ class Ellipsoid(Domain):
     def _precision(self, v: Array) -> Array:
         return np.asarray(self.axes @ ((v @ self.axes) / self.semi**2), dtype=float)
 
-    def _slack(self, v: Array) -> float:
-        r = self.gauge(v)
-        return (1 - r) * (1 + r)
-
     def margin(self, point: Array) -> float:
         return 1.0 - float(np.linalg.norm(((point - self.center) @ self.axes) / self.semi))
 
@@ -103,18 +116,11 @@ class Ellipsoid(Domain):
     def support(self, direction: Array) -> float:
         return float(np.linalg.norm((direction @ self.axes) * self.semi))
 
-    def rise(self, share: float) -> float:
-        return -log(share * (2.0 - share))  # everywhere on the boundary
-
-    @property
-    def symmetry(self) -> float:
-        return 1.0
-
     def geometry(self, scale: float) -> Geometry:
         axes = np.empty((0, 0)) if self._diagonal else self.axes
         return ellipsoid_geometry((scale / self.semi) ** 2, axes, np.ones(self.dim))
 
-    def equal_sided(self, scale: float) -> Geometry:
+    def equal_sided_geometry(self, scale: float) -> Geometry:
         if self.semi.max() == self.semi.min():
             return self.geometry(scale)
         round, stretch = np.full(self.dim, (scale / self.radius) ** 2), self.semi / self.radius
@@ -127,8 +133,8 @@ class Ellipsoid(Domain):
     @classmethod
     def examples(cls) -> Iterator[Self]:
         yield cls([0, 0, 0], np.diag([1.0, 4.0, 0.25]))
-        turn = np.linalg.qr(np.vander([0.3, 1.1, -0.7, 2.0]))[0]
-        yield cls([5, -3, 0, 1], (turn * [1e-2, 1, 9, 2]) @ turn.T)
+        axes = np.linalg.qr(np.vander([0.3, 1.1, -0.7, 2.0]))[0]
+        yield cls([5, -3, 0, 1], (axes * [1e-2, 1, 9, 2]) @ axes.T)
         yield cls([2], [[0.49]])
 
 
@@ -150,7 +156,7 @@ def ellipsoid_geometry(p: Array, axes: Array, squares: Array) -> EllipsoidGeomet
     return EllipsoidGeometry(p.size, p, axes, squares, p.size + 2, 3 * p.size + 3)
 
 
-class EllipsoidGeometry(EllipsoidNumbers, Geometry):
+class EllipsoidGeometry(EllipsoidNumbers, ExplicitGeometry):
     """u' P u <= 1 in the eigenbasis, P = diag(p).
 
     iterate = (y, multiplier, slack).   y_i = -G_i/(S + m p_i) with m = 2w/(1 - y'Py) the root of
@@ -185,12 +191,12 @@ class EllipsoidGeometry(EllipsoidNumbers, Geometry):
     def solve(self, linear: Array, quadratic: float, weight: float, iterate: Array) -> None:
         n = self.size
         m = max(float(iterate[n]), 2.0 * weight)
-        for turn in range(200):
+        for step in range(200):
             inside, slope = secular(self.p, linear, quadratic, m)
-            step = -(1.0 - 2.0 * weight / m - inside) / (2.0 * weight / (m * m) + 2.0 * slope)
-            if abs(step) <= 2e-15 * m or (step < 0.0 and turn > 0):
+            move = -(1.0 - 2.0 * weight / m - inside) / (2.0 * weight / (m * m) + 2.0 * slope)
+            if abs(move) <= 2e-15 * m or (move < 0.0 and step > 0):
                 break
-            m = max(m + step, 2.0 * weight)
+            m = max(m + move, 2.0 * weight)
         divide_shifted(linear, quadratic, m, self.p, iterate[:n])
         iterate[n], iterate[n + 1] = m, 2.0 * weight / m
 
@@ -201,13 +207,13 @@ class EllipsoidGeometry(EllipsoidNumbers, Geometry):
         gamma = 4.0 * kappa / (slack * slack)
         root, w = direction[:n], direction[n : 2 * n]
         rank_one(self.p, iterate[:n], 2.0 * kappa / slack, shift, root, w)
-        most, beside, rest, straight, bent = rank_one_sums(root, w)
-        stretch = sqrt(1.0 + gamma * (most + rest))
+        sums = rank_one_sums(root, w)
+        stretch = sqrt(1.0 + gamma * (sums[0] + sums[2]))
         copy(noise, direction[2 * n : 3 * n])
         square, along = dots(noise, w)
         direction[3 * n], direction[3 * n + 1] = gamma / (1.0 + stretch), stretch
         direction[3 * n + 2] = along
-        return square, rank_one_trace(gamma, most, beside, rest, straight, bent)
+        return square, rank_one_trace(gamma, sums)
 
     def point(self, iterate: Array, direction: Array, scale: float, u: Array) -> float:
         n = self.size
@@ -223,40 +229,34 @@ class EllipsoidGeometry(EllipsoidNumbers, Geometry):
         y, root = iterate[:n], direction[:n]
         w, s = direction[n : 2 * n], direction[2 * n : 3 * n]
         part, slack = float(direction[3 * n] * direction[3 * n + 2]), float(iterate[n + 1])
-        straight, square = diagonal_products(y, s, root)
+        along, square = diagonal_products(y, s, root)
         diagonal_update(y, s, root, scale, damping, linear)
         diagonal_update(y, w, root, scale * part, 0.0, linear)
-        return scale * (straight + part * (1.0 - slack)), square  # y.(root w) = y'Py
-
-    def write_vector(self, iterate: Array, factor: float, u: Array) -> None:
-        multiply(factor, iterate[: self.size], u)
-
-    def product(self, iterate: Array, vector: Array) -> float:
-        return dot(iterate[: self.size], vector)
+        return scale * (along + part * (1.0 - slack)), square  # y.(root w) = y'Py
 
     def barrier(self, iterate: Array) -> float:
         return -log(iterate[self.size + 1])
 
-    def place(self, u: Array, center: Array, radius: float, x: Array) -> None:
+    def write_point(self, u: Array, center: Array, radius: float, x: Array) -> None:
         if self.axes.size == 0:
             affine(u, center, radius, x)
         else:
-            turned(self.axes, u, center, radius, x)
+            rotated(self.axes, u, center, radius, x)
 
     def inward(self, displacement: Array) -> Array:
         return np.asarray(displacement @ self.axes) if self.axes.size else displacement
 
-    def locate(self, displacement: Array) -> Array:
+    def preimage(self, displacement: Array) -> Array:
         return self.inward(displacement) / self.squares
 
 
-def _turned(axes: Array, u: Array, center: Array, radius: float, x: Array) -> None:
+def _rotated(axes: Array, u: Array, center: Array, radius: float, x: Array) -> None:
     for i in range(x.size):
         x[i] = center[i] + radius * dot(axes[i], u)
 
 
-@looped(_turned)
-def turned(axes: Array, u: Array, center: Array, radius: float, x: Array) -> None:
+@looped(_rotated)
+def rotated(axes: Array, u: Array, center: Array, radius: float, x: Array) -> None:
     """Set x to center + radius axes u."""
     np.dot(axes, u, x)
     x *= radius
@@ -276,7 +276,7 @@ def _secular(p: Array, linear: Array, quadratic: float, m: float) -> tuple[float
 
 @looped(_secular, order_free=True)
 def secular(p: Array, linear: Array, quadratic: float, m: float) -> tuple[float, float]:
-    """Y'Py and the sum of p_i^2 G_i^2/(S + m p_i)^3, at a multiplier m."""
+    """The value y'Py and the sum of p_i^2 G_i^2/(S + m p_i)^3, at a multiplier m."""
     inverse = 1.0 / (quadratic + m * p)
     scaled = linear * inverse
     terms = p * scaled * scaled
@@ -309,36 +309,37 @@ def rank_one(p: Array, y: Array, factor: float, shift: float, root: Array, w: Ar
 
 
 def _rank_one_sums(root: Array, w: Array) -> tuple[float, float, float, float, float]:
-    most = beside = rest = straight = bent = 0.0
+    largest = at_largest = squares = inverses = products = 0.0
     for i in range(w.size):
         square = w[i] * w[i]
         inverse = 1.0 / (root[i] * root[i])
-        if square > most or i == 0:
-            square, most = most, square
-            inverse, beside = beside, inverse
-        rest += square
-        straight += inverse
-        bent += square * inverse
-    return most, beside, rest, straight, bent
+        if square > largest or i == 0:
+            square, largest = largest, square
+            inverse, at_largest = at_largest, inverse
+        squares += square
+        inverses += inverse
+        products += square * inverse
+    return largest, at_largest, squares, inverses, products
 
 
 @looped(_rank_one_sums, order_free=True)
 def rank_one_sums(root: Array, w: Array) -> tuple[float, float, float, float, float]:
-    """The largest w^2 and its 1/D; sums of the other w^2, 1/D and w^2/D."""
-    squares, inverse = w * w, 1.0 / (root * root)
-    largest = squares.argmax()
-    most, beside = float(squares[largest]), float(inverse[largest])
-    squares[largest] = inverse[largest] = 0.0
-    return most, beside, float(squares.sum()), float(inverse.sum()), float(squares.dot(inverse))
+    """The largest w^2 and the 1/D there; sums of the other w^2, 1/D and w^2/D."""
+    squares, inverses = w * w, 1.0 / (root * root)
+    i = squares.argmax()
+    largest, at_largest = float(squares[i]), float(inverses[i])
+    squares[i] = inverses[i] = 0.0
+    products = float(squares.dot(inverses))
+    return largest, at_largest, float(squares.sum()), float(inverses.sum()), products
 
 
 @compiled
-def rank_one_trace(
-    gamma: float, most: float, beside: float, rest: float, straight: float, bent: float
-) -> float:
-    """Trace of (D + gamma v v')^-1 = sum (1/D) (1 - gamma w^2/(1 + gamma |w|^2)).
+def rank_one_trace(gamma: float, sums: tuple[float, float, float, float, float]) -> float:
+    """Trace of (D + gamma v v')^-1 = sum (1/D) (1 - gamma w^2/(1 + gamma |w|^2)), by its sums.
 
     Near the boundary the largest w^2 is all of |w|^2, so its term is written without a difference.
     """
-    whole = 1.0 + gamma * (most + rest)
-    return straight - gamma * bent / whole + beside * (1.0 + gamma * rest) / whole
+    largest, at_largest, squares, inverses, products = sums
+    whole = 1.0 + gamma * (largest + squares)
+    others = inverses - gamma * products / whole
+    return others + at_largest * (1.0 + gamma * squares) / whole

@@ -18,10 +18,40 @@ from dikin.errors import DomainError, NotSavableError, OutsideDomainError
 class FromBarrier(Domain):
     """The domain of a nu-self-concordant barrier, given as three functions of a point.
 
-    `value` gives +inf (or NaN) outside the set. `radius` may be given if it is known; otherwise
-    the outer Dikin ellipsoid at the centre, of local radius nu + 2 sqrt(nu), bounds it.
-    `dikin.check_domain` verifies what was brought.
+    It is played on as any other domain, and not saved: functions are never written to a file.
 
+    Parameters
+    ----------
+    value : callable
+        The barrier at a point: a number inside, +inf or NaN outside.
+    gradient : callable
+        Its gradient, as many entries as a point has.
+    hessian : callable
+        Its Hessian, a positive definite matrix.
+    nu : float
+        The parameter of the barrier.
+    interior : array_like
+        A point inside, from which Newton's method finds the analytic centre.
+    radius : float, optional
+        At least the distance from the centre to the farthest point, if it is known. By default the
+        bound of Dikin's ellipsoid at the centre, grown nu + 2 sqrt(nu) times.
+
+    Raises
+    ------
+    OutsideDomainError
+        If the barrier is not finite at the inner point.
+
+    See Also
+    --------
+    dikin.check_domain : Checks that the functions are a self-concordant barrier.
+
+    References
+    ----------
+    .. [1] Y. Nesterov, Introductory Lectures on Convex Optimization, Kluwer, 2004, Theorem 4.2.6:
+       the two ellipsoids between which a set lies.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> interval = FromBarrier(
     ...     value=lambda x: -np.log(x[0]) - np.log(3 - x[0]) if 0 < x[0] < 3 else np.inf,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 
-def least_scale(
+def gauge_by_bisection(
     barrier: Callable[[Array], float], v: Array, radius: float, inradius: float
 ) -> float:
     """The least p for which the barrier is finite at v/p, by bisection to rounding."""

@@ -21,6 +21,8 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from dikin.vectors import diagonal_point, diagonal_products, diagonal_update, dot, multiply
+
 Array = NDArray[np.float64]
 
 PROJECTION_WEIGHT = 1e-16
@@ -74,7 +76,7 @@ class GeometryKernel(ABC):
         """psi(y) - psi(0), from slacks that keep their digits at the boundary."""
 
     @abstractmethod
-    def place(self, u: Array, center: Array, radius: float, x: Array) -> None:
+    def write_point(self, u: Array, center: Array, radius: float, x: Array) -> None:
         """Set x to the flattened point of a working vector: center + radius outward(u)."""
 
 
@@ -110,13 +112,13 @@ class Geometry(GeometryKernel):
     def outward(self, u: Array) -> Array:
         """The flattened displacement in the user's coordinates of a working vector.
 
-        An isometry, unless the sides of the set were made equal (`Domain.equal_sided`).
+        An isometry, unless the sides of the set were made equal (`Domain.equal_sided_geometry`).
         """
         x = np.empty(self.entries)
-        self.place(u, np.zeros(self.entries), 1.0, x)
+        self.write_point(u, np.zeros(self.entries), 1.0, x)
         return x
 
-    def locate(self, displacement: Array) -> Array:
+    def preimage(self, displacement: Array) -> Array:
         """The working vector that `outward` carries to a displacement."""
         return self.inward(displacement)
 
@@ -142,7 +144,7 @@ class Geometry(GeometryKernel):
         """At least the distance from a working vector to every other one of the set."""
         return 1.0 + sqrt(float(u @ u))
 
-    def settled(self, iterate: Array) -> bool:
+    def converged(self, iterate: Array) -> bool:
         """Whether the update is known to full precision there."""
         return True
 
@@ -155,3 +157,31 @@ class Geometry(GeometryKernel):
     def compilable(self) -> bool:
         """Whether the methods of the kernel can be compiled."""
         return isinstance(self, tuple)
+
+
+class ExplicitGeometry(Geometry):
+    """A set whose iterates begin with y itself."""
+
+    def write_vector(self, iterate: Array, factor: float, u: Array) -> None:
+        multiply(factor, iterate[: self.size], u)
+
+    def product(self, iterate: Array, vector: Array) -> float:
+        return dot(iterate[: self.size], vector)
+
+
+class DiagonalGeometry(ExplicitGeometry):
+    """A set whose H is diagonal: direction = (the square roots of its diagonal, s)."""
+
+    def point(self, iterate: Array, direction: Array, scale: float, u: Array) -> float:
+        n = self.size
+        diagonal_point(iterate[:n], direction[n:], direction[:n], scale, u)
+        return dot(u, u)
+
+    def linear_update(
+        self, iterate: Array, direction: Array, scale: float, damping: float, linear: Array
+    ) -> tuple[float, float]:
+        n = self.size
+        y, root, s = iterate[:n], direction[:n], direction[n:]
+        along, square = diagonal_products(y, s, root)
+        diagonal_update(y, s, root, scale, damping, linear)
+        return scale * along, square

@@ -8,14 +8,25 @@ from typing import Any, Self
 
 import numpy as np
 
+from dikin.domains.ball import Ball
 from dikin.domains.base import Array, Domain
+from dikin.domains.box import Box
 from dikin.domains.newton import dikin_extent, find_center
+from dikin.domains.simplex import Simplex
 from dikin.errors import DomainError, EmptyDomainError, FlatDomainError, ShapeError
 
 
 class Intersection(Domain):
     """The points that belong to every part, such as probability vectors with capped entries.
 
+    Parameters
+    ----------
+    *parts : Domain
+        Two domains or more, whose points have the same shape. The affine hull of the one of least
+        dimension must lie in those of the others.
+
+    Examples
+    --------
     >>> from dikin import Box, Simplex
     >>> capped = Intersection(Simplex(3), Box([-1, -1, -1], [0.5, 1, 1]))
     >>> capped.contains([0.6, 0.2, 0.2])
@@ -30,7 +41,7 @@ class Intersection(Domain):
         self.dim = host.dim
         self.nu = sum(part.nu for part in parts)
         self.point_shape = host.point_shape
-        self._turns = [_turn(host, part) for part in parts]
+        self._chart_maps = [_chart_map(host, part) for part in parts]
         self.center = host.point(self._find_center([part.locate(host.center) for part in parts]))
         self.center.setflags(write=False)
         self._origins = [part.locate(self.center) for part in parts]
@@ -70,19 +81,20 @@ class Intersection(Domain):
         return max(part.gauge(w) for part, _, w in self._images(v, origins))
 
     def _images(self, v: Array, origins: list[Array]) -> Iterator[tuple[Domain, Array, Array]]:
-        for part, turn, origin in zip(self.parts, self._turns, origins, strict=True):
-            yield part, turn, origin + turn @ v
+        """Each part, the map from the host's chart to its own, and the image of v there."""
+        for part, chart_map, origin in zip(self.parts, self._chart_maps, origins, strict=True):
+            yield part, chart_map, origin + chart_map @ v
 
     def _barrier(self, v: Array, origins: list[Array], size: float = 1.0) -> float:
         return sum(part.barrier(w / size) for part, _, w in self._images(v, origins))
 
     def _gradient(self, v: Array, origins: list[Array], size: float = 1.0) -> Array:
-        pulls = [part.gradient(w / size) @ turn for part, turn, w in self._images(v, origins)]
-        return np.asarray(sum(pulls)) / size
+        gradients = [part.gradient(w / size) @ m for part, m, w in self._images(v, origins)]
+        return np.asarray(sum(gradients)) / size
 
     def _hessian(self, v: Array, origins: list[Array], size: float = 1.0) -> Array:
-        bends = [turn.T @ p.hessian(w / size) @ turn for p, turn, w in self._images(v, origins)]
-        return np.asarray(sum(bends)) / size**2
+        hessians = [m.T @ part.hessian(w / size) @ m for part, m, w in self._images(v, origins)]
+        return np.asarray(sum(hessians)) / size**2
 
     def outward(self, v: Array) -> Array:
         return self._host.outward(v)
@@ -103,10 +115,10 @@ class Intersection(Domain):
         return min(part.margin(point) for part in self.parts)
 
     def support(self, direction: Array) -> float:
-        """The least of the parts' bounds, which are seen from other origins."""
-        slopes = [turn @ direction for turn in self._turns]
-        parts = zip(self.parts, slopes, self._origins, strict=True)
-        bounds = (part.support(slope) - float(slope @ origin) for part, slope, origin in parts)
+        # The least of the parts' bounds, each seen from its own origin.
+        directions = [chart_map @ direction for chart_map in self._chart_maps]
+        parts = zip(self.parts, directions, self._origins, strict=True)
+        bounds = (part.support(w) - float(w @ origin) for part, w, origin in parts)
         return min(super().support(direction), *bounds)
 
     def arguments(self) -> dict[str, Any]:
@@ -114,10 +126,6 @@ class Intersection(Domain):
 
     @classmethod
     def examples(cls) -> Iterator[Self]:
-        from dikin.domains.ball import Ball
-        from dikin.domains.box import Box
-        from dikin.domains.simplex import Simplex
-
         yield cls(Ball(2), Ball(2, 1.0, [1.5, 0]))
         yield cls(Simplex(3), Box([-1, -1, -1], [0.1, 1, 1]))
 
@@ -135,12 +143,12 @@ def _refuse_mismatch(parts: tuple[Domain, ...]) -> None:
             )
 
 
-def _turn(host: Domain, part: Domain) -> Array:
+def _chart_map(host: Domain, part: Domain) -> Array:
     """The matrix from the host's chart to the part's, whose plane must contain the host's."""
-    turn = np.asarray(part.basis.T @ host.basis)
+    chart_map = np.asarray(part.basis.T @ host.basis)
     away = (host.center - part.center).ravel()
     off = away - part.basis @ (part.basis.T @ away)
-    tilted = np.abs(part.basis @ turn - host.basis).max() > 1e-9
+    tilted = np.abs(part.basis @ chart_map - host.basis).max() > 1e-9
     if tilted or np.linalg.norm(off) > 1e-9 * (part.radius + host.radius):
         raise FlatDomainError(f"Intersection: {host} and {part} lie in different planes")
-    return turn
+    return chart_map

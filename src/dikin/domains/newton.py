@@ -14,11 +14,11 @@ from dikin.errors import NumericalError
 FRESH, REUSED = 1e-7, 1e-11
 """Decrements after which a step is the last: one with a new Hessian squares the error, one with the
 Hessian of a nearby point multiplies it by their distance."""
-CLOSE = 1e-2
+REUSE = 0.1
 """A decrement below which the Hessian need not be computed anew."""
-BLOCK = 16
-"""Rows of a matrix that is inverted at once."""
-INSIDE = 0.25
+BLOCK = 32
+"""Rows of a triangular matrix that is inverted at once."""
+FULL_STEP = 0.25
 """A decrement below which a full step is taken, and squares what is left."""
 
 
@@ -34,11 +34,11 @@ def minimise(
     gradient: Callable[[Array], Array],
     hessian: Callable[[Array], Array],
     start: Array,
-    enough: float = 0.0,
+    tolerance: float = 0.0,
 ) -> Minimum:
     """The minimiser of a self-concordant function, from any point of its domain.
 
-    A decrement that is `enough` ends it early.
+    A decrement within the tolerance ends it early.
 
     The decrement, the length of the Newton step in the local norm, says both how far the minimiser
     is and how far one may step: below 1 a full step stays inside, above 1/4 it is damped. So close
@@ -49,7 +49,7 @@ def minimise(
         try:
             for found in _steps(gradient, hessian, start):
                 best = found
-                if found.decrement <= enough:
+                if found.decrement <= tolerance:
                     break
         except (FloatingPointError, NumericalError, np.linalg.LinAlgError):
             pass  # on the boundary to within rounding: nothing better is known
@@ -66,17 +66,17 @@ def _steps(
         if factored is None:
             factored = factor(hessian(x))
         step = -factored.solve(g)
-        decrement = sqrt(max(-float(g @ step), 0.0))
+        decrement = sqrt(max(-float(g.dot(step)), 0.0))
         # Such a step makes the next one many times smaller; if it did not, rounding in the gradient
         # is all that is left.
         if last <= 1e-4 and decrement > last / 2:
             return
-        x = x + (step if decrement <= INSIDE else step / (1.0 + decrement))
+        x = x + (step if decrement <= FULL_STEP else step / (1.0 + decrement))
         yield Minimum(x, decrement)
         if decrement <= (FRESH if fresh else REUSED):
             return
         last = decrement
-        if decrement > CLOSE:
+        if decrement > REUSE:
             factored = None
 
 
@@ -100,11 +100,11 @@ class Factor(NamedTuple):
     lower: Array
     """L."""
     inverse: Array
-    """L^-1."""
+    """The transpose of L^-1."""
 
     def solve(self, right: Array) -> Array:
         """(L L')^-1 right."""
-        return np.asarray((self.inverse @ right) @ self.inverse)
+        return np.asarray(self.inverse.dot(right.dot(self.inverse)))
 
 
 def factor(matrix: Array) -> Factor:
@@ -116,23 +116,26 @@ def factor(matrix: Array) -> Factor:
     for added in (0.0, 1e-15, 1e-13, 1e-11, 1e-9):
         tried = matrix if added == 0.0 else matrix + np.diag(added * np.diag(matrix))
         try:
-            lower: Array = np.asarray(np.linalg.cholesky(tried), dtype=float)
+            lower: Array = np.linalg.cholesky(tried).astype(float, copy=False)
         except np.linalg.LinAlgError:
             continue
-        return Factor(lower, triangular_inverse(lower))
+        return Factor(lower, upper_inverse(lower.T))
     raise NumericalError("a Hessian is not positive definite")
 
 
-def triangular_inverse(lower: Array) -> Array:
-    """The inverse of a lower triangular matrix, by halves: NumPy has none that knows its shape."""
-    n = len(lower)
+def upper_inverse(upper: Array) -> Array:
+    """The inverse of an upper triangular matrix, by halves: NumPy has none that knows its shape.
+
+    Gaussian elimination leaves such a matrix as it is, so what `inv` does to a block is the
+    substitution that a triangular matrix needs, without a loss of digits.
+    """
+    n = len(upper)
     if n <= BLOCK:
-        scale = np.diag(lower)  # rows of one size keep their digits
-        return np.asarray(np.linalg.inv(lower / scale[:, None]) / scale)
+        return np.asarray(np.linalg.inv(upper), dtype=float)
     half, inverse = n // 2, np.zeros((n, n))
-    inverse[:half, :half] = first = triangular_inverse(lower[:half, :half])
-    inverse[half:, half:] = second = triangular_inverse(lower[half:, half:])
-    inverse[half:, :half] = -second @ (lower[half:, :half] @ first)
+    inverse[:half, :half] = first = upper_inverse(upper[:half, :half])
+    inverse[half:, half:] = second = upper_inverse(upper[half:, half:])
+    inverse[:half, half:] = -first @ (upper[:half, half:] @ second)
     return inverse
 
 
@@ -154,5 +157,5 @@ def dikin_extent(hessian: Array, nu: float) -> Extent:
     (Nesterov, Introductory Lectures on Convex Optimization, Theorem 4.2.6).
     """
     values = np.linalg.eigvalsh(hessian)
-    least, most = sqrt(float(values[0])), sqrt(float(values[-1]))
-    return Extent((nu + 2.0 * sqrt(nu)) / least, 1.0 / most, 2.0 / least)
+    least, largest = sqrt(float(values[0])), sqrt(float(values[-1]))
+    return Extent((nu + 2.0 * sqrt(nu)) / least, 1.0 / largest, 2.0 / least)

@@ -14,6 +14,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dikin import extras
 from dikin.domains.base import Array, Domain, frozen
 from dikin.domains.newton import find_center
 from dikin.errors import (
@@ -29,8 +30,36 @@ LP_SLACK = 1e-6
 
 
 class Polytope(Domain):
-    """All x with A x <= b, a bounded set with interior.
+    """All x with A x <= b: a bounded set with interior. Needs SciPy, for linear programs.
 
+    Parameters
+    ----------
+    A : array_like
+        A matrix, one inequality a row. Rows that are not needed do no harm but to the bounds: nu is
+        the number of rows less one.
+    b : array_like
+        The right-hand sides, one for each row.
+
+    Attributes
+    ----------
+    slack : Array
+        The slacks b - A center at the analytic centre.
+
+    Raises
+    ------
+    ShapeError
+        If b has not one entry for each row.
+    DomainError
+        If a row of A is zero, or a linear program fails. EmptyDomainError, FlatDomainError and
+        UnboundedDomainError say which rows or coordinates are the reason.
+
+    References
+    ----------
+    .. [1] Y. Nesterov and A. Nemirovskii, Interior-Point Polynomial Algorithms in Convex
+       Programming, SIAM, 1994: the logarithmic barrier of linear inequalities.
+
+    Examples
+    --------
     The triangle of all x, y >= 0 with x + y <= 1:
 
     >>> Polytope([[-1, 0], [0, -1], [1, 1]], [0, 0, 1]).center.round(6)
@@ -49,7 +78,7 @@ class Polytope(Domain):
             raise DomainError(f"Polytope: row {i} of A is zero and bounds nothing; leave it out")
         self.nu = rows - 1.0
         self.point_shape = (self.dim,)
-        inner, low, high = _survey(self.A / norms[:, None], self.b / norms)
+        inner, low, high = _inner_point_and_box(self.A / norms[:, None], self.b / norms)
         self.center = find_center(
             lambda x: log_barrier(self.b - self.A @ x),
             lambda x: log_gradient(self.A, self.b - self.A @ x),
@@ -57,11 +86,11 @@ class Polytope(Domain):
             inner,
         )
         self.slack = self.b - self.A @ self.center
-        self.radius = self._reach(low, high)
+        self.radius = self._radius_bound(low, high)
         self.inradius = float((self.slack / norms).min())
         self.diameter = float((high - low).max()) / (1 + LP_SLACK)
 
-    def _reach(self, low: Array, high: Array) -> float:
+    def _radius_bound(self, low: Array, high: Array) -> float:
         """The smaller of two proven bounds on the distance from the centre.
 
         The corner of the bounding box; and the ellipsoid v'Hv <= m(m-1) that contains the set: at
@@ -73,10 +102,10 @@ class Polytope(Domain):
         return min(box * (1 + LP_SLACK), sqrt(self.b.size * (self.b.size - 1) / least))
 
     def barrier(self, v: Array) -> float:
-        return log_barrier(self.slack - self.A @ v)
+        return log_barrier(self.slack - self.A.dot(v))
 
     def gradient(self, v: Array) -> Array:
-        return log_gradient(self.A, self.slack - self.A @ v)
+        return log_gradient(self.A, self.slack - self.A.dot(v))
 
     def hessian(self, v: Array) -> Array:
         return log_hessian(self.A, self.slack - self.A @ v)
@@ -88,31 +117,25 @@ class Polytope(Domain):
         return float((self.A @ v / self.slack).max())
 
     def support(self, direction: Array) -> float:
-        """By the dual of a linear program, any solution of which bounds the maximum.
-
-        For y >= 0 and every v of the set direction.v <= y.slack + |direction - A'y| |v|. The
-        program is given the set of size one, as the solver's tolerances are absolute.
-        """
-        from scipy.optimize import linprog
-
+        # By the dual of a linear program, any solution of which bounds the maximum: for y >= 0 and
+        # v in the set, direction.v <= y.slack + |direction - A'y| |v|. The program is given the set
+        # of size one, as the solver's tolerances are absolute.
         length = float(np.linalg.norm(direction))
         norms = np.linalg.norm(self.A, axis=1)
-        rows, room = self.A / norms[:, None], self.slack / (norms * self.radius)
+        rows, slack = self.A / norms[:, None], self.slack / (norms * self.radius)
         if length == 0.0:
             return 0.0
-        result = linprog(-direction / length, A_ub=rows, b_ub=room, bounds=(None, None))
+        result = _linprog(-direction / length, A_ub=rows, b_ub=slack, bounds=(None, None))
         if result.status != 0:
             return super().support(direction)
         weights = np.maximum(-result.ineqlin.marginals, 0.0)
         missed = float(np.linalg.norm(direction / length - weights @ rows))
-        return length * self.radius * (float(weights @ room) + missed)
+        return length * self.radius * (float(weights @ slack) + missed)
 
     @property
     def symmetry(self) -> float:
-        """By the ratios t_i of slacks to those of the centre, which add up to m: t_i - 1 <= m - 1.
-
-        At -s v the i-th ratio is 1 - s (t_i - 1).
-        """
+        # The ratios t_i of slacks to those of the centre add up to m, so that t_i - 1 <= m - 1. At
+        # -s v the i-th ratio is 1 - s (t_i - 1).
         return 1.0 / (self.b.size - 1)
 
     def arguments(self) -> dict[str, Any]:
@@ -122,8 +145,8 @@ class Polytope(Domain):
     def examples(cls) -> Iterator[Self]:
         yield cls([[-1, 0], [0, -1], [1, 1]], [0, 0, 1])
         yield cls([[1], [-1], [1]], [3, -1, 7])
-        turns = np.vander([0.9, -0.6, 0.2, 1.3, -1.1], 3)
-        yield cls(np.vstack([turns, -turns]), [1, 2, 3, 1, 2, 5, 1, 0.1, 2, 1])
+        rows = np.vander([0.9, -0.6, 0.2, 1.3, -1.1], 3)
+        yield cls(np.vstack([rows, -rows]), [1, 2, 3, 1, 2, 5, 1, 0.1, 2, 1])
 
 
 def log_barrier(slack: Array) -> float:
@@ -133,36 +156,40 @@ def log_barrier(slack: Array) -> float:
 
 def log_gradient(A: Array, slack: Array) -> Array:
     """Its gradient, for slack = b - A x."""
-    return np.asarray((1 / slack) @ A)
+    return np.asarray((1 / slack).dot(A))
 
 
 def log_hessian(A: Array, slack: Array) -> Array:
     """Its Hessian."""
     scaled = A * (1 / slack)[:, None]  # one division a row
-    return np.asarray(scaled.T @ scaled)
+    return np.asarray(scaled.T.dot(scaled))
 
 
-def _survey(A: Array, b: Array) -> tuple[Array, Array, Array]:
+def _linprog(cost: Array, **constraints: Any) -> Any:
+    """SciPy's solver of linear programs, which comes with an extra."""
+    optimize = extras.require("scipy.optimize", "lab", "a polytope")
+    return optimize.linprog(cost, **constraints)
+
+
+def _inner_point_and_box(A: Array, b: Array) -> tuple[Array, Array, Array]:
     """An inner point and the bounding box, for rows of length one.
 
     The solvers' tolerances are absolute, so they are given the set near the origin and of size one.
     """
     anchor = np.linalg.lstsq(A, b)[0]
-    room = b - A @ anchor
-    size = float(np.abs(room).max()) or 1.0
-    inner = _deepest_point(A, room / size)
-    low, high = _bounding_box(A, room / size)
+    slack = b - A @ anchor
+    size = float(np.abs(slack).max()) or 1.0
+    inner = _deepest_point(A, slack / size)
+    low, high = _bounding_box(A, slack / size)
     return anchor + size * inner, anchor + size * low, anchor + size * high
 
 
 def _deepest_point(A: Array, b: Array) -> Array:
     """The centre of the largest inscribed ball; no such ball tells an empty from a flat set."""
-    from scipy.optimize import linprog
-
     dim = A.shape[1]
     # Depth is capped, so that an unbounded set still has an answer here and is named as such later.
     cap = 2.0
-    result = linprog(
+    result = _linprog(
         np.append(np.zeros(dim), -1.0),
         A_ub=np.column_stack([A, np.ones(b.size)]),
         b_ub=b,
@@ -188,15 +215,13 @@ def _deepest_point(A: Array, b: Array) -> Array:
 
 def _bounding_box(A: Array, b: Array) -> tuple[Array, Array]:
     """Least and largest value of every coordinate, by 2d linear programs."""
-    from scipy.optimize import linprog
-
     dim = A.shape[1]
     ends = np.zeros((2, dim))
     for i in range(dim):
         for row, sign in enumerate((1.0, -1.0)):
             cost = np.zeros(dim)
             cost[i] = sign
-            result = linprog(cost, A_ub=A, b_ub=b, bounds=(None, None))
+            result = _linprog(cost, A_ub=A, b_ub=b, bounds=(None, None))
             if result.status in (2, 3):  # HiGHS may call an unbounded problem "infeasible"
                 way = "fall" if sign > 0 else "grow"
                 raise UnboundedDomainError(

@@ -1,7 +1,4 @@
-"""Product of domains: one part of the decision in each.   Barrier and nu add up.
-
-A point is the concatenation of the parts' points, flattened; `split` takes it apart again.
-"""
+"""Product of domains: one part of the decision in each.   Barrier and nu add up."""
 
 from __future__ import annotations
 
@@ -11,14 +8,32 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from dikin.domains.ball import Ball
 from dikin.domains.base import Array, Domain
+from dikin.domains.box import Box
 from dikin.domains.geometry import Geometry
+from dikin.domains.polytope import Polytope
+from dikin.domains.simplex import Simplex
 from dikin.errors import DomainError
 
 
 class Product(Domain):
     """The domain of tuples (x_1, x_2, ...) with x_i in the i-th part.
 
+    A point is the concatenation of the parts' points, flattened; `split` takes it apart again.
+
+    Parameters
+    ----------
+    *parts : Domain
+        One domain or more.
+
+    Raises
+    ------
+    DomainError
+        If there is none, or one is no domain.
+
+    Examples
+    --------
     >>> from dikin import Box, Simplex
     >>> both = Product(Box([0], [8]), Simplex(2))
     >>> both.center
@@ -47,7 +62,18 @@ class Product(Domain):
         self._points = _ranges([part.center.size for part in parts])
 
     def split(self, point: Array) -> list[Array]:
-        """The point of each part, in its own shape."""
+        """The point of each part, in its own shape.
+
+        Parameters
+        ----------
+        point : Array
+            A point of the product.
+
+        Returns
+        -------
+        list of Array
+            The points of the parts, in their order.
+        """
         return [
             point[where].reshape(part.point_shape)
             for part, where in zip(self.parts, self._points, strict=True)
@@ -84,8 +110,8 @@ class Product(Domain):
     def support(self, direction: Array) -> float:
         return sum(part.support(w) for part, w in self._chart_parts(direction))
 
-    def rise(self, share: float) -> float:
-        return sum(part.rise(share) for part in self.parts)
+    def barrier_growth(self, share: float) -> float:
+        return sum(part.barrier_growth(share) for part in self.parts)
 
     @property
     def symmetry(self) -> float:
@@ -95,23 +121,20 @@ class Product(Domain):
         parts = [part.geometry(scale) for part in self.parts]
         return _product(parts, [1.0] * len(parts))
 
-    def equal_sided(self, scale: float) -> Geometry:
-        """Every part equal-sided, and all of them of the same radius."""
+    def equal_sided_geometry(self, scale: float) -> Geometry:
+        # Every part equal-sided, and all of them of the same radius.
         radius = self.radius / sqrt(len(self.parts))
         factors = [part.radius / radius for part in self.parts]
         pairs = zip(self.parts, factors, strict=True)
-        return _product([part.equal_sided(scale * factor) for part, factor in pairs], factors)
+        return _product(
+            [part.equal_sided_geometry(scale * factor) for part, factor in pairs], factors
+        )
 
     def arguments(self) -> dict[str, Any]:
         return {"parts": self.parts}
 
     @classmethod
     def examples(cls) -> Iterator[Self]:
-        from dikin.domains.ball import Ball
-        from dikin.domains.box import Box
-        from dikin.domains.polytope import Polytope
-        from dikin.domains.simplex import Simplex
-
         yield cls(Box([0], [10]), Simplex(3))
         yield cls(Ball(2, 0.1, [3, 3]), cls(Simplex(2), Polytope([[1.0], [-1.0]], [2.0, 5.0])))
 
@@ -180,9 +203,9 @@ class PairGeometry(PairNumbers, Geometry):
     def start(self) -> Array:
         return np.concatenate([self.left.start(), self.right.start()])
 
-    def settled(self, iterate: Array) -> bool:
+    def converged(self, iterate: Array) -> bool:
         k = self.left.iterate_size
-        return bool(self.left.settled(iterate[:k]) and self.right.settled(iterate[k:]))
+        return bool(self.left.converged(iterate[:k]) and self.right.converged(iterate[k:]))
 
     def solve(self, linear: Array, quadratic: float, weight: float, iterate: Array) -> None:
         n, k = self.left.size, self.left.iterate_size
@@ -233,19 +256,19 @@ class PairGeometry(PairNumbers, Geometry):
         right: float = self.right.barrier(iterate[k:])
         return left + right
 
-    def place(self, u: Array, center: Array, radius: float, x: Array) -> None:
+    def write_point(self, u: Array, center: Array, radius: float, x: Array) -> None:
         n, m = self.left.size, self.left_entries
-        self.left.place(u[:n], center[:m], radius * self.left_factor, x[:m])
-        self.right.place(u[n:], center[m:], radius * self.right_factor, x[m:])
+        self.left.write_point(u[:n], center[:m], radius * self.left_factor, x[:m])
+        self.right.write_point(u[n:], center[m:], radius * self.right_factor, x[m:])
 
     def inward(self, displacement: Array) -> Array:
         left, right = displacement[: self.left_entries], displacement[self.left_entries :]
         inner = self.left.inward(left), self.right.inward(right)
         return np.concatenate([self.left_factor * inner[0], self.right_factor * inner[1]])
 
-    def locate(self, displacement: Array) -> Array:
+    def preimage(self, displacement: Array) -> Array:
         left, right = displacement[: self.left_entries], displacement[self.left_entries :]
-        inner = self.left.locate(left), self.right.locate(right)
+        inner = self.left.preimage(left), self.right.preimage(right)
         return np.concatenate([inner[0] / self.left_factor, inner[1] / self.right_factor])
 
 

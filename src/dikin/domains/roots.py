@@ -15,7 +15,7 @@ whose root is such a point, and so close a one that four steps always reach full
 every g, S and w.
 
 Where the last round's gap is at hand, Halley's method starts from that and cubes the error in each
-step; should it leave (0, 1] or dawdle, the sure way above takes over.
+step; should it leave (0, 1] or be slow, the method above takes over.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from dikin.kernel import choose, compiled
 
 
 @compiled
-def boundary_gap(pull: float, quadratic: float, weight: float, near: float) -> float:
+def warm_start_gap(linear: float, quadratic: float, weight: float, near: float) -> float:
     """The gap 1 - r in (0, 1] of the root, starting near a known one."""
-    excess = pull - quadratic
+    excess = linear - quadratic
     gap = near
     for _ in range(3):
         far = 2.0 - gap
@@ -41,11 +41,11 @@ def boundary_gap(pull: float, quadratic: float, weight: float, near: float) -> f
             break
         if abs(move) <= 1e-5 * gap and fall > 0.0:  # what is left is of the order of its cube
             return gap
-    return sure_gap(pull, quadratic, weight)
+    return cold_start_gap(linear, quadratic, weight)
 
 
 @compiled
-def first_gap(excess: float, quadratic: float, weight: float) -> float:
+def initial_gap(excess: float, quadratic: float, weight: float) -> float:
     """The root of the quadratic."""
     slope = excess + 0.375 * weight
     square = quadratic + 0.5625 * weight
@@ -57,7 +57,7 @@ def first_gap(excess: float, quadratic: float, weight: float) -> float:
 
 
 @compiled
-def next_gap(gap: float, excess: float, quadratic: float, weight: float) -> float:
+def newton_gap(gap: float, excess: float, quadratic: float, weight: float) -> float:
     """A Newton step for F, numerator and denominator times (2 - gap)^2 to spare divisions."""
     far = 2.0 - gap
     value = far * (weight - gap * (excess + quadratic * gap)) - gap * weight
@@ -66,11 +66,11 @@ def next_gap(gap: float, excess: float, quadratic: float, weight: float) -> floa
 
 
 @compiled
-def sure_gap(pull: float, quadratic: float, weight: float) -> float:
+def cold_start_gap(linear: float, quadratic: float, weight: float) -> float:
     """The gap of the root, from nothing known: for one number, or entry by entry for vectors."""
-    excess = pull - quadratic
-    gap = first_gap(excess, quadratic, weight)
-    gap = next_gap(gap, excess, quadratic, weight)
-    gap = next_gap(gap, excess, quadratic, weight)
-    gap = next_gap(gap, excess, quadratic, weight)
-    return next_gap(gap, excess, quadratic, weight)
+    excess = linear - quadratic
+    gap = initial_gap(excess, quadratic, weight)
+    gap = newton_gap(gap, excess, quadratic, weight)
+    gap = newton_gap(gap, excess, quadratic, weight)
+    gap = newton_gap(gap, excess, quadratic, weight)
+    return newton_gap(gap, excess, quadratic, weight)

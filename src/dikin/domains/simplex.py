@@ -14,18 +14,14 @@ import numpy as np
 
 from dikin.arguments import whole
 from dikin.domains.base import Array, Domain
-from dikin.domains.geometry import Geometry
+from dikin.domains.geometry import DiagonalGeometry, Geometry
 from dikin.errors import DomainError
 from dikin.kernel import choose, compiled, looped, reordered
 from dikin.vectors import (
     affine,
     copy,
-    diagonal_point,
-    diagonal_products,
-    diagonal_update,
     dot,
     log_sum,
-    multiply,
 )
 
 TINY = 1e-300
@@ -34,39 +30,69 @@ TINY = 1e-300
 PLANE_TOLERANCE = 1e-9
 """How far from one the entries of a probability vector may add up to."""
 
-
-STEEP = 1e-4
+NEARLY_NORMAL = 1e-4
 """Of noise that is this close to the normal of the plane, little is left after projecting it, and
 rounding has put some of that beside the plane: it is projected once more."""
 
 
-class Simplex(Domain):
-    """Probability vectors of `n` entries.
+class ProbabilityDomain(Domain):
+    """Probability vectors of n entries, or symmetric matrices whose eigenvalues are such a vector.
 
-    >>> Simplex(4).center
-    array([0.25, 0.25, 0.25, 0.25])
+    Attributes
+    ----------
+    n : int
+        The number of entries or eigenvalues.
     """
 
     exact_support = True
 
     def __init__(self, n: int) -> None:
-        self.n = whole(
-            n, "n", 2, "a single probability is always 1: there is nothing to choose", DomainError
-        )
+        self.n = n
+        self.nu = n - 1.0
+        self.radius = sqrt(1 - 1 / n)
+        self.inradius = 1 / sqrt(n * (n - 1))
+        self.diameter = sqrt(2)
+
+    def barrier_growth(self, share: float) -> float:
+        # In the corners, where all entries but one are share/n.
+        return -(self.n - 1) * log(share) - log(self.n * (1.0 - share) + share)
+
+    @property
+    def symmetry(self) -> float:
+        return 1.0 / (self.n - 1)  # from a corner to the middle of the face opposite
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.n})"
+
+    def arguments(self) -> dict[str, Any]:
+        return {"n": self.n}
+
+
+class Simplex(ProbabilityDomain):
+    """The probability simplex: vectors of `n` entries that are not negative and add up to one.
+
+    Parameters
+    ----------
+    n : int
+        The number of entries, at least 2. The dimension is n - 1.
+
+    Examples
+    --------
+    >>> Simplex(4).center
+    array([0.25, 0.25, 0.25, 0.25])
+    """
+
+    def __init__(self, n: int) -> None:
+        why = "a single probability is always 1: there is nothing to choose"
+        super().__init__(whole(n, "n", 2, why, DomainError))
         self.dim = self.n - 1
-        self.nu = self.n - 1.0
         self.point_shape = (self.n,)
         self.center = np.full(self.n, 1 / self.n)
         self.center.setflags(write=False)
-        self.radius = sqrt(1 - 1 / self.n)
-        self.inradius = 1 / sqrt(self.n * (self.n - 1))
-        self.diameter = sqrt(2)
 
     @cached_property
     def _plane(self) -> Array:
-        from scipy.linalg import helmert
-
-        return np.asarray(helmert(self.n)).T
+        return helmert(self.n).T
 
     def outward(self, v: Array) -> Array:
         return np.asarray(self._plane @ v)
@@ -94,27 +120,23 @@ class Simplex(Domain):
     def support(self, direction: Array) -> float:
         return float(self.outward(direction).max())  # whose entries add up to zero
 
-    def rise(self, share: float) -> float:
-        # In the corners, where all entries but one are share/n.
-        return -(self.n - 1) * log(share) - log(self.n * (1.0 - share) + share)
-
-    @property
-    def symmetry(self) -> float:
-        return 1.0 / (self.n - 1)  # from a corner to the middle of the face opposite
-
     def geometry(self, scale: float) -> Geometry:
         return SimplexGeometry(self.n, scale, 2 * self.n + 1, 2 * self.n)
-
-    def __repr__(self) -> str:
-        return f"Simplex({self.n})"
-
-    def arguments(self) -> dict[str, Any]:
-        return {"n": self.n}
 
     @classmethod
     def examples(cls) -> Iterator[Self]:
         yield cls(2)
         yield cls(5)
+
+
+def helmert(n: int) -> Array:
+    """An orthonormal basis of the vectors of n entries whose sum is zero, one a row.
+
+    Row k compares the mean of the first k entries with the next one (Helmert, 1876).
+    """
+    k, j = np.arange(1.0, n)[:, None], np.arange(n)
+    contrasts = np.where(j < k, 1.0, np.where(j == k, -k, 0.0))
+    return np.asarray(contrasts / np.sqrt(k * (k + 1.0)))
 
 
 class SimplexNumbers(NamedTuple):
@@ -126,18 +148,18 @@ class SimplexNumbers(NamedTuple):
     direction_size: int
 
 
-class SimplexGeometry(SimplexNumbers, Geometry):
+class SimplexGeometry(SimplexNumbers, DiagonalGeometry):
     """u = (x - 1/n)/scale with sum u = 0, kept in all n coordinates.
 
-    iterate = (y, x, level); direction = (the square roots of D, s).
+    iterate = (y, x, multiplier); direction = (the square roots of D, s).
 
-    Stationarity under the constraint, with the multiplier `level`, is a quadratic a coordinate:
+    Stationarity under the constraint, with the `multiplier` m, is a quadratic a coordinate:
 
-        S x^2 + (g_i + level) x - w = 0,   S, g in the units of x,
+        S x^2 + (g_i + m) x - w = 0,   S, g in the units of x,
 
-    whose positive root falls in `level` and is convex in it. So does the sum of the roots, and
-    Newton's method for sum x = 1 rises monotonically from any level at which the sum is over one;
-    from any other its first step lands on such a level. The last round's level is close.
+    whose positive root falls in m and is convex in it. So does the sum of the roots, and
+    Newton's method for sum x = 1 rises monotonically from any m at which the sum is over one;
+    from any other its first step lands on such an m. The last round's m is close.
 
     H is a diagonal D restricted to the plane sum z = 0: z = D^(-1/2) s stays in the plane when s is
     orthogonal to D^(-1/2) 1.
@@ -156,15 +178,15 @@ class SimplexGeometry(SimplexNumbers, Geometry):
         low, high = extremes(linear)
         low, high = low / self.scale, high / self.scale
         x = iterate[n : 2 * n]
-        least = least_level(low, high, square, weight, n)
-        level, total = max(float(iterate[2 * n]), least), 1.0
-        for turn in range(100):
-            total, slope = simplex_roots(linear, self.scale, level, square, weight, x)
+        least = least_multiplier(low, high, square, weight, n)
+        multiplier, total = max(float(iterate[2 * n]), least), 1.0
+        for step in range(100):
+            total, slope = simplex_roots(linear, self.scale, multiplier, square, weight, x)
             move = (total - 1.0) / slope
-            if last_step(move, level, turn, weight, low, high):
+            if last_step(move, multiplier, step, weight, low, high):
                 break
-            level = max(level + move, least)
-        iterate[2 * n] = level
+            multiplier = max(multiplier + move, least)
+        iterate[2 * n] = multiplier
         normalise(x, total, self.scale, iterate[:n])
 
     def explore(
@@ -173,39 +195,19 @@ class SimplexGeometry(SimplexNumbers, Geometry):
         n = self.size
         root, s = direction[:n], direction[n:]
         plane_roots(iterate[n : 2 * n], self.scale, kappa, shift, root)
-        most, rest, squares = plane_sums(root)
+        largest, others, squares = plane_sums(root)
         copy(noise, s)
-        remove_normal(root, most + rest, s)
+        remove_normal(root, largest + others, s)
         square = dot(s, s)
-        if square < STEEP * dot(noise, noise):
-            remove_normal(root, most + rest, s)
+        if square < NEARLY_NORMAL * dot(noise, noise):
+            remove_normal(root, largest + others, s)
             square = dot(s, s)
-        return square, plane_trace(most, rest, squares)
-
-    def point(self, iterate: Array, direction: Array, scale: float, u: Array) -> float:
-        n = self.size
-        diagonal_point(iterate[:n], direction[n:], direction[:n], scale, u)
-        return dot(u, u)
-
-    def linear_update(
-        self, iterate: Array, direction: Array, scale: float, damping: float, linear: Array
-    ) -> tuple[float, float]:
-        n = self.size
-        y, root, s = iterate[:n], direction[:n], direction[n:]
-        along, square = diagonal_products(y, s, root)
-        diagonal_update(y, s, root, scale, damping, linear)
-        return scale * along, square
-
-    def write_vector(self, iterate: Array, factor: float, u: Array) -> None:
-        multiply(factor, iterate[: self.size], u)
-
-    def product(self, iterate: Array, vector: Array) -> float:
-        return dot(iterate[: self.size], vector)
+        return square, plane_trace(largest, others, squares)
 
     def barrier(self, iterate: Array) -> float:
         return -log_sum(iterate[self.size : 2 * self.size], float(self.size))
 
-    def place(self, u: Array, center: Array, radius: float, x: Array) -> None:
+    def write_point(self, u: Array, center: Array, radius: float, x: Array) -> None:
         affine(u, center, radius, x)
 
     def inward(self, displacement: Array) -> Array:
@@ -213,8 +215,8 @@ class SimplexGeometry(SimplexNumbers, Geometry):
 
 
 @compiled
-def least_level(low: float, high: float, square: float, weight: float, n: int) -> float:
-    """A level at which the sum is at least one: the root lies above it.
+def least_multiplier(low: float, high: float, square: float, weight: float, n: int) -> float:
+    """A multiplier at which the sum is at least one: the root lies above it.
 
     At the first bound the largest entry alone is one; at the second every entry is at least 1/n.
     """
@@ -222,10 +224,12 @@ def least_level(low: float, high: float, square: float, weight: float, n: int) -
 
 
 @compiled
-def last_step(move: float, level: float, turn: int, weight: float, low: float, high: float) -> bool:
+def last_step(
+    move: float, multiplier: float, step: int, weight: float, low: float, high: float
+) -> bool:
     """Whether a Newton step is within rounding; only the first may lead down."""
-    size = weight + max(abs(low), abs(high)) + abs(level)
-    return abs(move) <= 1e-15 * size or (move < 0.0 and turn > 0)
+    size = weight + max(abs(low), abs(high)) + abs(multiplier)
+    return abs(move) <= 1e-15 * size or (move < 0.0 and step > 0)
 
 
 def _extremes(linear: Array) -> tuple[float, float]:
@@ -250,31 +254,31 @@ def positive_root(b: float, square: float, weight: float) -> float:
 
 
 def _simplex_roots(
-    linear: Array, scale: float, level: float, square: float, weight: float, x: Array
+    linear: Array, scale: float, multiplier: float, square: float, weight: float, x: Array
 ) -> tuple[float, float]:
     for i in range(x.size):
-        x[i] = positive_root(linear[i] / scale + level, square, weight)
-    return simplex_sums(linear, scale, level, square, x)
+        x[i] = positive_root(linear[i] / scale + multiplier, square, weight)
+    return simplex_sums(linear, scale, multiplier, square, x)
 
 
 @looped(_simplex_roots)
 def simplex_roots(
-    linear: Array, scale: float, level: float, square: float, weight: float, x: Array
+    linear: Array, scale: float, multiplier: float, square: float, weight: float, x: Array
 ) -> tuple[float, float]:
-    """The roots at a level, their sum, and minus its derivative."""
-    b = linear / scale + level
+    """The roots at a multiplier, their sum, and minus its derivative."""
+    b = linear / scale + multiplier
     x[:] = positive_root(b, square, weight)  # type: ignore[arg-type]
     return float(x.sum()), float((x / (2.0 * square * x + b)).sum())
 
 
 @reordered
 def simplex_sums(
-    linear: Array, scale: float, level: float, square: float, x: Array
+    linear: Array, scale: float, multiplier: float, square: float, x: Array
 ) -> tuple[float, float]:
     """The sum of the roots and minus its derivative: the equation's discriminant is 2Sx + b."""
     total = slope = 0.0
     for i in range(x.size):
-        b = linear[i] / scale + level
+        b = linear[i] / scale + multiplier
         total += x[i]
         slope += x[i] / (2.0 * square * x[i] + b)
     return total, slope
@@ -329,30 +333,30 @@ def along_normal(root: Array, s: Array) -> float:
 
 
 def _plane_sums(root: Array) -> tuple[float, float, float]:
-    most = rest = squares = 0.0
+    largest = others = squares = 0.0
     for i in range(root.size):
         inverse = 1.0 / (root[i] * root[i])
-        other = min(most, inverse)
-        most = max(most, inverse)
-        rest += other
+        other = min(largest, inverse)
+        largest = max(largest, inverse)
+        others += other
         squares += other * other
-    return most, rest, squares
+    return largest, others, squares
 
 
 @looped(_plane_sums, order_free=True)
 def plane_sums(root: Array) -> tuple[float, float, float]:
     """The largest 1/D, and sums of the others and of their squares."""
     inverse = 1.0 / (root * root)
-    largest = inverse.argmax()
-    most, inverse[largest] = float(inverse[largest]), 0.0
-    return most, float(inverse.sum()), float(inverse.dot(inverse))
+    i = inverse.argmax()
+    largest, inverse[i] = float(inverse[i]), 0.0
+    return largest, float(inverse.sum()), float(inverse.dot(inverse))
 
 
 @compiled
-def plane_trace(most: float, rest: float, squares: float) -> float:
+def plane_trace(largest: float, others: float, squares: float) -> float:
     """Trace of H^-1 in the plane: sum 1/D - (sum 1/D^2)/(sum 1/D), with the largest 1/D kept apart.
 
     In a corner of the simplex it alone makes up the sums, and the difference would be rounding.
     """
-    total = most + rest
-    return rest - squares / total + most * rest / total
+    total = largest + others
+    return others - squares / total + largest * others / total

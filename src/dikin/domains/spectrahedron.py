@@ -8,48 +8,54 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from math import inf, log, sqrt
-from typing import Any, Self
+from math import inf, sqrt
+from typing import Self
 
 import numpy as np
 
 from dikin.arguments import whole
-from dikin.domains.base import Array, Domain
-from dikin.domains.simplex import PLANE_TOLERANCE
+from dikin.domains.base import Array
+from dikin.domains.simplex import PLANE_TOLERANCE, ProbabilityDomain, helmert
 from dikin.errors import DomainError
 
 
-class Spectrahedron(Domain):
-    """Positive semidefinite n x n matrices of trace one.
+class Spectrahedron(ProbabilityDomain):
+    """Symmetric positive semidefinite n x n matrices of trace one.
 
+    Parameters
+    ----------
+    n : int
+        The number of rows, at least 2. The dimension is n(n + 1)/2 - 1.
+
+    References
+    ----------
+    .. [1] Y. Nesterov and A. Nemirovskii, Interior-Point Polynomial Algorithms in Convex
+       Programming, SIAM, 1994: the barrier -ln det.
+
+    Examples
+    --------
     >>> Spectrahedron(2).center
     array([[0.5, 0. ],
            [0. , 0.5]])
     """
 
-    exact_support = True
-
     def __init__(self, n: int) -> None:
-        self.n = whole(n, "n", 2, "the only 1 x 1 matrix of trace one is [[1]]", DomainError)
+        super().__init__(
+            whole(n, "n", 2, "the only 1 x 1 matrix of trace one is [[1]]", DomainError)
+        )
         self.dim = self.n * (self.n + 1) // 2 - 1
-        self.nu = self.n - 1.0
         self.point_shape = (self.n, self.n)
         self.center = np.eye(self.n) / self.n
         self.center.setflags(write=False)
-        self.radius = sqrt(1 - 1 / self.n)
-        self.inradius = 1 / sqrt(self.n * (self.n - 1))
-        self.diameter = sqrt(2)
 
     @cached_property
     def _matrices(self) -> Array:
         """An orthonormal basis of the symmetric matrices of trace zero, one a row block."""
-        from scipy.linalg import helmert
-
         rows, columns = np.triu_indices(self.n, 1)
         off = np.zeros((rows.size, self.n, self.n))
         index = np.arange(rows.size)
         off[index, rows, columns] = off[index, columns, rows] = sqrt(0.5)
-        diagonal = np.asarray(helmert(self.n))[:, :, None] * np.eye(self.n)
+        diagonal = helmert(self.n)[:, :, None] * np.eye(self.n)
         return np.concatenate([diagonal, off])
 
     @cached_property
@@ -89,20 +95,6 @@ class Spectrahedron(Domain):
 
     def support(self, direction: Array) -> float:
         return float(np.linalg.eigvalsh(self.outward(direction))[-1])  # whose trace is zero
-
-    def rise(self, share: float) -> float:
-        # At matrices of rank one, where all eigenvalues but one are share/n.
-        return -(self.n - 1) * log(share) - log(self.n * (1.0 - share) + share)
-
-    @property
-    def symmetry(self) -> float:
-        return 1.0 / (self.n - 1)  # from rank one to the middle of the face opposite
-
-    def __repr__(self) -> str:
-        return f"Spectrahedron({self.n})"
-
-    def arguments(self) -> dict[str, Any]:
-        return {"n": self.n}
 
     @classmethod
     def examples(cls) -> Iterator[Self]:

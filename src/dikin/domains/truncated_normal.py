@@ -1,7 +1,7 @@
 """Normal laws cut off at the edge of a set: their means and spreads, by quadrature.
 
 The closed forms by the error function lose their digits where it matters: in a narrow window and in
-a far tail. Here every density has one peak, every integral runs over the window in which the
+a width tail. Here every density has one peak, every integral runs over the window in which the
 density is not negligible, and all terms are positive: a spread is good to about 1e-12 of itself
 (to 1e-5 where a ball of dimension 40 cuts through the middle of a law a thousandth as wide).
 """
@@ -19,7 +19,7 @@ from dikin.domains.geometry import Array
 NODES = 64
 DROP = 40.0
 """A density e^-40 of its largest value is negligible: 4e-18."""
-FULL = 48
+PEAK_NODES = 48
 """Of the nodes so many must see the peak."""
 
 
@@ -44,8 +44,8 @@ def legendre() -> tuple[Array, Array]:
     return np.asarray((nodes + 1.0) / 2.0), np.asarray(weights / 2.0)
 
 
-def reach(slope: Array, precision: float) -> Array:
-    """The z > 0 at which precision (slope z + z^2/2) = DROP."""
+def half_width(slope: Array, precision: float) -> Array:
+    """Beyond this z > 0 a density is negligible: precision (slope z + z^2/2) = DROP."""
     drop = 2.0 * DROP / precision
     return np.asarray(drop / (slope + np.sqrt(slope * slope + drop)))
 
@@ -58,15 +58,15 @@ def interval_moments(half: Array, theta: Array, precision: float) -> tuple[Array
     """
     peak = np.clip(theta, -half, half)
     slope = peak - theta
-    far = reach(np.abs(slope), precision)
-    low, high = np.maximum(-half - peak, -far), np.minimum(half - peak, far)
+    width = half_width(np.abs(slope), precision)
+    low, high = np.maximum(-half - peak, -width), np.minimum(half - peak, width)
     nodes, weights = legendre()
     z = low[:, None] + (high - low)[:, None] * nodes
     density = weights * np.exp(-precision * z * (z / 2.0 + slope[:, None]))
     density /= density.sum(axis=1, keepdims=True)
     mean = (density * z).sum(axis=1)
-    spread = (density * (z - mean[:, None]) ** 2).sum(axis=1)
-    return peak + mean, np.sqrt(spread)
+    variance = (density * (z - mean[:, None]) ** 2).sum(axis=1)
+    return peak + mean, np.sqrt(variance)
 
 
 def ball_moments(
@@ -87,7 +87,7 @@ def ball_moments(
         slices, squares = slice_moments(dim, rho * np.sin(phi), precision)
         logs = slices + np.log(np.sin(phi)) - precision * b * (b / 2.0 + theta - rho)
         seen = np.flatnonzero(logs > logs.max() - DROP)
-        if seen.size >= FULL:
+        if seen.size >= PEAK_NODES:
             break
         first, last = int(seen[0]), int(seen[-1])
         low = float(phi[first - 1]) if first > 0 else low
@@ -108,8 +108,8 @@ def slice_moments(dim: int, sizes: Array, precision: float) -> tuple[Array, Arra
     power = dim - 2
     peak = np.minimum(sizes, sqrt(power / precision))
     slope = power / np.maximum(peak, 1e-300) / precision - peak if power else -peak
-    far = reach(np.abs(slope), precision)
-    low, high = np.maximum(peak - far, 0.0), np.minimum(peak + far, sizes)
+    width = half_width(np.abs(slope), precision)
+    low, high = np.maximum(peak - width, 0.0), np.minimum(peak + width, sizes)
     nodes, weights = legendre()
     s = low[:, None] + (high - low)[:, None] * nodes
     top = peak[:, None]

@@ -66,7 +66,7 @@ def play_round(
 ) -> None:
     """Ask, answer, tell: round t with the noise in the workspace and the environment's chance."""
     asked = learner.ask(state, space.noise, space.direction, space.u)
-    learner.geometry.place(space.u, units.center, units.radius, space.x)
+    learner.geometry.write_point(space.u, units.center, units.radius, space.x)
 
     loss = losses.value(round, chance, space.x)
     losses.accumulate(round, chance, sums)

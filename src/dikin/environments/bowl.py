@@ -103,7 +103,7 @@ class BowlLosses(Environment):
         plain = super().constants(equal_sides)
         if not equal_sides:
             return plain
-        geometry = self.domain.equal_sided(self.domain.radius)
+        geometry = self.domain.equal_sided_geometry(self.domain.radius)
         axes = np.stack([geometry.outward(e).ravel() for e in np.eye(geometry.size)])
         hessian = (axes * self.kernel.weights) @ axes.T / geometry.longest**2
         smoothness = float(np.linalg.eigvalsh(hessian)[-1])

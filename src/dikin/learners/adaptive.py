@@ -158,7 +158,7 @@ class Adaptive(BarrierFTRL):
         """The least lambda_0 of the paper, and the round at which its theorem begins."""
 
     def _warn_of_unequal_sides(self) -> None:
-        rounded = self.domain.equal_sided(self.units.radius)
+        rounded = self.domain.equal_sided_geometry(self.units.radius)
         ratio = rounded.longest / rounded.shortest
         if ratio > UNEQUAL:
             name = type(self).__name__

@@ -148,7 +148,7 @@ class BarrierFTRL(KernelLearner):
         self._begin(BarrierKernel(geometry, schedule), state)
 
     def _settled(self, state: LearnerState) -> bool:
-        return self.geometry.settled(state.iterate)
+        return self.geometry.converged(state.iterate)
 
     def _certificate_part(self) -> Part | None:
         """None where the centre is not known well enough to account for the rounds."""

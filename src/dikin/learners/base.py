@@ -428,7 +428,7 @@ class Learner(ABC):
         if self._same_units:
             return u
         x = np.empty(self._flat_center.size)
-        self.geometry.place(u, self._flat_center, self.units.radius, x)
+        self.geometry.write_point(u, self._flat_center, self.units.radius, x)
         return x.reshape(self.domain.point_shape)
 
     def _played(self, memo: Memo) -> Array:

@@ -180,7 +180,7 @@ class Line(NamedTuple):
     def compilable(self) -> bool:
         return True
 
-    def place(self, u: Array, center: Array, radius: float, x: Array) -> None:
+    def write_point(self, u: Array, center: Array, radius: float, x: Array) -> None:
         combine(1.0, center, radius * u[0], self.line, x)
 
 

@@ -272,14 +272,14 @@ class Predictive(KernelLearner):
         return numbers
 
     def _form(self) -> Geometry:
-        return self.domain.equal_sided(self.units.radius)
+        return self.domain.equal_sided_geometry(self.units.radius)
 
     def _planned(self) -> Plan:
         longest, d = self.geometry.longest, float(self.domain.dim)
         u, lift = np.zeros(0), 0.0
         slope = u
         if self.start is not None:
-            u = self.geometry.locate((self.start - self.domain.center) / self.units.radius)
+            u = self.geometry.preimage((self.start - self.domain.center) / self.units.radius)
             slope = self.units.radius * self.geometry.inward(
                 self.domain.outward(self._start_gradient())
             )
@@ -359,7 +359,7 @@ class Predictive(KernelLearner):
         self._report(loss, memo.state.numbers)
 
     def _settled(self, state: LearnerState) -> bool:
-        return self.geometry.settled(state.iterate)
+        return self.geometry.converged(state.iterate)
 
     def _report(self, loss: float, then: list[float]) -> None:
         """A line in the log for a loss that looks like a fault, or that was said to be none."""
@@ -510,7 +510,7 @@ class Predictive(KernelLearner):
     def _rise(self, shrink: float) -> float:
         """At least psi_0 at every point that is moved by that share of its way to the start."""
         if self.start is None:
-            return self.domain.rise(shrink)
+            return self.domain.barrier_growth(shrink)
         return self.domain.nu * log(1.0 / shrink) + (1.0 - shrink) * self._steepest
 
     def _objective(self) -> float:

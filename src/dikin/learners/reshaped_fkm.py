@@ -31,33 +31,44 @@ from dikin.domains.newton import factor
 from dikin.learners.fkm import FKM
 
 
+class Reshaped:
+    """The oracles of a domain at v = stretch u, for working vectors u."""
+
+    def __init__(self, domain: Domain, stretch: Array) -> None:
+        self._domain, self._stretch = domain, stretch
+        self.dim, self.center = domain.dim, domain.center
+        self.point_shape = domain.point_shape
+
+    def barrier(self, u: Array) -> float:
+        return self._domain.barrier(self._stretch @ u)
+
+    def gradient(self, u: Array) -> Array:
+        return np.asarray(self._domain.gradient(self._stretch @ u) @ self._stretch)
+
+    def hessian(self, u: Array) -> Array:
+        hessian = self._domain.hessian(self._stretch @ u)
+        return np.asarray(self._stretch.T @ hessian @ self._stretch)
+
+    def outward(self, u: Array) -> Array:
+        """The displacement in units of the domain's radius."""
+        return self._domain.outward(self._stretch @ u) / self._domain.radius
+
+    def inward(self, displacement: Array) -> Array:
+        return np.asarray(self._domain.inward(displacement) @ self._stretch) / self._domain.radius
+
+
 class RoundGeometry(DenseGeometry):
     """The set seen in the local norm of its centre: v = stretch u with stretch' H stretch = R^2."""
 
     def __init__(self, domain: Domain) -> None:
-        super().__init__(domain, domain.radius)
         lower, inverse = factor(domain.hessian(np.zeros(domain.dim)))
         axes = np.linalg.svd(lower, compute_uv=False)
         radius = min(float(axes[0]) * domain.radius, domain.nu + 2.0 * sqrt(domain.nu))
-        self.stretch = radius * inverse.T
+        self.stretch = radius * inverse
+        super().__init__(Reshaped(domain, self.stretch), 1.0)
         self.inradius = max(float(axes[-1]) * domain.inradius, 1.0) / radius
         self.length = radius / float(axes[-1])
         """At most this long, in the user's units, is a working vector of length one."""
-
-    def value(self, u: Array) -> float:
-        return self.domain.barrier(self.stretch @ u)
-
-    def gradient(self, u: Array) -> Array:
-        return np.asarray(self.domain.gradient(self.stretch @ u) @ self.stretch)
-
-    def _new_hessian(self, u: Array) -> Array:
-        return np.asarray(self.stretch.T @ self.domain.hessian(self.stretch @ u) @ self.stretch)
-
-    def place(self, u: Array, center: Array, radius: float, x: Array) -> None:
-        super().place(self.stretch @ u, center, radius / self.scale, x)
-
-    def inward(self, displacement: Array) -> Array:
-        return np.asarray(super().inward(displacement) @ self.stretch) / self.scale
 
 
 class ReshapedFKM(FKM):

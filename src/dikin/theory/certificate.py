@@ -3,7 +3,7 @@
 In the paper's units, with y_m the centre at which the query of round t was asked, tau_t = tr(H^-1)
 there and, at a number e in (0, 1] that depends on T alone, E[regret] <= E[C_T],
 
-    C_T = 2 e T/(1 + s) + kappa rise(e)/eta_{T+1} + (1 - e)^2 (lambda_0 + sum_t lambda_t)/2
+    C_T = 2 e T/(1 + s) + kappa growth(e)/eta_{T+1} + (1 - e)^2 (lambda_0 + sum_t lambda_t)/2
           + sum_t [g_t.y_m + a_t - lambda_t/2 |y_m|^2] - F_{T+1}(y_{T+1}),
 
     F_{T+1}(x) = sum_t [g_t.x + (sigma_t + lambda_t)/2 |x - y_m|^2]
@@ -12,7 +12,7 @@ there and, at a number e in (0, 1] that depends on T alone, E[regret] <= E[C_T],
     smooth:     a_t = (beta/2) tau_t/d + ((beta - sigma_t)/2) tau_t/(d+2)
     Lipschitz:  a_t = L sqrt(tau_t/d) - (sigma_t/2) tau_t/(d+2).
 
-where rise(e), at most nu ln(1/e), is the largest psi((1 - e) u) - psi(0) of the set, and s its
+where growth(e), at most nu ln(1/e), is the largest psi((1 - e) u) - psi(0) of the set, and s its
 symmetry, as f(0) - f(u) <= (f(-s u) - f(u))/(1 + s).
 `docs/mathematics.md` has the proof. The prices are plain arithmetic on numbers, so that a compiled
 loop can run the very same source.
@@ -113,7 +113,7 @@ class Shape(Protocol):
         """The largest s known in (0, 1] for which -s u belongs to the set with u."""
         ...
 
-    def rise(self, share: float) -> float:
+    def barrier_growth(self, share: float) -> float:
         """The most by which the barrier rises from the centre to the set shrunk towards it.
 
         Parameters
@@ -166,7 +166,7 @@ class Account(NamedTuple):
         float
             A bound on the expected regret, in the paper's units.
         """
-        moved = fall * share * self.rounds + self.stiff * domain.rise(share)
+        moved = fall * share * self.rounds + self.stiff * domain.barrier_growth(share)
         return moved + 0.5 * (1.0 - share) ** 2 * self.held + self.spent
 
 
