@@ -311,24 +311,12 @@ class Circling(Drifting):
 class Jumping(Drifting):
     """A bowl whose minimum jumps to another place of a circle from time to time.
 
-    Regret against the best point of each round, not the best fixed one, is `total_loss` less
-    `dynamic_total()`.
-
     Parameters
     ----------
-    domain : Domain
-        The set that is played on.
+    domain, seed, depth
+        As for `Circling`, with the same errors.
     period : int
         Rounds between two jumps; at least 1.
-    seed : int, optional
-        Fixes the circle; without one it is new every time.
-    depth : float, default 0.8
-        The radius of the circle, as a share of the inradius; above 0 and at most 0.85.
-
-    Raises
-    ------
-    ParameterError
-        If `period` or `depth` do not fit.
 
     Examples
     --------

@@ -90,12 +90,8 @@ def sharp_regret(setting: Setting, sigmas: ArrayLike, nu: float) -> float:
 
     Parameters
     ----------
-    setting : Setting
-        The setting, with its constant in the paper's units.
-    sigmas : array_like
-        The strong convexity of every round, in the paper's units; not negative.
-    nu : float
-        The parameter of the domain's barrier.
+    setting, sigmas, nu
+        As for `regret`.
 
     Returns
     -------

@@ -88,10 +88,8 @@ class Setting:
 
         Parameters
         ----------
-        sigmas : array_like
-            The strong convexity of every round, as in `objective`.
-        first : float
-            The regularisation lambda_0, as in `objective`.
+        sigmas, first
+            As for `objective`.
 
         Returns
         -------
@@ -122,10 +120,8 @@ class Setting:
 
         Parameters
         ----------
-        sigmas : array_like
-            The strong convexity of every round, as in `objective`.
-        first : float
-            The regularisation lambda_0, as in `objective`.
+        sigmas, first
+            As for `objective`.
 
         Returns
         -------
@@ -259,16 +255,12 @@ def smooth_regularisation(total: float, target: float) -> float:
 def lipschitz_regularisation(total: float, target: float) -> float:
     """Solve lambda^3 (total + lambda) = target for lambda > 0: eqn:oracle-tuning-Lipschitz-main.
 
-    Both (target/total)^(1/3) and target^(1/4) are at or above the root (put them in), and
-    total >= target puts the first at or below 1. The smaller one is close, and Halley's method
-    cubes the error: a step that moves by less than 1e-6 is the last.
+    Like `smooth_regularisation`, from the smaller of (target/total)^(1/3) and target^(1/4).
 
     Parameters
     ----------
-    total : float
-        The curvature sigma_{1:t} + lambda_{0:t-1}; positive.
-    target : float
-        The right side d^2 (L + 1)^2; positive.
+    total, target : float
+        As for `smooth_regularisation`, with the right side d^2 (L + 1)^2.
 
     Returns
     -------
