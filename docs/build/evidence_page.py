@@ -13,7 +13,7 @@ from dikin.environments.patterns import FlatFirst
 from dikin.experiments.reproduce.plan import FULL, TABLES
 from dikin.experiments.tables import Columns, difference, exponent, interval, read_csv, whole
 from dikin.learners.adaptive_smooth import rho
-from dikin.theory import theorems
+from dikin.theory import theorems, tuning
 
 
 def render(folder: Path) -> str:
@@ -58,7 +58,8 @@ def _bound_slope() -> float:
         pattern = table.rows["first"].pattern(horizon)
         assert isinstance(pattern, FlatFirst)
         sigmas = np.where(np.arange(horizon) < pattern.rounds, 0.0, table.sigma / scale)
-        values.append(theorems.lipschitz_regret(sigmas, 2, 1.0, table.constant / scale))
+        setting = tuning.lipschitz(2, table.constant / scale)
+        values.append(theorems.regret(setting, sigmas, 1.0))
     return float(np.polyfit(np.log(horizons), np.log(values), 1)[0])
 
 

@@ -17,12 +17,15 @@ import pytest
 
 import dikin
 from dikin.errors import CurvatureError, ParameterError
-from dikin.theory.theorems import sharp_lipschitz_regret, sharp_smooth_regret
-from dikin.theory.tuning import lipschitz_minimum, smooth_minimum
+from dikin.theory import tuning
+from dikin.theory.theorems import sharp_regret
 from paper.runs import Record
 
 Bound = Callable[..., float]
-BOUNDS = {"smooth": sharp_smooth_regret, "lipschitz": sharp_lipschitz_regret}
+BOUNDS: dict[str, Bound] = {
+    "smooth": lambda s, d, nu, c: sharp_regret(tuning.smooth(d, c), s, nu),
+    "lipschitz": lambda s, d, nu, c: sharp_regret(tuning.lipschitz(d, c), s, nu),
+}
 
 
 def holds(check: Callable[[Bound], None], real: Bound, *mutants: Bound) -> None:
@@ -154,7 +157,7 @@ def played(kind: str, game: Game) -> Played:
 
 def without(kind: str) -> list[Bound]:
     """The theorem with one of its terms left out."""
-    f, minimum = BOUNDS[kind], smooth_minimum if kind == "smooth" else lipschitz_minimum
+    f, make = BOUNDS[kind], tuning.smooth if kind == "smooth" else tuning.lipschitz
 
     def first(d: int, c: float) -> float:
         return d**2 * (c + 1) if kind == "smooth" else d**2 * (c + 1) ** 2
@@ -162,13 +165,13 @@ def without(kind: str) -> list[Bound]:
     def barrier(s: Any, d: int, nu: float, c: float) -> float:
         if kind == "smooth":
             return 3.2 * d * sqrt(nu * len(s) * log(len(s)))
-        opt = minimum(s, first(d, c), d, c)[0]
+        opt = make(d, c).minimum(s, first(d, c))[0]
         return f(s, d, nu, c) - 8 - first(d, c) / 2 - 6.3 * opt - 3 * d * nu * log(len(s))
 
     best = 6.2 if kind == "smooth" else 6.3
     return [
         lambda s, d, nu, c: f(s, d, nu, c) - first(d, c) / 2,
-        lambda s, d, nu, c: f(s, d, nu, c) - best * minimum(s, first(d, c), d, c)[0],
+        lambda s, d, nu, c: f(s, d, nu, c) - best * make(d, c).minimum(s, first(d, c))[0],
         lambda s, d, nu, c: f(s, d, nu, c) - barrier(s, d, nu, c),
         lambda s, d, nu, c: f(s, d, nu, c) - 3 * d * nu * log(len(s)),
     ]

@@ -17,8 +17,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dikin.errors import ParameterError
-from dikin.theory.theorems import lipschitz_regret, smooth_regret
-from dikin.theory.tuning import lipschitz_target, smooth_target
+from dikin.theory import theorems, tuning
+
+
+def smooth_regret(sigmas, dim, nu, beta, first=None) -> float:
+    return theorems.regret(tuning.smooth(dim, beta), sigmas, nu, first)
+
+
+def lipschitz_regret(sigmas, dim, nu, lip, first=None) -> float:
+    return theorems.regret(tuning.lipschitz(dim, lip), sigmas, nu, first)
+
 
 both = pytest.mark.parametrize("regret", [smooth_regret, lipschitz_regret])
 
@@ -107,7 +115,11 @@ def test_thm_main_result_lipschitz_is_the_display_as_printed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("regret", "target"), [(smooth_regret, smooth_target), (lipschitz_regret, lipschitz_target)]
+    ("regret", "target"),
+    [
+        (smooth_regret, lambda dim, beta: dim**2 * (beta + 1)),
+        (lipschitz_regret, lambda dim, lip: dim**2 * (lip + 1) ** 2),
+    ],
 )
 def test_first_is_by_default_the_one_that_keeps_lambda_below_one(regret, target) -> None:
     def check(default) -> None:

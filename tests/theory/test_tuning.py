@@ -21,14 +21,23 @@ from dikin.theory import tuning
 
 
 class Setting:
+    """A setting of the library, and its formulas as the paper writes them."""
+
     def __init__(self, name: str, order: int, numerator: Callable[[int, float], float]) -> None:
         self.order = order  # lambda^order S = target
         self.numerator = numerator  # as the paper writes it
         self.target = lambda dim, constant: numerator(dim, constant) ** order
-        self.objective = getattr(tuning, f"{name}_objective")
-        self.minimum = getattr(tuning, f"{name}_minimum")
+        self.made = getattr(tuning, name)
         self.root = getattr(tuning, f"{name}_regularisation")
-        self.adaptive = getattr(tuning, f"adaptive_lambdas_{name}")
+
+    def objective(self, lambdas, sigmas, first, dim, constant) -> float:
+        return self.made(dim, constant).objective(lambdas, sigmas, first)
+
+    def minimum(self, sigmas, first, dim, constant) -> tuple[float, float]:
+        return self.made(dim, constant).minimum(sigmas, first)
+
+    def adaptive(self, sigmas, first, dim, constant) -> np.ndarray:
+        return self.made(dim, constant).adaptive_lambdas(sigmas, first)
 
     def on_round(self, index: int, mass: float, sigmas, *rest) -> float:
         return self.objective(mass * np.eye(len(sigmas))[index], sigmas, *rest)
@@ -46,6 +55,15 @@ def holds(check: Callable[..., None], real: Callable, *mutants: Callable) -> Non
     for mutant in mutants:
         with pytest.raises(AssertionError):
             check(mutant)
+
+
+@both
+def test_target_is_the_numerator_to_the_power_k(s: Setting) -> None:
+    def check(target) -> None:
+        for dim, constant in ((1, 0.0), (3, 0.7), (40, 25.0)):
+            assert target(dim, constant) == pytest.approx(s.target(dim, constant), rel=1e-14)
+
+    holds(check, lambda d, c: s.made(d, c).target, lambda d, c: OTHER[s].made(d, c).target)
 
 
 def patterns(rounds: int) -> list[np.ndarray]:

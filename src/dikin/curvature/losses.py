@@ -78,13 +78,13 @@ class ScalarLoss(BoundedLoss, Protocol):
 
         Parameters
         ----------
-        z, y : numpy.ndarray
-            Predictions and targets, of the same shape.
+        z, y
+            As for `value`.
 
         Returns
         -------
         numpy.ndarray
-            One number for each prediction.
+            The slope g' at each prediction.
         """
         ...
 
@@ -93,13 +93,13 @@ class ScalarLoss(BoundedLoss, Protocol):
 
         Parameters
         ----------
-        z, y : numpy.ndarray
-            Predictions and targets, of the same shape.
+        z, y
+            As for `value`.
 
         Returns
         -------
         numpy.ndarray
-            One number for each prediction.
+            The curvature g'' at each prediction.
         """
         ...
 

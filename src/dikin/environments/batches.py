@@ -126,7 +126,7 @@ class Batches(Environment):
         Parameters
         ----------
         round : int
-            The round t = 1, 2, ...
+            As for `curvature`.
 
         Returns
         -------
@@ -333,19 +333,10 @@ class LogisticBatches(Batches):
 
     Parameters
     ----------
-    domain : Domain
-        The set that is played on.
-    contexts : array_like
-        A row c_i for every case, as long as a flattened point of the domain.
+    domain, contexts, sizes, batches, seed
+        As for `SquaredBatches`.
     targets : array_like
         A label y_i for every row, -1 or 1; or one for all.
-    sizes : array_like of int
-        The sizes that a batch may have, each between 1 and the number of rows. Sizes are drawn with
-        equal probability; one that is given twice is drawn twice as often.
-    batches : int, default 1000
-        How many batches are drawn. Then they come again in the same order.
-    seed : int, optional
-        Fixes the batches; without one they are new every time.
 
     Raises
     ------

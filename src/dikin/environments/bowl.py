@@ -15,9 +15,10 @@ point of each round would have suffered. No certificate of this library speaks a
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from math import cos, inf, pi, sin, sqrt
-from typing import NamedTuple, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -241,17 +242,28 @@ GOLDEN_ANGLE = pi * (3 - sqrt(5))
 class Drifting(BowlLosses):
     """A bowl that moves on a circle; subclasses say how."""
 
-    def _circle(self, depth: float, speed: float, jump: float, period: int) -> None:
+    _period: ClassVar[str]
+    """What `period` counts."""
+
+    def __init__(
+        self, domain: Domain, period: int, seed: int | None = None, *, depth: float = 0.8
+    ) -> None:
+        super().__init__(domain, seed)
+        period = whole(period, "period", 1, self._period)
         if not 0.0 < number(depth, "depth") <= MAX_DEPTH:
             raise ParameterError(
                 f"depth is a share of the inradius above 0 and at most {MAX_DEPTH}; got {depth!r}"
             )
-        domain = self.domain
         one, two = self._setup.standard_normal((2, domain.dim))
         size = depth * domain.inradius
         p, q = (size * unit for unit in unit_pair(domain, one, two))
         scales = np.full(domain.center.size, domain.radius)
-        self._begin(p, q, scales, speed, jump, period)
+        self._begin(p, q, scales, *self._motion(period))
+
+    @staticmethod
+    @abstractmethod
+    def _motion(period: int) -> tuple[float, float, int]:
+        """The speed, the jump and the rounds between two jumps."""
 
 
 class Circling(Drifting):
@@ -284,12 +296,11 @@ class Circling(Drifting):
     0.0
     """
 
-    def __init__(
-        self, domain: Domain, period: int, seed: int | None = None, *, depth: float = 0.8
-    ) -> None:
-        super().__init__(domain, seed)
-        period = whole(period, "period", 1, "rounds that it takes to go around")
-        self._circle(depth, 2 * pi / period, 0.0, 1)
+    _period = "rounds that it takes to go around"
+
+    @staticmethod
+    def _motion(period: int) -> tuple[float, float, int]:
+        return 2 * pi / period, 0.0, 1
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
@@ -300,24 +311,12 @@ class Circling(Drifting):
 class Jumping(Drifting):
     """A bowl whose minimum jumps to another place of a circle from time to time.
 
-    Regret against the best point of each round, not the best fixed one, is `total_loss` less
-    `dynamic_total()`.
-
     Parameters
     ----------
-    domain : Domain
-        The set that is played on.
+    domain, seed, depth
+        As for `Circling`, with the same errors.
     period : int
         Rounds between two jumps; at least 1.
-    seed : int, optional
-        Fixes the circle; without one it is new every time.
-    depth : float, default 0.8
-        The radius of the circle, as a share of the inradius; above 0 and at most 0.85.
-
-    Raises
-    ------
-    ParameterError
-        If `period` or `depth` do not fit.
 
     Examples
     --------
@@ -326,12 +325,11 @@ class Jumping(Drifting):
     1.0
     """
 
-    def __init__(
-        self, domain: Domain, period: int, seed: int | None = None, *, depth: float = 0.8
-    ) -> None:
-        super().__init__(domain, seed)
-        period = whole(period, "period", 1, "rounds between two jumps")
-        self._circle(depth, 0.0, GOLDEN_ANGLE, period)
+    _period = "rounds between two jumps"
+
+    @staticmethod
+    def _motion(period: int) -> tuple[float, float, int]:
+        return 0.0, GOLDEN_ANGLE, period
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:

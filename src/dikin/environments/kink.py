@@ -162,24 +162,10 @@ class Distance(SharpMinimum):
 
     Parameters
     ----------
-    domain : Domain
-        The set that is played on.
-    lipschitz : float
-        The largest slope of a loss, in loss per unit of length; positive.
-    curvature : float or pattern, default 0.0
-        The strong convexity of the losses: a number, or a pattern such as `Decaying`. It uses up a
-        part of the Lipschitz constant.
+    domain, lipschitz, curvature, depth
+        As for `Kink`, with the same errors.
     seed : int, optional
         Fixes the minimum and the noise; without one they are new every time.
-    depth : float, default 0.2
-        How far the minimum is from the centre, as a share of the inradius, from 0 to 0.85.
-
-    Raises
-    ------
-    CurvatureTooLargeError
-        If the curvature alone would make the losses steeper than 0.8 `lipschitz`.
-    ParameterError
-        If `lipschitz` is not positive or `depth` not in its range.
 
     Examples
     --------

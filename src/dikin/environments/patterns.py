@@ -21,7 +21,18 @@ class Pattern(Protocol):
         ...
 
     def at(self, round: int) -> float:
-        """The curvature of a round t = 1, 2, ..."""
+        """The curvature of a round.
+
+        Parameters
+        ----------
+        round : int
+            The round t = 1, 2, ...
+
+        Returns
+        -------
+        float
+            The strong convexity of its loss.
+        """
         ...
 
 
@@ -37,18 +48,6 @@ class Constant(NamedTuple):
     sigma: float
 
     def at(self, round: int) -> float:
-        """The curvature of a round.
-
-        Parameters
-        ----------
-        round : int
-            The round t = 1, 2, ...
-
-        Returns
-        -------
-        float
-            The strong convexity of its loss.
-        """
         return self.sigma
 
 
@@ -67,18 +66,6 @@ class Decaying(NamedTuple):
     alpha: float
 
     def at(self, round: int) -> float:
-        """The curvature of a round.
-
-        Parameters
-        ----------
-        round : int
-            The round t = 1, 2, ...
-
-        Returns
-        -------
-        float
-            The strong convexity of its loss.
-        """
         sigma: float = self.sigma * float(round) ** -self.alpha
         return sigma
 
@@ -98,18 +85,6 @@ class FlatFirst(NamedTuple):
     rounds: int
 
     def at(self, round: int) -> float:
-        """The curvature of a round.
-
-        Parameters
-        ----------
-        round : int
-            The round t = 1, 2, ...
-
-        Returns
-        -------
-        float
-            The strong convexity of its loss.
-        """
         return self.sigma if round > self.rounds else 0.0
 
 
@@ -131,19 +106,12 @@ class FlatLast(NamedTuple):
     rounds: int
 
     def at(self, round: int) -> float:
-        """The curvature of a round.
-
-        Parameters
-        ----------
-        round : int
-            The round t = 1, 2, ...
-
-        Returns
-        -------
-        float
-            The strong convexity of its loss.
-        """
         return self.sigma if round <= self.horizon - self.rounds else 0.0
+
+
+for _pattern in (Constant, Decaying, FlatFirst, FlatLast):
+    # A NamedTuple has no base to inherit a docstring from.
+    _pattern.at.__doc__ = Pattern.at.__doc__
 
 
 def as_pattern(curvature: Any) -> Any:

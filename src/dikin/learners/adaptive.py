@@ -116,9 +116,9 @@ def paper_schedule(
 
 def _common(order: int, dim: int, constant: float) -> tuple[float, float, float]:
     """coefficient, target and scale."""
-    if order == tuning.SMOOTH:
-        return constant + 1.0, tuning.smooth_target(dim, constant), 0.5 / dim
-    return (constant + 1.0) ** 2, tuning.lipschitz_target(dim, constant), dim ** (-4.0 / 3.0)
+    target = tuning.Setting(order, dim, constant).target
+    scale = 0.5 / dim if order == tuning.SMOOTH else dim ** (-4.0 / 3.0)
+    return (constant + 1.0) ** (order - 1), target, scale
 
 
 class Adaptive(BarrierFTRL):

@@ -60,12 +60,8 @@ def lipschitz_price(sigma: float, trace: float, dim: float, lipschitz: float) ->
 
     Parameters
     ----------
-    sigma : float
-        The strong convexity sigma_t that was told.
-    trace : float
-        The trace tau_t of H^-1 at the centre of the query.
-    dim : float
-        The dimension d.
+    sigma, trace, dim : float
+        As for `smooth_price`.
     lipschitz : float
         The Lipschitz constant L; not negative.
 

@@ -16,38 +16,29 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dikin.errors import ParameterError
-from dikin.theory.tuning import (
-    Vector,
-    adaptive_lambdas_lipschitz,
-    lipschitz_minimum,
-    lipschitz_target,
-    smooth_minimum,
-    smooth_target,
-)
-
-# --- Theorems 7 and 12 of the paper --------------------------------------------------------------
+from dikin.theory.tuning import SMOOTH, Setting
 
 
-def smooth_regret(
-    sigmas: ArrayLike, dim: int, nu: float, smoothness: float, first: float | None = None
-) -> float:
-    """Theorem 7 (thm:main-result-smooth): the order of the regret for smooth losses.
+def regret(setting: Setting, sigmas: ArrayLike, nu: float, first: float | None = None) -> float:
+    """Theorems 7 (thm:main-result-smooth) and 12 (thm:main-result-lipschitz): the regret's order.
 
-    min over lambda* of  d sqrt(nu T) + lambda*_{1:T-1}
-                         + sum_{t=1}^{T-1} d sqrt(beta+1) / sqrt(sigma_{1:t} + lambda*_{0:t})
+    smooth, the least of   d sqrt(nu T) + lambda*_{1:T-1}
+                           + sum_{t=1}^{T-1} d sqrt(beta+1) / sqrt(sigma_{1:t} + lambda*_{0:t})
+    Lipschitz, that of     d^(4/3) nu T^(1/3) + lambda*_{0:T}
+                           + sum_{t=1}^T (d(L+1))^(2/3) / (sigma_{1:t-1} + lambda*_{0:t-1})^(1/3)
 
-    with lambda*_0 = lambda_0. The paper counts lambda_0 itself as O(1) here.
+    with lambda*_0 = lambda_0. Both contain the objective of Lemmas 6 and 22 on T - 1 rounds. For
+    smooth losses the paper counts lambda_0 as O(1). For Lipschitz ones round t pays by the
+    curvature before it, so round 1 pays by lambda_0 alone, and lambda*_T is best 0.
 
     Parameters
     ----------
+    setting : Setting
+        The setting, with its constant in the paper's units.
     sigmas : array_like
         The strong convexity of every round, in the paper's units; not negative.
-    dim : int
-        The dimension d of the domain.
     nu : float
-        The parameter of its barrier.
-    smoothness : float
-        The smoothness beta of the losses, in the paper's units.
+        The parameter of the domain's barrier.
     first : float, optional
         The regularisation lambda_0 before the first round, positive; by default the least that
         keeps every lambda_t below 1.
@@ -67,98 +58,40 @@ def smooth_regret(
     References
     ----------
     Luo, Zhang and Zhao, "Adaptive Bandit Convex Optimization with Heterogeneous Curvature",
-    COLT 2022, Theorem 7.
+    COLT 2022, Theorems 7 and 12.
     """
-    known, horizon = _known_before_last(sigmas)
-    if first is None:
-        first = smooth_target(dim, smoothness)
-    price, _ = smooth_minimum(known, first, dim, smoothness)
-    return dim * math.sqrt(nu * horizon) + price
-
-
-def lipschitz_regret(
-    sigmas: ArrayLike, dim: int, nu: float, lipschitz: float, first: float | None = None
-) -> float:
-    """Theorem 12 (thm:main-result-lipschitz): the order of the regret for Lipschitz losses.
-
-    min over lambda* of  d^(4/3) nu T^(1/3) + lambda*_{0:T}
-                         + sum_{t=1}^T (d(L+1))^(2/3) / (sigma_{1:t-1} + lambda*_{0:t-1})^(1/3)
-
-    with lambda*_0 = lambda_0. Round t pays by the curvature before it, so round 1 pays by lambda_0
-    alone, rounds 2 to T are the objective of Lemma 22 on T - 1 rounds, and lambda*_T is best 0.
-
-    Parameters
-    ----------
-    sigmas : array_like
-        The strong convexity of every round, in the paper's units; not negative.
-    dim : int
-        The dimension d of the domain.
-    nu : float
-        The parameter of its barrier.
-    lipschitz : float
-        The Lipschitz constant L of the losses, in the paper's units.
-    first : float, optional
-        The regularisation lambda_0 before the first round, positive; by default the least that
-        keeps every lambda_t below 1.
-
-    Returns
-    -------
-    float
-        The expression inside O~.
-
-    Raises
-    ------
-    ParameterError
-        If `sigmas` is no vector of one or more rounds.
-    CurvatureError
-        If a sigma is negative or not finite.
-
-    References
-    ----------
-    Luo, Zhang and Zhao, "Adaptive Bandit Convex Optimization with Heterogeneous Curvature",
-    COLT 2022, Theorem 12.
-    """
-    known, horizon = _known_before_last(sigmas)
-    target = lipschitz_target(dim, lipschitz)
-    if first is None:
-        first = target
-    price, _ = lipschitz_minimum(known, first, dim, lipschitz)
-    barrier: float = dim ** (4 / 3) * nu * horizon ** (1 / 3)
-    round_one: float = (target / first) ** (1 / 3)
-    return barrier + first + round_one + price
-
-
-def _known_before_last(sigmas: ArrayLike) -> tuple[Vector, int]:
-    """sigma_1, ..., sigma_{T-1}, all that any play depended on, and T."""
     given = np.asarray(sigmas, dtype=np.float64)
     if given.ndim != 1 or not given.size:
         raise ParameterError(
             f"sigmas have shape {given.shape}; wanted a vector of one or more rounds."
         )
-    return given[:-1], given.size
+    if first is None:
+        first = setting.target
+    # sigma_T comes too late for any play to depend on it.
+    price, _ = setting.minimum(given[:-1], first)
+    if setting.order == SMOOTH:
+        return setting.dim * math.sqrt(nu * given.size) + price
+    barrier: float = setting.dim ** (4 / 3) * nu * given.size ** (1 / 3)
+    round_one: float = (setting.target / first) ** (1 / 3)
+    return barrier + first + round_one + price
 
 
-# --- Theorem 2: the library's own constants ------------------------------------------------------
+def sharp_regret(setting: Setting, sigmas: ArrayLike, nu: float) -> float:
+    """Theorem 2: what `AdaptiveSmooth` and `AdaptiveLipschitz` guarantee, before the game.
 
+    smooth:     E[regret] <= 8 + lambda_0/2 + 6.2 OPT_T + 3 d nu ln T + 3.2 d sqrt(nu T ln T)
+    Lipschitz:  E[regret] <= 8 + lambda_0/2 + 6.3 OPT_T + 3 d nu ln T
+                             + d^(4/3) (L+1)^(-2/3) S_T^(1/3) nu ln T
 
-def sharp_smooth_regret(sigmas: ArrayLike, dim: int, nu: float, smoothness: float) -> float:
-    """Theorem 2 for smooth losses: what `AdaptiveSmooth` guarantees, before the game is played.
-
-    E[regret] <= 8 + lambda_0/2 + 6.2 OPT_T + 3.2 d sqrt(nu T ln T) + 3 d nu ln T,
-
-    with horizon = T >= 3, lambda_0 = d^2 (beta+1) and OPT_T the best price in hindsight of Lemma 6.
-    Without a horizon the fourth term is 4.3 d sqrt(nu (T+1) ln T).
+    for T >= 3, with lambda_0 the target of the setting, OPT_T the best price in hindsight of Lemma
+    6 or 22, and S_T = lambda_{0:T} + sigma_{1:T} the curvature after the last round. The first has
+    horizon = T; without a horizon its last term is 4.3 d sqrt(nu (T+1) ln T). The second needs no
+    horizon.
 
     Parameters
     ----------
-    sigmas : array_like
-        The strong convexity of every round, in the paper's units; not negative.
-    dim : int
-        The dimension d of the domain.
-    nu : float
-        The parameter of its barrier.
-    smoothness : float
-        The smoothness beta of the losses, in the paper's units.
+    setting, sigmas, nu
+        As for `regret`.
 
     Returns
     -------
@@ -176,65 +109,18 @@ def sharp_smooth_regret(sigmas: ArrayLike, dim: int, nu: float, smoothness: floa
     ----------
     docs/mathematics.md, Theorem 2; proof in its sections 4.1, 4.2, 5.1 and 5.3.
     """
-    rounds = _horizon(sigmas)
-    first = smooth_target(dim, smoothness)
-    best, _ = smooth_minimum(sigmas, first, dim, smoothness)
-    barrier = 3.2 * dim * math.sqrt(nu * rounds * math.log(rounds)) + 3 * dim * nu * math.log(
-        rounds
-    )
-    return 8 + first / 2 + 6.2 * best + barrier
-
-
-def sharp_lipschitz_regret(sigmas: ArrayLike, dim: int, nu: float, lipschitz: float) -> float:
-    """Theorem 2 for Lipschitz losses: what `AdaptiveLipschitz` guarantees, before the game.
-
-    E[regret] <= 8 + lambda_0/2 + 6.3 OPT_T + nu ln T (3d + d^(4/3) (L+1)^(-2/3) S_T^(1/3)),
-
-    for T >= 3, with lambda_0 = d^2 (L+1)^2, OPT_T the best price in hindsight of Lemma 22 and
-    S_T = lambda_{0:T} + sigma_{1:T} the curvature after the last round. No horizon is needed.
-
-    Parameters
-    ----------
-    sigmas : array_like
-        The strong convexity of every round, in the paper's units; not negative.
-    dim : int
-        The dimension d of the domain.
-    nu : float
-        The parameter of its barrier.
-    lipschitz : float
-        The Lipschitz constant L of the losses, in the paper's units.
-
-    Returns
-    -------
-    float
-        A bound on the expected regret in the paper's units; `units.regret` gives the user's.
-
-    Raises
-    ------
-    ParameterError
-        If `sigmas` is no vector of three or more rounds.
-    CurvatureError
-        If a sigma is negative or not finite.
-
-    References
-    ----------
-    docs/mathematics.md, Theorem 2; proof in its sections 4.1, 4.2, 5.1 and 5.3.
-    """
-    rounds = _horizon(sigmas)
-    first = lipschitz_target(dim, lipschitz)
-    best, _ = lipschitz_minimum(sigmas, first, dim, lipschitz)
-    added = adaptive_lambdas_lipschitz(sigmas, first, dim, lipschitz)
-    last = first + float(added.sum() + np.sum(sigmas))
-    inverse_rate: float = 3 * dim + dim ** (4 / 3) * (lipschitz + 1) ** (-2 / 3) * last ** (1 / 3)
-    return 8 + first / 2 + 6.3 * best + nu * math.log(rounds) * inverse_rate
-
-
-def _horizon(sigmas: ArrayLike) -> int:
-    """The number of rounds of which Theorem 2 speaks."""
     shape = np.shape(sigmas)
     if len(shape) != 1 or shape[0] < 3:
         raise ParameterError(
             f"sigmas have shape {shape}; wanted a vector of three or more rounds, as ln T/T falls "
             "only from there on."
         )
-    return int(shape[0])
+    dim, first, log = setting.dim, setting.target, math.log(shape[0])
+    best, _ = setting.minimum(sigmas, first)
+    if setting.order == SMOOTH:
+        price = 6.2 * best + 3.2 * dim * math.sqrt(nu * shape[0] * log)
+    else:
+        last = first + float(setting.adaptive_lambdas(sigmas, first).sum() + np.sum(sigmas))
+        inverse_rate = dim ** (4 / 3) * (setting.constant + 1) ** (-2 / 3) * last ** (1 / 3)
+        price = 6.3 * best + inverse_rate * nu * log
+    return 8 + first / 2 + price + 3 * dim * nu * log

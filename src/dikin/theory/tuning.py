@@ -13,7 +13,7 @@ Lipschitz ones. `first` is lambda_0 throughout: given, never chosen, and free of
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,58 +26,122 @@ Vector = NDArray[np.float64]
 SMOOTH, LIPSCHITZ = 2, 3  # k
 
 
-def smooth_target(dim: float, smoothness: float) -> float:
-    """The target d^2 (beta + 1): as lambda_0 it keeps every lambda_t below 1 (Algorithm 1).
+@dataclass(frozen=True)
+class Setting:
+    """One of the paper's two settings: `smooth` and `lipschitz` make them.
 
     Parameters
     ----------
-    dim : float
+    order : int
+        The k of the setting: `SMOOTH` or `LIPSCHITZ`.
+    dim : int
         The dimension d.
-    smoothness : float
-        The smoothness beta; not negative.
-
-    Returns
-    -------
-    float
-        The right side of the equation for lambda_t.
+    constant : float
+        The smoothness beta or the Lipschitz constant L; not negative.
     """
-    return dim**2 * (smoothness + 1.0)
+
+    order: int
+    dim: int
+    constant: float
+
+    @property
+    def target(self) -> float:
+        """The target d^2 (constant + 1)^(k-1): as lambda_0 it keeps every lambda_t below 1."""
+        target: float = self.dim**2 * (self.constant + 1.0) ** (self.order - 1)
+        return target
+
+    def objective(self, lambdas: ArrayLike, sigmas: ArrayLike, first: float) -> float:
+        """B of Lemmas 6 and 22: lambda_{1:T} + sum_t (target / S_t)^(1/k).
+
+        Parameters
+        ----------
+        lambdas : array_like
+            The regularisation lambda_1, ..., lambda_T that is added; not negative.
+        sigmas : array_like
+            The strong convexity sigma_1, ..., sigma_T of the losses; finite, not negative.
+        first : float
+            The regularisation lambda_0 before the first round; positive.
+
+        Returns
+        -------
+        float
+            What the sequence costs; lambda_0 itself is free.
+        """
+        added = np.asarray(lambdas, dtype=np.float64)
+        total = _curvature(sigmas, first) + np.cumsum(added)
+        return float(added.sum() + ((self.target / total) ** (1 / self.order)).sum())
+
+    def minimum(self, sigmas: ArrayLike, first: float) -> tuple[float, float]:
+        """Min of B over lambda*_1, ..., lambda*_T >= 0, the right side of Lemmas 6 and 22.
+
+        Move all of lambda*_{1:T} to round 1: the sum of the lambdas stays, every S_t stays or
+        grows, so no term of B grows. So some minimiser is (m, 0, ..., 0), and with
+        A_t = lambda_0 + sigma_{1:t}, p = 1/k, what remains is to minimise the convex
+        m + sum_t (target / (A_t + m))^p over m >= 0.
+
+        Its derivative vanishes where g(m) = p target^p sum_t (A_t + m)^(-p-1) is 1: what one more
+        unit of mass saves is what it costs. Newton runs on g^(-1/(p+1)) = 1 instead. That function
+        is, up to a factor, the power mean of the A_t + m with exponent -(p+1): increasing and
+        concave in m. So Newton from the left of the root never passes it, and where the A_t are
+        equal it is exact at once. If g(0) <= 1 the minimiser is m = 0, and the first step, which is
+        not upwards, says so.
+
+        Parameters
+        ----------
+        sigmas, first
+            As for `objective`.
+
+        Returns
+        -------
+        minimum : float
+            The least B; 0 for no rounds.
+        mass : float
+            The sum m = lambda*_{1:T} of a minimiser, all of which sits on round 1.
+        """
+        free = _curvature(sigmas, first)
+        if not free.size:
+            return 0.0, 0.0
+        power = 1 / self.order
+        mass = 0.0
+        while True:
+            total = free + mass
+            terms = total ** (-power - 1)
+            saved = power * self.target**power * float(terms.sum())
+            step = (saved ** (1 / (power + 1)) - 1) * float(terms.sum() / (terms / total).sum())
+            if not mass + step > mass:
+                return mass + float(((self.target / total) ** power).sum()), mass
+            mass += step
+
+    def adaptive_lambdas(self, sigmas: ArrayLike, first: float) -> Vector:
+        """The paper's lambda_1, ..., lambda_T, each from its own past alone.
+
+        They solve eqn:oracle-tuning-strongly-main or eqn:oracle-tuning-Lipschitz-main. By Lemmas 6
+        and 22 every prefix costs at most twice its minimum; 2 is sharp.
+
+        Parameters
+        ----------
+        sigmas, first
+            As for `objective`.
+
+        Returns
+        -------
+        numpy.ndarray
+            One lambda_t for every sigma.
+        """
+        root = smooth_regularisation if self.order == SMOOTH else lipschitz_regularisation
+        lambdas = []
+        added = 0.0
+        for free in _curvature(sigmas, first).tolist():
+            lambdas.append(root(free + added, self.target))
+            added += lambdas[-1]
+        return np.array(lambdas, dtype=np.float64)
 
 
-def lipschitz_target(dim: float, lipschitz: float) -> float:
-    """The target d^2 (L + 1)^2: as lambda_0 it keeps every lambda_t below 1 (Algorithm 2).
+def smooth(dim: int, smoothness: float) -> Setting:
+    """The setting of Algorithm 1: smooth losses, k = 2.
 
     Parameters
     ----------
-    dim : float
-        The dimension d.
-    lipschitz : float
-        The Lipschitz constant L; not negative.
-
-    Returns
-    -------
-    float
-        The right side of the equation for lambda_t.
-    """
-    return dim**2 * (lipschitz + 1.0) ** 2
-
-
-# --- what a sequence costs ---------------------------------------------------------------------
-
-
-def smooth_objective(
-    lambdas: ArrayLike, sigmas: ArrayLike, first: float, dim: int, smoothness: float
-) -> float:
-    """B of Lemma 6 (lemma:H-function-main): lambda_{1:t} + sum d sqrt(beta+1) / sqrt(S_s).
-
-    Parameters
-    ----------
-    lambdas : array_like
-        The regularisation lambda_1, ..., lambda_T that is added; not negative.
-    sigmas : array_like
-        The strong convexity sigma_1, ..., sigma_T of the losses; finite, not negative.
-    first : float
-        The regularisation lambda_0 before the first round; positive.
     dim : int
         The dimension d.
     smoothness : float
@@ -85,25 +149,17 @@ def smooth_objective(
 
     Returns
     -------
-    float
-        What the sequence costs; lambda_0 itself is free.
+    Setting
+        Its target is d^2 (beta + 1).
     """
-    return _objective(lambdas, sigmas, first, smooth_target(dim, smoothness), SMOOTH)
+    return Setting(SMOOTH, dim, smoothness)
 
 
-def lipschitz_objective(
-    lambdas: ArrayLike, sigmas: ArrayLike, first: float, dim: int, lipschitz: float
-) -> float:
-    """B' of Lemma 22 (lemma:H-function-lip-app): lambda_{1:t} + sum (d(L+1))^(2/3) / S_s^(1/3).
+def lipschitz(dim: int, lipschitz: float) -> Setting:
+    """The setting of Algorithm 2: Lipschitz losses, k = 3.
 
     Parameters
     ----------
-    lambdas : array_like
-        The regularisation lambda_1, ..., lambda_T that is added; not negative.
-    sigmas : array_like
-        The strong convexity sigma_1, ..., sigma_T of the losses; finite, not negative.
-    first : float
-        The regularisation lambda_0 before the first round; positive.
     dim : int
         The dimension d.
     lipschitz : float
@@ -111,18 +167,10 @@ def lipschitz_objective(
 
     Returns
     -------
-    float
-        What the sequence costs; lambda_0 itself is free.
+    Setting
+        Its target is d^2 (L + 1)^2.
     """
-    return _objective(lambdas, sigmas, first, lipschitz_target(dim, lipschitz), LIPSCHITZ)
-
-
-def _objective(
-    lambdas: ArrayLike, sigmas: ArrayLike, first: float, target: float, order: int
-) -> float:
-    added = np.asarray(lambdas, dtype=np.float64)
-    total = _curvature(sigmas, first) + np.cumsum(added)
-    return float(added.sum() + ((target / total) ** (1 / order)).sum())
+    return Setting(LIPSCHITZ, dim, lipschitz)
 
 
 def _curvature(sigmas: ArrayLike, first: float) -> Vector:
@@ -138,89 +186,6 @@ def _curvature(sigmas: ArrayLike, first: float) -> Vector:
     return first + np.cumsum(given)
 
 
-# --- the best sequence in hindsight ------------------------------------------------------------
-
-
-def smooth_minimum(
-    sigmas: ArrayLike, first: float, dim: int, smoothness: float
-) -> tuple[float, float]:
-    """Min of B over lambda*_1, ..., lambda*_T >= 0 (right side of Lemma 6, lemma:H-function-main).
-
-    Parameters
-    ----------
-    sigmas : array_like
-        The strong convexity sigma_1, ..., sigma_T of the losses; finite, not negative.
-    first : float
-        The regularisation lambda_0 before the first round; positive.
-    dim : int
-        The dimension d.
-    smoothness : float
-        The smoothness beta; not negative.
-
-    Returns
-    -------
-    minimum : float
-        The least B; 0 for no rounds.
-    mass : float
-        The sum lambda*_{1:T} of a minimiser, all of which sits on round 1.
-    """
-    return _minimum(sigmas, first, smooth_target(dim, smoothness), SMOOTH)
-
-
-def lipschitz_minimum(
-    sigmas: ArrayLike, first: float, dim: int, lipschitz: float
-) -> tuple[float, float]:
-    """Min of B' over lambda*_1, ..., lambda*_T >= 0 (right of Lemma 22, lemma:H-function-lip-app).
-
-    Parameters
-    ----------
-    sigmas : array_like
-        The strong convexity sigma_1, ..., sigma_T of the losses; finite, not negative.
-    first : float
-        The regularisation lambda_0 before the first round; positive.
-    dim : int
-        The dimension d.
-    lipschitz : float
-        The Lipschitz constant L; not negative.
-
-    Returns
-    -------
-    minimum : float
-        The least B'; 0 for no rounds.
-    mass : float
-        The sum lambda*_{1:T} of a minimiser, all of which sits on round 1.
-    """
-    return _minimum(sigmas, first, lipschitz_target(dim, lipschitz), LIPSCHITZ)
-
-
-def _minimum(sigmas: ArrayLike, first: float, target: float, order: int) -> tuple[float, float]:
-    """Find the exact minimum and its mass m, in one dimension.
-
-    Move all of lambda*_{1:T} to round 1: the sum of the lambdas stays, every S_t stays or grows, so
-    no term of B grows. So some minimiser is (m, 0, ..., 0), and with A_t = lambda_0 + sigma_{1:t},
-    p = 1/k, what remains is to minimise the convex  m + sum_t (target / (A_t + m))^p  over m >= 0.
-
-    Its derivative vanishes where g(m) = p target^p sum_t (A_t + m)^(-p-1) is 1: what one more unit
-    of mass saves is what it costs. Newton runs on g^(-1/(p+1)) = 1 instead. That function is, up to
-    a factor, the power mean of the A_t + m with exponent -(p+1): increasing and concave in m. So
-    Newton from the left of the root never passes it, and where the A_t are equal it is exact at
-    once. If g(0) <= 1 the minimiser is m = 0, and the first step, which is not upwards, says so.
-    """
-    free = _curvature(sigmas, first)
-    if not free.size:
-        return 0.0, 0.0
-    power = 1 / order
-    mass = 0.0
-    while True:
-        total = free + mass
-        terms = total ** (-power - 1)
-        saved = power * target**power * float(terms.sum())
-        step = (saved ** (1 / (power + 1)) - 1) * float(terms.sum() / (terms / total).sum())
-        if not mass + step > mass:
-            return mass + float(((target / total) ** power).sum()), mass
-        mass += step
-
-
 def uncurved(first: float, target: float, rounds: int, order: int) -> float:
     """About S_T of the paper's sequence where no round is strongly convex, from T alone.
 
@@ -232,7 +197,7 @@ def uncurved(first: float, target: float, rounds: int, order: int) -> float:
     first : float
         The regularisation lambda_0 before the first round; positive.
     target : float
-        `smooth_target` or `lipschitz_target`.
+        The target of the setting.
     rounds : int
         The number of rounds T.
     order : int
@@ -290,16 +255,12 @@ def smooth_regularisation(total: float, target: float) -> float:
 def lipschitz_regularisation(total: float, target: float) -> float:
     """Solve lambda^3 (total + lambda) = target for lambda > 0: eqn:oracle-tuning-Lipschitz-main.
 
-    Both (target/total)^(1/3) and target^(1/4) are at or above the root (put them in), and
-    total >= target puts the first at or below 1. The smaller one is close, and Halley's method
-    cubes the error: a step that moves by less than 1e-6 is the last.
+    Like `smooth_regularisation`, from the smaller of (target/total)^(1/3) and target^(1/4).
 
     Parameters
     ----------
-    total : float
-        The curvature sigma_{1:t} + lambda_{0:t-1}; positive.
-    target : float
-        The right side d^2 (L + 1)^2; positive.
+    total, target : float
+        As for `smooth_regularisation`, with the right side d^2 (L + 1)^2.
 
     Returns
     -------
@@ -317,64 +278,3 @@ def lipschitz_regularisation(total: float, target: float) -> float:
         root -= fall
         if abs(fall) < 1e-6 * root:
             return root
-
-
-def adaptive_lambdas_smooth(sigmas: ArrayLike, first: float, dim: int, smoothness: float) -> Vector:
-    """lambda_1, ..., lambda_T of eqn:oracle-tuning-strongly-main, each from its own past alone.
-
-    By Lemma 6 (lemma:H-function-main) every prefix costs at most twice its minimum; 2 is sharp.
-
-    Parameters
-    ----------
-    sigmas : array_like
-        The strong convexity sigma_1, ..., sigma_T of the losses; finite, not negative.
-    first : float
-        The regularisation lambda_0 before the first round; positive.
-    dim : int
-        The dimension d.
-    smoothness : float
-        The smoothness beta; not negative.
-
-    Returns
-    -------
-    numpy.ndarray
-        One lambda_t for every sigma.
-    """
-    return _adaptive(sigmas, first, smooth_target(dim, smoothness), smooth_regularisation)
-
-
-def adaptive_lambdas_lipschitz(
-    sigmas: ArrayLike, first: float, dim: int, lipschitz: float
-) -> Vector:
-    """lambda_1, ..., lambda_T of eqn:oracle-tuning-Lipschitz-main, each from its own past alone.
-
-    By Lemma 22 (lemma:H-function-lip-app) every prefix costs at most twice its minimum; 2 is sharp.
-
-    Parameters
-    ----------
-    sigmas : array_like
-        The strong convexity sigma_1, ..., sigma_T of the losses; finite, not negative.
-    first : float
-        The regularisation lambda_0 before the first round; positive.
-    dim : int
-        The dimension d.
-    lipschitz : float
-        The Lipschitz constant L; not negative.
-
-    Returns
-    -------
-    numpy.ndarray
-        One lambda_t for every sigma.
-    """
-    return _adaptive(sigmas, first, lipschitz_target(dim, lipschitz), lipschitz_regularisation)
-
-
-def _adaptive(
-    sigmas: ArrayLike, first: float, target: float, root: Callable[[float, float], float]
-) -> Vector:
-    lambdas = []
-    added = 0.0
-    for free in _curvature(sigmas, first).tolist():
-        lambdas.append(root(free + added, target))
-        added += lambdas[-1]
-    return np.array(lambdas, dtype=np.float64)

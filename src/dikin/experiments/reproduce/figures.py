@@ -12,7 +12,8 @@ from dikin.domains.ball import Ball
 from dikin.experiments.drawing import COLOURS, GREY, pyplot, save_figure
 from dikin.experiments.reproduce.plan import TABLES, Table
 from dikin.experiments.reproduce.results import Course, Line, Measured, Scaling
-from dikin.theory import tuning
+from dikin.learners.adaptive import sharp_schedule
+from dikin.theory import rates, tuning
 
 Drawn = tuple[Any, str, str]
 """A figure, its name and its caption."""
@@ -70,9 +71,8 @@ def _alphas(plt: Any, measured: dict[int, list[Line]]) -> Drawn:
         middle = np.array([fit.exponent for fit in fits])
         errors = [middle - [f.low for f in fits], np.array([f.high for f in fits]) - middle]
         fine = np.linspace(0, 1, 201)
-        axes.plot(
-            fine, [TABLES[number].decay_exponent(a) for a in fine], color=GREY, label="proved"
-        )
+        proved = [rates.decaying_exponent(TABLES[number].order, alpha) for alpha in fine]
+        axes.plot(fine, proved, color=GREY, label="proved")
         axes.errorbar(
             alphas, middle, errors, fmt="o", color=COLOURS[0], capsize=3, label="measured"
         )
@@ -143,7 +143,8 @@ def _schedule(plt: Any, table: Table) -> Drawn:
     horizon = 20_000
     low, high = table.environment(Ball(2), "first", horizon, 0).loss_range
     scale = (high - low) / 2
-    pattern, schedule = table.rows["first"].pattern(horizon), table.schedule(table.constant / scale)
+    pattern = table.rows["first"].pattern(horizon)
+    schedule = sharp_schedule(table.order, 2, 1.0, table.constant / scale, None)
     sigmas = [pattern.at(t) / scale for t in range(1, horizon + 1)]
     lambdas, etas, total = [], [], schedule.first
     for t, sigma in enumerate(sigmas, start=1):
@@ -168,16 +169,17 @@ def _schedule(plt: Any, table: Table) -> Drawn:
 
 def _lemma(plt: Any) -> Drawn:
     figure, axes = plt.subplots(figsize=(5.5, 3.4), layout="constrained")
-    horizon, first = 3000, tuning.smooth_target(2, 1.0)
+    horizon, setting = 3000, tuning.smooth(2, 1.0)
+    first = setting.target
     marks = np.unique(np.geomspace(1, horizon, 40).astype(int))
     rows = [TABLES[1].rows[name] for name in ("zero", "constant", "first", "decay-0.2")]
     for row, colour in zip(rows, COLOURS, strict=False):
         pattern = row.pattern(horizon)
         sigmas = np.array([pattern.at(t) for t in range(1, horizon + 1)])
-        lambdas = tuning.adaptive_lambdas_smooth(sigmas, first, 2, 1.0)
+        lambdas = setting.adaptive_lambdas(sigmas, first)
         ratios = [
-            tuning.smooth_objective(lambdas[:t], sigmas[:t], first, 2, 1.0)
-            / tuning.smooth_minimum(sigmas[:t], first, 2, 1.0)[0]
+            setting.objective(lambdas[:t], sigmas[:t], first)
+            / setting.minimum(sigmas[:t], first)[0]
             for t in marks
         ]
         axes.semilogx(marks, ratios, color=colour, label=row.label)

@@ -6,7 +6,7 @@ horizon and dimension, for a few seeds. Cells are independent of each other and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -22,7 +22,6 @@ from dikin.environments.patterns import Constant, Decaying, FlatFirst, FlatLast,
 from dikin.errors import PaperConstantsWarning
 from dikin.experiments import runner
 from dikin.experiments.cell import Cell, Result, blocks, experiment_seeds
-from dikin.learners.adaptive import AdaptiveSchedule, sharp_schedule
 from dikin.learners.base import Learner
 from dikin.theory import rates, tuning
 from dikin.theory.rates import Rate
@@ -87,14 +86,10 @@ class Table:
     """One of the paper's two tables."""
 
     losses: str
-    proved: Callable[[Iterable[float]], tuple[Rate, ...]]
-    """The rows of the paper, with one for each decay t^-alpha."""
-    decay_exponent: Callable[[float], float]
-    """Of T, from alpha."""
+    order: int
+    """The k of `dikin.theory.tuning`."""
     environment_kind: type[dikin.Ridge] | type[dikin.Kink]
     learner_kind: type[dikin.AdaptiveSmooth] | type[dikin.AdaptiveLipschitz]
-    schedule: Callable[[float], AdaptiveSchedule]
-    """The learner's regularisation and learning rate on the unit disc, from its constant."""
     steep: Mapping[str, Callable[[Domain, int], Environment]]
     """Flat and curved losses that charge for exploring in every direction, from domain and seed:
     to see what the dimension costs."""
@@ -109,7 +104,7 @@ class Table:
     @cached_property
     def rows(self) -> dict[str, Row]:
         """Every row by name."""
-        zero, constant, first, last, *decaying = self.proved(self.alphas)
+        zero, constant, first, last, *decaying = rates.table(self.order, self.alphas)
         sigma = self.sigma
         found = [
             Row("zero", "sigma_t = 0", zero, lambda _: Constant(0.0)),
@@ -149,11 +144,9 @@ class Table:
 TABLES = {
     1: Table(
         losses="smooth",
-        proved=rates.table1,
-        decay_exponent=rates.decaying_smooth_exponent,
+        order=tuning.SMOOTH,
         environment_kind=dikin.Ridge,
         learner_kind=dikin.AdaptiveSmooth,
-        schedule=lambda smoothness: sharp_schedule(tuning.SMOOTH, 2, 1.0, smoothness, None),
         steep={
             "flat": lambda domain, seed: dikin.Understated(dikin.Quadratic(domain, 1.0, seed)),
             "curved": lambda domain, seed: dikin.Quadratic(domain, 1.0, seed),
@@ -165,11 +158,9 @@ TABLES = {
     ),
     2: Table(
         losses="Lipschitz",
-        proved=rates.table2,
-        decay_exponent=rates.decaying_lipschitz_exponent,
+        order=tuning.LIPSCHITZ,
         environment_kind=dikin.Kink,
         learner_kind=dikin.AdaptiveLipschitz,
-        schedule=lambda lipschitz: sharp_schedule(tuning.LIPSCHITZ, 2, 1.0, lipschitz, None),
         steep={
             "flat": lambda domain, seed: dikin.Distance(domain, 1.5, 0.0, seed),
             "curved": lambda domain, seed: dikin.Distance(domain, 1.5, 0.9, seed),
