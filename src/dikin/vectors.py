@@ -171,7 +171,10 @@ def log_sum(values: Array, factor: float) -> float:
     return float(np.log(factor * values).sum())
 
 
-# --- a diagonal matrix, given by its square root ---------------------------------------------
+# --- a diagonal matrix, given by its square root -----------------------------------------------
+#
+# Of y and root, which may be longer, as many entries count as s has: to slice costs compiled code
+# more than a short sum.
 
 
 def _diagonal_point(y: Array, s: Array, root: Array, scale: float, out: Array) -> None:
@@ -182,8 +185,9 @@ def _diagonal_point(y: Array, s: Array, root: Array, scale: float, out: Array) -
 @looped(_diagonal_point)
 def diagonal_point(y: Array, s: Array, root: Array, scale: float, out: Array) -> None:
     """Set out to y + scale s/root."""
-    np.divide(scale * s, root, out)
-    out += y
+    n = out.size
+    np.divide(scale * s, root[:n], out)
+    out += y[:n]
 
 
 def _diagonal_update(
@@ -198,13 +202,33 @@ def diagonal_update(
     y: Array, s: Array, root: Array, scale: float, damping: float, out: Array
 ) -> None:
     """Add scale root s - damping y to out."""
-    out += scale * s * root
-    out -= damping * y
+    n = out.size
+    out += scale * s * root[:n]
+    out -= damping * y[:n]
+
+
+def _diagonal_sums(y: Array, s: Array, root: Array) -> tuple[float, float, float, float]:
+    square = trace = along = length = 0.0
+    for i in range(s.size):
+        square += s[i] * s[i]
+        trace += 1.0 / (root[i] * root[i])
+        along += y[i] * s[i] * root[i]
+        length += y[i] * y[i]
+    return square, trace, along, length
+
+
+@looped(_diagonal_sums, order_free=True)
+def diagonal_sums(y: Array, s: Array, root: Array) -> tuple[float, float, float, float]:
+    """The products s.s and 1/root.1/root, y.(root s) and y.y."""
+    y, root = y[: s.size], root[: s.size]
+    inverse = 1.0 / root
+    products = float(s.dot(s)), float(inverse.dot(inverse))
+    return *products, float((y * root).dot(s)), float(y.dot(y))
 
 
 def _diagonal_products(y: Array, s: Array, root: Array) -> tuple[float, float]:
     along = square = 0.0
-    for i in range(y.size):
+    for i in range(s.size):
         along += y[i] * s[i] * root[i]
         square += y[i] * y[i]
     return along, square
@@ -213,6 +237,7 @@ def _diagonal_products(y: Array, s: Array, root: Array) -> tuple[float, float]:
 @looped(_diagonal_products, order_free=True)
 def diagonal_products(y: Array, s: Array, root: Array) -> tuple[float, float]:
     """The products y.(root s) and y.y."""
+    y, root = y[: s.size], root[: s.size]
     return float((y * root).dot(s)), float(y.dot(y))
 
 

@@ -14,7 +14,8 @@ from dikin.domains.box import BoxGeometry, box_geometry
 
 def geometry(kind: type[BoxGeometry]) -> dict[str, Any]:
     """A change of geometry for a box."""
-    return {"geometry": lambda self, scale: kind(*box_geometry(self.half / scale, np.empty(0)))}
+    stretch = np.ones(3)  # of the box that is changed
+    return {"geometry": lambda self, scale: kind(*box_geometry(self.half / scale, stretch))}
 
 
 class Displaced(BoxGeometry):
@@ -83,19 +84,19 @@ class Rootless(BoxGeometry):
 
 
 class OffMiddle(BoxGeometry):
-    def point(self, iterate: Array, direction: Array, scale: float, u: Array) -> float:
-        return super().point(1.001 * iterate, direction, scale, u)
+    def point(self, iterate: Array, *rest: Any) -> float:
+        return super().point(1.001 * iterate, *rest)
 
 
 class WithoutDamping(BoxGeometry):
-    def linear_update(self, iterate: Array, direction: Array, scale: float, *rest: Any) -> Any:
-        return super().linear_update(iterate, direction, scale, 0.0, rest[1])
+    def linear_update(self, *arguments: Any) -> Any:
+        return super().linear_update(*arguments[:4], 0.0, arguments[-1])
 
 
 class Backwards(BoxGeometry):
     def linear_update(self, iterate: Array, direction: Array, *rest: Any) -> Any:
-        root, s = direction[: self.size], direction[self.size :]
-        return super().linear_update(iterate, np.concatenate([1 / root, s]), *rest)
+        root, told = direction[: self.size], direction[self.size :]
+        return super().linear_update(iterate, np.concatenate([1 / root, told]), *rest)
 
 
 class Untold(BoxGeometry):
@@ -127,17 +128,19 @@ class ShortBallGeometry(BallGeometry):
 
 
 class Lopsided(BoxGeometry):
-    def explore(self, iterate: Array, kappa: float, shift: float, noise: Array, out: Array) -> Any:
-        return super().explore(iterate, kappa, shift, noise * np.linspace(1, 2, noise.size), out)
+    def explore(self, iterate: Array, kappa: float, shift: float, s: Array, out: Array) -> Any:
+        s *= np.linspace(1, 2, s.size)
+        return super().explore(iterate, kappa, shift, s, out)
 
 
 class OneSided(BoxGeometry):
-    def explore(self, iterate: Array, kappa: float, shift: float, noise: Array, out: Array) -> Any:
-        return super().explore(iterate, kappa, shift, np.abs(noise), out)
+    def explore(self, iterate: Array, kappa: float, shift: float, s: Array, out: Array) -> Any:
+        np.abs(s, s)
+        return super().explore(iterate, kappa, shift, s, out)
 
 
 def short_ball(domain: Any, scale: float) -> BallGeometry:
-    return ShortBallGeometry(domain.dim, domain.radius / scale, domain.dim + 3, 2 * domain.dim + 5)
+    return ShortBallGeometry(domain.dim, domain.radius / scale, domain.dim + 3, 3)
 
 
 UPDATE = "check_linear_update_is_the_hessian_times_the_step"

@@ -78,7 +78,7 @@ def crossed(right: Any) -> Any:
         def explore(
             self, iterate: Array, kappa: float, shift: float, noise: Array, out: Array
         ) -> Any:
-            explore(iterate, kappa, 1.5 * shift, noise, out[size:])
+            explore(iterate, kappa, 1.5 * shift, noise.copy(), out[size:])
             return explore(iterate, kappa, shift, noise, out[:size])
 
         def point(self, iterate: Array, direction: Array, *rest: Any) -> Any:
@@ -170,7 +170,7 @@ def draws(learner: Adaptive, loss: Loss, lam: float) -> Array:
         value = learner.domain.dim * (loss(query.point) + lam / 2 * memo.asked[0])
         rows[i] = 0.0
         learner.geometry.linear_update(
-            memo.state.iterate, memo.direction, value * memo.asked[2], 0.0, rows[i]
+            memo.state.iterate, memo.direction, memo.s, value * memo.asked[2], 0.0, rows[i]
         )
         learner.forget(query)
     return np.linalg.solve(root, rows.T).T

@@ -117,19 +117,21 @@ class Direction:
         self, geometry: Geometry, iterate: Array, kappa: float, shift: float, noise: Array
     ) -> None:
         self.geometry, self.iterate = geometry, iterate
-        self.array = np.empty(geometry.direction_size)
-        self.square, self.trace = geometry.explore(iterate, kappa, shift, noise, self.array)
+        self.array, self.s = np.empty(geometry.direction_size), noise.copy()
+        self.square, self.trace = geometry.explore(iterate, kappa, shift, self.s, self.array)
 
     def point(self, scale: float) -> Array:
         """The vector y + scale H^(-1/2) s."""
         u = np.empty(self.geometry.size)
-        self.geometry.point(self.iterate, self.array, scale, u)
+        self.geometry.point(self.iterate, self.array, self.s, scale, u)
         return u
 
     def linear_update(self, scale: float, damping: float) -> tuple[Array, float, float]:
         """What is added, g - damping y with g = scale H^(1/2) s, and the products g.y and |y|^2."""
         linear = np.zeros(self.geometry.size)
-        products = self.geometry.linear_update(self.iterate, self.array, scale, damping, linear)
+        products = self.geometry.linear_update(
+            self.iterate, self.array, self.s, scale, damping, linear
+        )
         return linear, *products
 
 

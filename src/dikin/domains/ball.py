@@ -16,7 +16,7 @@ from dikin.domains.roots import warm_start_gap
 from dikin.domains.truncated_normal import ball_moments
 from dikin.errors import DomainError, ShapeError
 from dikin.kernel import compiled
-from dikin.vectors import add_rows, affine, combine_rows, copy, dot, multiply, row_products
+from dikin.vectors import add_combination, affine, combine, copy, dot, dots, multiply
 
 
 class QuadraticDomain(Domain):
@@ -94,7 +94,7 @@ class Ball(QuadraticDomain):
         return self.radius * sqrt(direction @ direction)
 
     def geometry(self, scale: float) -> Geometry:
-        return BallGeometry(self.dim, self.radius / scale, self.dim + 3, 2 * self.dim + 5)
+        return BallGeometry(self.dim, self.radius / scale, self.dim + 3, 3)
 
     def arguments(self) -> dict[str, Any]:
         return {"dim": self.dim, "radius": self.radius, "center": self.center}
@@ -121,9 +121,8 @@ class BallGeometry(BallNumbers, Geometry):
     iterate = (unit, r, slack, linear): y = rho r unit linear with |unit linear| = 1. This is the
     linear term of the update itself, so that no vector is computed to describe y.
 
-    direction = (across, along, radial, 1/across, 1/along, s, linear): H has one eigenvalue across
-    the radius and one along it; kept are the inverses of their roots. radial is the part of s along
-    y. Every vector is a combination of the last two.
+    direction = (across, along, radial): H has one eigenvalue across the radius and one along
+    it; kept are the inverses of their roots. radial is the part of s along y.
     """
 
     @property
@@ -146,31 +145,34 @@ class BallGeometry(BallNumbers, Geometry):
         copy(linear, iterate[3:])
 
     def explore(
-        self, iterate: Array, kappa: float, shift: float, noise: Array, direction: Array
+        self, iterate: Array, kappa: float, shift: float, s: Array, direction: Array
     ) -> tuple[float, float]:
         factor = 2.0 * kappa / (self.rho * self.rho)
         across, along = inverse_roots(float(iterate[1]), float(iterate[2]), factor, shift)
-        copy(noise, direction[5 : 5 + self.size])
-        copy(iterate[3:], direction[5 + self.size :])
-        square, radial = row_products(direction[5:], noise)
-        direction[0], direction[1], direction[2] = across, along, iterate[0] * radial
-        direction[3], direction[4] = 1.0 / across, 1.0 / along
+        square, radial = dots(s, iterate[3:])
+        direction[0], direction[1], direction[2] = across, along, float(iterate[0]) * radial
         return square, (self.size - 1) * across * across + along * along
 
-    def point(self, iterate: Array, direction: Array, scale: float, u: Array) -> float:
-        across = scale * float(direction[0])
-        along = direction[2] * (scale * direction[1] - across) + self.rho * iterate[1]
-        combine_rows(across, along * iterate[0], direction[5:], u)
+    def point(self, iterate: Array, direction: Array, s: Array, scale: float, u: Array) -> float:
+        across, radial = scale * float(direction[0]), float(direction[2])
+        along = radial * (scale * float(direction[1]) - across) + self.rho * float(iterate[1])
+        combine(across, s, along * float(iterate[0]), iterate[3:], u)
         return dot(u, u)
 
     def linear_update(
-        self, iterate: Array, direction: Array, scale: float, damping: float, linear: Array
+        self,
+        iterate: Array,
+        direction: Array,
+        s: Array,
+        scale: float,
+        damping: float,
+        linear: Array,
     ) -> tuple[float, float]:
-        across, distance = scale * float(direction[3]), self.rho * float(iterate[1])
-        radial, root = float(direction[2]), scale * float(direction[4])
-        along = radial * (root - across) - damping * distance
-        add_rows(across, along * iterate[0], direction[5:], linear)
-        return root * radial * distance, distance * distance
+        across, distance = scale / float(direction[0]), self.rho * float(iterate[1])
+        radial, outward = float(direction[2]), scale / float(direction[1])
+        along = radial * (outward - across) - damping * distance
+        add_combination(across, s, along * float(iterate[0]), iterate[3:], linear)
+        return outward * radial * distance, distance * distance
 
     def write_vector(self, iterate: Array, factor: float, u: Array) -> None:
         multiply(factor * iterate[0] * self.rho * iterate[1], iterate[3:], u)
@@ -194,8 +196,7 @@ class BallGeometry(BallNumbers, Geometry):
         mean, along, across = ball_moments(self.size, self.rho, length, precision)
         unit = 1.0 / length if length > 0.0 else 0.0
         iterate[:3], iterate[3:] = (unit, mean / self.rho, nan), theta
-        direction[:2], direction[3:5] = (across, along), (1.0 / across, 1.0 / along)
-        direction[2], direction[5:] = unit * theta.dot(noise), np.concatenate([noise, theta])
+        direction[:] = across, along, unit * theta.dot(noise)
         return float(noise.dot(noise))
 
 

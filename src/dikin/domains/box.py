@@ -17,14 +17,8 @@ from dikin.domains.geometry import DiagonalGeometry, Geometry
 from dikin.domains.roots import cold_start_gap
 from dikin.domains.truncated_normal import interval_moments
 from dikin.errors import EmptyDomainError, FlatDomainError, ShapeError
-from dikin.kernel import choose, compiled, looped
-from dikin.vectors import (
-    affine,
-    copy,
-    dot,
-    inverse_trace,
-    log_sum,
-)
+from dikin.kernel import choose, compiled, looped, square_root
+from dikin.vectors import diagonal_sums, log_sum
 
 
 class Box(Domain):
@@ -115,7 +109,7 @@ class Box(Domain):
         return 1.0
 
     def geometry(self, scale: float) -> Geometry:
-        return box_geometry(self.half / scale, np.empty(0))
+        return box_geometry(self.half / scale, np.ones(self.dim))
 
     def equal_sided_geometry(self, scale: float) -> Geometry:
         side = self.radius / sqrt(self.dim)  # of the cube with the same radius
@@ -139,30 +133,30 @@ class BoxNumbers(NamedTuple):
     size: int
     half: Array
     stretch: Array
-    """What `outward` multiplies each coordinate with; empty for a box in the user's own units."""
+    """What `outward` multiplies each coordinate with: 1 for a box in the user's own units."""
     iterate_size: int
     direction_size: int
 
 
 def box_geometry(half: Array, stretch: Array) -> BoxGeometry:
     """The box |u_i| <= half_i."""
-    return BoxGeometry(half.size, half, stretch, 2 * half.size, 2 * half.size)
+    return BoxGeometry(half.size, half, stretch, 2 * half.size, half.size + 2)
 
 
 class BoxGeometry(BoxNumbers, DiagonalGeometry):
     """|u_i| <= h_i.
 
     iterate = (y, slack): slack_i = 1 - (y_i/h_i)^2 to its last digit.
-    direction = (the square roots of H, s).
+    direction: see `DiagonalGeometry`.
     """
 
     @property
     def shortest(self) -> float:  # type: ignore[override]
-        return float(self.stretch.min()) if self.stretch.size else 1.0
+        return float(self.stretch.min())
 
     @property
     def longest(self) -> float:  # type: ignore[override]
-        return float(self.stretch.max()) if self.stretch.size else 1.0
+        return float(self.stretch.max())
 
     @property
     def sides(self) -> Array:
@@ -170,7 +164,7 @@ class BoxGeometry(BoxNumbers, DiagonalGeometry):
 
     @property
     def identity(self) -> bool:
-        return self.stretch.size == 0
+        return bool((self.stretch == 1.0).all())
 
     def start(self) -> Array:
         return np.repeat([0.0, 1.0], self.size)
@@ -179,28 +173,24 @@ class BoxGeometry(BoxNumbers, DiagonalGeometry):
         box_solve(self.half, linear, quadratic, weight, iterate)
 
     def explore(
-        self, iterate: Array, kappa: float, shift: float, noise: Array, direction: Array
+        self, iterate: Array, kappa: float, shift: float, s: Array, direction: Array
     ) -> tuple[float, float]:
         n = self.size
-        root = direction[:n]
-        box_roots(self.half, iterate[n:], kappa, shift, root)
-        copy(noise, direction[n:])
-        return dot(noise, noise), inverse_trace(root)
+        box_roots(self.half, iterate[n:], kappa, shift, direction)
+        square, trace, direction[n], direction[n + 1] = diagonal_sums(iterate, s, direction)
+        return square, trace
 
     def barrier(self, iterate: Array) -> float:
         return -log_sum(iterate[self.size :], 1.0)
 
     def write_point(self, u: Array, center: Array, radius: float, x: Array) -> None:
-        if self.stretch.size == 0:
-            affine(u, center, radius, x)
-        else:
-            affine_stretched(u, center, radius, self.stretch, x)
+        affine_stretched(u, center, radius, self.stretch, x)
 
     def inward(self, displacement: Array) -> Array:
-        return self.stretch * displacement if self.stretch.size else displacement
+        return self.stretch * displacement
 
     def preimage(self, displacement: Array) -> Array:
-        return displacement / self.stretch if self.stretch.size else displacement
+        return displacement / self.stretch
 
     def farthest(self, u: Array) -> float:
         return float(np.linalg.norm(self.half + np.abs(u)))
@@ -210,8 +200,9 @@ class BoxGeometry(BoxNumbers, DiagonalGeometry):
     ) -> float:
         n = self.size
         iterate[:n], deviation = interval_moments(self.half, theta, precision)
-        iterate[n:], direction[:n], direction[n:] = nan, 1.0 / deviation, noise
-        return float(noise.dot(noise))
+        iterate[n:], direction[:n] = nan, 1.0 / deviation
+        square, _, direction[n], direction[n + 1] = diagonal_sums(iterate[:n], noise, direction[:n])
+        return square
 
 
 @compiled
@@ -238,7 +229,7 @@ def box_solve(half: Array, linear: Array, quadratic: float, weight: float, itera
 def box_root(half: float, slack: float, kappa: float, shift: float) -> float:
     """The square root of H in one coordinate."""
     distance = half * slack
-    root: float = np.sqrt(kappa * 2.0 * (2.0 - slack) / (distance * distance) + shift)
+    root: float = square_root(kappa * 2.0 * (2.0 - slack) / (distance * distance) + shift)
     return root
 
 
@@ -250,7 +241,7 @@ def _box_roots(half: Array, slack: Array, kappa: float, shift: float, root: Arra
 @looped(_box_roots)
 def box_roots(half: Array, slack: Array, kappa: float, shift: float, root: Array) -> None:
     """The square roots of H."""
-    root[:] = box_root(half, slack, kappa, shift)  # type: ignore[arg-type]
+    root[: half.size] = box_root(half, slack, kappa, shift)  # type: ignore[arg-type]
 
 
 def _affine_stretched(u: Array, center: Array, radius: float, stretch: Array, x: Array) -> None:

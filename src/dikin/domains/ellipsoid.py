@@ -17,7 +17,6 @@ from dikin.kernel import compiled, looped
 from dikin.vectors import (
     affine,
     combine,
-    copy,
     diagonal_point,
     diagonal_products,
     diagonal_update,
@@ -153,7 +152,7 @@ class EllipsoidNumbers(NamedTuple):
 
 def ellipsoid_geometry(p: Array, axes: Array, squares: Array) -> EllipsoidGeometry:
     """The ellipsoid u' diag(p) u <= 1."""
-    return EllipsoidGeometry(p.size, p, axes, squares, p.size + 2, 3 * p.size + 3)
+    return EllipsoidGeometry(p.size, p, axes, squares, p.size + 2, 2 * p.size + 3)
 
 
 class EllipsoidGeometry(EllipsoidNumbers, ExplicitGeometry):
@@ -166,7 +165,7 @@ class EllipsoidGeometry(EllipsoidNumbers, ExplicitGeometry):
     concave and increasing. Newton's method from the left climbs onto the root; from the right its
     first step lands left of it. The last round's multiplier is close, so two or three steps do.
 
-    direction = (the square roots of D, w, s, k, stretch, w.s).   H = D + gamma v v' is factored as
+    direction = (the square roots of D, w, k, stretch, w.s).   H = D + gamma v v' is factored as
     C C' with C = D^(1/2) (I + k w w'), w = D^(-1/2) v, where (1 + k |w|^2)^2 = 1 + gamma |w|^2 is
     solved for k without subtracting near-equals. stretch = 1 + k |w|^2.
     """
@@ -201,7 +200,7 @@ class EllipsoidGeometry(EllipsoidNumbers, ExplicitGeometry):
         iterate[n], iterate[n + 1] = m, 2.0 * weight / m
 
     def explore(
-        self, iterate: Array, kappa: float, shift: float, noise: Array, direction: Array
+        self, iterate: Array, kappa: float, shift: float, s: Array, direction: Array
     ) -> tuple[float, float]:
         n, slack = self.size, float(iterate[self.size + 1])
         gamma = 4.0 * kappa / (slack * slack)
@@ -209,26 +208,30 @@ class EllipsoidGeometry(EllipsoidNumbers, ExplicitGeometry):
         rank_one(self.p, iterate[:n], 2.0 * kappa / slack, shift, root, w)
         sums = rank_one_sums(root, w)
         stretch = sqrt(1.0 + gamma * (sums[0] + sums[2]))
-        copy(noise, direction[2 * n : 3 * n])
-        square, along = dots(noise, w)
-        direction[3 * n], direction[3 * n + 1] = gamma / (1.0 + stretch), stretch
-        direction[3 * n + 2] = along
+        square, along = dots(s, w)
+        direction[2 * n], direction[2 * n + 1] = gamma / (1.0 + stretch), stretch
+        direction[2 * n + 2] = along
         return square, rank_one_trace(gamma, sums)
 
-    def point(self, iterate: Array, direction: Array, scale: float, u: Array) -> float:
+    def point(self, iterate: Array, direction: Array, s: Array, scale: float, u: Array) -> float:
         n = self.size
-        part = direction[3 * n] * direction[3 * n + 2] / direction[3 * n + 1]
-        combine(scale, direction[2 * n : 3 * n], -scale * part, direction[n : 2 * n], u)
+        part = direction[2 * n] * direction[2 * n + 2] / direction[2 * n + 1]
+        combine(scale, s, -scale * part, direction[n : 2 * n], u)
         diagonal_point(iterate[:n], u, direction[:n], 1.0, u)
         return dot(u, u)
 
     def linear_update(
-        self, iterate: Array, direction: Array, scale: float, damping: float, linear: Array
+        self,
+        iterate: Array,
+        direction: Array,
+        s: Array,
+        scale: float,
+        damping: float,
+        linear: Array,
     ) -> tuple[float, float]:
         n = self.size
-        y, root = iterate[:n], direction[:n]
-        w, s = direction[n : 2 * n], direction[2 * n : 3 * n]
-        part, slack = float(direction[3 * n] * direction[3 * n + 2]), float(iterate[n + 1])
+        y, root, w = iterate[:n], direction[:n], direction[n : 2 * n]
+        part, slack = float(direction[2 * n] * direction[2 * n + 2]), float(iterate[n + 1])
         along, square = diagonal_products(y, s, root)
         diagonal_update(y, s, root, scale, damping, linear)
         diagonal_update(y, w, root, scale * part, 0.0, linear)

@@ -21,7 +21,7 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from dikin.vectors import diagonal_point, diagonal_products, diagonal_update, dot, multiply
+from dikin.vectors import diagonal_point, diagonal_update, dot, multiply
 
 Array = NDArray[np.float64]
 
@@ -49,17 +49,23 @@ class GeometryKernel(ABC):
 
     @abstractmethod
     def explore(
-        self, iterate: Array, kappa: float, shift: float, noise: Array, direction: Array
+        self, iterate: Array, kappa: float, shift: float, s: Array, direction: Array
     ) -> tuple[float, float]:
-        """Turn standard normal noise into a direction s in the set's plane: |s|^2 and tr(H^-1)."""
+        """Turn noise s into a direction s of the set's plane, in place: |s|^2 and tr(H^-1)."""
 
     @abstractmethod
-    def point(self, iterate: Array, direction: Array, scale: float, u: Array) -> float:
+    def point(self, iterate: Array, direction: Array, s: Array, scale: float, u: Array) -> float:
         """Set u to y + scale H^(-1/2) s; gives |u|^2."""
 
     @abstractmethod
     def linear_update(
-        self, iterate: Array, direction: Array, scale: float, damping: float, linear: Array
+        self,
+        iterate: Array,
+        direction: Array,
+        s: Array,
+        scale: float,
+        damping: float,
+        linear: Array,
     ) -> tuple[float, float]:
         """Add g - damping y to the linear term, g = scale H^(1/2) s; gives g.y and |y|^2."""
 
@@ -170,18 +176,21 @@ class ExplicitGeometry(Geometry):
 
 
 class DiagonalGeometry(ExplicitGeometry):
-    """A set whose H is diagonal: direction = (the square roots of its diagonal, s)."""
+    """A set whose H is diagonal: direction = (its square roots, y.(root s), |y|^2)."""
 
-    def point(self, iterate: Array, direction: Array, scale: float, u: Array) -> float:
-        n = self.size
-        diagonal_point(iterate[:n], direction[n:], direction[:n], scale, u)
+    def point(self, iterate: Array, direction: Array, s: Array, scale: float, u: Array) -> float:
+        diagonal_point(iterate, s, direction, scale, u)
         return dot(u, u)
 
     def linear_update(
-        self, iterate: Array, direction: Array, scale: float, damping: float, linear: Array
+        self,
+        iterate: Array,
+        direction: Array,
+        s: Array,
+        scale: float,
+        damping: float,
+        linear: Array,
     ) -> tuple[float, float]:
         n = self.size
-        y, root, s = iterate[:n], direction[:n], direction[n:]
-        along, square = diagonal_products(y, s, root)
-        diagonal_update(y, s, root, scale, damping, linear)
-        return scale * along, square
+        diagonal_update(iterate, s, direction, scale, damping, linear)
+        return scale * direction[n], direction[n + 1]

@@ -218,25 +218,32 @@ class PairGeometry(PairNumbers, Geometry):
         self.right.project(linear[n:], iterate[k:])
 
     def explore(
-        self, iterate: Array, kappa: float, shift: float, noise: Array, direction: Array
+        self, iterate: Array, kappa: float, shift: float, s: Array, direction: Array
     ) -> tuple[float, float]:
         n, k, m = self.left.size, self.left.iterate_size, self.left.direction_size
-        a, b = self.left.explore(iterate[:k], kappa, shift, noise[:n], direction[:m])
-        c, d = self.right.explore(iterate[k:], kappa, shift, noise[n:], direction[m:])
+        a, b = self.left.explore(iterate[:k], kappa, shift, s[:n], direction[:m])
+        c, d = self.right.explore(iterate[k:], kappa, shift, s[n:], direction[m:])
         return a + c, b + d
 
-    def point(self, iterate: Array, direction: Array, scale: float, u: Array) -> float:
+    def point(self, iterate: Array, direction: Array, s: Array, scale: float, u: Array) -> float:
         n, k, m = self.left.size, self.left.iterate_size, self.left.direction_size
-        left: float = self.left.point(iterate[:k], direction[:m], scale, u[:n])
-        right: float = self.right.point(iterate[k:], direction[m:], scale, u[n:])
+        left: float = self.left.point(iterate[:k], direction[:m], s[:n], scale, u[:n])
+        right: float = self.right.point(iterate[k:], direction[m:], s[n:], scale, u[n:])
         return left + right
 
     def linear_update(
-        self, iterate: Array, direction: Array, scale: float, damping: float, linear: Array
+        self,
+        iterate: Array,
+        direction: Array,
+        s: Array,
+        scale: float,
+        damping: float,
+        linear: Array,
     ) -> tuple[float, float]:
         n, k, m = self.left.size, self.left.iterate_size, self.left.direction_size
-        a, b = self.left.linear_update(iterate[:k], direction[:m], scale, damping, linear[:n])
-        c, d = self.right.linear_update(iterate[k:], direction[m:], scale, damping, linear[n:])
+        left, right = self.left, self.right
+        a, b = left.linear_update(iterate[:k], direction[:m], s[:n], scale, damping, linear[:n])
+        c, d = right.linear_update(iterate[k:], direction[m:], s[n:], scale, damping, linear[n:])
         return a + c, b + d
 
     def write_vector(self, iterate: Array, factor: float, u: Array) -> None:

@@ -16,13 +16,8 @@ from dikin.arguments import whole
 from dikin.domains.base import Array, Domain
 from dikin.domains.geometry import DiagonalGeometry, Geometry
 from dikin.errors import DomainError
-from dikin.kernel import choose, compiled, looped, reordered
-from dikin.vectors import (
-    affine,
-    copy,
-    dot,
-    log_sum,
-)
+from dikin.kernel import choose, compiled, looped, reordered, square_root
+from dikin.vectors import affine, diagonal_products, dot, log_sum
 
 TINY = 1e-300
 """Beside any other number it is nothing."""
@@ -121,7 +116,7 @@ class Simplex(ProbabilityDomain):
         return float(self.outward(direction).max())  # whose entries add up to zero
 
     def geometry(self, scale: float) -> Geometry:
-        return SimplexGeometry(self.n, scale, 2 * self.n + 1, 2 * self.n)
+        return SimplexGeometry(self.n, scale, 2 * self.n + 1, self.n + 2)
 
     @classmethod
     def examples(cls) -> Iterator[Self]:
@@ -151,7 +146,7 @@ class SimplexNumbers(NamedTuple):
 class SimplexGeometry(SimplexNumbers, DiagonalGeometry):
     """u = (x - 1/n)/scale with sum u = 0, kept in all n coordinates.
 
-    iterate = (y, x, multiplier); direction = (the square roots of D, s).
+    iterate = (y, x, multiplier); direction: see `DiagonalGeometry`.
 
     Stationarity under the constraint, with the `multiplier` m, is a quadratic a coordinate:
 
@@ -190,18 +185,18 @@ class SimplexGeometry(SimplexNumbers, DiagonalGeometry):
         normalise(x, total, self.scale, iterate[:n])
 
     def explore(
-        self, iterate: Array, kappa: float, shift: float, noise: Array, direction: Array
+        self, iterate: Array, kappa: float, shift: float, s: Array, direction: Array
     ) -> tuple[float, float]:
         n = self.size
-        root, s = direction[:n], direction[n:]
+        root, before = direction[:n], dot(s, s)
         plane_roots(iterate[n : 2 * n], self.scale, kappa, shift, root)
         largest, others, squares = plane_sums(root)
-        copy(noise, s)
         remove_normal(root, largest + others, s)
         square = dot(s, s)
-        if square < NEARLY_NORMAL * dot(noise, noise):
+        if square < NEARLY_NORMAL * before:
             remove_normal(root, largest + others, s)
             square = dot(s, s)
+        direction[n], direction[n + 1] = diagonal_products(iterate[:n], s, root)
         return square, plane_trace(largest, others, squares)
 
     def barrier(self, iterate: Array) -> float:
@@ -248,7 +243,7 @@ def extremes(linear: Array) -> tuple[float, float]:
 @compiled
 def positive_root(b: float, square: float, weight: float) -> float:
     """The root x > 0 of square x^2 + b x = weight."""
-    total = abs(b) + np.sqrt(b * b + 4.0 * square * weight)
+    total = abs(b) + square_root(b * b + 4.0 * square * weight)
     # Without a square the other form counts, and this one must only not divide by zero.
     return choose(b > 0.0, 2.0 * weight / total, total / (2.0 * square + TINY))
 

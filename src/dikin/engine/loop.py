@@ -74,7 +74,7 @@ def play_round(
     f = (loss - units.loss_offset) * (1.0 / units.loss_scale)
     sigma = min(losses.strong_convexity(round), units.curvature_limit) * units.curvature_scale
 
-    learner.tell(round, asked, state, space.direction, f, sigma, state)
+    learner.tell(round, asked, state, space.noise, space.direction, f, sigma, state)
 
 
 def play_rounds(

@@ -92,12 +92,12 @@ class BarrierKernel(NamedTuple):
     geometry: Any
     schedule: Any
 
-    def ask(self, state: LearnerState, noise: Array, direction: Array, u: Array) -> Asked:
+    def ask(self, state: LearnerState, s: Array, direction: Array, u: Array) -> Asked:
         schedule, geometry, numbers = self.schedule, self.geometry, state.numbers
         shift = numbers[RATE] * (numbers[TOTAL] + schedule.assumed)
-        square, trace = geometry.explore(state.iterate, schedule.kappa, shift, noise, direction)
+        square, trace = geometry.explore(state.iterate, schedule.kappa, shift, s, direction)
         unit = 1.0 / sqrt(square)
-        norm = geometry.point(state.iterate, direction, schedule.reach * unit, u)
+        norm = geometry.point(state.iterate, direction, s, schedule.reach * unit, u)
         return norm, trace, unit
 
     def tell(
@@ -105,6 +105,7 @@ class BarrierKernel(NamedTuple):
         round: int,
         asked: Asked,
         then: LearnerState,
+        s: Array,
         direction: Array,
         loss: float,
         curvature: float,
@@ -112,23 +113,22 @@ class BarrierKernel(NamedTuple):
     ) -> None:
         schedule, numbers, (norm, trace, unit) = self.schedule, state.numbers, asked
         total, reach = numbers[TOTAL], schedule.reach
-        # A round thrown away is one that adds nothing: to leave all of it out would cost more.
+        # A round thrown away is one that adds nothing: a branch here would cost every round.
         kept = 1.0 if curvature >= schedule.least else 0.0
         sigma = schedule.trust * curvature + schedule.assumed
         lam = schedule.regularisation(total + sigma)
         slope = schedule.dim / reach * (loss + 0.5 * lam * norm)
         added, scale = kept * (sigma + lam), kept * slope * unit
         along, square = self.geometry.linear_update(
-            then.iterate, direction, scale, added, state.linear
+            then.iterate, direction, s, scale, added, state.linear
         )
         price = kept * schedule.price(sigma, reach * reach * trace) + (1.0 - kept) * RANGE
         numbers[SPENT] += price + along - 0.5 * (added + kept * lam) * square
         numbers[HELD] += kept * lam
         numbers[TOTAL] = total + added
         numbers[RATE] = schedule.rate(numbers[TOTAL], round + 1)
-        if kept > 0.0:
-            weight = schedule.kappa / numbers[RATE]
-            self.geometry.solve(state.linear, numbers[TOTAL], weight, state.iterate)
+        weight = schedule.kappa / numbers[RATE]
+        self.geometry.solve(state.linear, numbers[TOTAL], weight, state.iterate)
 
 
 class BarrierFTRL(KernelLearner):

@@ -48,12 +48,12 @@ class DescentKernel(NamedTuple):
     geometry: Any
     pace: Any
 
-    def ask(self, state: LearnerState, noise: Array, direction: Array, u: Array) -> Asked:
+    def ask(self, state: LearnerState, s: Array, direction: Array, u: Array) -> Asked:
         pace, geometry, iterate = self.pace, self.geometry, state.iterate
-        square, trace = geometry.explore(iterate, 0.0, 1.0, noise, direction)
+        square, trace = geometry.explore(iterate, 0.0, 1.0, s, direction)
         # Without a direction, there is nothing to explore.
         unit = 1.0 / sqrt(square) if square > 0.0 else 0.0
-        norm = geometry.point(iterate, direction, pace.reach / pace.shrink * unit, u)
+        norm = geometry.point(iterate, direction, s, pace.reach / pace.shrink * unit, u)
         multiply(pace.shrink, u, u)
         return pace.shrink * pace.shrink * norm, trace, unit
 
@@ -62,6 +62,7 @@ class DescentKernel(NamedTuple):
         round: int,
         asked: Asked,
         then: LearnerState,
+        s: Array,
         direction: Array,
         loss: float,
         curvature: float,
@@ -70,7 +71,7 @@ class DescentKernel(NamedTuple):
         pace, geometry, linear = self.pace, self.geometry, state.linear
         slope = pace.step(round) * pace.dim * loss / (pace.reach * pace.shrink)
         geometry.write_vector(state.iterate, -1.0, linear)
-        geometry.linear_update(then.iterate, direction, slope * asked[2], 0.0, linear)
+        geometry.linear_update(then.iterate, direction, s, slope * asked[2], 0.0, linear)
         geometry.project(linear, state.iterate)
 
 
@@ -93,6 +94,8 @@ class Descent(KernelLearner):
 
     def _unit_direction(self, memo: Memo) -> Array:
         """The direction s of a query, of length one."""
-        s = np.zeros(self.geometry.size)
-        self.geometry.linear_update(memo.state.iterate, memo.direction, memo.asked[2], 0.0, s)
-        return s
+        unit = np.zeros(self.geometry.size)
+        self.geometry.linear_update(
+            memo.state.iterate, memo.direction, memo.s, memo.asked[2], 0.0, unit
+        )
+        return unit

@@ -189,13 +189,15 @@ class Ito(Learner):
     def _vector(self, memo: Memo) -> tuple[Array, float]:
         u = np.empty(self.geometry.size)
         far = self._reach.alpha(memo.round) * memo.unit
-        square = self.geometry.point(memo.iterate, memo.direction, far, u)
+        square = self.geometry.point(memo.iterate, memo.direction, memo.noise, far, u)
         return self._shrink * u, self._shrink**2 * square
 
     def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
         reach, linear = self._reach, self._linear.copy()
         slope = reach.dim * loss / (reach.alpha(memo.round) * reach.sigma)
-        self.geometry.linear_update(memo.iterate, memo.direction, slope * memo.unit, 1.0, linear)
+        self.geometry.linear_update(
+            memo.iterate, memo.direction, memo.noise, slope * memo.unit, 1.0, linear
+        )
         self._linear = linear
         self._rounds_in_range += 1
 

@@ -50,8 +50,8 @@ class LearnerKernel(Protocol):
         """The set."""
         ...
 
-    def ask(self, state: LearnerState, noise: Array, direction: Array, u: Array) -> Asked:
-        """Write the vector to play into u, and what explores it into direction."""
+    def ask(self, state: LearnerState, s: Array, direction: Array, u: Array) -> Asked:
+        """Write the vector to play into u, from s, which comes as noise and becomes a direction."""
         ...
 
     def tell(
@@ -59,6 +59,7 @@ class LearnerKernel(Protocol):
         round: int,
         asked: Asked,
         then: LearnerState,
+        s: Array,
         direction: Array,
         loss: float,
         curvature: float,
@@ -78,7 +79,10 @@ class Memo:
 
     state: LearnerState
     noise: Array
+    s: Array
+    """The direction that the noise became."""
     direction: Array
+    """What is known of H, as the geometry describes it."""
     asked: Asked
 
 
@@ -118,16 +122,18 @@ class KernelLearner(Learner):
         return self._asked(self._state, self._noise.draw())
 
     def _asked(self, state: LearnerState, noise: Array) -> tuple[Array, float, Memo]:
-        u, direction = np.empty(self.geometry.size), np.empty(self._direction_size)
-        asked = self._kernel.ask(state, noise, direction, u)
-        return u, asked[0], Memo(state, noise, direction, asked)
+        u, direction, s = np.empty(noise.size), np.empty(self._direction_size), noise.copy()
+        asked = self._kernel.ask(state, s, direction, u)
+        return u, asked[0], Memo(state, noise, s, direction, asked)
 
     def _vector(self, memo: Any) -> tuple[Array, float]:
         return self._asked(memo.state, memo.noise)[:2]
 
     def _learn(self, memo: Any, loss: float, curvature: float) -> None:
         state, round = self._state.copied(), self._rounds_in_range + 1
-        self._kernel.tell(round, memo.asked, memo.state, memo.direction, loss, curvature, state)
+        self._kernel.tell(
+            round, memo.asked, memo.state, memo.s, memo.direction, loss, curvature, state
+        )
         if self._settled(self._state) and not self._settled(state):
             warnings.warn(UNSETTLED, CertificateVoidWarning, stacklevel=3)
         # Everything that can fail has been done: from here on the learner changes.

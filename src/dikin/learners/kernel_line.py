@@ -194,10 +194,10 @@ class LineKernel(NamedTuple):
     grid: Grid
     points: Array
 
-    def ask(self, state: LearnerState, noise: Array, direction: Array, u: Array) -> Asked:
+    def ask(self, state: LearnerState, s: Array, direction: Array, u: Array) -> Asked:
         points, weights, grid = self.points, direction[: self.points.size], self.grid
         mean = weigh(state.iterate, state.numbers[0], points, weights)
-        i, share = draw(weights, uniform(noise[0]))
+        i, share = draw(weights, uniform(s[0]))
         step = drawn_step(points[i] - mean, mean, share, grid)
         flat = flat_density(mean, grid)
         direction[points.size] = mixture_density(points, weights, mean, step, grid.floor, flat)
@@ -209,6 +209,7 @@ class LineKernel(NamedTuple):
         round: int,
         asked: Asked,
         then: LearnerState,
+        s: Array,
         direction: Array,
         loss: float,
         curvature: float,
@@ -295,4 +296,6 @@ class KernelLine(KernelLearner, ChartLearner):
     def _memo_from(self, state: tuple[Any, ...]) -> Memo:
         *asked, density = state
         direction = np.full(self._direction_size, density)
-        return Memo(self._state, np.empty(0), direction, (asked[0], asked[1], asked[2]))
+        return Memo(
+            self._state, np.empty(0), np.empty(0), direction, (asked[0], asked[1], asked[2])
+        )

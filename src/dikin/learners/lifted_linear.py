@@ -108,18 +108,19 @@ class LiftedLinear(ChartLearner):
     def _seen(self, iterate: Array, noise: Array) -> Memo:
         """A direction from an iterate."""
         direction = np.empty(self.geometry.direction_size)
-        square, trace = self.geometry.explore(iterate, self._kappa, 0.0, noise, direction)
+        s = noise.copy()
+        square, trace = self.geometry.explore(iterate, self._kappa, 0.0, s, direction)
         state = LearnerState([], self._linear, iterate)
-        return Memo(state, noise, direction, (0.0, trace, 1.0 / sqrt(square)))
+        return Memo(state, noise, s, direction, (0.0, trace, 1.0 / sqrt(square)))
 
     def _vector(self, memo: Memo) -> tuple[Array, float]:
         u = np.empty(self.geometry.size)
-        return u, self.geometry.point(memo.state.iterate, memo.direction, memo.asked[2], u)
+        return u, self.geometry.point(memo.state.iterate, memo.direction, memo.s, memo.asked[2], u)
 
     def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
         linear, slope = self._linear.copy(), self._rate * self.domain.dim * loss
         self.geometry.linear_update(
-            memo.state.iterate, memo.direction, slope * memo.asked[2], 0.0, linear
+            memo.state.iterate, memo.direction, memo.s, slope * memo.asked[2], 0.0, linear
         )
         iterate = self.geometry.solved(linear, 0.0, self._kappa, self._iterate)
         if self._excess(self.geometry.vector(iterate), self._size) > 1.0:

@@ -104,13 +104,13 @@ class PredictiveKernel(NamedTuple):
     geometry: Any
     plan: Any
 
-    def ask(self, state: LearnerState, noise: Array, direction: Array, u: Array) -> Asked:
+    def ask(self, state: LearnerState, s: Array, direction: Array, u: Array) -> Asked:
         n = state.numbers
         shift = n[RATE] * n[TOTAL]
-        square, trace = self.geometry.explore(state.iterate, 1.0, shift, noise, direction)
+        square, trace = self.geometry.explore(state.iterate, 1.0, shift, s, direction)
         unit = 1.0 / sqrt(square)
         far = REACH * unit if measuring(n) else unit
-        norm = self.geometry.point(state.iterate, direction, far, u)
+        norm = self.geometry.point(state.iterate, direction, s, far, u)
         return norm, trace, unit
 
     def tell(
@@ -118,6 +118,7 @@ class PredictiveKernel(NamedTuple):
         round: int,
         asked: Asked,
         then: LearnerState,
+        s: Array,
         direction: Array,
         loss: float,
         curvature: float,
@@ -138,7 +139,7 @@ class PredictiveKernel(NamedTuple):
             take_in(plan, n, then.numbers, believed(then.numbers, expected, loss), round)
             slope = plan.dim * surprise * asked[2]
             along, square = self.geometry.linear_update(
-                then.iterate, direction, slope, curvature, linear
+                then.iterate, direction, s, slope, curvature, linear
             )
             lam = book(plan, n, surprise, clipped, round, along, square, asked[1], shift, curvature)
         after = weight if n[RATE] == before else 1.0 / n[RATE]

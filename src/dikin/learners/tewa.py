@@ -50,15 +50,15 @@ class TewaKernel(NamedTuple):
     gradient_bound: float
     rates: Array
 
-    def ask(self, state: LearnerState, noise: Array, direction: Array, u: Array) -> Asked:
+    def ask(self, state: LearnerState, s: Array, direction: Array, u: Array) -> Asked:
         geometry, size = self.geometry, self.geometry.size
-        middle, s, seen = direction[:size], direction[size : 2 * size], direction[2 * size :]
+        middle, unit, seen = direction[:size], direction[size : 2 * size], direction[2 * size :]
         average_experts(self, state, middle, u)
         first = state.iterate[: geometry.iterate_size]
-        square, _ = geometry.explore(first, 0.0, 1.0, noise, seen)
-        clear(s)
-        geometry.linear_update(first, seen, 1.0 / sqrt(square), 0.0, s)
-        combine(1.0, middle, self.reach, s, u)
+        square, _ = geometry.explore(first, 0.0, 1.0, s, seen)
+        clear(unit)
+        geometry.linear_update(first, seen, s, 1.0 / sqrt(square), 0.0, unit)
+        combine(1.0, middle, self.reach, unit, u)
         return dot(u, u), 0.0, 0.0
 
     def tell(
@@ -66,25 +66,26 @@ class TewaKernel(NamedTuple):
         round: int,
         asked: Asked,
         then: LearnerState,
+        s: Array,
         direction: Array,
         loss: float,
         curvature: float,
         state: LearnerState,
     ) -> None:
         geometry, size, held = self.geometry, self.geometry.size, self.geometry.iterate_size
-        middle, s = direction[:size], direction[size : 2 * size]
+        middle, unit = direction[:size], direction[size : 2 * size]
         away = direction[2 * size : 3 * size]
         for i in range(self.rates.size):
             linear = state.linear[i * size : (i + 1) * size]
             rate, second = self.rates[i], 2.0 * (self.rates[i] * self.gradient_bound) ** 2
             copy_expert(self, i, state, linear)
             combine(1.0, linear, -1.0, middle, away)
-            square, along = dots(away, s)
-            slope = self.gradient_bound * loss  # the estimate is slope s
+            square, along = dots(away, unit)
+            slope = self.gradient_bound * loss  # the estimate is slope s_t
             state.numbers[i] += rate * slope * along + 0.5 * second * square
             step = 1.0 / (second * round * self.shrink)
             multiply(-1.0 / self.shrink, linear, linear)
-            add_combination(step * rate * slope, s, step * second, away, linear)
+            add_combination(step * rate * slope, unit, step * second, away, linear)
             geometry.project(linear, state.iterate[i * held : (i + 1) * held])
 
 

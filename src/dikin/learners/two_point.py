@@ -111,7 +111,7 @@ class TwoPoint(Descent):
         pace, both = self._pace, np.empty((2, self.geometry.size))
         far = pace.reach / pace.shrink * memo.asked[2]
         for u, scale in zip(both, (far, -far), strict=True):
-            self.geometry.point(memo.state.iterate, memo.direction, scale, u)
+            self.geometry.point(memo.state.iterate, memo.direction, memo.s, scale, u)
         both *= pace.shrink
         return both, float((both * both).sum(axis=1).max())
 
