@@ -171,7 +171,7 @@ def near_the_boundary(monkeypatch: pytest.MonkeyPatch) -> Any:
     """A learner of whose centre nothing is known but where it starts."""
     learner = learner_on_disc()
     start = learner.geometry.start()
-    monkeypatch.setattr(learner.geometry, "settled", lambda place: place[2] == start[2])
+    monkeypatch.setattr(learner.geometry, "converged", lambda iterate: iterate[2] == start[2])
     return learner
 
 

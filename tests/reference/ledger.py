@@ -51,7 +51,7 @@ class Move:
 
 
 @dataclass(frozen=True)
-class Asked:
+class Proposal:
     key: int
     center: Array
     metric: Array
@@ -82,7 +82,11 @@ class Ledger:
         return self.rate * (self.G + self.S * x) + self.psi.gradient(x) - start
 
     def book(
-        self, asked: Asked, answer: tuple[float, float, float, float], before: Array, after: Array
+        self,
+        asked: Proposal,
+        answer: tuple[float, float, float, float],
+        before: Array,
+        after: Array,
     ) -> None:
         loss, sigma, lam, next_rate = answer
         rbar = float(np.clip(loss - asked.forecast, -asked.level, asked.level))
@@ -179,13 +183,13 @@ def replay(
     start, rate = inside(psi, rng), 0.2 / psi.dim
     reference = kind(psi, psi.dim, start, memory, rate)
     ledger = Ledger(psi, start, 1.0 if memory is None else 1 - 1 / memory, rate)
-    queries: list[Asked] = []
+    queries: list[Proposal] = []
     while len(ledger.moves) < answers:
         center, forecast, level = reference.center, rng.uniform(-1, 1), rng.uniform(0.1, 2)
         metric = ledger.metric(center)
         z = on_ellipsoid(metric, rng.normal(size=psi.dim))
         key = reference.ask(forecast, level, z)
-        queries.append(Asked(key, center, metric, forecast, level, z))
+        queries.append(Proposal(key, center, metric, forecast, level, z))
         if len(queries) > late or rng.random() < 0.3:
             asked = queries.pop(rng.integers(len(queries)))
             answer = random_answer(rng, psi.dim)

@@ -214,14 +214,16 @@ def check_outward_is_an_isometry(domain: Domain, rng: Generator) -> None:
             fail(domain, f"outward gives shape {np.shape(image)}, points have {domain.point_shape}")
         stretch = float(np.linalg.norm(image) / np.linalg.norm(v))
         back = float(np.abs(domain.inward(image) - v).max())
-        bent = float(np.abs(domain.outward(v - 3 * w) - image + 3 * domain.outward(w)).max())
+        nonlinearity = float(
+            np.abs(domain.outward(v - 3 * w) - image + 3 * domain.outward(w)).max()
+        )
         # Charts are made by one QR or Helmert matrix: a few ulps in every entry.
         if not abs(stretch - 1) <= 1e-12:
             fail(domain, f"outward stretches {v} by {stretch:.15g}")
         if not back <= 1e-12 * (1 + np.abs(v).max()):
             fail(domain, f"inward(outward(v)) misses v by {back:.3g}")
-        if not bent <= 1e-12 * (1 + np.abs(v).max() + 3 * np.abs(w).max()):
-            fail(domain, f"outward misses linearity by {bent:.3g}")
+        if not nonlinearity <= 1e-12 * (1 + np.abs(v).max() + 3 * np.abs(w).max()):
+            fail(domain, f"outward misses linearity by {nonlinearity:.3g}")
 
 
 # --- the sizes ---------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from dikin.domains.base import Array
-from dikin.learners.kernel_learner import Asked, KernelLearner, LearnerState
+from dikin.learners.kernel_learner import KernelLearner, LearnerState, Proposal
 from dikin.theory.certificate import RANGE, Account, Part
 
 TOTAL, RATE, SPENT, HELD = range(4)
@@ -92,7 +92,7 @@ class BarrierKernel(NamedTuple):
     geometry: Any
     schedule: Any
 
-    def ask(self, state: LearnerState, s: Array, direction: Array, u: Array) -> Asked:
+    def ask(self, state: LearnerState, s: Array, direction: Array, u: Array) -> Proposal:
         schedule, geometry, numbers = self.schedule, self.geometry, state.numbers
         shift = numbers[RATE] * (numbers[TOTAL] + schedule.assumed)
         square, trace = geometry.explore(state.iterate, schedule.kappa, shift, s, direction)
@@ -103,7 +103,7 @@ class BarrierKernel(NamedTuple):
     def tell(
         self,
         round: int,
-        asked: Asked,
+        asked: Proposal,
         then: LearnerState,
         s: Array,
         direction: Array,
@@ -147,13 +147,13 @@ class BarrierFTRL(KernelLearner):
         state = LearnerState(numbers, np.zeros(geometry.size), geometry.start())
         self._begin(BarrierKernel(geometry, schedule), state)
 
-    def _settled(self, state: LearnerState) -> bool:
+    def _has_converged(self, state: LearnerState) -> bool:
         return self.geometry.converged(state.iterate)
 
     def _certificate_part(self) -> Part | None:
         """None where the centre is not known well enough to account for the rounds."""
         geometry, schedule, (numbers, linear, iterate) = self.geometry, self._schedule, self._state
-        if not self._settled(self._state):
+        if not self._has_converged(self._state):
             return None
         y, stiff = geometry.vector(iterate), schedule.kappa / numbers[RATE]
         least = float(linear.dot(y)) + 0.5 * numbers[TOTAL] * float(y.dot(y))

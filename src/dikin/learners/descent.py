@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from dikin.domains.base import Array
-from dikin.learners.kernel_learner import Asked, KernelLearner, LearnerState, Memo
+from dikin.learners.kernel_learner import KernelLearner, LearnerState, Memo, Proposal
 from dikin.vectors import multiply
 
 
@@ -48,7 +48,7 @@ class DescentKernel(NamedTuple):
     geometry: Any
     pace: Any
 
-    def ask(self, state: LearnerState, s: Array, direction: Array, u: Array) -> Asked:
+    def ask(self, state: LearnerState, s: Array, direction: Array, u: Array) -> Proposal:
         pace, geometry, iterate = self.pace, self.geometry, state.iterate
         square, trace = geometry.explore(iterate, 0.0, 1.0, s, direction)
         # Without a direction, there is nothing to explore.
@@ -60,7 +60,7 @@ class DescentKernel(NamedTuple):
     def tell(
         self,
         round: int,
-        asked: Asked,
+        asked: Proposal,
         then: LearnerState,
         s: Array,
         direction: Array,

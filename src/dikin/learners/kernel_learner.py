@@ -18,12 +18,12 @@ from dikin.feedback import Feedback
 from dikin.learners.base import Learner, locked
 from dikin.rng import Generator
 
-UNSETTLED = (
+NOT_CONVERGED = (
     "the centre is so close to the boundary that rounding decides where it is: the certificate is "
     "NaN until it is farther inside; the learner itself goes on"
 )
 
-Asked = tuple[float, float, float]
+Proposal = tuple[float, float, float]
 """What `ask` finds out: |u|^2 of the vector to play, tr(H^-1) and 1/|s|."""
 
 
@@ -50,14 +50,14 @@ class LearnerKernel(Protocol):
         """The set."""
         ...
 
-    def ask(self, state: LearnerState, s: Array, direction: Array, u: Array) -> Asked:
+    def ask(self, state: LearnerState, s: Array, direction: Array, u: Array) -> Proposal:
         """Write the vector to play into u, from s, which comes as noise and becomes a direction."""
         ...
 
     def tell(
         self,
         round: int,
-        asked: Asked,
+        asked: Proposal,
         then: LearnerState,
         s: Array,
         direction: Array,
@@ -83,7 +83,7 @@ class Memo:
     """The direction that the noise became."""
     direction: Array
     """What is known of H, as the geometry describes it."""
-    asked: Asked
+    asked: Proposal
 
 
 @dataclass(slots=True)
@@ -134,12 +134,12 @@ class KernelLearner(Learner):
         self._kernel.tell(
             round, memo.asked, memo.state, memo.s, memo.direction, loss, curvature, state
         )
-        if self._settled(self._state) and not self._settled(state):
-            warnings.warn(UNSETTLED, CertificateVoidWarning, stacklevel=3)
+        if self._has_converged(self._state) and not self._has_converged(state):
+            warnings.warn(NOT_CONVERGED, CertificateVoidWarning, stacklevel=3)
         # Everything that can fail has been done: from here on the learner changes.
         self._state, self._rounds_in_range = state, round
 
-    def _settled(self, state: LearnerState) -> bool:
+    def _has_converged(self, state: LearnerState) -> bool:
         """Whether a certificate can be computed from a state."""
         return True
 

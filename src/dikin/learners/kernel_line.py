@@ -33,7 +33,7 @@ from dikin.errors import DomainError, ParameterError
 from dikin.kernel import choose, compiled, looped
 from dikin.learners import parameters
 from dikin.learners.chart import ChartLearner
-from dikin.learners.kernel_learner import Asked, KernelLearner, LearnerState, Memo
+from dikin.learners.kernel_learner import KernelLearner, LearnerState, Memo, Proposal
 from dikin.units import LossRange
 from dikin.vectors import combine
 
@@ -194,7 +194,7 @@ class LineKernel(NamedTuple):
     grid: Grid
     points: Array
 
-    def ask(self, state: LearnerState, s: Array, direction: Array, u: Array) -> Asked:
+    def ask(self, state: LearnerState, s: Array, direction: Array, u: Array) -> Proposal:
         points, weights, grid = self.points, direction[: self.points.size], self.grid
         mean = weigh(state.iterate, state.numbers[0], points, weights)
         i, share = draw(weights, uniform(s[0]))
@@ -207,7 +207,7 @@ class LineKernel(NamedTuple):
     def tell(
         self,
         round: int,
-        asked: Asked,
+        asked: Proposal,
         then: LearnerState,
         s: Array,
         direction: Array,

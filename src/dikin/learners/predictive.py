@@ -45,7 +45,7 @@ from dikin.errors import (
 )
 from dikin.kernel import compiled
 from dikin.learners.base import ROUNDING, locked, range_limit, real_number
-from dikin.learners.kernel_learner import Asked, KernelLearner, LearnerState, Memo
+from dikin.learners.kernel_learner import KernelLearner, LearnerState, Memo, Proposal
 from dikin.learners.parameters import (
     LIPSCHITZ,
     SMOOTHNESS,
@@ -104,7 +104,7 @@ class PredictiveKernel(NamedTuple):
     geometry: Any
     plan: Any
 
-    def ask(self, state: LearnerState, s: Array, direction: Array, u: Array) -> Asked:
+    def ask(self, state: LearnerState, s: Array, direction: Array, u: Array) -> Proposal:
         n = state.numbers
         shift = n[RATE] * n[TOTAL]
         square, trace = self.geometry.explore(state.iterate, 1.0, shift, s, direction)
@@ -116,7 +116,7 @@ class PredictiveKernel(NamedTuple):
     def tell(
         self,
         round: int,
-        asked: Asked,
+        asked: Proposal,
         then: LearnerState,
         s: Array,
         direction: Array,
@@ -359,7 +359,7 @@ class Predictive(KernelLearner):
         super()._learn(memo, loss, curvature)
         self._report(loss, memo.state.numbers)
 
-    def _settled(self, state: LearnerState) -> bool:
+    def _has_converged(self, state: LearnerState) -> bool:
         return self.geometry.converged(state.iterate)
 
     def _report(self, loss: float, then: list[float]) -> None:
@@ -479,7 +479,7 @@ class Predictive(KernelLearner):
         self, smoothness: float, lipschitz: float, explored: float, varies: float | None = None
     ) -> float:
         """Theorem 13 of docs/mathematics.md."""
-        if not self._settled(self._state):
+        if not self._has_converged(self._state):
             return nan
         plan, n = self._plan, self._n
         weight = 1.0 / n[RATE]

@@ -32,7 +32,7 @@ import numpy as np
 from dikin.domains.base import Array, Domain
 from dikin.kernel import compiled
 from dikin.learners import parameters
-from dikin.learners.kernel_learner import Asked, KernelLearner, LearnerState
+from dikin.learners.kernel_learner import KernelLearner, LearnerState, Proposal
 from dikin.units import LossRange
 from dikin.vectors import add_combination, add_scaled, clear, combine, dot, dots, multiply
 
@@ -50,7 +50,7 @@ class TewaKernel(NamedTuple):
     gradient_bound: float
     rates: Array
 
-    def ask(self, state: LearnerState, s: Array, direction: Array, u: Array) -> Asked:
+    def ask(self, state: LearnerState, s: Array, direction: Array, u: Array) -> Proposal:
         geometry, size = self.geometry, self.geometry.size
         middle, unit, seen = direction[:size], direction[size : 2 * size], direction[2 * size :]
         average_experts(self, state, middle, u)
@@ -64,7 +64,7 @@ class TewaKernel(NamedTuple):
     def tell(
         self,
         round: int,
-        asked: Asked,
+        asked: Proposal,
         then: LearnerState,
         s: Array,
         direction: Array,
