@@ -44,7 +44,7 @@ PHRASES = {
 
 NAMES = {
     "Aim": "Direction",
-    "Proposal": "Memo",
+    "Asked": "Memo",
     "Cone": "Distance",
     "Frame": "LocalMetric",
     "Kinds": "ArgTypes",
