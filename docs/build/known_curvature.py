@@ -20,7 +20,7 @@ from dikin.experiments import runner
 from dikin.experiments.cell import Cell, Result, blocks
 from dikin.experiments.drawing import COLOURS, GREY, pyplot, save_figure
 from dikin.experiments.fit import Curve
-from dikin.experiments.tables import Columns, exact, read_csv, write_csv
+from dikin.experiments.tables import Columns, read_csv, six_decimals, write_csv
 
 HORIZONS = (10_000, 31_623, 100_000, 316_228, 1_000_000)
 SEEDS = range(16)
@@ -74,7 +74,7 @@ FILE: Columns[tuple[CurvatureCell, Result]] = {
     "learner": lambda game: game[0].learner,
     "horizon": lambda game: game[0].horizon,
     "seed": lambda game: game[1]["seed"],
-    "regret": lambda game: exact(game[1]["regret"]),
+    "regret": lambda game: six_decimals(game[1]["regret"]),
 }
 
 

@@ -1,4 +1,4 @@
-"""The user's units and the paper's: the only place that scales anything.
+"""The user's units and the paper's. The compiled loop has the same formulas in `engine/loop`.
 
 The paper wants its domain to contain the origin with |u| <= 1, and |f| <= 1. With c the analytic
 centre, R at least the largest distance from it, [lo, hi] the range of the losses:

@@ -106,46 +106,6 @@ def add_combination(x: float, a: Array, y: float, b: Array, out: Array) -> None:
     out += y * b
 
 
-# --- two vectors one after the other in one array: one product does for both in NumPy ------------
-
-
-def _row_products(rows: Array, b: Array) -> tuple[float, float]:
-    first = second = 0.0
-    for i in range(b.size):
-        first += rows[i] * b[i]
-        second += rows[b.size + i] * b[i]
-    return first, second
-
-
-@looped(_row_products, order_free=True)
-def row_products(rows: Array, b: Array) -> tuple[float, float]:
-    """The products of the two rows with b."""
-    first, second = rows.reshape(2, -1).dot(b).tolist()
-    return first, second
-
-
-def _combine_rows(x: float, y: float, rows: Array, out: Array) -> None:
-    for i in range(out.size):
-        out[i] = x * rows[i] + y * rows[out.size + i]
-
-
-@looped(_combine_rows)
-def combine_rows(x: float, y: float, rows: Array, out: Array) -> None:
-    """Set out to x times the first row plus y times the second."""
-    np.array((x, y)).dot(rows.reshape(2, -1), out)
-
-
-def _add_rows(x: float, y: float, rows: Array, out: Array) -> None:
-    for i in range(out.size):
-        out[i] += x * rows[i] + y * rows[out.size + i]
-
-
-@looped(_add_rows)
-def add_rows(x: float, y: float, rows: Array, out: Array) -> None:
-    """Add x times the first row and y times the second to out."""
-    out += np.array((x, y)).dot(rows.reshape(2, -1))
-
-
 def _affine(u: Array, center: Array, radius: float, out: Array) -> None:
     for i in range(out.size):
         out[i] = center[i] + radius * u[i]
@@ -239,17 +199,3 @@ def diagonal_products(y: Array, s: Array, root: Array) -> tuple[float, float]:
     """The products y.(root s) and y.y."""
     y, root = y[: s.size], root[: s.size]
     return float((y * root).dot(s)), float(y.dot(y))
-
-
-def _inverse_trace(root: Array) -> float:
-    total = 0.0
-    for i in range(root.size):
-        total += 1.0 / (root[i] * root[i])
-    return total
-
-
-@looped(_inverse_trace, order_free=True)
-def inverse_trace(root: Array) -> float:
-    """The sum of 1/root^2."""
-    inverse = 1.0 / root
-    return float(inverse.dot(inverse))

@@ -164,8 +164,8 @@ class Hasty(AdaptiveSmooth):
 class Clipping(AdaptiveSmooth):
     """Takes any loss for the nearest one of its range."""
 
-    def _normal_loss(self, loss: Any) -> float:
-        return super()._normal_loss(float(np.clip(loss, *self.units.loss_range)))
+    def _scaled_loss(self, loss: Any) -> float:
+        return super()._scaled_loss(float(np.clip(loss, *self.units.loss_range)))
 
 
 class Trusting(AdaptiveSmooth):
@@ -179,7 +179,7 @@ class FirstComeFirstServed(AdaptiveSmooth):
     """Closes the oldest query, whichever is answered."""
 
     def tell(self, query: Any, loss: Any, curvature: Any = 0.0) -> None:
-        self._learn(self._find(query)[1], self._normal_loss(loss), 0.0)
+        self._learn(self._find(query)[1], self._scaled_loss(loss), 0.0)
         del self._open[min(self._open)]
 
 
@@ -252,7 +252,7 @@ class NoRegulariser(AdaptiveSmooth):
     """Leaves lambda/2 |x|^2 out of f~."""
 
     def _learn(self, asked: Any, loss: float, curvature: float) -> None:
-        asked.asked = 0.0, *asked.asked[1:]
+        asked = asked._replace(asked=(0.0, *asked.asked[1:]))
         super()._learn(asked, loss, curvature)
 
 

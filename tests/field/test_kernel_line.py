@@ -159,7 +159,7 @@ def parts(learner: Any) -> tuple[Any, Array, Array, float]:
 def query_of(learner: Any, key: int) -> tuple[Any, float]:
     """What was asked: |u|^2, mean and step; and the density."""
     memo = learner._open[key][1]
-    return memo.asked, float(memo.direction[-1])
+    return memo.asked, float(memo.metric[-1])
 
 
 def average(learner: Any, f: Callable[[float], float], pieces: int = 60) -> tuple[Array, float]:

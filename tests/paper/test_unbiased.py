@@ -70,10 +70,10 @@ def check_quadratic(learner: Adaptive, weight: float) -> None:
 
 def crossed(right: Any) -> Any:
     """A geometry whose estimator uses another ellipsoid than its exploration."""
-    explore, size = right.explore, right.direction_size
+    explore, size = right.explore, right.metric_size
 
     class Crossed(type(right)):  # type: ignore[misc]
-        direction_size = 2 * size
+        metric_size = 2 * size
 
         def explore(
             self, iterate: Array, kappa: float, shift: float, noise: Array, out: Array
@@ -90,7 +90,7 @@ def crossed(right: Any) -> Any:
     if isinstance(right, tuple):
         return Crossed(*right)
     twin = copy.copy(right)
-    twin.__class__, twin.direction_size = Crossed, 2 * size
+    twin.__class__, twin.metric_size = Crossed, 2 * size
     return twin
 
 
@@ -108,7 +108,7 @@ def test_lem_unbiased_exact_on_quadratics(kind: str, name: str) -> None:
         if variant == "two ellipsoids":
             geometry = crossed(learner.geometry)
             learner._kernel = learner._kernel._replace(geometry=geometry)
-            learner._direction_size = geometry.direction_size
+            learner._metric_size = geometry.metric_size
         check_quadratic(learner, weight=0.0 if variant == "f, not f~" else 1.0)
 
     holds(check, "right", "d + 1", "two ellipsoids", "f, not f~")
@@ -170,7 +170,7 @@ def draws(learner: Adaptive, loss: Loss, lam: float) -> Array:
         value = learner.domain.dim * (loss(query.point) + lam / 2 * memo.asked[0])
         rows[i] = 0.0
         learner.geometry.linear_update(
-            memo.state.iterate, memo.direction, memo.s, value * memo.asked[2], 0.0, rows[i]
+            memo.state.iterate, memo.metric, memo.s, value * memo.asked[2], 0.0, rows[i]
         )
         learner.forget(query)
     return np.linalg.solve(root, rows.T).T

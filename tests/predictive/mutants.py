@@ -24,7 +24,7 @@ class ForecastsAfterwards(dikin.Predictive):
     def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
         numbers, expected = list(memo.state.numbers), expectation(self._plan, memo.state.numbers)
         numbers[MIXTURE] += 0.1 * (loss - expected)
-        memo.state = memo.state._replace(numbers=numbers)
+        memo = memo._replace(state=memo.state._replace(numbers=numbers))
         super()._learn(memo, loss, curvature)
 
 

@@ -37,7 +37,7 @@ class Uphill(dikin.Predictive):
 
     def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
         square, trace, unit = memo.asked
-        memo.asked = square, trace, -unit
+        memo = memo._replace(asked=(square, trace, -unit))
         super()._learn(memo, loss, curvature)
 
 

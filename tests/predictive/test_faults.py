@@ -65,7 +65,7 @@ class Believes(dikin.Predictive):
     def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
         numbers = list(memo.state.numbers)
         numbers[CLIP] = numbers[CLIP] and 1e9
-        memo.state = memo.state._replace(numbers=numbers)
+        memo = memo._replace(state=memo.state._replace(numbers=numbers))
         super()._learn(memo, loss, curvature)
 
 

@@ -117,7 +117,7 @@ class Direction:
         self, geometry: Geometry, iterate: Array, kappa: float, shift: float, noise: Array
     ) -> None:
         self.geometry, self.iterate = geometry, iterate
-        self.array, self.s = np.empty(geometry.direction_size), noise.copy()
+        self.array, self.s = np.empty(geometry.metric_size), noise.copy()
         self.square, self.trace = geometry.explore(iterate, kappa, shift, self.s, self.array)
 
     def point(self, scale: float) -> Array:

@@ -112,7 +112,7 @@ class BallNumbers(NamedTuple):
     size: int
     rho: float
     iterate_size: int
-    direction_size: int
+    metric_size: int
 
 
 class BallGeometry(BallNumbers, Geometry):
@@ -121,7 +121,7 @@ class BallGeometry(BallNumbers, Geometry):
     iterate = (unit, r, slack, linear): y = rho r unit linear with |unit linear| = 1. This is the
     linear term of the update itself, so that no vector is computed to describe y.
 
-    direction = (across, along, radial): H has one eigenvalue across the radius and one along
+    metric = (across, along, radial): H has one eigenvalue across the radius and one along
     it; kept are the inverses of their roots. radial is the part of s along y.
     """
 
@@ -145,33 +145,27 @@ class BallGeometry(BallNumbers, Geometry):
         copy(linear, iterate[3:])
 
     def explore(
-        self, iterate: Array, kappa: float, shift: float, s: Array, direction: Array
+        self, iterate: Array, kappa: float, shift: float, s: Array, metric: Array
     ) -> tuple[float, float]:
         factor = 2.0 * kappa / (self.rho * self.rho)
         across, along = inverse_roots(float(iterate[1]), float(iterate[2]), factor, shift)
         square, radial = dots(s, iterate[3:])
-        direction[0], direction[1], direction[2] = across, along, float(iterate[0]) * radial
+        metric[0], metric[1], metric[2] = across, along, float(iterate[0]) * radial
         return square, (self.size - 1) * across * across + along * along
 
-    def point(self, iterate: Array, direction: Array, s: Array, scale: float, u: Array) -> float:
-        across, radial = scale * float(direction[0]), float(direction[2])
-        along = radial * (scale * float(direction[1]) - across) + self.rho * float(iterate[1])
+    def point(self, iterate: Array, metric: Array, s: Array, scale: float, u: Array) -> float:
+        across, radial = scale * float(metric[0]), float(metric[2])
+        along = radial * (scale * float(metric[1]) - across) + self.rho * float(iterate[1])
         combine(across, s, along * float(iterate[0]), iterate[3:], u)
         return dot(u, u)
 
     def linear_update(
-        self,
-        iterate: Array,
-        direction: Array,
-        s: Array,
-        scale: float,
-        damping: float,
-        linear: Array,
+        self, iterate: Array, metric: Array, s: Array, scale: float, damping: float, out: Array
     ) -> tuple[float, float]:
-        across, distance = scale / float(direction[0]), self.rho * float(iterate[1])
-        radial, outward = float(direction[2]), scale / float(direction[1])
+        across, distance = scale / float(metric[0]), self.rho * float(iterate[1])
+        radial, outward = float(metric[2]), scale / float(metric[1])
         along = radial * (outward - across) - damping * distance
-        add_combination(across, s, along * float(iterate[0]), iterate[3:], linear)
+        add_combination(across, s, along * float(iterate[0]), iterate[3:], out)
         return outward * radial * distance, distance * distance
 
     def write_vector(self, iterate: Array, factor: float, u: Array) -> None:
@@ -190,13 +184,13 @@ class BallGeometry(BallNumbers, Geometry):
         return displacement
 
     def truncated_normal(
-        self, theta: Array, precision: float, noise: Array, iterate: Array, direction: Array
+        self, theta: Array, precision: float, noise: Array, iterate: Array, metric: Array
     ) -> float:
         length = sqrt(theta.dot(theta))
         mean, along, across = ball_moments(self.size, self.rho, length, precision)
         unit = 1.0 / length if length > 0.0 else 0.0
         iterate[:3], iterate[3:] = (unit, mean / self.rho, nan), theta
-        direction[:] = across, along, unit * theta.dot(noise)
+        metric[:] = across, along, unit * theta.dot(noise)
         return float(noise.dot(noise))
 
 

@@ -135,7 +135,7 @@ class BoxNumbers(NamedTuple):
     stretch: Array
     """What `outward` multiplies each coordinate with: 1 for a box in the user's own units."""
     iterate_size: int
-    direction_size: int
+    metric_size: int
 
 
 def box_geometry(half: Array, stretch: Array) -> BoxGeometry:
@@ -147,7 +147,7 @@ class BoxGeometry(BoxNumbers, DiagonalGeometry):
     """|u_i| <= h_i.
 
     iterate = (y, slack): slack_i = 1 - (y_i/h_i)^2 to its last digit.
-    direction: see `DiagonalGeometry`.
+    metric: see `DiagonalGeometry`.
     """
 
     @property
@@ -173,11 +173,11 @@ class BoxGeometry(BoxNumbers, DiagonalGeometry):
         box_solve(self.half, linear, quadratic, weight, iterate)
 
     def explore(
-        self, iterate: Array, kappa: float, shift: float, s: Array, direction: Array
+        self, iterate: Array, kappa: float, shift: float, s: Array, metric: Array
     ) -> tuple[float, float]:
         n = self.size
-        box_roots(self.half, iterate[n:], kappa, shift, direction)
-        square, trace, direction[n], direction[n + 1] = diagonal_sums(iterate, s, direction)
+        box_roots(self.half, iterate[n:], kappa, shift, metric)
+        square, trace, metric[n], metric[n + 1] = diagonal_sums(iterate, s, metric)
         return square, trace
 
     def barrier(self, iterate: Array) -> float:
@@ -196,12 +196,12 @@ class BoxGeometry(BoxNumbers, DiagonalGeometry):
         return float(np.linalg.norm(self.half + np.abs(u)))
 
     def truncated_normal(
-        self, theta: Array, precision: float, noise: Array, iterate: Array, direction: Array
+        self, theta: Array, precision: float, noise: Array, iterate: Array, metric: Array
     ) -> float:
         n = self.size
         iterate[:n], deviation = interval_moments(self.half, theta, precision)
-        iterate[n:], direction[:n] = nan, 1.0 / deviation
-        square, _, direction[n], direction[n + 1] = diagonal_sums(iterate[:n], noise, direction[:n])
+        iterate[n:], metric[:n] = nan, 1.0 / deviation
+        square, _, metric[n], metric[n + 1] = diagonal_sums(iterate[:n], noise, metric[:n])
         return square
 
 

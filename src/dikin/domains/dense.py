@@ -33,7 +33,7 @@ class Oracles(Protocol):
 class DenseGeometry(ExplicitGeometry):
     """Chart vectors divided by the scale.
 
-    iterate = (y, the Newton decrement of the update); direction = (L, the transpose of L^-1)
+    iterate = (y, the Newton decrement of the update); metric = (L, the transpose of L^-1)
     with H = L L'.
 
     Newton's method runs in chart vectors v = scale u, where linear.u + quadratic/2 |u|^2 is
@@ -43,7 +43,7 @@ class DenseGeometry(ExplicitGeometry):
     def __init__(self, domain: Oracles, scale: float) -> None:
         self.domain, self.scale = domain, scale
         self.size = n = domain.dim
-        self.iterate_size, self.direction_size = n + 1, 2 * n * n
+        self.iterate_size, self.metric_size = n + 1, 2 * n * n
         self._least = domain.barrier(np.zeros(n))
         # What was computed last, with its arguments: it is wanted again in the same round.
         self._hessian: tuple[bytes, Array] | None = None
@@ -122,29 +122,23 @@ class DenseGeometry(ExplicitGeometry):
         return self._factor[1]
 
     def explore(
-        self, iterate: Array, kappa: float, shift: float, s: Array, direction: Array
+        self, iterate: Array, kappa: float, shift: float, s: Array, metric: Array
     ) -> tuple[float, float]:
         n, (lower, inverse) = self.size, self._factored(iterate[:-1], kappa, shift)
-        direction[: n * n], direction[n * n :] = lower.ravel(), inverse.ravel()
+        metric[: n * n], metric[n * n :] = lower.ravel(), inverse.ravel()
         return float(s.dot(s)), float(np.vdot(inverse, inverse))
 
-    def point(self, iterate: Array, direction: Array, s: Array, scale: float, u: Array) -> float:
+    def point(self, iterate: Array, metric: Array, s: Array, scale: float, u: Array) -> float:
         n = self.size
-        u[:] = iterate[:-1] + direction[n * n :].reshape(n, n).dot(scale * s)
+        u[:] = iterate[:-1] + metric[n * n :].reshape(n, n).dot(scale * s)
         return float(u.dot(u))
 
     def linear_update(
-        self,
-        iterate: Array,
-        direction: Array,
-        s: Array,
-        scale: float,
-        damping: float,
-        linear: Array,
+        self, iterate: Array, metric: Array, s: Array, scale: float, damping: float, out: Array
     ) -> tuple[float, float]:
         n, y = self.size, iterate[:-1]
-        g = direction[: n * n].reshape(n, n).dot(scale * s)
-        linear += g - damping * y
+        g = metric[: n * n].reshape(n, n).dot(scale * s)
+        out += g - damping * y
         return float(g.dot(y)), float(y.dot(y))
 
     def barrier(self, iterate: Array) -> float:

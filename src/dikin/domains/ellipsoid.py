@@ -147,7 +147,7 @@ class EllipsoidNumbers(NamedTuple):
     squares: Array
     """The squared lengths of the columns of axes: all one, unless sides were made equal."""
     iterate_size: int
-    direction_size: int
+    metric_size: int
 
 
 def ellipsoid_geometry(p: Array, axes: Array, squares: Array) -> EllipsoidGeometry:
@@ -165,7 +165,7 @@ class EllipsoidGeometry(EllipsoidNumbers, ExplicitGeometry):
     concave and increasing. Newton's method from the left climbs onto the root; from the right its
     first step lands left of it. The last round's multiplier is close, so two or three steps do.
 
-    direction = (the square roots of D, w, k, stretch, w.s).   H = D + gamma v v' is factored as
+    metric = (the square roots of D, w, k, stretch, w.s).   H = D + gamma v v' is factored as
     C C' with C = D^(1/2) (I + k w w'), w = D^(-1/2) v, where (1 + k |w|^2)^2 = 1 + gamma |w|^2 is
     solved for k without subtracting near-equals. stretch = 1 + k |w|^2.
     """
@@ -200,41 +200,35 @@ class EllipsoidGeometry(EllipsoidNumbers, ExplicitGeometry):
         iterate[n], iterate[n + 1] = m, 2.0 * weight / m
 
     def explore(
-        self, iterate: Array, kappa: float, shift: float, s: Array, direction: Array
+        self, iterate: Array, kappa: float, shift: float, s: Array, metric: Array
     ) -> tuple[float, float]:
         n, slack = self.size, float(iterate[self.size + 1])
         gamma = 4.0 * kappa / (slack * slack)
-        root, w = direction[:n], direction[n : 2 * n]
+        root, w = metric[:n], metric[n : 2 * n]
         rank_one(self.p, iterate[:n], 2.0 * kappa / slack, shift, root, w)
         sums = rank_one_sums(root, w)
         stretch = sqrt(1.0 + gamma * (sums[0] + sums[2]))
         square, along = dots(s, w)
-        direction[2 * n], direction[2 * n + 1] = gamma / (1.0 + stretch), stretch
-        direction[2 * n + 2] = along
+        metric[2 * n], metric[2 * n + 1] = gamma / (1.0 + stretch), stretch
+        metric[2 * n + 2] = along
         return square, rank_one_trace(gamma, sums)
 
-    def point(self, iterate: Array, direction: Array, s: Array, scale: float, u: Array) -> float:
+    def point(self, iterate: Array, metric: Array, s: Array, scale: float, u: Array) -> float:
         n = self.size
-        part = direction[2 * n] * direction[2 * n + 2] / direction[2 * n + 1]
-        combine(scale, s, -scale * part, direction[n : 2 * n], u)
-        diagonal_point(iterate[:n], u, direction[:n], 1.0, u)
+        part = metric[2 * n] * metric[2 * n + 2] / metric[2 * n + 1]
+        combine(scale, s, -scale * part, metric[n : 2 * n], u)
+        diagonal_point(iterate[:n], u, metric[:n], 1.0, u)
         return dot(u, u)
 
     def linear_update(
-        self,
-        iterate: Array,
-        direction: Array,
-        s: Array,
-        scale: float,
-        damping: float,
-        linear: Array,
+        self, iterate: Array, metric: Array, s: Array, scale: float, damping: float, out: Array
     ) -> tuple[float, float]:
         n = self.size
-        y, root, w = iterate[:n], direction[:n], direction[n : 2 * n]
-        part, slack = float(direction[2 * n] * direction[2 * n + 2]), float(iterate[n + 1])
+        y, root, w = iterate[:n], metric[:n], metric[n : 2 * n]
+        part, slack = float(metric[2 * n] * metric[2 * n + 2]), float(iterate[n + 1])
         along, square = diagonal_products(y, s, root)
-        diagonal_update(y, s, root, scale, damping, linear)
-        diagonal_update(y, w, root, scale * part, 0.0, linear)
+        diagonal_update(y, s, root, scale, damping, out)
+        diagonal_update(y, w, root, scale * part, 0.0, out)
         return scale * (along + part * (1.0 - slack)), square  # y.(root w) = y'Py
 
     def barrier(self, iterate: Array) -> float:

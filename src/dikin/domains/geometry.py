@@ -1,10 +1,10 @@
 """The working form of a set: what a learner does with it, round after round.
 
 A `Geometry` is (X - center)/scale, in the coordinates in which a learner computes. It describes the
-present point y as an *iterate* and a random direction seen from it as a *direction*: two flat
-arrays, whose layout is the geometry's own. A round is
+present point y as an *iterate*, and H = kappa Hessian(psi)(y) + shift I, factored, as a *metric*:
+two flat arrays, whose layout is the geometry's own. A round is
 
-    explore        a direction s from noise, with H = kappa Hessian(psi)(y) + shift I factored
+    explore        the metric, and a direction s of the set's plane from noise
     point          the vector to play, y + scale H^(-1/2) s
     linear_update  what the answer adds to the linear term, scale H^(1/2) s - damping y
     solve          the next iterate
@@ -26,7 +26,10 @@ from dikin.vectors import diagonal_point, diagonal_update, dot, multiply
 Array = NDArray[np.float64]
 
 PROJECTION_WEIGHT = 1e-16
-"""A weight of the barrier so small that the update is the projection, to nu times as much."""
+"""A weight of the barrier so small that the update is the projection, to nu times as much.
+
+Sets without closed forms stop at 1e-10 (`dense`), and no more is asked of any set.
+"""
 
 
 class GeometryKernel(ABC):
@@ -36,8 +39,8 @@ class GeometryKernel(ABC):
     """Length of a working vector; larger than dim where the set lies in a plane of its space."""
     iterate_size: int
     """Length of an iterate."""
-    direction_size: int
-    """Length of a direction."""
+    metric_size: int
+    """Length of a metric."""
 
     @abstractmethod
     def solve(self, linear: Array, quadratic: float, weight: float, iterate: Array) -> None:
@@ -49,23 +52,17 @@ class GeometryKernel(ABC):
 
     @abstractmethod
     def explore(
-        self, iterate: Array, kappa: float, shift: float, s: Array, direction: Array
+        self, iterate: Array, kappa: float, shift: float, s: Array, metric: Array
     ) -> tuple[float, float]:
         """Turn noise s into a direction s of the set's plane, in place: |s|^2 and tr(H^-1)."""
 
     @abstractmethod
-    def point(self, iterate: Array, direction: Array, s: Array, scale: float, u: Array) -> float:
+    def point(self, iterate: Array, metric: Array, s: Array, scale: float, u: Array) -> float:
         """Set u to y + scale H^(-1/2) s; gives |u|^2."""
 
     @abstractmethod
     def linear_update(
-        self,
-        iterate: Array,
-        direction: Array,
-        s: Array,
-        scale: float,
-        damping: float,
-        linear: Array,
+        self, iterate: Array, metric: Array, s: Array, scale: float, damping: float, out: Array
     ) -> tuple[float, float]:
         """Add g - damping y to the linear term, g = scale H^(1/2) s; gives g.y and |y|^2."""
 
@@ -176,21 +173,15 @@ class ExplicitGeometry(Geometry):
 
 
 class DiagonalGeometry(ExplicitGeometry):
-    """A set whose H is diagonal: direction = (its square roots, y.(root s), |y|^2)."""
+    """A set whose H is diagonal: metric = (its square roots, y.(root s), |y|^2)."""
 
-    def point(self, iterate: Array, direction: Array, s: Array, scale: float, u: Array) -> float:
-        diagonal_point(iterate, s, direction, scale, u)
+    def point(self, iterate: Array, metric: Array, s: Array, scale: float, u: Array) -> float:
+        diagonal_point(iterate, s, metric, scale, u)
         return dot(u, u)
 
     def linear_update(
-        self,
-        iterate: Array,
-        direction: Array,
-        s: Array,
-        scale: float,
-        damping: float,
-        linear: Array,
+        self, iterate: Array, metric: Array, s: Array, scale: float, damping: float, out: Array
     ) -> tuple[float, float]:
         n = self.size
-        diagonal_update(iterate, s, direction, scale, damping, linear)
-        return scale * direction[n], direction[n + 1]
+        diagonal_update(iterate, s, metric, scale, damping, out)
+        return scale * metric[n], metric[n + 1]

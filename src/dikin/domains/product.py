@@ -158,7 +158,7 @@ class PairNumbers(NamedTuple):
     left_entries: int
     """Entries of a point of the left part."""
     iterate_size: int
-    direction_size: int
+    metric_size: int
 
 
 def pair(left: Geometry, left_factor: float, right: Geometry, right_factor: float) -> PairGeometry:
@@ -171,14 +171,14 @@ def pair(left: Geometry, left_factor: float, right: Geometry, right_factor: floa
         right_factor,
         left.entries,
         left.iterate_size + right.iterate_size,
-        left.direction_size + right.direction_size,
+        left.metric_size + right.metric_size,
     )
 
 
 class PairGeometry(PairNumbers, Geometry):
     """Block by block, as the quadratic is isotropic; longer products nest to the right.
 
-    H is block-diagonal: only the length of s couples the blocks. iterate and direction are those of
+    H is block-diagonal: only the length of s couples the blocks. iterate and metric are those of
     the left part and then those of the right.
     """
 
@@ -218,32 +218,26 @@ class PairGeometry(PairNumbers, Geometry):
         self.right.project(linear[n:], iterate[k:])
 
     def explore(
-        self, iterate: Array, kappa: float, shift: float, s: Array, direction: Array
+        self, iterate: Array, kappa: float, shift: float, s: Array, metric: Array
     ) -> tuple[float, float]:
-        n, k, m = self.left.size, self.left.iterate_size, self.left.direction_size
-        a, b = self.left.explore(iterate[:k], kappa, shift, s[:n], direction[:m])
-        c, d = self.right.explore(iterate[k:], kappa, shift, s[n:], direction[m:])
+        n, k, m = self.left.size, self.left.iterate_size, self.left.metric_size
+        a, b = self.left.explore(iterate[:k], kappa, shift, s[:n], metric[:m])
+        c, d = self.right.explore(iterate[k:], kappa, shift, s[n:], metric[m:])
         return a + c, b + d
 
-    def point(self, iterate: Array, direction: Array, s: Array, scale: float, u: Array) -> float:
-        n, k, m = self.left.size, self.left.iterate_size, self.left.direction_size
-        left: float = self.left.point(iterate[:k], direction[:m], s[:n], scale, u[:n])
-        right: float = self.right.point(iterate[k:], direction[m:], s[n:], scale, u[n:])
+    def point(self, iterate: Array, metric: Array, s: Array, scale: float, u: Array) -> float:
+        n, k, m = self.left.size, self.left.iterate_size, self.left.metric_size
+        left: float = self.left.point(iterate[:k], metric[:m], s[:n], scale, u[:n])
+        right: float = self.right.point(iterate[k:], metric[m:], s[n:], scale, u[n:])
         return left + right
 
     def linear_update(
-        self,
-        iterate: Array,
-        direction: Array,
-        s: Array,
-        scale: float,
-        damping: float,
-        linear: Array,
+        self, iterate: Array, metric: Array, s: Array, scale: float, damping: float, out: Array
     ) -> tuple[float, float]:
-        n, k, m = self.left.size, self.left.iterate_size, self.left.direction_size
+        n, k, m = self.left.size, self.left.iterate_size, self.left.metric_size
         left, right = self.left, self.right
-        a, b = left.linear_update(iterate[:k], direction[:m], s[:n], scale, damping, linear[:n])
-        c, d = right.linear_update(iterate[k:], direction[m:], s[n:], scale, damping, linear[n:])
+        a, b = left.linear_update(iterate[:k], metric[:m], s[:n], scale, damping, out[:n])
+        c, d = right.linear_update(iterate[k:], metric[m:], s[n:], scale, damping, out[n:])
         return a + c, b + d
 
     def write_vector(self, iterate: Array, factor: float, u: Array) -> None:

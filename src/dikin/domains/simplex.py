@@ -140,13 +140,13 @@ class SimplexNumbers(NamedTuple):
     size: int
     scale: float
     iterate_size: int
-    direction_size: int
+    metric_size: int
 
 
 class SimplexGeometry(SimplexNumbers, DiagonalGeometry):
     """u = (x - 1/n)/scale with sum u = 0, kept in all n coordinates.
 
-    iterate = (y, x, multiplier); direction: see `DiagonalGeometry`.
+    iterate = (y, x, multiplier); metric: see `DiagonalGeometry`.
 
     Stationarity under the constraint, with the `multiplier` m, is a quadratic a coordinate:
 
@@ -185,10 +185,10 @@ class SimplexGeometry(SimplexNumbers, DiagonalGeometry):
         normalise(x, total, self.scale, iterate[:n])
 
     def explore(
-        self, iterate: Array, kappa: float, shift: float, s: Array, direction: Array
+        self, iterate: Array, kappa: float, shift: float, s: Array, metric: Array
     ) -> tuple[float, float]:
         n = self.size
-        root, before = direction[:n], dot(s, s)
+        root, before = metric[:n], dot(s, s)
         plane_roots(iterate[n : 2 * n], self.scale, kappa, shift, root)
         largest, others, squares = plane_sums(root)
         remove_normal(root, largest + others, s)
@@ -196,7 +196,7 @@ class SimplexGeometry(SimplexNumbers, DiagonalGeometry):
         if square < NEARLY_NORMAL * before:
             remove_normal(root, largest + others, s)
             square = dot(s, s)
-        direction[n], direction[n + 1] = diagonal_products(iterate[:n], s, root)
+        metric[n], metric[n + 1] = diagonal_products(iterate[:n], s, root)
         return square, plane_trace(largest, others, squares)
 
     def barrier(self, iterate: Array) -> float:

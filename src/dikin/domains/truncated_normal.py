@@ -28,7 +28,7 @@ class HasTruncatedNormal(Protocol):
     """A geometry that knows the normal laws cut off at its edge."""
 
     def truncated_normal(
-        self, theta: Array, precision: float, noise: Array, iterate: Array, direction: Array
+        self, theta: Array, precision: float, noise: Array, iterate: Array, metric: Array
     ) -> float:
         """Explore the law N(theta, I/precision) on the set: H is its inverse covariance.
 

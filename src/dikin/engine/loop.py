@@ -15,22 +15,22 @@ from dikin.domains.base import Array
 from dikin.environments.base import add
 from dikin.kernel import compiled
 from dikin.learners.base import Learner
-from dikin.learners.kernel_learner import LearnerState
+from dikin.learners.kernel_learner import LearnerState, Memo
 
 
 class Workspace(NamedTuple):
     """Vectors that every round uses anew."""
 
     noise: Array
-    direction: Array
+    metric: Array
     u: Array
     """The working vector to play."""
     x: Array
     """The point of u."""
 
     @classmethod
-    def of(cls, size: int, direction_size: int, entries: int) -> Workspace:
-        return cls(*map(np.zeros, (size, direction_size, size, entries)))
+    def of(cls, size: int, metric_size: int, entries: int) -> Workspace:
+        return cls(*map(np.zeros, (size, metric_size, size, entries)))
 
 
 class UnitConversion(NamedTuple):
@@ -65,7 +65,7 @@ def play_round(
     chance: float,
 ) -> None:
     """Ask, answer, tell: round t with the noise in the workspace and the environment's chance."""
-    asked = learner.ask(state, space.noise, space.direction, space.u)
+    asked = learner.ask(state, space.noise, space.metric, space.u)
     learner.geometry.write_point(space.u, units.center, units.radius, space.x)
 
     loss = losses.value(round, chance, space.x)
@@ -74,7 +74,8 @@ def play_round(
     f = (loss - units.loss_offset) * (1.0 / units.loss_scale)
     sigma = min(losses.strong_convexity(round), units.curvature_limit) * units.curvature_scale
 
-    learner.tell(round, asked, state, space.noise, space.direction, f, sigma, state)
+    memo = Memo(state, space.noise, space.noise, space.metric, asked)
+    learner.tell(round, memo, f, sigma, state)
 
 
 def play_rounds(

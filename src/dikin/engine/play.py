@@ -205,7 +205,7 @@ def compiled_rounds(learner: Learner, environment: Environment) -> Advance | Non
         generators = parts.generator, environment.chances
         before = [generator.bit_generator.state for generator in generators]
         size = learner.geometry.size
-        space = Workspace.of(size, parts.direction_size, units.center.size)
+        space = Workspace.of(size, parts.metric_size, units.center.size)
         losses, played = environment.kernel, environment.rounds
         try:
             loop(

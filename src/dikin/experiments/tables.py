@@ -18,7 +18,7 @@ T = TypeVar("T")
 Columns = Mapping[str, Callable[[T], object]]
 
 
-def exact(value: float) -> str:
+def six_decimals(value: float) -> str:
     """For files: six digits after the point."""
     return f"{value:.6f}"
 
@@ -66,9 +66,9 @@ def rows(columns: Columns[T], things: Iterable[T]) -> Iterator[list[str]]:
 
 # Of what has a fitted `curve`.
 FITTED_FILE: Columns[Any] = {
-    "measured": lambda line: exact(line.curve.power.exponent),
-    "low": lambda line: exact(line.curve.power.low),
-    "high": lambda line: exact(line.curve.power.high),
+    "measured": lambda line: six_decimals(line.curve.power.exponent),
+    "low": lambda line: six_decimals(line.curve.power.low),
+    "high": lambda line: six_decimals(line.curve.power.high),
 }
 FITTED_SHOWN: Columns[Any] = {
     "proved": lambda line: exponent(line.curve.proved),

@@ -71,12 +71,12 @@ class AOGD(Learner):
         u = self.geometry.vector(memo)
         return u, float(u.dot(u))
 
-    def _normal_answer(self, answer: Any) -> Array:
+    def _scaled_answer(self, answer: Any) -> Array:
         loss, gradient = self._two_parts(answer)
-        self._normal_loss(loss)
-        return self._normal_gradient(gradient)
+        self._scaled_loss(loss)
+        return self._scaled_gradient(gradient)
 
-    def _normal_gradient(self, gradient: Any) -> Array:
+    def _scaled_gradient(self, gradient: Any) -> Array:
         """A gradient in the paper's units, as a working vector; its part across the set is lost."""
         shape = self.domain.point_shape
         try:

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from dikin.domains.base import Array
-from dikin.learners.kernel_learner import KernelLearner, LearnerState, Proposal
+from dikin.learners.kernel_learner import KernelLearner, LearnerState, Memo, Proposal
 from dikin.theory.certificate import RANGE, Account, Part
 
 TOTAL, RATE, SPENT, HELD = range(4)
@@ -92,35 +92,27 @@ class BarrierKernel(NamedTuple):
     geometry: Any
     schedule: Any
 
-    def ask(self, state: LearnerState, s: Array, direction: Array, u: Array) -> Proposal:
+    def ask(self, state: LearnerState, s: Array, metric: Array, u: Array) -> Proposal:
         schedule, geometry, numbers = self.schedule, self.geometry, state.numbers
         shift = numbers[RATE] * (numbers[TOTAL] + schedule.assumed)
-        square, trace = geometry.explore(state.iterate, schedule.kappa, shift, s, direction)
+        square, trace = geometry.explore(state.iterate, schedule.kappa, shift, s, metric)
         unit = 1.0 / sqrt(square)
-        norm = geometry.point(state.iterate, direction, s, schedule.reach * unit, u)
-        return norm, trace, unit
+        played_square = geometry.point(state.iterate, metric, s, schedule.reach * unit, u)
+        return played_square, trace, unit
 
     def tell(
-        self,
-        round: int,
-        asked: Proposal,
-        then: LearnerState,
-        s: Array,
-        direction: Array,
-        loss: float,
-        curvature: float,
-        state: LearnerState,
+        self, round: int, memo: Memo, loss: float, curvature: float, state: LearnerState
     ) -> None:
-        schedule, numbers, (norm, trace, unit) = self.schedule, state.numbers, asked
+        schedule, numbers, (played_square, trace, unit) = self.schedule, state.numbers, memo.asked
         total, reach = numbers[TOTAL], schedule.reach
         # A round thrown away is one that adds nothing: a branch here would cost every round.
         kept = 1.0 if curvature >= schedule.least else 0.0
         sigma = schedule.trust * curvature + schedule.assumed
         lam = schedule.regularisation(total + sigma)
-        slope = schedule.dim / reach * (loss + 0.5 * lam * norm)
+        slope = schedule.dim / reach * (loss + 0.5 * lam * played_square)
         added, scale = kept * (sigma + lam), kept * slope * unit
         along, square = self.geometry.linear_update(
-            then.iterate, direction, s, scale, added, state.linear
+            memo.state.iterate, memo.metric, memo.s, scale, added, state.linear
         )
         price = kept * schedule.price(sigma, reach * reach * trace) + (1.0 - kept) * RANGE
         numbers[SPENT] += price + along - 0.5 * (added + kept * lam) * square

@@ -300,7 +300,7 @@ class Learner(ABC):
         try:
             asked, memo = self._find(query)
             if self._search is None or self._within_range(self._search, memo, loss):
-                f, sigma = self._normal_answer(loss), self._normal_curvature(curvature)
+                f, sigma = self._scaled_answer(loss), self._scaled_curvature(curvature)
                 self._learn(memo, f, sigma)
             else:
                 self._search_range(self._search, memo, loss, curvature)
@@ -491,7 +491,7 @@ class Learner(ABC):
         if not search.begun or isinstance(memo, StaleQuery):
             return False
         try:
-            self._normal_answer(answer)
+            self._scaled_answer(answer)
         except LossRangeError:
             return False
         return True
@@ -500,13 +500,13 @@ class Learner(ABC):
         """Take in an answer outside the present range, or to a query of an earlier one."""
         wider = self._range_around(search, answer)
         if isinstance(memo, StaleQuery) and wider == self.units.loss_range:
-            self._normal_answer(answer)
-            self._normal_curvature(curvature)
+            self._scaled_answer(answer)
+            self._scaled_curvature(curvature)
             self._search = search.with_idle_round()
             return
         fresh = self._successor(wider)
-        fresh._normal_answer(answer)
-        sigma, rounds = self._normal_curvature(curvature), self.rounds + 1
+        fresh._scaled_answer(answer)
+        sigma, rounds = self._scaled_curvature(curvature), self.rounds + 1
         stale = {
             key: (query, StaleQuery(self._played(kept)))
             for key, (query, kept) in self._open.items()
@@ -515,7 +515,7 @@ class Learner(ABC):
         learns = search.begun and part is not None
         if learns:
             low, high = self.units.loss_range
-            self._learn(memo, self._normal_answer(min(max(float(answer), low), high)), sigma)
+            self._learn(memo, self._scaled_answer(min(max(float(answer), low), high)), sigma)
         # Everything that can fail has been done: from here on the state changes.
         ended = search.after_range(rounds, self._certificate_part(), idle=not learns)
         self._begin_anew(fresh, ended, stale)
@@ -528,7 +528,7 @@ class Learner(ABC):
     def _range_around(self, search: RangeSearch, answer: Any) -> Range:
         """The range that has room for the losses of an answer."""
         with suppress(LossRangeError):
-            self._normal_answer(answer)  # is it an answer at all?
+            self._scaled_answer(answer)  # is it an answer at all?
         told = [real_number(part, "loss", LossError) for part in _losses(self.feedback, answer)]
         finite = [loss for loss in told if isfinite(loss)]  # the others will be refused
         if search.begun:
@@ -579,9 +579,9 @@ class Learner(ABC):
             "that ask() gave, or its id. Nothing was changed."
         )
 
-    def _normal_answer(self, answer: Any) -> Any:
+    def _scaled_answer(self, answer: Any) -> Any:
         """What was told in the paper's units: one loss here, more for another feedback."""
-        return self._normal_loss(answer)
+        return self._scaled_loss(answer)
 
     def _two_parts(self, answer: Any) -> tuple[Any, Any]:
         """An answer of a feedback that has two parts, taken apart."""
@@ -594,7 +594,7 @@ class Learner(ABC):
             )
         return parts[0], parts[1]
 
-    def _normal_loss(self, loss: Any) -> float:
+    def _scaled_loss(self, loss: Any) -> float:
         value = loss if type(loss) is float else real_number(loss, "loss", LossError)
         f = self.units.loss(value)
         if -1.0 <= f <= 1.0:
@@ -609,7 +609,7 @@ class Learner(ABC):
             "with a range that contains every loss, or None. Nothing was changed."
         )
 
-    def _normal_curvature(self, curvature: float) -> float:
+    def _scaled_curvature(self, curvature: float) -> float:
         limit, reason = self.curvature_limit
         if type(curvature) is float and 0.0 <= curvature <= limit:
             known = curvature if self._search is None else self._understated(curvature)

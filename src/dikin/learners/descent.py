@@ -48,30 +48,24 @@ class DescentKernel(NamedTuple):
     geometry: Any
     pace: Any
 
-    def ask(self, state: LearnerState, s: Array, direction: Array, u: Array) -> Proposal:
+    def ask(self, state: LearnerState, s: Array, metric: Array, u: Array) -> Proposal:
         pace, geometry, iterate = self.pace, self.geometry, state.iterate
-        square, trace = geometry.explore(iterate, 0.0, 1.0, s, direction)
-        # Without a direction, there is nothing to explore.
+        square, trace = geometry.explore(iterate, 0.0, 1.0, s, metric)
+        # Without a metric, there is nothing to explore.
         unit = 1.0 / sqrt(square) if square > 0.0 else 0.0
-        norm = geometry.point(iterate, direction, s, pace.reach / pace.shrink * unit, u)
+        norm = geometry.point(iterate, metric, s, pace.reach / pace.shrink * unit, u)
         multiply(pace.shrink, u, u)
         return pace.shrink * pace.shrink * norm, trace, unit
 
     def tell(
-        self,
-        round: int,
-        asked: Proposal,
-        then: LearnerState,
-        s: Array,
-        direction: Array,
-        loss: float,
-        curvature: float,
-        state: LearnerState,
+        self, round: int, memo: Memo, loss: float, curvature: float, state: LearnerState
     ) -> None:
         pace, geometry, linear = self.pace, self.geometry, state.linear
         slope = pace.step(round) * pace.dim * loss / (pace.reach * pace.shrink)
         geometry.write_vector(state.iterate, -1.0, linear)
-        geometry.linear_update(then.iterate, direction, s, slope * asked[2], 0.0, linear)
+        geometry.linear_update(
+            memo.state.iterate, memo.metric, memo.s, slope * memo.asked[2], 0.0, linear
+        )
         geometry.project(linear, state.iterate)
 
 
@@ -96,6 +90,6 @@ class Descent(KernelLearner):
         """The direction s of a query, of length one."""
         unit = np.zeros(self.geometry.size)
         self.geometry.linear_update(
-            memo.state.iterate, memo.direction, memo.s, memo.asked[2], 0.0, unit
+            memo.state.iterate, memo.metric, memo.s, memo.asked[2], 0.0, unit
         )
         return unit

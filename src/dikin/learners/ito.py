@@ -73,7 +73,7 @@ class Memo:
     """t when it was asked."""
     noise: Array
     iterate: Array
-    direction: Array
+    metric: Array
     unit: float
     """1/|s| of the direction."""
 
@@ -164,11 +164,11 @@ class Ito(Learner):
         """A direction from the law p_t with the centre theta."""
         geometry = self.geometry
         assert isinstance(geometry, HasTruncatedNormal)
-        iterate, direction = np.empty(geometry.iterate_size), np.empty(geometry.direction_size)
+        iterate, metric = np.empty(geometry.iterate_size), np.empty(geometry.metric_size)
         precision = self._reach.sigma * self._reach.eta * round
-        square = geometry.truncated_normal(theta, precision, noise, iterate, direction)
+        square = geometry.truncated_normal(theta, precision, noise, iterate, metric)
         unit = 1.0 / sqrt(square) if square > 0.0 else 0.0
-        return Memo(theta, round, noise, iterate, direction, unit)
+        return Memo(theta, round, noise, iterate, metric, unit)
 
     def _present(self, noise: Array) -> Memo:
         """A direction from theta_t, the present centre."""
@@ -189,14 +189,14 @@ class Ito(Learner):
     def _vector(self, memo: Memo) -> tuple[Array, float]:
         u = np.empty(self.geometry.size)
         far = self._reach.alpha(memo.round) * memo.unit
-        square = self.geometry.point(memo.iterate, memo.direction, memo.noise, far, u)
+        square = self.geometry.point(memo.iterate, memo.metric, memo.noise, far, u)
         return self._shrink * u, self._shrink**2 * square
 
     def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
         reach, linear = self._reach, self._linear.copy()
         slope = reach.dim * loss / (reach.alpha(memo.round) * reach.sigma)
         self.geometry.linear_update(
-            memo.iterate, memo.direction, memo.noise, slope * memo.unit, 1.0, linear
+            memo.iterate, memo.metric, memo.noise, slope * memo.unit, 1.0, linear
         )
         self._linear = linear
         self._rounds_in_range += 1

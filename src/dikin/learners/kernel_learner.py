@@ -42,6 +42,20 @@ class LearnerState(NamedTuple):
         return LearnerState(self.numbers.copy(), self.linear.copy(), self.iterate.copy())
 
 
+class Memo(NamedTuple):
+    """What is remembered of a query until it is answered."""
+
+    state: LearnerState
+    """The learner's when it was asked: the present one in the compiled loop, an older one where the
+    answer is late."""
+    noise: Array
+    s: Array
+    """The direction that the noise became."""
+    metric: Array
+    """H, factored, as the geometry describes it."""
+    asked: Proposal
+
+
 class LearnerKernel(Protocol):
     """A round of a learner in the paper's units: a NamedTuple that a compiler can take."""
 
@@ -50,40 +64,18 @@ class LearnerKernel(Protocol):
         """The set."""
         ...
 
-    def ask(self, state: LearnerState, s: Array, direction: Array, u: Array) -> Proposal:
+    def ask(self, state: LearnerState, s: Array, metric: Array, u: Array) -> Proposal:
         """Write the vector to play into u, from s, which comes as noise and becomes a direction."""
         ...
 
     def tell(
-        self,
-        round: int,
-        asked: Proposal,
-        then: LearnerState,
-        s: Array,
-        direction: Array,
-        loss: float,
-        curvature: float,
-        state: LearnerState,
+        self, round: int, memo: Memo, loss: float, curvature: float, state: LearnerState
     ) -> None:
         """Learn from the answer of a round, into the state.
 
-        `then` is the state when it was asked: the same arrays in the compiled loop, an older state
-        where the answer is late. What is read of it is read before the state is written.
+        The memo may share its arrays: what is read of it is read before the state is written.
         """
         ...
-
-
-@dataclass(slots=True)
-class Memo:
-    """What the learner remembers of a query: what it knew and which way it looked."""
-
-    state: LearnerState
-    noise: Array
-    s: Array
-    """The direction that the noise became."""
-    direction: Array
-    """What is known of H, as the geometry describes it."""
-    asked: Proposal
 
 
 @dataclass(slots=True)
@@ -93,7 +85,7 @@ class CompiledParts:
     kernel: LearnerKernel
     state: LearnerState
     generator: Generator
-    direction_size: int
+    metric_size: int
 
 
 class KernelLearner(Learner):
@@ -101,11 +93,11 @@ class KernelLearner(Learner):
 
     _kernel: LearnerKernel
     _state: LearnerState
-    _direction_size: int
+    _metric_size: int
 
     def _begin(self, kernel: LearnerKernel, state: LearnerState) -> None:
         self._kernel, self._state = kernel, state
-        self._direction_size = self.geometry.direction_size
+        self._metric_size = self.geometry.metric_size
 
     @property
     @locked
@@ -122,18 +114,16 @@ class KernelLearner(Learner):
         return self._asked(self._state, self._noise.draw())
 
     def _asked(self, state: LearnerState, noise: Array) -> tuple[Array, float, Memo]:
-        u, direction, s = np.empty(noise.size), np.empty(self._direction_size), noise.copy()
-        asked = self._kernel.ask(state, s, direction, u)
-        return u, asked[0], Memo(state, noise, s, direction, asked)
+        u, metric, s = np.empty(noise.size), np.empty(self._metric_size), noise.copy()
+        asked = self._kernel.ask(state, s, metric, u)
+        return u, asked[0], Memo(state, noise, s, metric, asked)
 
     def _vector(self, memo: Any) -> tuple[Array, float]:
         return self._asked(memo.state, memo.noise)[:2]
 
     def _learn(self, memo: Any, loss: float, curvature: float) -> None:
         state, round = self._state.copied(), self._rounds_in_range + 1
-        self._kernel.tell(
-            round, memo.asked, memo.state, memo.s, memo.direction, loss, curvature, state
-        )
+        self._kernel.tell(round, memo, loss, curvature, state)
         if self._has_converged(self._state) and not self._has_converged(state):
             warnings.warn(NOT_CONVERGED, CertificateVoidWarning, stacklevel=3)
         # Everything that can fail has been done: from here on the learner changes.
@@ -151,7 +141,7 @@ class KernelLearner(Learner):
         if self._open or not answers or not self._kernel.geometry.compilable:
             return None
         state = self._state.copied()._replace(numbers=np.array(self._state.numbers, dtype=float))
-        return CompiledParts(self._kernel, state, self._noise.generator(), self._direction_size)
+        return CompiledParts(self._kernel, state, self._noise.generator(), self._metric_size)
 
     def take_over(self, parts: CompiledParts, rounds: int) -> None:
         self._state = parts.state._replace(numbers=parts.state.numbers.tolist())

@@ -185,7 +185,7 @@ class Line(NamedTuple):
 
 
 class LineKernel(NamedTuple):
-    """A round of the learner: numbers = (eta,), iterate = sums, direction = weights and density.
+    """A round of the learner: numbers = (eta,), iterate = sums, metric = weights and density.
 
     Of what was asked the second and the third number are the mean and the step.
     """
@@ -194,29 +194,21 @@ class LineKernel(NamedTuple):
     grid: Grid
     points: Array
 
-    def ask(self, state: LearnerState, s: Array, direction: Array, u: Array) -> Proposal:
-        points, weights, grid = self.points, direction[: self.points.size], self.grid
+    def ask(self, state: LearnerState, s: Array, metric: Array, u: Array) -> Proposal:
+        points, weights, grid = self.points, metric[: self.points.size], self.grid
         mean = weigh(state.iterate, state.numbers[0], points, weights)
         i, share = draw(weights, uniform(s[0]))
         step = drawn_step(points[i] - mean, mean, share, grid)
         flat = flat_density(mean, grid)
-        direction[points.size] = mixture_density(points, weights, mean, step, grid.floor, flat)
+        metric[points.size] = mixture_density(points, weights, mean, step, grid.floor, flat)
         u[0] = mean + step
         return u[0] * u[0], mean, step
 
     def tell(
-        self,
-        round: int,
-        asked: Proposal,
-        then: LearnerState,
-        s: Array,
-        direction: Array,
-        loss: float,
-        curvature: float,
-        state: LearnerState,
+        self, round: int, memo: Memo, loss: float, curvature: float, state: LearnerState
     ) -> None:
-        points, grid, (_, mean, step) = self.points, self.grid, asked
-        estimate, flat = 0.5 * (1.0 + loss) / direction[points.size], flat_density(mean, grid)
+        points, grid, (_, mean, step) = self.points, self.grid, memo.asked
+        estimate, flat = 0.5 * (1.0 + loss) / memo.metric[points.size], flat_density(mean, grid)
         add_densities(points, mean, step, grid.floor, flat, estimate, state.iterate)
         state.numbers[0] = grid.pace / sqrt(round + 1)
 
@@ -275,7 +267,7 @@ class KernelLine(KernelLearner, ChartLearner):
         size, line = self._grid.size, Line(domain.outward(np.ones(1)).ravel())
         state = LearnerState([self._grid.pace], np.zeros(0), np.zeros(size))
         self._begin(LineKernel(line, self._grid, self._grid.points()), state)
-        self._direction_size = size + 1
+        self._metric_size = size + 1
 
     def _center_vector(self) -> Array:
         numbers, _, sums = self._state
@@ -291,11 +283,9 @@ class KernelLine(KernelLearner, ChartLearner):
         yield cls(domain, 50, loss_range=(3, 11), seed=seed)
 
     def _memo_state(self, memo: Memo) -> tuple[Any, ...]:
-        return *memo.asked, float(memo.direction[-1])  # the sums are not needed again
+        return *memo.asked, float(memo.metric[-1])  # the sums are not needed again
 
     def _memo_from(self, state: tuple[Any, ...]) -> Memo:
         *asked, density = state
-        direction = np.full(self._direction_size, density)
-        return Memo(
-            self._state, np.empty(0), np.empty(0), direction, (asked[0], asked[1], asked[2])
-        )
+        metric = np.full(self._metric_size, density)
+        return Memo(self._state, np.empty(0), np.empty(0), metric, (asked[0], asked[1], asked[2]))

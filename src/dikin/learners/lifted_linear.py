@@ -107,20 +107,20 @@ class LiftedLinear(ChartLearner):
 
     def _seen(self, iterate: Array, noise: Array) -> Memo:
         """A direction from an iterate."""
-        direction = np.empty(self.geometry.direction_size)
+        metric = np.empty(self.geometry.metric_size)
         s = noise.copy()
-        square, trace = self.geometry.explore(iterate, self._kappa, 0.0, s, direction)
+        square, trace = self.geometry.explore(iterate, self._kappa, 0.0, s, metric)
         state = LearnerState([], self._linear, iterate)
-        return Memo(state, noise, s, direction, (0.0, trace, 1.0 / sqrt(square)))
+        return Memo(state, noise, s, metric, (0.0, trace, 1.0 / sqrt(square)))
 
     def _vector(self, memo: Memo) -> tuple[Array, float]:
         u = np.empty(self.geometry.size)
-        return u, self.geometry.point(memo.state.iterate, memo.direction, memo.s, memo.asked[2], u)
+        return u, self.geometry.point(memo.state.iterate, memo.metric, memo.s, memo.asked[2], u)
 
     def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
         linear, slope = self._linear.copy(), self._rate * self.domain.dim * loss
         self.geometry.linear_update(
-            memo.state.iterate, memo.direction, memo.s, slope * memo.asked[2], 0.0, linear
+            memo.state.iterate, memo.metric, memo.s, slope * memo.asked[2], 0.0, linear
         )
         iterate = self.geometry.solved(linear, 0.0, self._kappa, self._iterate)
         if self._excess(self.geometry.vector(iterate), self._size) > 1.0:

@@ -104,27 +104,19 @@ class PredictiveKernel(NamedTuple):
     geometry: Any
     plan: Any
 
-    def ask(self, state: LearnerState, s: Array, direction: Array, u: Array) -> Proposal:
+    def ask(self, state: LearnerState, s: Array, metric: Array, u: Array) -> Proposal:
         n = state.numbers
         shift = n[RATE] * n[TOTAL]
-        square, trace = self.geometry.explore(state.iterate, 1.0, shift, s, direction)
+        square, trace = self.geometry.explore(state.iterate, 1.0, shift, s, metric)
         unit = 1.0 / sqrt(square)
         far = REACH * unit if measuring(n) else unit
-        norm = self.geometry.point(state.iterate, direction, s, far, u)
+        norm = self.geometry.point(state.iterate, metric, s, far, u)
         return norm, trace, unit
 
     def tell(
-        self,
-        round: int,
-        asked: Proposal,
-        then: LearnerState,
-        s: Array,
-        direction: Array,
-        loss: float,
-        curvature: float,
-        state: LearnerState,
+        self, round: int, memo: Memo, loss: float, curvature: float, state: LearnerState
     ) -> None:
-        plan, n, linear = self.plan, state.numbers, state.linear
+        plan, n, linear, then = self.plan, state.numbers, state.linear, memo.state
         level, before, lam = n[CLIP], n[RATE], 0.0
         weight = 1.0 / before
         if plan.keep < 1.0:
@@ -137,11 +129,13 @@ class PredictiveKernel(NamedTuple):
             clipped, surprise = abs(surprise) > most, clip(surprise, most)
             shift = then.numbers[RATE] * then.numbers[TOTAL]
             take_in(plan, n, then.numbers, believed(then.numbers, expected, loss), round)
-            slope = plan.dim * surprise * asked[2]
+            slope = plan.dim * surprise * memo.asked[2]
             along, square = self.geometry.linear_update(
-                then.iterate, direction, s, slope, curvature, linear
+                then.iterate, memo.metric, memo.s, slope, curvature, linear
             )
-            lam = book(plan, n, surprise, clipped, round, along, square, asked[1], shift, curvature)
+            lam = book(
+                plan, n, surprise, clipped, round, along, square, memo.asked[1], shift, curvature
+            )
         after = weight if n[RATE] == before else 1.0 / n[RATE]
         if plan.start.size > 0:
             change = plan.keep * weight - after
@@ -543,7 +537,7 @@ class Predictive(KernelLearner):
         """Any loss may be told."""
         return -inf, inf
 
-    def _normal_loss(self, loss: Any) -> float:
+    def _scaled_loss(self, loss: Any) -> float:
         value = loss if type(loss) is float else real_number(loss, "loss", LossError)
         if not isfinite(value):
             raise LossError(f"the loss must be a finite number, got {value}. Nothing was changed.")
@@ -554,8 +548,8 @@ class Predictive(KernelLearner):
             )
         return self.units.loss(value)
 
-    def _normal_curvature(self, curvature: float) -> float:
-        return super()._normal_curvature(curvature) * self.geometry.shortest**2
+    def _scaled_curvature(self, curvature: float) -> float:
+        return super()._scaled_curvature(curvature) * self.geometry.shortest**2
 
     def arguments(self) -> dict[str, Any]:
         start = None if self.start is None else self.start.tolist()

@@ -32,7 +32,7 @@ import numpy as np
 from dikin.domains.base import Array, Domain
 from dikin.kernel import compiled
 from dikin.learners import parameters
-from dikin.learners.kernel_learner import KernelLearner, LearnerState, Proposal
+from dikin.learners.kernel_learner import KernelLearner, LearnerState, Memo, Proposal
 from dikin.units import LossRange
 from dikin.vectors import add_combination, add_scaled, clear, combine, dot, dots, multiply
 
@@ -41,7 +41,7 @@ class TewaKernel(NamedTuple):
     """A round of the learner; its numbers are the L_i of the experts.
 
     linear and iterate are those of the experts one after the other, where an iterate is
-    x_{t,i}/shrink, a point of the whole set. direction = (x_t, s_t, a geometry's direction).
+    x_{t,i}/shrink, a point of the whole set. metric = (x_t, s_t, a geometry's metric).
     """
 
     geometry: Any
@@ -50,9 +50,9 @@ class TewaKernel(NamedTuple):
     gradient_bound: float
     rates: Array
 
-    def ask(self, state: LearnerState, s: Array, direction: Array, u: Array) -> Proposal:
+    def ask(self, state: LearnerState, s: Array, metric: Array, u: Array) -> Proposal:
         geometry, size = self.geometry, self.geometry.size
-        middle, unit, seen = direction[:size], direction[size : 2 * size], direction[2 * size :]
+        middle, unit, seen = metric[:size], metric[size : 2 * size], metric[2 * size :]
         average_experts(self, state, middle, u)
         first = state.iterate[: geometry.iterate_size]
         square, _ = geometry.explore(first, 0.0, 1.0, s, seen)
@@ -62,19 +62,11 @@ class TewaKernel(NamedTuple):
         return dot(u, u), 0.0, 0.0
 
     def tell(
-        self,
-        round: int,
-        asked: Proposal,
-        then: LearnerState,
-        s: Array,
-        direction: Array,
-        loss: float,
-        curvature: float,
-        state: LearnerState,
+        self, round: int, memo: Memo, loss: float, curvature: float, state: LearnerState
     ) -> None:
         geometry, size, held = self.geometry, self.geometry.size, self.geometry.iterate_size
-        middle, unit = direction[:size], direction[size : 2 * size]
-        away = direction[2 * size : 3 * size]
+        middle, unit = memo.metric[:size], memo.metric[size : 2 * size]
+        away = memo.metric[2 * size : 3 * size]
         for i in range(self.rates.size):
             linear = state.linear[i * size : (i + 1) * size]
             rate, second = self.rates[i], 2.0 * (self.rates[i] * self.gradient_bound) ** 2
@@ -158,7 +150,7 @@ class Tewa(KernelLearner):
         self._experts = kernel
         self._begin(kernel, LearnerState(count * [0.0], linear, iterate))
         # Room for x_t, s_t and a difference, which may share that of a direction once it is known.
-        self._direction_size = 2 * geometry.size + max(geometry.direction_size, geometry.size)
+        self._metric_size = 2 * geometry.size + max(geometry.metric_size, geometry.size)
 
     def _center_vector(self) -> Array:
         middle, u = np.empty(self.geometry.size), np.empty(self.geometry.size)

@@ -111,7 +111,7 @@ class TwoPoint(Descent):
         pace, both = self._pace, np.empty((2, self.geometry.size))
         far = pace.reach / pace.shrink * memo.asked[2]
         for u, scale in zip(both, (far, -far), strict=True):
-            self.geometry.point(memo.state.iterate, memo.direction, memo.s, scale, u)
+            self.geometry.point(memo.state.iterate, memo.metric, memo.s, scale, u)
         both *= pace.shrink
         return both, float((both * both).sum(axis=1).max())
 
@@ -119,9 +119,9 @@ class TwoPoint(Descent):
         one, two = (super(TwoPoint, self)._placed(each, square) for each in u)
         return np.stack([one, two])
 
-    def _normal_answer(self, answer: Any) -> float:
+    def _scaled_answer(self, answer: Any) -> float:
         """Half the difference of the two losses: what one loss is to the one-point estimate."""
-        one, two = (self._normal_loss(part) for part in self._two_parts(answer))
+        one, two = (self._scaled_loss(part) for part in self._two_parts(answer))
         return (one - two) / 2.0
 
     @classmethod

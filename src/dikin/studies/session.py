@@ -5,9 +5,10 @@ one transaction:
 
     take one's turn; replay what others have appended; ask, tell or forget; append a row; commit
 
-and only then does the call return. Whatever fails before the commit leaves the database as it was,
-and the copy is thrown away and made anew. Where the connection breaks during the commit, the
-row's seal tells afterwards whether it was written: no event is lost or made twice.
+and only then does the call return (with `commit_within` several rows share a commit soon after).
+Whatever fails before the commit leaves the database as it was, and the copy is thrown away and made
+anew. Where the connection breaks during the commit, the row's seal tells afterwards whether it was
+written: no event is lost or made twice.
 """
 
 from __future__ import annotations

@@ -62,8 +62,8 @@ class Standing(NamedTuple):
 class Study:
     """A learner in a database, under a name.
 
-    `ask` and `tell` are durable when they return. Any number of processes and threads may hold the
-    same study.
+    `ask` and `tell` are durable when they return, or soon after it with `commit_within`. Any number
+    of processes and threads may hold the same study.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ from dikin.experiments.fit import Curve
 from dikin.experiments.rates.plan import Request, cells
 from dikin.experiments.rates.rate_cases import RateCase
 from dikin.experiments.runner import Results
-from dikin.experiments.tables import Columns, exact, whole, write_csv
+from dikin.experiments.tables import Columns, six_decimals, whole, write_csv
 
 BAND = 0.08
 """How far a measured exponent may lie from the proved one."""
@@ -54,18 +54,18 @@ RATES_FILE: Columns[Line] = {
     "learner": lambda line: line.case.learner,
     "losses": lambda line: line.case.losses,
     "bound": lambda line: line.case.bound,
-    "proved": lambda line: exact(line.curve.proved),
-    "bound_slope": lambda line: exact(line.case.bound.slope(line.curve.sizes)),
+    "proved": lambda line: six_decimals(line.curve.proved),
+    "bound_slope": lambda line: six_decimals(line.case.bound.slope(line.curve.sizes)),
     **tables.FITTED_FILE,
-    "gap": lambda line: exact(line.curve.gap),
+    "gap": lambda line: six_decimals(line.curve.gap),
     "games": lambda line: line.curve.games,
 }
 LOGARITHMS_FILE: Columns[Line] = {
     "ground": lambda line: line.case.key,
-    "start": lambda line: exact(line.curve.logarithm.start),
-    "step": lambda line: exact(line.curve.logarithm.step),
-    "misfit": lambda line: exact(line.curve.misfit(line.curve.logarithm)),
-    "power_misfit": lambda line: exact(line.curve.misfit(line.curve.power)),
+    "start": lambda line: six_decimals(line.curve.logarithm.start),
+    "step": lambda line: six_decimals(line.curve.logarithm.step),
+    "misfit": lambda line: six_decimals(line.curve.misfit(line.curve.logarithm)),
+    "power_misfit": lambda line: six_decimals(line.curve.misfit(line.curve.power)),
 }
 
 
@@ -84,6 +84,6 @@ def _points(line: Line) -> Iterator[dict[str, object]]:
         yield {
             "ground": line.case.key,
             "horizon": int(horizon),
-            "regret": exact(mean),
-            "error": exact(error),
+            "regret": six_decimals(mean),
+            "error": six_decimals(error),
         }

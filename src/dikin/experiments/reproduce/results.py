@@ -14,7 +14,7 @@ from dikin.experiments.fit import Array, Curve
 from dikin.experiments.reproduce import plan
 from dikin.experiments.reproduce.plan import TABLES, Constants, Request, Row
 from dikin.experiments.runner import Results
-from dikin.experiments.tables import Columns, exact, interval, whole
+from dikin.experiments.tables import Columns, interval, six_decimals, whole
 
 
 @dataclass(frozen=True)
@@ -113,12 +113,12 @@ SHOWN_DIMENSIONS: Columns[Scaling] = {
 }
 TABLE_FILE: Columns[Line] = {
     "pattern": lambda line: line.row.label,
-    "theory": lambda line: exact(line.curve.proved),
+    "theory": lambda line: six_decimals(line.curve.proved),
     **tables.FITTED_FILE,
-    "gap": lambda line: exact(line.curve.gap),
+    "gap": lambda line: six_decimals(line.curve.gap),
     "horizon": lambda line: int(line.curve.sizes[-1]),
-    "regret": lambda line: exact(line.curve.means[-1]),
-    "certificate": lambda line: exact(line.certificates[-1]),
+    "regret": lambda line: six_decimals(line.curve.means[-1]),
+    "certificate": lambda line: six_decimals(line.certificates[-1]),
     "seeds": lambda line: line.curve.games,
     "statement": lambda line: line.row.rate.statement,
 }
@@ -126,7 +126,7 @@ DIMENSIONS_FILE: Columns[Scaling] = {
     "table": lambda s: s.table,
     "pattern": lambda s: s.row,
     "set": lambda s: s.shape,
-    "theory": lambda s: exact(s.curve.proved),
+    "theory": lambda s: six_decimals(s.curve.proved),
     **tables.FITTED_FILE,
 }
 GAME = ("table", "row", "set", "dim", "horizon", "constants", "seed", "regret", "certificate")
