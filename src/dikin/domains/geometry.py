@@ -184,4 +184,4 @@ class DiagonalGeometry(ExplicitGeometry):
     ) -> tuple[float, float]:
         n = self.size
         diagonal_update(iterate, s, metric, scale, damping, out)
-        return scale * metric[n], metric[n + 1]
+        return scale * float(metric[n]), float(metric[n + 1])
