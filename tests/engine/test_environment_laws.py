@@ -35,7 +35,7 @@ def meetings() -> Iterator[Any]:
             yield pytest.param(cls, where, id=f"{where}-{cls.__name__}")
 
 
-@pytest.mark.parametrize(("cls", "where"), meetings())
+@pytest.mark.parametrize(("cls", "where"), list(meetings()))
 def test_environment_keeps_the_laws(cls: Any, where: str) -> None:
     """Every example of a domain is met by some of the environments."""
     examples = list(registry.domains()[where].examples())
