@@ -117,6 +117,7 @@ class PredictiveKernel(NamedTuple):
         self, round: int, memo: Memo, loss: float, curvature: float, state: LearnerState
     ) -> None:
         plan, n, linear, then = self.plan, state.numbers, state.linear, memo.state
+        metric, s, (_, trace, unit) = memo.metric, memo.s, memo.asked
         level, before, lam = n[CLIP], n[RATE], 0.0
         weight = 1.0 / before
         if plan.keep < 1.0:
@@ -129,13 +130,11 @@ class PredictiveKernel(NamedTuple):
             clipped, surprise = abs(surprise) > most, clip(surprise, most)
             shift = then.numbers[RATE] * then.numbers[TOTAL]
             take_in(plan, n, then.numbers, believed(then.numbers, expected, loss), round)
-            slope = plan.dim * surprise * memo.asked[2]
+            slope = plan.dim * surprise * unit
             along, square = self.geometry.linear_update(
-                then.iterate, memo.metric, memo.s, slope, curvature, linear
+                then.iterate, metric, s, slope, curvature, linear
             )
-            lam = book(
-                plan, n, surprise, clipped, round, along, square, memo.asked[1], shift, curvature
-            )
+            lam = book(plan, n, surprise, clipped, round, along, square, trace, shift, curvature)
         after = weight if n[RATE] == before else 1.0 / n[RATE]
         if plan.start.size > 0:
             change = plan.keep * weight - after
