@@ -17,7 +17,7 @@ import pytest
 
 import dikin
 from dikin.engine.play import compiled_rounds
-from dikin.learners.base import ignored
+from dikin.learners.threads import ignored
 
 THREADS, ROUNDS = 4, 25
 DISC = dikin.Ball(2)

@@ -7,9 +7,7 @@ Every `check_*` takes `make`, which builds a fresh learner from a seed, and a se
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from functools import partial
 from math import inf, isfinite, nan
 from typing import Any, NamedTuple, TypeVar
@@ -32,6 +30,7 @@ from dikin.errors import (
 )
 from dikin.feedback import Feedback
 from dikin.learners.base import Learner, Query
+from dikin.learners.threads import ignored
 
 L = TypeVar("L", bound=Learner)
 
@@ -190,14 +189,6 @@ def without_range(make: LearnerFactory, seed: int) -> Learner:
     return known._anew(known.domain, known.arguments() | {"loss_range": None}, seed)
 
 
-@contextmanager
-def void_certificates_ignored() -> Iterator[None]:
-    """A certificate may end here: that it does when it must is a law of its own."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CertificateVoidWarning)
-        yield
-
-
 def name(learner: Learner) -> str:
     """A learner, for a message.
 
@@ -218,7 +209,7 @@ def check_points_stay_inside(make: LearnerFactory, seed: int) -> None:
         learner = make(seed)
         # Only the driven get anywhere near the boundary, and the last digits are met there.
         rounds = 250 if pattern == "driving" else 70
-        with void_certificates_ignored():
+        with ignored(CertificateVoidWarning):
             for query in play(learner, rounds, pattern):
                 for point in (*points_of(learner, query), learner.center):
                     _belongs(learner, point, f"at query {query.id} under {pattern} losses")
@@ -264,7 +255,7 @@ def check_restored_learner_continues_exactly(make: LearnerFactory, seed: int) ->
     state = json.loads(json.dumps(learner.state()))
     twin = learner.restore(learner.domain, state)
     same_state(learner, twin, "right after")
-    with void_certificates_ignored():
+    with ignored(CertificateVoidWarning):
         for query in (queries[2], queries[0]):
             for each in (learner, twin):
                 each.tell(query.id, answer_at(each, 0.3), 0.0)
@@ -406,7 +397,7 @@ def check_queries_are_answered_in_any_order(make: LearnerFactory, seed: int) -> 
     open_ids = [query.id for query in queries]
     if len(set(open_ids)) != len(open_ids):
         fail(name(learner), f"gave the ids {open_ids}")
-    with void_certificates_ignored():
+    with ignored(CertificateVoidWarning):
         for i, answered in enumerate((3, 0, 5, 1, 4, 2)):
             learner.tell(queries[answered], answer_at(learner, -0.5))
             open_ids.remove(queries[answered].id)
@@ -441,7 +432,7 @@ def check_forget_closes_that_query_alone(make: LearnerFactory, seed: int) -> Non
         except ClosedQueryError:
             continue
         fail(name(learner), f"query {shut.id} can be used after it was forgotten")
-    with void_certificates_ignored():
+    with ignored(CertificateVoidWarning):
         for each in (learner, twin):
             each.tell(queries[2].id, answer_at(each, 1.0))
             each.tell(queries[0].id, answer_at(each, -1.0))

@@ -18,10 +18,10 @@ from dikin.checks.learner import (
     name,
     same_state,
     shaped,
-    void_certificates_ignored,
     without_range,
 )
-from dikin.errors import LossError, LossRangeError
+from dikin.errors import CertificateVoidWarning, LossError, LossRangeError
+from dikin.learners.threads import ignored
 
 LOSSES = [5.0, 5.01, 4.9, 4.93, 7.0, 6.0, -40.0, 30.0]
 """Narrow at first, around a middle that is not zero; every so often one that is far outside."""
@@ -129,7 +129,7 @@ def check_unknown_range_continues_exactly_when_restored(make: LearnerFactory, se
     """A state that went through JSON continues bit for bit, through restarts and late answers."""
     learner = without_range(make, seed)
     queries = [ask(learner) for _ in range(3)]
-    with void_certificates_ignored():
+    with ignored(CertificateVoidWarning):
         for loss in LOSSES[:4]:
             learner.tell(ask(learner), shaped(learner, loss))
         queries.append(ask(learner))

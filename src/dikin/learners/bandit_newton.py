@@ -38,8 +38,8 @@ import numpy as np
 
 from dikin.domains.base import Array, Domain
 from dikin.learners import parameters
-from dikin.learners.base import locked
 from dikin.learners.chart import ChartLearner
+from dikin.learners.threads import locked
 from dikin.units import LossRange
 
 NARROWEST = 1e20

@@ -13,15 +13,14 @@ from __future__ import annotations
 import inspect
 import logging
 import os
-import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from functools import cached_property, wraps
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import cached_property
 from math import inf, isfinite, nan
 from numbers import Real
 from threading import RLock
-from typing import Any, ClassVar, Concatenate, NamedTuple, ParamSpec, Self, TypeVar
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -56,6 +55,7 @@ from dikin.learners.range_search import (
     first_range,
     widened,
 )
+from dikin.learners.threads import ignored, locked
 from dikin.registry import Registry
 from dikin.theory.certificate import RANGE, Part
 from dikin.units import LossRange, Units
@@ -97,46 +97,6 @@ class Query(NamedTuple):
 Memo = Any
 """What a learner needs to remember of a query until it is answered: its own file knows the type."""
 
-P = ParamSpec("P")
-R = TypeVar("R")
-
-
-def locked(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
-    """A learner's method that no other thread's `ask` or `tell` can interrupt.
-
-    Parameters
-    ----------
-    method
-        What reads or writes more than one attribute of a learner.
-    """
-
-    @wraps(method)
-    def under_lock(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        with self._lock:
-            return method(self, *args, **kwargs)
-
-    return under_lock
-
-
-_filters = RLock()
-
-
-@contextmanager
-def ignored(category: type[Warning]) -> Iterator[None]:
-    """Ignore warnings of a category for a while.
-
-    The filters of warnings belong to the whole process: two threads that changed and restored them
-    at once could leave them changed.
-
-    Parameters
-    ----------
-    category
-        The class of the warnings.
-    """
-    with _filters, warnings.catch_warnings():
-        warnings.simplefilter("ignore", category)
-        yield
-
 
 class Learner(ABC):
     """A player of bandit convex optimization on a domain.
@@ -167,6 +127,8 @@ class Learner(ABC):
         How the learner measures lengths and losses: `units.loss_range` is the present range.
     feedback
         What must be told of a round.
+    parameters
+        The arguments that are declared as `Parameter`, by name.
     meanings
         What arguments mean that are not declared as `Parameter`, for the class's docstring.
     measures_range
@@ -182,6 +144,7 @@ class Learner(ABC):
 
     kind: ClassVar[str] = ""
     feedback: ClassVar[Feedback] = Feedback.VALUE
+    parameters: ClassVar[dict[str, Parameter[Any]]] = {}
     meanings: ClassVar[dict[str, str]] = {}
     measures_range: ClassVar[bool] = False
     equal_sides: ClassVar[bool] = False
@@ -189,9 +152,11 @@ class Learner(ABC):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         cls.kind = cls.__name__.lower()
+        own = {name: part for name, part in vars(cls).items() if isinstance(part, Parameter)}
+        cls.parameters = cls.parameters | own
         if vars(cls).get("__doc__") and not inspect.isabstract(cls):
-            names, declared = list(inspect.signature(cls).parameters), cls.parameters()
-            known = {name: parameter.meaning for name, parameter in declared.items()} | cls.meanings
+            known = {name: part.meaning for name, part in cls.parameters.items()} | cls.meanings
+            names = list(inspect.signature(cls).parameters)
             cls.__doc__ = with_parameters(cls.__doc__ or "", names, known)
 
     def __init__(self, domain: Domain, loss_range: LossRange, seed: int | None) -> None:
@@ -636,29 +601,21 @@ class Learner(ABC):
 
     # --- state ---------------------------------------------------------------------------------
 
-    @classmethod
-    def parameters(cls) -> dict[str, Parameter[Any]]:
-        """The arguments that are declared on the class, by name."""
-        found: dict[str, Parameter[Any]] = {}
-        for base in reversed(cls.__mro__):
-            found |= {n: part for n, part in vars(base).items() if isinstance(part, Parameter)}
-        return found
-
     def arguments(self) -> dict[str, Any]:
         """The constructor's arguments besides the domain and the seed, as JSON values.
 
         Those that are declared as `Parameter`, and `loss_range`.
         """
-        declared = {name: getattr(self, name) for name in self.parameters()}
+        declared = {name: getattr(self, name) for name in self.parameters}
         return declared | {"loss_range": self.loss_range}
 
     def _in_units(self, name: str) -> float:
         """An argument in the paper's units."""
-        return self.parameters()[name].in_units(self.units, getattr(self, name))
+        return self.parameters[name].in_units(self.units, getattr(self, name))
 
     def _declared_limit(self) -> Limit | None:
         """The limit of the curvature that an argument sets, if one does."""
-        for name, parameter in self.parameters().items():
+        for name, parameter in self.parameters.items():
             value = getattr(self, name)
             if parameter.limit is not None and value is not None:
                 return parameter.limit(value, self.domain)

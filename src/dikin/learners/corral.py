@@ -37,10 +37,11 @@ from dikin.arguments import positive, whole
 from dikin.domains.base import Array, Domain
 from dikin.errors import CertificateVoidWarning, PaperConstantsWarning, ParameterError
 from dikin.feedback import Feedback
-from dikin.learners.base import LEARNERS, Learner, Memo, ignored, locked
+from dikin.learners.base import LEARNERS, Learner, Memo
 from dikin.learners.fkm import FKM
 from dikin.learners.hazan_levy import HazanLevy
 from dikin.learners.saha_tewari import SahaTewari
+from dikin.learners.threads import ignored, locked
 from dikin.units import LossRange
 
 

@@ -44,8 +44,9 @@ from dikin.errors import (
     ParameterError,
 )
 from dikin.learners import parameters
-from dikin.learners.base import Learner, locked
+from dikin.learners.base import Learner
 from dikin.learners.parameters import Parameter
+from dikin.learners.threads import locked
 from dikin.units import LossRange
 
 

@@ -15,7 +15,8 @@ import numpy as np
 from dikin.domains.geometry import Array
 from dikin.errors import CertificateVoidWarning
 from dikin.feedback import Feedback
-from dikin.learners.base import Learner, locked
+from dikin.learners.base import Learner
+from dikin.learners.threads import locked
 from dikin.rng import Generator
 
 NOT_CONVERGED = (

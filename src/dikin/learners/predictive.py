@@ -44,7 +44,7 @@ from dikin.errors import (
     StartWarning,
 )
 from dikin.kernel import compiled
-from dikin.learners.base import ROUNDING, locked, range_limit, real_number
+from dikin.learners.base import ROUNDING, range_limit, real_number
 from dikin.learners.kernel_learner import KernelLearner, LearnerState, Memo, Proposal
 from dikin.learners.parameters import (
     LIPSCHITZ,
@@ -84,6 +84,7 @@ from dikin.learners.predictive_tuning import (
     take_in,
     take_measurement,
 )
+from dikin.learners.threads import locked
 from dikin.units import LossRange, Units
 from dikin.vectors import add_combination, add_scaled, multiply
 

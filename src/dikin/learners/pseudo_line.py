@@ -26,9 +26,10 @@ from dikin.domains.base import Array, Domain
 from dikin.errors import FeedbackError
 from dikin.feedback import Feedback
 from dikin.learners import parameters
-from dikin.learners.base import Query, locked
+from dikin.learners.base import Query
 from dikin.learners.descent import Descent
 from dikin.learners.fkm import lipschitz_pace
+from dikin.learners.threads import locked
 from dikin.units import LossRange
 
 ROUNDING = 1e-12

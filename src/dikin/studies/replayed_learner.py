@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import logging
 import threading
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -32,6 +31,7 @@ from dikin.errors import (
     StateError,
 )
 from dikin.learners.base import Learner, Query, real_number
+from dikin.learners.threads import ignored
 from dikin.loading import restore
 from dikin.studies.journal import Event, Snapshot, row_seal
 
@@ -249,8 +249,7 @@ def _silenced() -> Iterator[None]:
     """What a learner has to say about an answer was said to the client that told it."""
     _REPLAYING.now = True
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", CertificateVoidWarning)
+        with ignored(CertificateVoidWarning):
             yield
     finally:
         _REPLAYING.now = False
