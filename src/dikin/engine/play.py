@@ -1,4 +1,4 @@
-"""The game. Read `plain_rounds` first: it is all there is to it.
+"""The game. Read `plain_rounds` first: a round is ask, answer, tell.
 
 `play` compiles a long game by itself when learner and environment both have kernels; the formulas
 are the same, and so are the results, to a few units in the last place.
@@ -194,44 +194,35 @@ def log_spaced(rounds: int, per_decade: int) -> NDArray[np.int64]:
 
 
 def compiled_rounds(learner: Learner, environment: Environment) -> Advance | None:
-    """The same, compiled; None where a kernel is missing or a loss must be looked at."""
+    """What `plain_rounds` does, in machine code.
+
+    None where learner or environment has no kernel that compiles, where a query is open, and where
+    a loss may restart the learner.
+    """
     if not compiles(environment.kernel) or learner.may_restart or learner.compiled_parts() is None:
         return None
     units, loop = UnitConversion.of(learner), compiled_loop()
 
     def advance(rounds: int) -> None:
-        parts, sums = learner.compiled_parts(), environment.sums.copy()
-        assert parts is not None
-        generators = parts.generator, environment.chances
-        before = [generator.bit_generator.state for generator in generators]
-        size = learner.geometry.size
-        space = Workspace.of(size, parts.metric_size, units.center.size)
-        losses, played = environment.kernel, environment.rounds
-        try:
-            loop(
-                parts.kernel,
-                losses,
-                units,
-                parts.state,
-                space,
-                sums,
-                *generators,
-                played,
-                rounds,
-            )
-        except BaseException:  # Ctrl-C is heard when the loop returns: as if it had not been played
-            for generator, state in zip(generators, before, strict=True):
-                generator.bit_generator.state = state
-            raise
-        learner.take_over(parts, rounds)
-        environment.sums[:] = sums
-        environment.rounds += rounds
-
-    def undisturbed(rounds: int) -> None:
         with learner._lock:  # other threads ask and tell before or after these rounds
-            advance(rounds)
+            parts, sums = learner.compiled_parts(), environment.sums.copy()
+            assert parts is not None
+            generators = parts.generator, environment.chances
+            before = [generator.bit_generator.state for generator in generators]
+            size, entries = learner.geometry.size, units.center.size
+            space = Workspace.of(size, parts.metric_size, entries)
+            kernels, played = (parts.kernel, environment.kernel), environment.rounds
+            try:
+                loop(*kernels, units, parts.state, space, sums, *generators, played, rounds)
+            except BaseException:  # Ctrl-C is heard when the loop returns: as if nothing was played
+                for generator, state in zip(generators, before, strict=True):
+                    generator.bit_generator.state = state
+                raise
+            learner.take_over(parts, rounds)
+            environment.sums[:] = sums
+            environment.rounds += rounds
 
-    return undisturbed
+    return advance
 
 
 def compiles(losses: Any) -> bool:

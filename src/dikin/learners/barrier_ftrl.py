@@ -26,7 +26,12 @@ from dikin.learners.kernel_learner import KernelLearner, LearnerState, Memo, Pro
 from dikin.theory.certificate import RANGE, Account, Part
 
 TOTAL, RATE, SPENT, HELD = range(4)
-"""The numbers of the state: S, eta, and two sums of the certificate (see `Account`)."""
+"""The numbers of the state: S, eta, and two sums over the rounds for the certificate.
+
+SPENT is the sum of g_t.y_t + a_t - (sigma_t/2 + lambda_t) |y_t|^2, with the whole range of the
+losses for a round that was thrown away. `Account.spent` is this minus the least value of what
+y_{t+1} minimises. HELD is `Account.held`, lambda_0 + sum_t lambda_t.
+"""
 
 
 class Schedule(Protocol):
@@ -147,8 +152,8 @@ class BarrierFTRL(KernelLearner):
         geometry, schedule, (numbers, linear, iterate) = self.geometry, self._schedule, self._state
         if not self._has_converged(self._state):
             return None
-        y, stiff = geometry.vector(iterate), schedule.kappa / numbers[RATE]
+        y, weight = geometry.vector(iterate), schedule.kappa / numbers[RATE]
         least = float(linear.dot(y)) + 0.5 * numbers[TOTAL] * float(y.dot(y))
-        least += stiff * geometry.barrier(iterate)
-        account = Account(self._rounds_in_range, numbers[SPENT] - least, numbers[HELD], stiff)
+        least += weight * geometry.barrier(iterate)
+        account = Account(self._rounds_in_range, numbers[SPENT] - least, numbers[HELD], weight)
         return Part(account, schedule, self.units.loss_scale)
