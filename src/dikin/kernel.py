@@ -14,7 +14,6 @@ and the loop with single entries.
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import sqrt
 from typing import NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
@@ -76,14 +75,3 @@ def choose(condition: bool, one: float, other: float) -> float:
     if isinstance(condition, np.ndarray):
         return np.where(condition, one, other)
     return one if condition else other
-
-
-def _square_root(value: float) -> float:
-    return sqrt(value)
-
-
-@looped(_square_root)
-def square_root(value: float) -> float:
-    """The square root; entry by entry for vectors."""
-    root: float = np.sqrt(value)
-    return root

@@ -17,7 +17,7 @@ from dikin.domains.geometry import DiagonalGeometry, Geometry
 from dikin.domains.roots import cold_start_gap
 from dikin.domains.truncated_normal import interval_moments
 from dikin.errors import EmptyDomainError, FlatDomainError, ShapeError
-from dikin.kernel import choose, compiled, looped, square_root
+from dikin.kernel import choose, compiled, looped
 from dikin.vectors import diagonal_sums, log_sum
 
 
@@ -151,11 +151,11 @@ class BoxGeometry(BoxNumbers, DiagonalGeometry):
     """
 
     @property
-    def shortest(self) -> float:  # type: ignore[override]
+    def shortest(self) -> float:
         return float(self.stretch.min())
 
     @property
-    def longest(self) -> float:  # type: ignore[override]
+    def longest(self) -> float:
         return float(self.stretch.max())
 
     @property
@@ -229,7 +229,7 @@ def box_solve(half: Array, linear: Array, quadratic: float, weight: float, itera
 def box_root(half: float, slack: float, kappa: float, shift: float) -> float:
     """The square root of H in one coordinate."""
     distance = half * slack
-    root: float = square_root(kappa * 2.0 * (2.0 - slack) / (distance * distance) + shift)
+    root: float = np.sqrt(kappa * 2.0 * (2.0 - slack) / (distance * distance) + shift)
     return root
 
 

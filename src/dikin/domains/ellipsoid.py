@@ -171,11 +171,11 @@ class EllipsoidGeometry(EllipsoidNumbers, ExplicitGeometry):
     """
 
     @property
-    def shortest(self) -> float:  # type: ignore[override]
+    def shortest(self) -> float:
         return sqrt(float(self.squares.min()))
 
     @property
-    def longest(self) -> float:  # type: ignore[override]
+    def longest(self) -> float:
         return sqrt(float(self.squares.max()))
 
     @property

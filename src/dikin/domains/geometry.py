@@ -86,11 +86,6 @@ class GeometryKernel(ABC):
 class Geometry(GeometryKernel):
     """The set as the algorithm sees it: centred at its analytic centre, in the paper's units."""
 
-    shortest = 1.0
-    """The least length that `outward` gives a working vector of length one."""
-    longest = 1.0
-    """The largest."""
-
     @abstractmethod
     def start(self) -> Array:
         """The iterate at the analytic centre."""
@@ -106,6 +101,16 @@ class Geometry(GeometryKernel):
     def entries(self) -> int:
         """Entries of a point in the user's coordinates."""
         return self.size
+
+    @property
+    def shortest(self) -> float:
+        """The least length that `outward` gives a working vector of length one."""
+        return 1.0
+
+    @property
+    def longest(self) -> float:
+        """The largest length that `outward` gives a working vector of length one."""
+        return 1.0
 
     @property
     def identity(self) -> bool:

@@ -187,12 +187,12 @@ class PairGeometry(PairNumbers, Geometry):
         return bool(self.left.compilable and self.right.compilable)
 
     @property
-    def shortest(self) -> float:  # type: ignore[override]
+    def shortest(self) -> float:
         left, right = self.left.shortest, self.right.shortest
         return float(min(self.left_factor * left, self.right_factor * right))
 
     @property
-    def longest(self) -> float:  # type: ignore[override]
+    def longest(self) -> float:
         left, right = self.left.longest, self.right.longest
         return float(max(self.left_factor * left, self.right_factor * right))
 

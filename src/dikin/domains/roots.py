@@ -20,7 +20,9 @@ step; should it leave (0, 1] or be slow, the method above takes over.
 
 from __future__ import annotations
 
-from dikin.kernel import choose, compiled, square_root
+import numpy as np
+
+from dikin.kernel import choose, compiled
 
 
 @compiled
@@ -47,7 +49,7 @@ def initial_gap(excess: float, quadratic: float, weight: float) -> float:
     """The root of the quadratic."""
     slope = excess + 0.375 * weight
     square = quadratic + 0.5625 * weight
-    root = square_root(slope * slope + 4.0 * square * weight)
+    root = np.sqrt(slope * slope + 4.0 * square * weight)
     # The two forms of the root: each subtracts nothing on its side.
     total = abs(slope) + root
     gap = choose(slope >= 0.0, 2.0 * weight / total, total / (2.0 * square))

@@ -16,7 +16,7 @@ from dikin.arguments import whole
 from dikin.domains.base import Array, Domain
 from dikin.domains.geometry import DiagonalGeometry, Geometry
 from dikin.errors import DomainError
-from dikin.kernel import choose, compiled, looped, reordered, square_root
+from dikin.kernel import choose, compiled, looped, reordered
 from dikin.vectors import affine, diagonal_products, dot, log_sum
 
 TINY = 1e-300
@@ -243,7 +243,7 @@ def extremes(linear: Array) -> tuple[float, float]:
 @compiled
 def positive_root(b: float, square: float, weight: float) -> float:
     """The root x > 0 of square x^2 + b x = weight."""
-    total = abs(b) + square_root(b * b + 4.0 * square * weight)
+    total = abs(b) + np.sqrt(b * b + 4.0 * square * weight)
     # Without a square the other form counts, and this one must only not divide by zero.
     return choose(b > 0.0, 2.0 * weight / total, total / (2.0 * square + TINY))
 

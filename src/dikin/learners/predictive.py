@@ -248,6 +248,7 @@ class Predictive(KernelLearner):
         self.smoothness, self.lipschitz, self.memory = smoothness, lipschitz, memory
         self._ranged = loss_range is not None
         super().__init__(domain, loss_range, seed)
+        self._shortest = self.geometry.shortest  # a search through all sides, and every tell asks
         self.start = None if start is None else _checked_start(domain, start)
         """Where it begins, or None for the centre."""
         self._own = forecasts.NONE
@@ -518,7 +519,7 @@ class Predictive(KernelLearner):
 
     @cached_property
     def _fixed_limit(self) -> tuple[float, str]:
-        stretch = (self.geometry.longest / self.geometry.shortest) ** 2
+        stretch = (self.geometry.longest / self._shortest) ** 2
         most, reason = self._declared_limit() or range_limit(self.units, self.domain)
         return most * stretch, reason
 
@@ -529,7 +530,7 @@ class Predictive(KernelLearner):
             return self._fixed_limit
         if measuring(self._n):
             return LARGEST, "the largest number that can be computed with"
-        most = ENORMOUS * self._n[TOP] / (self.domain.radius * self.geometry.shortest) ** 2
+        most = ENORMOUS * self._n[TOP] / (self.domain.radius * self._shortest) ** 2
         return most, "a million times what a bowl has that fills the range of the losses so far"
 
     @property
@@ -549,7 +550,7 @@ class Predictive(KernelLearner):
         return self.units.loss(value)
 
     def _scaled_curvature(self, curvature: float) -> float:
-        return super()._scaled_curvature(curvature) * self.geometry.shortest**2
+        return super()._scaled_curvature(curvature) * self._shortest**2
 
     def arguments(self) -> dict[str, Any]:
         start = None if self.start is None else self.start.tolist()
