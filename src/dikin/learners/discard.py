@@ -7,6 +7,7 @@ may cost their whole range, so it tolerates M of order sqrt(T) only.
 
 from __future__ import annotations
 
+from dikin.learners.base import Memo
 from dikin.learners.hazan_levy import HazanLevy
 from dikin.theory.certificate import Part
 
@@ -30,6 +31,13 @@ class Discard(HazanLevy):
 
     def _least(self, sigma: float) -> float:
         return sigma
+
+    def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
+        before = self._state.iterate
+        super()._learn(memo, loss, curvature)
+        if curvature < self._schedule.least:
+            # The update was the last one solved again, which may move the centre by a rounding.
+            self._state = self._state._replace(iterate=before)
 
     def _certificate_part(self) -> Part | None:
         # Where the range may yet be widened, a round thrown away may cost more than it is wide.
