@@ -132,9 +132,6 @@ def log_sum(values: Array, factor: float) -> float:
 
 
 # --- a diagonal matrix, given by its square root -----------------------------------------------
-#
-# Of y and root, which may be longer, as many entries count as s has: to slice costs compiled code
-# more than a short sum.
 
 
 def _diagonal_point(y: Array, s: Array, root: Array, scale: float, out: Array) -> None:
@@ -145,9 +142,8 @@ def _diagonal_point(y: Array, s: Array, root: Array, scale: float, out: Array) -
 @looped(_diagonal_point)
 def diagonal_point(y: Array, s: Array, root: Array, scale: float, out: Array) -> None:
     """Set out to y + scale s/root."""
-    n = out.size
-    np.divide(scale * s, root[:n], out)
-    out += y[:n]
+    np.divide(scale * s, root, out)
+    out += y
 
 
 def _diagonal_update(
@@ -162,9 +158,8 @@ def diagonal_update(
     y: Array, s: Array, root: Array, scale: float, damping: float, out: Array
 ) -> None:
     """Add scale root s - damping y to out."""
-    n = out.size
-    out += scale * s * root[:n]
-    out -= damping * y[:n]
+    out += scale * s * root
+    out -= damping * y
 
 
 def _diagonal_sums(y: Array, s: Array, root: Array) -> tuple[float, float, float, float]:
@@ -180,7 +175,6 @@ def _diagonal_sums(y: Array, s: Array, root: Array) -> tuple[float, float, float
 @looped(_diagonal_sums, order_free=True)
 def diagonal_sums(y: Array, s: Array, root: Array) -> tuple[float, float, float, float]:
     """The products s.s and 1/root.1/root, y.(root s) and y.y."""
-    y, root = y[: s.size], root[: s.size]
     inverse = 1.0 / root
     products = float(s.dot(s)), float(inverse.dot(inverse))
     return *products, float((y * root).dot(s)), float(y.dot(y))
@@ -197,5 +191,4 @@ def _diagonal_products(y: Array, s: Array, root: Array) -> tuple[float, float]:
 @looped(_diagonal_products, order_free=True)
 def diagonal_products(y: Array, s: Array, root: Array) -> tuple[float, float]:
     """The products y.(root s) and y.y."""
-    y, root = y[: s.size], root[: s.size]
     return float((y * root).dot(s)), float(y.dot(y))

@@ -176,8 +176,9 @@ class BoxGeometry(BoxNumbers, DiagonalGeometry):
         self, iterate: Array, kappa: float, shift: float, s: Array, metric: Array
     ) -> tuple[float, float]:
         n = self.size
-        box_roots(self.half, iterate[n:], kappa, shift, metric)
-        square, trace, metric[n], metric[n + 1] = diagonal_sums(iterate, s, metric)
+        root = metric[:n]
+        box_roots(self.half, iterate[n:], kappa, shift, root)
+        square, trace, metric[n], metric[n + 1] = diagonal_sums(iterate[:n], s, root)
         return square, trace
 
     def barrier(self, iterate: Array) -> float:
@@ -241,7 +242,7 @@ def _box_roots(half: Array, slack: Array, kappa: float, shift: float, root: Arra
 @looped(_box_roots)
 def box_roots(half: Array, slack: Array, kappa: float, shift: float, root: Array) -> None:
     """The square roots of H."""
-    root[: half.size] = box_root(half, slack, kappa, shift)  # type: ignore[arg-type]
+    root[:] = box_root(half, slack, kappa, shift)  # type: ignore[arg-type]
 
 
 def _affine_stretched(u: Array, center: Array, radius: float, stretch: Array, x: Array) -> None:

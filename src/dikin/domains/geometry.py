@@ -181,12 +181,13 @@ class DiagonalGeometry(ExplicitGeometry):
     """A set whose H is diagonal: metric = (its square roots, y.(root s), |y|^2)."""
 
     def point(self, iterate: Array, metric: Array, s: Array, scale: float, u: Array) -> float:
-        diagonal_point(iterate, s, metric, scale, u)
+        n = self.size
+        diagonal_point(iterate[:n], s, metric[:n], scale, u)
         return dot(u, u)
 
     def linear_update(
         self, iterate: Array, metric: Array, s: Array, scale: float, damping: float, out: Array
     ) -> tuple[float, float]:
         n = self.size
-        diagonal_update(iterate, s, metric, scale, damping, out)
+        diagonal_update(iterate[:n], s, metric[:n], scale, damping, out)
         return scale * float(metric[n]), float(metric[n + 1])
