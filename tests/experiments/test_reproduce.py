@@ -23,7 +23,7 @@ from scipy.stats import linregress
 import dikin
 from dikin.cli import main
 from dikin.errors import CheckFailedError, StateError
-from dikin.experiments.fit import fit_power
+from dikin.experiments.fit import RESAMPLES, fit_power
 from dikin.experiments.reproduce import refuse_broken_bounds, reproduce
 from dikin.experiments.reproduce.plan import FULL, QUICK, TABLES, Request, all_cells
 from dikin.experiments.reproduce.results import Line, Measured
@@ -60,6 +60,21 @@ def test_the_folder_has_tables_figures_and_a_report_that_needs_no_network(whole:
     assert page.count("<img ") == len(list(whole.glob("*.png"))) == 8
     assert not re.search(r'(src|href)="(?!data:)', page)
     assert "How every number was made" in page
+    assert f"from {RESAMPLES} bootstrap resamples" in page
+    dims = small.TINY.dims
+    assert f"d, from {dims[0]} to {dims[-1]}, at" in page
+
+
+def test_a_label_says_which_curvature_is_played() -> None:
+    for number, factor in ((1, ""), (2, "0.9 ")):
+        decays = [row for row in TABLES[number].rows.values() if row.name.startswith("decay")]
+        assert len(decays) >= 5
+        for row in decays:
+            sigma, power = re.fullmatch(r"sigma_t = ([\d.]* ?)t\^-([\d.]+)", row.label).groups()
+            assert sigma == factor
+            for t in (1, 7, 1000):  # 1/3 is printed as 0.333: 1000^(1/3 - 0.333) = 1.0023
+                said = float(sigma or 1) * t ** -float(power)
+                assert row.pattern(10**6).at(t) == pytest.approx(said, rel=0.003)
 
 
 def test_theory_in_the_tables_is_the_papers() -> None:

@@ -52,7 +52,10 @@ OPTIONS = {"error_model": "numpy", "forceinline": True}
 """No checks for division by zero; one function in the end, in which nothing is passed around."""
 
 PROTOCOLS = (GeometryKernel, Schedule, Pace, LearnerKernel, LossKernel, Pattern)
-"""What kernels are: the methods of these are the calls that the compiler must resolve."""
+"""What kernels are. Compiled code calls a kernel's method by a name that one of these declares.
+
+No other method of a kernel can be called there: the compiler does not know it.
+"""
 
 ArgTypes = tuple[Any, ...]
 """Numba's types of some arguments."""
@@ -69,7 +72,7 @@ def worth_compiling(rounds: int, games: float) -> bool:
 
 
 def _folder() -> Path:
-    """Where machine code is kept: NUMBA_CACHE_DIR, or the user's cache."""
+    """Where machine code is kept: in NUMBA_CACHE_DIR, in XDG_CACHE_HOME, or in ~/.cache."""
     given = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME")
     return Path(given or os.path.expanduser("~/.cache")) / "dikin"
 

@@ -98,5 +98,7 @@ class Cell(ABC):
             for category in self.expected_warnings:
                 warnings.simplefilter("ignore", category)
             learner, environment = self.start(seed)
+            # As one of many: compiled wherever it can be, so that a result depends on its cell
+            # alone and not on how many games the experiment has.
             run = play_game(learner, environment, self.horizon, checkpoints, False, games=inf)
         return learner, environment, run

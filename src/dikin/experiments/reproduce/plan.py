@@ -78,7 +78,7 @@ class Row:
     pattern: Callable[[int], Pattern]
     """From the horizon."""
     alpha: float | None = None
-    """Where the curvature is t^-alpha; constant curvature has 0."""
+    """Where the curvature is sigma t^-alpha; constant curvature has 0."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,7 +117,9 @@ class Table:
 
     def _decay_row(self, alpha: float, rate: Rate) -> Row:
         pattern, power = Decaying(self.sigma, alpha), f"{alpha:.3g}"
-        return Row(f"decay-{power}", f"sigma_t = t^-{power}", rate, lambda _: pattern, alpha)
+        factor = "" if self.sigma == 1 else f"{self.sigma:g} "
+        label = f"sigma_t = {factor}t^-{power}"
+        return Row(f"decay-{power}", label, rate, lambda _: pattern, alpha)
 
     def _flat_first(self, horizon: int) -> Pattern:
         return FlatFirst(self.sigma, int(horizon ** float(self.flat_power)))

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from html import escape
 from pathlib import Path
 
+from dikin.experiments.fit import RESAMPLES
 from dikin.experiments.reproduce.plan import TABLES
 from dikin.experiments.reproduce.results import SHOWN, SHOWN_DIMENSIONS, Line, Measured
 from dikin.experiments.tables import rows
@@ -62,9 +63,10 @@ def _table(number: int, lines: list[Line]) -> str:
 
 def _dimensions(measured: Measured) -> str:
     body = rows(SHOWN_DIMENSIONS, measured.dimensions)
+    dims = [int(dim) for scaling in measured.dimensions for dim in scaling.curve.sizes]
     note = (
-        "<p>Exponents of the dimension d, from 2 to 32, at one horizon. The tables' are upper "
-        "bounds for nu = O(d) and large T.</p>"
+        f"<p>Exponents of the dimension d, from {min(dims)} to {max(dims)}, at one horizon. The "
+        "tables' are upper bounds for nu = O(d) and large T.</p>"
     )
     return f"<h2>Dimension</h2>{_html([*SHOWN_DIMENSIONS], body)}{note}"
 
@@ -92,7 +94,8 @@ def _how(made: dict[str, str]) -> str:
         "for the dimension <code>Quadratic</code> and <code>Distance</code>, steep in every "
         "direction. Their best fixed points are known exactly. Each horizon is played anew. The "
         "exponent is the least-squares slope of log mean regret against log T over the largest "
-        "horizons; the interval is from 2000 bootstrap resamples of the games. Every game is a "
-        "function of its seed; <code>games.csv</code> has them all.</p>"
+        f"horizons; the interval is from {RESAMPLES} bootstrap resamples of the games. Every game "
+        "is a function of its seed; <code>games.csv</code> has all that the exponents are made of, "
+        "and not the few that are drawn round by round.</p>"
     )
     return f"<h2>How every number was made</h2>{text}{_html(['', ''], made.items())}"
