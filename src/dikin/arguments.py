@@ -7,11 +7,11 @@ from math import inf, isfinite
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from dikin.errors import DikinError, DomainError, ParameterError, ShapeError, did_you_mean
+from dikin.vectors import Array
 
-Array = NDArray[np.float64]
 T = TypeVar("T")
 Refusal = type[DikinError]
 

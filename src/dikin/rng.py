@@ -9,12 +9,11 @@ import zlib
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dikin.errors import ParameterError, StateError
+from dikin.vectors import Array
 
 Generator = np.random.Generator
-Array = NDArray[np.float64]
 
 
 def stream(seed: int | None, name: str) -> Generator:

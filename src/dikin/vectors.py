@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from dikin.kernel import looped
 
 Array = NDArray[np.float64]
+"""Vectors, and the points and matrices of a set, in double precision."""
 
 
 def _dot(a: Array, b: Array) -> float:

@@ -19,7 +19,7 @@ from math import log, sqrt
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from dikin.arguments import frozen as frozen
 from dikin.arguments import not_finite
@@ -28,8 +28,7 @@ from dikin.domains.gauge import gauge_by_bisection
 from dikin.domains.geometry import Geometry as Geometry
 from dikin.errors import NotSavableError, OutsideDomainError, ShapeError
 from dikin.registry import Registry
-
-Array = NDArray[np.float64]
+from dikin.vectors import Array as Array
 
 
 class Domain(ABC):

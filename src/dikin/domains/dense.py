@@ -7,8 +7,9 @@ from typing import Protocol
 
 import numpy as np
 
-from dikin.domains.geometry import Array, ExplicitGeometry
+from dikin.domains.geometry import ExplicitGeometry
 from dikin.domains.newton import FULL_STEP, Factor, Minimum, factor, minimise
+from dikin.vectors import Array
 
 FINAL_WEIGHT, WEIGHT_FACTOR = 1e-10, 1e-2
 """The weight of the barrier at the end of a projection, and the factor on the way there."""

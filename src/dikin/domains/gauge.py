@@ -6,9 +6,8 @@ from collections.abc import Callable
 from math import isfinite
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from dikin.vectors import Array
 
 
 def gauge_by_bisection(

@@ -19,11 +19,8 @@ from abc import ABC, abstractmethod
 from math import sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dikin.vectors import diagonal_point, diagonal_update, dot, multiply
-
-Array = NDArray[np.float64]
+from dikin.vectors import Array, diagonal_point, diagonal_update, dot, multiply
 
 PROJECTION_WEIGHT = 1e-16
 """A weight of the barrier so small that the update is the projection, to nu times as much.

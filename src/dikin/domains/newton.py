@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dikin.domains.geometry import Array
 from dikin.errors import NumericalError
+from dikin.vectors import Array
 
 FRESH, REUSED = 1e-7, 1e-11
 """Decrements after which a step is the last: one with a new Hessian squares the error, one with the

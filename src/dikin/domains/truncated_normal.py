@@ -14,7 +14,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from dikin.domains.geometry import Array
+from dikin.vectors import Array
 
 NODES = 64
 DROP = 40.0

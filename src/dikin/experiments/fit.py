@@ -9,12 +9,12 @@ from math import nan
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from dikin.experiments.cell import Result
 from dikin.rng import stream
+from dikin.vectors import Array
 
-Array = NDArray[np.float64]
 RESAMPLES = 2000
 INTERVAL = 0.95
 

@@ -12,12 +12,12 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from dikin.domains.geometry import Array
 from dikin.errors import CertificateVoidWarning
 from dikin.feedback import Feedback
 from dikin.learners.base import Learner
 from dikin.learners.threads import locked
 from dikin.rng import Generator
+from dikin.vectors import Array
 
 NOT_CONVERGED = (
     "the centre is so close to the boundary that rounding decides where it is: the certificate is "

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dikin import extras
 from dikin.errors import ParameterError, StateError
 from dikin.serialization import replace_file
 from dikin.studies.history import Table
 from dikin.studies.study import Study
+from dikin.vectors import Array
 
 FORMATS = ("png", "svg", "pdf")
 WIDTH = 42
@@ -26,10 +26,8 @@ NO_CERTIFICATE = (
     "centre is too close to the boundary"
 )
 
-Curve = NDArray[np.float64]
 
-
-def curves(rounds: Table) -> dict[str, Curve]:
+def curves(rounds: Table) -> dict[str, Array]:
     """What is drawn over the rounds."""
     plain = rounds["loss"].dtype != object
     losses = rounds["loss"] if plain else np.array([_suffered(told) for told in rounds["loss"]])
@@ -48,7 +46,7 @@ def _suffered(told: Any) -> float:
     return float((loss + more) / 2 if isinstance(more, float) else loss)
 
 
-def sparkline(values: Curve, width: int = WIDTH) -> str:
+def sparkline(values: Array, width: int = WIDTH) -> str:
     """A curve as one line of blocks, each the mean of its share of the rounds; a gap for NaN."""
     shares = np.array_split(values, min(width, len(values))) if len(values) else []
     means = np.array([np.mean(share) for share in shares])

@@ -16,12 +16,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from dikin.errors import CurvatureError, ParameterError
 from dikin.kernel import compiled
-
-Vector = NDArray[np.float64]
+from dikin.vectors import Array
 
 SMOOTH, LIPSCHITZ = 2, 3  # k
 
@@ -112,7 +111,7 @@ class Setting:
                 return mass + float(((self.target / total) ** power).sum()), mass
             mass += step
 
-    def adaptive_lambdas(self, sigmas: ArrayLike, first: float) -> Vector:
+    def adaptive_lambdas(self, sigmas: ArrayLike, first: float) -> Array:
         """The paper's lambda_1, ..., lambda_T, each from its own past alone.
 
         They solve eqn:oracle-tuning-strongly-main or eqn:oracle-tuning-Lipschitz-main. By Lemmas 6
@@ -173,7 +172,7 @@ def lipschitz(dim: int, lipschitz: float) -> Setting:
     return Setting(LIPSCHITZ, dim, lipschitz)
 
 
-def _curvature(sigmas: ArrayLike, first: float) -> Vector:
+def _curvature(sigmas: ArrayLike, first: float) -> Array:
     """lambda_0 + sigma_{1:t} for every t: the curvature that costs nothing."""
     given = np.asarray(sigmas, dtype=np.float64)
     if not first > 0:

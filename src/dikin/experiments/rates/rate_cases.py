@@ -14,13 +14,13 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 import dikin
 from dikin.domains.base import Domain
 from dikin.environments.base import Environment
 from dikin.errors import ParameterError
 from dikin.learners.base import Learner
+from dikin.vectors import Array
 
 HORIZONS, SPREAD = 5, 100
 """How many horizons a case is played at, and how far they lie apart, the last over the first."""
@@ -36,11 +36,11 @@ class Bound(NamedTuple):
         factors = [_power("T", self.power), _power("ln T", self.logs)]
         return " ".join(filter(None, factors))
 
-    def exponent(self, horizons: NDArray[np.float64]) -> float:
+    def exponent(self, horizons: Array) -> float:
         """The power of T, or of a mere logarithm what it looks like over these horizons."""
         return float(self.power) or self.slope(horizons)
 
-    def slope(self, horizons: NDArray[np.float64]) -> float:
+    def slope(self, horizons: Array) -> float:
         """What a fit to the bound itself would give: its logarithms are seen at any horizon."""
         logs = np.log(horizons)
         values = float(self.power) * logs + float(self.logs) * np.log(logs)

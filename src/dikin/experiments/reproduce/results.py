@@ -10,11 +10,12 @@ import numpy as np
 
 from dikin.experiments import tables
 from dikin.experiments.cell import Result
-from dikin.experiments.fit import Array, Curve
+from dikin.experiments.fit import Curve
 from dikin.experiments.reproduce import plan
 from dikin.experiments.reproduce.plan import TABLES, Constants, Request, Row
 from dikin.experiments.runner import Results
 from dikin.experiments.tables import Columns, interval, six_decimals, whole
+from dikin.vectors import Array
 
 
 @dataclass(frozen=True)
