@@ -23,6 +23,8 @@ from dikin.learners.base import Learner, Query
 from dikin.loading import load, restore
 from dikin.registry import register
 from dikin.studies.study import Study
+from dikin.tuning.parameters import Integer, Real, Shares
+from dikin.tuning.tuner import Trial, Tuner
 
 __version__ = "0.1.0"
 
@@ -38,10 +40,15 @@ __all__ = [
     "Environment",
     "FlatFirst",
     "FlatLast",
+    "Integer",
     "Learner",
     "Query",
+    "Real",
     "Run",
+    "Shares",
     "Study",
+    "Trial",
+    "Tuner",
     "check_domain",
     "check_environment",
     "check_learner",

@@ -65,6 +65,11 @@ from dikin.loading import load as load
 from dikin.loading import restore as restore
 from dikin.registry import register as register
 from dikin.studies.study import Study as Study
+from dikin.tuning.parameters import Integer as Integer
+from dikin.tuning.parameters import Real as Real
+from dikin.tuning.parameters import Shares as Shares
+from dikin.tuning.tuner import Trial as Trial
+from dikin.tuning.tuner import Tuner as Tuner
 
 __all__: list[str]
 __version__: str

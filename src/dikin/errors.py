@@ -39,6 +39,13 @@ class HorizonRequiredError(ParameterError):
     """
 
 
+class UnknownParameterError(ParameterError, KeyError):
+    """A tuner has no parameter of that name.
+
+    Use one of the names in the message.
+    """
+
+
 class UnknownKindError(DikinError, KeyError):
     """No class or variant has that name.
 

@@ -8,11 +8,12 @@ from typing import Any
 from dikin import serialization
 from dikin.domains.base import DOMAINS, Domain
 from dikin.errors import DikinError, NotSavableError, StateError
-from dikin.learners.base import LEARNERS, Learner
+from dikin.learners.base import LEARNERS
+from dikin.tuning.tuner import Tuner
 
 
-def load(path: str | os.PathLike[str], domain: Domain | None = None) -> Learner:
-    """Load the learner in a file that `Learner.save` wrote; it continues bit for bit.
+def load(path: str | os.PathLike[str], domain: Domain | None = None) -> Any:
+    """Load the learner or tuner in a file that its `save` wrote; it continues bit for bit.
 
     Before a learner or domain of your own class is loaded, import the module that registers it
     (`dikin.register`).
@@ -27,13 +28,13 @@ def load(path: str | os.PathLike[str], domain: Domain | None = None) -> Learner:
 
     Returns
     -------
-    Learner
-        A learner of the saved class, with its open queries.
+    Learner or Tuner
+        An object of the saved class, with its open queries or trials.
 
     Raises
     ------
     StateError
-        If the file is not a saved learner, is damaged, or was saved on another domain.
+        If the file is not a saved learner or tuner, is damaged, or was saved on another domain.
     StateVersionError
         If another version of dikin wrote it.
     NotSavableError
@@ -64,37 +65,45 @@ def _domain(spec: dict[str, Any] | None, given: Domain | None) -> Domain:
     return given
 
 
-def restore(state: dict[str, Any], domain: Domain | None = None) -> Learner:
-    """Make the learner whose `state()` this is; it continues bit for bit.
+def restore(state: dict[str, Any], domain: Domain | None = None) -> Any:
+    """Make the learner or tuner whose `state()` this is; it continues bit for bit.
 
     Parameters
     ----------
     state : dict
-        What `Learner.state` or `Study.state` gave.
+        What `Learner.state`, `Tuner.state` or `Study.state` gave.
     domain : Domain, optional
         As in `dikin.load`.
 
     Returns
     -------
-    Learner
-        A learner of the saved class, with its open queries.
+    Learner or Tuner
+        An object of the saved class, with its open queries or trials.
 
     Raises
     ------
     StateError
-        If this is not the state of a learner, or of one on another domain.
+        If this is not the state of a learner or tuner, or of one on another domain.
     NotSavableError
         If the domain must be given again.
     UnknownKindError
         If the saved class is not known.
     """
     try:
+        if "tuner" in state:
+            return _tuner(state, domain)
         cls = LEARNERS.find(state["learner"])
         return cls.restore(_domain(state["domain"], domain), state)
     except DikinError:
         raise
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as reason:
-        raise StateError(f"not the state of a learner: {reason!r}") from reason
+        raise StateError(f"not the state of a learner or tuner: {reason!r}") from reason
+
+
+def _tuner(state: dict[str, Any], domain: Domain | None) -> Tuner:
+    if domain is not None:
+        raise StateError("this is a tuner, whose parameters say its domain: leave domain out")
+    return Tuner.restore(state)
 
 
 def domain_from_spec(spec: dict[str, Any]) -> Domain:

@@ -1,0 +1,133 @@
+"""Linear constraints as people write them: "ads + 3 * staff <= 100".
+
+A text is read with Python's own parser and walked by hand; nothing in it is ever run.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from dikin.errors import ParameterError, did_you_mean
+from dikin.tuning.parameters import Parameter, Real
+
+EXAMPLE = "'ads + 3 * staff <= 100'"
+
+
+class Constraint(NamedTuple):
+    """sum of factors[name] * value of name <= limit."""
+
+    text: str
+    factors: dict[str, float]
+    limit: float
+
+
+class _Linear(NamedTuple):
+    """An expression: factors of names, and a number."""
+
+    factors: dict[str, float]
+    constant: float
+
+    def scaled(self, by: float) -> _Linear:
+        return _Linear({name: by * f for name, f in self.factors.items()}, by * self.constant)
+
+    def plus(self, other: _Linear) -> _Linear:
+        names = self.factors | other.factors
+        factors = {n: self.factors.get(n, 0.0) + other.factors.get(n, 0.0) for n in names}
+        return _Linear(factors, self.constant + other.constant)
+
+
+def read_constraints(texts: Any, parameters: Mapping[str, Parameter]) -> list[Constraint]:
+    """The constraints that some texts describe.
+
+    Parameters
+    ----------
+    texts : str or sequence of str
+        Each with `<=` or `>=` between two linear expressions in the names of parameters.
+    parameters : mapping
+        By name; only a `Real` without `log` can stand in a constraint.
+
+    Returns
+    -------
+    list of Constraint
+        One for each comparison.
+
+    Raises
+    ------
+    ParameterError
+        If a text is not such a comparison, or names what cannot stand in it.
+    """
+    if isinstance(texts, str):
+        texts = [texts]
+    if not isinstance(texts, list | tuple):
+        raise ParameterError(f"constraints are texts such as {EXAMPLE}, got {texts!r}")
+    return [found for text in texts for found in _read(text, parameters)]
+
+
+def _read(text: Any, parameters: Mapping[str, Parameter]) -> Iterator[Constraint]:
+    if not isinstance(text, str):
+        raise ParameterError(f"a constraint is a text such as {EXAMPLE}, got {text!r}")
+    try:
+        tree = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as reason:
+        raise ParameterError(f"the constraint {text!r} is not like {EXAMPLE}: {reason}") from reason
+    if not isinstance(tree, ast.Compare):
+        raise ParameterError(f"the constraint {text!r} must compare with <= or >=, as in {EXAMPLE}")
+    sides = [_linear(side, text, parameters) for side in (tree.left, *tree.comparators)]
+    for left, operator, right in zip(sides, tree.ops, sides[1:], strict=False):
+        if not isinstance(operator, ast.LtE | ast.GtE):
+            raise ParameterError(
+                f"the constraint {text!r} must compare with <= or >=. For an equation express one "
+                "parameter by the others, or use Shares"
+            )
+        sign = 1.0 if isinstance(operator, ast.LtE) else -1.0
+        over = left.plus(right.scaled(-1.0)).scaled(sign)
+        factors = {name: factor for name, factor in over.factors.items() if factor}
+        if not factors:
+            raise ParameterError(f"the constraint {text!r} has no parameter in it")
+        yield Constraint(text, factors, -over.constant)
+
+
+def _linear(node: ast.expr, text: str, parameters: Mapping[str, Parameter]) -> _Linear:
+    match node:
+        case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
+            return _Linear({}, float(value))
+        case ast.Name(id=name):
+            _refuse_name(name, text, parameters)
+            return _Linear({name: 1.0}, 0.0)
+        case ast.UnaryOp(op=ast.USub() | ast.UAdd() as sign, operand=inner):
+            return _linear(inner, text, parameters).scaled(-1.0 if _is(sign, ast.USub) else 1.0)
+        case ast.BinOp(left=a, op=ast.Add() | ast.Sub() as sign, right=b):
+            one, two = _linear(a, text, parameters), _linear(b, text, parameters)
+            return one.plus(two.scaled(-1.0 if _is(sign, ast.Sub) else 1.0))
+        case ast.BinOp(left=a, op=ast.Mult(), right=b):
+            one, two = _linear(a, text, parameters), _linear(b, text, parameters)
+            if not one.factors:
+                return two.scaled(one.constant)
+            if not two.factors:
+                return one.scaled(two.constant)
+        case ast.BinOp(left=a, op=ast.Div(), right=b):
+            one, two = _linear(a, text, parameters), _linear(b, text, parameters)
+            if not two.factors and two.constant:
+                return one.scaled(1.0 / two.constant)
+    raise ParameterError(
+        f"the constraint {text!r} is not linear at {ast.unparse(node)!r}: wanted sums of "
+        f"parameters times numbers, as in {EXAMPLE}"
+    )
+
+
+def _is(node: ast.AST, kind: type[ast.AST]) -> bool:
+    return isinstance(node, kind)
+
+
+def _refuse_name(name: str, text: str, parameters: Mapping[str, Parameter]) -> None:
+    if name not in parameters:
+        near = did_you_mean(name, parameters)
+        raise ParameterError(f"the constraint {text!r} names {name!r}, no parameter.{near}")
+    parameter = parameters[name]
+    if not isinstance(parameter, Real) or parameter.log:
+        raise ParameterError(
+            f"the constraint {text!r} names {name}, {parameter!r}: only a Real without log can "
+            "stand in a constraint, as what is played must satisfy it and be linear in it"
+        )

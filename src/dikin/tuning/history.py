@@ -1,0 +1,95 @@
+"""What was played and what came of it: one row a round, with a column for each name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dikin import extras
+from dikin.tuning.space import Space
+from dikin.vectors import Array
+
+Table = NDArray[np.void]
+"""A structured array: `table["price"]` is a column."""
+BEST = "best."
+"""Before the name of a column: the best guess after the round."""
+
+
+class Row(NamedTuple):
+    """One round of a tuner."""
+
+    round: int
+    point: Array | Sequence[float]
+    """What was played, one number for each column of the space."""
+    value: float
+    expected: float
+    held: bool
+    center: Array | Sequence[float]
+    """The best guess after the round."""
+    certificate: float
+
+
+def history_table(space: Space, rows: Sequence[Row]) -> Table:
+    """The rounds as a table.
+
+    Parameters
+    ----------
+    space : Space
+        The parameters.
+    rows : sequence of Row
+        One for each round.
+
+    Returns
+    -------
+    numpy.ndarray
+        A structured array with the columns round, the name of each value (`space.columns`), value,
+        expected, held, the best guess after the round (`best.` before each name) and certificate.
+    """
+    names = space.columns
+    columns: list[tuple[str, Any]] = [
+        ("round", np.int64),
+        *((name, np.float64) for name in names),
+        ("value", np.float64),
+        ("expected", np.float64),
+        ("held", np.bool_),
+        *((BEST + name, np.float64) for name in names),
+        ("certificate", np.float64),
+    ]
+    flat = [
+        (row.round, *row.point, row.value, row.expected, row.held, *row.center, row.certificate)
+        for row in rows
+    ]
+    return np.array(flat, dtype=columns)
+
+
+def to_frame(table: Table) -> Any:
+    """A table as a pandas DataFrame; columns of arrays become a column for each entry.
+
+    Parameters
+    ----------
+    table : numpy.ndarray
+        A structured array, such as `study.history()`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        With one row a round.
+
+    Raises
+    ------
+    MissingExtraError
+        If pandas is not installed.
+    """
+    pandas = extras.require("pandas", "data", "to_frame()")
+    columns: dict[str, Any] = {}
+    for name in table.dtype.names or ():
+        column = table[name]
+        if column.ndim == 1:
+            columns[name] = column
+            continue
+        for place in np.ndindex(column.shape[1:]):
+            columns["_".join([name, *map(str, place)])] = column[(slice(None), *place)]
+    return pandas.DataFrame(columns)

@@ -1,0 +1,475 @@
+"""What is tuned: a name, a range and, where there is one, today's value.
+
+A parameter knows its part of the working space: intervals are sides of a cube, shares are a
+simplex. It says how a coordinate there becomes a value of the user's, and back. Arguments are
+checked when a `Tuner` is made, so that a refusal can name the parameter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from math import exp, floor, isfinite, log
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dikin.arguments import LARGEST, number
+from dikin.errors import ParameterError, did_you_mean
+from dikin.vectors import Array
+
+MOST_WHOLE = 2**53
+"""Beyond it neighbouring whole numbers are the same float."""
+
+
+@dataclass(frozen=True)
+class Real:
+    """A number between two bounds: a price, a timeout, a rate.
+
+    Parameters
+    ----------
+    low, high : float
+        The bounds; both may be played.
+    start : float, optional
+        Today's value, where tuning begins. The middle of the range without one.
+    log : bool, default False
+        Whether to search in the logarithm, for a range over powers of ten such as 0.001 to 10. The
+        guarantee is then for values that are convex (concave, if large values are good) in the
+        logarithm of the parameter: many are in one of the two scales only.
+
+    Examples
+    --------
+    >>> Real(1, 14, start=4)
+    Real(low=1, high=14, start=4)
+    """
+
+    low: float
+    high: float
+    start: float | None = None
+    log: bool = False
+
+    def __repr__(self) -> str:
+        return _shown(self)
+
+    def check(self, name: str) -> None:
+        """Refuse what cannot be tuned.
+
+        Parameters
+        ----------
+        name : str
+            What the parameter is called, for the message.
+
+        Raises
+        ------
+        ParameterError
+            If the bounds or the start are unusable.
+        """
+        low, high = _bounds(self, name)
+        if not isinstance(self.log, bool):
+            raise ParameterError(f"{name}: log must be True or False, got {self.log!r}")
+        if self.log and low <= 0:
+            raise ParameterError(
+                f"{name}: log=True needs a low above 0, got low={self.low}; give a small positive "
+                "low, or leave log out"
+            )
+        _check_start(self, name, low, high)
+
+    def to_unit(self, value: float) -> float:
+        """The coordinate in [0, 1] of a value.
+
+        Parameters
+        ----------
+        value : float
+            Between the bounds.
+        """
+        if self.log:
+            return (log(value) - log(self.low)) / (log(self.high) - log(self.low))
+        return (value - self.low) / (self.high - self.low)
+
+    def from_unit(self, u: float) -> float:
+        """The value at a coordinate.
+
+        Parameters
+        ----------
+        u : float
+            In [0, 1].
+        """
+        if self.log:
+            value = exp(log(self.low) + u * (log(self.high) - log(self.low)))
+        else:
+            value = self.low + u * (self.high - self.low)
+        return min(max(value, float(self.low)), float(self.high))
+
+    def played(self, u: float, uniform: float) -> float:
+        """The value that is played at a coordinate.
+
+        Parameters
+        ----------
+        u : float
+            In [0, 1].
+        uniform : float
+            A random number in [0, 1); not needed here.
+        """
+        return self.from_unit(u)
+
+    def best(self, u: float) -> float:
+        """The value to settle on at a coordinate.
+
+        Parameters
+        ----------
+        u : float
+            In [0, 1].
+        """
+        return self.from_unit(u)
+
+    @staticmethod
+    def shown(value: float) -> float:
+        """A value as the user reads it.
+
+        Parameters
+        ----------
+        value : float
+            As it stands in a row of numbers.
+        """
+        return float(value)
+
+
+@dataclass(frozen=True)
+class Integer:
+    """A whole number between two bounds: a level, a size, a number of workers.
+
+    Tuning happens between the whole numbers: 3.3 is played as 3 in seven of ten rounds and as 4 in
+    three, by lot. In the mean this is the piecewise linear interpolation of the values at whole
+    numbers. It is convex if the sequence of values is, and then the guarantee is against the best
+    whole number; it has corners, so that a `lipschitz` constant can hold for it and a `smoothness`
+    cannot.
+
+    Parameters
+    ----------
+    low, high : int
+        The bounds; both may be played.
+    start : int, optional
+        Today's value, where tuning begins. The middle of the range without one.
+
+    Examples
+    --------
+    >>> Integer(1, 9, start=6)
+    Integer(low=1, high=9, start=6)
+    """
+
+    low: int
+    high: int
+    start: int | None = None
+
+    def __repr__(self) -> str:
+        return _shown(self)
+
+    def check(self, name: str) -> None:
+        """Refuse what cannot be tuned.
+
+        Parameters
+        ----------
+        name : str
+            What the parameter is called, for the message.
+
+        Raises
+        ------
+        ParameterError
+            If the bounds or the start are unusable.
+        """
+        for what in ("low", "high", "start"):
+            value = getattr(self, what)
+            if what == "start" and value is None:
+                continue
+            if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
+                raise ParameterError(
+                    f"{name}: {what} of an Integer must be a whole number, got {value!r}"
+                )
+            if abs(int(value)) > MOST_WHOLE:
+                raise ParameterError(
+                    f"{name}: {what} must be between -2^53 and 2^53, got a number of "
+                    f"{int(value).bit_length()} bits"
+                )
+        low, high = _bounds(self, name)
+        _check_start(self, name, low, high)
+
+    def to_unit(self, value: float) -> float:
+        """The coordinate in [0, 1] of a value.
+
+        Parameters
+        ----------
+        value : float
+            Between the bounds.
+        """
+        return (value - self.low) / (self.high - self.low)
+
+    def played(self, u: float, uniform: float) -> float:
+        """One of the two whole numbers around a coordinate, the nearer one more often.
+
+        Parameters
+        ----------
+        u : float
+            In [0, 1].
+        uniform : float
+            A random number in [0, 1).
+        """
+        between = u * (self.high - self.low)
+        below = floor(between)
+        return self._within(below + (uniform < between - below))
+
+    def best(self, u: float) -> float:
+        """The whole number nearest to a coordinate.
+
+        Parameters
+        ----------
+        u : float
+            In [0, 1].
+        """
+        return self._within(floor(u * (self.high - self.low) + 0.5))
+
+    def _within(self, steps: int) -> float:
+        return float(min(max(self.low + steps, self.low), self.high))
+
+    @staticmethod
+    def shown(value: float) -> int:
+        """A value as the user reads it.
+
+        Parameters
+        ----------
+        value : float
+            As it stands in a row of numbers.
+        """
+        return int(value)
+
+
+@dataclass(frozen=True, init=False)
+class Shares:
+    """Shares of a whole: traffic to several servers, a budget over several channels.
+
+    They are not negative and add up to 1: a simplex. The guarantee is for values that are convex
+    (concave, if large values are good) in the shares; a mean over the parts, each weighted with its
+    share, is linear and so both.
+
+    Parameters
+    ----------
+    names : sequence of str
+        What the parts are called; at least two.
+    start : mapping or sequence, optional
+        Today's shares, by name or in the order of the names. Equal shares without one.
+
+    Examples
+    --------
+    >>> Shares(["old", "new"], start={"old": 0.9, "new": 0.1})
+    Shares(names=('old', 'new'), start=(0.9, 0.1))
+    """
+
+    names: Any
+    start: Any = None
+    SLACK: ClassVar[float] = 1e-6
+    """By how much shares may miss a sum of 1: people write 0.333."""
+
+    def __init__(
+        self, names: Sequence[str], start: Mapping[str, float] | Sequence[float] | None = None
+    ) -> None:
+        object.__setattr__(self, "names", _as_tuple(names))
+        if isinstance(start, Mapping) and set(start) == set(self.names):
+            start = tuple(start[name] for name in self.names)
+        object.__setattr__(self, "start", start if isinstance(start, Mapping) else _as_tuple(start))
+
+    def __repr__(self) -> str:
+        return _shown(self)
+
+    def check(self, name: str) -> None:
+        """Refuse what cannot be tuned.
+
+        Parameters
+        ----------
+        name : str
+            What the parameter is called, for the message.
+
+        Raises
+        ------
+        ParameterError
+            If the names or the start are unusable.
+        """
+        names, start = self.names, self.start
+        named = isinstance(names, tuple) and all(isinstance(each, str) and each for each in names)
+        if not named or len(names) < 2:
+            raise ParameterError(
+                f"{name}: Shares need the names of two parts or more, such as Shares(['old', "
+                f"'new']), got {names!r}"
+            )
+        twice = [each for each in dict.fromkeys(names) if names.count(each) > 1]
+        if twice:
+            raise ParameterError(f"{name}: the part {twice[0]!r} is named twice")
+        if isinstance(start, Mapping):
+            self._refuse_names(name, start)
+        if start is None:
+            return
+        if not isinstance(start, tuple) or len(start) != len(names):
+            raise ParameterError(
+                f"{name}: start must have a share for each of {', '.join(names)}, got {start!r}"
+            )
+        shares = [number(share, f"{name}: the share of {part}") for part, share in self._started()]
+        if not (all(share >= 0 for share in shares) and abs(sum(shares) - 1) <= self.SLACK):
+            raise ParameterError(
+                f"{name}: the shares of start must not be negative and add up to 1, got "
+                f"{dict(self._started())} with the sum {sum(shares):g}"
+            )
+
+    def _started(self) -> list[tuple[str, Any]]:
+        return list(zip(self.names, self.start, strict=True))
+
+    def _refuse_names(self, name: str, start: Mapping[Any, Any]) -> None:
+        for part in start:
+            if part not in self.names:
+                near = did_you_mean(str(part), self.names)
+                raise ParameterError(f"{name}: start has a share of {part!r}.{near}")
+        lacking = [part for part in self.names if part not in start]
+        raise ParameterError(f"{name}: start has no share of {', '.join(lacking)}")
+
+    def start_point(self) -> Array:
+        """The shares of the start, which add up to 1 exactly, or equal ones."""
+        if self.start is None:
+            return np.full(len(self.names), 1.0 / len(self.names))
+        shares = np.array(self.start, dtype=float)
+        exact: Array = shares / shares.sum()
+        return exact
+
+
+Parameter = Real | Integer | Shares
+Interval = Real | Integer
+
+NO_CATEGORIES = (
+    "There are no categories: between two of them there is no half-way, and a bandit convex "
+    "learner needs one. For a choice between a few alternatives by their mean use Shares (each "
+    "gets a share of the rounds), for a switch Integer(0, 1), or one tuner for each alternative"
+)
+
+
+def check_parameters(parameters: Any) -> dict[str, Parameter]:
+    """The parameters by name, or an error that says what is wrong with which.
+
+    Parameters
+    ----------
+    parameters : mapping
+        From names to `Real`, `Integer` or `Shares`.
+
+    Returns
+    -------
+    dict
+        The same.
+
+    Raises
+    ------
+    ParameterError
+        If a name or a parameter is unusable.
+    """
+    if not isinstance(parameters, Mapping) or not parameters:
+        raise ParameterError(
+            "parameters must be a dictionary of one or more names such as {'price': dikin.Real(1, "
+            f"14, start=4)}}, got {parameters!r}"
+        )
+    for name, parameter in parameters.items():
+        if not isinstance(name, str) or not 0 < len(name) <= 100 or not name.isprintable():
+            raise ParameterError(
+                f"a parameter's name must be 1 to 100 printable characters, got {name!r}"
+            )
+        if not isinstance(parameter, Parameter):
+            raise ParameterError(
+                f"{name}: wanted dikin.Real(low, high), dikin.Integer(low, high) or "
+                f"dikin.Shares(names), got {parameter!r}. {NO_CATEGORIES}"
+            )
+        parameter.check(name)
+    return dict(parameters)
+
+
+def spec_of(parameter: Parameter) -> dict[str, Any]:
+    """A parameter as JSON values.
+
+    Parameters
+    ----------
+    parameter : Real, Integer or Shares
+        Checked before.
+    """
+    values = {part.name: _plain(getattr(parameter, part.name)) for part in fields(parameter)}
+    return {"kind": type(parameter).__name__.lower()} | values
+
+
+KINDS: dict[str, type[Real] | type[Integer] | type[Shares]] = {
+    "real": Real,
+    "integer": Integer,
+    "shares": Shares,
+}
+
+
+def parameter_from_spec(name: str, spec: Any) -> Parameter:
+    """The parameter that a JSON object describes.
+
+    Parameters
+    ----------
+    name : str
+        What it is called, for the message.
+    spec : dict
+        Its kind and its arguments, as `spec_of` gives them.
+
+    Raises
+    ------
+    ParameterError
+        If it is no description of a parameter.
+    """
+    try:
+        given = dict(spec)
+        cls = KINDS[given.pop("kind", "real")]
+        return cls(**given)
+    except (KeyError, TypeError, ValueError) as reason:
+        raise ParameterError(
+            f'{name}: a parameter is described by an object such as {{"kind": "real", "low": '
+            f'1, "high": 14, "start": 4}} (kinds: {", ".join(KINDS)}), got {spec!r}'
+        ) from reason
+
+
+def _shown(parameter: Parameter) -> str:
+    """A constructor's call without what is left at its default."""
+    parts = [
+        f"{part.name}={getattr(parameter, part.name)!r}"
+        for part in fields(parameter)
+        if getattr(parameter, part.name) is not part.default
+    ]
+    return f"{type(parameter).__name__}({', '.join(parts)})"
+
+
+def _bounds(parameter: Interval, name: str) -> tuple[float, float]:
+    low, high = number(parameter.low, f"{name}: low"), number(parameter.high, f"{name}: high")
+    for what, bound in (("low", low), ("high", high)):
+        if not (isfinite(bound) and abs(bound) < LARGEST):
+            raise ParameterError(f"{name}: {what} must be a finite number, got {bound}")
+    if not low < high:
+        raise ParameterError(
+            f"{name}: low must be below high, got low={parameter.low} and high={parameter.high}"
+        )
+    return low, high
+
+
+def _check_start(parameter: Interval, name: str, low: float, high: float) -> None:
+    if parameter.start is None:
+        return
+    start = number(parameter.start, f"{name}: start")
+    if not low <= start <= high:
+        raise ParameterError(
+            f"{name}: start={parameter.start} lies outside its range, {parameter.low} to "
+            f"{parameter.high}; widen the range, or begin inside"
+        )
+
+
+def _as_tuple(values: Any) -> Any:
+    """Names or shares as a tuple; what is none is left for `check` to refuse."""
+    if isinstance(values, list | tuple | np.ndarray):
+        return tuple(value.item() if isinstance(value, np.generic) else value for value in values)
+    return values
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_plain(part) for part in value]
+    return value.item() if isinstance(value, np.generic) else value

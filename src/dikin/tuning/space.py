@@ -1,0 +1,292 @@
+"""Named parameters as one convex set: a cube (cut by constraints), and a simplex for each Shares.
+
+A *working point* is a point of that set. *Values* are what the user reads, one number for each
+column: the parameters in their order, each Shares with a column for each part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dikin.domains.base import Domain
+from dikin.domains.box import Box
+from dikin.domains.polytope import Polytope
+from dikin.domains.product import Product
+from dikin.domains.simplex import Simplex
+from dikin.errors import DomainError, ParameterError
+from dikin.tuning.constraints import Constraint, read_constraints
+from dikin.tuning.parameters import (
+    Interval,
+    Parameter,
+    Shares,
+    check_parameters,
+    parameter_from_spec,
+    spec_of,
+)
+from dikin.vectors import Array
+
+ROOM = 0.15
+"""A start is moved inside until it has this share of the range to each bound. Exploring needs room,
+and from a corner the way to anywhere is long: measured, 0.15 halves what a bad start costs, and a
+good one loses little."""
+
+RESERVED = ("round", "value", "expected", "held", "certificate")
+"""What a history has besides the parameters."""
+
+Params = dict[str, Any]
+"""Values by name: a float, an int, or a dictionary of shares."""
+
+
+class _Place(NamedTuple):
+    """Where a parameter stands: in a working point, and among the values."""
+
+    point: slice
+    values: slice
+
+
+class Space:
+    """The set that named parameters span, and the way there and back.
+
+    Parameters
+    ----------
+    parameters : mapping
+        From names to `Real`, `Integer` or `Shares`.
+    constraints : sequence of str, default ()
+        Linear constraints between parameters, such as "ads + 3 * staff <= 100".
+
+    Attributes
+    ----------
+    parameters : dict
+        As given.
+    constraints : list of str
+        As given.
+    domain : Domain
+        The set of working points.
+    columns : tuple of str
+        A name for each value: "price", and "traffic.old" for a part of a Shares.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter or a constraint is unusable, or no setting satisfies the constraints.
+    """
+
+    def __init__(self, parameters: Mapping[str, Parameter], constraints: Any = ()) -> None:
+        self.parameters = check_parameters(parameters)
+        limits = read_constraints(constraints, self.parameters)
+        self.constraints = [constraints] if isinstance(constraints, str) else list(constraints)
+        self._intervals: dict[str, Interval] = {}
+        self._shares: dict[str, Shares] = {}
+        for name, parameter in self.parameters.items():
+            if isinstance(parameter, Shares):
+                self._shares[name] = parameter
+            else:
+                self._intervals[name] = parameter
+        self._places = self._placed()
+        self.columns = tuple(
+            column
+            for name, parameter in self.parameters.items()
+            for column in _columns(name, parameter)
+        )
+        for name in self.columns:
+            if name in RESERVED:
+                raise ParameterError(
+                    f"a parameter cannot be called {name!r}: that is a column of the history. "
+                    f"Rename it, for example {name + '_setting'!r}"
+                )
+        twice = [column for column in self.columns if self.columns.count(column) > 1]
+        if twice:
+            raise ParameterError(f"two values would be called {twice[0]!r}: rename a parameter")
+        self.domain = self._domain(limits)
+
+    def _placed(self) -> dict[str, _Place]:
+        points, at = {}, 0
+        for name in (*self._intervals, *self._shares):
+            size = _size(self.parameters[name])
+            points[name] = slice(at, at + size)
+            at += size
+        places, at = {}, 0
+        for name, parameter in self.parameters.items():
+            places[name] = _Place(points[name], slice(at, at + _size(parameter)))
+            at += _size(parameter)
+        return places
+
+    def _domain(self, limits: list[Constraint]) -> Domain:
+        parts: list[Domain] = []
+        if self._intervals:
+            sides = len(self._intervals)
+            parts.append(self._cut_cube(limits) if limits else Box(sides * [0.0], sides * [1.0]))
+        parts += [Simplex(len(parameter.names)) for parameter in self._shares.values()]
+        return parts[0] if len(parts) == 1 else Product(*parts)
+
+    def _cut_cube(self, limits: list[Constraint]) -> Domain:
+        """The part of the cube in which the constraints hold."""
+        names = list(self._intervals)
+        low = np.array([float(each.low) for each in self._intervals.values()])
+        side = np.array([float(each.high) for each in self._intervals.values()]) - low
+        factors = np.array([[limit.factors.get(name, 0.0) for name in names] for limit in limits])
+        most = np.array([limit.limit for limit in limits]) - factors @ low
+        eye = np.eye(len(names))
+        rows = np.vstack([factors * side, eye, -eye])
+        ends = np.concatenate([most, np.ones(len(names)), np.zeros(len(names))])
+        try:
+            return Polytope(rows, ends)
+        except DomainError as reason:
+            raise ParameterError(
+                f"the constraints {', '.join(map(repr, self.constraints))} leave no room within "
+                "the ranges of the parameters: widen a range, or relax a constraint"
+            ) from reason
+
+    # --- from points to values -----------------------------------------------------------------
+
+    def played(self, point: Array, uniform: Callable[[str], float]) -> Array:
+        """The values to play at a working point.
+
+        Parameters
+        ----------
+        point : Array
+            In the domain.
+        uniform : callable
+            From a name to a random number in [0, 1), by which an Integer is rounded.
+
+        Returns
+        -------
+        Array
+            One value for each column.
+        """
+        return self._values(point, lambda name, side, u: side.played(u, uniform(name)))
+
+    def best(self, point: Array) -> Array:
+        """The values to settle on at a working point: whole numbers are the nearest ones.
+
+        Parameters
+        ----------
+        point : Array
+            In the domain.
+
+        Returns
+        -------
+        Array
+            One value for each column.
+        """
+        return self._values(point, lambda name, side, u: side.best(u))
+
+    def _values(self, point: Array, of: Callable[[str, Interval, float], float]) -> Array:
+        values = np.empty(point.size)
+        for name, (where, column) in self._places.items():
+            side = self._intervals.get(name)
+            values[column] = (
+                point[where] if side is None else of(name, side, float(point[where][0]))
+            )
+        return values
+
+    def params(self, values: Array) -> Params:
+        """The values by name.
+
+        Parameters
+        ----------
+        values : Array
+            One for each column.
+
+        Returns
+        -------
+        dict
+            A float, an int, or a dictionary of shares for each parameter.
+        """
+        found: Params = {}
+        for name, parameter in self.parameters.items():
+            part = values[self._places[name].values]
+            if isinstance(parameter, Shares):
+                found[name] = dict(zip(parameter.names, part.tolist(), strict=True))
+            else:
+                found[name] = parameter.shown(part[0])
+        return found
+
+    # --- the start -----------------------------------------------------------------------------
+
+    @property
+    def start(self) -> Array | None:
+        """Today's values as a working point, moved inside; None if no parameter has a start."""
+        if all(parameter.start is None for parameter in self.parameters.values()):
+            return None
+        point = self._declared_start()
+        if not self.domain.contains(point):
+            self._refuse_start()
+        parts = self.domain.parts if isinstance(self.domain, Product) else (self.domain,)
+        pieces = self.domain.split(point) if isinstance(self.domain, Product) else [point]
+        moved = [_moved_inside(part, piece) for part, piece in zip(parts, pieces, strict=True)]
+        return np.concatenate(moved)
+
+    @property
+    def start_values(self) -> Array:
+        """Today's values as given; where a parameter has none, that of the centre."""
+        values = self.best(self.domain.center)
+        for name, parameter in self.parameters.items():
+            if isinstance(parameter, Shares):
+                values[self._places[name].values] = parameter.start_point()
+            elif parameter.start is not None:
+                values[self._places[name].values] = float(parameter.start)
+        return values
+
+    def _declared_start(self) -> Array:
+        point = self.domain.center.copy()
+        for name, parameter in self.parameters.items():
+            if isinstance(parameter, Shares):
+                point[self._places[name].point] = parameter.start_point()
+            elif parameter.start is not None:
+                point[self._places[name].point] = parameter.to_unit(float(parameter.start))
+        return point
+
+    def _refuse_start(self) -> None:
+        started = self.params(self.start_values)
+        given = {name: started[name] for name in self._intervals}
+        raise ParameterError(
+            f"the start {given} breaks a constraint ({', '.join(self.constraints)}); give every "
+            "parameter in it a start that satisfies it"
+        )
+
+    # --- as JSON -------------------------------------------------------------------------------
+
+    def spec(self) -> dict[str, Any]:
+        """The space as JSON values."""
+        parameters = {name: spec_of(each) for name, each in self.parameters.items()}
+        return {"parameters": parameters, "constraints": self.constraints}
+
+    @classmethod
+    def from_spec(cls, spec: dict[str, Any]) -> Space:
+        """The space that `spec` described.
+
+        Parameters
+        ----------
+        spec : dict
+            What `spec` gave.
+        """
+        parameters = spec["parameters"]
+        if not isinstance(parameters, dict):
+            raise ParameterError(f"parameters must be an object of names, got {parameters!r}")
+        return cls(
+            {name: parameter_from_spec(name, each) for name, each in parameters.items()},
+            spec.get("constraints", ()),
+        )
+
+
+def _size(parameter: Parameter) -> int:
+    return len(parameter.names) if isinstance(parameter, Shares) else 1
+
+
+def _columns(name: str, parameter: Parameter) -> list[str]:
+    if isinstance(parameter, Shares):
+        return [f"{name}.{part}" for part in parameter.names]
+    return [name]
+
+
+def _moved_inside(domain: Domain, point: Array) -> Array:
+    """The point, or the nearest one with room in a box, and on its way to the centre elsewhere."""
+    if isinstance(domain, Box):
+        return np.clip(point, ROOM, 1.0 - ROOM)
+    offset, most = domain.locate(point), 1.0 - 2.0 * ROOM
+    gauge = domain.gauge(offset)
+    return point if gauge <= most else domain.point(most / gauge * offset)

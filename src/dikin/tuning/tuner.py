@@ -1,0 +1,511 @@
+"""The tuner: `Predictive` with names, a start and nothing that must be known.
+
+It works on the cube of the parameters, where units do not matter, and speaks in the user's values.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite, nan
+from threading import RLock
+from typing import Any, overload
+
+import numpy as np
+
+from dikin import serialization
+from dikin.arguments import whole
+from dikin.errors import (
+    ClosedQueryError,
+    DikinError,
+    ForecastError,
+    ForeignQueryError,
+    LossError,
+    ParameterError,
+    UnknownParameterError,
+    UnknownQueryError,
+    did_you_mean,
+)
+from dikin.learners.base import real_number
+from dikin.learners.predictive import Predictive
+from dikin.learners.threads import locked
+from dikin.tuning.parameters import Parameter
+from dikin.tuning.space import Params, Space
+from dikin.tuning.summary import Summary
+from dikin.vectors import Array
+
+RECENT = 100
+"""Values of which `summary` tells the mean."""
+AHEAD = 1000
+"""Rounds for which it looks ahead."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trial:
+    """A setting to play, whose value is to be told.
+
+    Parameters
+    ----------
+    id : int
+        The number by which it is answered; no two trials of a tuner have the same.
+    params : dict
+        The setting by name: a float, an int for an `Integer`, a dictionary for `Shares`.
+    point : Array
+        The same as a row of numbers, one for each of the tuner's `columns`.
+    expected : float
+        What the tuner expected of the value when it was asked; NaN if it knew nothing.
+    held : bool
+        Whether it was asked while the tuner was on hold, so that nothing is learnt from it.
+    """
+
+    id: int
+    params: Params
+    point: Array
+    expected: float = nan
+    held: bool = False
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self.params:
+            raise UnknownParameterError(
+                f"there is no parameter {name!r}.{did_you_mean(str(name), self.params)}"
+            )
+        return self.params[name]
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Trial)
+            and self.id == other.id
+            and np.array_equal(self.point, other.point)
+        )
+
+    def __hash__(self) -> int:
+        return hash(self.id)
+
+
+class Tuner:
+    """Tune named parameters by one number a round, with no constant that must be known.
+
+    Ask for a setting, play it, tell what came of it, in any order, late or never. The tuner
+    explores around its best guess, a little less every round, and never leaves the ranges. What it
+    learns from is `Predictive` on the cube of the ranges, with its guarantee for values that are
+    convex (concave, with `maximize`) in the parameters.
+
+    Parameters
+    ----------
+    parameters : mapping
+        From names to `Real`, `Integer` or `Shares`: ranges and, where there is one, today's value.
+        A start closer to a bound than 15 % of the range is moved inside: exploring needs room.
+    maximize : bool, default False
+        Whether large values are good: a revenue, a throughput. Otherwise small ones are: a cost, a
+        time.
+    constraints : sequence of str, optional
+        Linear constraints between `Real` parameters, such as "ads + 3 * staff <= 100". Every
+        setting that is played satisfies them.
+    memory : float, optional
+        Rounds that are remembered, for a best setting that drifts; about as many rounds as it stays
+        put. None for all.
+    smoothness, lipschitz : float, optional
+        Constants of the values on the cube, where every range has length 1, for a certificate. None
+        must be known.
+    loss_range : tuple of float, optional
+        The least and the largest value that can be told. Found while playing without it.
+    seed : int, optional
+        Whole number that all randomness comes from; a fresh one by default.
+
+    Attributes
+    ----------
+    space : Space
+        The parameters and their set.
+    maximize : bool
+        As given.
+    learner : Predictive
+        What learns, on the cube.
+    rounds : int
+        Values told so far.
+    held : bool
+        Whether it is on hold.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter or another argument is unusable; the message names it.
+
+    Examples
+    --------
+    >>> from dikin import Real
+    >>> tuner = Tuner({"price": Real(1, 14, start=4), "ads": Real(0, 60, start=40)}, maximize=True,
+    ...               seed=7)
+    >>> trial = tuner.ask()
+    >>> sorted(trial.params)
+    ['ads', 'price']
+    >>> tuner.tell(trial, 512.0)
+    >>> tuner.rounds
+    1
+    """
+
+    def __init__(
+        self,
+        parameters: Mapping[str, Parameter],
+        *,
+        maximize: bool = False,
+        constraints: str | Sequence[str] = (),
+        memory: float | None = None,
+        smoothness: float | None = None,
+        lipschitz: float | None = None,
+        loss_range: tuple[float, float] | None = None,
+        seed: int | None = None,
+    ) -> None:
+        if not isinstance(maximize, bool):
+            raise ParameterError(f"maximize must be True or False, got {maximize!r}")
+        self.space = Space(parameters, constraints)
+        self.maximize = maximize
+        self._sign = -1.0 if maximize else 1.0
+        self.learner = Predictive(
+            self.space.domain,
+            smoothness=smoothness,
+            lipschitz=lipschitz,
+            loss_range=self._turned(loss_range),
+            start=self.space.start,
+            memory=memory,
+            seed=seed,
+        )
+        self._set_out(secrets.token_hex(8) if seed is None else str(seed), self.learner.center)
+
+    def _turned(self, values: Any) -> Any:
+        """A range of values as one of losses."""
+        if values is None or not self.maximize:
+            return values
+        if not isinstance(values, tuple | list) or len(values) != 2:
+            raise ParameterError(
+                f"loss_range must be the least and the largest value, got {values!r}"
+            )
+        low, high = (real_number(value, "loss_range", ParameterError) for value in values)
+        return -high, -low
+
+    def _set_out(self, key: str, first: Array) -> None:
+        self._lock = RLock()
+        self._key = key
+        """Decides how whole numbers are rounded, together with the trial's id."""
+        self._first = first
+        """The learner's centre before it learns."""
+        self._open: dict[int, Trial] = {}
+        self._recent: deque[float] = deque(maxlen=RECENT)
+        self.rounds, self.held = 0, False
+
+    # --- the game ------------------------------------------------------------------------------
+
+    @overload
+    def ask(self, n: None = None, *, forecast: float | None = None) -> Trial: ...
+
+    @overload
+    def ask(self, n: int, *, forecast: float | None = None) -> list[Trial]: ...
+
+    def ask(self, n: int | None = None, *, forecast: float | None = None) -> Trial | list[Trial]:
+        """Ask for a setting to play, or for several at once.
+
+        Parameters
+        ----------
+        n : int, optional
+            How many, for several machines that play at the same time.
+        forecast : float, optional
+            The value that you expect of the round, whatever is played: last week's at this hour.
+            A good one makes learning faster, a bad one costs little.
+
+        Returns
+        -------
+        Trial or list of Trial
+            One, or `n` of them.
+
+        Raises
+        ------
+        ParameterError
+            If `n` is not a whole number of at least 1.
+        ForecastError
+            If the forecast is not a finite number.
+        """
+        if n is None:
+            return self._ask(forecast)
+        return [self._ask(forecast) for _ in range(whole(n, "n", 1, "trials to ask for"))]
+
+    @locked
+    def _ask(self, forecast: float | None) -> Trial:
+        expected = self.expected
+        if forecast is not None and not self.held:
+            known = real_number(forecast, "forecast", ForecastError)
+            query = self.learner.ask(forecast=self._sign * known)
+        else:
+            query = self.learner.ask()
+        values = self._values_at(query.id, query.point)
+        trial = Trial(query.id, self.space.params(values), values, expected, self.held)
+        self._open[trial.id] = trial
+        return trial
+
+    def _values_at(self, id: int, point: Array) -> Array:
+        """What is played; the same whenever it is asked, so that no state is kept of it."""
+        if self.held:
+            return self.center
+        return self.space.played(point, lambda name: _uniform(self._key, id, name))
+
+    @locked
+    def tell(self, trial: Trial | int, value: Any, curvature: float = 0.0) -> None:
+        """Tell what came of a trial: in any order, late, by its id. A refusal changes nothing.
+
+        On hold nothing is learnt, whenever the trial was asked; the value counts for the summary.
+
+        Parameters
+        ----------
+        trial : Trial or int
+            What `ask` gave, or its id.
+        value : float
+            The measured number, in your own sense: a revenue with `maximize`, else a cost.
+        curvature : float, default 0.0
+            How strongly convex the loss of this round was on the cube; 0 where that is not known.
+
+        Raises
+        ------
+        UnknownQueryError, ClosedQueryError, ForeignQueryError
+            If the trial is not an open one of this tuner.
+        LossError
+            If the value is not a finite number.
+        CurvatureError
+            If the curvature is negative, not finite, or too large.
+        """
+        asked = self._find(trial)
+        told = real_number(value, "value", LossError)
+        if not isfinite(told):
+            raise LossError(
+                f"the value of trial {asked.id} must be a finite number, got {told}. Tell a "
+                "number, or forget the trial if its value was lost. Nothing was changed."
+            )
+        if self.held or asked.held:
+            self.learner.forget(asked.id)
+        else:
+            self.learner.tell(asked.id, self._sign * told, curvature)
+        del self._open[asked.id]
+        self.rounds += 1
+        self._recent.append(told)
+
+    @locked
+    def forget(self, trial: Trial | int) -> None:
+        """Close a trial whose value will never be told.
+
+        Parameters
+        ----------
+        trial : Trial or int
+            What `ask` gave, or its id.
+
+        Raises
+        ------
+        UnknownQueryError, ClosedQueryError, ForeignQueryError
+            If the trial is not an open one of this tuner.
+        """
+        asked = self._find(trial)
+        self.learner.forget(asked.id)
+        del self._open[asked.id]
+
+    def _find(self, trial: Trial | int) -> Trial:
+        key = trial.id if isinstance(trial, Trial) else trial
+        if isinstance(key, bool | np.bool_) or not isinstance(key, int | np.integer):
+            raise UnknownQueryError(
+                f"a trial is answered by itself or by its id, got {trial!r}. Nothing was changed."
+            )
+        found = self._open.get(int(key))
+        if found is None:
+            raise self._refusal(int(key))
+        if isinstance(trial, Trial) and not np.array_equal(trial.point, found.point):
+            raise ForeignQueryError(
+                f"trial {found.id} of this tuner is {found.params}, the one that came is "
+                f"{trial.params}: it belongs to another tuner. Nothing was changed."
+            )
+        return found
+
+    def _refusal(self, key: int) -> DikinError:
+        """Why there is no open trial of this id."""
+        if 0 <= key < self.learner._next:
+            return ClosedQueryError(
+                f"trial {key} was already told or forgotten; each is answered once. Nothing was "
+                "changed."
+            )
+        asked = f"0 to {self.learner._next - 1} were" if self.learner._next else "none was"
+        return UnknownQueryError(f"there is no trial {key}: {asked} asked. Nothing was changed.")
+
+    @locked
+    def hold(self) -> None:
+        """Play the best setting from now on, and learn nothing until `resume`."""
+        self.held = True
+
+    @locked
+    def resume(self) -> None:
+        """Explore and learn again."""
+        self.held = False
+
+    # --- what it knows -------------------------------------------------------------------------
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """A name for each number of `trial.point` and `center`."""
+        return self.space.columns
+
+    @property
+    @locked
+    def center(self) -> Array:
+        """Today's best guess as a row of numbers; the start as it was given before any learning."""
+        center: Array = self.learner.center
+        if np.array_equal(center, self._first):
+            return self.space.start_values
+        return self.space.best(center)
+
+    @property
+    def best(self) -> Params:
+        """Today's best guess by name; before anything was learnt, the start."""
+        return self.space.params(self.center)
+
+    @property
+    def open_trials(self) -> list[Trial]:
+        """The trials that were asked and neither told nor forgotten, oldest first."""
+        with self._lock:
+            return list(self._open.values())
+
+    @property
+    def expected(self) -> float:
+        """What it expects of the next value; NaN before the first one."""
+        return self._sign * self.learner.forecast
+
+    @property
+    def surprise(self) -> float:
+        """How far off its expectations are of late; NaN before it knows."""
+        return self.learner.surprise
+
+    @property
+    def certificate(self) -> float:
+        """The bound on the regret of the rounds learnt so far; NaN where no constant was given."""
+        return self.learner.certificate
+
+    def certificate_for(self, **constants: float) -> float:
+        """Bound the regret for a constant that one believes in: `Predictive.certificate_for`.
+
+        Parameters
+        ----------
+        **constants : float
+            One of `smoothness` and `lipschitz` of the values on the cube, and `varies`.
+
+        Returns
+        -------
+        float
+            The bound for the rounds so far.
+        """
+        return self.learner.certificate_for(**constants)
+
+    @locked
+    def summary(self) -> Summary:
+        """What there is to say: rounds, best, recent mean, cost of exploring, what is promised.
+
+        Returns
+        -------
+        Summary
+            A record that prints itself, in a notebook as a table.
+        """
+        recent = list(self._recent)
+        return Summary(
+            rounds=self.rounds,
+            maximize=self.maximize,
+            held=self.held,
+            open_trials=len(self._open),
+            start=self.space.params(self.space.start_values),
+            best=self.best,
+            recent_rounds=len(recent),
+            recent_mean=sum(recent) / len(recent) if recent else nan,
+            surprise=self.surprise,
+            exploring_cost=self.learner.exploring_cost,
+            ahead=AHEAD,
+            promised=self.learner.outlook(AHEAD),
+            certificate=self.certificate,
+        )
+
+    def __repr__(self) -> str:
+        sense = "maximize" if self.maximize else "minimize"
+        return f"<Tuner {sense} {', '.join(self.space.parameters)}, {self.rounds} rounds>"
+
+    def __str__(self) -> str:
+        return str(self.summary())
+
+    def _repr_html_(self) -> str:
+        return self.summary()._repr_html_()
+
+    # --- state ---------------------------------------------------------------------------------
+
+    @locked
+    def state(self) -> dict[str, Any]:
+        """Everything that the future depends on, as plain JSON values, open trials included.
+
+        Returns
+        -------
+        dict
+            What `dikin.restore` makes the same tuner from.
+        """
+        return {
+            "tuner": self.space.spec() | {"maximize": self.maximize},
+            "learner": self.learner.state(),
+            "key": self._key,
+            "first": self._first.tolist(),
+            "rounds": self.rounds,
+            "held": self.held,
+            "recent": list(self._recent),
+            "open": [
+                [trial.id, trial.point.tolist(), _or_none(trial.expected), trial.held]
+                for trial in self._open.values()
+            ],
+        }
+
+    @classmethod
+    def restore(cls, state: dict[str, Any]) -> Tuner:
+        """A tuner that continues exactly as the one that gave the state would have.
+
+        Parameters
+        ----------
+        state : dict
+            What `state` gave.
+
+        Returns
+        -------
+        Tuner
+            With the same future.
+        """
+        tuner = cls.__new__(cls)
+        tuner.space = Space.from_spec(state["tuner"])
+        tuner.maximize = bool(state["tuner"]["maximize"])
+        tuner._sign = -1.0 if tuner.maximize else 1.0
+        tuner.learner = Predictive.restore(tuner.space.domain, state["learner"])
+        tuner._set_out(str(state["key"]), np.array(state["first"], dtype=float))
+        tuner.rounds, tuner.held = int(state["rounds"]), bool(state["held"])
+        tuner._recent.extend(map(float, state["recent"]))
+        for id, values, expected, held in state["open"]:
+            point = np.array(values, dtype=float)
+            known = nan if expected is None else float(expected)
+            tuner._open[id] = Trial(id, tuner.space.params(point), point, known, held)
+        return tuner
+
+    @locked
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the state to a JSON file; a crash at any instant leaves the old file or the new.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            The file, for `dikin.load`.
+        """
+        serialization.write(path, self.state())
+
+
+def _uniform(key: str, id: int, name: str) -> float:
+    """A number in [0, 1) that is the same in every process and for ever."""
+    digest = hashlib.blake2b(f"{key}/{id}/{name}".encode(), digest_size=8).digest()
+    return (int.from_bytes(digest) >> 11) / 2.0**53
+
+
+def _or_none(value: float) -> float | None:
+    return value if isfinite(value) else None
