@@ -1,0 +1,98 @@
+"""Constraints as texts: against Python's own reading of them, and what is refused."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dikin
+from dikin import Integer, Real, Shares
+from dikin.errors import ParameterError
+from dikin.tuning.constraints import read_constraints
+
+PARAMETERS = {"ads": Real(0, 60), "staff": Real(0, 20), "price": Real(1, 14)}
+TEXTS = [
+    "ads + 3 * staff <= 100",
+    "ads <= 3*staff",
+    "2 * (ads - staff) / 4 >= -(price + 1)",
+    "1 <= price - staff * 0.5 <= 9.5",
+    "-ads >= -50 + price",
+    "+ads * 2 <= 8e1",
+]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_text_means_what_python_reads_in_it(text: str) -> None:
+    found = read_constraints(text, PARAMETERS)
+    draws = np.random.default_rng(3).uniform(0, 60, (400, 3))
+    held = 0
+    for draw in draws:
+        values = dict(zip(PARAMETERS, draw.tolist(), strict=True))
+        sums = [sum(f * values[n] for n, f in each.factors.items()) for each in found]
+        ours = all(s <= each.limit for s, each in zip(sums, found, strict=True))
+        assert ours == eval(text, {}, values)
+        held += ours
+    assert 0 < held < len(draws)  # both cases occurred
+
+
+def test_a_sign_that_is_wrong_would_be_seen() -> None:
+    (found,) = read_constraints("ads >= staff", PARAMETERS)
+    assert found.factors == {"ads": -1.0, "staff": 1.0}
+    assert found.limit == 0.0
+
+
+@pytest.mark.parametrize(
+    ("texts", "words"),
+    [
+        ("ads * staff <= 3", "not linear at 'ads * staff'"),
+        ("ads ** 2 <= 3", "not linear at 'ads ** 2'"),
+        ("ads / staff <= 3", "not linear at 'ads / staff'"),
+        ("ads / 0 <= 3", "not linear"),
+        ("abs(ads) <= 3", "not linear at 'abs(ads)'"),
+        ("__import__('os').system('true') <= 3", "not linear"),
+        ("ads <= True", "not linear at 'True'"),
+        ("adds <= 3", "Did you mean 'ads'"),
+        ("ads == 3", "<= or >="),
+        ("ads < 3", "<= or >="),
+        ("ads + 3", "<= or >="),
+        ("ads <=", "is not like"),
+        ("3 <= 4", "no parameter in it"),
+        ("ads - ads <= 4", "no parameter in it"),
+        (["ads <= 3", 7], "text such as"),
+        (7, "texts such as"),
+        ("level <= 3", "only a Real without log"),
+        ("rate <= 3", "only a Real without log"),
+        ("mix <= 3", "only a Real without log"),
+    ],
+)
+def test_what_is_no_linear_constraint_is_refused(texts: Any, words: str) -> None:
+    more = {"level": Integer(0, 9), "rate": Real(0.1, 9, log=True), "mix": Shares(["a", "b"])}
+    with pytest.raises(ParameterError) as refused:
+        read_constraints(texts, PARAMETERS | more)
+    assert words in str(refused.value)
+
+
+def test_every_setting_satisfies_the_constraints() -> None:
+    tuner = dikin.Tuner(
+        PARAMETERS | {"level": Integer(1, 5)},
+        constraints=["ads + 3 * staff <= 60", "price >= 2 + staff / 4"],
+        seed=1,
+    )
+    for _ in range(300):
+        trial = tuner.ask()
+        p = trial.params
+        assert p["ads"] + 3 * p["staff"] <= 60 + 1e-9
+        assert p["price"] >= 2 + p["staff"] / 4 - 1e-9
+        tuner.tell(trial, -p["ads"] - p["staff"])  # drives it into the constraint
+    assert tuner.best["ads"] + 3 * tuner.best["staff"] > 50
+
+
+def test_constraints_that_leave_no_room_are_named() -> None:
+    with pytest.raises(ParameterError, match="'ads >= 61' leave no room"):
+        dikin.Tuner(PARAMETERS, constraints="ads >= 61")
+
+
+def test_a_start_that_breaks_a_constraint_is_refused() -> None:
+    parameters = {"ads": Real(0, 60, start=50), "staff": Real(0, 20, start=18)}
+    with pytest.raises(ParameterError, match=r"start .*'ads': 50.* breaks a constraint \(ads"):
+        dikin.Tuner(parameters, constraints="ads + 3 * staff <= 100")

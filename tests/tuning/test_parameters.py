@@ -1,0 +1,157 @@
+"""Real, Integer and Shares: what they accept, and how a coordinate becomes a value."""
+
+from math import log10
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dikin
+from dikin import Integer, Real, Shares
+from dikin.errors import ParameterError
+from dikin.tuning.parameters import check_parameters, parameter_from_spec, spec_of
+
+REFUSED: list[tuple[Any, list[str]]] = [
+    (Real(9, 1), ["low must be below high", "low=9", "high=1"]),
+    (Real(3, 3), ["low must be below high"]),
+    (Real(float("nan"), 1), ["low", "finite", "nan"]),
+    (Real(0, float("inf")), ["high", "finite", "inf"]),
+    (Real("1", 14), ["low", "number", "'1'"]),
+    (Real(True, 14), ["low", "number", "True"]),
+    (Real(1, 14, start=15), ["start=15", "1 to 14"]),
+    (Real(1, 14, start=0), ["start=0", "1 to 14"]),
+    (Real(1, 14, start=float("nan")), ["start=nan", "1 to 14"]),
+    (Real(1, 14, start="4"), ["start", "number", "'4'"]),
+    (Real(0, 14, log=True), ["log=True", "above 0", "low=0"]),
+    (Real(1, 14, log="yes"), ["log", "True or False", "'yes'"]),
+    (Real(-1e200, 1e200), ["low", "finite"]),
+    (Integer(1.5, 9), ["low", "whole number", "1.5"]),
+    (Integer(1, 9, start=2.0), ["start", "whole number", "2.0"]),
+    (Integer(True, 9), ["low", "whole number", "True"]),
+    (Integer(9, 1), ["low must be below high"]),
+    (Integer(1, 9, start=10), ["start=10", "1 to 9"]),
+    (Integer(0, 10**400), ["high", "2^53", "bits"]),
+    (Shares([]), ["names of two parts or more"]),
+    (Shares(["a"]), ["names of two parts or more", "('a',)"]),
+    (Shares("ab"), ["names of two parts or more", "'ab'"]),
+    (Shares(["a", 2]), ["names of two parts or more"]),
+    (Shares(["a", "b", "a"]), ["'a' is named twice"]),
+    (Shares(["a", "b"], start=[0.5]), ["a share for each of a, b", "(0.5,)"]),
+    (Shares(["a", "b"], start={"a": 1.0}), ["no share of b"]),
+    (Shares(["a", "b"], start={"a": 0.5, "c": 0.5}), ["'c'", "Known: a, b"]),
+    (Shares(["a", "b"], start=[0.5, 0.6]), ["add up to 1", "1.1"]),
+    (Shares(["a", "b"], start=[1.5, -0.5]), ["not be negative", "-0.5"]),
+    (Shares(["a", "b"], start=[0.5, "x"]), ["share of b", "number", "'x'"]),
+    (Shares(["a", "b"], start=0.5), ["a share for each of a, b", "0.5"]),
+    (["red", "green"], ["dikin.Real", "no categories", "Shares", "Integer(0, 1)"]),
+    ((1, 14), ["dikin.Real(low, high)", "(1, 14)"]),
+    (None, ["dikin.Real", "None"]),
+]
+
+
+@pytest.mark.parametrize(("parameter", "words"), REFUSED, ids=repr)
+def test_a_refusal_names_the_parameter_what_came_and_what_is_wanted(
+    parameter: Any, words: list[str]
+) -> None:
+    with pytest.raises(ParameterError) as refused:
+        dikin.Tuner({"price": parameter})
+    message = str(refused.value)
+    assert message.startswith("price: ")
+    for word in words:
+        assert word.lower() in message.lower(), message
+
+
+@pytest.mark.parametrize("names", [None, {}, [], {"": Real(0, 1)}, {3: Real(0, 1)}, {"a\n": 1}])
+def test_names_are_needed(names: Any) -> None:
+    with pytest.raises(ParameterError, match="name"):
+        check_parameters(names)
+
+
+@pytest.mark.parametrize("name", ["round", "value", "expected", "held", "certificate"])
+def test_a_name_that_is_a_column_of_the_history_is_refused(name: str) -> None:
+    with pytest.raises(ParameterError, match=f"called '{name}'.*column"):
+        dikin.Tuner({name: Real(0, 1)})
+
+
+def test_two_values_of_one_name_are_refused() -> None:
+    with pytest.raises(ParameterError, match=r"'mix\.a'"):
+        dikin.Tuner({"mix": Shares(["a", "b"]), "mix.a": Real(0, 1)})
+
+
+@pytest.mark.parametrize(
+    "parameter",
+    [
+        Real(1, 14, start=4),
+        Real(-2, 0.5),
+        Real(0.001, 10, log=True),
+        Integer(-3, 9, start=0),
+        Shares(["old", "new"], start={"new": 0.1, "old": 0.9}),
+        Shares(("a", "b", "c")),
+    ],
+    ids=repr,
+)
+def test_a_parameter_survives_json_and_repr(parameter: Any) -> None:
+    assert parameter_from_spec("p", spec_of(parameter)) == parameter
+    assert eval(repr(parameter)) == parameter  # what is printed can be typed in again
+
+
+def test_shares_by_name_and_by_order_are_the_same() -> None:
+    by_name = Shares(["old", "new"], start={"new": 0.1, "old": 0.9})
+    assert by_name == Shares(["old", "new"], start=[0.9, 0.1])
+    assert by_name.start_point().tolist() == [0.9, 0.1]
+
+
+@pytest.mark.parametrize("u", [0.0, 0.1, 0.5, 0.77, 1.0])
+def test_a_real_is_linear_or_a_power(u: float) -> None:
+    assert Real(1, 14).played(u, 0.3) == pytest.approx(1 + 13 * u, abs=1e-12)
+    # From 0.01 to 100 there are four powers of ten.
+    assert log10(Real(0.01, 100, log=True).played(u, 0.3)) == pytest.approx(-2 + 4 * u, abs=1e-12)
+
+
+def test_the_ends_of_a_range_are_never_passed_by_rounding() -> None:
+    for low, high in np.random.default_rng(1).uniform(0.001, 5, (300, 2)):
+        side = Real(min(low, high), max(low, high), log=True)
+        assert side.low <= side.from_unit(0.0) <= side.from_unit(1.0) <= side.high
+
+
+@pytest.mark.parametrize("make", [Real, Integer])
+def test_a_value_comes_back_from_its_coordinate(make: Any) -> None:
+    for value in range(1, 10):
+        side = make(1, 9)
+        assert side.best(side.to_unit(value)) == value
+    side = Real(0.1, 80, log=True)
+    for value in (0.1, 0.7, 5.0, 80.0):
+        assert side.best(side.to_unit(value)) == pytest.approx(value, rel=1e-12)
+
+
+def mean_played(side: Any, u: float, steps: int = 4000) -> float:
+    """The mean over the lot, which is drawn evenly."""
+    return float(np.mean([side.played(u, (k + 0.5) / steps) for k in range(steps)]))
+
+
+class Nearest(Integer):
+    """A mutant: always the nearest whole number."""
+
+    def played(self, u: float, uniform: float) -> float:
+        return self.best(u)
+
+
+@pytest.mark.parametrize("u", [0.0, 0.03, 0.31, 0.5, 0.875, 0.99, 1.0])
+def test_a_whole_number_is_right_in_the_mean(u: float) -> None:
+    side = Integer(-2, 6)
+    assert mean_played(side, u) == pytest.approx(-2 + 8 * u, abs=1e-3)
+    # The mean of any sequence is its piecewise linear interpolation.
+    squares = {k: float(k * k) for k in range(-2, 7)}
+    values = [squares[int(side.played(u, (k + 0.5) / 4000))] for k in range(4000)]
+    between = np.interp(-2 + 8 * u, list(squares), list(squares.values()))
+    assert np.mean(values) == pytest.approx(between, abs=1e-2)
+
+
+def test_rounding_to_the_nearest_would_be_seen() -> None:
+    assert abs(mean_played(Nearest(-2, 6), 0.31) - (-2 + 8 * 0.31)) > 0.1
+
+
+def test_a_coordinate_just_outside_is_played_at_the_end() -> None:
+    assert Integer(0, 3).played(1.0 + 1e-12, 0.0) == 3
+    assert Integer(0, 3).played(-1e-12, 0.5) in (0.0,)
+    assert Real(0, 3).played(1.0 + 1e-12, 0.0) == 3

@@ -1,0 +1,377 @@
+"""The tuner: names, sense, start, hold, state, and what it refuses."""
+
+import json
+import threading
+from collections.abc import Callable
+from math import inf, isnan, nan
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dikin
+from dikin import Integer, Real, Shares, Tuner, errors
+from dikin.tuning.space import ROOM
+
+SHOP = {"price": Real(1, 14, start=4), "ads": Real(0, 60, start=40)}
+SHOP_TODAY = {"price": 4, "ads": 40}
+MIXED = {
+    "level": Integer(1, 9, start=6),
+    "mix": Shares(["a", "b", "c"], start=[0.5, 0.3, 0.2]),
+    "rate": Real(0.01, 10, start=0.1, log=True),
+}
+
+
+def revenue(params: dict[str, Any]) -> float:
+    return 500 - 4 * (params["price"] - 8) ** 2 - 0.05 * (params["ads"] - 20) ** 2
+
+
+def mixed_cost(params: dict[str, Any]) -> float:
+    mix = params["mix"]
+    return abs(params["level"] - 3) + 3 * mix["a"] + mix["b"] + np.log10(params["rate"]) ** 2
+
+
+def played(tuner: Tuner, rounds: int, value: Callable[[dict[str, Any]], float]) -> Tuner:
+    for _ in range(rounds):
+        trial = tuner.ask()
+        tuner.tell(trial, value(trial.params))
+    return tuner
+
+
+# --- names and values -------------------------------------------------------------------------
+
+
+def test_the_contract() -> None:
+    tuner = Tuner(SHOP, maximize=True, seed=7)
+    trial = tuner.ask()
+    assert set(trial.params) == {"price", "ads"}
+    assert trial["price"] == trial.params["price"]
+    assert isinstance(trial.id, int)
+    tuner.tell(trial, 512.0)
+    assert tuner.rounds == 1
+    assert tuner.best == {"price": 4.0, "ads": 40.0}  # today's values: nothing is known yet
+
+
+def test_it_finds_the_best_setting() -> None:
+    tuner = played(Tuner(SHOP, maximize=True, seed=7), 600, revenue)
+    assert revenue(SHOP_TODAY) == 416
+    assert revenue(tuner.best) > 498  # of 500
+
+
+def test_every_kind_of_parameter_has_its_type_and_range() -> None:
+    tuner = Tuner(MIXED, seed=3)
+    for _ in range(300):
+        trial = tuner.ask()
+        level, mix, rate = trial["level"], trial["mix"], trial["rate"]
+        assert type(level) is int
+        assert 1 <= level <= 9
+        assert list(mix) == ["a", "b", "c"]
+        assert min(mix.values()) >= 0
+        assert sum(mix.values()) == pytest.approx(1, abs=1e-12)
+        assert type(rate) is float
+        assert 0.01 <= rate <= 10
+        assert trial.point.tolist() == [level, *mix.values(), rate]
+        tuner.tell(trial, mixed_cost(trial.params))
+    assert tuner.columns == ("level", "mix.a", "mix.b", "mix.c", "rate")
+    assert tuner.best["level"] in (3, 4)
+    assert tuner.best["mix"]["c"] > 0.7
+
+
+def test_to_maximise_is_to_minimise_the_negative() -> None:
+    up, down = Tuner(SHOP, maximize=True, seed=5), Tuner(SHOP, seed=5)
+    for _ in range(80):
+        one, two = up.ask(forecast=470.0), down.ask(forecast=-470.0)
+        assert one == two
+        up.tell(one, revenue(one.params))
+        down.tell(two, -revenue(two.params))
+    assert up.expected == -down.expected
+    assert up.best == down.best
+
+
+def test_a_range_of_values_is_turned_with_them() -> None:
+    up = Tuner(SHOP, maximize=True, loss_range=(-100, 500), seed=5)
+    down = Tuner(SHOP, loss_range=(-500, 100), seed=5)
+    assert played(up, 50, revenue).best == played(down, 50, lambda p: -revenue(p)).best
+
+
+def test_units_do_not_matter() -> None:
+    cents = {"price": Real(100, 1400, start=400), "ads": Real(0, 0.06, start=0.04)}
+    one = Tuner(SHOP, maximize=True, seed=5)
+    two = Tuner(cents, maximize=True, seed=5)
+    for _ in range(100):
+        a, b = one.ask(), two.ask()
+        assert b["price"] == pytest.approx(100 * a["price"], rel=1e-9)
+        assert b["ads"] == pytest.approx(a["ads"] / 1000, rel=1e-9)
+        for tuner, trial in ((one, a), (two, b)):
+            tuner.tell(trial, revenue(a.params))
+
+
+# --- the start --------------------------------------------------------------------------------
+
+
+def test_it_begins_around_the_start() -> None:
+    tuner = Tuner({"x": Real(0, 10, start=4), "y": Integer(0, 100, start=30)}, seed=1)
+    points = np.array([tuner.ask().point for _ in range(400)])
+    assert points.mean(axis=0) == pytest.approx([4, 30], abs=2)
+    # At a distance s from a bound the ellipsoid reaches out by less than s.
+    assert points[:, 0].min() > 0
+    assert points[:, 0].max() < 8
+
+
+def test_a_start_at_a_bound_is_moved_inside_and_still_the_best_guess() -> None:
+    tuner = Tuner({"x": Real(0, 10, start=0), "mix": Shares(["old", "new"], start=[1, 0])}, seed=1)
+    assert tuner.best == {"x": 0.0, "mix": {"old": 1.0, "new": 0.0}}
+    x, old, new = tuner.learner.center
+    assert (x, old, new) == pytest.approx((ROOM, 1 - ROOM, ROOM), abs=1e-9)
+    played(tuner, 30, lambda p: p["x"] + p["mix"]["new"])
+    assert tuner.best["x"] < 1.5
+
+
+def test_without_a_start_it_begins_in_the_middle() -> None:
+    tuner = Tuner({"x": Real(2, 6), "mix": Shares(["a", "b", "c", "d"])})
+    assert tuner.best == {"x": 4.0, "mix": dict.fromkeys("abcd", 0.25)}
+
+
+def test_who_has_no_start_begins_in_the_middle_beside_others() -> None:
+    tuner = Tuner({"x": Real(2, 6), "y": Real(0, 1, start=0.3)})
+    assert tuner.best == {"x": 4.0, "y": 0.3}
+    assert tuner.learner.center == pytest.approx([0.5, 0.3])
+
+
+# --- the game ---------------------------------------------------------------------------------
+
+
+def test_trials_are_told_in_any_order_late_or_never() -> None:
+    tuner = Tuner(SHOP, maximize=True, seed=2)
+    trials = tuner.ask(5)
+    assert [trial.id for trial in trials] == [0, 1, 2, 3, 4]
+    assert len({trial["price"] for trial in trials}) == 5
+    tuner.tell(trials[3], 4.0)
+    tuner.tell(0, 1.0)
+    tuner.forget(trials[1])
+    assert [trial.id for trial in tuner.open_trials] == [2, 4]
+    assert tuner.rounds == 2
+
+
+def test_a_good_forecast_helps() -> None:
+    """A season that the user foresees: with 20 games the odds of a false alarm are below 1e-6."""
+    season = [100 * np.sin(2 * np.pi * t / 7) for t in range(300)]
+
+    def total(seed: int, told: bool) -> float:
+        tuner, sum_ = Tuner(SHOP, maximize=True, seed=seed), 0.0
+        for extra in season:
+            trial = tuner.ask(forecast=450 + extra if told else None)
+            sum_ += revenue(trial.params)
+            tuner.tell(trial, revenue(trial.params) + extra)
+        return sum_
+
+    gains = np.array([total(seed, True) - total(seed, False) for seed in range(20)])
+    assert gains.mean() > 5 * gains.std() / np.sqrt(len(gains))
+
+
+def test_on_hold_it_plays_the_best_and_learns_nothing() -> None:
+    tuner = played(Tuner(SHOP, maximize=True, seed=2), 50, revenue)
+    waiting = tuner.ask()
+    best, learnt = tuner.best, tuner.learner.rounds
+    tuner.hold()
+    assert tuner.held
+    for _ in range(20):
+        trial = tuner.ask()
+        assert trial.held
+        assert trial.params == best
+        tuner.tell(trial, 1000.0)
+    tuner.tell(waiting, -1000.0)  # asked before: counted, not learnt
+    assert tuner.best == best
+    assert tuner.learner.rounds == learnt
+    assert tuner.rounds == 71
+    late = tuner.ask()
+    tuner.resume()
+    tuner.tell(late, 3.0)  # a held setting teaches nothing, whenever it is told
+    assert tuner.best == best
+    trial = tuner.ask()
+    assert not trial.held
+    tuner.tell(trial, revenue(trial.params))
+    assert tuner.learner.rounds == learnt + 1
+
+
+def test_a_hold_leaves_what_comes_after_it_sensible() -> None:
+    tuner = played(Tuner(SHOP, maximize=True, seed=2), 100, revenue)
+    tuner.hold()
+    played(tuner, 100, revenue)
+    tuner.resume()
+    assert played(tuner, 500, revenue).best["price"] == pytest.approx(8, abs=0.5)
+
+
+def test_threads_share_a_tuner() -> None:
+    tuner = Tuner(SHOP, maximize=True, seed=2)
+    ids: list[int] = []
+
+    def work() -> None:
+        for _ in range(50):
+            trial = tuner.ask()
+            ids.append(trial.id)
+            tuner.tell(trial, revenue(trial.params))
+
+    workers = [threading.Thread(target=work) for _ in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert sorted(ids) == list(range(200))
+    assert tuner.rounds == 200
+    assert not tuner.open_trials
+
+
+# --- state ------------------------------------------------------------------------------------
+
+
+def in_the_middle(parameters: Any = MIXED, **options: Any) -> Tuner:
+    """A tuner with an open trial, a held one, and another that is exploring."""
+    tuner = played(Tuner(parameters, seed=4, **options), 30, mixed_cost)
+    tuner.ask()
+    tuner.hold()
+    tuner.ask()
+    tuner.resume()
+    tuner.ask(forecast=1.0)
+    return tuner
+
+
+def test_a_saved_tuner_continues_bit_for_bit(tmp_path: Path) -> None:
+    tuner = in_the_middle(memory=100)
+    tuner.save(tmp_path / "tuner.json")
+    twin = dikin.load(tmp_path / "tuner.json")
+    assert isinstance(twin, Tuner)
+    assert twin.state() == tuner.state()
+    for each in (tuner, twin):
+        for trial in each.open_trials[::-1]:
+            each.tell(trial, mixed_cost(trial.params))
+    for _ in range(40):
+        one, two = tuner.ask(), twin.ask()
+        assert one == two
+        assert one.params == two.params
+        tuner.tell(one, mixed_cost(one.params))
+        twin.tell(two, mixed_cost(two.params))
+    assert twin.state() == tuner.state()
+    assert str(twin.space.spec()) == str(tuner.space.spec())
+
+
+def test_a_state_is_json_and_restored_before_any_learning() -> None:
+    tuner = Tuner(SHOP, constraints="price <= ads", seed=1)
+    twin = dikin.restore(json.loads(json.dumps(tuner.state())))
+    assert twin.best == tuner.best == {"price": 4.0, "ads": 40.0}
+    assert twin.ask() == tuner.ask()
+    with pytest.raises(errors.StateError, match="leave domain out"):
+        dikin.restore(tuner.state(), dikin.Ball(2))
+
+
+@pytest.mark.parametrize("part", ["tuner", "learner", "key", "first", "rounds", "open"])
+def test_a_state_with_a_part_missing_is_refused(part: str) -> None:
+    state = in_the_middle().state()
+    del state[part]
+    with pytest.raises(errors.DikinError):
+        dikin.restore(state)
+
+
+# --- bad input --------------------------------------------------------------------------------
+
+BAD: list[tuple[Callable[[Tuner], object], type[Exception], str]] = [
+    (lambda t: t.tell(t.open_trials[0], nan), errors.LossError, "value of trial 30 .* nan"),
+    (lambda t: t.tell(t.open_trials[0], -inf), errors.LossError, "value of trial 30 .* -inf"),
+    (lambda t: t.tell(t.open_trials[0], 10**400), errors.LossError, "value of trial 30"),
+    (lambda t: t.tell(t.open_trials[0], "7"), errors.LossError, "value must be a real .*'7'"),
+    (lambda t: t.tell(t.open_trials[0], None), errors.LossError, "None"),
+    (lambda t: t.tell(t.open_trials[0], True), errors.LossError, "True"),
+    (lambda t: t.tell(t.open_trials[0], [1.0]), errors.LossError, r"\[1.0\]"),
+    (lambda t: t.tell(t.open_trials[0], 1e150), errors.LossRangeError, "too large"),
+    (lambda t: t.tell(t.open_trials[0], 1.0, -1.0), errors.CurvatureError, "-1"),
+    (lambda t: t.tell(t.open_trials[1], nan), errors.LossError, "trial 31"),
+    (lambda t: t.tell(3, 1.0), errors.ClosedQueryError, "trial 3 was already told"),
+    (lambda t: t.tell(99, 1.0), errors.UnknownQueryError, "no trial 99: 0 to 32"),
+    (lambda t: t.tell(-1, 1.0), errors.UnknownQueryError, "no trial -1"),
+    (lambda t: t.tell("30", 1.0), errors.UnknownQueryError, "itself or by its id, got '30'"),
+    (lambda t: t.tell(True, 1.0), errors.UnknownQueryError, "got True"),
+    (lambda t: t.tell({"level": 3}, 1.0), errors.UnknownQueryError, "itself or by its id"),
+    (lambda t: t.forget(3), errors.ClosedQueryError, "trial 3"),
+    (lambda t: t.forget(None), errors.UnknownQueryError, "None"),
+    (lambda t: t.ask(0), errors.ParameterError, "n must be at least 1"),
+    (lambda t: t.ask(2.5), errors.ParameterError, "n must be a whole number"),
+    (lambda t: t.ask(forecast="x"), errors.ForecastError, "'x'"),
+    (lambda t: t.ask(forecast=nan), errors.ForecastError, "nan"),
+    (lambda t: t.open_trials[0]["colour"], errors.UnknownParameterError, "'colour'.* level"),
+]
+
+
+@pytest.mark.parametrize(("act", "error", "words"), BAD, ids=[words for _, _, words in BAD])
+def test_bad_input_is_refused_and_changes_nothing(act: Any, error: Any, words: str) -> None:
+    tuner = in_the_middle()
+    before = tuner.state()
+    with pytest.raises(error, match=words) as refused:
+        act(tuner)
+    assert isinstance(refused.value, errors.DikinError)
+    assert tuner.state() == before
+
+
+def test_a_trial_of_another_tuner_is_refused() -> None:
+    tuner, other = Tuner(SHOP, seed=1), Tuner(SHOP, seed=2)
+    tuner.ask()
+    foreign = other.ask()
+    before = tuner.state()
+    with pytest.raises(errors.ForeignQueryError, match="belongs to another tuner"):
+        tuner.tell(foreign, 1.0)
+    assert tuner.state() == before
+
+
+def test_a_trial_told_twice_is_refused() -> None:
+    tuner = Tuner(SHOP, seed=1)
+    trial = tuner.ask()
+    tuner.tell(trial, 1.0)
+    with pytest.raises(errors.ClosedQueryError, match="answered once"):
+        tuner.tell(trial, 1.0)
+    assert tuner.rounds == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"maximize": 1}, "maximize must be True or False, got 1"),
+        ({"memory": 1}, "memory"),
+        ({"smoothness": -1}, "smoothness"),
+        ({"loss_range": (3, 1)}, "loss_range"),
+        ({"loss_range": 3, "maximize": True}, "loss_range"),
+        ({"seed": -1}, "seed"),
+        ({"constraints": "prize <= 3"}, "Did you mean 'price'"),
+    ],
+)
+def test_other_arguments_are_checked(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(errors.ParameterError, match=words):
+        Tuner(SHOP, **options)
+
+
+# --- what it says -----------------------------------------------------------------------------
+
+
+def test_the_summary_says_what_was_told() -> None:
+    tuner = Tuner(SHOP, maximize=True, seed=2)
+    assert isnan(tuner.summary().recent_mean)
+    values = []
+    for _ in range(150):
+        trial = tuner.ask()
+        values.append(revenue(trial.params))
+        tuner.tell(trial, values[-1])
+    tuner.ask()
+    found = tuner.summary()
+    assert (found.rounds, found.open_trials, found.recent_rounds) == (150, 1, 100)
+    assert found.recent_mean == pytest.approx(np.mean(values[-100:]))
+    assert found.best == tuner.best
+    assert found.start == {"price": 4.0, "ads": 40.0}
+    text = str(tuner)
+    for word in ("150", "1 open", "larger is better", "price", "began at 4", "ads", "exploring"):
+        assert word in text
+    assert "<table>" in tuner._repr_html_()
+    assert repr(tuner) == "<Tuner maximize price, ads, 150 rounds>"
+
+
+def test_names_are_escaped_in_a_notebook() -> None:
+    tuner = Tuner({"<script>": Real(0, 1)})
+    assert "<script>" not in tuner._repr_html_()
