@@ -55,6 +55,8 @@ PATTERNS: dict[str, Callable[[Move], float]] = {
     "steep": lambda move: 1.0 if move.offset.sum() > 0 else -1.0,
     # Every estimate of the gradient points the same way: the fastest way to the boundary.
     "driving": lambda move: 1.0 if move.step.sum() > 0 else -1.0,
+    # One coordinate decides: the others wander, and near a corner their digits are lost first.
+    "reactive": lambda move: 1.0 if move.step[0] > 0 else -1.0,
 }
 """Losses, as positions between the lowest (-1) and the highest (1) of the range."""
 

@@ -41,7 +41,10 @@ class GeometryKernel(ABC):
 
     @abstractmethod
     def solve(self, linear: Array, quadratic: float, weight: float, iterate: Array) -> None:
-        """Minimise linear.u + quadratic/2 |u|^2 + weight psi(u), from the iterate and into it."""
+        """Minimise linear.u + quadratic/2 |u|^2 + weight psi(u), from the iterate and into it.
+
+        It may add to `linear` what is the same for every u of the set.
+        """
 
     def project(self, linear: Array, iterate: Array) -> None:
         """The point nearest to -linear, to 1e-10 nu in |.|^2/2: from the iterate and into it."""

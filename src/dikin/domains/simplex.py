@@ -156,6 +156,10 @@ class SimplexGeometry(SimplexNumbers, DiagonalGeometry):
     Newton's method for sum x = 1 rises monotonically from any m at which the sum is over one;
     from any other its first step lands on such an m. The last round's m is close.
 
+    A constant in g changes nothing, as the entries of u sum to 0. `solve` makes it so that min g is
+    0: near a corner some g_i are enormous, and beside a constant of that size the others would be
+    rounded away.
+
     H is a diagonal D restricted to the plane sum z = 0: z = D^(-1/2) s stays in the plane when s is
     orthogonal to D^(-1/2) 1.
     """
@@ -170,15 +174,14 @@ class SimplexGeometry(SimplexNumbers, DiagonalGeometry):
 
     def solve(self, linear: Array, quadratic: float, weight: float, iterate: Array) -> None:
         n, square = self.size, quadratic / (self.scale * self.scale)
-        low, high = extremes(linear)
-        low, high = low / self.scale, high / self.scale
+        spread = subtract_least(linear) / self.scale
         x = iterate[n : 2 * n]
-        least = least_multiplier(low, high, square, weight, n)
+        least = least_multiplier(spread, square, weight, n)
         multiplier, total = max(float(iterate[2 * n]), least), 1.0
         for step in range(100):
             total, slope = simplex_roots(linear, self.scale, multiplier, square, weight, x)
             move = (total - 1.0) / slope
-            if last_step(move, multiplier, step, weight, low, high):
+            if last_step(move, multiplier, step, weight):
                 break
             multiplier = max(multiplier + move, least)
         iterate[2 * n] = multiplier
@@ -210,42 +213,43 @@ class SimplexGeometry(SimplexNumbers, DiagonalGeometry):
 
 
 @compiled
-def least_multiplier(low: float, high: float, square: float, weight: float, n: int) -> float:
+def least_multiplier(spread: float, square: float, weight: float, n: int) -> float:
     """A multiplier at which the sum is at least one: the root lies above it.
 
     At the first bound the largest entry alone is one; at the second every entry is at least 1/n.
+    `spread` is the largest g_i - min g.
     """
-    return max(weight - square - low, n * weight - square / n - high)
+    return max(weight - square, n * weight - square / n - spread)
 
 
 @compiled
-def last_step(
-    move: float, multiplier: float, step: int, weight: float, low: float, high: float
-) -> bool:
+def last_step(move: float, multiplier: float, step: int, weight: float) -> bool:
     """Whether a Newton step is within rounding; only the first may lead down."""
-    size = weight + max(abs(low), abs(high)) + abs(multiplier)
-    return abs(move) <= 1e-15 * size or (move < 0.0 and step > 0)
+    return abs(move) <= 1e-15 * (weight + abs(multiplier)) or (move < 0.0 and step > 0)
 
 
-def _extremes(linear: Array) -> tuple[float, float]:
+def _subtract_least(linear: Array) -> float:
     low = high = linear[0]
     for i in range(linear.size):
         low, high = min(low, linear[i]), max(high, linear[i])
-    return low, high
+    for i in range(linear.size):
+        linear[i] -= low
+    return high - low
 
 
-@looped(_extremes, order_free=True)
-def extremes(linear: Array) -> tuple[float, float]:
-    """The least and the largest entry."""
-    return float(linear.min()), float(linear.max())
+@looped(_subtract_least)
+def subtract_least(linear: Array) -> float:
+    """Move the least entry to 0, and all others with it; gives the largest."""
+    linear -= linear.min()
+    return float(linear.max())
 
 
 @compiled
 def positive_root(b: float, square: float, weight: float) -> float:
     """The root x > 0 of square x^2 + b x = weight."""
     total = abs(b) + np.sqrt(b * b + 4.0 * square * weight)
-    # Without a square the other form counts, and this one must only not divide by zero.
-    return choose(b > 0.0, 2.0 * weight / total, total / (2.0 * square + TINY))
+    # Without a square the other form counts, and this one must only stay finite.
+    return choose(b > 0.0, 2.0 * weight / total, total / (2.0 * square + TINY * (1.0 + total)))
 
 
 def _simplex_roots(
