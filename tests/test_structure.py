@@ -46,7 +46,7 @@ ALLOWED = {
     "arguments": {"errors", "vectors"},
     "extras": {"errors"},
     "registry": {"errors"},
-    "rng": {"errors", "vectors"},
+    "rng": {"arguments", "errors", "vectors"},
     "serialization": {"errors"},
     "domains": BOTTOM,
     "theory": BOTTOM,

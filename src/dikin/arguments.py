@@ -9,42 +9,59 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dikin.errors import DikinError, DomainError, ParameterError, ShapeError, did_you_mean
+from dikin.errors import DikinError, DomainError, ParameterError, ShapeError, did_you_mean, shown
 from dikin.vectors import Array
 
 T = TypeVar("T")
 Refusal = type[DikinError]
 
+LARGEST_VECTOR, LARGEST_MATRIX = 10**9, 10**4
+"""Entries of a point, and rows of one that is a matrix."""
 LARGEST = 1e100
 """Beyond this, or its inverse, products of three such numbers would overflow."""
 
 
 def number(value: Any, name: str, error: Refusal = ParameterError) -> float:
     """A real number; texts and truth values are none."""
-    if isinstance(value, str | bytes | bool | np.bool_):
-        raise error(f"{name} must be a number, got {value!r}")
+    if isinstance(value, str | bytes | bool | np.bool_ | np.timedelta64):
+        raise error(f"{name} must be a number, got {shown(value)}")
     try:
         return float(value)
     except OverflowError:
         return inf
     except (TypeError, ValueError) as reason:
-        raise error(f"{name} must be a number, got {value!r}") from reason
+        raise error(f"{name} must be a number, got {shown(value)}") from reason
+
+
+def is_whole(value: Any) -> bool:
+    """Whether it is a whole number; a truth value is none, nor is a time of NumPy's."""
+    return isinstance(value, int | np.integer) and not isinstance(
+        value, bool | np.bool_ | np.timedelta64
+    )
 
 
 def whole(value: Any, name: str, least: int, why: str, error: Refusal = ParameterError) -> int:
     """A whole number of at least `least`."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise error(f"{name} must be a whole number, got {value!r}")
+    if not is_whole(value):
+        raise error(f"{name} must be a whole number, got {shown(value)}")
     if value < least:
-        raise error(f"{name} must be at least {least} ({why}), got {value}")
+        raise error(f"{name} must be at least {least} ({why}), got {shown(value)}")
     return int(value)
+
+
+def size_of_set(value: Any, name: str, least: int, most: int, why: str) -> int:
+    """What the size of a set is made from; refused where no memory could hold a point."""
+    given = whole(value, name, least, why, DomainError)
+    if given > most:
+        raise DomainError(f"{name} must be at most {most:,}, got {shown(value)}")
+    return given
 
 
 def nonnegative(value: Any, name: str) -> float:
     """A finite number of at least zero."""
     given = number(value, name)
     if not (isfinite(given) and given >= 0):
-        raise ParameterError(f"{name} must be finite and not negative, got {value!r}")
+        raise ParameterError(f"{name} must be finite and not negative, got {shown(value)}")
     return given
 
 
@@ -52,7 +69,7 @@ def positive(value: Any, name: str, error: Refusal = ParameterError) -> float:
     """A finite number above zero."""
     given = number(value, name, error)
     if not 0 < given < inf:
-        raise error(f"{name} must be positive and finite, got {value!r}")
+        raise error(f"{name} must be positive and finite, got {shown(value)}")
     return given
 
 
@@ -74,7 +91,7 @@ def one_of(*known: str) -> Callable[[Any, str], str]:
     def check(value: Any, name: str) -> str:
         if value not in known:
             raise ParameterError(
-                f"no {name} are called {value!r}.{did_you_mean(str(value), known)}"
+                f"no {name} are called {shown(value)}.{did_you_mean(str(value), known)}"
             )
         return str(value)
 
@@ -109,7 +126,7 @@ def frozen(values: ArrayLike, name: str, ndim: int) -> Array:
         array = np.array(values, dtype=float)
     except (TypeError, ValueError) as reason:
         what = "numbers in rows of equal length" if ndim == 2 else "numbers"
-        raise DomainError(f"{name} must be {what}, got {values!r}") from reason
+        raise DomainError(f"{name} must be {what}, got {shown(values)}") from reason
     except OverflowError as reason:
         raise DomainError(f"every entry of {name} must be finite") from reason
     if array.ndim != ndim or array.size == 0:

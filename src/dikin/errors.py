@@ -8,7 +8,8 @@ wanted and, where there is one, the next right step. An error is raised before a
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from itertools import islice
 
 
 class DikinError(Exception):
@@ -173,6 +174,13 @@ class ForeignQueryError(QueryError):
 # --- saved state -------------------------------------------------------------------------------
 
 
+class NotAFileError(DikinError, OSError):
+    """What should be written or read is a folder, a device or a pipe, or no path at all.
+
+    Give the path of a file. Nothing was written.
+    """
+
+
 class StateError(DikinError, ValueError):
     """A saved state cannot be read: torn, altered, or not written by this library.
 
@@ -293,6 +301,14 @@ class UnequalSidesWarning(ConstructionWarning):
     """
 
 
+class ForkWarning(UserWarning):
+    """A process goes on with a learner that it has from the process it was forked from.
+
+    Both draw the same directions from here on, and what one learns the other does not. Make a
+    learner in each process, with a seed of its own, or share one with `dikin.Study`.
+    """
+
+
 class EntryPointWarning(UserWarning):
     """An installed package offers a class that cannot be imported or registered.
 
@@ -312,6 +328,54 @@ class CertificateVoidWarning(UserWarning):
 
     It comes back when the centre is farther inside; points and answers are not affected.
     """
+
+
+FEW = 10
+"""Ids that a message lists."""
+LONGEST = 200
+"""Characters of a value in a message."""
+
+
+def shown(value: object) -> str:
+    """A value as it stands in a message: its repr, cut where that is long, and never an error.
+
+    Parameters
+    ----------
+    value : object
+        Whatever came.
+
+    Returns
+    -------
+    str
+        At most some 200 characters.
+    """
+    try:
+        text = repr(value)
+    except Exception:  # a number of too many digits, a list nested too deeply, a broken repr
+        if isinstance(value, int):
+            return f"a whole number of {value.bit_length()} bits"
+        return f"a {type(value).__name__} that cannot be printed"
+    if len(text) <= LONGEST:
+        return text
+    return f"{text[: LONGEST // 2]} ... {text[-20:]} ({len(text):,} characters)"
+
+
+def few_of(ids: Collection[int]) -> str:
+    """Ids as they stand in a message: all of a few, the first of many.
+
+    Parameters
+    ----------
+    ids : collection of int
+        In the order in which they are listed.
+
+    Returns
+    -------
+    str
+        Such as "[3, 5]", "none", or "[0, 1, ...] and 49,990 more".
+    """
+    few = list(islice(ids, FEW))
+    more = f" and {len(ids) - FEW:,} more" if len(ids) > FEW else ""
+    return f"{few}{more}" if few else "none"
 
 
 def did_you_mean(wanted: str, known: Iterable[str]) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from dikin import serialization
 from dikin.domains.base import DOMAINS, Domain
-from dikin.errors import DikinError, NotSavableError, StateError
+from dikin.errors import DikinError, NotSavableError, StateError, shown
 from dikin.learners.base import LEARNERS
 from dikin.tuning.tuner import Tuner
 
@@ -111,14 +111,14 @@ def domain_from_spec(spec: dict[str, Any]) -> Domain:
     if not isinstance(spec, dict) or "kind" not in spec:
         raise StateError(
             "a domain is described by an object with its kind and arguments such as "
-            f'{{"kind": "box", "lower": [0, 0], "upper": [10, 2]}}, got {spec!r}'
+            f'{{"kind": "box", "lower": [0, 0], "upper": [10, 2]}}, got {shown(spec)}'
         )
     try:
         arguments = {key: _revive(value) for key, value in spec.items() if key != "kind"}
         cls = DOMAINS.find(spec["kind"])
         return cls(*arguments.pop("parts", ()), **arguments)
     except (AttributeError, KeyError, TypeError) as reason:
-        raise StateError(f"not a description of a domain: {spec!r} ({reason})") from reason
+        raise StateError(f"not a description of a domain: {shown(spec)} ({reason})") from reason
 
 
 def _revive(value: Any) -> Any:

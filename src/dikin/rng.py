@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from dikin.errors import ParameterError, StateError
+from dikin.arguments import is_whole
+from dikin.errors import ParameterError, StateError, shown
 from dikin.vectors import Array
 
 Generator = np.random.Generator
@@ -18,8 +19,8 @@ Generator = np.random.Generator
 
 def stream(seed: int | None, name: str) -> Generator:
     """The generator called `name` of the family `seed` (fresh entropy for None)."""
-    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int | np.integer)):
-        raise ParameterError(f"seed must be a whole number or None, got {seed!r}")
+    if seed is not None and not is_whole(seed):
+        raise ParameterError(f"seed must be a whole number or None, got {shown(seed)}")
     if seed is not None and seed < 0:
         raise ParameterError(f"seed must not be negative, got {seed}")
     key = zlib.crc32(name.encode())

@@ -6,12 +6,13 @@ import contextlib
 import hashlib
 import json
 import os
+import stat
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from dikin.errors import StateError, StateVersionError
+from dikin.errors import NotAFileError, StateError, StateVersionError, shown
 
 FORMAT = "dikin learner"
 VERSION = 2
@@ -44,14 +45,32 @@ def decode(value: Any) -> Any:
 def write(path: str | os.PathLike[str], state: dict[str, Any]) -> None:
     """Write a state to a file."""
     document = {"format": FORMAT, "version": VERSION, "digest": _digest(state), "state": state}
-    replace_file(Path(path), json.dumps(document).encode())
+    replace_file(path_of(path), json.dumps(document).encode())
+
+
+def path_of(value: Any) -> Path:
+    """The path that came, or an error of the library."""
+    if not isinstance(value, str | os.PathLike):
+        raise NotAFileError(f"a path is a text or a pathlib.Path, got {shown(value)}")
+    path = Path(value)
+    if "\0" in str(path):
+        raise NotAFileError(f"a path has no NUL character, got {shown(str(path))}")
+    return path
 
 
 def replace_file(target: Path, content: bytes) -> None:
-    """Write a file so that at any instant its path holds the whole old one or the whole new one."""
+    """Write a file so that at any instant its path holds the whole old one or the whole new one.
+
+    A link stays one: what it leads to is replaced. A file that exists keeps its mode and, where
+    this process may give it away, its owner.
+    """
+    target = Path(os.path.realpath(target))
+    existing = _existing_file(target)
     beside = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         with open(beside, "wb") as file:
+            if existing is not None:
+                _take_over(file.fileno(), existing)
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
@@ -68,7 +87,7 @@ def replace_file(target: Path, content: bytes) -> None:
 def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     """The state in a file, or an error that says what is wrong with the file."""
     try:
-        document = json.loads(Path(path).read_text(encoding="utf-8"))
+        document = json.loads(path_of(path).read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as reason:  # not UTF-8, not JSON, or absurdly nested
         raise StateError(f"{path} is not a saved learner: {reason}") from reason
     if not isinstance(document, dict) or document.get("format") != FORMAT:
@@ -80,10 +99,34 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     return state
 
 
+def _existing_file(target: Path) -> os.stat_result | None:
+    """What is known of a file that is there; refused where it is no file."""
+    try:
+        found = target.stat()
+    except OSError:  # not there, or what writing it will say
+        return None
+    if not stat.S_ISREG(found.st_mode):
+        kind = "a folder" if stat.S_ISDIR(found.st_mode) else "a device or a pipe"
+        raise NotAFileError(
+            f"{target} is {kind}, which cannot be replaced as a whole; give the path of a file. "
+            "Nothing was written"
+        )
+    return found
+
+
+def _take_over(file: int, existing: os.stat_result) -> None:
+    if hasattr(os, "fchown"):  # neither exists on Windows
+        new = os.fstat(file)
+        if (new.st_uid, new.st_gid) != (existing.st_uid, existing.st_gid):
+            with contextlib.suppress(PermissionError):
+                os.fchown(file, existing.st_uid, existing.st_gid)
+        os.fchmod(file, stat.S_IMODE(existing.st_mode))
+
+
 def refuse_version(what: str, version: object, wanted: int) -> None:
     """Refuse what has another version than this library reads."""
     if isinstance(version, bool) or not isinstance(version, int) or version < 1:
-        raise StateError(f"{what} has the version {version!r}; wanted a whole number")
+        raise StateError(f"{what} has the version {shown(version)}; wanted a whole number")
     if version != wanted:
         advice = (
             "upgrade dikin"

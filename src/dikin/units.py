@@ -19,7 +19,7 @@ from typing import Any
 
 from dikin.arguments import LARGEST, number
 from dikin.domains.base import Array, Domain
-from dikin.errors import DomainError, ParameterError
+from dikin.errors import DomainError, ParameterError, shown
 
 LossRange = tuple[float, float] | None
 """The least and the largest loss; None where they are not known."""
@@ -72,7 +72,7 @@ def checked_range(loss_range: Any) -> tuple[float, float]:
         low, high = (number(end, "an end of loss_range") for end in loss_range)
     except (TypeError, ValueError) as reason:
         raise ParameterError(
-            f"loss_range must be the least and the largest possible loss, got {loss_range!r}"
+            f"loss_range must be the least and the largest possible loss, got {shown(loss_range)}"
         ) from reason
     if not (isfinite(low) and isfinite(high) and low < high):
         raise ParameterError(f"loss_range must be finite with low < high, got ({low:g}, {high:g})")

@@ -12,7 +12,7 @@ from dikin.domains.ball import Ball
 from dikin.domains.base import Array, Domain, frozen
 from dikin.domains.newton import dikin_extent
 from dikin.domains.simplex import Simplex
-from dikin.errors import DomainError, FlatDomainError, ShapeError
+from dikin.errors import DomainError, FlatDomainError, ShapeError, shown
 
 
 class Affine(Domain):
@@ -46,7 +46,7 @@ class Affine(Domain):
 
     def __init__(self, domain: Domain, matrix: ArrayLike, shift: ArrayLike) -> None:
         if not isinstance(domain, Domain):
-            raise DomainError(f"Affine: the first argument is {domain!r}, wanted a domain")
+            raise DomainError(f"Affine: the first argument is {shown(domain)}, wanted a domain")
         self.domain = domain
         self.matrix, self.shift = frozen(matrix, "matrix", 2), frozen(shift, "shift", 1)
         wanted = (self.shift.size, domain.center.size)

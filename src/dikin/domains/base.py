@@ -26,7 +26,7 @@ from dikin.arguments import not_finite
 from dikin.domains.dense import DenseGeometry
 from dikin.domains.gauge import gauge_by_bisection
 from dikin.domains.geometry import Geometry as Geometry
-from dikin.errors import NotSavableError, OutsideDomainError, ShapeError
+from dikin.errors import NotSavableError, OutsideDomainError, ShapeError, shown
 from dikin.registry import Registry
 from dikin.vectors import Array as Array
 
@@ -274,7 +274,7 @@ class Domain(ABC):
         try:
             array = np.array(point, dtype=float)
         except (TypeError, ValueError, OverflowError) as reason:
-            raise ShapeError(f"{self}: a point is made of numbers, got {point!r}") from reason
+            raise ShapeError(f"{self}: a point is made of numbers, got {shown(point)}") from reason
         if array.shape != self.point_shape:
             raise ShapeError(f"{self}: a point has shape {self.point_shape}, got {array.shape}")
         return array

@@ -12,10 +12,9 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from dikin.arguments import whole
+from dikin.arguments import LARGEST_VECTOR, size_of_set
 from dikin.domains.base import Array, Domain
 from dikin.domains.geometry import DiagonalGeometry, Geometry
-from dikin.errors import DomainError
 from dikin.kernel import choose, compiled, looped, reordered
 from dikin.vectors import affine, diagonal_products, dot, log_sum
 
@@ -79,7 +78,7 @@ class Simplex(ProbabilityDomain):
 
     def __init__(self, n: int) -> None:
         why = "a single probability is always 1: there is nothing to choose"
-        super().__init__(whole(n, "n", 2, why, DomainError))
+        super().__init__(size_of_set(n, "n", 2, LARGEST_VECTOR, why))
         self.dim = self.n - 1
         self.point_shape = (self.n,)
         self.center = np.full(self.n, 1 / self.n)
@@ -229,7 +228,7 @@ def last_step(move: float, multiplier: float, step: int, weight: float) -> bool:
 
 
 def _subtract_least(linear: Array) -> float:
-    low = high = linear[0]
+    low = high = float(linear[0])
     for i in range(linear.size):
         low, high = min(low, linear[i]), max(high, linear[i])
     for i in range(linear.size):

@@ -13,10 +13,9 @@ from typing import Self
 
 import numpy as np
 
-from dikin.arguments import whole
+from dikin.arguments import LARGEST_MATRIX, size_of_set
 from dikin.domains.base import Array
 from dikin.domains.simplex import PLANE_TOLERANCE, ProbabilityDomain, helmert
-from dikin.errors import DomainError
 
 
 class Spectrahedron(ProbabilityDomain):
@@ -41,7 +40,7 @@ class Spectrahedron(ProbabilityDomain):
 
     def __init__(self, n: int) -> None:
         super().__init__(
-            whole(n, "n", 2, "the only 1 x 1 matrix of trace one is [[1]]", DomainError)
+            size_of_set(n, "n", 2, LARGEST_MATRIX, "the only 1 x 1 matrix of trace one is [[1]]")
         )
         self.dim = self.n * (self.n + 1) // 2 - 1
         self.point_shape = (self.n, self.n)

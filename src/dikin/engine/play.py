@@ -16,12 +16,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dikin.arguments import is_whole
 from dikin.domains.base import Array, Domain
 from dikin.engine.jit import compiled_loop, worth_compiling
 from dikin.engine.loop import UnitConversion, Workspace
 from dikin.engine.progress import Progress
 from dikin.environments.base import Environment
-from dikin.errors import AssumptionWarning, NotSavableError, ParameterError
+from dikin.errors import AssumptionWarning, NotSavableError, ParameterError, shown
 from dikin.feedback import Feedback
 from dikin.learners.base import Learner
 
@@ -233,15 +234,15 @@ def compiles(losses: Any) -> bool:
 
 
 def _refuse_mismatch(learner: Learner, environment: Environment, rounds: int) -> None:
-    if isinstance(rounds, bool) or not isinstance(rounds, int | np.integer) or rounds < 1:
-        raise ParameterError(f"rounds must be a positive whole number, got {rounds!r}")
+    if not is_whole(rounds) or rounds < 1:
+        raise ParameterError(f"rounds must be a positive whole number, got {shown(rounds)}")
     if not isinstance(environment, Environment):
         raise ParameterError(
-            f"play needs an environment such as Ridge, got {environment!r}; a loss of your own "
-            "becomes one with FromFunction"
+            f"play needs an environment such as Ridge, got {shown(environment)}; a loss of your "
+            "own becomes one with FromFunction"
         )
     if not isinstance(learner, Learner):
-        raise ParameterError(f"play needs a learner such as FKM(domain, ...), got {learner!r}")
+        raise ParameterError(f"play needs a learner such as FKM(domain, ...), got {shown(learner)}")
     if not _same(learner.domain, environment.domain):
         raise ParameterError(
             f"the learner plays on {learner.domain} and the environment on another domain, "

@@ -13,7 +13,7 @@ import numpy as np
 from dikin import extras
 from dikin.engine.play import Run, play_game
 from dikin.environments.base import Environment
-from dikin.errors import ParameterError
+from dikin.errors import ParameterError, shown
 from dikin.learners.base import Learner
 
 
@@ -71,7 +71,7 @@ def replicate(
         raise ParameterError("seeds must be at least one game, got none")
     for name, made in (("make_learner", make_learner), ("make_environment", make_environment)):
         if not callable(made):
-            raise ParameterError(f"{name} must be a function of the seed, got {made!r}")
+            raise ParameterError(f"{name} must be a function of the seed, got {shown(made)}")
     if workers == 0:
         raise ParameterError(
             "workers must be a number of processes, -1 for all cores, or None; got 0"

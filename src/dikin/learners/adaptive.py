@@ -24,7 +24,7 @@ from math import inf, log, sqrt
 from typing import ClassVar, NamedTuple
 
 from dikin.domains.base import Domain
-from dikin.errors import HorizonRequiredError, PaperConstantsWarning, UnequalSidesWarning
+from dikin.errors import HorizonRequiredError, PaperConstantsWarning, UnequalSidesWarning, shown
 from dikin.learners import parameters
 from dikin.learners.barrier_ftrl import BarrierFTRL
 from dikin.theory import certificate, tuning
@@ -178,7 +178,7 @@ class Adaptive(BarrierFTRL):
         if self.horizon is None or self.horizon < 2:
             raise HorizonRequiredError(
                 "constants='paper' contain ln T and need horizon=T, at least 2, "
-                f"got {self.horizon!r}; the default constants='sharp' need none"
+                f"got {shown(self.horizon)}; the default constants='sharp' need none"
             )
         lambda_0, needed = self._paper_start()
         if self.horizon < needed:

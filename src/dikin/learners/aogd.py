@@ -22,7 +22,7 @@ import numpy as np
 
 from dikin.arguments import LARGEST
 from dikin.domains.base import Array, Domain
-from dikin.errors import FeedbackError
+from dikin.errors import FeedbackError, shown
 from dikin.feedback import Feedback
 from dikin.learners.base import Learner
 from dikin.units import LossRange
@@ -85,15 +85,15 @@ class AOGD(Learner):
             slope = np.empty(0)
         if slope.shape != shape or not np.isfinite(slope).all():
             raise FeedbackError(
-                f"a gradient is finite numbers of the shape {shape}, got {gradient!r}. "
+                f"a gradient is finite numbers of the shape {shape}, got {shown(gradient)}. "
                 "Nothing was changed."
             )
         with np.errstate(over="ignore"):
             scaled = self.units.slope(1.0) * slope
         if not np.abs(scaled).max() < LARGEST:
             raise FeedbackError(
-                f"the gradient {gradient!r} is too steep to compute with: in units of the domain's "
-                f"radius and the losses' range its entries must be below {LARGEST:g}. "
+                f"the gradient {shown(gradient)} is too steep to compute with: in units of the "
+                f"domain's radius and the losses' range its entries must be below {LARGEST:g}. "
                 "Nothing was changed."
             )
         return self.geometry.inward(scaled)

@@ -10,6 +10,7 @@ losses is not known restarts in a wider one whenever a loss falls outside (`rang
 
 from __future__ import annotations
 
+import copy
 import inspect
 import logging
 import os
@@ -26,7 +27,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dikin import rng, serialization
-from dikin.arguments import LARGEST
+from dikin.arguments import LARGEST, is_whole
 from dikin.domains.base import Array, Domain, Geometry
 from dikin.errors import (
     ClosedQueryError,
@@ -44,8 +45,11 @@ from dikin.errors import (
     ParameterError,
     StateError,
     UnknownQueryError,
+    few_of,
+    shown,
 )
 from dikin.feedback import Feedback
+from dikin.learners import forks
 from dikin.learners.parameters import Limit, Parameter, with_parameters
 from dikin.learners.range_search import (
     Range,
@@ -161,7 +165,7 @@ class Learner(ABC):
 
     def __init__(self, domain: Domain, loss_range: LossRange, seed: int | None) -> None:
         if not isinstance(domain, Domain):
-            raise ParameterError(f"domain must be a dikin domain such as Box, got {domain!r}")
+            raise ParameterError(f"domain must be a dikin domain such as Box, got {shown(domain)}")
         self.domain = domain
         self.units = Units.of(domain, (-1.0, 1.0) if loss_range is None else loss_range)
         self._range_known = loss_range is not None
@@ -169,7 +173,7 @@ class Learner(ABC):
         self._flat_center = domain.center.ravel()
         unit = domain.radius == 1.0 and not domain.center.any()
         self._same_units = unit and self.geometry.identity
-        self._lock = RLock()
+        self._lock, self._process = RLock(), forks.process
         self._search = None if self._range_known or self.measures_range else RangeSearch()
         self._rounds_in_range = 0
         """Rounds since the mathematics began, which is at the last restart."""
@@ -186,10 +190,15 @@ class Learner(ABC):
     @locked
     def __getstate__(self) -> dict[str, Any]:
         """For copies and pickles. They are made after this returns: other threads must not play."""
-        return {name: value for name, value in vars(self).items() if name != "_lock"}
+        own = ("_lock", "_process")
+        return {name: value for name, value in vars(self).items() if name not in own}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, _lock=RLock())
+        vars(self).update(state, _lock=RLock(), _process=forks.process)
+
+    def __copy__(self) -> Self:
+        # A shallow copy would share the generator and the open queries with the original.
+        return copy.deepcopy(self)
 
     # --- the game ------------------------------------------------------------------------------
 
@@ -217,6 +226,8 @@ class Learner(ABC):
         if context is not None:
             name = type(self).__name__
             raise FeedbackError(f"{name} makes no use of a context: ask() without one")
+        if self._process is not forks.process:
+            self._process = forks.warn_of_fork(type(self).__name__)
         self._lock.acquire()  # here and in `tell`: `with` takes twice as long
         try:
             if forecast is not None:
@@ -526,21 +537,20 @@ class Learner(ABC):
                     _refuse_foreign(query, self._played(entry[1]))
                 return entry
             raise self._not_open(query.id)
-        if isinstance(query, int | np.integer) and not isinstance(query, bool):
+        if is_whole(query):
             entry = self._open.get(int(query))
             if entry is not None:
                 return entry
         raise self._not_open(query)
 
     def _not_open(self, key: Any) -> UnknownQueryError | ClosedQueryError:
-        is_number = isinstance(key, int | np.integer) and not isinstance(key, bool)
-        if is_number and 0 <= key < self._next:
+        if is_whole(key) and 0 <= key < self._next:
             return ClosedQueryError(
                 f"query {key} was already answered or forgotten; open are "
-                f"{list(self._open) or 'none'}. Nothing was changed."
+                f"{few_of(self._open)}. Nothing was changed."
             )
         return UnknownQueryError(
-            f"query {key!r} was never asked; open are {list(self._open) or 'none'}. Tell the query "
+            f"query {shown(key)} was never asked; open are {few_of(self._open)}. Tell the query "
             "that ask() gave, or its id. Nothing was changed."
         )
 
@@ -554,7 +564,7 @@ class Learner(ABC):
         parts = tuple(answer) if row or isinstance(answer, tuple | list) else ()
         if len(parts) != 2:
             raise FeedbackError(
-                f"{type(self).__name__} must be told {self.feedback.value}; got {answer!r}. "
+                f"{type(self).__name__} must be told {self.feedback.value}; got {shown(answer)}. "
                 "Nothing was changed."
             )
         return parts[0], parts[1]
@@ -883,11 +893,11 @@ def real_number(value: Any, name: str, error: type[DikinError]) -> float:
     error
         What is raised if it is not a real number.
     """
-    if isinstance(value, Real) and not isinstance(value, bool | np.bool_):
+    if isinstance(value, Real) and not isinstance(value, bool | np.bool_ | np.timedelta64):
         try:
             return float(value)
         except OverflowError:
-            return inf if str(value)[0] != "-" else -inf
+            return inf if value > 0 else -inf  # type: ignore[operator]
     if isinstance(value, np.ndarray) and value.ndim == 0 and value.dtype.kind in "fiu":
         return float(value)
-    raise error(f"the {name} must be a real number, got {value!r}. Nothing was changed.")
+    raise error(f"the {name} must be a real number, got {shown(value)}. Nothing was changed.")

@@ -38,7 +38,7 @@ import numpy as np
 
 from dikin.arguments import LARGEST, number, whole
 from dikin.domains.base import Array, Domain
-from dikin.errors import ParameterError
+from dikin.errors import ParameterError, shown
 from dikin.learners.descent import Descent
 from dikin.learners.fkm import FixedPace
 from dikin.learners.kernel_learner import LearnerState, Memo
@@ -66,7 +66,7 @@ def _share(limit: float) -> Callable[[Any, str], float]:
         if not 1.0 / LARGEST < given < limit:
             raise ParameterError(
                 f"{name} is a share of a side of the box, more than {1.0 / LARGEST:g} and less "
-                f"than {limit:g}, got {value!r}"
+                f"than {limit:g}, got {shown(value)}"
             )
         return given
 

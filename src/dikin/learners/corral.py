@@ -35,7 +35,7 @@ import numpy as np
 from dikin import rng
 from dikin.arguments import positive, whole
 from dikin.domains.base import Array, Domain
-from dikin.errors import CertificateVoidWarning, PaperConstantsWarning, ParameterError
+from dikin.errors import CertificateVoidWarning, PaperConstantsWarning, ParameterError, shown
 from dikin.feedback import Feedback
 from dikin.learners.base import LEARNERS, Learner, Memo
 from dikin.learners.fkm import FKM
@@ -333,7 +333,7 @@ def mirror_step(inverse: list[float], etas: list[float], played: int, loss: floa
 
 def _checked_bases(bases: Any) -> Sequence[Learner]:
     if isinstance(bases, Learner) or not all(isinstance(base, Learner) for base in bases):
-        raise ParameterError(f"bases must be learners such as FKM(domain, ...), got {bases!r}")
+        raise ParameterError(f"bases must be learners such as FKM(domain, ...), got {shown(bases)}")
     if len(bases) < 2:
         raise ParameterError(f"Corral chooses among two bases or more, got {len(bases)}")
     return list(bases)

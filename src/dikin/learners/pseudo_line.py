@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dikin.domains.base import Array, Domain
-from dikin.errors import FeedbackError
+from dikin.errors import FeedbackError, shown
 from dikin.feedback import Feedback
 from dikin.learners import parameters
 from dikin.learners.base import Query
@@ -109,7 +109,7 @@ class PseudoLine(Descent):
             z = np.empty(0)
         if z.shape != shape or not np.isfinite(z).all():
             raise FeedbackError(
-                f"a context is finite numbers of the shape {shape}, got {context!r}. "
+                f"a context is finite numbers of the shape {shape}, got {shown(context)}. "
                 "Nothing was changed."
             )
         z /= float(np.abs(z).max()) or 1.0  # else its square might overflow

@@ -9,7 +9,7 @@ import ast
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from dikin.errors import ParameterError, did_you_mean
+from dikin.errors import ParameterError, did_you_mean, shown
 from dikin.tuning.parameters import Parameter, Real
 
 EXAMPLE = "'ads + 3 * staff <= 100'"
@@ -61,7 +61,7 @@ def read_constraints(texts: Any, parameters: Mapping[str, Parameter]) -> list[Co
     if isinstance(texts, str):
         texts = [texts]
     if not isinstance(texts, list | tuple):
-        raise ParameterError(f"constraints are texts such as {EXAMPLE}, got {texts!r}")
+        raise ParameterError(f"constraints are texts such as {EXAMPLE}, got {shown(texts)}")
     return [found for text in texts for found in _read(text, parameters)]
 
 

@@ -14,8 +14,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dikin.arguments import LARGEST, number
-from dikin.errors import ParameterError, did_you_mean
+from dikin.arguments import LARGEST, is_whole, number
+from dikin.errors import ParameterError, did_you_mean, shown
 from dikin.vectors import Array
 
 MOST_WHOLE = 2**53
@@ -66,7 +66,7 @@ class Real:
         """
         low, high = _bounds(self, name)
         if not isinstance(self.log, bool):
-            raise ParameterError(f"{name}: log must be True or False, got {self.log!r}")
+            raise ParameterError(f"{name}: log must be True or False, got {shown(self.log)}")
         if self.log and low <= 0:
             raise ParameterError(
                 f"{name}: log=True needs a low above 0, got low={self.low}; give a small positive "
@@ -181,9 +181,9 @@ class Integer:
             value = getattr(self, what)
             if what == "start" and value is None:
                 continue
-            if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
+            if not is_whole(value):
                 raise ParameterError(
-                    f"{name}: {what} of an Integer must be a whole number, got {value!r}"
+                    f"{name}: {what} of an Integer must be a whole number, got {shown(value)}"
                 )
             if abs(int(value)) > MOST_WHOLE:
                 raise ParameterError(
@@ -297,18 +297,19 @@ class Shares:
         if not named or len(names) < 2:
             raise ParameterError(
                 f"{name}: Shares need the names of two parts or more, such as Shares(['old', "
-                f"'new']), got {names!r}"
+                f"'new']), got {shown(names)}"
             )
         twice = [each for each in dict.fromkeys(names) if names.count(each) > 1]
         if twice:
-            raise ParameterError(f"{name}: the part {twice[0]!r} is named twice")
+            raise ParameterError(f"{name}: the part {shown(twice[0])} is named twice")
         if isinstance(start, Mapping):
             self._refuse_names(name, start)
         if start is None:
             return
         if not isinstance(start, tuple) or len(start) != len(names):
             raise ParameterError(
-                f"{name}: start must have a share for each of {', '.join(names)}, got {start!r}"
+                f"{name}: start must have a share for each of {', '.join(names)}, got "
+                f"{shown(start)}"
             )
         shares = [number(share, f"{name}: the share of {part}") for part, share in self._started()]
         if not (all(share >= 0 for share in shares) and abs(sum(shares) - 1) <= self.SLACK):
@@ -368,7 +369,7 @@ def check_parameters(parameters: Any) -> dict[str, Parameter]:
     if not isinstance(parameters, Mapping) or not parameters:
         raise ParameterError(
             "parameters must be a dictionary of one or more names such as {'price': dikin.Real(1, "
-            f"14, start=4)}}, got {parameters!r}"
+            f"14, start=4)}}, got {shown(parameters)}"
         )
     for name, parameter in parameters.items():
         if not isinstance(name, str) or not 0 < len(name) <= 100 or not name.isprintable():
@@ -378,7 +379,7 @@ def check_parameters(parameters: Any) -> dict[str, Parameter]:
         if not isinstance(parameter, Parameter):
             raise ParameterError(
                 f"{name}: wanted dikin.Real(low, high), dikin.Integer(low, high) or "
-                f"dikin.Shares(names), got {parameter!r}. {NO_CATEGORIES}"
+                f"dikin.Shares(names), got {shown(parameter)}. {NO_CATEGORIES}"
             )
         parameter.check(name)
     return dict(parameters)
@@ -425,14 +426,14 @@ def parameter_from_spec(name: str, spec: Any) -> Parameter:
     except (KeyError, TypeError, ValueError) as reason:
         raise ParameterError(
             f'{name}: a parameter is described by an object such as {{"kind": "real", "low": '
-            f'1, "high": 14, "start": 4}} (kinds: {", ".join(KINDS)}), got {spec!r}'
+            f'1, "high": 14, "start": 4}} (kinds: {", ".join(KINDS)}), got {shown(spec)}'
         ) from reason
 
 
 def _shown(parameter: Parameter) -> str:
     """A constructor's call without what is left at its default."""
     parts = [
-        f"{part.name}={getattr(parameter, part.name)!r}"
+        f"{part.name}={shown(getattr(parameter, part.name))}"
         for part in fields(parameter)
         if getattr(parameter, part.name) is not part.default
     ]

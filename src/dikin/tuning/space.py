@@ -16,7 +16,7 @@ from dikin.domains.box import Box
 from dikin.domains.polytope import Polytope
 from dikin.domains.product import Product
 from dikin.domains.simplex import Simplex
-from dikin.errors import DomainError, ParameterError
+from dikin.errors import DomainError, ParameterError, shown
 from dikin.tuning.constraints import Constraint, read_constraints
 from dikin.tuning.parameters import (
     Interval,
@@ -95,7 +95,7 @@ class Space:
             if name in RESERVED:
                 raise ParameterError(
                     f"a parameter cannot be called {name!r}: that is a column of the history. "
-                    f"Rename it, for example {name + '_setting'!r}"
+                    f"Rename it, for example {shown(name + '_setting')}"
                 )
         twice = [column for column in self.columns if self.columns.count(column) > 1]
         if twice:
@@ -266,7 +266,7 @@ class Space:
         """
         parameters = spec["parameters"]
         if not isinstance(parameters, dict):
-            raise ParameterError(f"parameters must be an object of names, got {parameters!r}")
+            raise ParameterError(f"parameters must be an object of names, got {shown(parameters)}")
         return cls(
             {name: parameter_from_spec(name, each) for name, each in parameters.items()},
             spec.get("constraints", ()),

@@ -5,6 +5,7 @@ It works on the cube of the parameters, where units do not matter, and speaks in
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import os
 import secrets
@@ -18,7 +19,7 @@ from typing import Any, overload
 import numpy as np
 
 from dikin import serialization
-from dikin.arguments import whole
+from dikin.arguments import is_whole, whole
 from dikin.errors import (
     ClosedQueryError,
     DikinError,
@@ -29,6 +30,7 @@ from dikin.errors import (
     UnknownParameterError,
     UnknownQueryError,
     did_you_mean,
+    shown,
 )
 from dikin.learners.base import real_number
 from dikin.learners.predictive import Predictive
@@ -160,7 +162,7 @@ class Tuner:
         seed: int | None = None,
     ) -> None:
         if not isinstance(maximize, bool):
-            raise ParameterError(f"maximize must be True or False, got {maximize!r}")
+            raise ParameterError(f"maximize must be True or False, got {shown(maximize)}")
         self.space = Space(parameters, constraints)
         self.maximize = maximize
         self._sign = -1.0 if maximize else 1.0
@@ -181,7 +183,7 @@ class Tuner:
             return values
         if not isinstance(values, tuple | list) or len(values) != 2:
             raise ParameterError(
-                f"loss_range must be the least and the largest value, got {values!r}"
+                f"loss_range must be the least and the largest value, got {shown(values)}"
             )
         low, high = (real_number(value, "loss_range", ParameterError) for value in values)
         return -high, -low
@@ -195,6 +197,16 @@ class Tuner:
         self._open: dict[int, Trial] = {}
         self._recent: deque[float] = deque(maxlen=RECENT)
         self.rounds, self.held = 0, False
+
+    @locked
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _lock=RLock())
+
+    def __copy__(self) -> Tuner:
+        return copy.deepcopy(self)  # a shallow one would share the learner
 
     # --- the game ------------------------------------------------------------------------------
 
@@ -309,9 +321,10 @@ class Tuner:
 
     def _find(self, trial: Trial | int) -> Trial:
         key = trial.id if isinstance(trial, Trial) else trial
-        if isinstance(key, bool | np.bool_) or not isinstance(key, int | np.integer):
+        if not is_whole(key):
             raise UnknownQueryError(
-                f"a trial is answered by itself or by its id, got {trial!r}. Nothing was changed."
+                f"a trial is answered by itself or by its id, got {shown(trial)}. Nothing was "
+                "changed."
             )
         found = self._open.get(int(key))
         if found is None:
@@ -331,7 +344,9 @@ class Tuner:
                 "changed."
             )
         asked = f"0 to {self.learner._next - 1} were" if self.learner._next else "none was"
-        return UnknownQueryError(f"there is no trial {key}: {asked} asked. Nothing was changed.")
+        return UnknownQueryError(
+            f"there is no trial {shown(key)}: {asked} asked. Nothing was changed."
+        )
 
     @locked
     def hold(self) -> None:

@@ -1,0 +1,85 @@
+"""Copies and pickles of learners and tuners go on exactly and alone; a fork is said."""
+
+import copy
+import os
+import pickle
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dikin
+from dikin import registry
+from dikin.checks.learner import ask, shaped
+from dikin.errors import ForkWarning
+
+COPIES: dict[str, Callable[[Any], Any]] = {
+    "copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+    "pickle": lambda learner: pickle.loads(pickle.dumps(learner)),
+}
+
+
+def domain_for(cls: type[dikin.Learner]) -> dikin.Learner:
+    """The first example of a class on the first of three sets that it plays on."""
+    for domain in (dikin.Box([0, 0], [1, 2]), dikin.Ball(2), dikin.Ball(1), dikin.Box([0], [1])):
+        try:
+            return next(iter(cls.examples(domain, 3)))
+        except dikin.DikinError:
+            continue
+    raise AssertionError(f"{cls.__name__} plays on none of them")
+
+
+@pytest.mark.parametrize("way", COPIES)
+@pytest.mark.parametrize("cls", registry.learners().values(), ids=lambda cls: cls.__name__)
+def test_a_copy_goes_on_exactly_and_alone(cls: type[dikin.Learner], way: str) -> None:
+    with warnings.catch_warnings(action="ignore"):
+        learner = domain_for(cls)
+        for _ in range(12):
+            learner.tell(ask(learner), shaped(learner, sum(learner.units.loss_range) / 2))
+        waiting = ask(learner)
+        twin = COPIES[way](learner)
+        before = learner.state()
+        assert twin.state() == before
+        queries = [ask(twin) for _ in range(3)]
+        twin.tell(waiting.id, shaped(twin, sum(twin.units.loss_range) / 2))
+        twin.forget(queries[0])
+        assert learner.state() == before  # what the copy does, the original does not see
+        assert [ask(learner) for _ in range(3)] == queries
+
+
+@pytest.mark.parametrize("way", COPIES)
+def test_a_copy_of_a_tuner_goes_on_exactly_and_alone(way: str) -> None:
+    tuner = dikin.Tuner({"x": dikin.Integer(0, 9), "mix": dikin.Shares(["a", "b"])}, seed=1)
+    for _ in range(12):
+        tuner.tell(tuner.ask(), 1.0)
+    tuner.ask()
+    twin, before = COPIES[way](tuner), tuner.state()
+    trials = twin.ask(3)
+    twin.hold()
+    assert tuner.state() == before
+    assert tuner.ask(3) == trials
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")
+def test_a_forked_child_is_told_once() -> None:
+    learner = dikin.Predictive(dikin.Ball(2), seed=1)
+    learner.ask()
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:  # pragma: no cover - in the child
+        with warnings.catch_warnings(record=True, action="always") as heard:
+            learner.ask()
+            learner.ask()
+            dikin.Predictive(dikin.Ball(2), seed=1).ask()
+        kinds = [issubclass(each.category, ForkWarning) for each in heard]
+        os.write(writer, b"told once" if kinds == [True] else repr(heard).encode())
+        os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as answer:
+        assert answer.read() == b"told once"
+    os.waitpid(child, 0)
+    with warnings.catch_warnings(action="error"):
+        assert np.isfinite(learner.ask().point).all()  # the parent is told nothing
