@@ -1,9 +1,10 @@
-"""A fair lock among the processes that write to one SQLite file, made of two lock files.
+"""A fair lock among the processes that write to one SQLite file: a lock file and a queue.
 
 SQLite makes a waiting process sleep and try again, so the one that has just released the database
-usually gets it again. Here one process at a time holds the first lock and is next in turn, and
-whoever has just released the second must queue behind it. The operating system keeps both queues,
-and frees both locks when a process dies, at whatever instant.
+usually gets it again. Here who has to wait draws a ticket: a file in a folder beside the database,
+named by the time, and locked for as long as its owner waits. The oldest ticket whose owner lives is
+next. A ticket is removed by its owner, whether it got its turn or not, or by others if its owner
+died: the operating system frees the locks of a process that dies, at whatever instant.
 
 Nothing but the order of turns depends on this: what keeps two writers apart is the database. Where
 there is no `flock` (Windows) SQLite's own waiting has to do.
@@ -11,9 +12,12 @@ there is no `flock` (Windows) SQLite's own waiting has to do.
 
 from __future__ import annotations
 
+import itertools
 import os
-import threading
+import time
 import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from dikin.errors import BusyError
@@ -23,125 +27,216 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
+NEXT_LOOKS_EVERY = 0.0004
+"""Seconds: who is next looks so often. A turn takes ten times as long at least."""
+OTHERS_LOOK_EVERY = 0.001
+"""Seconds for each ticket ahead: with many waiting, few of them look at the same time."""
+LONGEST_SLEEP = 0.05
+
+_tickets = itertools.count()
+
 
 class FairLock:
-    """The lock of the database file `path`; one per connection."""
+    """The lock of the database file `path`; one per connection.
+
+    Parameters
+    ----------
+    path : Path
+        The database. The lock file and the folder of tickets lie beside it.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._files: _LockFiles | None = None
+        self._turn: _LockFile | None = None
 
     def acquire(self, patience: float) -> bool:
-        """Wait for one's turn; whether there was anyone to wait for."""
+        """Wait for one's turn; whether there was anyone to wait for.
+
+        Parameters
+        ----------
+        patience : float
+            Seconds to wait.
+
+        Raises
+        ------
+        BusyError
+            If it was not one's turn by then. The place in the queue is given up.
+        """
         if fcntl is None:
             return False
-        if self._files is None:
-            self._files = _LockFiles(self._path)
-        if self._files.try_acquire():
+        if self._turn is None:
+            self._turn = _LockFile(Path(f"{self._path}-turn"), _mode(self._path))
+        queue = _Queue(Path(f"{self._path}-queue"), _mode(self._path))
+        if queue.is_empty() and self._turn.try_lock():
             return False
-        # The system's queue knows no timeout: a thread waits in it, and this one waits for that.
-        files, self._files = self._files, None
-        if not _Waiter(files).wait(patience):
-            raise BusyError(
-                f"another process has held this study for more than {patience:g} seconds. "
-                "Nothing was changed; try again, or give Study a longer patience"
-            )
-        self._files = files
+        deadline = time.monotonic() + patience
+        with queue.ticket() as ticket:
+            while not (queue.is_next(ticket) and self._turn.try_lock()):
+                left = deadline - time.monotonic()
+                if left <= 0:
+                    raise BusyError(self._explain(patience, queue.ahead(ticket)))
+                time.sleep(min(left, queue.pause(ticket)))
         return True
+
+    def _explain(self, patience: float, waiting: int) -> str:
+        assert self._turn is not None
+        holder, age = self._turn.holder()
+        if holder and age >= patience:
+            why = (
+                f"another process has held this study for more than {patience:g} seconds: "
+                f"{holder}, for {age:.1f} s"
+            )
+        else:
+            why = f"{waiting} others wait for this study, and {patience:g} seconds were not enough"
+        return f"{why}. Nothing was changed; try again, or give Study a longer patience"
 
     def release(self) -> None:
         """Let the next one in turn have it."""
-        if self._files is not None:
-            self._files.release()
+        if self._turn is not None:
+            self._turn.unlock()
 
     def close(self) -> None:
         """Release it for good."""
-        if self._files is not None:
-            self._files.close()
-            self._files = None
+        if self._turn is not None:
+            self._turn.close()
+            self._turn = None
 
 
-_OPEN: weakref.WeakSet[_LockFiles] = weakref.WeakSet()
+_OPEN: weakref.WeakSet[_LockFile] = weakref.WeakSet()
 
 
-class _LockFiles:
-    """The two locks, each a file beside the database."""
+class _LockFile:
+    """A file that one process at a time holds; it says which, and since when."""
 
-    def __init__(self, path: Path) -> None:
-        # Anyone who may write to the database may queue.
-        flags, mode = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, path.stat().st_mode & 0o666
-        self._next = os.open(f"{path}-next", flags, mode)
-        self._turn = os.open(f"{path}-turn", flags, mode)
+    def __init__(self, path: Path, mode: int) -> None:
+        # Anyone who may write to the database may wait for it.
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, mode)
         _OPEN.add(self)
 
-    def try_acquire(self) -> bool:
-        """Take the turn without waiting, or nothing."""
+    def try_lock(self) -> bool:
+        """Take it without waiting, or not."""
         try:
-            fcntl.flock(self._next, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             return False
-        try:
-            fcntl.flock(self._turn, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        finally:
-            fcntl.flock(self._next, fcntl.LOCK_UN)
+        os.pwrite(self._file, f"{os.getpid():>20} {time.time():>20.3f}".encode(), 0)
         return True
 
-    def acquire(self) -> None:
-        """Become next, then take the turn, however long it takes."""
-        fcntl.flock(self._next, fcntl.LOCK_EX)
-        fcntl.flock(self._turn, fcntl.LOCK_EX)
-        fcntl.flock(self._next, fcntl.LOCK_UN)
+    def unlock(self) -> None:
+        fcntl.flock(self._file, fcntl.LOCK_UN)
 
-    def release(self) -> None:
-        fcntl.flock(self._turn, fcntl.LOCK_UN)
+    def holder(self) -> tuple[str, float]:
+        """Who took it last, for a message, and how many seconds ago; nothing if unknown."""
+        try:
+            process, since = os.pread(self._file, 64, 0).split()
+            stopped = " (stopped by a signal)" if _is_stopped(int(process)) else ""
+            return f"process {int(process)}{stopped}", time.time() - float(since)
+        except (OSError, ValueError):
+            return "", 0.0
 
     def close(self) -> None:
         _OPEN.discard(self)
-        os.close(self._next)
-        os.close(self._turn)
+        os.close(self._file)
+
+
+def _is_stopped(process: int) -> bool:
+    """Whether a process was stopped by a signal, where the system says so."""
+    with suppress(OSError, IndexError):
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "T"
+    return False
+
+
+class _Queue:
+    """The folder of tickets, the oldest first."""
+
+    def __init__(self, folder: Path, mode: int) -> None:
+        self._folder, self._mode = folder, mode
+
+    def is_empty(self) -> bool:
+        return not self._names()
+
+    def _names(self) -> list[str]:
+        """The tickets; one that is being made begins with a point."""
+        try:
+            return sorted(name for name in os.listdir(self._folder) if not name.startswith("."))
+        except FileNotFoundError:
+            return []
+
+    @contextmanager
+    def ticket(self) -> Iterator[str]:
+        """A place at the end of the queue, for as long as the block lasts."""
+        # A clock that all processes share, and never goes back. The rest keeps names apart.
+        name = f"{time.monotonic_ns():020d}.{os.getpid()}.{next(_tickets)}"
+        making, made = self._folder / f".{name}", self._folder / name
+        file = self._create(making)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            os.rename(making, made)  # only now: a ticket that is not locked is a dead one's
+            yield name
+        finally:
+            for path in (making, made):
+                with suppress(FileNotFoundError):
+                    path.unlink()
+            os.close(file)
+
+    def _create(self, path: Path) -> int:
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+        try:
+            return os.open(path, flags, self._mode)
+        except FileNotFoundError:
+            # Who may read files there may look into the folder.
+            with suppress(FileExistsError):
+                os.mkdir(self._folder)
+                os.chmod(self._folder, self._mode | (self._mode >> 2) & 0o111)
+            return os.open(path, flags, self._mode)
+
+    def is_next(self, ticket: str) -> bool:
+        """Whether no living owner has an older ticket; those of dead ones are removed."""
+        for name in self._names():
+            if name >= ticket:
+                return True
+            if self._is_alive(name):
+                return False
+        return True
+
+    def _is_alive(self, name: str) -> bool:
+        path = self._folder / name
+        try:
+            file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return False
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        else:
+            with suppress(FileNotFoundError):
+                path.unlink()
+            return False
+        finally:
+            os.close(file)
+
+    def ahead(self, ticket: str) -> int:
+        """How many older tickets there are."""
+        return sum(name < ticket for name in self._names())
+
+    def pause(self, ticket: str) -> float:
+        """Seconds to sleep before looking again: the longer, the more tickets are ahead."""
+        ahead = self.ahead(ticket)
+        return min(LONGEST_SLEEP, ahead * OTHERS_LOOK_EVERY) if ahead else NEXT_LOOKS_EVERY
+
+
+def _mode(path: Path) -> int:
+    """Who may write to a file may write to those beside it."""
+    return path.stat().st_mode & 0o666
 
 
 def _close_inherited() -> None:
     # A lock belongs to everyone who has the file open, and ends with the last of them. A child that
     # kept it open would keep the turn of a parent that was killed.
-    for files in list(_OPEN):
-        files.close()
+    for file in list(_OPEN):
+        file.close()
 
 
 if fcntl is not None:
     os.register_at_fork(after_in_child=_close_inherited)
-
-
-class _Waiter:
-    """A thread that acquires the lock, and releases it at once if nobody waits for it any more."""
-
-    def __init__(self, files: _LockFiles) -> None:
-        self._files, self._guard = files, threading.Lock()
-        self._acquired, self._abandoned = threading.Event(), False
-        threading.Thread(target=self._acquire, daemon=True).start()
-
-    def _acquire(self) -> None:
-        self._files.acquire()
-        with self._guard:
-            if self._abandoned:
-                self._files.close()
-            else:
-                self._acquired.set()
-
-    def wait(self, patience: float) -> bool:
-        """Whether it was acquired within that many seconds; if not, the thread closes the files."""
-        try:
-            self._acquired.wait(patience)
-        except BaseException:  # Ctrl-C: the turn is not taken, even if it has just come
-            if not self._abandon():
-                self._files.close()
-            raise
-        return not self._abandon()
-
-    def _abandon(self) -> bool:
-        """Wait no longer; whether it had not been acquired."""
-        with self._guard:
-            self._abandoned = not self._acquired.is_set()
-            return self._abandoned

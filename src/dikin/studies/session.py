@@ -30,6 +30,11 @@ SNAPSHOT_EVERY = 1000
 """Rows between snapshots: who starts replays at most so many, which takes some ten milliseconds."""
 REPLAY_IN_TURN = 100
 """Rows that may be replayed while it is this client's turn and the others wait."""
+CROWDED = 24
+"""Rows by which a client falls behind between two turns where there are so many others that it pays
+to keep a snapshot for them: to read one takes about as long as to replay so many rows."""
+SMALL_SNAPSHOT = 50_000
+"""Characters of a snapshot that may be written so often."""
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -50,6 +55,8 @@ class Session:
         self._replayed: ReplayedLearner | None = None
         self._snapshot = 0
         """The row of the newest snapshot that is known of."""
+        self._crowded = False
+        """Whether others made many events since this client's last turn."""
         self._writing = False
         """Whether a transaction is open, and this client's turn."""
         self._began = 0.0
@@ -137,7 +144,7 @@ class Session:
                 f"{replayed.number} to row {last}: was it replaced by an older copy? From here on "
                 "this client goes on with what is there"
             )
-        if replayed is None or last - replayed.number > SNAPSHOT_EVERY:
+        if replayed is None or self._rows_to_replay(replayed, last) < last - replayed.number:
             replayed = self._load()
         elif (last, seal) != (replayed.number, replayed.seal):
             try:
@@ -146,6 +153,13 @@ class Session:
                 replayed = self._load()  # rows were trimmed; or damaged, and then this says so
         self._replayed = replayed
         return replayed
+
+    def _rows_to_replay(self, replayed: ReplayedLearner, last: int) -> int:
+        """From where the learner is, or from the newest snapshot if that is clearly nearer."""
+        behind = last - replayed.number
+        if behind <= CROWDED:
+            return behind
+        return min(behind, last - self.journal.newest_snapshot_number() + CROWDED)
 
     def _load(self) -> ReplayedLearner:
         replayed = ReplayedLearner.of(self.journal.newest_snapshot())
@@ -190,7 +204,9 @@ class Session:
             self.database.begin(self.journal.study)
             self._began = time.monotonic()
             last, seal = self.journal.head()
-            if last_try or (self._replayed and last - self._replayed.number <= REPLAY_IN_TURN):
+            replayed = self._replayed
+            self._crowded = replayed is not None and last - replayed.number > CROWDED
+            if last_try or (replayed and self._rows_to_replay(replayed, last) <= REPLAY_IN_TURN):
                 break
             self._abandon()
             self._view(_nothing)
@@ -235,7 +251,7 @@ class Session:
     def _commit(self, event: Event | None, result: Any) -> None:
         replayed = self._replayed
         assert replayed is not None
-        if replayed.number - self._snapshot >= SNAPSHOT_EVERY:
+        if replayed.number - self._snapshot >= self._snapshot_every():
             self._save_snapshot(replayed)
         self.insert_pending()
         self.journal.move_head(replayed.number, replayed.seal)
@@ -245,11 +261,17 @@ class Session:
         self._uncertain = None
         self._end()
 
+    def _snapshot_every(self) -> int:
+        return CROWDED if self._crowded else SNAPSHOT_EVERY
+
     def _save_snapshot(self, replayed: ReplayedLearner) -> None:
-        self._snapshot = self.journal.newest_snapshot().number
-        if replayed.number - self._snapshot >= SNAPSHOT_EVERY:
-            self.journal.save_snapshot(replayed.snapshot())
-            self._snapshot = replayed.number
+        self._snapshot = self.journal.newest_snapshot_number()
+        rows = replayed.number - self._snapshot
+        if rows >= self._snapshot_every():
+            snapshot = replayed.snapshot()
+            if rows >= SNAPSHOT_EVERY or len(snapshot.state) <= SMALL_SNAPSHOT:
+                self.journal.save_snapshot(snapshot)
+                self._snapshot = replayed.number
 
     def _commit_later(self) -> None:
         if self._timer is None:
