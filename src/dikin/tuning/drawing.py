@@ -430,8 +430,10 @@ def _show_scale(axes: Axes, panel: Panel) -> None:
     if panel.log:
         axes.yaxis.set_major_formatter("{x:g}")
         low, high = axes.get_ylim()
-        if log10(high / low) < 1.0:  # no power of ten may be within sight
-            axes.yaxis.set_major_locator(ticker.MaxNLocator(4))
+        decades = log10(high / low)
+        if decades < 2.0:  # hardly a power of ten is within sight
+            few = ticker.LogLocator(subs=(1.0, 3.0)) if decades > 1.0 else ticker.MaxNLocator(4)
+            axes.yaxis.set_major_locator(few)
         axes.yaxis.set_minor_locator(ticker.NullLocator())
     elif panel.whole:
         axes.yaxis.set_major_locator(ticker.MaxNLocator(4, integer=True))
