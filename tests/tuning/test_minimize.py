@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -44,12 +46,12 @@ def known_costs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_a_noisy_bowl(seed: int) -> None:
-    result = minimize(bowl(seed), PLANE, 2000, seed=seed)
+    result = minimize(bowl(seed), PLANE, 1000, seed=seed)
     # From the start, at a distance of 4 each, to within a tenth of it: seeds are fixed.
     assert abs(result.best["price"] - 8) < 0.4
     assert abs(result.best["ads"] - 20) / 5 < 0.4
     assert result.value < 0.1 * result.first_value
-    assert result.rounds == result.planned_rounds == len(result.history) == 2000
+    assert result.rounds == result.planned_rounds == len(result.history) == 1000
 
 
 def test_the_result_is_that_of_a_tuner_played_by_hand() -> None:
@@ -278,6 +280,79 @@ def test_ctrl_c_gives_the_rounds_until_then(
 def test_ctrl_c_before_the_first_value_goes_on() -> None:
     with pytest.raises(KeyboardInterrupt):
         minimize(interrupted(0), PLANE, 40, seed=1)
+
+
+@pytest.fixture
+def usual_handler() -> Iterator[None]:
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.parametrize("step", ["ask", "tell", "center"])
+@pytest.mark.parametrize(
+    ("parameters", "asker"),
+    [(PLANE, module._TunerAsker), (Ball(2), module._PointAsker)],
+    ids=["named", "domain"],
+)
+def test_ctrl_c_between_two_calls_waits_for_the_next(
+    step: str, parameters: Any, asker: type, usual_handler: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So a round is counted by all or by none, wherever the signal comes."""
+    steps, sound = iter(range(1000)), getattr(asker, step)
+
+    def signalled(self: Any, *arguments: Any) -> Any:
+        if next(steps) == 3:
+            signal.raise_signal(signal.SIGINT)
+        if isinstance(sound, property):
+            return sound.__get__(self)
+        return sound(self, *arguments)
+
+    patched = property(signalled) if isinstance(sound, property) else signalled
+    monkeypatch.setattr(asker, step, patched)
+    result = minimize(lambda setting: 1.0, parameters, 40, seed=1)
+    assert result.rounds == result.learner.rounds == (3 if step == "ask" else 4)
+    assert result.learner.open_queries == []
+    if result.tuner is not None:
+        assert result.tuner.rounds == result.rounds
+        assert result.tuner.open_trials == []
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_ctrl_c_that_is_not_held_back_is_noticed(
+    usual_handler: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mutant: the round is learnt and not counted."""
+    monkeypatch.setattr(module.Interrupts, "held_back", lambda interrupts: nullcontext())
+    with pytest.raises(AssertionError):
+        test_ctrl_c_between_two_calls_waits_for_the_next(
+            "center", Ball(2), module._PointAsker, usual_handler, monkeypatch
+        )
+
+
+def test_ctrl_c_reaches_a_function_that_runs(usual_handler: None) -> None:
+    calls: list[str] = []
+
+    def value(setting: Any) -> float:
+        calls.append("begun")
+        if len(calls) == 4:
+            signal.raise_signal(signal.SIGINT)
+            calls.append("not reached")
+        return 1.0
+
+    assert minimize(value, Ball(2), 40, seed=1).rounds == 3
+    assert calls == 4 * ["begun"]
+
+
+def test_the_handler_of_another_is_left_alone(usual_handler: None) -> None:
+    heard: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, frame: heard.append(number))
+
+    def value(setting: Any) -> float:
+        signal.raise_signal(signal.SIGINT)
+        return 1.0
+
+    assert minimize(value, Ball(2), 5, seed=1).rounds == len(heard) == 5
 
 
 # --- what is shown -------------------------------------------------------------------------------

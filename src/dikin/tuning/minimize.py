@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from math import isfinite
 from typing import Any, NamedTuple, Protocol
 
@@ -15,10 +14,11 @@ from numpy.typing import ArrayLike
 from dikin.arguments import whole
 from dikin.domains.base import Domain
 from dikin.engine.progress import Progress
-from dikin.errors import ClosedQueryError, LossError, ParameterError
+from dikin.errors import LossError, ParameterError
 from dikin.learners.base import Query, real_number
 from dikin.learners.predictive import Predictive
 from dikin.tuning.history import Table, history_table
+from dikin.tuning.interrupts import Interrupts
 from dikin.tuning.parameters import Parameter
 from dikin.tuning.result import Result, coordinate_names
 from dikin.tuning.tuner import Trial, Tuner
@@ -217,7 +217,6 @@ def _optimize(
     except KeyboardInterrupt:
         if not game.rounds:
             raise
-        asker.forget_open()
         logger.warning(
             "stopped by Ctrl-C after %d of %d rounds: the result is of these", game.rounds, planned
         )
@@ -285,7 +284,7 @@ class _Asker(Protocol):
 
     def tell(self, query: Any, value: float) -> None: ...
 
-    def forget_open(self) -> None: ...
+    def forget(self, query: Any) -> None: ...
 
     @property
     def tuner(self) -> Tuner | None: ...
@@ -310,11 +309,8 @@ class _TunerAsker:
     def tell(self, query: Trial, value: float) -> None:
         self.tuner.tell(query, value)
 
-    def forget_open(self) -> None:
-        for trial in self.tuner.open_trials:
-            # An interrupt between learner and tuner leaves a trial that only one of them closed.
-            with suppress(ClosedQueryError):
-                self.tuner.forget(trial)
+    def forget(self, query: Trial) -> None:
+        self.tuner.forget(query)
 
     @property
     def center(self) -> Array:
@@ -352,9 +348,8 @@ class _PointAsker:
     def tell(self, query: Query, value: float) -> None:
         self.learner.tell(query, self._sign * value)
 
-    def forget_open(self) -> None:
-        for query in self.learner.open_queries:
-            self.learner.forget(query)
+    def forget(self, query: Query) -> None:
+        self.learner.forget(query)
 
     @property
     def center(self) -> Array:
@@ -382,7 +377,7 @@ class _Game:
         self._function, self._asker = function, asker
         named: Any = asker  # of a space it needs the columns only
         self._rows = np.empty(FIRST_ROWS, history_table(named, ()).dtype)
-        self.rounds = 0
+        self._interrupts, self.rounds = Interrupts(), 0
 
     def table(self) -> Table:
         """The history so far."""
@@ -391,7 +386,7 @@ class _Game:
     def play(self, rounds: int, progress: bool) -> None:
         """Play so many rounds, a few at a time so that a bar can move."""
         before = time.perf_counter()
-        with Progress(rounds, progress) as bar:
+        with self._interrupts.held_back(), Progress(rounds, progress) as bar:
             while self.rounds < rounds:
                 took = time.perf_counter() - before
                 pace = self.rounds / took if took > 0 else 0.0
@@ -404,7 +399,13 @@ class _Game:
     def _play_round(self) -> None:
         asker, round = self._asker, self.rounds + 1
         asked = asker.ask()
-        value = _checked(self._function(asked.setting), round, asker, asked)
+        try:
+            with self._interrupts.welcome():
+                returned = self._function(asked.setting)
+            value = _checked(returned, round, asker, asked)
+        except BaseException:  # as if the round had not been played
+            asker.forget(asked.query)
+            raise
         asker.tell(asked.query, value)
         if self.rounds == len(self._rows):
             self._rows = np.concatenate([self._rows, np.empty_like(self._rows)])
