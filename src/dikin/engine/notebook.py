@@ -36,18 +36,17 @@ def columns_table(columns: Mapping[str, Sequence[str]]) -> str:
 
 
 def curve(x: Array | NDArray[np.int64], y: Array, title: str) -> str:
-    """A curve over a logarithmic axis, with its ends labelled; what is not finite is left out."""
+    """A curve from 0 on, with its end labelled; what is not finite is left out."""
     seen = np.isfinite(y)
     x, y = x[seen], y[seen]
     if not len(x):
         return ""
     low, high = min(0.0, float(y.min())), max(0.0, float(y.max()))
-    across = np.log(x / x[0]) / max(np.log(x[-1] / x[0]), 1e-12)
-    up = (y - low) / ((high - low) or 1.0)
-    left = MARGIN + across * (WIDTH - 2 * MARGIN)
-    top = HEIGHT - MARGIN - up * (HEIGHT - 4 * MARGIN)
+    left = MARGIN + x / x[-1] * (WIDTH - 2 * MARGIN)
+    unit = (HEIGHT - 4 * MARGIN) / ((high - low) or 1.0)
+    zero = HEIGHT - MARGIN + low * unit
+    top = zero - y * unit
     points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(left, top, strict=True))
-    zero = HEIGHT - MARGIN - (0.0 - low) / ((high - low) or 1.0) * (HEIGHT - 4 * MARGIN)
     words = f"font-family='sans-serif' font-size='11' fill='{GREY}'"
     return (
         f"<svg xmlns='http://www.w3.org/2000/svg' width='{WIDTH}' height='{HEIGHT}' role='img'>"

@@ -115,7 +115,7 @@ class Run:
             "regret": [f"{self.regret[i]:.6g}" for i in few],
             "certificate": [f"{self.certificate[i]:.6g}" for i in few],
         }
-        drawn = curve(self.checkpoints, self.regret, "regret over the rounds, on a log scale")
+        drawn = curve(self.checkpoints, self.regret, "regret over the rounds")
         return f"<div>{pairs_table(facts.items())}{columns_table(table)}{drawn}</div>"
 
     @property
