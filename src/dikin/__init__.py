@@ -23,7 +23,9 @@ from dikin.learners.base import Learner, Query
 from dikin.loading import load, restore
 from dikin.registry import register
 from dikin.studies.study import Study
+from dikin.tuning.minimize import maximize, minimize
 from dikin.tuning.parameters import Integer, Real, Shares
+from dikin.tuning.result import Result
 from dikin.tuning.tuner import Trial, Tuner
 
 __version__ = "0.1.0"
@@ -44,6 +46,7 @@ __all__ = [
     "Learner",
     "Query",
     "Real",
+    "Result",
     "Run",
     "Shares",
     "Study",
@@ -53,6 +56,8 @@ __all__ = [
     "check_environment",
     "check_learner",
     "load",
+    "maximize",
+    "minimize",
     "play",
     "register",
     "replicate",

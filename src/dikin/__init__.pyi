@@ -65,9 +65,12 @@ from dikin.loading import load as load
 from dikin.loading import restore as restore
 from dikin.registry import register as register
 from dikin.studies.study import Study as Study
+from dikin.tuning.minimize import maximize as maximize
+from dikin.tuning.minimize import minimize as minimize
 from dikin.tuning.parameters import Integer as Integer
 from dikin.tuning.parameters import Real as Real
 from dikin.tuning.parameters import Shares as Shares
+from dikin.tuning.result import Result as Result
 from dikin.tuning.tuner import Trial as Trial
 from dikin.tuning.tuner import Tuner as Tuner
 

@@ -20,6 +20,7 @@ from dikin.arguments import is_whole
 from dikin.domains.base import Array, Domain
 from dikin.engine.jit import compiled_loop, worth_compiling
 from dikin.engine.loop import UnitConversion, Workspace
+from dikin.engine.notebook import columns_table, curve, pairs_table
 from dikin.engine.progress import Progress
 from dikin.environments.base import Environment
 from dikin.errors import AssumptionWarning, NotSavableError, ParameterError, shown
@@ -28,6 +29,8 @@ from dikin.learners.base import Learner
 
 Advance = Callable[[int], None]
 """Plays that many rounds."""
+SHOWN = 6
+"""Checkpoints in the table of a notebook."""
 
 
 def plain_rounds(learner: Learner, environment: Environment) -> Advance:
@@ -99,6 +102,22 @@ class Run:
             f"Run({self.checkpoints[-1]} rounds, regret {self.regret[-1]:.6g}, certificate "
             f"{self.certificate[-1]:.6g}, {self.seconds:.2g} s, {how})"
         )
+
+    def _repr_html_(self) -> str:
+        how = "compiled" if self.compiled else "plain Python"
+        facts = {
+            "rounds": f"{self.checkpoints[-1]:,}",
+            "total loss": f"{self.total_loss:.6g}",
+            "time": f"{self.seconds:.2g} s, {how}",
+        }
+        few = np.unique(np.linspace(0, len(self.checkpoints) - 1, SHOWN).round().astype(int))
+        table = {
+            "after round": [f"{self.checkpoints[i]:,}" for i in few],
+            "regret": [f"{self.regret[i]:.6g}" for i in few],
+            "certificate": [f"{self.certificate[i]:.6g}" for i in few],
+        }
+        drawn = curve(self.checkpoints, self.regret, "regret over the rounds")
+        return f"<div>{pairs_table(facts.items())}{columns_table(table)}{drawn}</div>"
 
     @property
     def total_loss(self) -> float:

@@ -1,0 +1,431 @@
+"""A function and ranges in, the best setting out: the whole game in one call."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from math import isfinite
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dikin.arguments import whole
+from dikin.domains.base import Domain
+from dikin.engine.progress import Progress
+from dikin.errors import LossError, ParameterError
+from dikin.learners.base import Query, real_number
+from dikin.learners.predictive import Predictive
+from dikin.tuning.history import Table, history_table
+from dikin.tuning.interrupts import Interrupts
+from dikin.tuning.parameters import Parameter
+from dikin.tuning.result import Result, coordinate_names
+from dikin.tuning.tuner import Trial, Tuner
+from dikin.vectors import Array
+
+logger = logging.getLogger("dikin")
+
+MOST_AVERAGED = 100
+"""Rounds of which the first and the last value are means, at most."""
+GLANCE = 0.1
+"""Seconds between two looks at the progress bar, about."""
+FIRST_ROWS = 1024
+"""Rows that a history begins with; it doubles when they are full."""
+
+
+def minimize(
+    function: Callable[[Any], float],
+    parameters: Mapping[str, Parameter] | Domain,
+    rounds: int,
+    *,
+    start: ArrayLike | None = None,
+    constraints: str | Sequence[str] = (),
+    memory: float | None = None,
+    smoothness: float | None = None,
+    lipschitz: float | None = None,
+    loss_range: tuple[float, float] | None = None,
+    seed: int | None = None,
+    progress: bool = True,
+) -> Result:
+    """Find the setting at which a function is small, from noisy values and in so many calls.
+
+    Every call counts: what is played stays near the best guess and explores no farther than
+    learning needs, so that the function may be a live system. For one that is measured elsewhere,
+    late or by several machines, use `Tuner`.
+
+    Parameters
+    ----------
+    function : callable
+        Takes a setting and returns one number; noise is allowed. A setting is a dictionary by name,
+        or for a domain a point.
+    parameters : mapping or Domain
+        From names to `Real`, `Integer` or `Shares`; or the set of points, such as a `Ball`.
+    rounds : int
+        How often the function is called.
+    start : array_like, optional
+        For a domain, the point at which to begin; its centre without one. Named parameters have
+        each their own start.
+    constraints : sequence of str, optional
+        Linear constraints between `Real` parameters, such as "ads + 3 * staff <= 100".
+    memory : float, optional
+        Rounds that are remembered, for a best setting that drifts. None for all.
+    smoothness, lipschitz : float, optional
+        Constants of the function, for a certificate: of named parameters on the cube, where every
+        range has length 1; of a domain as `Predictive` says. None must be known.
+    loss_range : tuple of float, optional
+        The least and the largest value. Found while playing without it.
+    seed : int, optional
+        Whole number that all randomness of the settings comes from; a fresh one by default.
+    progress : bool, default True
+        Whether a progress bar may appear, on a terminal, after two seconds.
+
+    Returns
+    -------
+    Result
+        The best setting, values, the history; `result.plot("game.png")` draws it.
+
+    Raises
+    ------
+    ParameterError
+        If an argument is unusable; the message names it.
+    LossError
+        If the function returns anything but one finite number; the message names the round and the
+        setting.
+
+    Notes
+    -----
+    Ctrl-C ends the game early and gives the result of the rounds until then, with a line in the log
+    and `result.rounds` below `result.planned_rounds`; the call that was interrupted does not count.
+    Before the first value there is nothing to give, and `KeyboardInterrupt` is raised. Every other
+    exception of the function is raised as it came.
+
+    Examples
+    --------
+    >>> from dikin import Real
+    >>> def cost(params):
+    ...     return (params["x"] - 3) ** 2
+    >>> result = minimize(cost, {"x": Real(0, 10, start=8)}, rounds=500, seed=1)
+    >>> abs(result.best["x"] - 3) < 0.5
+    True
+    >>> bool(result.value < result.first_value)
+    True
+    """
+    return _optimize(
+        function,
+        parameters,
+        rounds,
+        start=start,
+        constraints=constraints,
+        progress=progress,
+        options=_Options(False, memory, smoothness, lipschitz, loss_range, seed),
+    )
+
+
+def maximize(
+    function: Callable[[Any], float],
+    parameters: Mapping[str, Parameter] | Domain,
+    rounds: int,
+    *,
+    start: ArrayLike | None = None,
+    constraints: str | Sequence[str] = (),
+    memory: float | None = None,
+    smoothness: float | None = None,
+    lipschitz: float | None = None,
+    loss_range: tuple[float, float] | None = None,
+    seed: int | None = None,
+    progress: bool = True,
+) -> Result:
+    """Find the setting at which a function is large: `minimize` of its negative.
+
+    The values in the result are those of the function.
+
+    Parameters
+    ----------
+    function : callable
+        Takes a setting and returns one number; noise is allowed.
+    parameters : mapping or Domain
+        From names to `Real`, `Integer` or `Shares`; or the set of points.
+    rounds : int
+        How often the function is called.
+    start : array_like, optional
+        For a domain, the point at which to begin.
+    constraints : sequence of str, optional
+        Linear constraints between `Real` parameters.
+    memory : float, optional
+        Rounds that are remembered, for a best setting that drifts. None for all.
+    smoothness, lipschitz : float, optional
+        Constants of the function, for a certificate.
+    loss_range : tuple of float, optional
+        The least and the largest value.
+    seed : int, optional
+        Whole number that all randomness of the settings comes from.
+    progress : bool, default True
+        Whether a progress bar may appear, on a terminal, after two seconds.
+
+    Returns
+    -------
+    Result
+        The best setting, values, the history.
+
+    Examples
+    --------
+    >>> from dikin import Ball
+    >>> result = maximize(lambda x: float(x[0]), Ball(2), 500, seed=1)
+    >>> bool(result.best[0] > 0.9)
+    True
+    """
+    return _optimize(
+        function,
+        parameters,
+        rounds,
+        start=start,
+        constraints=constraints,
+        progress=progress,
+        options=_Options(True, memory, smoothness, lipschitz, loss_range, seed),
+    )
+
+
+class _Options(NamedTuple):
+    """What a tuner and a learner are both built with."""
+
+    maximize: bool
+    memory: float | None
+    smoothness: float | None
+    lipschitz: float | None
+    loss_range: Any
+    seed: int | None
+
+
+def _optimize(
+    function: Callable[[Any], float],
+    parameters: Any,
+    rounds: int,
+    *,
+    start: Any,
+    constraints: Any,
+    progress: bool,
+    options: _Options,
+) -> Result:
+    if not callable(function):
+        raise ParameterError(f"function must take a setting and return a number, got {function!r}")
+    planned = whole(rounds, "rounds", 1, "how often the function is called")
+    asker = _asker(parameters, start, constraints, options)
+    game = _Game(function, asker)
+    try:
+        game.play(planned, progress)
+    except KeyboardInterrupt:
+        if not game.rounds:
+            raise
+        logger.warning(
+            "stopped by Ctrl-C after %d of %d rounds: the result is of these", game.rounds, planned
+        )
+    return _result(game.table(), asker, planned, options.maximize)
+
+
+def _asker(parameters: Any, start: Any, constraints: Any, options: _Options) -> _Asker:
+    if not isinstance(parameters, Mapping | Domain):
+        raise ParameterError(
+            "parameters must be a dictionary such as {'price': dikin.Real(1, 14, start=4)}, or a "
+            f"domain such as dikin.Box([0, 0], [10, 2]), got {parameters!r}"
+        )
+    if not isinstance(parameters, Domain):
+        if start is not None:
+            raise ParameterError(
+                f"start={start!r} is for a domain: each named parameter has its own, as in "
+                "dikin.Real(1, 14, start=4)"
+            )
+        return _TunerAsker(Tuner(parameters, constraints=constraints, **options._asdict()))
+    if constraints:
+        raise ParameterError(
+            f"constraints={constraints!r} are for named parameters: describe a domain that has "
+            "them, such as dikin.Polytope(A, b)"
+        )
+    return _PointAsker(parameters, start, options)
+
+
+def _result(table: Table, asker: _Asker, planned: int, maximize: bool) -> Result:
+    averaged = max(1, min(MOST_AVERAGED, len(table) // 5))
+    return Result(
+        best=asker.best,
+        value=float(table["value"][-averaged:].mean()),
+        first_value=float(table["value"][:averaged].mean()),
+        averaged=averaged,
+        rounds=len(table),
+        planned_rounds=planned,
+        maximize=maximize,
+        history=table,
+        learner=asker.learner,
+        tuner=asker.tuner,
+    )
+
+
+# --- the game ------------------------------------------------------------------------------------
+
+
+class _Asked(NamedTuple):
+    """A setting that is about to be played."""
+
+    query: Any
+    setting: Any
+    """As the function is given it."""
+    values: Array
+    """The same as a row of numbers."""
+    expected: float
+
+
+class _Asker(Protocol):
+    """A tuner or a learner, in the user's values."""
+
+    learner: Predictive
+    columns: tuple[str, ...]
+
+    def ask(self) -> _Asked: ...
+
+    def tell(self, query: Any, value: float) -> None: ...
+
+    def forget(self, query: Any) -> None: ...
+
+    @property
+    def tuner(self) -> Tuner | None: ...
+
+    @property
+    def center(self) -> Array: ...
+
+    @property
+    def best(self) -> Any: ...
+
+
+class _TunerAsker:
+    """Named parameters: a setting is a dictionary."""
+
+    def __init__(self, tuner: Tuner) -> None:
+        self.tuner, self.learner, self.columns = tuner, tuner.learner, tuner.columns
+
+    def ask(self) -> _Asked:
+        trial = self.tuner.ask()
+        return _Asked(trial, trial.params, trial.point, trial.expected)
+
+    def tell(self, query: Trial, value: float) -> None:
+        self.tuner.tell(query, value)
+
+    def forget(self, query: Trial) -> None:
+        self.tuner.forget(query)
+
+    @property
+    def center(self) -> Array:
+        return self.tuner.center
+
+    @property
+    def best(self) -> Any:
+        return self.tuner.best
+
+
+class _PointAsker:
+    """A domain: a setting is a point."""
+
+    tuner = None
+
+    def __init__(self, domain: Domain, start: Any, options: _Options) -> None:
+        self._sign = -1.0 if options.maximize else 1.0
+        self.columns = coordinate_names(domain)
+        self.learner = Predictive(
+            domain,
+            smoothness=options.smoothness,
+            lipschitz=options.lipschitz,
+            loss_range=_turned(options.loss_range) if options.maximize else options.loss_range,
+            start=start,
+            memory=options.memory,
+            seed=options.seed,
+        )
+
+    def ask(self) -> _Asked:
+        expected = self._sign * self.learner.forecast
+        query = self.learner.ask()
+        # A copy: what the function does to its argument must not change what is remembered.
+        return _Asked(query, query.point.copy(), query.point.ravel(), expected)
+
+    def tell(self, query: Query, value: float) -> None:
+        self.learner.tell(query, self._sign * value)
+
+    def forget(self, query: Query) -> None:
+        self.learner.forget(query)
+
+    @property
+    def center(self) -> Array:
+        return self.learner.center.ravel()
+
+    @property
+    def best(self) -> Any:
+        return self.learner.center.copy()
+
+
+def _turned(values: Any) -> tuple[float, float] | None:
+    """A range of values as one of losses."""
+    if values is None:
+        return None
+    if not isinstance(values, tuple | list) or len(values) != 2:
+        raise ParameterError(f"loss_range must be the least and the largest value, got {values!r}")
+    low, high = (real_number(value, "loss_range", ParameterError) for value in values)
+    return -high, -low
+
+
+class _Game:
+    """Rounds of a function, and their history."""
+
+    def __init__(self, function: Callable[[Any], float], asker: _Asker) -> None:
+        self._function, self._asker = function, asker
+        named: Any = asker  # of a space it needs the columns only
+        self._rows = np.empty(FIRST_ROWS, history_table(named, ()).dtype)
+        self._interrupts, self.rounds = Interrupts(), 0
+
+    def table(self) -> Table:
+        """The history so far."""
+        return self._rows[: self.rounds].copy()
+
+    def play(self, rounds: int, progress: bool) -> None:
+        """Play so many rounds, a few at a time so that a bar can move."""
+        before = time.perf_counter()
+        with self._interrupts.held_back(), Progress(rounds, progress) as bar:
+            while self.rounds < rounds:
+                took = time.perf_counter() - before
+                pace = self.rounds / took if took > 0 else 0.0
+                bar.advance(self._play, min(max(1, int(GLANCE * pace)), rounds - self.rounds))
+
+    def _play(self, rounds: int) -> None:
+        for _ in range(rounds):
+            self._play_round()
+
+    def _play_round(self) -> None:
+        asker, round = self._asker, self.rounds + 1
+        asked = asker.ask()
+        try:
+            with self._interrupts.welcome():
+                returned = self._function(asked.setting)
+            value = _checked(returned, round, asker, asked)
+        except BaseException:  # as if the round had not been played
+            asker.forget(asked.query)
+            raise
+        asker.tell(asked.query, value)
+        if self.rounds == len(self._rows):
+            self._rows = np.concatenate([self._rows, np.empty_like(self._rows)])
+        certificate = asker.learner.certificate
+        told = (round, *asked.values, value, asked.expected, False, *asker.center, certificate)
+        self._rows[self.rounds] = told
+        self.rounds = round
+
+
+def _checked(value: Any, round: int, asker: _Asker, asked: _Asked) -> float:
+    """What the function returned, if it is one finite number."""
+    try:
+        found = real_number(value, "value", LossError)
+    except LossError:
+        found = np.nan
+    if not isfinite(found):
+        named = zip(asker.columns, asked.values.tolist(), strict=True)
+        setting = ", ".join(f"{name}={entry:.6g}" for name, entry in named)
+        raise LossError(
+            f"round {round}: the function returned {value!r} at {setting}; wanted one finite "
+            "number. Return one for every setting in the ranges, or narrow the ranges"
+        )
+    return found

@@ -1,0 +1,277 @@
+"""What is drawn is what was played, and files are whole figures."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from math import floor
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+import dikin
+from dikin import extras
+from dikin.errors import MissingExtraError, ParameterError, StateError
+from dikin.tuning import drawing
+from dikin.tuning.drawing import draw_history, save_figure
+from dikin.tuning.history import Row, Table, history_table
+from dikin.tuning.space import Space
+
+PRICES = Space({"price": dikin.Real(1, 14, start=4), "level": dikin.Integer(1, 9, start=6)})
+
+
+def made_up(space: Space, rounds: int, held: tuple[int, int] = (0, 0), seed: int = 0) -> Table:
+    """A history of random numbers: drawing does not ask where they come from."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for i in range(rounds):
+        played, best = rng.uniform(0.1, 0.9, (2, len(space.columns)))
+        expected = np.nan if i == 0 else rng.normal()
+        on_hold = held[0] <= i < held[1]
+        rows.append(Row(i + 1, played, rng.normal(), expected, on_hold, best, np.nan))
+    return history_table(space, rows)
+
+
+def plain_quantile(rows: list[float], q: float) -> float:
+    """By hand: between the two values next to the place q (n - 1) in the sorted row."""
+    ordered = sorted(rows)
+    place = q * (len(ordered) - 1)
+    below = floor(place)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (place - below) * (ordered[above] - ordered[below])
+
+
+def labelled(axes: Any, label: str) -> Any:
+    artists = [*axes.lines, *axes.collections]
+    (found,) = (artist for artist in artists if artist.get_label() == label)
+    return found
+
+
+def texts(figure: Any) -> str:
+    words = [text.get_text() for axes in figure.axes for text in axes.texts]
+    titles = [axes.get_title(loc) for axes in figure.axes for loc in ("left", "right")]
+    return "\n".join([*words, *titles, *(text.get_text() for text in figure.texts)])
+
+
+@pytest.mark.parametrize("rounds", [7, 120, 1500])
+def test_the_band_is_the_range_that_was_played(rounds: int) -> None:
+    table = made_up(PRICES, rounds)
+    axes = draw_history(table, PRICES, maximize=False).axes[0]
+    outline = labelled(axes, "price").get_paths()[0].vertices
+    played, size = table["price"].tolist(), max(10, rounds // 50)
+    drawn_rounds = sorted({int(x) for x in outline[:, 0]})
+    assert (drawn_rounds[0], drawn_rounds[-1]) == (1, rounds)
+    assert len(drawn_rounds) == min(rounds, 400)
+    for x in drawn_rounds:
+        rows = played[max(0, x - size) : x]
+        heights = outline[outline[:, 0] == x][:, 1]
+        # Quantiles by another order of operations: the last place may differ.
+        assert heights.min() == pytest.approx(plain_quantile(rows, 0.05), abs=1e-12)
+        assert heights.max() == pytest.approx(plain_quantile(rows, 0.95), abs=1e-12)
+
+
+def test_a_band_of_all_rounds_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mutant: no window at all."""
+    monkeypatch.setattr(drawing, "window", lambda rounds: rounds)
+    with pytest.raises(AssertionError):
+        test_the_band_is_the_range_that_was_played(120)
+
+
+@pytest.mark.parametrize("rounds", [7, 1500])
+def test_lines_are_the_best_guess_the_mean_and_the_surprise(rounds: int) -> None:
+    table = made_up(PRICES, rounds)
+    price, level, value, surprise = draw_history(table, PRICES, maximize=False).axes
+    size = max(10, rounds // 50)
+    for axes, name in ((price, "price"), (level, "level")):
+        line = labelled(axes, f"best.{name}")
+        np.testing.assert_array_equal(
+            line.get_ydata(), [table[f"best.{name}"][int(x) - 1] for x in line.get_xdata()]
+        )
+        assert line.get_xdata()[-1] == rounds
+    line, wrong = labelled(value, "mean value"), labelled(surprise, "surprise")
+    off = [(v - e) ** 2 for v, e in zip(table["value"], table["expected"], strict=True)]
+    for x, mean, root in zip(line.get_xdata(), line.get_ydata(), wrong.get_ydata(), strict=True):
+        first, last = max(0, int(x) - size), int(x)
+        assert mean == pytest.approx(sum(table["value"][first:last]) / (last - first), abs=1e-12)
+        known = [square for square in off[first:last] if square == square]
+        if known:
+            assert root == pytest.approx((sum(known) / len(known)) ** 0.5, abs=1e-12)
+        else:
+            assert np.isnan(root)
+
+
+def test_the_start_is_dashed_and_labels_say_the_ends() -> None:
+    figure = draw_history(made_up(PRICES, 30), PRICES, maximize=True, title="prices of $ and $")
+    assert [line.get_ydata()[0] for line in figure.axes[0].lines if line.is_dashed()] == [4.0]
+    words = texts(figure)
+    for wanted in ("start 4", "start 6", "larger is better", "mean of 10", "prices of $ and $"):
+        assert wanted in words
+    assert "smaller" not in words
+
+
+def test_labels_do_not_overlap_and_stay_in_their_panel() -> None:
+    space = Space({"w": dikin.Shares([f"part {i}" for i in range(9)])})
+    table = made_up(space, 30)
+    for name in space.columns:
+        table[f"best.{name}"][-1] = 0.1  # all lines end at the same place
+    axes = draw_history(table, space, maximize=False).axes[0]
+    heights = sorted(text.get_position()[1] for text in axes.texts)
+    assert len(heights) == 6
+    assert axes.get_title("right") == "and 3 smaller shares"
+    assert np.diff(heights).min() >= drawing.LINE_HEIGHT / drawing.HEIGHTS["parameter"] - 1e-9
+    assert heights[0] >= 0
+    assert heights[-1] <= 1
+
+
+def test_labels_that_are_apart_stay_where_they_are() -> None:
+    spread = {place: y for y, place in drawing._spread([(0.1, 0), (0.5, 1), (0.6, 2)], 0.2)}
+    assert spread == pytest.approx({0: 0.1, 1: 0.45, 2: 0.65})
+
+
+@pytest.mark.parametrize("rounds", [60, 2000])
+def test_rounds_on_hold_are_shaded(rounds: int) -> None:
+    figure = draw_history(made_up(PRICES, rounds, held=(20, 50)), PRICES, maximize=False)
+    for axes in figure.axes:
+        (shade,) = labelled(axes, "held").get_paths()
+        assert (shade.vertices[:, 0].min(), shade.vertices[:, 0].max()) == (21, 51)
+    assert "on hold" in texts(figure)
+
+
+def test_stretches_by_hand() -> None:
+    held = np.array([0, 1, 1, 0, 1, 0, 0, 0, 1], bool)
+    assert drawing.stretches(held, 0) == [(1, 3), (4, 5), (8, 9)]
+    assert drawing.stretches(held, 1) == [(1, 5), (8, 9)]
+    assert drawing.stretches(held, 3) == [(1, 9)]
+    assert drawing.stretches(held & False, 0) == []
+
+
+def test_a_value_far_off_is_counted_and_hides_nothing() -> None:
+    table = made_up(PRICES, 500)
+    table["value"][100] = 1e9
+    axes = draw_history(table, PRICES, maximize=False).axes[2]
+    assert axes.get_ylim()[1] < 100
+    assert "1 beyond the frame" in axes.get_title("right")
+
+
+def test_panels_that_are_not_drawn_are_counted() -> None:
+    space = Space({f"p{i}": dikin.Real(0, 1) for i in range(11)})
+    figure = draw_history(made_up(space, 20), space, maximize=False)
+    assert len(figure.axes) == drawing.MOST_PANELS + 2
+    assert "not drawn: 3 more" in texts(figure)
+
+
+def test_the_certificate_is_drawn_where_there_is_one() -> None:
+    table = made_up(PRICES, 20)
+    table["certificate"][5:] = np.arange(15.0)
+    figure = draw_history(table, PRICES, maximize=False)
+    line = labelled(figure.axes[-1], "certificate")
+    np.testing.assert_array_equal(line.get_ydata(), table["certificate"])
+    assert len(figure.axes) == 5
+
+
+@pytest.mark.parametrize("high", [1.0, 0.05, 0.002])
+def test_a_logarithmic_parameter_has_a_logarithmic_axis_with_numbers(high: float) -> None:
+    space = Space({"rate": dikin.Real(0.001, high, log=True)})
+    table = made_up(space, 50)
+    for name in ("rate", "best.rate"):
+        table[name] = np.geomspace(0.001, high, 50)
+    figure = draw_history(table, space, maximize=False)
+    drawing.rendered(figure, "png")
+    axes = figure.axes[0]
+    low, top = axes.get_ylim()
+    assert axes.get_yscale() == "log"
+    assert sum(low <= tick <= top for tick in axes.get_yticks()) >= 2
+
+
+def test_a_long_history_is_a_small_file() -> None:
+    space = Space({"price": dikin.Real(1, 14, start=4)})
+    table = np.resize(made_up(space, 1000), 200_000)
+    table["round"] = np.arange(1, 200_001)
+    figure = draw_history(table, space, maximize=False)
+    # 400 marks of some ten characters, for each outline and line.
+    assert len(drawing.rendered(figure, "svg")) < 250_000
+
+
+@pytest.mark.parametrize("rounds", [1, 2])
+def test_a_short_history_is_drawn(rounds: int) -> None:
+    drawing.rendered(draw_history(made_up(PRICES, rounds), PRICES, maximize=False), "png")
+
+
+def test_an_empty_history_is_refused() -> None:
+    with pytest.raises(StateError, match="no round to draw"):
+        draw_history(made_up(PRICES, 0), PRICES, maximize=False)
+
+
+# --- files ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def figure() -> Any:
+    return draw_history(made_up(PRICES, 30), PRICES, maximize=False)
+
+
+def test_files_are_what_their_names_say(figure: Any, tmp_path: Path) -> None:
+    for name in ("a.png", "a.SVG", "a.pdf"):
+        save_figure(figure, tmp_path / name)
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+    assert (tmp_path / "a.pdf").read_bytes().startswith(b"%PDF-")
+    assert (tmp_path / "a.pdf").read_bytes().rstrip().endswith(b"%%EOF")
+    root = ElementTree.fromstring((tmp_path / "a.SVG").read_text())
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    assert sorted(os.listdir(tmp_path)) == ["a.SVG", "a.pdf", "a.png"]
+
+
+@pytest.mark.parametrize("kind", ["png", "svg", "pdf"])
+def test_the_same_history_is_the_same_file(figure: Any, kind: str) -> None:
+    again = draw_history(made_up(PRICES, 30), PRICES, maximize=False)
+    assert drawing.rendered(figure, kind) == drawing.rendered(again, kind)
+
+
+@pytest.mark.parametrize("name", ["a.jpg", "a", "png"])
+def test_another_ending_is_refused(figure: Any, name: str, tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match=r"ends in \.png, \.svg, \.pdf, got"):
+        save_figure(figure, tmp_path / name)
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_failed_write_leaves_the_old_file(
+    figure: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.png"
+    path.write_bytes(b"old")
+
+    def full(handle: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        save_figure(figure, path)
+    assert path.read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["a.png"]
+
+
+def test_without_matplotlib_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(module: str) -> Any:
+        raise ModuleNotFoundError(module, name=module.partition(".")[0])
+
+    monkeypatch.setattr(extras, "import_module", missing)
+    with pytest.raises(MissingExtraError, match=r"needs matplotlib.*dikin\[lab\]"):
+        draw_history(made_up(PRICES, 3), PRICES, maximize=False)
+
+
+def test_pyplot_and_the_global_style_are_left_alone(tmp_path: Path) -> None:
+    code = f"""
+import sys, dikin, matplotlib
+def style():  # to read "backend" would choose one
+    return {{name: matplotlib.rcParams[name] for name in matplotlib.rcParams if name != "backend"}}
+before = style()
+result = dikin.minimize(lambda x: float(x @ x), dikin.Ball(2), 20, seed=1)
+result.plot({str(tmp_path / "a.svg")!r})
+assert "matplotlib.pyplot" not in sys.modules
+assert style() == before
+"""
+    subprocess.run([sys.executable, "-c", code], timeout=60, check=True)
