@@ -64,7 +64,7 @@ ALLOWED = {
     "cli": GAME | {"checks", "experiments", "studies"},
     "stub": {"dikin", "registry"},
     "__main__": {"cli"},
-    "__init__": GAME | {"checks", "studies"},
+    "__init__": GAME | {"checks", "studies", "tuning"},
 }
 
 DEFERRED = {

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from math import exp, floor, isfinite, log
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from dikin.arguments import LARGEST, is_whole, number
 from dikin.errors import ParameterError, did_you_mean, shown
 from dikin.vectors import Array
 
+SLACK = 1e-6
+"""By how much shares may miss a sum of 1: people write 0.333333."""
 MOST_WHOLE = 2**53
 """Beyond it neighbouring whole numbers are the same float."""
 
@@ -81,6 +83,11 @@ class Real:
         ----------
         value : float
             Between the bounds.
+
+        Returns
+        -------
+        float
+            In [0, 1].
         """
         if self.log:
             return (log(value) - log(self.low)) / (log(self.high) - log(self.low))
@@ -93,6 +100,11 @@ class Real:
         ----------
         u : float
             In [0, 1].
+
+        Returns
+        -------
+        float
+            Between the bounds.
         """
         if self.log:
             value = exp(log(self.low) + u * (log(self.high) - log(self.low)))
@@ -109,6 +121,11 @@ class Real:
             In [0, 1].
         uniform : float
             A random number in [0, 1); not needed here.
+
+        Returns
+        -------
+        float
+            The value to play.
         """
         return self.from_unit(u)
 
@@ -119,6 +136,11 @@ class Real:
         ----------
         u : float
             In [0, 1].
+
+        Returns
+        -------
+        float
+            The value to settle on.
         """
         return self.from_unit(u)
 
@@ -130,6 +152,11 @@ class Real:
         ----------
         value : float
             As it stands in a row of numbers.
+
+        Returns
+        -------
+        float
+            The same.
         """
         return float(value)
 
@@ -200,6 +227,11 @@ class Integer:
         ----------
         value : float
             Between the bounds.
+
+        Returns
+        -------
+        float
+            In [0, 1].
         """
         return (value - self.low) / (self.high - self.low)
 
@@ -212,6 +244,11 @@ class Integer:
             In [0, 1].
         uniform : float
             A random number in [0, 1).
+
+        Returns
+        -------
+        float
+            The value to play.
         """
         between = u * (self.high - self.low)
         below = floor(between)
@@ -224,6 +261,11 @@ class Integer:
         ----------
         u : float
             In [0, 1].
+
+        Returns
+        -------
+        float
+            The value to settle on.
         """
         return self._within(floor(u * (self.high - self.low) + 0.5))
 
@@ -238,6 +280,11 @@ class Integer:
         ----------
         value : float
             As it stands in a row of numbers.
+
+        Returns
+        -------
+        int
+            The whole number.
         """
         return int(value)
 
@@ -265,8 +312,6 @@ class Shares:
 
     names: Any
     start: Any = None
-    SLACK: ClassVar[float] = 1e-6
-    """By how much shares may miss a sum of 1: people write 0.333."""
 
     def __init__(
         self, names: Sequence[str], start: Mapping[str, float] | Sequence[float] | None = None
@@ -312,7 +357,7 @@ class Shares:
                 f"{shown(start)}"
             )
         shares = [number(share, f"{name}: the share of {part}") for part, share in self._started()]
-        if not (all(share >= 0 for share in shares) and abs(sum(shares) - 1) <= self.SLACK):
+        if not (all(share >= 0 for share in shares) and abs(sum(shares) - 1) <= SLACK):
             raise ParameterError(
                 f"{name}: the shares of start must not be negative and add up to 1, got "
                 f"{dict(self._started())} with the sum {sum(shares):g}"
