@@ -8,11 +8,12 @@ What is left is the surprise r_t. In working units, with S_t = sum_{s<=t} (sigma
     x_t     = y_t + z_t,  z_t = H_t^(-1/2) s_t,  s_t uniform on the unit sphere
     r_t     = f_t(x_t) - b_t, clipped to [-c_t, c_t]
     g_t     = d r_t H_t z_t
-    y_{t+1} = argmin_u  sum_{s<=t} [ g_s.u + sigma_s/2 |u - y_s|^2 + lambda_s/2 |u - u_0|^2 ]
+    y_{t+1} = argmin_u  sum_{s<=t} [ g_s.u + sigma_s/2 |u - y_s|^2 + lambda_s/2 |u|^2 ]
                         + psi_0(u)/eta_{t+1}
 
-where u_0 is the start and psi_0(u) = psi(u) - psi(u_0) - psi'(u_0).(u - u_0) is least there. With a
-memory of m rounds every older term is multiplied by 1 - 1/m a round.
+where psi_0(u) = psi(u) - psi(u_0) - psi'(u_0).(u - u_0) is least at the start u_0: there it begins.
+The quadratic of lambda is around the analytic centre, wherever it begins. With a memory of m rounds
+every older term is multiplied by 1 - 1/m a round.
 
 How b_t comes about is in `dikin.forecasts`; how c_t, lambda_t and eta_t do, in
 `predictive_tuning`. All of it may be anything that is known before s_t is drawn: the certificate
@@ -54,6 +55,8 @@ from dikin.learners.parameters import (
     limit_of_smooth,
 )
 from dikin.learners.predictive_tuning import (
+    CAP_MEASURED,
+    CAP_RANGED,
     CLIP,
     CLIPPED_ROUNDS,
     EXPLORING_COST,
@@ -69,6 +72,8 @@ from dikin.learners.predictive_tuning import (
     RATE,
     REACH,
     ROOT_TAU_SUM,
+    SHARE_MEASURED,
+    SHARE_RANGED,
     SIGMA_TAU_SUM,
     TAU_SUM,
     TOP,
@@ -85,7 +90,7 @@ from dikin.learners.predictive_tuning import (
     take_measurement,
 )
 from dikin.units import LossRange, Units
-from dikin.vectors import add_combination, add_scaled, multiply
+from dikin.vectors import add_scaled, multiply
 
 logger = logging.getLogger("dikin")
 
@@ -118,7 +123,7 @@ class PredictiveKernel(NamedTuple):
     ) -> None:
         plan, n, linear, then = self.plan, state.numbers, state.linear, memo.state
         metric, s, (_, trace, unit) = memo.metric, memo.s, memo.asked
-        level, before, lam = n[CLIP], n[RATE], 0.0
+        level, before = n[CLIP], n[RATE]
         weight = 1.0 / before
         if plan.keep < 1.0:
             multiply(plan.keep, linear, linear)
@@ -134,17 +139,16 @@ class PredictiveKernel(NamedTuple):
             along, square = self.geometry.linear_update(
                 then.iterate, metric, s, slope, curvature, linear
             )
-            lam = book(plan, n, surprise, clipped, round, along, square, trace, shift, curvature)
+            book(plan, n, surprise, clipped, round, along, square, trace, shift, curvature)
         after = weight if n[RATE] == before else 1.0 / n[RATE]
-        if plan.start.size > 0:
-            change = plan.keep * weight - after
-            add_combination(change, plan.slope, -lam, plan.start, linear)
+        if plan.slope.size > 0:
+            add_scaled(plan.keep * weight - after, plan.slope, linear)
         self.geometry.solve(linear, n[TOTAL], after, state.iterate)
         if n[RATE] != before and level > 0.0:
             barrier = start_barrier(self.geometry, plan, state.iterate)
             if not affords(plan, n, float(round), weight, barrier):
                 n[RATE] = before
-                if plan.start.size > 0:
+                if plan.slope.size > 0:
                     add_scaled(after - weight, plan.slope, linear)
                 self.geometry.solve(linear, n[TOTAL], weight, state.iterate)
 
@@ -167,7 +171,7 @@ def believed(n: Any, expected: float, loss: float) -> float:
 def start_barrier(geometry: Any, plan: Plan, iterate: Array) -> float:
     """psi_0 at the centre."""
     barrier: float = geometry.barrier(iterate)
-    if plan.start.size > 0:
+    if plan.slope.size > 0:
         barrier += plan.lift - geometry.product(iterate, plan.slope)
     return barrier
 
@@ -270,15 +274,14 @@ class Predictive(KernelLearner):
 
     def _planned(self) -> Plan:
         longest, d = self.geometry.longest, float(self.domain.dim)
-        u, lift = np.zeros(0), 0.0
-        slope = u
+        slope, lift = np.zeros(0), 0.0
         if self.start is not None:
-            u = self.geometry.preimage((self.start - self.domain.center) / self.units.radius)
             slope = self.units.radius * self.geometry.inward(
                 self.domain.outward(self._start_gradient())
             )
             chart = self.domain.locate(self.start)
-            lift = float(slope @ u) - self.domain.barrier(chart) + self.domain.barrier(0.0 * chart)
+            lift = float(slope @ self._start_vector())
+            lift += self.domain.barrier(0.0 * chart) - self.domain.barrier(chart)
         beta, scaled = -1.0, inf
         if self.lipschitz is not None:
             beta = inf
@@ -295,11 +298,12 @@ class Predictive(KernelLearner):
             length_price=1.0 / sqrt(d),
             smoothness=beta,
             guess=GUESS_RANGED if self._ranged else GUESS_MEASURED,
+            cap=CAP_RANGED if self._ranged else CAP_MEASURED,
+            share=SHARE_RANGED if self._ranged else SHARE_MEASURED,
             lipschitz=scaled,
             widest=2.0 if self._ranged else inf,
             keep=1.0 if self.memory is None else 1.0 - 1.0 / self.memory,
             memory=inf if self.memory is None else self.memory,
-            start=u,
             slope=slope,
             lift=lift,
         )
@@ -308,16 +312,22 @@ class Predictive(KernelLearner):
         """The state at the start."""
         geometry, numbers = self.geometry, fresh(plan)
         linear, iterate = np.zeros(geometry.size), geometry.start()
-        self._farthest, self._steepest = 1.0, 0.0
-        if plan.start.size:
+        self._start_norm, self._steepest = 0.0, 0.0
+        if self.start is not None:
             weight = 1.0 / numbers[RATE]
             linear = -weight * plan.slope
             geometry.solve(linear, 0.0, weight, iterate)
-            self._farthest = geometry.farthest(plan.start)
+            u = self._start_vector()
+            self._start_norm = sqrt(float(u @ u))
             away = self.domain.support(-self._start_gradient())
-            self._steepest = away + float(plan.slope @ plan.start)
+            self._steepest = away + float(plan.slope @ u)
             """The most that -psi'(u_0).(u - u_0) can be."""
         return LearnerState(numbers, linear, iterate)
+
+    def _start_vector(self) -> Array:
+        """u_0."""
+        assert self.start is not None
+        return self.geometry.preimage((self.start - self.domain.center) / self.units.radius)
 
     def _start_gradient(self) -> Array:
         """psi'(u_0), as a chart vector."""
@@ -486,7 +496,7 @@ class Predictive(KernelLearner):
             return self.units.regret(width * n[MEASURING_ROUNDS])
         shrink = max(n[WEIGHTED_ROUNDS], 1.0) ** -0.75
         moved = shrink * self._fall * width * n[WEIGHTED_ROUNDS] + width * n[MEASURING_ROUNDS]
-        far = ((1.0 - shrink) * self._farthest) ** 2
+        far = (1.0 - shrink + shrink * self._start_norm) ** 2
         clips = (
             clip_price(plan.dim, width, smoothness, lipschitz) * n[CLIPPED_ROUNDS]
             if n[CLIPPED_ROUNDS]
@@ -512,7 +522,6 @@ class Predictive(KernelLearner):
         plan, (n, linear, iterate) = self._plan, self._state
         y = self.geometry.vector(iterate)
         value = float(linear @ y) + 0.5 * n[TOTAL] * float(y @ y)
-        value += 0.5 * n[LAMBDA_SUM] * float(plan.start @ plan.start)
         return float(value + (self.geometry.barrier(iterate) + plan.lift) / n[RATE])
 
     @cached_property

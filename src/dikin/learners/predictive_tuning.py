@@ -19,8 +19,15 @@ FACTOR = 0.5
 """Of the rate that balances exploration and noise: half of it had less regret in most games."""
 STEEP_FACTOR = 0.8
 """The same for Lipschitz losses."""
-CAP = 0.9
-"""Of 1/(d c): the largest step in the local norm, which must be below 1 for the rates proved."""
+CAP_RANGED, CAP_MEASURED = 0.9, 1.8
+"""Of 1/(d c): the largest step in the local norm, with a known range and without one.
+
+It must be below 1 for the rates that are proved, which are for a known range. A level that is found
+while playing is a multiple of what surprises are, so that steps of a full level are rare."""
+SHARE_RANGED, SHARE_MEASURED = 1.0, 4.0
+"""Clipped rounds may cost so many times all else, and so may rises of the rate: with a known range
+and without one. The certificate holds for any; a larger share had less regret on bowls and on
+absolute distances, and the rates that are proved are for 1."""
 SPREAD = 8.0
 """The level c is taken for at most so many times the typical surprise."""
 RARE = 3.0
@@ -121,6 +128,10 @@ class Plan(NamedTuple):
     """beta; infinity where only L is known, -1 where neither is: then it is guessed."""
     guess: float
     """The guess then, in units of the largest level."""
+    cap: float
+    """The rate is at most this over d c."""
+    share: float
+    """The budgets of clipped rounds and of rises are so many times all else."""
     lipschitz: float
     """L, or infinity."""
     widest: float
@@ -129,10 +140,8 @@ class Plan(NamedTuple):
     """What a round leaves of the terms before it: 1, or 1 - 1/memory."""
     memory: float
     """Rounds that are remembered, or infinity."""
-    start: Array
-    """u_0; empty for the analytic centre."""
     slope: Array
-    """psi'(u_0)."""
+    """psi'(u_0); empty where the start is the analytic centre."""
     lift: float
     """psi'(u_0).u_0 - psi(u_0) + psi(0)."""
 
@@ -143,7 +152,7 @@ def fresh(plan: Plan) -> list[float]:
     n[LOW], n[HIGH], n[OWN_FORECAST] = BEYOND, -BEYOND, forecasts.NONE
     if isfinite(plan.widest):
         n[CLIP] = n[TOP] = plan.widest
-        n[RATE] = CAP / (plan.dim * plan.widest)
+        n[RATE] = plan.cap / (plan.dim * plan.widest)
     else:
         n[RATE] = 1.0  # of no effect while S is 0
     return n
@@ -163,6 +172,17 @@ def smoothness_of(plan: Plan, n: Any) -> float:
 def clip_price(d: float, width: float, smoothness: float, lipschitz: float) -> float:
     """What clipping a round costs at most: 2 d Lambda, for a set in the unit ball."""
     return 2.0 * d * min(width + 2.0 * smoothness, 2.0 * lipschitz)
+
+
+@compiled
+def exploring_price(plan: Plan, n: Any, trace: float) -> tuple[float, bool]:
+    """What exploring a round costs at most, and whether that is the price of a smooth loss.
+
+    `trace` is tr(H^-1).
+    """
+    smooth = smoothness_of(plan, n) * plan.square_price * trace
+    lipschitz = plan.lipschitz * plan.length_price * sqrt(trace)
+    return (smooth, True) if smooth <= lipschitz else (lipschitz, False)
 
 
 # --- tuning ------------------------------------------------------------------------------------
@@ -220,7 +240,7 @@ def rate(plan: Plan, n: Any, rounds: float, stiff: float) -> float:
                 best, factor = for_lipschitz, STEEP_FACTOR
         best = (best - stiff) / total if best > stiff else 0.0
     best = factor * sqrt(best * best + low)
-    cap: float = CAP / (d * level)
+    cap: float = plan.cap / (d * level)
     return best if best < cap else cap
 
 
@@ -239,10 +259,11 @@ def cheaper(plan: Plan, beta: float, total: float, noise: float, one: float, two
 
 
 @compiled
-def others(plan: Plan, n: Any, rounds: float) -> float:
-    """What the certificate has at least besides clipped rounds and rises: the budget of each."""
-    cost: float = n[EXPLORING_COST] + 0.5 * n[LAMBDA_SUM] + plan.nu * log(rounds + 1.0) / n[RATE]
-    return cost
+def budget(plan: Plan, n: Any, rounds: float) -> float:
+    """What clipped rounds may cost, and what rises may: a share of what all else costs at least."""
+    others = n[EXPLORING_COST] + 0.5 * n[LAMBDA_SUM] + plan.nu * log(rounds + 1.0) / n[RATE]
+    share: float = plan.share * others
+    return share
 
 
 @compiled
@@ -253,7 +274,7 @@ def affords(plan: Plan, n: Any, rounds: float, weight: float, barrier: float) ->
     is psi_0 at the new centre.
     """
     cost = (plan.keep * weight - 1.0 / n[RATE]) * barrier
-    if cost > 0.0 and n[RATE_CHANGE_COST] + cost > others(plan, n, rounds):
+    if cost > 0.0 and n[RATE_CHANGE_COST] + cost > budget(plan, n, rounds):
         return False
     n[RATE_CHANGE_COST] += cost
     return True
@@ -264,7 +285,7 @@ def new_level(plan: Plan, n: Any, clipped: bool, rounds: float) -> None:
     """c_{t+1}: doubled after a round that was clipped, halved where that is rare and paid for.
 
     The budget: were the level to come back to the top by clipping, and were one more round clipped,
-    all clipped rounds together would cost no more than all else.
+    all clipped rounds together would cost no more than that.
     """
     level = n[CLIP]
     if clipped:
@@ -273,7 +294,7 @@ def new_level(plan: Plan, n: Any, clipped: bool, rounds: float) -> None:
         n[HALVINGS] = max(n[HALVINGS] - 1.0, 0.0)
     elif 4.0 * RARE * RARE * n[MEAN_SQUARE] < level * level and n[HALVINGS] < DEEPEST:
         each = clip_price(plan.dim, n[TOP], smoothness_of(plan, n), plan.lipschitz)
-        if each * (n[CLIPPED_ROUNDS] + n[HALVINGS] + 1.0) <= others(plan, n, rounds):
+        if each * (n[CLIPPED_ROUNDS] + n[HALVINGS] + 1.0) <= budget(plan, n, rounds):
             n[CLIP] = 0.5 * level
             n[HALVINGS] += 1.0
 
@@ -311,7 +332,7 @@ def measure(plan: Plan, n: Any, loss: float, rounds: int) -> None:
     if deviation > TINY:
         n[CLIP] = n[TOP] = LEVEL * deviation
         n[MEAN_SQUARE] = (deviation / REACH) ** 2
-        n[RATE] = CAP / (plan.dim * n[CLIP])
+        n[RATE] = plan.cap / (plan.dim * n[CLIP])
         n[LOW], n[HIGH] = least, most
         total = 0.0
         for i in range(2, MEASURED - 2):
@@ -366,20 +387,18 @@ def book(
     trace: float,
     shift: float,
     curvature: float,
-) -> float:
-    """What an answer that teaches changes, but for the linear term and the centre: gives lambda_t.
+) -> None:
+    """What an answer that teaches changes, but for the linear term and the centre.
 
     `rise` is g.y and `square` |y|^2 at the centre of the query; `trace` is tr(H^-1) there and
     `shift` its eta S.
     """
-    count, length = float(rounds), sqrt(trace)
-    smooth = smoothness_of(plan, n) * plan.square_price * trace
-    lipschitz = plan.lipschitz * plan.length_price * length
-    cost = smooth if smooth <= lipschitz else lipschitz
-    lam = regularisation(plan, n, cost, smooth <= lipschitz, trace, curvature)
+    count = float(rounds)
+    cost, smooth = exploring_price(plan, n, trace)
+    lam = regularisation(plan, n, cost, smooth, trace, curvature)
     n[LINEAR_SUM] += rise - 0.5 * curvature * square
     n[TAU_SUM] += trace
-    n[ROOT_TAU_SUM] += length
+    n[ROOT_TAU_SUM] += sqrt(trace)
     n[EXPLORING_COST] += cost
     n[SIGMA_TAU_SUM] += curvature * trace
     n[LAMBDA_SUM] += lam
@@ -393,10 +412,9 @@ def book(
         wanted = rate(plan, n, count, plan.dim / trace - shift)
         if not n[RATE] < STEP * wanted < STEP * STEP * n[RATE]:
             n[RATE] = wanted
-        cap = CAP / (plan.dim * n[CLIP])
+        cap = plan.cap / (plan.dim * n[CLIP])
         if n[RATE] > cap:
             n[RATE] = cap
-    return lam
 
 
 @compiled
