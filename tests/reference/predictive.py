@@ -33,10 +33,10 @@ for sum l_s(v) it says
 
     sum [l_s(y_s) - l_s(v)] <= sum l_s(y_s) - Phi(centre) + (Lambda/2)|v|^2 + psi_0(v)/eta.
 
-Here |v| <= rho, for v is in X; more precisely |v| <= (1 - eps) rho + eps |x_0|. On the segment from x_0 to u the barrier grows by at most nu ln(1/eps) up to
-v [Nesterov, Introductory Lectures on Convex Optimization, Thm 4.2.4, integrated], and the linear
-part of psi_0 is at most (1 - eps) h <= h, as h >= 0. No rate has to fall, and eta d c may be of
-any size.
+Here |v| <= rho, for v is in X; more precisely |v| <= (1 - eps) rho + eps |x_0|. On the segment from
+x_0 to u the barrier grows by at most nu ln(1/eps) up to v [Nesterov, Introductory Lectures on
+Convex Optimization, Thm 4.2.4, integrated], and the linear part of psi_0 is at most (1 - eps) h <=
+h, as h >= 0. No rate has to fall, and eta d c may be of any size.
 
 (iii) Fix one query, and average over its direction. Let w be uniform in the solid
 ellipsoid, E ww' = H^-1/(d+2). As b is the same for all directions and E[Hz] = 0, the divergence

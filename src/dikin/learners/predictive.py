@@ -27,14 +27,14 @@ import logging
 import warnings
 from collections.abc import Iterator
 from functools import cached_property
-from math import inf, isfinite, log, nan, sqrt
+from math import inf, isfinite, isnan, log, nan, sqrt
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dikin import forecasts
-from dikin.arguments import LARGEST, moderate, nonnegative, number, optional
+from dikin.arguments import LARGEST, moderate, nonnegative, number, optional, whole
 from dikin.domains.base import Array, Domain, Geometry
 from dikin.errors import (
     ForecastError,
@@ -84,8 +84,11 @@ from dikin.learners.predictive_tuning import (
     book,
     clip,
     clip_price,
+    exploring_price,
     fresh,
+    look_ahead,
     measuring,
+    smoothness_of,
     take_in,
     take_measurement,
 )
@@ -431,7 +434,8 @@ class Predictive(KernelLearner):
         plan = self._plan
         if self.smoothness is None and self.lipschitz is None:
             return nan
-        return self._bound(plan.smoothness, plan.lipschitz, self._n[EXPLORING_COST])
+        explored = self._n[EXPLORING_COST]
+        return self._bound(self._n, self._objective(), plan.smoothness, plan.lipschitz, explored)
 
     @locked
     def certificate_for(
@@ -473,18 +477,80 @@ class Predictive(KernelLearner):
         if smoothness is not None:
             beta = self.units.curvature(nonnegative(smoothness, "smoothness")) * longest**2
             explored = beta * self._plan.square_price * self._n[TAU_SUM]
-            return self._bound(beta, inf, explored, varies)
+            return self._bound(self._n, self._objective(), beta, inf, explored, varies)
         scaled = self.units.slope(nonnegative(lipschitz, "lipschitz")) * longest
         explored = scaled * self._plan.length_price * self._n[ROOT_TAU_SUM]
-        return self._bound(inf, scaled, explored, varies)
+        return self._bound(self._n, self._objective(), inf, scaled, explored, varies)
+
+    @property
+    @locked
+    def exploring_cost(self) -> float:
+        """What exploring costs at most in the next round, in the user's units.
+
+        It is for the constants that were declared; where none was, for the smoothness that is
+        guessed, and then it is no bound. NaN while losses are only measured.
+        """
+        n = self._n
+        if measuring(n):
+            return nan
+        return self.units.regret(exploring_price(self._plan, n, self._trace(n[RATE] * n[TOTAL]))[0])
+
+    @locked
+    def outlook(self, rounds: int = 1000) -> float:
+        """How much the certificate is expected to grow: a forecast of the bound, not a bound.
+
+        It is what the tuning would come to if surprises stayed as large as they are now, none were
+        clipped, the curvature told stayed at its mean and the centre did not move. Where no
+        constant was declared, it is for the smoothness that is guessed. With a `memory` the
+        certificate forgets, and the growth may be negative.
+
+        Parameters
+        ----------
+        rounds
+            How many rounds to look ahead.
+
+        Returns
+        -------
+        float
+            The growth over these rounds, in the user's units; NaN while losses are only measured.
+        """
+        ahead = whole(rounds, "rounds", 1, "how many rounds to look ahead")
+        plan, n, objective = self._plan, self._n, self._objective()
+        if measuring(n) or isnan(objective):
+            return nan
+        later, y = n.copy(), self._center_vector()
+        barrier = start_barrier(self.geometry, plan, self._state.iterate)
+        noise, left = look_ahead(plan, later, self._rounds_in_range, ahead, self._trace, barrier)
+
+        def held(n: list[float]) -> float:
+            """What the regularisers have at the centre."""
+            return 0.5 * n[LAMBDA_SUM] * float(y @ y) + barrier / n[RATE]
+
+        then = left * (objective - held(n)) - noise + held(later)
+        constants = smoothness_of(plan, n), plan.lipschitz
+        return self._bound(later, then, *constants, later[EXPLORING_COST]) - self._bound(
+            n, objective, *constants, n[EXPLORING_COST]
+        )
+
+    def _trace(self, shift: float) -> float:
+        """The trace of H^-1 at the centre, where `shift` is eta S."""
+        direction, metric = np.zeros(self.geometry.size), np.empty(self._metric_size)
+        trace: float = self.geometry.explore(self._state.iterate, 1.0, shift, direction, metric)[1]
+        return trace
 
     def _bound(
-        self, smoothness: float, lipschitz: float, explored: float, varies: float | None = None
+        self,
+        n: list[float],
+        objective: float,
+        smoothness: float,
+        lipschitz: float,
+        explored: float,
+        varies: float | None = None,
     ) -> float:
-        """Theorem 13 of docs/mathematics.md."""
-        if not self._has_converged(self._state):
+        """Theorem 13 of docs/mathematics.md, from the numbers and the least of the objective."""
+        if isnan(objective):
             return nan
-        plan, n = self._plan, self._n
+        plan = self._plan
         weight = 1.0 / n[RATE]
         width = plan.widest if self._ranged else max(n[HIGH] - n[LOW], 0.0)
         if varies is not None:
@@ -504,7 +570,7 @@ class Predictive(KernelLearner):
         )
         rest = 0.5 * n[LAMBDA_SUM] * far + weight * self._rise(shrink) + clips + explored
         rest -= 0.5 * n[SIGMA_TAU_SUM] / (plan.dim + 2.0)
-        return self.units.regret(moved + rest + n[LINEAR_SUM] - self._objective())
+        return self.units.regret(moved + rest + n[LINEAR_SUM] - objective)
 
     @property
     def _fall(self) -> float:
@@ -518,7 +584,12 @@ class Predictive(KernelLearner):
         return self.domain.nu * log(1.0 / shrink) + (1.0 - shrink) * self._steepest
 
     def _objective(self) -> float:
-        """The sum that the centre minimises, at the centre, but for what is in LINEAR_SUM."""
+        """The sum that the centre minimises, at the centre, but for what is in LINEAR_SUM.
+
+        NaN where rounding at the boundary decides the centre.
+        """
+        if not self._has_converged(self._state):
+            return nan
         plan, (n, linear, iterate) = self._plan, self._state
         y = self.geometry.vector(iterate)
         value = float(linear @ y) + 0.5 * n[TOTAL] * float(y @ y)

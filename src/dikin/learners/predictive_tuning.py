@@ -6,6 +6,7 @@ below. All in working units; docs/mathematics.md, section 13, has the reasons an
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import inf, isfinite, log, sqrt
 from typing import Any, NamedTuple
 
@@ -415,6 +416,61 @@ def book(
         cap = plan.cap / (plan.dim * n[CLIP])
         if n[RATE] > cap:
             n[RATE] = cap
+
+
+def look_ahead(
+    plan: Plan, n: Any, answered: int, rounds: int, trace: Callable[[float], float], barrier: float
+) -> tuple[float, float]:
+    """Change the numbers as so many answers more would, if nothing else changed.
+
+    Every surprise is sqrt(V), none is clipped, the centre stays, and the curvature that is told is
+    the mean of what was told. `trace` gives tr(H^-1) at the centre for any eta S; `barrier` is
+    psi_0 there. Later rounds are taken several at a time: numbers change slowly then.
+
+    Returns what the noise of the estimates costs, and what a memory leaves of a sum of before.
+    """
+    learnt = n[WEIGHTED_ROUNDS] - n[MEASURING_ROUNDS]
+    told = max(n[TOTAL] - n[LAMBDA_SUM], 0.0) / learnt if learnt > 0.0 else 0.0
+    noise, left, last = 0.0, 1.0, answered + rounds
+    while answered < last:
+        step = min(_stride(answered), last - answered)
+        keep = plan.keep**step
+        weight = float(step) if keep == 1.0 else (1.0 - keep) / (1.0 - plan.keep)
+        noise = keep * noise + weight * 0.5 * n[RATE] * plan.dim**2 * n[MEAN_SQUARE]
+        left, answered = keep * left, answered + step
+        _book_alike(plan, n, answered, keep, weight, trace(n[RATE] * n[TOTAL]), told, barrier)
+    return noise, left
+
+
+def _stride(answered: int) -> int:
+    """How many rounds are taken at a time: up to one of eight in which the rate is looked at."""
+    if answered < WINDOW:
+        return 1
+    return EVERY * (1 + answered // (EVERY * EVERY * EVERY)) - answered % EVERY
+
+
+def _book_alike(
+    plan: Plan,
+    n: Any,
+    answered: int,
+    keep: float,
+    weight: float,
+    trace: float,
+    told: float,
+    barrier: float,
+) -> None:
+    """Some rounds that are all the same: one is booked, and counts `weight` times."""
+    shift = n[RATE] * n[TOTAL]
+    for i in SUMS:
+        n[i] *= keep
+    before = list(n)
+    n[WEIGHTED_ROUNDS] += 1.0
+    book(plan, n, sqrt(n[MEAN_SQUARE]), False, answered, 0.0, 0.0, trace, shift, told)
+    for i in SUMS:
+        n[i] = before[i] + weight * (n[i] - before[i])
+    changed, weight_before = n[RATE] != before[RATE], 1.0 / before[RATE]
+    if changed and not affords(plan, n, float(answered), weight_before, barrier):
+        n[RATE] = before[RATE]
 
 
 @compiled
