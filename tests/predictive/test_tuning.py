@@ -177,8 +177,8 @@ def test_the_rate_without_curvature_or_with_a_large_level() -> None:
 
 
 def test_no_step_is_longer_than_a_share_of_the_level() -> None:
-    """0.9/(d c) with a range and 1.8/(d c) without one, after every round."""
-    for options, cap in (({"loss_range": (-1, 1)}, 0.9), ({}, 1.8)):
+    """0.9/(d c) with a range and 0.9 (1 + 1/sqrt(d))/(d c) without one, after every round."""
+    for options, cap in (({"loss_range": (-1, 1)}, 0.9), ({}, 0.9 + 0.9 / sqrt(2))):
         world = hostile(600)["bursts"]
         learner = dikin.Predictive(world.domain, seed=3, **options)
         steps = []

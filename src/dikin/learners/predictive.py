@@ -55,8 +55,7 @@ from dikin.learners.parameters import (
     limit_of_smooth,
 )
 from dikin.learners.predictive_tuning import (
-    CAP_MEASURED,
-    CAP_RANGED,
+    CAP,
     CLIP,
     CLIPPED_ROUNDS,
     EXPLORING_COST,
@@ -300,8 +299,8 @@ class Predictive(KernelLearner):
             square_price=(d + 1.0) / (d * (d + 2.0)),
             length_price=1.0 / sqrt(d),
             smoothness=beta,
-            guess=GUESS_RANGED if self._ranged else GUESS_MEASURED,
-            cap=CAP_RANGED if self._ranged else CAP_MEASURED,
+            guess=GUESS_RANGED if self._ranged else GUESS_MEASURED * sqrt(d),
+            cap=CAP if self._ranged else CAP * (1.0 + 1.0 / sqrt(d)),
             share=SHARE_RANGED if self._ranged else SHARE_MEASURED,
             lipschitz=scaled,
             widest=2.0 if self._ranged else inf,
