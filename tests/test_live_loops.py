@@ -18,7 +18,7 @@ import dikin
 from dikin.engine import play
 
 ROOT = Path(__file__).resolve().parent.parent
-GUIDE = (ROOT / "docs" / "guide.md").read_text(encoding="utf-8")
+GUIDE = (ROOT / "docs" / "learners.md").read_text(encoding="utf-8")
 COMMITTED = ROOT / "docs" / "loops" / "loops.csv"
 
 
@@ -253,7 +253,7 @@ def measured(file: Path = COMMITTED) -> list[tuple[str, ...]]:
 
 
 def test_the_tables_of_the_guide_are_the_committed_ones() -> None:
-    again = "run examples/live_loops.py --out docs/loops --page docs/guide.md"
+    again = "run examples/live_loops.py --out docs/loops --page docs/learners.md"
     assert said(GUIDE) == measured(), again
 
 
