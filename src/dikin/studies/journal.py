@@ -236,14 +236,6 @@ class Journal:
         """The one that a client begins with."""
         return self._snapshot("DESC")
 
-    def newest_snapshot_number(self) -> int:
-        """The row after which it was taken."""
-        found = self.database.rows(
-            "SELECT number FROM dikin_snapshots WHERE study = ? ORDER BY number DESC LIMIT 1",
-            (self.study,),
-        )
-        return int(found[0][0]) if found else self.newest_snapshot().number
-
     def _snapshot(self, order: str) -> Snapshot:
         found = self.database.rows(
             "SELECT number, seal, state, digest FROM dikin_snapshots "

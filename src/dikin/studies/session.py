@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from dikin.errors import DikinError, StateError, StoreError
+from dikin.errors import BusyError, DikinError, StateError, StoreError
 from dikin.learners.base import Query
 from dikin.studies.database import RETRY_PAUSE, Database, LostConnection
 from dikin.studies.journal import Event, Journal
@@ -28,13 +28,9 @@ from dikin.studies.replayed_learner import ReplayedLearner
 
 SNAPSHOT_EVERY = 1000
 """Rows between snapshots: who starts replays at most so many, which takes some ten milliseconds."""
-REPLAY_IN_TURN = 100
-"""Rows that may be replayed while it is this client's turn and the others wait."""
-CROWDED = 24
-"""Rows by which a client falls behind between two turns where there are so many others that it pays
-to keep a snapshot for them: to read one takes about as long as to replay so many rows."""
-SMALL_SNAPSHOT = 50_000
-"""Characters of a snapshot that may be written so often."""
+REPLAY_IN_TURN = 400
+"""Rows that may be replayed while it is this client's turn and the others wait: some ten
+milliseconds, and more than a crowd makes in a round of turns."""
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -55,10 +51,10 @@ class Session:
         self._replayed: ReplayedLearner | None = None
         self._snapshot = 0
         """The row of the newest snapshot that is known of."""
-        self._crowded = False
-        """Whether others made many events since this client's last turn."""
         self._writing = False
         """Whether a transaction is open, and this client's turn."""
+        self._queueing = False
+        """Whether this client waits for its turn: nothing has begun, so that nothing can be lost."""
         self._began = 0.0
         self._returned = 0
         """Events of the open transaction whose calls have returned."""
@@ -144,7 +140,7 @@ class Session:
                 f"{replayed.number} to row {last}: was it replaced by an older copy? From here on "
                 "this client goes on with what is there"
             )
-        if replayed is None or self._rows_to_replay(replayed, last) < last - replayed.number:
+        if replayed is None or last - replayed.number > SNAPSHOT_EVERY:
             replayed = self._load()
         elif (last, seal) != (replayed.number, replayed.seal):
             try:
@@ -153,13 +149,6 @@ class Session:
                 replayed = self._load()  # rows were trimmed; or damaged, and then this says so
         self._replayed = replayed
         return replayed
-
-    def _rows_to_replay(self, replayed: ReplayedLearner, last: int) -> int:
-        """From where the learner is, or from the newest snapshot if that is clearly nearer."""
-        behind = last - replayed.number
-        if behind <= CROWDED:
-            return behind
-        return min(behind, last - self.journal.newest_snapshot_number() + CROWDED)
 
     def _load(self) -> ReplayedLearner:
         replayed = ReplayedLearner.of(self.journal.newest_snapshot())
@@ -200,13 +189,11 @@ class Session:
         for last_try in (False, False, True):
             if self._replayed is None:
                 self._view(_nothing)
-            self._writing = True  # from here on there is something to give back
+            self._writing = self._queueing = True  # from here on there is something to give back
             self.database.begin(self.journal.study)
-            self._began = time.monotonic()
+            self._queueing, self._began = False, time.monotonic()
             last, seal = self.journal.head()
-            replayed = self._replayed
-            self._crowded = replayed is not None and last - replayed.number > CROWDED
-            if last_try or (replayed and self._rows_to_replay(replayed, last) <= REPLAY_IN_TURN):
+            if last_try or (self._replayed and last - self._replayed.number <= REPLAY_IN_TURN):
                 break
             self._abandon()
             self._view(_nothing)
@@ -227,7 +214,9 @@ class Session:
 
     def _undo(self, error: BaseException) -> None:
         """Give everything back after a failure; another error where more than one call failed."""
-        lost, self._replayed = self._returned, None
+        lost = self._returned
+        if not (self._queueing and isinstance(error, BusyError)):
+            self._replayed = None
         self._abandon()
         if lost and isinstance(error, DikinError | LostConnection):
             raise StoreError(
@@ -251,7 +240,7 @@ class Session:
     def _commit(self, event: Event | None, result: Any) -> None:
         replayed = self._replayed
         assert replayed is not None
-        if replayed.number - self._snapshot >= self._snapshot_every():
+        if replayed.number - self._snapshot >= SNAPSHOT_EVERY:
             self._save_snapshot(replayed)
         self.insert_pending()
         self.journal.move_head(replayed.number, replayed.seal)
@@ -261,17 +250,11 @@ class Session:
         self._uncertain = None
         self._end()
 
-    def _snapshot_every(self) -> int:
-        return CROWDED if self._crowded else SNAPSHOT_EVERY
-
     def _save_snapshot(self, replayed: ReplayedLearner) -> None:
-        self._snapshot = self.journal.newest_snapshot_number()
-        rows = replayed.number - self._snapshot
-        if rows >= self._snapshot_every():
-            snapshot = replayed.snapshot()
-            if rows >= SNAPSHOT_EVERY or len(snapshot.state) <= SMALL_SNAPSHOT:
-                self.journal.save_snapshot(snapshot)
-                self._snapshot = replayed.number
+        self._snapshot = self.journal.newest_snapshot().number
+        if replayed.number - self._snapshot >= SNAPSHOT_EVERY:
+            self.journal.save_snapshot(replayed.snapshot())
+            self._snapshot = replayed.number
 
     def _commit_later(self) -> None:
         if self._timer is None:
@@ -305,7 +288,8 @@ class Session:
         self._end()
 
     def _end(self) -> None:
-        self._writing, self._returned, self._pending = False, 0, []
+        self._writing = self._queueing = False
+        self._returned, self._pending = 0, []
         timer, self._timer = self._timer, None
         if timer is not None:
             timer.cancel()
