@@ -234,7 +234,7 @@ class Tuner:
     @locked
     def _ask(self, forecast: float | None) -> Trial:
         expected = self.expected
-        if forecast is not None and not self.held:
+        if forecast is not None:
             known = real_number(forecast, "forecast", ForecastError)
             query = self.learner.ask(forecast=self._sign * known)
         else:
@@ -282,6 +282,7 @@ class Tuner:
                 "number, or forget the trial if its value was lost. Nothing was changed."
             )
         if self.held or asked.held:
+            self.learner._scaled_curvature(curvature)  # refused all the same
             self.learner.forget(asked.id)
         else:
             self.learner.tell(asked.id, self._sign * told, curvature)
