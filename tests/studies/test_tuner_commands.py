@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -94,9 +93,9 @@ def test_a_study_by_flags_or_by_json(store: str) -> None:
     [
         ((), "got neither"),
         ((TUNER_EXAMPLE, "--param", "a=1:2"), "got both"),
-        (("--maximize",), "--maximize is for a tuner"),
-        (("--memory", "4", "--constraint", "a <= 1"), "--constraint, --memory is for a tuner"),
-        ((TUNER_EXAMPLE, "--seed", "0"), "--seed is for a tuner"),
+        (("--maximize",), "--maximize goes with --param"),
+        (("--memory", "4", "--constraint", "a <= 1"), "--memory, --constraint goes with --param"),
+        ((TUNER_EXAMPLE, "--seed", "0"), "--seed goes with --param"),
         (("--param", "price"), "--param wants NAME=LOW:HIGH[:START]"),
         (("--param", "=1:2"), "--param wants NAME=LOW:HIGH[:START]"),
         (("--param", "price=1"), "--param wants NAME=LOW:HIGH[:START]"),
@@ -273,8 +272,8 @@ def test_a_drawing_gets_the_table_and_the_parameters(
     def save(figure: str, path: Path) -> None:
         drawn.append((figure, path))
 
-    module: Callable[[str], Any] = lambda name: SimpleNamespace(draw_history=draw, save_figure=save)  # noqa: E731
-    monkeypatch.setattr(display, "import_module", module)
+    module = SimpleNamespace(draw_history=draw, save_figure=save)
+    monkeypatch.setattr(display, "import_module", {"dikin.tuning.drawing": module}.get)
     out = tmp_path / "a.svg"
     with dikin.Study(store, "prices") as study:
         display.draw(study, out)

@@ -71,9 +71,7 @@ def parts(trial: dikin.Trial | None) -> Any:
 
 
 @pytest.mark.parametrize("make", TUNERS.values(), ids=TUNERS)
-def test_a_tuner_goes_on_where_it_was(
-    url: str, make: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_tuner_goes_on_where_it_was(url: str, make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Opened anew for every move, by two clients in turn, with snapshots all the time."""
     monkeypatch.setattr(session, "SNAPSHOT_EVERY", 7)
     twin, other = make(), dikin.Study(url, "a", make())

@@ -15,8 +15,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 RANGE = "NAME=LOW:HIGH[:START][:log|:int]"
 PARTS = "NAME=PART,PART or NAME=PART:SHARE,PART:SHARE"
-NOTHING = (None, False, ())
-"""Options that were not given."""
 
 _OPTIONS = (
     click.option(
@@ -79,11 +77,13 @@ def tuner_from_options(
 
 
 def _refuse_alone(more: dict[str, Any]) -> None:
-    """Refuse what says more of a tuner where there is none."""
-    given = ["--" + name.removesuffix("s") for name, value in more.items() if value not in NOTHING]
+    """Refuse what says more of a tuner where no parameter is given."""
+    absent = (None, False, ())
+    given = [name for name, value in more.items() if not any(value is each for each in absent)]
     if given:
+        options = ", ".join("--" + name.removesuffix("s") for name in given)
         raise ParameterError(
-            f"{', '.join(given)} is for a tuner, which has one --param {RANGE} or --shares at least"
+            f"{options} goes with --param {RANGE} or --shares; of a JSON object it is a key"
         )
 
 
