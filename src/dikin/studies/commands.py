@@ -92,7 +92,7 @@ def run(
     The study of a tuner speaks in names, and has three verbs more:
 
     \b
-      {"ask": {}}                               {"id": 0, "params": {"price": 4.2, "ads": 37.9}}
+      {"ask": {}}                               {"id": 0, "params": {"price": ..., "ads": ...}}
       {"tell": {"id": 0, "value": 512}}         {"told": 0, "rounds": 1,
                                                  "best": {...}, "certificate": null}
       {"hold": {}}                              {"held": true}

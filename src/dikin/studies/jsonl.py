@@ -6,7 +6,7 @@
 
 The study of a tuner speaks in names:
 
-    {"ask": {}}                                             {"id": 0, "params": {"price": 4.2}}
+    {"ask": {}}                                             {"id": 0, "params": {"price": ...}}
     {"tell": {"id": 0, "value": 512.0}}                     {"told": 0, "rounds": 1, ...}
 
 An answer is written when it is durable. Whatever is wrong with a line, the answer is an object
