@@ -423,7 +423,7 @@ OTHERS = {
     "sense maximize, not minimize": lambda: dikin.Tuner(PARAMETERS),
     r"constraints \[\], not \['price <= 9'\]": lambda: shop(constraints="price <= 9"),
     r"arguments .*'memory': None.* not .*'memory': 50": lambda: shop(memory=50),
-    "learner tuner, not adaptivesmooth": prices,
+    "kind tuner, not adaptivesmooth": prices,
 }
 
 
@@ -439,7 +439,7 @@ def test_another_tuner_is_refused(file: str, words: str) -> None:
 
 def test_a_tuner_in_the_place_of_a_learner(file: str) -> None:
     dikin.Study(file, "a", prices()).close()
-    with pytest.raises(errors.StudyExistsError, match="learner adaptivesmooth, not tuner"):
+    with pytest.raises(errors.StudyExistsError, match="kind adaptivesmooth, not tuner"):
         dikin.Study(file, "a", shop())
 
 

@@ -181,11 +181,11 @@ class KeptLearner(Kept):
 
     def identity(self) -> dict[str, Any]:
         state = self.learner.state()
-        return {part: state[part] for part in ("learner", "domain", "arguments")}
+        return {"kind": state["learner"]} | {part: state[part] for part in ("domain", "arguments")}
 
     def facts(self) -> Iterator[tuple[str, str]]:
         learner, parts = self.learner, self.identity()
-        yield "learner", f"{parts['learner']} on {parts['domain']['kind']}"
+        yield "learner", f"{parts['kind']} on {parts['domain']['kind']}"
         yield "arguments", ", ".join(f"{name}={arg}" for name, arg in parts["arguments"].items())
         yield "rounds", f"{learner.rounds:,}"
         if learner.may_restart:
@@ -261,7 +261,7 @@ class KeptTuner(Kept):
         tuner, space = self.tuner, self.tuner.space
         given = tuner.learner.state()["arguments"]
         return {
-            "learner": "tuner",
+            "kind": "tuner",
             "parameters": list(space.parameters),
             **{f"parameter {name!r},": each for name, each in space.parameters.items()},
             "constraints": space.constraints,

@@ -211,8 +211,8 @@ class Study(Generic[Q]):
         waiting = [question.id for question in given.open_questions()]
         if waiting:
             raise ParameterError(
-                f"the learner has open queries {waiting}: answer or forget them before it becomes "
-                "a study"
+                f"{given.learner!r} has open queries {waiting}: answer or forget them before it "
+                "becomes a study"
             )
         state = snapshot_text(given, {})
         ReplayedLearner.of(Snapshot(0, "", state))  # refused now, or readable for ever
@@ -232,8 +232,8 @@ class Study(Generic[Q]):
             if value != theirs[part]:
                 raise StudyExistsError(
                     f"study {self.name!r} in {self._journal.database.name} exists with the {part} "
-                    f"{value}, not {theirs[part]}; open it without a learner, or choose another "
-                    "name"
+                    f"{value}, not {theirs[part]}; open it without a learner or tuner, or choose "
+                    "another name"
                 )
 
     @staticmethod
