@@ -40,9 +40,6 @@ def one() -> dikin.Tuner:
     return dikin.Tuner({"price": dikin.Real(1, 14)}, seed=3)
 
 
-TUNERS = {"all kinds": shop, "constraints and memory": plan, "one": one}
-
-
 def moves() -> Iterator[tuple[str, tuple[Any, ...], dict[str, Any]]]:
     """A game with late values, forgotten trials, forecasts, and a hold with trials open."""
     for t in range(0, 24, 4):
@@ -70,10 +67,8 @@ def parts(trial: dikin.Trial | None) -> Any:
     return trial.id, trial.params, trial.point.tolist(), repr(trial.expected), trial.held
 
 
-@pytest.mark.parametrize("make", TUNERS.values(), ids=TUNERS)
-def test_a_tuner_goes_on_where_it_was(url: str, make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Opened anew for every move, by two clients in turn, with snapshots all the time."""
-    monkeypatch.setattr(session, "SNAPSHOT_EVERY", 7)
+def check_that_it_goes_on(url: str, make: Any) -> None:
+    """Opened anew for every move, by two clients in turn."""
     twin, other = make(), dikin.Study(url, "a", make())
     for turn, step in enumerate(moves()):
         with dikin.Study(url, "a", make()) as study:
@@ -90,6 +85,19 @@ def test_a_tuner_goes_on_where_it_was(url: str, make: Any, monkeypatch: pytest.M
         (trial.id, trial.params) for trial in twin.open_trials
     ]
     other.close()
+
+
+def test_a_tuner_goes_on_where_it_was(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "SNAPSHOT_EVERY", 7)
+    check_that_it_goes_on(url, shop)
+
+
+@pytest.mark.parametrize("make", [plan, one])
+def test_so_does_one_with_constraints_and_one_of_a_single_number(
+    file: str, make: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session, "SNAPSHOT_EVERY", 7)
+    check_that_it_goes_on(file, make)
 
 
 def test_a_replay_that_loses_a_hold_is_another_tuner(
@@ -204,6 +212,20 @@ def test_a_trial_that_nobody_heard_of_is_not_given_on_hold(
             assert trial.held == held
             assert len(study.open_queries) == (3 if held else 1)
         assert trial.params == study.best
+
+
+@pytest.mark.parametrize("written", [False, True])
+def test_a_hold_whose_outcome_is_unknown_is_repeated(
+    file: str, monkeypatch: pytest.MonkeyPatch, written: bool
+) -> None:
+    with dikin.Study(file, "a", shop()) as study:
+        failing(monkeypatch, study, errors.StoreError("the disk went away"), written)
+        with pytest.raises(errors.StoreError, match="went away"):
+            study.hold()
+        assert study.held == written
+        study.hold()
+        assert (study.held, study.verify()) == (True, 1)
+        assert study.ask().id == 0
 
 
 # --- trials --------------------------------------------------------------------------------------
