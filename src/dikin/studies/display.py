@@ -12,7 +12,6 @@ import numpy as np
 
 from dikin import extras
 from dikin.errors import ParameterError, StateError
-from dikin.loading import restore
 from dikin.serialization import replace_file
 from dikin.studies.history import Table
 from dikin.studies.study import Study
@@ -99,9 +98,10 @@ def draw(study: Study, path: Path) -> None:
 def _draw_tuner(study: Study, space: Space, rounds: Table, path: Path) -> None:
     """Draw each parameter and the value over the rounds."""
     drawing = import_module("dikin.tuning.drawing")  # not before: it needs matplotlib
-    sense = restore(study.state()).maximize
-    title = f"study {study.name}"
-    drawing.save_figure(drawing.draw_history(rounds, space, maximize=sense, title=title), path)
+    figure = drawing.draw_history(
+        rounds, space, maximize=study.summary().maximize, title=f"study {study.name}"
+    )
+    drawing.save_figure(figure, path)
 
 
 def _draw_learner(study: Study, rounds: Table, path: Path) -> None:
