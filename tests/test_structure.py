@@ -35,7 +35,7 @@ BOTTOM = {
 GEOMETRY = BOTTOM | {"domains"}
 TOOLS = GEOMETRY | {"units", "theory", "forecasts"}
 ROLES = TOOLS | {"learners", "environments", "curvature", "loading"}
-GAME = ROLES | {"engine", "dikin"}
+GAME = ROLES | {"engine", "tuning", "dikin"}
 
 # What each part of the package may import besides itself; `dikin` is the package as a whole.
 ALLOWED = {
@@ -60,7 +60,7 @@ ALLOWED = {
     "engine": ROLES - {"loading"},
     "checks": GAME,
     "experiments": GAME | {"checks"},
-    "studies": ROLES - {"environments", "theory"},
+    "studies": (ROLES - {"environments", "theory"}) | {"tuning"},
     "cli": GAME | {"checks", "experiments", "studies"},
     "stub": {"dikin", "registry"},
     "__main__": {"cli"},

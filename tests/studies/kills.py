@@ -6,9 +6,10 @@ Afterwards the journal is read from the database by plain SQL and replayed on a 
 - every acknowledged query, answer and forgotten query is in the journal, with its point and loss;
 - no query was given to two clients, and none is closed twice;
 - the study's learner equals that replay bit for bit, open queries included;
+- a tuner is put on hold and resumed on the way, and was on hold in the same rounds;
 - the open queries of the dead can be listed, and answered or forgotten by another.
 
-The full game:   python tests/studies/kills.py --kills 500 --crashes 5
+The full game:   python tests/studies/kills.py --kills 500 --crashes 5 [--keeps tuner]
 """
 
 from __future__ import annotations
@@ -39,6 +40,14 @@ def learner() -> dikin.AdaptiveSmooth:
     return dikin.AdaptiveSmooth(dikin.Box([0, 0, 0], [1, 2, 3]), 1.0, loss_range=(-1, 1), seed=11)
 
 
+def tuner() -> dikin.Tuner:
+    speed = {"threads": dikin.Integer(1, 9, start=6), "wait": dikin.Real(0.001, 1, log=True)}
+    return dikin.Tuner(speed, maximize=True, memory=300, seed=11)
+
+
+KEEPS: dict[str, Any] = {"learner": learner, "tuner": tuner}
+
+
 def loss(query: int) -> float:
     return 0.9 * sin(1.7 * query)
 
@@ -49,7 +58,7 @@ def loss(query: int) -> float:
 def client(url: str, acks: Path, seed: int, commit_within: float) -> None:
     """Ask, tell and forget until killed or told to stop, with up to three queries at a time."""
     warnings.simplefilter("ignore")
-    chance, mine = random.Random(seed), list[dikin.Query]()
+    chance, mine = random.Random(seed), list[Any]()
     with acks.open("a") as file:
 
         def acknowledged(*what: Any) -> None:
@@ -83,6 +92,10 @@ def client(url: str, acks: Path, seed: int, commit_within: float) -> None:
                 mine.append(query)
                 acknowledged("ask", query.id, query.point.tolist())
                 continue
+            if study.space is not None and chance.random() < 0.05:
+                switch = study.resume if insist(is_held, study) else study.hold
+                insist(switch)
+                acknowledged(switch.__name__)
             query = mine.pop(chance.randrange(len(mine)))
             if chance.random() < 0.1:
                 insist(study.forget, query)
@@ -90,6 +103,10 @@ def client(url: str, acks: Path, seed: int, commit_within: float) -> None:
             else:
                 insist(study.tell, query, loss(query.id))
                 acknowledged("tell", query.id, loss(query.id))
+
+
+def is_held(study: dikin.Study[Any]) -> bool:
+    return study.held
 
 
 # --- the game ------------------------------------------------------------------------------------
@@ -133,6 +150,7 @@ def game(
     folder: Path,
     kills: int,
     *,
+    keeps: str = "learner",
     seed: int = 0,
     crashes: int = 0,
     server: Any = None,
@@ -141,7 +159,7 @@ def game(
 ) -> Report:
     """Play, kill, and check."""
     chance = random.Random(seed)
-    dikin.Study(url, NAME, learner()).close()
+    dikin.Study(url, NAME, KEEPS[keeps]()).close()
     children = {spawn(url, folder, i, commit_within): i for i in range(CLIENTS)}
     absences: list[tuple[float, float]] = []
     serial, due = CLIENTS, [kills * (i + 1) // (crashes + 1) for i in range(crashes)]
@@ -166,7 +184,7 @@ def game(
         os.waitpid(child, 0)
     troubles = [path.read_text() for path in folder.glob("error-*")]
     assert not troubles, troubles
-    return check(url, folder, kills, absences)
+    return check(url, folder, kills, absences, KEEPS[keeps]())
 
 
 # --- the reckoning -------------------------------------------------------------------------------
@@ -186,9 +204,9 @@ def rows_of(url: str) -> list[tuple[Any, ...]]:
         return file.execute(sql).fetchall()
 
 
-def replayed(rows: list[tuple[Any, ...]]) -> dikin.AdaptiveSmooth:
-    """A fresh learner after everything that the journal says."""
-    twin = learner()
+def replayed(rows: list[tuple[Any, ...]], twin: Any) -> Any:
+    """A fresh learner or tuner after everything that the journal says."""
+    told_as = "value" if isinstance(twin, dikin.Tuner) else "loss"
     for place, (number, kind, query, _, body) in enumerate(rows, start=1):
         assert number == place, f"row {place} is missing"
         if kind == "ask":
@@ -196,11 +214,17 @@ def replayed(rows: list[tuple[Any, ...]]) -> dikin.AdaptiveSmooth:
             assert (asked.id, asked.point.tolist()) == (query, json.loads(body)["point"])
         elif kind == "tell":
             told = json.loads(body)
-            twin.tell(query, told["loss"], told["curvature"])
+            if told_as == "value":
+                (trial,) = [trial for trial in twin.open_trials if trial.id == query]
+                assert told["held"] == (twin.held or trial.held)
+            twin.tell(query, told[told_as], told["curvature"])
             assert told["round"] == twin.rounds
             assert told["center"] == twin.center.tolist()
-        else:
+        elif kind == "forget":
             twin.forget(query)
+        else:
+            assert twin.held == (kind == "resume"), "a row that changes nothing"
+            getattr(twin, kind)()
     return twin
 
 
@@ -212,7 +236,9 @@ def acknowledgements(folder: Path) -> list[list[Any]]:
     return found
 
 
-def check(url: str, folder: Path, kills: int, absences: list[tuple[float, float]]) -> Report:
+def check(
+    url: str, folder: Path, kills: int, absences: list[tuple[float, float]], twin: Any
+) -> Report:
     warnings.simplefilter("ignore")
     rows, acks = rows_of(url), acknowledgements(folder)
     journal = {(kind, query): json.loads(body) for _, kind, query, _, body in rows}
@@ -227,10 +253,10 @@ def check(url: str, folder: Path, kills: int, absences: list[tuple[float, float]
         elif what == "tell":
             kept = journal.get(("tell", told[0]))
             assert kept is not None, f"the answer to query {told[0]} was lost"
-            assert kept["loss"] == told[1]
+            assert kept.get("loss", kept.get("value")) == told[1]
         elif what == "forget":
             assert ("forget", told[0]) in journal, f"query {told[0]} was forgotten in vain"
-    twin = replayed(rows)
+    replayed(rows, twin)
     with dikin.Study(url, NAME) as study:
         assert study.state() == twin.state()
         assert study.verify() == len(rows)
@@ -258,7 +284,7 @@ def waits(acks: list[list[Any]], absences: list[tuple[float, float]]) -> list[tu
     ]
 
 
-def close_queries(study: dikin.Study, left: list[Any]) -> None:
+def close_queries(study: dikin.Study[Any], left: list[Any]) -> None:
     """What the dead left open is answered or forgotten by another."""
     rounds = study.rounds
     for place, query in enumerate(left):
@@ -278,6 +304,7 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=500)
     parser.add_argument("--crashes", type=int, default=5, help="of the PostgreSQL server")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--keeps", choices=[*KEEPS], default="learner")
     parser.add_argument("--backend", choices=["sqlite", "postgres", "both"], default="both")
     wanted = parser.parse_args()
     from postgres import Server
@@ -302,6 +329,7 @@ def main() -> None:
                 url,
                 folder,
                 wanted.kills,
+                keeps=wanted.keeps,
                 seed=wanted.seed,
                 crashes=crashes,
                 server=server,

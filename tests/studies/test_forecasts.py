@@ -16,7 +16,9 @@ import dikin
 from dikin import errors
 from dikin.studies import session
 from dikin.studies.journal import Event
-from dikin.studies.replayed_learner import AskArguments, ReplayedLearner
+from dikin.studies.kept import keep
+from dikin.studies.replayed_learner import ReplayedLearner
+from dikin.studies.rows import AskArguments
 from studies.small import fresh
 
 BOX = dikin.Box([0, 0], [10, 2])
@@ -91,7 +93,7 @@ def test_rows_of_asks() -> None:
         assert known.text() == more
         assert AskArguments.read(body).text() == more
         asked = Event(1, "ask", 0, "me#1", 0, body, "")
-        replayed = ReplayedLearner(fresh(), {}, 0, "")
+        replayed = ReplayedLearner(keep(fresh()), {}, 0, "")
         replayed._advance(asked)
         assert replayed.asked[0].point == "[0.25, 1.0]"
 

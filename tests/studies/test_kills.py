@@ -29,12 +29,15 @@ def run(*command: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize(("backend", "kills", "crashes"), [("sqlite", 24, 0), ("postgres", 16, 1)])
+@pytest.mark.parametrize(
+    ("keeps", "backend", "kills", "crashes"),
+    [("learner", "sqlite", 24, 0), ("learner", "postgres", 16, 1), ("tuner", "sqlite", 16, 0)],
+)
 def test_nothing_acknowledged_is_lost_and_nothing_counted_twice(
-    backend: str, kills: int, crashes: int
+    keeps: str, backend: str, kills: int, crashes: int
 ) -> None:
     command = ["--backend", backend, "--kills", str(kills), "--crashes", str(crashes)]
-    game = run(str(TESTS / "studies" / "kills.py"), *command)
+    game = run(str(TESTS / "studies" / "kills.py"), *command, "--keeps", keeps)
     assert game.returncode == 0, game.stderr
     assert f"{kills} kills, {crashes} crashes" in game.stdout
 

@@ -21,7 +21,7 @@ from dikin.domains.base import Geometry
 from dikin.feedback import Feedback
 from dikin.learners.base import LEARNERS, Learner
 from dikin.studies import session
-from dikin.studies.replayed_learner import Answer
+from dikin.studies.rows import Answer
 from studies.small import prices as fresh
 
 
@@ -344,7 +344,7 @@ def test_an_answer_of_another_shape_is_read_as_it_was_told() -> None:
     from dikin import serialization
 
     told = Answer.of((np.float64(0.1), np.array([1.0, -0.0])), np.float32(0.5))
-    read = json.loads(f"{{{told.text()}}}")
+    read = json.loads(f"{{{told.text('loss')}}}")
     loss = serialization.decode(read["loss"])
     assert loss[0] == told.loss[0] == 0.1
     assert np.array_equal(loss[1], told.loss[1])
@@ -352,4 +352,5 @@ def test_an_answer_of_another_shape_is_read_as_it_was_told() -> None:
     assert Answer.of([1, 2], 0).loss == (1.0, 2.0)
     # A learner takes an array of no dimension for a number, and a row must keep it as one.
     single = Answer.of(np.array(0.1), np.array(0.5))
-    assert single.text() == Answer.of(0.1, 0.5).text() == '"loss": 0.1, "curvature": 0.5'
+    text = '"loss": 0.1, "curvature": 0.5'
+    assert single.text("loss") == Answer.of(0.1, 0.5).text("loss") == text

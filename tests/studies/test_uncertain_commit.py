@@ -18,7 +18,7 @@ from studies.test_commits import failing
 def any_row(session: Session) -> None:
     (event, result), session._uncertain = cast(Any, session._uncertain), None
     if session.journal.seal_at(event.number) is not None and isinstance(result, dikin.Query):
-        session.unclaimed = event, result
+        session.unclaimed.append((event, result))
 
 
 def no_row(session: Session) -> None:
@@ -28,7 +28,7 @@ def no_row(session: Session) -> None:
 def any_result(session: Session) -> None:
     (event, result), session._uncertain = cast(Any, session._uncertain), None
     if session.journal.seal_at(event.number) == event.seal:
-        session.unclaimed = event, result
+        session.unclaimed.append((event, result))
 
 
 def lost_ask(file: str, monkeypatch: pytest.MonkeyPatch, written: bool) -> None:

@@ -155,7 +155,7 @@ def test_trials_are_told_in_any_order_late_or_never() -> None:
 
 
 def test_a_good_forecast_helps() -> None:
-    """A season that the user foresees. If it were no help, 3 standard errors had odds of 1 in 700."""
+    """A season that the user foresees; by chance alone the odds are 1 in 700."""
     season = [100 * np.sin(2 * np.pi * t / 7) for t in range(300)]
 
     def total(seed: int, told: bool) -> float:

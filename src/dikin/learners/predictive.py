@@ -43,6 +43,7 @@ from dikin.errors import (
     OutsideDomainError,
     ParameterError,
     StartWarning,
+    shown,
 )
 from dikin.kernel import compiled
 from dikin.learners.base import ROUNDING, range_limit, real_number
@@ -184,7 +185,7 @@ def _remembered(value: Any, name: str) -> float:
     if not 2.0 <= rounds < LARGEST:
         raise ParameterError(
             f"{name} is the number of rounds to remember, at least 2, or None for all; got "
-            f"{value!r}"
+            f"{shown(value)}"
         )
     return rounds
 
@@ -473,7 +474,7 @@ class Predictive(KernelLearner):
         if (smoothness is None) == (lipschitz is None):
             raise ParameterError(
                 "certificate_for needs one of smoothness=... and lipschitz=..., got "
-                f"smoothness={smoothness!r} and lipschitz={lipschitz!r}"
+                f"smoothness={shown(smoothness)} and lipschitz={shown(lipschitz)}"
             )
         if smoothness is not None:
             beta = self.units.curvature(nonnegative(smoothness, "smoothness")) * longest**2
@@ -651,8 +652,8 @@ def _checked_forecast(forecast: Any) -> float:
         value = real_number(forecast, "forecast", ForecastError)
     except ForecastError as reason:
         raise ForecastError(
-            f"a forecast is one number, the loss that you expect; got {forecast!r}. Nothing was "
-            "changed."
+            f"a forecast is one number, the loss that you expect; got {shown(forecast)}. Nothing "
+            "was changed."
         ) from reason
     if not abs(value) < LARGEST:
         raise ForecastError(

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import io
+import json
 import sys
 from pathlib import Path
 from typing import Any
 
 import click
 
-from dikin.errors import DikinError, StateError
+from dikin.errors import DikinError, ParameterError, StateError
 from dikin.serialization import replace_file
 from dikin.studies import display
 from dikin.studies.history import write_csv
 from dikin.studies.jsonl import answer_lines, error_reply, write_line
 from dikin.studies.spec import learner_from_text
 from dikin.studies.study import Study
+from dikin.studies.tuner_options import tuner_from_options, tuner_options
 
 store_option = click.option(
     "--store",
@@ -28,7 +30,9 @@ store_option = click.option(
 )
 name_argument = click.argument("name")
 learner_option = click.option(
-    "--learner", metavar="JSON", help="Create the study with this learner if there is none."
+    "--learner",
+    metavar="JSON",
+    help="Create the study with this learner or tuner if there is none; as for create.",
 )
 
 
@@ -38,10 +42,14 @@ def _open(store: str, name: str, learner: str | None = None, **options: Any) -> 
 
 @click.group()
 def study() -> None:
-    """Learners that live in a database.
+    """Learners and tuners that live in a database.
 
     \b
     Examples:
+      dikin study create shop --param price=1:14:4 --param ads=0:60:40 --maximize
+      echo '{"ask": {}}' | dikin study run shop
+      dikin study show shop
+    \b
       dikin study create prices '{"learner": "adaptivesmooth", "smoothness": 0.5,
           "domain": {"kind": "box", "lower": [0, 0], "upper": [10, 2]},
           "loss_range": [0, 40], "seed": 7}'
@@ -81,8 +89,18 @@ def run(
                                                  "client": "host:71", "asked": "2031-..."}]}
       {"show": {}}                              {"study": "prices", "rounds": 1, ...}
 
-    A forecast is the loss that you expect, for a learner that makes use of it (predictive). An
-    answer told twice counts once. A number that is not there (the certificate of a
+    The study of a tuner speaks in names, and has three verbs more:
+
+    \b
+      {"ask": {}}                               {"id": 0, "params": {"price": ..., "ads": ...}}
+      {"tell": {"id": 0, "value": 512}}         {"told": 0, "rounds": 1,
+                                                 "best": {...}, "certificate": null}
+      {"hold": {}}                              {"held": true}
+      {"resume": {}}                            {"held": false}
+      {"summary": {}}                           {"rounds": 1, "best": {...}, ...}
+
+    A forecast is the loss or value that you expect, for a tuner or a learner that makes use of it
+    (predictive). An answer told twice counts once. A number that is not there (the certificate of a
     learner that has none) is null.
     """  # noqa: D301 - click reads the backspace character
     try:
@@ -96,21 +114,44 @@ def run(
 
 @study.command()
 @name_argument
-@click.argument("learner")
+@click.argument("learner", required=False)
 @store_option
-def create(name: str, learner: str, store: str) -> None:
-    """Create a study with the LEARNER that a JSON object describes.
+@tuner_options
+def create(name: str, learner: str | None, store: str, **tuner: Any) -> None:
+    """Create a study: with a tuner of named parameters, or with any LEARNER.
+
+    A tuner needs the ranges of its parameters, each with today's value if there is one:
+
+    \b
+      dikin study create shop --param price=1:14:4 --param ads=0:60:40 --maximize
+      dikin study create search --param rate=0.001:1:0.01:log --param level=1:9:6:int
+      dikin study create split --shares traffic=old:0.9,new:0.1
+      dikin study create plan --param ads=0:60 --param staff=0:30 --memory 4000 \\
+          --constraint "ads + 3*staff <= 100"
+
+    A LEARNER, or a tuner too, is described by a JSON object:
 
     \b
       dikin study create prices '{"learner": "adaptivesmooth", "smoothness": 0.5,
           "domain": {"kind": "box", "lower": [0, 0], "upper": [10, 2]},
           "loss_range": [0, 40], "seed": 7}'
+      dikin study create shop '{"tuner": {"price": {"low": 1, "high": 14, "start": 4}},
+          "maximize": true}'
 
     The keys besides learner and domain are the arguments of the class, those of the domain besides
-    kind likewise: dikin.AdaptiveSmooth(dikin.Box(lower, upper), smoothness=0.5, ...). A study that
-    exists with the same learner is left as it is.
+    kind likewise: dikin.AdaptiveSmooth(dikin.Box(lower, upper), smoothness=0.5, ...). Besides tuner
+    they are those of dikin.Tuner; a parameter may have "kind": "integer" or "shares". A study that
+    exists with the same learner or tuner is left as it is.
     """  # noqa: D301 - click reads the backspace character
-    with _open(store, name, learner) as made:
+    given = tuner_from_options(**tuner)
+    if (learner is None) == (given is None):
+        raise ParameterError(
+            "a study is created with a tuner, by one or more --param NAME=LOW:HIGH[:START] or "
+            "--shares NAME=PART,PART, or with a LEARNER, a JSON object: got "
+            + ("neither" if learner is None else "both")
+        )
+    kept = given if learner is None else learner_from_text(learner)
+    with Study(store, name, kept) as made:
         click.echo(f"study {made.name!r} is in {store}, {made.rounds} rounds played")
 
 
@@ -134,7 +175,11 @@ def list_(store: str) -> None:
 @store_option
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Draw into this file.")
 def show(name: str, store: str, out: Path | None) -> None:
-    """Print a summary, and loss, running mean, curvature and certificate over the rounds."""
+    """Print a summary and curves over the rounds.
+
+    Of a learner loss, running mean, curvature and certificate, of a tuner each parameter and the
+    value. With --out they are drawn into a file: .png, .svg or .pdf.
+    """
     with _open(store, name) as shown:
         for line in display.text(shown):
             click.echo(line)
@@ -147,12 +192,13 @@ def show(name: str, store: str, out: Path | None) -> None:
 @name_argument
 @store_option
 def open_(name: str, store: str) -> None:
-    """The queries that wait for an answer: id, client, time and point."""
+    """What waits for an answer: id, client, time and point, or the parameters by name."""
     with _open(store, name) as listed:
         for query in listed.open_queries:
+            setting = query.point.tolist() if query.params is None else query.params
             click.echo(
                 f"{query.id}\t{query.client}\t{query.asked.isoformat(timespec='seconds')}\t"
-                f"{query.point.tolist()}"
+                f"{json.dumps(setting)}"
             )
 
 
@@ -170,9 +216,33 @@ def forget(name: str, ids: tuple[int, ...], store: str) -> None:
 @study.command()
 @name_argument
 @store_option
+def hold(name: str, store: str) -> None:
+    """Let a tuner play its best setting, and learn nothing until resume."""
+    with _open(store, name) as held:
+        held.hold()
+        click.echo(f"on hold: plays {json.dumps(held.best)}")
+
+
+@study.command()
+@name_argument
+@store_option
+def resume(name: str, store: str) -> None:
+    """Let a tuner on hold explore and learn again."""
+    with _open(store, name) as held:
+        held.resume()
+        click.echo("explores and learns")
+
+
+@study.command()
+@name_argument
+@store_option
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Instead of stdout.")
 def export(name: str, store: str, out: Path | None) -> None:
-    """Write the history as CSV: round, point, loss, curvature, center, certificate."""
+    """Write the history as CSV.
+
+    Of a learner: round, point, loss, curvature, center, certificate. Of a tuner: round, a column
+    for each name, value, expected, held, the best guess by name, certificate.
+    """
     with _open(store, name) as written:
         text = io.StringIO()
         write_csv(written.history(), text)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -15,11 +14,15 @@ from dikin.errors import ParameterError, StateError
 from dikin.serialization import replace_file
 from dikin.studies.history import Table
 from dikin.studies.study import Study
+from dikin.tuning.drawing import draw_history, save_figure
+from dikin.tuning.space import Space
 from dikin.vectors import Array
 
 FORMATS = ("png", "svg", "pdf")
 WIDTH = 42
 """Blocks of a curve: with its name and two numbers it fits into 80 columns."""
+MARGIN = 14
+"""Columns that the names take, if none is longer."""
 BLOCKS = "▁▂▃▄▅▆▇█"
 NO_CERTIFICATE = (
     "NaN: this learner has none, no constant was declared (certificate_for takes one), or its "
@@ -27,8 +30,10 @@ NO_CERTIFICATE = (
 )
 
 
-def curves(rounds: Table) -> dict[str, Array]:
+def curves(study: Study, rounds: Table) -> dict[str, Array]:
     """What is drawn over the rounds."""
+    if study.space is not None:
+        return {name: rounds[name] for name in (*study.space.columns, "value")}
     plain = rounds["loss"].dtype != object
     losses = rounds["loss"] if plain else np.array([_suffered(told) for told in rounds["loss"]])
     count = np.arange(1, len(rounds) + 1)
@@ -58,50 +63,50 @@ def sparkline(values: Array, width: int = WIDTH) -> str:
     return "".join(BLOCKS[round(h)] if np.isfinite(h) else " " for h in heights)
 
 
-def summary(study: Study, rounds: Table) -> Iterator[tuple[str, str]]:
-    """What there is to say about a study, line by line."""
-    state = study.state()
-    yield "learner", f"{state['learner']} on {state['domain']['kind']}"
-    yield "arguments", ", ".join(f"{name}={value}" for name, value in state["arguments"].items())
-    yield "rounds", f"{study.rounds:,}"
-    if "range_search" in state:
-        yield "restarts", f"{study.restarts}"
-    waiting = study.open_queries
-    if waiting:
-        age = (datetime.now(UTC) - min(query.asked for query in waiting)).total_seconds()
-        yield "open queries", f"{len(waiting)}, the oldest for {age:,.0f} s (dikin study open)"
-    else:
-        yield "open queries", "none"
-    yield "center", np.array2string(study.center, precision=4, threshold=12)
-    yield "certificate", f"{study.certificate:.6g}"
-    if len(rounds):
-        yield "history", f"rounds {rounds['round'][0]:,} to {rounds['round'][-1]:,}"
-
-
 def text(study: Study) -> Iterator[str]:
     """The summary and the curves, line by line, for a terminal."""
     rounds = study.history()
-    yield f"study {study.name}"
-    for name, fact in summary(study, rounds):
-        yield f"{name:<14}{fact}"
+    lines = list(study.facts())
     if len(rounds):
-        yield f"{'':<14}{'over the rounds':<{WIDTH}}{'first':>11}{'last':>11}"
-        for name, values in curves(rounds).items():
-            ends = f"{values[0]:>11,.5g}{values[-1]:>11,.5g}"
-            yield f"{name:<14}{sparkline(values):<{WIDTH}}{ends}"
+        lines.append(("history", f"rounds {rounds['round'][0]:,} to {rounds['round'][-1]:,}"))
+    over = curves(study, rounds) if len(rounds) else {}
+    margin = max(MARGIN, *(len(name) + 1 for name in [*over, *(name for name, _ in lines)]))
+    yield f"study {study.name}"
+    for name, fact in lines:
+        yield f"{name:<{margin}}{fact}"
+    if over:
+        yield f"{'':<{margin}}{'over the rounds':<{WIDTH}}{'first':>11}{'last':>11}"
+    for name, values in over.items():
+        ends = f"{values[0]:>11,.5g}{values[-1]:>11,.5g}"
+        yield f"{name:<{margin}}{sparkline(values):<{WIDTH}}{ends}"
 
 
 def draw(study: Study, path: Path) -> None:
-    """Draw loss, running mean, curvature and certificate over the rounds into a file."""
-    figures = extras.require("matplotlib.figure", "lab", "a drawing of a study")
-
-    kind = path.suffix.lstrip(".").lower()
-    if kind not in FORMATS:
+    """Draw the history of a study into a file."""
+    extras.require("matplotlib.figure", "lab", "a drawing of a study")
+    if path.suffix.lstrip(".").lower() not in FORMATS:
         raise ParameterError(f"{path} must end in {', '.join(f'.{each}' for each in FORMATS)}")
     rounds = study.history()
     if not len(rounds):
         raise StateError(f"study {study.name!r} has no history to draw yet")
-    x, lines = rounds["round"], curves(rounds)
+    if study.space is None:
+        _draw_learner(study, rounds, path)
+    else:
+        _draw_tuner(study, study.space, rounds, path)
+
+
+def _draw_tuner(study: Study, space: Space, rounds: Table, path: Path) -> None:
+    """Draw each parameter and the value over the rounds."""
+    figure = draw_history(
+        rounds, space, maximize=study.summary().maximize, title=f"study {study.name}"
+    )
+    save_figure(figure, path)
+
+
+def _draw_learner(study: Study, rounds: Table, path: Path) -> None:
+    """Draw loss, running mean, curvature and certificate over the rounds."""
+    figures = extras.require("matplotlib.figure", "lab", "a drawing of a study")
+    x, lines = rounds["round"], curves(study, rounds)
     figure = figures.Figure(figsize=(8, 7), layout="constrained")
     top, middle, bottom = figure.subplots(3, sharex=True, height_ratios=[3, 1.5, 2])
     top.plot(x, lines["loss"], ".", markersize=2, color="0.7", label="loss", rasterized=True)
@@ -120,5 +125,5 @@ def draw(study: Study, path: Path) -> None:
     bottom.set_xlabel("round")
     figure.suptitle(f"study {study.name}")
     content = BytesIO()
-    figure.savefig(content, dpi=110, format=kind)
+    figure.savefig(content, dpi=110, format=path.suffix.lstrip(".").lower())
     replace_file(path, content.getvalue())

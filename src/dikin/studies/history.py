@@ -13,16 +13,17 @@ from numpy.typing import NDArray
 
 from dikin import serialization
 from dikin.studies.journal import Event
+from dikin.tuning.history import Row, history_table
+from dikin.tuning.space import Space
 
 Table = NDArray[np.void]
-"""A structured array with the columns round, point, loss, curvature, center, certificate."""
+"""A structured array with the columns round, point, loss, curvature, center, certificate; that of a
+tuner has a column for each name (`dikin.tuning.history`)."""
 
 
-def history_table(
-    events: Iterable[Event], first: int, last: int | None, shape: tuple[int, ...]
-) -> Table:
-    """The rounds from `first` to `last` that a journal tells."""
-    rows: list[tuple[Any, ...]] = []
+def told_between(events: Iterable[Event], first: int, last: int | None) -> list[dict[str, Any]]:
+    """What the rows of the rounds from `first` to `last` say, of a journal's rows."""
+    found: list[dict[str, Any]] = []
     for event in events:
         if event.kind != "tell":
             continue
@@ -30,7 +31,13 @@ def history_table(
         if last is not None and told["round"] > last:
             break
         if told["round"] >= first:
-            rows.append(_row(told))
+            found.append(told)
+    return found
+
+
+def learner_table(told: list[dict[str, Any]], shape: tuple[int, ...]) -> Table:
+    """The rounds of a learner whose points have this shape."""
+    rows = [_row(each) for each in told]
     # A loss is one number, or whatever else the learner is told.
     plain = all(isinstance(row[2], float) for row in rows)
     columns = [
@@ -45,9 +52,31 @@ def history_table(
 
 
 def _row(told: dict[str, Any]) -> tuple[Any, ...]:
-    certificate = nan if told["certificate"] is None else told["certificate"]
     loss = serialization.decode(told["loss"])
-    return told["round"], told["point"], loss, told["curvature"], told["center"], certificate
+    bound = _number(told["certificate"])
+    return told["round"], told["point"], loss, told["curvature"], told["center"], bound
+
+
+def tuner_table(told: list[dict[str, Any]], space: Space) -> Table:
+    """The rounds of a tuner with these parameters."""
+    rows = [
+        Row(
+            each["round"],
+            each["point"],
+            each["value"],
+            _number(each["expected"]),
+            each["held"],
+            each["center"],
+            _number(each["certificate"]),
+        )
+        for each in told
+    ]
+    return history_table(space, rows)
+
+
+def _number(kept: float | None) -> float:
+    """A number as a row keeps it."""
+    return nan if kept is None else kept
 
 
 def write_csv(rounds: Table, file: TextIO) -> None:

@@ -1,4 +1,4 @@
-"""The journal of a study: what was asked, told and forgotten, in order, each row sealed.
+"""The journal of a study: what was asked, told, forgotten, held and resumed, in order, each sealed.
 
 A row's seal is a digest of the row and of the seal before it, and the study's own row holds the
 last one. So an altered, missing, doubled or exchanged row is noticed when the journal is read. Rows
@@ -332,7 +332,8 @@ def _schema() -> MetaData:
         Column("seal", String(32), nullable=False),
         sqlite_with_rowid=False,
     )
-    # The database itself refuses to count a query twice, and finds its answer.
+    # The database itself refuses to count a query twice, and finds its answer. A row that is of no
+    # query (hold, resume) has a number of its own there, below 0.
     Index(
         "dikin_closed_once",
         events.c.study,

@@ -4,6 +4,11 @@
     {"ask": {"forecast": 3.5}}                              {"id": 1, "point": [4.5, 0.9]}
     {"tell": {"id": 0, "loss": 12.3, "curvature": 0.1}}     {"told": 0, "rounds": 1, ...}
 
+The study of a tuner speaks in names:
+
+    {"ask": {}}                                             {"id": 0, "params": {"price": ...}}
+    {"tell": {"id": 0, "value": 512.0}}                     {"told": 0, "rounds": 1, ...}
+
 An answer is written when it is durable. Whatever is wrong with a line, the answer is an object
 {"error": {"code": ..., "message": ...}} and the next line is read.
 """
@@ -14,13 +19,16 @@ import json
 import re
 import warnings
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any, BinaryIO
 
 from dikin.errors import DikinError, RequestError, did_you_mean
-from dikin.studies.replayed_learner import finite_or_none
+from dikin.studies.kept import OpenQuery
+from dikin.studies.rows import finite_or_none
 from dikin.studies.study import Study
 
 Reply = dict[str, Any]
+Verbs = dict[str, Callable[[Study, dict[str, Any]], Reply]]
 
 
 def answer_lines(study: Study, source: BinaryIO, sink: BinaryIO) -> None:
@@ -39,9 +47,10 @@ def write_line(sink: BinaryIO, answer: Reply) -> None:
 def reply(study: Study, line: bytes) -> Reply:
     """The answer to one line."""
     try:
-        verb, given = _request(line)
+        verbs = VERBS if study.space is None else TUNER_VERBS
+        verb, given = _request(line, verbs)
         with warnings.catch_warnings(record=True, action="always") as heard:
-            answer = VERBS[verb](study, given)
+            answer = verbs[verb](study, given)
         if heard:
             answer["warning"] = str(heard[-1].message)
         return answer
@@ -62,7 +71,7 @@ def error_code(error: DikinError) -> str:
     return "_".join(words).lower()
 
 
-def _request(line: bytes) -> tuple[str, dict[str, Any]]:
+def _request(line: bytes, verbs: Verbs) -> tuple[str, dict[str, Any]]:
     try:
         request = json.loads(line.decode(), parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as reason:
@@ -74,8 +83,8 @@ def _request(line: bytes) -> tuple[str, dict[str, Any]]:
             'a request is an object with one verb such as {"ask": {}}, got ' + _short(request)
         )
     ((verb, given),) = request.items()
-    if verb not in VERBS:
-        raise RequestError(f"there is no verb {verb!r}.{did_you_mean(verb, VERBS)}")
+    if verb not in verbs:
+        raise RequestError(f"there is no verb {verb!r}.{did_you_mean(verb, verbs)}")
     if not isinstance(given, dict):
         raise RequestError(f"what is given to {verb!r} must be an object, got {_short(given)}")
     return verb, given
@@ -128,15 +137,17 @@ def _open(study: Study, given: dict[str, Any]) -> Reply:
     _check_fields(given, "open", set(), set())
     return {
         "open": [
-            {
-                "id": query.id,
-                "point": query.point.tolist(),
-                "client": query.client,
-                "asked": query.asked.isoformat(),
-            }
+            {"id": query.id, **_setting(query)}
+            | {"client": query.client, "asked": query.asked.isoformat()}
             for query in study.open_queries
         ]
     }
+
+
+def _setting(query: OpenQuery) -> Reply:
+    if query.params is None:
+        return {"point": query.point.tolist()}
+    return {"params": query.params}
 
 
 def _show(study: Study, given: dict[str, Any]) -> Reply:
@@ -153,10 +164,72 @@ def _standing(study: Study) -> Reply:
     }
 
 
-VERBS: dict[str, Callable[[Study, dict[str, Any]], Reply]] = {
+# --- tuners --------------------------------------------------------------------------------------
+
+
+def _ask_tuner(study: Study, given: dict[str, Any]) -> Reply:
+    _check_fields(given, "ask", set(), {"forecast"})
+    trial = study.ask(forecast=given.get("forecast"))
+    return {"id": trial.id, "params": trial.params}
+
+
+def _tell_tuner(study: Study, given: dict[str, Any]) -> Reply:
+    _check_fields(given, "tell", {"id", "value"}, {"curvature"})
+    key = _id(given)
+    study.tell(key, given["value"], given.get("curvature", 0.0))
+    return {"told": key} | _tuner_standing(study)
+
+
+def _hold(study: Study, given: dict[str, Any]) -> Reply:
+    _check_fields(given, "hold", set(), set())
+    study.hold()
+    return {"held": True}
+
+
+def _resume(study: Study, given: dict[str, Any]) -> Reply:
+    _check_fields(given, "resume", set(), set())
+    study.resume()
+    return {"held": False}
+
+
+def _summary(study: Study, given: dict[str, Any]) -> Reply:
+    _check_fields(given, "summary", set(), set())
+    said = asdict(study.summary())
+    return {
+        name: finite_or_none(value) if isinstance(value, float) else value
+        for name, value in said.items()
+    }
+
+
+def _show_tuner(study: Study, given: dict[str, Any]) -> Reply:
+    _check_fields(given, "show", set(), set())
+    return {"study": study.name, "held": study.held} | _tuner_standing(study)
+
+
+def _tuner_standing(study: Study) -> Reply:
+    rounds, center, certificate = study.standing()
+    assert study.space is not None
+    return {
+        "rounds": rounds,
+        "best": study.space.params(center),
+        "certificate": finite_or_none(certificate),
+    }
+
+
+VERBS: Verbs = {
     "ask": _ask,
     "tell": _tell,
     "forget": _forget,
     "open": _open,
     "show": _show,
+}
+TUNER_VERBS: Verbs = {
+    "ask": _ask_tuner,
+    "tell": _tell_tuner,
+    "forget": _forget,
+    "hold": _hold,
+    "resume": _resume,
+    "open": _open,
+    "show": _show_tuner,
+    "summary": _summary,
 }

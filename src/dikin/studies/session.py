@@ -21,10 +21,10 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from dikin.errors import BusyError, DikinError, StateError, StoreError
-from dikin.learners.base import Query
 from dikin.studies.database import RETRY_PAUSE, Database, LostConnection
 from dikin.studies.journal import Event, Journal
 from dikin.studies.replayed_learner import ReplayedLearner
+from dikin.studies.rows import Question
 
 SNAPSHOT_EVERY = 1000
 """Rows between snapshots: who starts replays at most so many, which takes some ten milliseconds."""
@@ -44,8 +44,8 @@ class Session:
     def __init__(self, database: Database, journal: Journal, commit_within: float) -> None:
         self.database, self.journal = database, journal
         self.lock = threading.RLock()
-        self.unclaimed: tuple[Event, Query] | None = None
-        """A query that was written without its caller hearing of it; the next such ask gives it."""
+        self.unclaimed: list[tuple[Event, Question]] = []
+        """Queries that were written without their caller hearing of it: such asks give them."""
         self._commit_within = commit_within
         self._process = os.getpid()
         self._replayed: ReplayedLearner | None = None
@@ -54,7 +54,7 @@ class Session:
         self._writing = False
         """Whether a transaction is open, and this client's turn."""
         self._queueing = False
-        """Whether this client waits for its turn: nothing has begun, so that nothing can be lost."""
+        """Whether this client waits for its turn: nothing has begun yet."""
         self._began = 0.0
         self._returned = 0
         """Events of the open transaction whose calls have returned."""
@@ -234,8 +234,8 @@ class Session:
         """Find out whether the event was written during whose commit the connection broke."""
         assert self._uncertain is not None
         (event, result), self._uncertain = self._uncertain, None
-        if self.journal.seal_at(event.number) == event.seal and isinstance(result, Query):
-            self.unclaimed = event, result
+        if self.journal.seal_at(event.number) == event.seal and isinstance(result, Question):
+            self.unclaimed.append((event, result))
 
     def _commit(self, event: Event | None, result: Any) -> None:
         replayed = self._replayed

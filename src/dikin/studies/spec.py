@@ -1,55 +1,90 @@
-"""A learner from a JSON object: {"learner": kind, "domain": {"kind": ...}, argument: value}."""
+"""A learner or tuner from a JSON object.
+
+A learner is {"learner": kind, "domain": {"kind": ...}, argument: value}, a tuner is
+{"tuner": {name: {"low": ..., "high": ...}}, argument: value}.
+"""
 
 from __future__ import annotations
 
 import inspect
 import json
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
-from dikin.errors import DikinError, ParameterError, did_you_mean
+from dikin.errors import DikinError, ParameterError, did_you_mean, shown
 from dikin.learners.base import LEARNERS, Learner
 from dikin.loading import domain_from_spec
+from dikin.tuning.parameters import parameter_from_spec
+from dikin.tuning.tuner import Tuner
+
+T = TypeVar("T")
 
 EXAMPLE = (
     '{"learner": "adaptivesmooth", "domain": {"kind": "box", "lower": [0, 0], "upper": [10, 2]}, '
     '"smoothness": 0.5, "loss_range": [0, 40], "seed": 7}'
 )
+TUNER_EXAMPLE = (
+    '{"tuner": {"price": {"low": 1, "high": 14, "start": 4}}, "maximize": true, "seed": 7}'
+)
 
 
-def learner_from_text(text: str) -> Learner:
-    """The learner that a JSON text describes, or an error that says how to describe one.
+def learner_from_text(text: str) -> Any:
+    """The learner or tuner that a JSON text describes, or an error that says how to describe one.
 
     >>> learner_from_text(EXAMPLE).domain
     Box(dim=2)
+    >>> learner_from_text(TUNER_EXAMPLE)
+    <Tuner maximize price, 0 rounds>
     """
     try:
         spec = json.loads(text)
     except (ValueError, RecursionError) as reason:
         raise ParameterError(
-            f"a learner is described by a JSON object such as {EXAMPLE}, got {text!r} ({reason})"
+            f"a learner is described by a JSON object such as {EXAMPLE}, a tuner by one such as "
+            f"{TUNER_EXAMPLE}, got {shown(text)} ({reason})"
         ) from reason
+    if isinstance(spec, dict) and "tuner" in spec:
+        return _tuner(spec)
     if not isinstance(spec, dict) or not {"learner", "domain"} <= set(spec):
         raise ParameterError(
             f"a learner is described by a JSON object with learner and domain such as {EXAMPLE}, "
-            f"got {text}"
+            f"a tuner by one with tuner such as {TUNER_EXAMPLE}, got {text}"
         )
     cls = LEARNERS.find(_text(spec.pop("learner")))
     domain = domain_from_spec(spec.pop("domain"))
     _refuse_arguments(cls, spec)
+    return _made(cls, domain, spec)
+
+
+def _tuner(spec: dict[str, Any]) -> Tuner:
+    named = spec.pop("tuner")
+    if not isinstance(named, dict):
+        raise ParameterError(
+            f"tuner must be an object of parameters by name, as in {TUNER_EXAMPLE}, got "
+            f"{shown(named)}"
+        )
+    parameters = {name: parameter_from_spec(name, each) for name, each in named.items()}
+    _refuse_arguments(Tuner, spec)
+    return _made(Tuner, parameters, spec)
+
+
+def _made(cls: Callable[..., T], first: Any, arguments: dict[str, Any]) -> T:
     try:
-        return cls(domain, **spec)
+        return cls(first, **arguments)
     except DikinError:
         raise
     except (TypeError, ValueError) as reason:
-        raise ParameterError(f"no {cls.__name__} can be made of {spec}: {reason}") from reason
+        raise ParameterError(f"no {cls.__name__} can be made of {arguments}: {reason}") from reason
 
 
 def _text(value: Any) -> str:
     return value.lower() if isinstance(value, str) else repr(value)
 
 
-def _refuse_arguments(cls: type[Learner], given: dict[str, Any]) -> None:
-    known = dict(list(inspect.signature(cls).parameters.items())[1:])  # after the domain
+def _refuse_arguments(cls: type[Learner] | type[Tuner], given: dict[str, Any]) -> None:
+    known = dict(
+        list(inspect.signature(cls).parameters.items())[1:]
+    )  # after the domain, or the parameters
     for name in given:
         if name not in known:
             near = did_you_mean(name, known)

@@ -1,4 +1,4 @@
-"""A learner that lives in a database: durable, shared, and the same after any crash."""
+"""A learner or tuner that lives in a database: durable, shared, and the same after any crash."""
 
 from __future__ import annotations
 
@@ -6,49 +6,50 @@ import os
 import secrets
 import socket
 import time
-from datetime import datetime
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self, cast, overload
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from dikin.domains.base import Array
+from dikin.arguments import whole
 from dikin.errors import (
     ClosedQueryError,
     ParameterError,
     StateError,
     StudyExistsError,
-    UnknownQueryError,
     UnknownStudyError,
     did_you_mean,
+    few_of,
+    shown,
 )
 from dikin.learners.base import Learner, Query, refuse_late_forecast
-from dikin.learners.predictive import Predictive
 from dikin.studies import journal
 from dikin.studies.database import Database, open_database
-from dikin.studies.history import Table, history_table
+from dikin.studies.history import Table, told_between
 from dikin.studies.journal import Event, Journal, Snapshot
-from dikin.studies.replayed_learner import (
-    Answer,
-    AskArguments,
-    ReplayedLearner,
-    query_id,
-    snapshot_text,
-)
+from dikin.studies.kept import Kept, OpenQuery, keep
+from dikin.studies.replayed_learner import ReplayedLearner, snapshot_text
+from dikin.studies.rows import Answer, AskArguments, Question, query_id
 from dikin.studies.session import Session
+from dikin.tuning.history import to_frame
+from dikin.tuning.space import Params, Space
+from dikin.tuning.summary import Summary, html_table
+from dikin.tuning.tuner import Trial, Tuner
+from dikin.vectors import Array
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar  # one with a default: `Study` alone is any study
+
+    Q = TypeVar("Q", default=Any)
+else:
+    from typing import TypeVar
+
+    Q = TypeVar("Q")
 
 PATIENCE = 0.8
 """Seconds: with what else a call does, it ends within one."""
-
-
-class OpenQuery(NamedTuple):
-    """A query that waits for its answer."""
-
-    id: int
-    point: Array
-    client: str
-    asked: datetime
 
 
 class Standing(NamedTuple):
@@ -59,11 +60,13 @@ class Standing(NamedTuple):
     certificate: float
 
 
-class Study:
-    """A learner in a database, under a name.
+class Study(Generic[Q]):
+    """A learner or tuner in a database, under a name.
 
     `ask` and `tell` are durable when they return, or soon after it with `commit_within`. Any number
-    of processes and threads may hold the same study.
+    of processes and threads may hold the same study. A study of a `Tuner` speaks of trials with
+    names (`Study[Trial]` for a type checker), one of a learner of queries with points
+    (`Study[Query]`).
 
     Parameters
     ----------
@@ -71,9 +74,10 @@ class Study:
         The database: a file, which SQLite keeps, or `postgresql://user@host/database`.
     name : str
         What the study is called there.
-    learner : Learner, optional
+    learner : Learner or Tuner, optional
         Without one the study must exist. With one it is created, or opened if it exists with a
-        learner of the same class, domain and arguments.
+        learner of the same class, domain and arguments, or with a tuner of the same parameters,
+        constraints, sense and arguments.
     client : str, optional
         The name of this client in the list of open queries; the host and the process otherwise.
     patience : float, default 0.8
@@ -88,6 +92,8 @@ class Study:
         What the study is called.
     client : str
         What this client is called.
+    space : Space or None
+        The parameters of a tuner; None in the study of a learner.
 
     Raises
     ------
@@ -112,14 +118,59 @@ class Study:
     >>> study.rounds, len(study.history())
     (1, 1)
     >>> study.close()
+
+    A tuner in the same file:
+
+    >>> tuner = dikin.Tuner({"price": dikin.Real(1, 14, start=4)}, maximize=True, seed=7)
+    >>> with dikin.Study(file, "shop", tuner) as shop:
+    ...     trial = shop.ask()
+    ...     shop.tell(trial, 512.0)
+    ...     print(list(trial.params), shop.rounds)
+    ['price'] 1
     >>> folder.cleanup()
     """
+
+    @overload
+    def __init__(
+        self: Study[Query],
+        url: str | os.PathLike[str],
+        name: str,
+        learner: Learner,
+        *,
+        client: str | None = None,
+        patience: float = PATIENCE,
+        commit_within: float = 0.0,
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self: Study[Trial],
+        url: str | os.PathLike[str],
+        name: str,
+        learner: Tuner,
+        *,
+        client: str | None = None,
+        patience: float = PATIENCE,
+        commit_within: float = 0.0,
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self: Study[Any],
+        url: str | os.PathLike[str],
+        name: str,
+        learner: Learner | Tuner | None = None,
+        *,
+        client: str | None = None,
+        patience: float = PATIENCE,
+        commit_within: float = 0.0,
+    ) -> None: ...
 
     def __init__(
         self,
         url: str | os.PathLike[str],
         name: str,
-        learner: Learner | None = None,
+        learner: Learner | Tuner | None = None,
         *,
         client: str | None = None,
         patience: float = PATIENCE,
@@ -131,40 +182,41 @@ class Study:
         self._signature = f"{self.client}#{secrets.token_hex(4)}"
         patience = _seconds(patience, "patience", 0.01, 600.0)
         commit_within = _seconds(commit_within, "commit_within", 0.0, patience / 2)
+        given = None if learner is None else keep(learner)
         database = open_database(url, patience)
         self._journal = Journal(database, self.name)
         self._session = Session(database, self._journal, commit_within)
         try:
-            self._session.retry(self._open, learner)
+            self.space: Space | None = self._session.retry(self._open, given)
         except BaseException:
             self._session.close()
             raise
 
     # --- opening -------------------------------------------------------------------------------
 
-    def _open(self, learner: Learner | None) -> None:
+    def _open(self, given: Kept | None) -> Space | None:
         if not self._journal.find():
-            if learner is None:
+            if given is None:
                 raise _unknown_study(self._journal.database, self.name)
-            self._create(learner)
+            self._create(given)
 
-        def look(replayed: ReplayedLearner) -> Learner:
+        def look(replayed: ReplayedLearner) -> Kept:
             self._journal.check_recent()
-            return replayed.learner
+            return replayed.kept
 
         kept = self._session.read(look)
-        if learner is not None:
-            self._refuse_other_learner(learner, kept)
+        if given is not None:
+            self._refuse_other(given, kept)
+        return kept.space
 
-    def _create(self, learner: Learner) -> None:
-        if not isinstance(learner, Learner):
-            raise ParameterError(f"a study keeps a dikin learner, got {learner!r}")
-        if learner.open_queries:
+    def _create(self, given: Kept) -> None:
+        waiting = [question.id for question in given.open_questions()]
+        if waiting:
             raise ParameterError(
-                f"the learner has open queries {[q.id for q in learner.open_queries]}: answer or "
-                "forget them before it becomes a study"
+                f"{given.learner!r} has open queries {few_of(waiting)}: answer or forget them "
+                "before it becomes a study"
             )
-        state = snapshot_text(learner, {})
+        state = snapshot_text(given, {})
         ReplayedLearner.of(Snapshot(0, "", state))  # refused now, or readable for ever
         database = self._journal.database
         database.begin(journal.SCHEMA_LOCK)
@@ -176,13 +228,13 @@ class Study:
             database.rollback()
             raise
 
-    def _refuse_other_learner(self, came: Learner, kept: Learner) -> None:
-        ours, theirs = kept.state(), came.state()
-        for part in ("learner", "domain", "arguments"):
-            if ours[part] != theirs[part]:
+    def _refuse_other(self, came: Kept, kept: Kept) -> None:
+        ours, theirs = kept.identity(), came.identity()
+        for part, value in ours.items():
+            if value != theirs[part]:
                 raise StudyExistsError(
                     f"study {self.name!r} in {self._journal.database.name} exists with the {part} "
-                    f"{ours[part]}, not {theirs[part]}; open it without a learner, or choose "
+                    f"{value}, not {theirs[part]}; open it without a learner or tuner, or choose "
                     "another name"
                 )
 
@@ -254,82 +306,139 @@ class Study:
 
     # --- the game ------------------------------------------------------------------------------
 
-    def ask(self, context: ArrayLike | None = None, *, forecast: float | None = None) -> Query:
-        """Ask for the next point to play; the query is in the database when this returns.
+    @overload
+    def ask(
+        self,
+        context: ArrayLike | None = None,
+        *,
+        n: None = None,
+        forecast: float | None = None,
+    ) -> Q: ...
+
+    @overload
+    def ask(
+        self, context: ArrayLike | None = None, *, n: int, forecast: float | None = None
+    ) -> list[Q]: ...
+
+    def ask(
+        self,
+        context: ArrayLike | None = None,
+        *,
+        n: int | None = None,
+        forecast: float | None = None,
+    ) -> Q | list[Q]:
+        """Ask for what to play next; it is in the database when this returns.
 
         Parameters
         ----------
         context : array_like, optional
             What is known of the round beforehand, for a learner that needs it. Others refuse it.
+        n : int, optional
+            How many to ask for at once, for several machines that play at the same time.
         forecast : float, optional
-            The loss that one expects, for a learner that uses it. Others refuse it.
+            The loss or value that one expects, for a tuner or a learner that uses it. Others refuse
+            it.
 
         Returns
         -------
-        Query
-            Its id, and the point to play in the user's units.
+        Query or Trial, or list
+            Of a learner a query: its id, and the point to play in the user's units. Of a tuner a
+            trial: its id, and the setting to play by name in `params`. With `n` a list.
+
+        Raises
+        ------
+        ParameterError
+            If `n` is not a whole number of at least 1.
         """
-        session, arguments = self._session, AskArguments.of(context, forecast)
+        arguments = AskArguments.of(context, forecast)
+        if n is None:
+            _, question = self._ask(arguments)
+            return question
+        asked: list[tuple[Event, Q]] = []
+        try:
+            for _ in range(whole(n, "n", 1, "how many to ask for")):
+                asked.append(self._ask(arguments))
+        except BaseException:
+            # Written, and the caller does not hear of them.
+            self._session.unclaimed += cast(list[tuple[Event, Question]], asked)
+            raise
+        return [question for _, question in asked]
 
-        def act(replayed: ReplayedLearner) -> tuple[Event | None, Query]:
-            unclaimed = session.unclaimed
-            found: tuple[Event | None, Query]
-            if unclaimed is not None and replayed.is_open(*unclaimed, arguments):
-                found = None, unclaimed[1]
-            else:
-                found = replayed.ask(arguments, self._signature, _now())
-            session.unclaimed = None  # only now: a refused ask leaves it to the next one
-            return found
+    def _ask(self, arguments: AskArguments) -> tuple[Event, Q]:
+        session, found = self._session, list[tuple[Event, Any]]()
 
-        return session.write(act)
+        def act(replayed: ReplayedLearner) -> tuple[Event | None, Question]:
+            again = [pair for pair in session.unclaimed if replayed.is_open(*pair, arguments)][:1]
+            found[:] = again or [replayed.ask(arguments, self._signature, _now())]
+            # Only now: a refused ask leaves them to the next one.
+            session.unclaimed = [pair for pair in session.unclaimed if again and pair != again[0]]
+            event, question = found[0]
+            return None if again else event, question
+
+        session.write(act)
+        return found[0]
 
     def tell(
         self,
-        query: Query | OpenQuery | int,
-        loss: Any,
+        query: Query | Trial | OpenQuery | int,
+        loss: Any = None,
         curvature: float = 0.0,
         *,
+        value: Any = None,
         forecast: None = None,
     ) -> None:
-        """Answer a query, of this client or another; the answer is durable when this returns.
+        """Answer a query or trial, of this client or another; durable when this returns.
 
         The same answer again is accepted and changes nothing; another answer is an error. So where
         it is not known whether a tell went through, tell again.
 
         Parameters
         ----------
-        query : Query, OpenQuery or int
-            The query, or its id.
+        query : Query, Trial, OpenQuery or int
+            What was asked, or its id.
         loss : float
-            The loss at its point; what else a learner needs if it declares more (`feedback`).
+            The loss at its point; what else a learner needs if it declares more (`feedback`). For a
+            tuner the value, in your own sense.
         curvature : float, default 0.0
             How strongly convex the loss of this round is; 0 where that is not known.
+        value : float, optional
+            The same as `loss`, by the name that it has in `Tuner.tell`.
         forecast : None
             Refused: after the point is known it comes too late.
+
+        Raises
+        ------
+        ParameterError
+            If there are both a loss and a value.
         """
         refuse_late_forecast(forecast)
-        key, answer = _key(query), Answer.of(loss, curvature)
+        if loss is not None and value is not None:
+            raise ParameterError(
+                f"tell one number: got the loss {shown(loss)} and the value {shown(value)}"
+            )
+        answer = Answer.of(loss if value is None else value, curvature)
 
         def act(replayed: ReplayedLearner) -> tuple[Event | None, None]:
+            key = replayed.kept.key(query)
             if query_id(key) not in replayed.asked:
                 closed = self._closing_row(key)
-                if closed is not None and answer.repeats(key, closed):
+                if closed is not None and replayed.kept.repeats(key, answer, closed):
                     return None, None
             return replayed.tell(key, answer, self._signature, _now()), None
 
         self._session.write(act)
 
-    def forget(self, query: Query | OpenQuery | int) -> None:
-        """Close a query that will never be answered; a repetition is accepted.
+    def forget(self, query: Query | Trial | OpenQuery | int) -> None:
+        """Close a query or trial that will never be answered; a repetition is accepted.
 
         Parameters
         ----------
-        query : Query, OpenQuery or int
-            The query, or its id.
+        query : Query, Trial, OpenQuery or int
+            What was asked, or its id.
         """
-        key = _key(query)
 
         def act(replayed: ReplayedLearner) -> tuple[Event | None, None]:
+            key = replayed.kept.key(query)
             try:
                 return replayed.forget(key, self._signature, _now()), None
             except ClosedQueryError:
@@ -340,7 +449,21 @@ class Study:
 
         self._session.write(act)
 
-    def _closing_row(self, key: Query | int) -> tuple[str, str] | None:
+    def hold(self) -> None:
+        """Let the tuner play its best setting, and learn nothing until `resume`.
+
+        For all clients, and durable when this returns. A repetition is accepted.
+        """
+        self._switch(ReplayedLearner.hold)
+
+    def resume(self) -> None:
+        """Let the tuner explore and learn again; a repetition is accepted."""
+        self._switch(ReplayedLearner.resume)
+
+    def _switch(self, switch: Callable[[ReplayedLearner, str, int], Event | None]) -> None:
+        self._session.write(lambda replayed: (switch(replayed, self._signature, _now()), None))
+
+    def _closing_row(self, key: Question | int) -> tuple[str, str] | None:
         """Kind and body of the row that closed a query."""
         if not 0 <= query_id(key) < 2**63:  # what a database can look for
             return None
@@ -357,8 +480,8 @@ class Study:
         """Rounds, center and certificate of the same instant."""
 
         def look(replayed: ReplayedLearner) -> Standing:
-            learner = replayed.learner
-            return Standing(learner.rounds, learner.center, replayed.certificate())
+            kept = replayed.kept
+            return Standing(kept.learner.rounds, kept.learner.center, kept.certificate)
 
         return self._session.read(look)
 
@@ -370,11 +493,11 @@ class Study:
     @property
     def restarts(self) -> int:
         """How often a range of losses that was not known had to be widened."""
-        return self._session.read(lambda replayed: replayed.learner.restarts)
+        return self._session.read(lambda replayed: replayed.kept.restarts)
 
     @property
     def center(self) -> Array:
-        """The point that the learner believes in."""
+        """The point that the learner believes in; the best values of a tuner in their order."""
         return self.standing().center
 
     @property
@@ -400,34 +523,69 @@ class Study:
         Raises
         ------
         ParameterError
-            If the learner is no `Predictive`, or the constants are others.
+            If the learner is neither a `Predictive` nor a tuner, or the constants are others.
         """
+        return self._session.read(lambda replayed: replayed.kept.certificate_for(**constants))
 
-        def look(replayed: ReplayedLearner) -> float:
-            if not isinstance(replayed.learner, Predictive):
-                raise ParameterError(
-                    f"{type(replayed.learner).__name__} has a certificate for the constants that "
-                    "it was built with alone: study.certificate"
-                )
-            return replayed.learner.certificate_for(**constants)
+    @property
+    def best(self) -> Params:
+        """Today's best guess of a tuner by name."""
+        return self._session.read(lambda replayed: replayed.kept.tuner.best)
 
-        return self._session.read(look)
+    @property
+    def held(self) -> bool:
+        """Whether the tuner is on hold."""
+        return self._session.read(lambda replayed: replayed.kept.tuner.held)
+
+    def summary(self) -> Summary:
+        """What there is to say of a tuner: a record that prints itself, in a notebook as a table.
+
+        Returns
+        -------
+        Summary
+            Rounds, best setting, recent mean, cost of exploring, what is promised.
+        """
+        return self._session.read(lambda replayed: replayed.kept.tuner.summary())
 
     @property
     def open_queries(self) -> list[OpenQuery]:
-        """The queries that wait for an answer, oldest first, with who asked them and when."""
+        """What waits for an answer, oldest first, with who asked it and when."""
 
         def look(replayed: ReplayedLearner) -> list[OpenQuery]:
             return [
-                OpenQuery(query.id, query.point, *replayed.asked[query.id].client_and_time())
-                for query in replayed.learner.open_queries
+                OpenQuery(
+                    question.id,
+                    question.point,
+                    *replayed.asked[question.id].client_and_time(),
+                    replayed.kept.params(question),
+                )
+                for question in replayed.kept.open_questions()
             ]
 
         return self._session.read(look)
 
     def state(self) -> dict[str, Any]:
-        """The learner's state, for `dikin.restore`: a learner of its own, outside the study."""
-        return self._session.read(lambda replayed: replayed.learner.state())
+        """The state, for `dikin.restore`: a learner or tuner of its own, outside the study."""
+        return self._session.read(lambda replayed: replayed.kept.state())
+
+    def facts(self) -> Iterator[tuple[str, str]]:
+        """What there is to say, as names and texts, for a terminal or a page.
+
+        Yields
+        ------
+        tuple of str
+            A name, and what is said of it.
+        """
+        yield from self._session.read(lambda replayed: list(replayed.kept.facts()))
+        waiting = self.open_queries
+        if waiting:
+            age = (datetime.now(UTC) - min(query.asked for query in waiting)).total_seconds()
+            yield "open queries", f"{len(waiting)}, the oldest for {age:,.0f} s (dikin study open)"
+        else:
+            yield "open queries", "none"
+
+    def _repr_html_(self) -> str:
+        return html_table([("study", self.name), *self.facts()])
 
     def history(self, first: int = 1, last: int | None = None) -> Table:
         """Read the rounds as a table, and check every seal of the journal.
@@ -443,7 +601,9 @@ class Study:
         -------
         numpy.ndarray
             A structured array with the columns round, point, loss, curvature, center (after the
-            round) and certificate: `study.history()["loss"]`.
+            round) and certificate: `study.history()["loss"]`. For a tuner the columns are round, a
+            value for each name, value, expected, held (nothing was learnt of the round), the best
+            guess after the round (`best.` before each name) and certificate.
 
         Raises
         ------
@@ -454,10 +614,32 @@ class Study:
         def look(replayed: ReplayedLearner) -> Table:
             base = self._journal.first_snapshot()
             events = self._journal.events(base.number, base.seal)
-            return history_table(events, first, last, replayed.learner.domain.center.shape)
+            return replayed.kept.table(told_between(events, first, last))
 
         self.flush()
         return self._session.read(look)
+
+    def to_frame(self, first: int = 1, last: int | None = None) -> Any:
+        """Read the rounds as a pandas DataFrame; a column for each entry of a point.
+
+        Parameters
+        ----------
+        first : int, default 1
+            The first round.
+        last : int, optional
+            The last round; the newest by default.
+
+        Returns
+        -------
+        pandas.DataFrame
+            What `history` gives, with one row a round.
+
+        Raises
+        ------
+        MissingExtraError
+            If pandas is not installed.
+        """
+        return to_frame(self.history(first, last))
 
     def verify(self) -> int:
         """Replay the whole journal and compare with what this client holds; the number of rows.
@@ -529,33 +711,25 @@ def _now() -> int:
     return time.time_ns() // 1000
 
 
-def _key(query: Query | OpenQuery | int) -> Query | int:
-    if isinstance(query, OpenQuery):
-        return Query(query.id, query.point)
-    if isinstance(query, np.integer):
-        return int(query)
-    if isinstance(query, Query) or (isinstance(query, int) and not isinstance(query, bool)):
-        return query
-    raise UnknownQueryError(f"a query is answered by itself or by its id, got {query!r}")
-
-
 def _unknown_study(database: Database, name: str) -> UnknownStudyError:
     known = journal.names(database)
     others = did_you_mean(name, known) if known else " It has none at all."
     return UnknownStudyError(
-        f"{database.name} has no study {name!r}.{others} To create one, give a learner: "
-        "Study(url, name, learner), or dikin study create"
+        f"{database.name} has no study {name!r}.{others} To create one, give a learner "
+        "or tuner: Study(url, name, learner), or dikin study create"
     )
 
 
 def _printable(value: Any, what: str) -> str:
     if not isinstance(value, str) or not 0 < len(value) <= 150 or not value.isprintable():
-        raise ParameterError(f"{what} must be 1 to 150 printable characters, got {value!r}")
+        raise ParameterError(f"{what} must be 1 to 150 printable characters, got {shown(value)}")
     return value
 
 
 def _seconds(value: Any, what: str, low: float, high: float) -> float:
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if not number or not low <= value <= high:
-        raise ParameterError(f"{what} must lie between {low:g} and {high:g} seconds, got {value!r}")
+        raise ParameterError(
+            f"{what} must lie between {low:g} and {high:g} seconds, got {shown(value)}"
+        )
     return float(value)

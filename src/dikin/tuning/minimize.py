@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from dikin.arguments import whole
 from dikin.domains.base import Domain
 from dikin.engine.progress import Progress
-from dikin.errors import LossError, ParameterError
+from dikin.errors import LossError, ParameterError, shown
 from dikin.learners.base import Query, real_number
 from dikin.learners.predictive import Predictive
 from dikin.tuning.history import Table, history_table
@@ -208,7 +208,9 @@ def _optimize(
     options: _Options,
 ) -> Result:
     if not callable(function):
-        raise ParameterError(f"function must take a setting and return a number, got {function!r}")
+        raise ParameterError(
+            f"function must take a setting and return a number, got {shown(function)}"
+        )
     planned = whole(rounds, "rounds", 1, "how often the function is called")
     asker = _asker(parameters, start, constraints, options)
     game = _Game(function, asker)
@@ -227,19 +229,19 @@ def _asker(parameters: Any, start: Any, constraints: Any, options: _Options) -> 
     if not isinstance(parameters, Mapping | Domain):
         raise ParameterError(
             "parameters must be a dictionary such as {'price': dikin.Real(1, 14, start=4)}, or a "
-            f"domain such as dikin.Box([0, 0], [10, 2]), got {parameters!r}"
+            f"domain such as dikin.Box([0, 0], [10, 2]), got {shown(parameters)}"
         )
     if not isinstance(parameters, Domain):
         if start is not None:
             raise ParameterError(
-                f"start={start!r} is for a domain: each named parameter has its own, as in "
+                f"start={shown(start)} is for a domain: each named parameter has its own, as in "
                 "dikin.Real(1, 14, start=4)"
             )
         return _TunerAsker(Tuner(parameters, constraints=constraints, **options._asdict()))
     if constraints:
         raise ParameterError(
-            f"constraints={constraints!r} are for named parameters: describe a domain that has "
-            "them, such as dikin.Polytope(A, b)"
+            f"constraints={shown(constraints)} are for named parameters: describe a domain that "
+            "has them, such as dikin.Polytope(A, b)"
         )
     return _PointAsker(parameters, start, options)
 
@@ -365,7 +367,9 @@ def _turned(values: Any) -> tuple[float, float] | None:
     if values is None:
         return None
     if not isinstance(values, tuple | list) or len(values) != 2:
-        raise ParameterError(f"loss_range must be the least and the largest value, got {values!r}")
+        raise ParameterError(
+            f"loss_range must be the least and the largest value, got {shown(values)}"
+        )
     low, high = (real_number(value, "loss_range", ParameterError) for value in values)
     return -high, -low
 

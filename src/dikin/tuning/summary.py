@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from html import escape
 from math import isfinite
@@ -98,12 +98,28 @@ class Summary:
         return "\n".join(f"{name:<{WIDTH}}{text}" for name, text in self.lines())
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><th style='text-align:left'>{escape(name)}</th>"
-            f"<td style='text-align:left'>{escape(text)}</td></tr>"
-            for name, text in self.lines()
-        )
-        return f"<table>{rows}</table>"
+        return html_table(self.lines())
+
+
+def html_table(lines: Iterable[tuple[str, str]]) -> str:
+    """Names and texts as a table of two columns, for a notebook.
+
+    Parameters
+    ----------
+    lines : iterable of tuple
+        A name, and what is said of it.
+
+    Returns
+    -------
+    str
+        An HTML element.
+    """
+    rows = "".join(
+        f"<tr><th style='text-align:left'>{escape(name)}</th>"
+        f"<td style='text-align:left'>{escape(text)}</td></tr>"
+        for name, text in lines
+    )
+    return f"<table>{rows}</table>"
 
 
 def _text(value: Any) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite, nan
 from threading import RLock
-from typing import Any, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
@@ -86,6 +86,14 @@ class Trial:
 
     def __hash__(self) -> int:
         return hash(self.id)
+
+
+class _OpenTrial(NamedTuple):
+    """What is kept of a trial until it is told."""
+
+    values: Array
+    expected: float
+    held: bool
 
 
 class Tuner:
@@ -194,7 +202,7 @@ class Tuner:
         """Decides how whole numbers are rounded, together with the trial's id."""
         self._first = first
         """The learner's centre before it learns."""
-        self._open: dict[int, Trial] = {}
+        self._open: dict[int, _OpenTrial] = {}
         self._recent: deque[float] = deque(maxlen=RECENT)
         self.rounds, self.held = 0, False
 
@@ -246,15 +254,20 @@ class Tuner:
     @locked
     def _ask(self, forecast: float | None) -> Trial:
         expected = self.expected
-        if forecast is not None and not self.held:
+        if forecast is not None:
             known = real_number(forecast, "forecast", ForecastError)
             query = self.learner.ask(forecast=self._sign * known)
         else:
             query = self.learner.ask()
         values = self._values_at(query.id, query.point)
-        trial = Trial(query.id, self.space.params(values), values, expected, self.held)
-        self._open[trial.id] = trial
-        return trial
+        values.setflags(write=False)
+        self._open[query.id] = _OpenTrial(values, expected, self.held)
+        return self._trial(query.id)
+
+    def _trial(self, id: int) -> Trial:
+        """An open trial, with a dictionary that its user may write into."""
+        values, expected, held = self._open[id]
+        return Trial(id, self.space.params(values), values, expected, held)
 
     def _values_at(self, id: int, point: Array) -> Array:
         """What is played; the same whenever it is asked, so that no state is kept of it."""
@@ -294,6 +307,7 @@ class Tuner:
                 "number, or forget the trial if its value was lost. Nothing was changed."
             )
         if self.held or asked.held:
+            self.learner._scaled_curvature(curvature)  # refused all the same
             self.learner.forget(asked.id)
         else:
             self.learner.tell(asked.id, self._sign * told, curvature)
@@ -326,9 +340,9 @@ class Tuner:
                 f"a trial is answered by itself or by its id, got {shown(trial)}. Nothing was "
                 "changed."
             )
-        found = self._open.get(int(key))
-        if found is None:
+        if int(key) not in self._open:
             raise self._refusal(int(key))
+        found = self._trial(int(key))
         if isinstance(trial, Trial) and not np.array_equal(trial.point, found.point):
             raise ForeignQueryError(
                 f"trial {found.id} of this tuner is {found.params}, the one that came is "
@@ -383,7 +397,23 @@ class Tuner:
     def open_trials(self) -> list[Trial]:
         """The trials that were asked and neither told nor forgotten, oldest first."""
         with self._lock:
-            return list(self._open.values())
+            return [self._trial(id) for id in self._open]
+
+    def open_trial(self, id: int) -> Trial | None:
+        """The open trial of an id, or None.
+
+        Parameters
+        ----------
+        id : int
+            The number of a trial.
+
+        Returns
+        -------
+        Trial or None
+            None where it was never asked, or is closed.
+        """
+        with self._lock:
+            return self._trial(id) if id in self._open else None
 
     @property
     def expected(self) -> float:
@@ -471,8 +501,8 @@ class Tuner:
             "held": self.held,
             "recent": list(self._recent),
             "open": [
-                [trial.id, trial.point.tolist(), _or_none(trial.expected), trial.held]
-                for trial in self._open.values()
+                [id, trial.values.tolist(), _or_none(trial.expected), trial.held]
+                for id, trial in self._open.items()
             ],
         }
 
@@ -500,8 +530,8 @@ class Tuner:
         tuner._recent.extend(map(float, state["recent"]))
         for id, values, expected, held in state["open"]:
             point = np.array(values, dtype=float)
-            known = nan if expected is None else float(expected)
-            tuner._open[id] = Trial(id, tuner.space.params(point), point, known, held)
+            point.setflags(write=False)
+            tuner._open[id] = _OpenTrial(point, nan if expected is None else float(expected), held)
         return tuner
 
     @locked

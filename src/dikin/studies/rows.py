@@ -1,0 +1,128 @@
+"""What stands in the rows of a journal: points, arguments of an ask and answers, as JSON.
+
+A value is written in the form in which a replay reads it back, with every bit. So what a learner
+is told live and what it is told again are the same.
+"""
+
+from __future__ import annotations
+
+import json
+from math import isfinite
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dikin import serialization
+from dikin.errors import ForecastError
+from dikin.learners.base import Query, real_number
+from dikin.tuning.tuner import Trial
+from dikin.vectors import Array
+
+Question = Query | Trial
+"""What a study gives to be played: the query of a learner, or the trial of a tuner."""
+
+
+class AskArguments(NamedTuple):
+    """What was known of a round when it was asked, in the form in which it will be read back."""
+
+    context: Any
+    forecast: float | None
+
+    @classmethod
+    def of(cls, context: Any, forecast: Any) -> AskArguments:
+        if forecast is not None:
+            forecast = real_number(forecast, "forecast", ForecastError)
+        return cls(_as_read(context), forecast)
+
+    @classmethod
+    def read(cls, body: str) -> AskArguments:
+        """What the body of a row that asks has beside the point."""
+        if SEPARATOR not in body:
+            return NO_ARGUMENTS
+        kept = json.loads(body)
+        return cls(serialization.decode(kept.get("context")), kept.get("forecast"))
+
+    def text(self) -> str:
+        """As it stands in a row, after the point."""
+        text = ""
+        if self.context is not None:
+            text = f'{SEPARATOR}context": {json.dumps(serialization.encode(self.context))}'
+        if self.forecast is not None:
+            text += f'{SEPARATOR}forecast": {json.dumps(self.forecast)}'
+        return text
+
+
+SEPARATOR = ', "'
+"""What comes before a second key; a point, which is the first, has none of it."""
+NO_ARGUMENTS = AskArguments(None, None)
+
+
+class Answer(NamedTuple):
+    """What was told, in the form in which it will be read back: a loss, or the value of a trial."""
+
+    loss: Any
+    curvature: Any
+
+    @classmethod
+    def of(cls, loss: Any, curvature: Any) -> Answer:
+        return cls(_as_read(loss), _as_read(curvature))
+
+    @classmethod
+    def read(cls, told: dict[str, Any], name: str) -> Answer:
+        """What the row of a tell says under this name."""
+        return cls(serialization.decode(told[name]), told["curvature"])
+
+    def text(self, name: str) -> str:
+        """As it stands in a row, under this name."""
+        loss, curvature = self
+        if type(loss) is float and type(curvature) is float:
+            return f'"{name}": {loss!r}, "curvature": {curvature!r}'
+        told = {name: serialization.encode(loss), "curvature": serialization.encode(curvature)}
+        return json.dumps(told)[1:-1]
+
+
+def ask_body(query: Question, arguments: AskArguments) -> str:
+    """The body of a row that asks."""
+    return f'{{"point": {array_json(query.point)}{arguments.text()}}}'
+
+
+def point_in(body: str) -> str:
+    """The text of the point in the body of a row that asks."""
+    return body[len('{"point": ') : -1].partition(SEPARATOR)[0]
+
+
+def array_json(values: Array) -> str:
+    """A point as JSON: for finite floats Python's repr, which keeps every bit, is just that."""
+    return repr(values.tolist())
+
+
+def number_json(value: float) -> str:
+    """A number as JSON."""
+    return "null" if finite_or_none(value) is None else repr(value)
+
+
+def finite_or_none(value: float) -> float | None:
+    """A number that JSON knows, as it knows no NaN."""
+    return value if isfinite(value) else None
+
+
+def query_id(key: Question | int) -> int:
+    """The id of a query that is given by itself or by its id."""
+    return key if isinstance(key, int) else key.id
+
+
+def _as_read(value: Any) -> Any:
+    """The value that a replay will read; what is no number is left for the learner to refuse."""
+    if type(value) is float:
+        return value
+    if isinstance(value, Real) and not isinstance(value, bool | np.bool_):
+        try:
+            return float(value)
+        except OverflowError:
+            return value
+    if isinstance(value, np.ndarray) and value.dtype.kind in "fiu":
+        return value.astype(float) if value.ndim else float(value)
+    if isinstance(value, list | tuple):
+        return tuple(_as_read(part) for part in value)
+    return value

@@ -1,0 +1,138 @@
+"""A tuner from the options of the command line: `--param price=1:14:4 --maximize`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from dikin.errors import ParameterError
+from dikin.tuning.parameters import Integer, Parameter, Real, Shares
+from dikin.tuning.tuner import Tuner
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+RANGE = "NAME=LOW:HIGH[:START][:log|:int]"
+PARTS = "NAME=PART,PART or NAME=PART:SHARE,PART:SHARE"
+
+_OPTIONS = (
+    click.option(
+        "--param",
+        "params",
+        multiple=True,
+        metavar=RANGE,
+        help="A number to tune: its bounds, today's value, log for a search in the logarithm, int "
+        "for whole numbers. May be repeated.",
+    ),
+    click.option(
+        "--shares",
+        multiple=True,
+        metavar="NAME=PART[:SHARE],...",
+        help="Shares of a whole to tune, with today's if given. May be repeated.",
+    ),
+    click.option(
+        "--constraint",
+        "constraints",
+        multiple=True,
+        metavar="TEXT",
+        help='Linear, between numbers: "ads + 3*staff <= 100". May be repeated.',
+    ),
+    click.option("--maximize", is_flag=True, help="Large values are good. Default: small ones."),
+    click.option(
+        "--memory",
+        type=float,
+        help="Rounds to remember, for a best setting that drifts. Default: all.",
+    ),
+    click.option("--seed", type=click.IntRange(0), help="Of all randomness. Default: a fresh one."),
+)
+
+
+def tuner_options(command: F) -> F:
+    """The options that describe a tuner."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def tuner_from_options(
+    params: tuple[str, ...], shares: tuple[str, ...], **more: Any
+) -> Tuner | None:
+    """The tuner that options describe; None if there are none.
+
+    >>> tuner_from_options(("price=1:14:4",), ("traffic=old,new",), maximize=True).best
+    {'price': 4.0, 'traffic': {'old': 0.5, 'new': 0.5}}
+    """
+    if not params and not shares:
+        _refuse_alone(more)
+        return None
+    parameters: dict[str, Parameter] = {}
+    for option, texts, read in (("--param", params, _interval), ("--shares", shares, _shares)):
+        for text in texts:
+            name, parameter = _named(option, text, read)
+            if name in parameters:
+                raise ParameterError(f"{option} {text}: the parameter {name!r} is given twice")
+            parameters[name] = parameter
+    return Tuner(parameters, **more)
+
+
+def _refuse_alone(more: dict[str, Any]) -> None:
+    """Refuse what says more of a tuner where no parameter is given."""
+    absent = (None, False, ())
+    given = [name for name, value in more.items() if not any(value is each for each in absent)]
+    if given:
+        options = ", ".join("--" + name.removesuffix("s") for name in given)
+        raise ParameterError(
+            f"{options} goes with --param {RANGE} or --shares; of a JSON object it is a key"
+        )
+
+
+def _named(option: str, text: str, read: Callable[[str, str], Parameter]) -> tuple[str, Parameter]:
+    name, equals, rest = text.partition("=")
+    name = name.strip()
+    if not (name and equals and rest.strip()):
+        form = RANGE if read is _interval else PARTS
+        raise ParameterError(f"{option} wants {form}, got {text!r}")
+    return name, read(name, rest)
+
+
+def _interval(name: str, text: str) -> Parameter:
+    """`1:14:4`, with `:log` or `:int` at the end."""
+    *numbers, last = text.split(":")
+    form = last.strip() if last.strip() in ("log", "int") else ""
+    if not form:
+        numbers.append(last)
+    if not 2 <= len(numbers) <= 3:
+        raise ParameterError(f"--param wants {RANGE}, got {name}={text}")
+    whats = ("low", "high", "start")
+    if form == "int":
+        return Integer(*(_whole(name, *each) for each in zip(whats, numbers, strict=False)))
+    ends = [_number(name, *each) for each in zip(whats, numbers, strict=False)]
+    return Real(ends[0], ends[1], ends[2] if len(ends) == 3 else None, log=form == "log")
+
+
+def _shares(name: str, text: str) -> Parameter:
+    """`old,new` or `old:0.9,new:0.1`."""
+    parts = [part.partition(":") for part in text.split(",")]
+    names = [part.strip() for part, _, _ in parts]
+    given = [colon for _, colon, _ in parts]
+    if not any(given):
+        return Shares(names)
+    if not all(given):
+        raise ParameterError(f"--shares wants {PARTS}, got {name}={text}")
+    return Shares(names, [_number(name, f"the share of {p.strip()}", s) for p, _, s in parts])
+
+
+def _number(name: str, what: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        raise ParameterError(f"{name}: {what} must be a number, got {text!r}") from None
+    return int(value) if value.is_integer() and abs(value) < 2**53 else value
+
+
+def _whole(name: str, what: str, text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise ParameterError(f"{name}: {what} must be a whole number, got {text!r}") from None

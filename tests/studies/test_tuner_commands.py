@@ -1,0 +1,293 @@
+"""`dikin study` with a tuner: flags, JSON lines that speak names, and the other commands."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dikin
+from dikin.studies import display, jsonl
+from dikin.studies.spec import TUNER_EXAMPLE, learner_from_text
+from dikin.studies.tuner_options import tuner_from_options
+from studies.test_jsonl import command, converse
+
+FLAGS = ("--param", "price=1:14:4", "--param", "ads=0:60:40", "--maximize", "--seed", "7")
+
+
+def twin() -> dikin.Tuner:
+    ranges = {"price": dikin.Real(1, 14, start=4), "ads": dikin.Real(0, 60, start=40)}
+    return dikin.Tuner(ranges, maximize=True, seed=7)
+
+
+@pytest.fixture
+def store(file: str) -> str:
+    """A file with the study `prices` of a tuner."""
+    assert command("create", "prices", *FLAGS, "--store", file).exit_code == 0
+    return file
+
+
+# --- create --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("params", "shares", "parameters"),
+    [
+        (["price=1:14:4"], [], {"price": dikin.Real(1, 14, start=4)}),
+        ([" price = 1 : 14 "], [], {"price": dikin.Real(1, 14)}),
+        (["rate=0.001:1:0.01:log"], [], {"rate": dikin.Real(0.001, 1, start=0.01, log=True)}),
+        (["rate=1e-3:1:log"], [], {"rate": dikin.Real(0.001, 1, log=True)}),
+        (["t=-5:5:-1.5"], [], {"t": dikin.Real(-5, 5, start=-1.5)}),
+        (["level=1:9:6:int"], [], {"level": dikin.Integer(1, 9, start=6)}),
+        (["level=1:9:int"], [], {"level": dikin.Integer(1, 9)}),
+        ([], ["traffic=old,new"], {"traffic": dikin.Shares(["old", "new"])}),
+        (
+            ["a=0:1"],
+            ["traffic=old:0.9, new:0.1"],
+            {"a": dikin.Real(0, 1), "traffic": dikin.Shares(["old", "new"], start=[0.9, 0.1])},
+        ),
+    ],
+)
+def test_flags_describe_parameters(
+    params: list[str], shares: list[str], parameters: dict[str, Any]
+) -> None:
+    made = tuner_from_options(tuple(params), tuple(shares), maximize=False)
+    assert made is not None
+    assert made.space.parameters == parameters
+
+
+def test_a_study_by_flags_or_by_json(store: str) -> None:
+    with dikin.Study(store, "prices") as study:
+        assert study.state() == twin().state()
+    again = command("create", "prices", *FLAGS, "--store", store)
+    assert "0 rounds played" in again.output
+    text = json.dumps(
+        {
+            "tuner": {
+                "price": {"low": 1, "high": 14, "start": 4},
+                "ads": {"kind": "real", "low": 0, "high": 60, "start": 40},
+            },
+            "maximize": True,
+            "seed": 7,
+        }
+    )
+    assert learner_from_text(text).state() == twin().state()
+    assert command("create", "prices", text, "--store", store).exit_code == 0
+    more = ("--constraint", "ads + 3*staff <= 100", "--memory", "4000")
+    ranges = ("--param", "ads=0:60", "--param", "staff=0:30")
+    made = command("create", "plan", *ranges, *more, "--store", store)
+    assert made.exit_code == 0, made.output
+    with dikin.Study(store, "plan") as study:
+        assert study.space is not None
+        assert study.space.constraints == ["ads + 3*staff <= 100"]
+        assert study.state()["learner"]["arguments"]["memory"] == 4000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((), "got neither"),
+        ((TUNER_EXAMPLE, "--param", "a=1:2"), "got both"),
+        (("--maximize",), "--maximize goes with --param"),
+        (("--memory", "4", "--constraint", "a <= 1"), "--memory, --constraint goes with --param"),
+        ((TUNER_EXAMPLE, "--seed", "0"), "--seed goes with --param"),
+        (("--param", "price"), "--param wants NAME=LOW:HIGH[:START]"),
+        (("--param", "=1:2"), "--param wants NAME=LOW:HIGH[:START]"),
+        (("--param", "price=1"), "--param wants NAME=LOW:HIGH[:START]"),
+        (("--param", "price=1:2:1:2"), "got price=1:2:1:2"),
+        (("--param", "price=1:ten"), "price: high must be a number, got 'ten'"),
+        (("--param", "price=1:nan"), "price: high must be a finite number, got nan"),
+        (("--param", "price=9:1"), "price: low must be below high"),
+        (("--param", "price=1:9:12"), "price: start=12 lies outside its range, 1 to 9"),
+        (("--param", "price=0:9:log"), "price: log=True needs a low above 0"),
+        (("--param", "level=1:9.5:int"), "level: high must be a whole number, got '9.5'"),
+        (("--param", "a=1:2", "--param", "a=1:3"), "the parameter 'a' is given twice"),
+        (("--param", "value=1:2"), "cannot be called 'value'"),
+        (("--shares", "traffic=old"), "traffic: Shares need the names of two parts"),
+        (("--shares", "traffic=old:0.5,new"), "--shares wants NAME=PART,PART"),
+        (("--shares", "traffic=old:x,new:1"), "the share of old must be a number, got 'x'"),
+        (("--shares", "traffic=old:0.5,new:0.6"), "add up to 1"),
+        (("--param", "ads=0:1", "--constraint", "adds <= 1"), "Did you mean 'ads'?"),
+        (("--param", "ads=0:1", "--memory", "-3"), "memory"),
+        (('{"tuner": 3}',), "tuner must be an object of parameters by name"),
+        (('{"tuner": {}}',), "one or more names"),
+        (('{"tuner": {"a": {"low": 1}}}',), "a: a parameter is described by an object"),
+        (('{"tuner": {"a": {"low": "1", "high": 2}}}',), "a: low"),
+        (('{"tuner": {"a": {"low": 1, "high": 2}}, "maximise": true}',), "mean 'maximize'?"),
+        (('{"tuner": {"a": {"low": 1, "high": 2}}, "memory": "x"}',), "memory"),
+    ],
+)
+def test_a_description_that_is_none(file: str, arguments: tuple[str, ...], words: str) -> None:
+    made = command("create", "prices", *arguments, "--store", file)
+    assert made.exit_code == 2
+    assert words in made.output
+    assert made.output.startswith("dikin: ")
+    assert "Traceback" not in made.output
+    assert not Path(file).exists()
+
+
+def test_help_teaches() -> None:
+    for page, line in (
+        (("--help",), "dikin study create shop --param price=1:14:4"),
+        (("create", "--help"), "--shares traffic=old:0.9,new:0.1"),
+        (("create", "--help"), '--constraint "ads + 3*staff <= 100"'),
+        (("run", "--help"), '{"tell": {"id": 0, "value": 512}}'),
+    ):
+        assert line in command(*page).output
+
+
+# --- JSON lines ----------------------------------------------------------------------------------
+
+
+def test_a_conversation(store: str) -> None:
+    first, told, again, second, held, third, left, gone, shown, on = converse(
+        store,
+        {"ask": {}},
+        {"tell": {"id": 0, "value": 512}},
+        {"tell": {"id": 0, "value": 512, "curvature": 0}},
+        {"ask": {"forecast": 500}},
+        {"hold": {}},
+        {"ask": {}},
+        {"open": {}},
+        {"forget": {"id": 1}},
+        {"show": {}},
+        {"resume": {}},
+    )
+    alone = twin()
+    trial = alone.ask()
+    alone.tell(trial, 512.0)
+    assert first == {"id": 0, "params": trial.params}
+    here = {"rounds": 1, "best": alone.best, "certificate": None}
+    assert told == again == {"told": 0} | here
+    assert second == {"id": 1, "params": alone.ask(forecast=500).params}
+    assert (held, on) == ({"held": True}, {"held": False})
+    assert third == {"id": 2, "params": alone.best}
+    assert [each["params"] for each in left["open"]] == [second["params"], third["params"]]
+    assert set(left["open"][0]) == {"id", "params", "client", "asked"}
+    assert gone == {"forgotten": 1}
+    assert shown == {"study": "prices", "held": True} | here
+
+
+def test_a_summary_has_null_for_what_is_not_known(store: str) -> None:
+    with dikin.Study(store, "prices") as study:
+        said = jsonl.reply(study, b'{"summary": {}}')
+        assert said["rounds"] == 0
+        assert said["recent_mean"] is None
+        assert said["best"] == {"price": 4.0, "ads": 40.0}
+        json.dumps(said, allow_nan=False)
+
+
+@pytest.mark.parametrize(
+    ("request_", "code", "words"),
+    [
+        ({"tell": {"id": 0, "loss": 1}}, "request", "takes id, value, curvature (optional)"),
+        ({"tell": {"id": 0}}, "request", "takes id, value"),
+        ({"tell": {"id": 0, "value": "1"}}, "loss", "the value must be a real number, got '1'"),
+        ({"tell": {"id": 0, "value": None}}, "loss", "a real number"),
+        ('{"tell": {"id": 0, "value": 1e999}}', "loss", "a finite number"),
+        ('{"tell": {"id": 0, "value": NaN}}', "request", "NaN is not JSON"),
+        ({"tell": {"id": 9, "value": 1}}, "unknown_query", "there is no trial 9"),
+        ({"tell": {"id": 0, "value": 1, "curvature": -1}}, "curvature", "not negative"),
+        ({"ask": {"context": [1]}}, "request", "takes forecast (optional)"),
+        ({"ask": {"forecast": "3"}}, "forecast", "a real number"),
+        ({"hold": {"now": True}}, "request", "'hold' takes nothing"),
+        ({"resume": {"id": 1}}, "request", "'resume' takes nothing"),
+        ({"sumary": {}}, "request", "Did you mean 'summary'?"),
+    ],
+)
+def test_an_error_is_an_object(store: str, request_: Any, code: str, words: str) -> None:
+    with dikin.Study(store, "prices") as study:
+        study.ask()
+        line = request_ if isinstance(request_, str) else json.dumps(request_)
+        answer = jsonl.reply(study, line.encode())
+        assert set(answer) == {"error"}
+        assert answer["error"]["code"] == code
+        assert words in answer["error"]["message"]
+        assert study.verify() == 1
+
+
+def test_a_tuner_that_is_described_where_it_runs(file: str) -> None:
+    (answer,) = converse(file, {"ask": {}}, options=("--learner", TUNER_EXAMPLE))
+    assert set(answer["params"]) == {"price"}
+
+
+def test_a_learner_has_no_verbs_of_a_tuner(file: str) -> None:
+    with dikin.Study(file, "a", dikin.AdaptiveSmooth(dikin.Ball(2), 1.0, seed=1)) as study:
+        for verb in ("hold", "resume", "summary"):
+            answer = jsonl.reply(study, json.dumps({verb: {}}).encode())
+            assert answer["error"]["code"] == "request"
+    assert command("hold", "a", "--store", file).exit_code == 2
+    assert "AdaptiveSmooth" in command("resume", "a", "--store", file).output
+
+
+# --- other commands ------------------------------------------------------------------------------
+
+
+def test_the_commands(store: str) -> None:
+    with dikin.Study(store, "prices", client="worker") as study:
+        for t in range(12):
+            study.tell(study.ask(), 500.0 + t % 3)
+        waiting = study.ask()
+        table = study.history()
+    shown = command("show", "prices", "--store", store)
+    assert shown.exit_code == 0, shown.output
+    lines = {line.split()[0]: line for line in shown.output.splitlines()}
+    for name in ("price", "ads", "value"):
+        assert f"{table[name][-1]:,.5g}" in shown.output
+        assert any(block in shown.output for block in display.BLOCKS)
+    assert lines["rounds"].split()[1] == "12,"
+    assert command("list", "--store", store).output == "prices\t12 rounds\t1 open\n"
+    listed = command("open", "prices", "--store", store).output.strip().split("\t")
+    assert listed[:2] == ["12", "worker"]
+    assert json.loads(listed[3]) == waiting.params
+    held = command("hold", "prices", "--store", store).output
+    with dikin.Study(store, "prices") as study:
+        assert study.held
+        assert json.dumps(study.best) in held
+    assert command("resume", "prices", "--store", store).exit_code == 0
+    found = list(csv.reader(io.StringIO(command("export", "prices", "--store", store).output)))
+    assert tuple(found[0]) == table.dtype.names
+    assert found[3][:4] == ["3", *(repr(float(table[n][2])) for n in ("price", "ads", "value"))]
+    assert command("verify", "prices", "--store", store).output.startswith("27 rows replayed")
+    assert command("trim", "prices", "--before", "7", "--store", store).exit_code == 0
+
+
+def test_a_drawing_gets_the_table_and_the_parameters(
+    store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with dikin.Study(store, "prices") as study:
+        study.tell(study.ask(), 3.0)
+        table = study.history()
+    drawn: list[Any] = []
+
+    def draw(rounds: Any, space: Any, *, maximize: bool, title: str) -> str:
+        drawn.append((rounds.tobytes(), space.columns, maximize, title))
+        return "figure"
+
+    def save(figure: str, path: Path) -> None:
+        drawn.append((figure, path))
+
+    monkeypatch.setattr(display, "draw_history", draw)
+    monkeypatch.setattr(display, "save_figure", save)
+    out = tmp_path / "a.svg"
+    with dikin.Study(store, "prices") as study:
+        display.draw(study, out)
+        assert drawn[0] == (table.tobytes(), ("price", "ads"), True, "study prices")
+        assert drawn[1] == ("figure", out)
+        with pytest.raises(dikin.errors.ParameterError, match=r"must end in \.png, \.svg, \.pdf"):
+            display.draw(study, tmp_path / "a.xyz")
+
+
+@pytest.mark.parametrize("kind", ["png", "svg", "pdf"])
+def test_a_tuner_is_drawn_into_a_file(store: str, tmp_path: Path, kind: str) -> None:
+    with dikin.Study(store, "prices") as study:
+        for _ in range(12):
+            study.tell(study.ask(), 3.0)
+    out = tmp_path / f"prices.{kind}"
+    assert command("show", "prices", "--store", store, "--out", str(out)).exit_code == 0
+    start = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}[kind]
+    assert out.read_bytes().startswith(start)

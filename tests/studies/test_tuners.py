@@ -1,0 +1,519 @@
+"""A study of a tuner plays exactly what the tuner alone would have played, in the user's names."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from math import isnan, nan
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dikin
+from dikin import errors
+from dikin.studies import replayed_learner, session
+from dikin.studies.replayed_learner import ReplayedLearner
+from studies.kills import rows_of
+from studies.small import prices
+from studies.test_commits import failing
+
+PARAMETERS: dict[str, Any] = {
+    "price": dikin.Real(1, 14, start=4),
+    "rate": dikin.Real(0.001, 1, log=True),
+    "level": dikin.Integer(1, 9, start=6),
+    "traffic": dikin.Shares(["old", "new"], start={"old": 0.9, "new": 0.1}),
+}
+
+
+def shop(seed: int = 5, **more: Any) -> dikin.Tuner:
+    return dikin.Tuner(PARAMETERS, maximize=True, seed=seed, **more)
+
+
+def plan() -> dikin.Tuner:
+    ranges = {"ads": dikin.Real(0, 60, start=20), "staff": dikin.Real(0, 30, start=10)}
+    limits = ["ads + 3*staff <= 100"]
+    return dikin.Tuner(ranges, constraints=limits, memory=20, smoothness=50.0, seed=3)
+
+
+def one() -> dikin.Tuner:
+    return dikin.Tuner({"price": dikin.Real(1, 14)}, seed=3)
+
+
+def moves() -> Iterator[tuple[str, tuple[Any, ...], dict[str, Any]]]:
+    """A game with late values, forgotten trials, forecasts, and a hold with trials open."""
+    for t in range(0, 24, 4):
+        for late in range(4):
+            yield "ask", (), {"forecast": None if late % 2 else 10.0 + t}
+            if (t, late) in ((8, 2), (16, 0)):
+                yield "hold", (), {}
+        for query in (t + 2, t, t + 3):
+            yield "tell", (query, float(10 + 5 * np.sin(1.7 * query))), {}
+            if (t, query) in ((12, 12), (20, 20)):
+                yield "resume", (), {}
+        if t % 8:
+            yield "forget", (t + 1,), {}
+
+
+def move(player: Any, step: tuple[str, tuple[Any, ...], dict[str, Any]]) -> Any:
+    verb, given, named = step
+    return getattr(player, verb)(*given, **named)
+
+
+def parts(trial: dikin.Trial | None) -> Any:
+    """All that a trial says; NaN as a text, which equals itself."""
+    if trial is None:
+        return None
+    return trial.id, trial.params, trial.point.tolist(), repr(trial.expected), trial.held
+
+
+def check_that_it_goes_on(url: str, make: Any) -> None:
+    """Opened anew for every move, by two clients in turn."""
+    twin, other = make(), dikin.Study(url, "a", make())
+    for turn, step in enumerate(moves()):
+        with dikin.Study(url, "a", make()) as study:
+            mine = move(other if turn % 3 == 0 else study, step)
+            assert parts(mine) == parts(move(twin, step))
+            assert study.held == twin.held
+            assert study.best == twin.best
+    assert other.state() == twin.state()
+    assert other.verify() == sum(1 for _ in moves())
+    assert dikin.restore(other.state()).state() == twin.state()
+    assert np.array_equal(other.center, twin.center)
+    assert other.rounds == twin.rounds == 18
+    assert [(q.id, q.params) for q in other.open_queries] == [
+        (trial.id, trial.params) for trial in twin.open_trials
+    ]
+    other.close()
+
+
+def test_a_tuner_goes_on_where_it_was(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "SNAPSHOT_EVERY", 7)
+    check_that_it_goes_on(url, shop)
+
+
+@pytest.mark.parametrize("make", [plan, one])
+def test_so_does_one_with_constraints_and_one_of_a_single_number(
+    file: str, make: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session, "SNAPSHOT_EVERY", 7)
+    check_that_it_goes_on(file, make)
+
+
+def test_a_replay_that_loses_a_hold_is_another_tuner(
+    file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mutant of the test above."""
+    with dikin.Study(file, "a", shop()) as study:
+        for step in moves():
+            move(study, step)
+        deaf = {"hold": lambda _: None, "resume": lambda _: None}
+        monkeypatch.setattr(replayed_learner, "SWITCHES", deaf)
+        with pytest.raises(errors.StateError, match="computes other numbers"):
+            study.verify()
+
+
+def test_the_rows(file: str) -> None:
+    """Those of a tuner have its values; those of a learner are what they always were."""
+    with dikin.Study(file, "a", shop()) as study:
+        first = study.ask()
+        study.tell(first, 512, 0.0)
+        study.hold()
+        study.tell(study.ask(forecast=500), 510.5)
+        best = study.center.tolist()
+        study.resume()
+    rows = [(kind, query, body) for _, kind, query, _, body in rows_of(file)]
+    played = {"point": first.point.tolist()}
+    told = {"value": 512.0, "curvature": 0.0, "expected": None, "held": False}
+    held = {"value": 510.5, "curvature": 0.0, "expected": 512.0, "held": True}
+    after = {"center": best, "certificate": None}
+    assert rows == [
+        ("ask", 0, json.dumps(played)),
+        ("tell", 0, json.dumps({"round": 1} | played | told | after)),
+        ("hold", -3, "{}"),
+        ("ask", 1, json.dumps({"point": best, "forecast": 500.0})),
+        ("tell", 1, json.dumps({"round": 2, "point": best} | held | after)),
+        ("resume", -6, "{}"),
+    ]
+    dikin.Study.delete(file, "a")
+    twin = prices()
+    with dikin.Study(file, "b", prices()) as study:
+        study.tell(study.ask(), 12, 0.25)
+    point = twin.ask().point.tolist()
+    twin.tell(0, 12.0, 0.25)
+    (asked, told_row) = [body for *_, body in rows_of(file)]
+    assert asked == f'{{"point": {point}}}'
+    assert told_row == (
+        f'{{"round": 1, "point": {point}, "loss": 12.0, "curvature": 0.25, '
+        f'"center": {twin.center.tolist()}, "certificate": {twin.certificate!r}}}'
+    )
+
+
+# --- hold and resume -----------------------------------------------------------------------------
+
+
+def test_hold_is_for_all_clients_and_may_be_repeated(url: str) -> None:
+    with dikin.Study(url, "a", shop()) as study, dikin.Study(url, "a") as other:
+        early = study.ask()
+        for _ in range(2):
+            study.hold()
+            other.hold()
+            assert study.held
+            assert other.held
+            trial = other.ask()
+            assert trial.held
+            assert trial.params == study.best
+            other.tell(trial, 3.0)
+            other.resume()
+            study.resume()
+            assert not study.held
+        other.hold()
+        study.tell(early, 99.0)  # asked before, told on hold: nothing is learnt
+        assert study.history()["held"].tolist() == [True, True, True]
+        assert study.best == shop().best
+        assert study.verify() == 1 + 2 * 4 + 2  # repetitions make no row
+        # A row that is of no query closes none.
+        for number in (-1, -2, -3):
+            with pytest.raises(errors.UnknownQueryError):
+                study.tell(number, 1.0)
+            with pytest.raises(errors.UnknownQueryError):
+                study.forget(number)
+
+
+def test_a_hold_under_one_number_could_be_made_once_only(
+    file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mutant: the database takes a second hold for a second closing of the same query."""
+    record = ReplayedLearner._record
+
+    def minus_one(self: Any, kind: str, query: int, *more: Any) -> Any:
+        return record(self, kind, -1 if query < 0 else query, *more)
+
+    monkeypatch.setattr(ReplayedLearner, "_record", minus_one)
+    with dikin.Study(file, "a", shop()) as study:
+        study.hold()
+        with pytest.raises(errors.StoreError, match="UNIQUE"):
+            study.resume()
+        assert study.held
+
+
+def test_a_trial_that_nobody_heard_of_is_not_given_on_hold(
+    file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was asked to explore. Before the hold the next ask gives it."""
+    with dikin.Study(file, "a", shop()) as study, dikin.Study(file, "a") as other:
+        for held in (False, True):
+            failing(monkeypatch, study, errors.StoreError("the disk went away"), written=True)
+            with pytest.raises(errors.StoreError, match="went away"):
+                study.ask()
+            if held:
+                other.hold()
+            trial = study.ask()
+            assert trial.held == held
+            assert len(study.open_queries) == (3 if held else 1)
+        assert trial.params == study.best
+
+
+@pytest.mark.parametrize("written", [False, True])
+def test_a_hold_whose_outcome_is_unknown_is_repeated(
+    file: str, monkeypatch: pytest.MonkeyPatch, written: bool
+) -> None:
+    with dikin.Study(file, "a", shop()) as study:
+        failing(monkeypatch, study, errors.StoreError("the disk went away"), written)
+        with pytest.raises(errors.StoreError, match="went away"):
+            study.hold()
+        assert study.held == written
+        study.hold()
+        assert (study.held, study.verify()) == (True, 1)
+        assert study.ask().id == 0
+
+
+# --- trials --------------------------------------------------------------------------------------
+
+
+def test_several_trials_at_once(url: str) -> None:
+    twin = shop()
+    with dikin.Study(url, "a", shop()) as study:
+        given = study.ask(n=3, forecast=4.0)
+        assert [parts(t) for t in given] == [parts(t) for t in twin.ask(3, forecast=4.0)]
+        for trial in reversed(given):
+            study.tell(trial, float(trial.id))
+            twin.tell(trial.id, float(trial.id))
+        assert study.state() == twin.state()
+        for n in (0, -1, 2.5, "3", True):
+            with pytest.raises(errors.ParameterError, match="n must be"):
+                study.ask(n=n)
+        with pytest.raises(errors.FeedbackError, match=r"ask\(n=...\) for several"):
+            study.ask(3)
+        assert study.state() == twin.state()
+    with dikin.Study(url, "b", prices()) as learner:
+        assert [query.id for query in learner.ask(n=2)] == [0, 1]
+
+
+def test_several_trials_that_failed_halfway_are_given_again(
+    file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    twin = shop()
+    with dikin.Study(file, "a", shop()) as study:
+        commit, left = study._journal.database.commit, [2]
+
+        def twice() -> None:
+            if not left[0]:
+                raise errors.StoreError("the disk went away")
+            left[0] -= 1
+            commit()
+
+        monkeypatch.setattr(study._journal.database, "commit", twice)
+        with pytest.raises(errors.StoreError, match="went away"):
+            study.ask(n=3)
+        left[0] = 9
+        assert [q.id for q in study.open_queries] == [0, 1]
+        assert [parts(t) for t in study.ask(n=3)] == [parts(t) for t in twin.ask(3)]
+        assert study.verify() == 3
+
+
+def test_what_is_written_into_a_trial_does_not_reach_the_study(file: str) -> None:
+    with dikin.Study(file, "a", shop()) as study:
+        trial = study.ask()
+        before = study.open_queries[0].params
+        trial.params["price"] = trial.params["traffic"]["old"] = 0.0
+        for point in (trial.point, study.open_queries[0].point):
+            with pytest.raises(ValueError, match="read-only"):
+                point[:] = 0.0
+        assert study.open_queries[0].params == before
+        assert study.verify() == 1
+        study.tell(0, 3.0)
+
+
+def test_a_value_counts_once(url: str) -> None:
+    with dikin.Study(url, "a", shop()) as study, dikin.Study(url, "a") as other:
+        trial, foreign = study.ask(), shop(seed=6).ask()
+        study.tell(trial, value=512, curvature=0.0)
+        before = study.state()
+        for again in (study, other):
+            again.tell(trial, 512.0)
+            again.tell(trial.id, np.float64(512))
+            with pytest.raises(errors.AnsweredError, match=r"trial 0 .* value 512\.0 .* 513\.0"):
+                again.tell(trial, 513)
+            with pytest.raises(errors.ForeignQueryError, match="another study"):
+                again.tell(foreign, 512.0)
+            with pytest.raises(errors.ClosedQueryError):
+                again.forget(trial)
+        lost = other.ask()
+        other.forget(lost)
+        study.forget(lost.id)
+        with pytest.raises(errors.ClosedQueryError):
+            study.tell(lost, 3.0)
+        assert (study.rounds, study.verify()) == (1, 4)
+        assert before["recent"] == study.state()["recent"] == [512.0]
+
+
+REFUSED: list[tuple[Any, dict[str, Any], type[Exception]]] = [
+    (0, {"loss": nan}, errors.LossError),
+    (0, {"value": "512"}, errors.LossError),
+    (0, {}, errors.LossError),
+    (0, {"value": [1.0, 2.0]}, errors.LossError),
+    (0, {"value": 10**400}, errors.LossError),
+    (0, {"value": {"price": 3}}, errors.LossError),
+    (0, {"value": 1.0, "curvature": -1.0}, errors.CurvatureError),
+    (0, {"value": 1.0, "curvature": nan}, errors.CurvatureError),
+    (0, {"value": 1.0, "curvature": "much"}, errors.CurvatureError),
+    (0, {"value": 1.0, "loss": 2.0}, errors.ParameterError),
+    (0, {"value": 1.0, "forecast": 1.0}, errors.ForecastError),
+    (7, {"value": 1.0}, errors.UnknownQueryError),
+    ("0", {"value": 1.0}, errors.UnknownQueryError),
+    (True, {"value": 1.0}, errors.UnknownQueryError),
+    (None, {"value": 1.0}, errors.UnknownQueryError),
+    ({"price": 4.0}, {"value": 1.0}, errors.UnknownQueryError),
+    (dikin.Query(0, np.zeros(5)), {"value": 1.0}, errors.UnknownQueryError),
+    (shop(seed=6).ask(), {"value": 1.0}, errors.ForeignQueryError),
+    (one().ask(), {"value": 1.0}, errors.ForeignQueryError),
+]
+
+
+@pytest.mark.parametrize("held", [False, True])
+@pytest.mark.parametrize(("key", "told", "error"), REFUSED, ids=lambda part: repr(part)[:20])
+def test_a_refused_value_changes_nothing(
+    file: str, key: Any, told: dict[str, Any], error: type[Exception], held: bool
+) -> None:
+    with dikin.Study(file, "a", shop()) as study:
+        study.ask()
+        if held:
+            study.hold()
+        before, rows = study.state(), rows_of(file)
+        with pytest.raises(error):
+            study.tell(key, **told)
+        assert (study.state(), rows_of(file)) == (before, rows)
+        study.tell(0, 3.0)
+
+
+@pytest.mark.parametrize("held", [False, True])
+@pytest.mark.parametrize("forecast", [nan, float("inf"), "12", [12.0], True])
+def test_a_refused_forecast_changes_nothing(file: str, forecast: Any, held: bool) -> None:
+    with dikin.Study(file, "a", shop()) as study:
+        if held:
+            study.hold()
+        before, rows = study.state(), rows_of(file)
+        with pytest.raises(errors.ForecastError):
+            study.ask(forecast=forecast)
+        assert (study.state(), rows_of(file)) == (before, rows)
+
+
+def test_a_trial_is_no_query_of_a_learner(file: str) -> None:
+    with dikin.Study(file, "a", prices()) as study:
+        study.ask()
+        with pytest.raises(errors.UnknownQueryError, match="a query is answered by itself"):
+            study.tell(shop().ask(), 3.0)
+        assert study.verify() == 1
+
+
+# --- history -------------------------------------------------------------------------------------
+
+
+def test_the_history_has_names(url: str) -> None:
+    twin, rows = shop(), []
+    with dikin.Study(url, "a", shop()) as study:
+        assert len(study.history()) == 0
+        for t in range(6):
+            if t == 4:
+                study.hold()
+                twin.hold()
+            trial = study.ask()
+            twin.ask()
+            study.tell(trial, 7.0 + t)
+            twin.tell(trial.id, 7.0 + t)
+            rows.append((t + 1, *trial.point, 7.0 + t, trial.expected, t >= 4, *twin.center, nan))
+        table = study.history()
+        names = ("price", "rate", "level", "traffic.old", "traffic.new")
+        best = [f"best.{name}" for name in names]
+        columns = ("round", *names, "value", "expected", "held", *best, "certificate")
+        assert table.dtype.names == columns
+        for name, column in zip(columns, zip(*rows, strict=True), strict=True):
+            assert np.array_equal(table[name], np.array(column), equal_nan=True), name
+        assert isnan(table["expected"][0])
+        assert study.history(2, 4)["round"].tolist() == [2, 3, 4]
+        frame = study.to_frame(2)
+        assert tuple(frame.columns) == columns
+        assert frame["value"].tolist() == [8.0, 9.0, 10.0, 11.0, 12.0]
+        before = study.state()
+        assert study.trim(6) > 0
+        assert study.history()["round"].tolist() == [6]
+        assert study.state() == before
+        assert study.verify() == 2
+    with dikin.Study(url, "a") as study:
+        assert study.state() == before
+        assert study.held
+
+
+def test_the_history_of_a_learner_as_a_frame(file: str) -> None:
+    with dikin.Study(file, "a", prices()) as study:
+        study.tell(study.ask(), 3.0)
+        frame = study.to_frame()
+        names = "round point_0 point_1 loss curvature center_0 center_1 certificate"
+        assert list(frame.columns) == names.split()
+
+
+def test_values_that_wait_are_written_together(url: str) -> None:
+    twin = shop()
+    with dikin.Study(url, "a", shop(), commit_within=0.4) as study, dikin.Study(url, "a") as other:
+        for step in moves():
+            assert parts(move(study, step)) == parts(move(twin, step))
+        study.tell(0, float(10 + 5 * np.sin(0.0)))  # a repetition
+        assert study.state() == twin.state()
+        study.flush()
+        assert other.state() == twin.state()
+        assert other.verify() == sum(1 for _ in moves())
+
+
+# --- opening -------------------------------------------------------------------------------------
+
+OTHERS = {
+    r"parameter 'price', Real\(low=1, .* not Real\(low=2": lambda: dikin.Tuner(
+        PARAMETERS | {"price": dikin.Real(2, 14, start=4)}, maximize=True
+    ),
+    r"parameters \['price', 'rate', .* not \['price'\]": lambda: dikin.Tuner(
+        {"price": PARAMETERS["price"]}, maximize=True
+    ),
+    "sense maximize, not minimize": lambda: dikin.Tuner(PARAMETERS),
+    r"constraints \[\], not \['price <= 9'\]": lambda: shop(constraints="price <= 9"),
+    r"arguments .*'memory': None.* not .*'memory': 50": lambda: shop(memory=50),
+    "kind tuner, not adaptivesmooth": prices,
+}
+
+
+@pytest.mark.parametrize("words", OTHERS)
+def test_another_tuner_is_refused(file: str, words: str) -> None:
+    with dikin.Study(file, "a", shop()) as study:
+        study.tell(study.ask(), 3.0)
+        before = study.state(), rows_of(file)
+        with pytest.raises(errors.StudyExistsError, match=f"exists with the {words}"):
+            dikin.Study(file, "a", OTHERS[words]())
+        assert (study.state(), rows_of(file)) == before
+
+
+def test_a_tuner_in_the_place_of_a_learner(file: str) -> None:
+    dikin.Study(file, "a", prices()).close()
+    with pytest.raises(errors.StudyExistsError, match="kind adaptivesmooth, not tuner"):
+        dikin.Study(file, "a", shop())
+
+
+def test_the_first_seed_and_state_count(file: str) -> None:
+    begun = shop()
+    begun.tell(begun.ask(), 9.0)
+    begun.hold()
+    with dikin.Study(file, "a", begun) as study:
+        assert (study.rounds, study.held) == (1, True)
+        assert study.state() == begun.state()
+    same = {name: PARAMETERS[name] for name in PARAMETERS}
+    same["price"] = dikin.Real(1.0, np.float64(14), start=4.0)
+    with dikin.Study(file, "a", dikin.Tuner(same, maximize=True, seed=99)) as study:
+        assert study.rounds == 1
+        study.ask()
+    assert begun.open_trials == []  # the one that was given is copied
+    begun.ask()
+    with pytest.raises(errors.ParameterError, match=r"open queries \[1\]"):
+        dikin.Study(file, "b", begun)
+
+
+def test_what_a_learner_cannot_do(file: str) -> None:
+    with dikin.Study(file, "a", prices()) as study:
+        assert study.space is None
+        for call in (
+            study.hold,
+            study.resume,
+            study.summary,
+            lambda: study.best,
+            lambda: study.held,
+        ):
+            with pytest.raises(errors.ParameterError, match=r"AdaptiveSmooth: .* a dikin\.Tuner"):
+                call()
+        assert study.verify() == 0
+        assert study.open_queries == []
+        study.ask()
+        assert study.open_queries[0].params is None
+
+
+def test_what_a_tuner_knows(file: str) -> None:
+    twin = plan()
+    with dikin.Study(file, "a", plan()) as study:
+        for value in (3.0, 5.0, 4.0):
+            study.tell(study.ask(), value)
+            twin.tell(twin.ask(), value)
+        assert study.space is not None
+        assert study.space.columns == ("ads", "staff")
+        assert study.certificate == twin.certificate
+        assert study.certificate_for(smoothness=9.0) == twin.certificate_for(smoothness=9.0)
+        assert study.restarts == 0
+        assert str(study.summary()) == str(twin.summary())
+        page = study._repr_html_()
+        assert page.startswith("<table>")
+        for words in ("study", "ads", "staff", "open queries"):
+            assert f">{words}</th>" in page
+
+
+def test_a_page_of_a_learner(file: str) -> None:
+    with dikin.Study(file, "<a>", prices()) as study:
+        study.tell(study.ask(), 3.0)
+        page = study._repr_html_()
+        for words in ("&lt;a&gt;", "adaptivesmooth on box", "certificate"):
+            assert words in page
