@@ -15,7 +15,7 @@ import numpy as np
 from dikin.errors import NotAFileError, StateError, StateVersionError, shown
 
 FORMAT = "dikin learner"
-VERSION = 2
+VERSION = 3
 
 
 def encode(value: Any) -> Any:

@@ -101,7 +101,7 @@ def forgetful(learner: Any, environment: Environment) -> Any:
 
 
 def startless(learner: Any, environment: Environment) -> Any:
-    plan = learner._plan._replace(start=0 * learner._plan.start)
+    plan = learner._plan._replace(slope=0 * learner._plan.slope)
     learner._kernel = learner._kernel._replace(plan=plan)
     return plain_rounds(learner, environment)
 

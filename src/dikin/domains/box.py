@@ -193,9 +193,6 @@ class BoxGeometry(BoxNumbers, DiagonalGeometry):
     def preimage(self, displacement: Array) -> Array:
         return displacement / self.stretch
 
-    def farthest(self, u: Array) -> float:
-        return float(np.linalg.norm(self.half + np.abs(u)))
-
     def truncated_normal(
         self, theta: Array, precision: float, noise: Array, iterate: Array, metric: Array
     ) -> float:

@@ -16,7 +16,6 @@ as they stand (see `dikin.kernel`); the others are for plain Python. There is on
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from math import sqrt
 
 import numpy as np
 
@@ -147,10 +146,6 @@ class Geometry(GeometryKernel):
         iterate = near.copy()
         self.project(linear, iterate)
         return iterate
-
-    def farthest(self, u: Array) -> float:
-        """At least the distance from a working vector to every other one of the set."""
-        return 1.0 + sqrt(float(u @ u))
 
     def converged(self, iterate: Array) -> bool:
         """Whether the update is known to full precision there."""
