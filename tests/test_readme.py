@@ -13,11 +13,11 @@ from dikin import registry
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-FIRST_AND_LAST = ("tuner =", "print(")
+FIRST_AND_LAST = ("ranges =", "print(")
 GUIDE = (ROOT / "docs" / "learners.md").read_text(encoding="utf-8")
 
 
-def test_the_five_lines_do_what_they_say(
+def test_the_six_lines_do_what_they_say(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -25,7 +25,7 @@ def test_the_five_lines_do_what_they_say(
     assert len(blocks) == 1
     lines = blocks[0].split("\n")
     first, last = (lines.index(next(x for x in lines if x.startswith(y))) for y in FIRST_AND_LAST)
-    assert last - first + 1 == 5
+    assert last - first + 1 == 6
     scope: dict[str, Any] = {}
     exec(blocks[0], scope)
     best = ast.literal_eval(capsys.readouterr().out)

@@ -1,6 +1,5 @@
 """Exact averages over the directions that a learner might draw, with its own ellipsoids."""
 
-import copy
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import sqrt
@@ -58,8 +57,8 @@ def trace_of(learner: Adaptive) -> float:
 
 def played(learner: Adaptive, noise: Array) -> tuple[Adaptive, Query, Array]:
     """A twin of the learner that has asked with this noise, its query, and the normalised point."""
-    twin = copy.copy(learner)  # an answer replaces its arrays and changes none
-    twin._noise, twin._open = Given(noise), {}
+    twin = object.__new__(type(learner))  # an answer replaces its arrays and changes none
+    vars(twin).update(vars(learner), _noise=Given(noise), _open={})
     query = twin.ask()
     return twin, query, twin.domain.locate(query.point) / twin.units.radius
 

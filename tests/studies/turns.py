@@ -65,7 +65,7 @@ def _play(url: str, seconds: float, waits: int, says: int) -> None:
 
 def without_fair_lock() -> None:
     """SQLite's own waiting, for comparison."""
-    FairLock.acquire = lambda self, patience: False  # type: ignore[method-assign]
+    FairLock.acquire = lambda self, patience, prepare: False  # type: ignore[method-assign]
 
 
 if __name__ == "__main__":

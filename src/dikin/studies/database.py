@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -96,7 +96,7 @@ class Database(ABC):
         """What the driver is given besides the URL."""
 
     @abstractmethod
-    def _begin(self, key: int, deadline: float) -> None:
+    def _begin(self, key: int, deadline: float, prepare: Callable[[], None]) -> None:
         """Begin a write; `key` is the study's, and the wait for others ends at the deadline."""
 
     @abstractmethod
@@ -175,19 +175,31 @@ class Database(ABC):
 
     # --- transactions --------------------------------------------------------------------------
 
-    def begin(self, key: int) -> None:
-        """Begin a write when it is this client's turn."""
+    def begin(self, key: int, prepare: Callable[[], None] = lambda: None) -> None:
+        """Begin a write when it is this client's turn; `prepare` is called while it waits."""
         self.connect()
+        self._end_stale()
         try:
-            self._begin(key, time.monotonic() + self.patience)
+            self._begin(key, time.monotonic() + self.patience, prepare)
         except self._errors as error:
             raise self._lost_or_explained(error) from error
+
+    @property
+    @abstractmethod
+    def in_transaction(self) -> bool:
+        """Whether a transaction is open."""
+
+    def _end_stale(self) -> None:
+        """End a transaction whose call was interrupted before it could."""
+        if self.in_transaction:
+            self.rollback()
 
     @contextmanager
     def view(self) -> Iterator[None]:
         """Statements that see the database as it was at the first of them."""
-        self.run(self.begin_read)
+        self._end_stale()
         try:
+            self.run(self.begin_read)
             yield
         finally:
             self.rollback()
@@ -241,9 +253,9 @@ class Sqlite(Database):
         if self._cursor.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
             self._cursor.execute("PRAGMA journal_mode=WAL")
 
-    def _begin(self, key: int, deadline: float) -> None:
+    def _begin(self, key: int, deadline: float, prepare: Callable[[], None]) -> None:
         try:
-            waited = self._lock.acquire(self.patience)
+            waited = self._lock.acquire(self.patience, prepare)
         except BusyError:
             raise
         except OSError as error:
@@ -254,6 +266,10 @@ class Sqlite(Database):
         self._cursor.execute("BEGIN IMMEDIATE")
         if waited:
             self._cursor.execute(f"PRAGMA busy_timeout={int(1000 * self.patience)}")
+
+    @property
+    def in_transaction(self) -> bool:
+        return self._pooled is not None and bool(self._pooled.driver_connection.in_transaction)
 
     def _end_turn(self) -> None:
         self._lock.release()
@@ -307,13 +323,21 @@ class Postgres(Database):
             known = self._statements[sql] = sql.replace("?", "%s")
         return known
 
-    def _begin(self, key: int, deadline: float) -> None:
+    def _begin(self, key: int, deadline: float, prepare: Callable[[], None]) -> None:
         # One message; the reads that follow see what was committed before the turn. A client that
         # stops in the middle of its turn is cut off by the server, so that the others need not wait
         # for it; it finds out when it goes on.
         self._cursor.execute(
             f"BEGIN; SET LOCAL idle_in_transaction_session_timeout={int(1000 * self.patience)}; "
             f"SELECT pg_advisory_xact_lock({self.NAMESPACE}, {key})"
+        )
+
+    @property
+    def in_transaction(self) -> bool:
+        idle = 0  # PQTRANS_IDLE of libpq
+        return (
+            self._pooled is not None
+            and self._pooled.driver_connection.info.transaction_status != idle
         )
 
     def _is_disconnect(self, error: Exception, connection: Any) -> bool:

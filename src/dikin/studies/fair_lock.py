@@ -16,7 +16,7 @@ import itertools
 import os
 import time
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -32,6 +32,8 @@ NEXT_LOOKS_EVERY = 0.0004
 OTHERS_LOOK_EVERY = 0.001
 """Seconds for each ticket ahead: with many waiting, few of them look at the same time."""
 LONGEST_SLEEP = 0.05
+SOON = 8
+"""With so few tickets ahead it is time to prepare."""
 
 _tickets = itertools.count()
 
@@ -49,13 +51,15 @@ class FairLock:
         self._path = path
         self._turn: _LockFile | None = None
 
-    def acquire(self, patience: float) -> bool:
+    def acquire(self, patience: float, prepare: Callable[[], None]) -> bool:
         """Wait for one's turn; whether there was anyone to wait for.
 
         Parameters
         ----------
         patience : float
             Seconds to wait.
+        prepare : callable
+            What to do shortly before one's turn, so that the turn is short.
 
         Raises
         ------
@@ -75,7 +79,10 @@ class FairLock:
                 left = deadline - time.monotonic()
                 if left <= 0:
                     raise BusyError(self._explain(patience, queue.ahead(ticket)))
-                time.sleep(min(left, queue.pause(ticket)))
+                ahead = queue.ahead(ticket)
+                if 0 < ahead <= SOON:
+                    prepare()
+                time.sleep(min(left, _pause(ahead)))
         return True
 
     def _explain(self, patience: float, waiting: int) -> str:
@@ -220,10 +227,10 @@ class _Queue:
         """How many older tickets there are."""
         return sum(name < ticket for name in self._names())
 
-    def pause(self, ticket: str) -> float:
-        """Seconds to sleep before looking again: the longer, the more tickets are ahead."""
-        ahead = self.ahead(ticket)
-        return min(LONGEST_SLEEP, ahead * OTHERS_LOOK_EVERY) if ahead else NEXT_LOOKS_EVERY
+
+def _pause(ahead: int) -> float:
+    """Seconds to sleep before looking again: the longer, the more tickets are ahead."""
+    return min(LONGEST_SLEEP, ahead * OTHERS_LOOK_EVERY) if ahead else NEXT_LOOKS_EVERY
 
 
 def _mode(path: Path) -> int:

@@ -133,6 +133,12 @@ class Journal:
             [(study, *event) for event in events],
         )
 
+    def remove_from(self, number: int) -> None:
+        """Remove this row and all after it, and snapshots of them, in the transaction of theirs."""
+        values = (self.study, number)
+        self.database.run("DELETE FROM dikin_events WHERE study = ? AND number >= ?", values)
+        self.database.run("DELETE FROM dikin_snapshots WHERE study = ? AND number >= ?", values)
+
     def move_head(self, number: int, seal: str) -> None:
         """Say which row is the last."""
         self.database.run(

@@ -56,8 +56,10 @@ class Session:
         self._queueing = False
         """Whether this client waits for its turn: nothing has begun yet."""
         self._began = 0.0
-        self._returned = 0
+        self._returned: list[Event] = []
         """Events of the open transaction whose calls have returned."""
+        self._inside = False
+        """Whether a call is at work, or was interrupted at work."""
         self._pending: list[Event] = []
         """Events of the open transaction that are not in the database yet."""
         self._timer: threading.Timer | None = None
@@ -73,10 +75,20 @@ class Session:
         """Make an event when it is this client's turn."""
         with self.lock:
             self._refuse_unusable()
+            self._inside = True
             try:
-                return self._transact(act)
-            except LostConnection:
-                return self.retry(self._transact, act)
+                result = self._write(act)
+            except Exception:
+                self._inside = False  # it has given everything back
+                raise
+            self._inside = False
+            return result
+
+    def _write(self, act: Act[T]) -> T:
+        try:
+            return self._transact(act)
+        except LostConnection:
+            return self.retry(self._transact, act)
 
     def read(self, look: Callable[[ReplayedLearner], T]) -> T:
         """Look at the learner, up to date, and at the database as it is at that instant.
@@ -85,7 +97,14 @@ class Session:
         """
         with self.lock:
             self._refuse_unusable()
-            return self.retry(self._view, look)
+            self._inside = True
+            try:
+                seen = self.retry(self._view, look)
+            except Exception:
+                self._inside = False
+                raise
+            self._inside = False
+            return seen
 
     def _refuse_unusable(self) -> None:
         if self._closed:
@@ -95,6 +114,8 @@ class Session:
         if self._failure is not None:
             failure, self._failure = self._failure, None
             raise failure
+        if self._inside:  # the last call was interrupted, perhaps before it could give all back
+            self._undo(KeyboardInterrupt())
 
     def retry(self, job: Callable[[S], T], given: S) -> T:
         """Do a job again while the server is away, up to this client's patience."""
@@ -190,7 +211,7 @@ class Session:
             if self._replayed is None:
                 self._view(_nothing)
             self._writing = self._queueing = True  # from here on there is something to give back
-            self.database.begin(self.journal.study)
+            self.database.begin(self.journal.study, self._catch_up)
             self._queueing, self._began = False, time.monotonic()
             last, seal = self.journal.head()
             if last_try or (self._replayed and last - self._replayed.number <= REPLAY_IN_TURN):
@@ -198,6 +219,11 @@ class Session:
             self._abandon()
             self._view(_nothing)
         return self._up_to(last, seal)
+
+    def _catch_up(self) -> None:
+        """Replay what others have appended, before this client's turn comes."""
+        with self.database.view():
+            self._up_to(*self.journal.head())
 
     def _finish(self, event: Event | None, result: Any) -> None:
         """Commit now, or later, or nothing."""
@@ -209,20 +235,48 @@ class Session:
         if time.monotonic() - self._began >= self._commit_within:
             self._commit(event, result)
         elif event is not None:
-            self._returned += 1
+            self._returned.append(event)
             self._commit_later()
 
     def _undo(self, error: BaseException) -> None:
         """Give everything back after a failure; another error where more than one call failed."""
-        lost = self._returned
+        returned = self._returned
         if not (self._queueing and isinstance(error, BusyError)):
             self._replayed = None
+        if returned and not isinstance(error, Exception) and self._keep_returned(returned):
+            return  # an interruption is no reason to lose what callers were told is there
         self._abandon()
-        if lost and isinstance(error, DikinError | LostConnection):
+        if not isinstance(error, Exception):
+            self.database.disconnect()  # in whatever state the driver was interrupted
+        self._inside = False
+        if returned and self._are_lost(returned, error):
             raise StoreError(
-                f"{lost} events that waited to be written together may be lost: {error}. "
-                "The study is as the database has it; see its history"
+                f"{len(returned)} events that waited to be written together may be lost: "
+                f"{error or 'the call was interrupted'}. The study is as the database has it; see "
+                "its history"
             ) from error
+
+    def _keep_returned(self, returned: list[Event]) -> bool:
+        """Commit the events whose calls have returned, without the one that was interrupted."""
+        if not self.database.in_transaction:
+            return False
+        try:
+            self.journal.remove_from(returned[0].number)
+            self.journal.append(returned)
+            self.journal.move_head(returned[-1].number, returned[-1].seal)
+            self.database.commit()
+        except (DikinError, LostConnection):
+            return False
+        self._end()
+        self._inside = False
+        return True
+
+    def _are_lost(self, returned: list[Event], error: BaseException) -> bool:
+        """Whether events are not in the database; where it cannot be asked, they may be lost."""
+        if isinstance(error, Exception):
+            return isinstance(error, DikinError | LostConnection)
+        with self.database.view():
+            return self.journal.seal_at(returned[-1].number) != returned[-1].seal
 
     def insert_pending(self) -> None:
         """Insert the events that are not in the database yet, without committing them."""
@@ -289,7 +343,7 @@ class Session:
 
     def _end(self) -> None:
         self._writing = self._queueing = False
-        self._returned, self._pending = 0, []
+        self._returned, self._pending = [], []
         timer, self._timer = self._timer, None
         if timer is not None:
             timer.cancel()

@@ -1,0 +1,166 @@
+"""Waiting for one's turn: nothing is left behind, and who is in the way is named."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+import dikin
+from dikin import errors
+from dikin.studies.fair_lock import FairLock
+
+HOLD = """
+import sys, dikin
+study = dikin.Study(sys.argv[1], "a")
+study._session.database.begin(study._session.journal.study)
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+def learner() -> dikin.Learner:
+    return dikin.Predictive(dikin.Ball(2), seed=1)
+
+
+@contextmanager
+def holder(file: str) -> Iterator[subprocess.Popen[str]]:
+    """A process that has its turn and does not end it."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLD, file],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "held\n"
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def files_of(folder: Path) -> list[str]:
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
+
+
+def descriptors() -> int:
+    return len(os.listdir("/proc/self/fd"))
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="counts open files in /proc")
+def test_waiting_in_vain_leaves_nothing_behind(file: str) -> None:
+    folder = Path(file).parent
+    with dikin.Study(file, "a", learner(), patience=0.02) as study, holder(file):
+        with pytest.raises(errors.BusyError):
+            study.ask()
+        before = descriptors(), threading.active_count(), files_of(folder)
+        for _ in range(40):
+            with pytest.raises(errors.BusyError):
+                study.ask()
+        assert (descriptors(), threading.active_count(), files_of(folder)) == before
+        assert not list(Path(f"{file}-queue").iterdir())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux says that a process is stopped")
+def test_a_stopped_holder_is_named_with_its_age(file: str) -> None:
+    with dikin.Study(file, "a", learner(), patience=0.3) as study, holder(file) as process:
+        process.send_signal(signal.SIGSTOP)
+        with pytest.raises(errors.BusyError) as busy:
+            study.ask()
+        words = f"process {process.pid} (stopped by a signal), for "
+        assert words in str(busy.value)
+        assert float(str(busy.value).partition(words)[2].split()[0]) >= 0.3
+
+
+def test_the_ticket_of_a_killed_process_is_removed(file: str) -> None:
+    wait = (
+        "import sys, dikin\n"
+        'study = dikin.Study(sys.argv[1], "a", patience=60.0)\n'
+        'print("waits", flush=True)\n'
+        "study.ask()\n"
+    )
+    with dikin.Study(file, "a", learner(), patience=20.0) as study:
+        with holder(file):
+            waiter = subprocess.Popen(
+                [sys.executable, "-c", wait, file], stdout=subprocess.PIPE, text=True
+            )
+            assert waiter.stdout is not None
+            waiter.stdout.readline()
+            queue = Path(f"{file}-queue")
+            while not (queue.is_dir() and [t for t in queue.iterdir() if t.name[0] != "."]):
+                time.sleep(0.01)
+            waiter.kill()
+            waiter.communicate()
+            assert len(list(queue.iterdir())) == 1  # nobody has noticed yet
+        study.ask()
+        assert not list(queue.iterdir())
+
+
+def test_an_interrupted_wait_gives_up_its_place(file: str) -> None:
+    with dikin.Study(file, "a", learner()) as study:
+        lock = FairLock(Path(file).resolve())
+        lock.acquire(1.0, lambda: None)
+        waiting = FairLock(Path(file).resolve())
+
+        def interrupt() -> None:
+            raise KeyboardInterrupt
+
+        # With one ticket ahead the second waiter prepares, and is interrupted there.
+        third = FairLock(Path(file).resolve())
+        thread = threading.Thread(target=lambda: third.acquire(20.0, lambda: None))
+        thread.start()
+        while not Path(f"{file}-queue").is_dir() or not list(Path(f"{file}-queue").iterdir()):
+            time.sleep(0.005)
+        with pytest.raises(KeyboardInterrupt):
+            waiting.acquire(20.0, interrupt)
+        assert len(list(Path(f"{file}-queue").iterdir())) == 1
+        lock.close()
+        thread.join()
+        third.close()
+        waiting.close()
+        study.ask()
+
+
+def test_turns_come_in_the_order_of_asking(file: str) -> None:
+    dikin.Study(file, "a", learner()).close()
+    path, order = Path(file).resolve(), list[int]()
+    first = FairLock(path)
+    first.acquire(1.0, lambda: None)
+
+    def wait(number: int) -> None:
+        lock = FairLock(path)
+        lock.acquire(30.0, lambda: None)
+        order.append(number)
+        lock.close()
+
+    threads = []
+    for number in range(12):
+        threads.append(threading.Thread(target=wait, args=(number,)))
+        threads[-1].start()
+        while len([t for t in Path(f"{path}-queue").glob("*") if t.name[0] != "."]) <= number:
+            time.sleep(0.002)
+    first.close()
+    for thread in threads:
+        thread.join()
+    assert order == list(range(12))
+
+
+def test_a_client_that_waited_in_vain_need_not_replay_anew(file: str) -> None:
+    with dikin.Study(file, "a", learner(), patience=0.02) as study:
+        study.tell(study.ask(), 0.5)
+        replayed = study._session._replayed
+        with holder(file), pytest.raises(errors.BusyError):
+            study.ask()
+        assert study._session._replayed is replayed
+        study.tell(study.ask(), 0.5)
+        assert study.verify() == 4
