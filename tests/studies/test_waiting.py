@@ -16,6 +16,7 @@ import pytest
 
 import dikin
 from dikin import errors
+from dikin.studies import fair_lock
 from dikin.studies.fair_lock import FairLock
 
 HOLD = """
@@ -106,29 +107,28 @@ def test_the_ticket_of_a_killed_process_is_removed(file: str) -> None:
         assert not list(queue.iterdir())
 
 
-def test_an_interrupted_wait_gives_up_its_place(file: str) -> None:
-    with dikin.Study(file, "a", learner()) as study:
-        lock = FairLock(Path(file).resolve())
-        lock.acquire(1.0, lambda: None)
-        waiting = FairLock(Path(file).resolve())
+def test_an_interrupted_wait_gives_up_its_place(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(ahead: int) -> float:
+        raise KeyboardInterrupt
 
-        def interrupt() -> None:
-            raise KeyboardInterrupt
-
-        # With one ticket ahead the second waiter prepares, and is interrupted there.
-        third = FairLock(Path(file).resolve())
-        thread = threading.Thread(target=lambda: third.acquire(20.0, lambda: None))
-        thread.start()
-        while not Path(f"{file}-queue").is_dir() or not list(Path(f"{file}-queue").iterdir()):
-            time.sleep(0.005)
+    with dikin.Study(file, "a", learner()) as study, holder(file):
+        monkeypatch.setattr(fair_lock, "_pause", interrupt)
         with pytest.raises(KeyboardInterrupt):
-            waiting.acquire(20.0, interrupt)
-        assert len(list(Path(f"{file}-queue").iterdir())) == 1
+            study.ask()
+        assert not list(Path(f"{file}-queue").iterdir())
+
+
+def test_who_waits_in_a_crowd_prepares_once(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    ahead, prepared = iter([40, 40, 20, 8, 5, 3, 1, 1]), list[int]()
+    monkeypatch.setattr(fair_lock._Queue, "ahead", lambda *_: next(ahead, 0))
+    monkeypatch.setattr(fair_lock, "_pause", lambda ahead: 0.0)
+    dikin.Study(file, "a", learner()).close()
+    with holder(file):
+        lock = FairLock(Path(file).resolve())
+        with pytest.raises(errors.BusyError):
+            lock.acquire(0.2, lambda: prepared.append(1))
         lock.close()
-        thread.join()
-        third.close()
-        waiting.close()
-        study.ask()
+    assert prepared == [1]
 
 
 def test_turns_come_in_the_order_of_asking(file: str) -> None:

@@ -59,7 +59,7 @@ class FairLock:
         patience : float
             Seconds to wait.
         prepare : callable
-            What to do shortly before one's turn, so that the turn is short.
+            What to do shortly before one's turn after a long wait, so that the turn is short.
 
         Raises
         ------
@@ -75,12 +75,14 @@ class FairLock:
             return False
         deadline = time.monotonic() + patience
         with queue.ticket() as ticket:
+            crowd = queue.ahead(ticket) > SOON
             while not (queue.is_next(ticket) and self._turn.try_lock()):
                 left = deadline - time.monotonic()
                 if left <= 0:
                     raise BusyError(self._explain(patience, queue.ahead(ticket)))
                 ahead = queue.ahead(ticket)
-                if 0 < ahead <= SOON:
+                if crowd and 0 < ahead <= SOON:
+                    crowd = False  # once is enough: few can go before this one now
                     prepare()
                 time.sleep(min(left, _pause(ahead)))
         return True
