@@ -135,10 +135,10 @@ def failing(
     """The next commit fails, after or before it was carried out."""
     database, commit = study._journal.database, study._journal.database.commit
 
-    def once() -> None:
+    def once(head: Any = None) -> None:
         monkeypatch.undo()
         if written:
-            commit()
+            commit(head)
         else:
             database.rollback()
         raise error

@@ -257,11 +257,11 @@ def test_several_trials_that_failed_halfway_are_given_again(
     with dikin.Study(file, "a", shop()) as study:
         commit, left = study._journal.database.commit, [2]
 
-        def twice() -> None:
+        def twice(head: Any) -> None:
             if not left[0]:
                 raise errors.StoreError("the disk went away")
             left[0] -= 1
-            commit()
+            commit(head)
 
         monkeypatch.setattr(study._journal.database, "commit", twice)
         with pytest.raises(errors.StoreError, match="went away"):

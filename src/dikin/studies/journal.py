@@ -195,6 +195,25 @@ class Journal:
         )
         return (found[0][0], found[0][1]) if found else None
 
+    def check_mark(self, marked: tuple[int, str] | None) -> None:
+        """Refuse a database that has lost rows which were committed.
+
+        `marked` is what `Database.marked` said before this look at the database began.
+        """
+        if marked is None:
+            return
+        number, seal = marked
+        last, _ = self.head()
+        if number > last:
+            raise self._damaged(
+                f"row {number} was committed, and the last one now is row {last}: the end of the "
+                f"log (-wal) was damaged, or an older copy was put in its place. Restore a newer "
+                "copy; or, to go on with what is there, delete the file that ends in -marks"
+            )
+        found = self.seal_at(number)
+        if found is not None and found != seal:
+            raise self._damaged(f"row {number} is not the one that was committed")
+
     def check_recent(self) -> None:
         """Read the newest rows and check their seals."""
         base, (last, _) = self.first_snapshot(), self.head()

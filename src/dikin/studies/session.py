@@ -264,7 +264,7 @@ class Session:
             self.journal.remove_from(returned[0].number)
             self.journal.append(returned)
             self.journal.move_head(returned[-1].number, returned[-1].seal)
-            self.database.commit()
+            self.database.commit((self.journal.study, returned[-1].number, returned[-1].seal))
         except (DikinError, LostConnection):
             return False
         self._end()
@@ -300,7 +300,7 @@ class Session:
         self.journal.move_head(replayed.number, replayed.seal)
         if event is not None:
             self._uncertain = event, result
-        self.database.commit()
+        self.database.commit((self.journal.study, replayed.number, replayed.seal))
         self._uncertain = None
         self._end()
 

@@ -199,8 +199,11 @@ class Study(Generic[Q]):
             if given is None:
                 raise _unknown_study(self._journal.database, self.name)
             self._create(given)
+        # Before the look: whatever is committed meanwhile only adds to what is there.
+        marked = self._journal.database.marked(self._journal.study)
 
         def look(replayed: ReplayedLearner) -> Kept:
+            self._journal.check_mark(marked)
             self._journal.check_recent()
             return replayed.kept
 
@@ -223,7 +226,7 @@ class Study(Generic[Q]):
         try:
             journal.create_tables(database)
             self._journal.create(state)
-            database.commit()
+            database.commit((self._journal.study, 0, ""))  # a deleted study may have left a mark
         except BaseException:
             database.rollback()
             raise
