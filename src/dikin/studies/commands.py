@@ -14,7 +14,7 @@ from dikin.errors import DikinError, ParameterError, StateError
 from dikin.serialization import replace_file
 from dikin.studies import display
 from dikin.studies.history import write_csv
-from dikin.studies.jsonl import answer_lines, error_reply, write_line
+from dikin.studies.jsonl import LONGEST_LINE, answer_lines, error_reply, write_line
 from dikin.studies.spec import learner_from_text
 from dikin.studies.study import Study
 from dikin.studies.tuner_options import tuner_from_options, tuner_options
@@ -70,8 +70,20 @@ def study() -> None:
     show_default=True,
     help="Seconds that an answer may wait to be written; 0: it is durable when it is acknowledged.",
 )
+@click.option(
+    "--longest-line",
+    type=click.IntRange(100),
+    default=LONGEST_LINE,
+    show_default=True,
+    help="Bytes of a request; a longer line is answered with an error.",
+)
 def run(
-    name: str, store: str, learner: str | None, client: str | None, commit_within: float
+    name: str,
+    store: str,
+    learner: str | None,
+    client: str | None,
+    commit_within: float,
+    longest_line: int,
 ) -> None:
     """Play a study over standard input and output.
 
@@ -109,7 +121,7 @@ def run(
         write_line(sys.stdout.buffer, error_reply(mistake))
         sys.exit(2)
     with played:
-        answer_lines(played, sys.stdin.buffer, sys.stdout.buffer)
+        answer_lines(played, sys.stdin.buffer, sys.stdout.buffer, longest_line)
 
 
 @study.command()

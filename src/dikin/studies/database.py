@@ -18,9 +18,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from dikin import extras
-from dikin.errors import BusyError, ParameterError, StateError, StoreError
+from dikin.errors import BusyError, ParameterError, StateError, StoreError, shown
 from dikin.studies.fair_lock import FairLock
 
 if TYPE_CHECKING:
@@ -48,14 +49,19 @@ def open_database(url: str | os.PathLike[str], patience: float) -> Database:
     from sqlalchemy.engine import URL, make_url  # a tenth of a second: for studies only
     from sqlalchemy.exc import ArgumentError
 
-    text = os.fspath(url)
+    text = _url_text(url)
     if "://" not in text:
         return Sqlite(URL.create("sqlite", database=text), patience)
     try:
         made = make_url(text)
-    except ArgumentError as reason:
-        raise ParameterError(f"{text!r} is not the URL of a database: {reason}") from reason
-    backend = made.get_backend_name()
+        backend = made.get_backend_name()
+    except (ArgumentError, ValueError):
+        # Neither the text nor the reason is shown: a password may stand anywhere in them.
+        raise ParameterError(
+            f"what begins with {text.partition('://')[0][:20]!r} is not the URL of a database; "
+            "wanted such as postgresql://user:password@host:5432/database, special characters of "
+            "the password written as %40 and the like"
+        ) from None
     if backend == "sqlite":
         return Sqlite(made, patience)
     if backend == "postgresql":
@@ -68,6 +74,35 @@ def open_database(url: str | os.PathLike[str], patience: float) -> Database:
     )
 
 
+def _url_text(url: Any) -> str:
+    """A URL or path as text; refused where it is none."""
+    text = os.fspath(url) if isinstance(url, os.PathLike) else url
+    if not isinstance(text, str):
+        raise ParameterError(
+            "a study is kept in a file, given by its path, or in a database, given by its URL; "
+            f"got {shown(url)}"
+        )
+    if "\0" in text or not text:
+        raise ParameterError(
+            f"a path or URL has no NUL character and is not empty, got {shown(text)}"
+        )
+    return text
+
+
+SECRET = "password"
+"""What the name of every option of a URL contains whose value is secret."""
+
+
+def _secrets(url: URL) -> list[str]:
+    """The passwords in a URL, wherever they stand."""
+    values = [url.password or ""]
+    for name, value in url.query.items():
+        if SECRET in name.lower():
+            values += [value] if isinstance(value, str) else list(value)
+    written = [str(value) for value in values if value]
+    return sorted({*written, *(quote(value, safe="") for value in written)}, key=len, reverse=True)
+
+
 class Database(ABC):
     """One connection, opened when it is first needed and again when it was lost."""
 
@@ -75,24 +110,34 @@ class Database(ABC):
 
     def __init__(self, url: URL, patience: float) -> None:
         from sqlalchemy import create_engine
-        from sqlalchemy.exc import NoSuchModuleError
+        from sqlalchemy.exc import ArgumentError, NoSuchModuleError
         from sqlalchemy.pool import NullPool
 
         self.url, self.patience = url, patience
-        self.name = url.render_as_string(hide_password=True)
+        self._hidden = _secrets(url)
+        self.name = self._without_secrets(url.render_as_string(hide_password=True))
         try:
             self.engine = create_engine(
                 url, poolclass=NullPool, connect_args=self._connect_arguments()
             )
         except (ImportError, NoSuchModuleError) as reason:
             raise StoreError(
-                f"{self.name} needs a driver that is not installed ({reason}); without one in the "
-                "URL, postgresql://..., it is psycopg"
-            ) from reason
+                f"{self.name} needs a driver that is not installed "
+                f"({self._without_secrets(str(reason))}); without one in the URL, "
+                "postgresql://..., it is psycopg"
+            ) from None
+        except ArgumentError as reason:
+            text = self._without_secrets(_one_line(reason))
+            raise ParameterError(f"{self.name} cannot be opened: {text}") from None
         # A damaged SQLite file may contain anything, in the place of its error message too.
         self._errors = (self.engine.dialect.loaded_dbapi.Error, UnicodeDecodeError)
         self._pooled: Any = None
         self._cursor: Any = None
+
+    def _without_secrets(self, text: str) -> str:
+        for secret in self._hidden:
+            text = text.replace(secret, "***")
+        return text
 
     @abstractmethod
     def _connect_arguments(self) -> dict[str, Any]:
@@ -131,7 +176,7 @@ class Database(ABC):
         connection = None if connecting else self._pooled and self._pooled.driver_connection
         if self._is_disconnect(error, connection):
             self.disconnect()
-            return LostConnection(_one_line(error))
+            return LostConnection(self._without_secrets(_one_line(error)))
         return self._explain(error)
 
     def _is_disconnect(self, error: Exception, connection: Any) -> bool:
@@ -254,7 +299,7 @@ class Sqlite(Database):
                 f"a study needs a file to live in, such as 'studies.db', got {str(url)!r}"
             )
         # The same file for as long as this lives, and the same queue under all its names.
-        self.path = Path(url.database).resolve()
+        self.path = _resolved(url.database)
         self._lock = FairLock(self.path)
         self._marks: int | None = None
         super().__init__(url.set(database=str(self.path)), patience)
@@ -389,13 +434,23 @@ class Postgres(Database):
         return bool(self.engine.dialect.is_disconnect(error, connection, None))  # type: ignore[arg-type]
 
     def _explain(self, error: Exception) -> StateError:
-        text, code = _one_line(error), getattr(error, "sqlstate", None) or ""
+        text, code = self._without_secrets(_one_line(error)), getattr(error, "sqlstate", None) or ""
         if code == "55P03":
             return BusyError(
                 f"another client has held this study for more than {self.patience:g} seconds. "
                 "Nothing was changed; try again, or give Study a longer patience"
             )
         return StoreError(f"{self.name} cannot be used: {text}. Nothing was changed")
+
+
+def _resolved(path: str) -> Path:
+    """The file that a path leads to; refused where no file can have that name."""
+    try:
+        found = Path(path).resolve()
+        found.exists()
+    except (OSError, RuntimeError) as error:
+        raise ParameterError(f"no file can be at {shown(path)}: {error.args[-1]}") from None
+    return found
 
 
 def _one_line(error: Exception) -> str:

@@ -123,7 +123,7 @@ def _draw_learner(study: Study, rounds: Table, path: Path) -> None:
     if not np.isfinite(lines["certificate"]).any():
         bottom.text(0.5, 0.5, NO_CERTIFICATE, ha="center", transform=bottom.transAxes)
     bottom.set_xlabel("round")
-    figure.suptitle(f"study {study.name}")
+    figure.suptitle(f"study {study.name}", parse_math=False)
     content = BytesIO()
     figure.savefig(content, dpi=110, format=path.suffix.lstrip(".").lower())
     replace_file(path, content.getvalue())

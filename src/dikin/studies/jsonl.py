@@ -31,11 +31,33 @@ Reply = dict[str, Any]
 Verbs = dict[str, Callable[[Study, dict[str, Any]], Reply]]
 
 
-def answer_lines(study: Study, source: BinaryIO, sink: BinaryIO) -> None:
+LONGEST_LINE = 1_000_000
+"""Bytes of a request, if nothing else is said."""
+
+
+def answer_lines(
+    study: Study, source: BinaryIO, sink: BinaryIO, longest: int = LONGEST_LINE
+) -> None:
     """Answer every line of the source, in order, until it ends."""
-    for line in source:
-        if line.strip():
+    while line := source.readline(longest + 1):
+        if len(line) > longest and not line.endswith(b"\n"):
+            _skip_line(source, longest)
+            write_line(sink, error_reply(_too_long(longest)))
+        elif line.strip():
             write_line(sink, reply(study, line))
+
+
+def _skip_line(source: BinaryIO, longest: int) -> None:
+    """Read on to the end of a line, without keeping it."""
+    while (more := source.readline(longest)) and not more.endswith(b"\n"):
+        pass
+
+
+def _too_long(longest: int) -> RequestError:
+    return RequestError(
+        f"a line has at most {longest:,} bytes (--longest-line), and one came that has more; it "
+        "was not read"
+    )
 
 
 def write_line(sink: BinaryIO, answer: Reply) -> None:
@@ -73,7 +95,9 @@ def error_code(error: DikinError) -> str:
 
 def _request(line: bytes, verbs: Verbs) -> tuple[str, dict[str, Any]]:
     try:
-        request = json.loads(line.decode(), parse_constant=_refuse_constant)
+        request = json.loads(
+            line.decode(), parse_constant=_refuse_constant, object_pairs_hook=_without_twins
+        )
     except (ValueError, RecursionError) as reason:
         raise RequestError(
             f'a request is one line of JSON such as {{"ask": {{}}}}; {reason}'
@@ -88,6 +112,16 @@ def _request(line: bytes, verbs: Verbs) -> tuple[str, dict[str, Any]]:
     if not isinstance(given, dict):
         raise RequestError(f"what is given to {verb!r} must be an object, got {_short(given)}")
     return verb, given
+
+
+def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object; one that says something twice could be read in two ways."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"{twice!r} stands twice in one object")
+    return found
 
 
 def _refuse_constant(name: str) -> None:

@@ -613,6 +613,9 @@ class Study(Generic[Q]):
         StateError
             If the journal was altered or damaged.
         """
+        first = whole(first, "first", 1, "rounds are counted from 1")
+        if last is not None:
+            last = whole(last, "last", 0, "rounds are counted from 1")
 
         def look(replayed: ReplayedLearner) -> Table:
             base = self._journal.first_snapshot()
@@ -691,6 +694,7 @@ class Study(Generic[Q]):
         StateError
             If another client trimmed the study at the same time.
         """
+        before = whole(before, "before", 1, "the first round whose history is kept")
 
         def look(_: ReplayedLearner) -> tuple[Snapshot, list[Event]]:
             base = self._journal.first_snapshot()
