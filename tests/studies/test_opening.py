@@ -72,3 +72,17 @@ def test_a_deleted_study_and_a_closed_one(url: str) -> None:
     study.close()
     with pytest.raises(errors.StateError, match="was closed"):
         study.ask()
+
+
+def test_a_schema_that_changes_under_a_client_is_noticed(url: str) -> None:
+    """Another dikin may move the tables to its own layout while this client has the study open."""
+    with dikin.Study(url, "a", dikin.Predictive(dikin.Ball(2), seed=1)) as study:
+        query = study.ask()
+        database = study._journal.database
+        database.run("UPDATE dikin_version SET version = 99")
+        for act in (study.ask, lambda: study.tell(query, 0.5), lambda: study.rounds):
+            with pytest.raises(errors.StateVersionError, match="version 99"):
+                act()
+        database.run("UPDATE dikin_version SET version = 2")
+        study.tell(query, 0.5)
+        assert study.rounds == 1

@@ -115,11 +115,15 @@ class Journal:
     def head(self) -> tuple[int, str]:
         """Number and seal of the last row."""
         found = self.database.rows(
-            "SELECT head, seal FROM dikin_studies WHERE id = ?", (self.study,)
+            "SELECT head, seal, (SELECT max(version) FROM dikin_version) FROM dikin_studies "
+            "WHERE id = ?",
+            (self.study,),
         )
         if not found:
             raise UnknownStudyError(f"study {self.name!r} in {self.database.name} was deleted")
-        number, seal = found[0]
+        number, seal, version = found[0]
+        if version != VERSION:  # changed by another dikin while this client had the study open
+            refuse_version(self.database.name, version, VERSION)
         return number, seal
 
     # --- rows ----------------------------------------------------------------------------------
