@@ -21,6 +21,7 @@ class Progress:
 
     def __init__(self, total: int, wanted: bool) -> None:
         self._total, self._done, self._piece = total, 0, 1000
+        self._next_look = 0
         self._wanted = wanted and sys.stderr.isatty()
         self._start = time.perf_counter()
         self._bar: _Bar | None = None
@@ -36,6 +37,13 @@ class Progress:
             self._done += piece
             if piece == self._piece and took < PIECE / 2:
                 self._piece *= 2
+            self._show()
+
+    def move(self, count: int) -> None:
+        """Say that so many more are done; may be called for each."""
+        self._done += count
+        if self._done >= self._next_look:
+            self._next_look = self._done + max(1, self._total // 1000)
             self._show()
 
     def _show(self) -> None:

@@ -17,7 +17,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote
 
 from dikin import extras
@@ -133,6 +133,10 @@ class Database(ABC):
         self._errors = (self.engine.dialect.loaded_dbapi.Error, UnicodeDecodeError)
         self._pooled: Any = None
         self._cursor: Any = None
+
+    def another(self) -> Self:
+        """Another connection to the same database."""
+        return type(self)(self.url, self.patience)
 
     def _without_secrets(self, text: str) -> str:
         for secret in self._hidden:

@@ -14,7 +14,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from hashlib import blake2b
-from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from dikin.errors import StateError, UnknownStudyError
@@ -284,18 +283,44 @@ class Journal:
         return Snapshot(number, seal, state)
 
     def last_row_before_round(self, round: int) -> int:
-        """The number of the last row that told a round before this one; 0 if there is none."""
-        number, base = 0, self.first_snapshot()
-        for event in self.events(base.number, base.seal):
-            if event.kind == "tell":
-                if json.loads(event.body)["round"] >= round:
-                    break
-                number = event.number
-        return number
+        """The number of the last row that told a round before this one.
 
-    def rows_until(self, base: Snapshot, number: int) -> list[Event]:
-        """The rows after a snapshot up to this one."""
-        return list(islice(self.events(base.number, base.seal), max(0, number - base.number)))
+        Where there is none, that of the first snapshot.
+        """
+        found = self.database.rows(
+            "SELECT max(number) FROM dikin_events WHERE study = ? AND kind = 'tell' AND number < ?",
+            (self.study, self._row_of_round(round)),
+        )
+        return found[0][0] or self.first_snapshot().number
+
+    def row_before_round(self, round: int) -> tuple[int, str]:
+        """Number and seal of the row before the one that told a round."""
+        base, number = self.first_snapshot(), self._row_of_round(round) - 1
+        seal = self.seal_at(number)
+        return (base.number, base.seal) if seal is None else (number, seal)
+
+    def _row_of_round(self, round: int) -> int:
+        """The number of the row that told this round, or of the one after the last; by halving."""
+        low, high = self.first_snapshot().number, self.head()[0]
+        if round <= 1:
+            return low + 1
+        while low < high:  # the row is among those after low, up to the one after high
+            middle = (low + high) // 2
+            told = self._first_told_after(middle, high)
+            if told is None or told[1] >= round:
+                high = middle
+            else:
+                low = told[0]
+        return low + 1
+
+    def _first_told_after(self, number: int, last: int) -> tuple[int, int] | None:
+        """Number and round of the first row that tells, after one row and up to another."""
+        found = self.database.rows(
+            "SELECT number, body FROM dikin_events WHERE study = ? AND kind = 'tell' "
+            "AND number > ? AND number <= ? ORDER BY number LIMIT 1",
+            (self.study, number, last),
+        )
+        return (found[0][0], json.loads(found[0][1])["round"]) if found else None
 
 
 # --- tables --------------------------------------------------------------------------------------

@@ -8,12 +8,15 @@ import socket
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from functools import partial
+from itertools import islice
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self, cast, overload
 
 from numpy.typing import ArrayLike
 
 from dikin.arguments import whole
+from dikin.engine.progress import Progress
 from dikin.errors import (
     ClosedQueryError,
     ParameterError,
@@ -48,6 +51,10 @@ else:
 
     Q = TypeVar("Q")
 
+T = TypeVar("T")
+
+TRIM_AT_ONCE = 10_000
+"""Rows that are removed in one transaction, while others wait: some hundredths of a second."""
 PATIENCE = 0.8
 """Seconds: with what else a call does, it ends within one."""
 
@@ -617,13 +624,24 @@ class Study(Generic[Q]):
         if last is not None:
             last = whole(last, "last", 0, "rounds are counted from 1")
 
-        def look(replayed: ReplayedLearner) -> Table:
-            base = self._journal.first_snapshot()
-            events = self._journal.events(base.number, base.seal)
-            return replayed.kept.table(told_between(events, first, last))
+        def look(replayed: ReplayedLearner, kept: Journal) -> Table:
+            row, seal = kept.row_before_round(first)
+            return replayed.kept.table(told_between(kept.events(row, seal), first, last))
 
+        return self._read_apart(look)
+
+    def _read_apart(self, look: Callable[[ReplayedLearner, Journal], T]) -> T:
+        """A long look, over a connection of its own: calls of other threads do not wait for it."""
         self.flush()
-        return self._session.read(look)
+        self._session.read(lambda _: None)  # refuses a study that was closed or deleted
+        database = self._journal.database.another()
+        kept = Journal(database, self.name)
+        session = Session(database, kept, 0.0)
+        try:
+            session.retry(lambda _: kept.find(), None)
+            return session.read(lambda replayed: look(replayed, kept))
+        finally:
+            session.close()
 
     def to_frame(self, first: int = 1, last: int | None = None) -> Any:
         """Read the rounds as a pandas DataFrame; a column for each entry of a point.
@@ -647,8 +665,18 @@ class Study(Generic[Q]):
         """
         return to_frame(self.history(first, last))
 
-    def verify(self) -> int:
-        """Replay the whole journal and compare with what this client holds; the number of rows.
+    def verify(self, *, progress: bool = False) -> int:
+        """Replay the whole journal and compare with what a client holds; the number of rows.
+
+        Parameters
+        ----------
+        progress : bool, default False
+            Whether a progress bar may appear, on a terminal, after two seconds.
+
+        Returns
+        -------
+        int
+            How many rows were replayed.
 
         Raises
         ------
@@ -656,25 +684,25 @@ class Study(Generic[Q]):
             If the journal was altered or damaged, or its replay is another learner.
         """
 
-        def look(replayed: ReplayedLearner) -> int:
-            newest = self._journal.newest_snapshot()
-            again = ReplayedLearner.of(self._journal.first_snapshot())
-            rows = 0
-            for event in self._journal.events(again.number, again.seal):
-                if event.number > replayed.number:
-                    break
-                again.replay(event)
-                rows += 1
-                if again.number == newest.number and again.snapshot() != newest:
-                    raise StateError(f"the snapshot of study {self.name!r} is not its replay")
-            if again.snapshot() != replayed.snapshot():
-                raise StateError(f"the learner of study {self.name!r} is not its replay")
-            return rows
+        def look(replayed: ReplayedLearner, kept: Journal) -> int:
+            newest = kept.newest_snapshot()
+            again = ReplayedLearner.of(kept.first_snapshot())
+            first = again.number
+            with Progress(replayed.number - first, progress) as bar:
+                for event in kept.events(again.number, again.seal):
+                    again.replay(event)
+                    bar.move(1)
+                    if again.number == newest.number and again.snapshot() != newest:
+                        raise StateError(f"the snapshot of study {self.name!r} is not its replay")
+                    if again.number == ours.number and again.snapshot() != ours:
+                        raise StateError(f"the learner of study {self.name!r} is not its replay")
+            return again.number - first
 
         self.flush()
-        return self._session.read(look)
+        ours = self._session.read(lambda replayed: replayed.snapshot())
+        return self._read_apart(look)
 
-    def trim(self, before: int) -> int:
+    def trim(self, before: int, *, progress: bool = False) -> int:
         """Remove the history of early rounds.
 
         The learner, its open queries and everything that it will play stay as they are.
@@ -683,6 +711,8 @@ class Study(Generic[Q]):
         ----------
         before : int
             The first round whose history is kept.
+        progress : bool, default False
+            Whether a progress bar may appear, on a terminal, after two seconds.
 
         Returns
         -------
@@ -696,22 +726,34 @@ class Study(Generic[Q]):
         """
         before = whole(before, "before", 1, "the first round whose history is kept")
 
-        def look(_: ReplayedLearner) -> tuple[Snapshot, list[Event]]:
-            base = self._journal.first_snapshot()
-            number = self._journal.last_row_before_round(before)
-            return base, self._journal.rows_until(base, number)
+        def look(_: ReplayedLearner) -> tuple[Snapshot, int]:
+            return self._journal.first_snapshot(), self._journal.last_row_before_round(before)
 
-        base, rows = self._session.read(look)
-        if not rows:
-            return 0
-        replayed = ReplayedLearner.of(base)
-        for event in rows:
-            replayed.replay(event)
+        base, last = self._session.read(look)
+        first = base.number
+        with Progress(max(0, last - first), progress) as bar:
+            while base.number < last:
+                further = self._read_apart(partial(_replayed_on, base, last))
+                self._trim_to(base, further)
+                bar.move(further.number - base.number)
+                base = further
+        return base.number - first
+
+    def _trim_to(self, base: Snapshot, further: Snapshot) -> None:
+        """Remove the rows between two snapshots; few, so that others wait for a moment only."""
         with self._session.transaction():
             if self._journal.first_snapshot() != base:
                 raise StateError(f"study {self.name!r} was trimmed by another client meanwhile")
-            self._journal.trim(replayed.snapshot())
-        return len(rows)
+            self._journal.trim(further)
+
+
+def _replayed_on(base: Snapshot, last: int, _: ReplayedLearner, kept: Journal) -> Snapshot:
+    """The snapshot of the learner some rows after another one."""
+    replayed = ReplayedLearner.of(base)
+    rows = min(last - base.number, TRIM_AT_ONCE)
+    for event in islice(kept.events(base.number, base.seal), rows):
+        replayed.replay(event)
+    return replayed.snapshot()
 
 
 def _now() -> int:
