@@ -2,7 +2,9 @@
 
 Each works on the cube [0, 1]^n, where every range has length 1, from today's setting, by its own
 handling of bounds and with its own defaults. None is told the size of the values or of the noise.
-Whole numbers are the nearest ones. Shares are n weights in [0, 1] divided by their sum.
+Whole numbers are the nearest ones. For n shares the nearest point of the simplex is played, and a
+rival is told the loss plus the squared distance, in units of the first loss: going farther out
+never looks better. Dividing n weights by their sum, and a softmax, served the rivals no better.
 """
 
 from __future__ import annotations
@@ -25,8 +27,6 @@ Parameters = Mapping[str, dikin.Real | dikin.Integer | dikin.Shares]
 
 STEP = 0.3
 """The first step of CMA-ES on the cube: its manual asks for about a quarter of the range."""
-NO_WEIGHT = 1e-3
-"""The least weight of a share: the sum of the weights must not be 0."""
 WIDE = 1000.0
 """Bluefin divides the size of losses out, but must be told a range: so many times the first one."""
 
@@ -53,6 +53,15 @@ def tuner(memory: float | None = None) -> Maker:
     )
 
 
+def nearest_shares(z: Array) -> Array:
+    """The point of the simplex nearest to z: max(z - c, 0), with c so that the sum is 1."""
+    falling = np.sort(z)[::-1]
+    cuts = (np.cumsum(falling) - 1.0) / np.arange(1, z.size + 1)
+    # The cut of the largest entries that stay above it.
+    cut = cuts[np.flatnonzero(falling > cuts)[-1]]
+    return np.asarray(np.maximum(z - cut, 0.0))
+
+
 class Rival(ABC):
     """An optimizer on the cube; subclasses bring its ask and tell, for small losses."""
 
@@ -60,33 +69,36 @@ class Rival(ABC):
         self.space = Space(parameters)
         self._sign = -1.0 if maximize else 1.0
         self._shares = isinstance(self.space.domain, dikin.Simplex)
-        self._asked: dict[int, Any] = {}
-        self._trials = 0
+        self._asked: dict[int, tuple[Any, float]] = {}
+        self._trials, self._unit = 0, 0.0
+        """The unit is the size of the first value that is not 0."""
         self._prepare(self._start(), stream(seed, "rival"))
 
     def _start(self) -> Array:
         """Today's setting on the cube."""
         values = self.space.start_values
         if self._shares:
-            return np.asarray(values / values.max() / 2.0)
+            return values
         sides = zip(self.space.parameters.values(), values, strict=True)
         return np.array([side.to_unit(float(value)) for side, value in sides])  # type: ignore[union-attr]
 
     def _values(self, z: Array) -> Array:
         """The setting at a point of the cube, one number for each column."""
         if self._shares:
-            weights = np.clip(z, NO_WEIGHT, 1.0)
-            return np.asarray(weights / weights.sum())
+            return nearest_shares(z)
         return self.space.best(np.clip(z, 0.0, 1.0))
 
     def ask(self) -> dikin.Trial:
         candidate, z = self._next()
         values, id = self._values(z), self._trials
-        self._asked[id], self._trials = candidate, id + 1
+        excess = float(((z - values) ** 2).sum()) if self._shares else 0.0
+        self._asked[id], self._trials = (candidate, excess), id + 1
         return dikin.Trial(id, self.space.params(values), values)
 
     def tell(self, trial: dikin.Trial, value: float) -> None:
-        self._learn(self._asked.pop(trial.id), self._sign * value)
+        self._unit = self._unit or abs(value)
+        candidate, excess = self._asked.pop(trial.id)
+        self._learn(candidate, self._sign * value + self._unit * excess)
 
     @property
     def best(self) -> Params:
@@ -203,7 +215,6 @@ class Bluefin(Rival):
 
     def _prepare(self, start: Array, generator: Generator) -> None:
         self._learner = _Bluefin(start, int(generator.integers(2**31)))
-        self._unit = 0.0
 
     def _next(self) -> tuple[Any, Array]:
         query = self._learner.ask()
@@ -213,8 +224,7 @@ class Bluefin(Rival):
         return self._learner.center
 
     def _learn(self, candidate: Any, loss: float) -> None:
-        self._unit = self._unit or WIDE * abs(loss)
-        share = loss / self._unit if self._unit else 0.0
+        share = loss / (WIDE * self._unit) if self._unit else 0.0
         self._learner.tell(candidate, float(np.clip(share, -1.0, 1.0)))
 
 
