@@ -12,8 +12,10 @@ from dikin.learners.predictive_tuning import (
     CLIP,
     CLIPPED_ROUNDS,
     EXPLORING_COST,
+    LAMBDA_SUM,
     MEASURING_ROUNDS,
     RATE,
+    TOTAL,
 )
 from predictive.replay import Setting
 
@@ -72,12 +74,16 @@ class MeasuresForFree(Without):
     left_out = MEASURING_ROUNDS
 
 
-class PullsToTheCenter(dikin.Predictive):
-    """lambda/2 |u|^2 whatever the start."""
+class PullsToTheStart(dikin.Predictive):
+    """lambda/2 |u - u_0|^2."""
 
-    def _planned(self) -> Any:
-        plan = super()._planned()
-        return plan._replace(start=np.zeros(plan.start.size))
+    def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
+        before = self._plan.keep * self._n[LAMBDA_SUM]
+        super()._learn(memo, loss, curvature)
+        if self.start is not None:
+            n, linear, iterate = self._state
+            linear -= (n[LAMBDA_SUM] - before) * self._start_vector()
+            self.geometry.solve(linear, n[TOTAL], 1 / n[RATE], iterate)
 
 
 class NeverForgets(dikin.Predictive):
@@ -121,7 +127,7 @@ MUTANTS = {
     "counts the barrier unsigned": (CountsTheBarrierUnsigned, START),
     "clips for free": (Without, LATE),
     "measures for free": (MeasuresForFree, FOUND),
-    "pulls to the center": (PullsToTheCenter, START),
+    "pulls to the start": (PullsToTheStart, START),
     "never forgets": (NeverForgets, MEMORY),
     "answers here and now": (AnswersHereAndNow, LATE),
     "pays the larger": (PaysTheLarger, BOTH),
@@ -131,7 +137,7 @@ HARMLESS = {
     name: (MUTANTS[name][0], PLAIN)
     for name in (
         "measures for free",
-        "pulls to the center",
+        "pulls to the start",
         "never forgets",
         "answers here and now",
     )

@@ -61,11 +61,11 @@ class Transcribed(PredictiveReference):
         lipschitz: float | None,
         nu: float,
         support: float,
-        rho: float,
+        away: float,
         fall: float,
         rise: Callable[[float], float] | None,
     ) -> float:
-        """The certificate at eps = T^(-3/4); v = (1 - eps) u + eps x_0 is nearer than u."""
+        """The certificate at eps = T^(-3/4); v = (1 - eps) u + eps x_0, and |x_0| is `away`."""
         rounds = max(self.discounted([1.0] * len(self.answers)), 1.0)
         eps = rounds**-0.75
         idle = self.discounted([float(a.query.level == 0) for a in self.answers])
@@ -73,7 +73,7 @@ class Transcribed(PredictiveReference):
         if all(answer.query.level == 0 for answer in self.answers):
             return width * idle
         bound = width * idle + self.certificate(
-            eps, width, smoothness, lipschitz, nu, (1 - eps) * support, (1 - eps) * rho
+            eps, width, smoothness, lipschitz, nu, (1 - eps) * support, 1 - eps + eps * away
         )
         if rise is None:
             return bound
@@ -226,13 +226,13 @@ class Replay:
         return 2.0 if self.setting.ranged else max(self.values) - min(self.values)
 
     def bound(self, beta: float | None, steep: float | None) -> float:
-        domain, rho = self.space.domain, self.space.farthest(self.start)
+        domain, away = self.space.domain, float(np.linalg.norm(self.start))
         fall, rise = (
             1 / (1 + domain.symmetry),
             None if self.setting.start else domain.barrier_growth,
         )
         bound = self.reference.bound(
-            self.width, beta, steep, domain.nu, self.support, rho, fall, rise
+            self.width, beta, steep, domain.nu, self.support, away, fall, rise
         )
         return self.half * bound
 

@@ -55,9 +55,6 @@ class Blocks:
         pairs = zip(self.parts, self.ranges, strict=True)
         return sum(part.support(slope[where]) for part, where in pairs) / self.scale
 
-    def farthest(self, u: Array) -> float:
-        return sqrt(sum(part.farthest(w) ** 2 for part, w in self.each(u))) / self.scale
-
 
 @dataclass(frozen=True)
 class Space:
@@ -65,8 +62,6 @@ class Space:
     psi: Any
     matrix: Array
     """M."""
-    exact: bool
-    """Whether the learner knows the largest distance from its start, and not a bound."""
 
     @property
     def dim(self) -> int:
@@ -94,17 +89,11 @@ class Space:
     def to_user(self, u: Array) -> Array:
         return np.asarray(self.domain.center + self.radius * (self.matrix @ u))
 
-    def farthest(self, u: Array) -> float:
-        """What the learner takes for the largest distance from u: never less than it is."""
-        true, bound = self.psi.farthest(u), 1 + float(np.linalg.norm(u))
-        assert true <= bound * (1 + 1e-12)
-        return true if self.exact else bound
 
-
-def plain(domain: Any, barrier: UserBarrier, exact: bool = True) -> Space:
+def plain(domain: Any, barrier: UserBarrier) -> Space:
     """A set whose working form is the set itself, in units of its radius."""
     psi = Normalised(barrier, domain.radius)
-    return Space(domain, psi, psi.basis, exact)
+    return Space(domain, psi, psi.basis)
 
 
 def moved_ball() -> Space:
@@ -127,23 +116,23 @@ def long_box() -> Space:
     """A side is 2 half_i, and 2 R/sqrt(d) in the cube of the same radius."""
     domain = dikin.Box([-1.0, 2.0, 0.0], [0.5, 62.0, 1.0])
     half = (domain.upper - domain.lower) / 2
-    return Space(domain, unit_cube(3), np.diag(half * sqrt(3) / domain.radius), True)
+    return Space(domain, unit_cube(3), np.diag(half * sqrt(3) / domain.radius))
 
 
 def simplex() -> Space:
-    return plain(dikin.Simplex(4), SimplexBarrier(4), exact=False)
+    return plain(dikin.Simplex(4), SimplexBarrier(4))
 
 
 def ellipsoid() -> Space:
     barrier = rotated_ellipsoid()
     domain = dikin.Ellipsoid(barrier.center, barrier.shape)
     ball = Normalised(BallBarrier(np.zeros(3), 1.0), 1.0)
-    return Space(domain, ball, np.real(sqrtm(barrier.shape)) / domain.radius, True)
+    return Space(domain, ball, np.real(sqrtm(barrier.shape)) / domain.radius)
 
 
 def polytope() -> Space:
     barrier: PolytopeBarrier = random_polytope()
-    return plain(dikin.Polytope(barrier.rows, barrier.bounds), barrier, exact=False)
+    return plain(dikin.Polytope(barrier.rows, barrier.bounds), barrier)
 
 
 def product() -> Space:
@@ -152,7 +141,7 @@ def product() -> Space:
     parts = [Normalised(BoxBarrier(np.array([1.0]), np.array([9.0])), 4.0)]
     parts.append(Normalised(SimplexBarrier(3), sqrt(2 / 3)))
     stretched = [sqrt(2) * part.radius / domain.radius * part.basis for part in parts]
-    return Space(domain, Blocks(parts), np.asarray(block_diag(*stretched)), False)
+    return Space(domain, Blocks(parts), np.asarray(block_diag(*stretched)))
 
 
 SPACES: dict[str, Callable[[], Space]] = {

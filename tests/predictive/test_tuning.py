@@ -1,7 +1,7 @@
 """How `Predictive` chooses lambda, the rate and the level: closed forms, budgets, units."""
 
 from collections.abc import Callable, Iterator
-from math import inf, isinf, log, sqrt
+from math import inf, isfinite, isinf, log, sqrt
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,6 @@ import pytest
 import dikin
 from dikin.learners import predictive_tuning as tuning
 from dikin.learners.predictive_tuning import (
-    CAP,
     CLIP,
     CLIPPED_ROUNDS,
     CURVED,
@@ -173,8 +172,21 @@ def test_the_rate_without_curvature_or_with_a_large_level() -> None:
         n[CLIP], n[MEAN_SQUARE] = 10 * SPREAD, 1e-20
         noise = 10 * sqrt(span / (2 * plan.nu * log(span)))
         assert tuning.rate(plan, n, rounds, stiff) == pytest.approx(
-            min(FACTOR / (3 * noise), CAP / (3 * n[CLIP]))
+            min(FACTOR / (3 * noise), 0.9 / (3 * n[CLIP]))
         )
+
+
+def test_no_step_is_longer_than_a_share_of_the_level() -> None:
+    """0.9/(d c) with a range and 0.9 (1 + 1/sqrt(d))/(d c) without one, after every round."""
+    for options, cap in (({"loss_range": (-1, 1)}, 0.9), ({}, 0.9 + 0.9 / sqrt(2))):
+        world = hostile(600)["bursts"]
+        learner = dikin.Predictive(world.domain, seed=3, **options)
+        steps = []
+        for _ in range(600):
+            query = learner.ask()
+            learner.tell(query, *world.answer(query.point))
+            steps.append(2 * learner._n[RATE] * learner._n[CLIP])
+        assert max(steps) == pytest.approx(cap)  # reached, in the first rounds
 
 
 def test_a_memory_bounds_the_rounds_that_the_rate_counts() -> None:
@@ -187,11 +199,16 @@ def test_a_memory_bounds_the_rounds_that_the_rate_counts() -> None:
 
 
 def budget(learner: Any, rounds: int, rate: float) -> tuple[float, float]:
-    """The price of one clipped round, and all that is paid for other things."""
+    """The price of one clipped round, and what all of them may cost.
+
+    That is all that is paid for other things, and four times it where the range is not known.
+    """
     plan, n = learner._plan, learner._n
+    share = 1 if isfinite(plan.widest) else 4
     beta = n[TOP] * plan.guess if plan.smoothness < 0 else plan.smoothness
     each = 2 * plan.dim * min(n[TOP] + 2 * beta, 2 * plan.lipschitz)
-    return each, n[EXPLORING_COST] + n[LAMBDA_SUM] / 2 + plan.nu * log(rounds + 1) / rate
+    others = n[EXPLORING_COST] + n[LAMBDA_SUM] / 2 + plan.nu * log(rounds + 1) / rate
+    return each, share * others
 
 
 def check_budgets(game: str, options: dict[str, Any]) -> None:
@@ -199,8 +216,8 @@ def check_budgets(game: str, options: dict[str, Any]) -> None:
 
     `free` counts rounds that were clipped at the largest level so far: none in a known range, at
     most ten (a factor of a thousand) in these games where it is found. All others have been paid
-    for when the level was halved. The rate changes in steps of STEP at least, and rises within a
-    like budget.
+    for when the level was halved. The rate changes in steps of STEP at least, unless it falls to
+    its cap, and rises within a like budget.
     """
     rounds, free, paid, most = 1000, 0, 0.0, 0.0
     world = hostile(rounds)[game]
@@ -217,11 +234,12 @@ def check_budgets(game: str, options: dict[str, Any]) -> None:
         assert (n[CLIPPED_ROUNDS] > before[CLIPPED_ROUNDS]) == (n[CLIP] > before[CLIP])
         free += n[CLIPPED_ROUNDS] > before[CLIPPED_ROUNDS] and before[HALVINGS] == 0
         if n[CLIP] < before[CLIP]:
-            each, others = budget(learner, t, before[RATE])
-            paid = max(paid, others / each)
+            each, most_for_all = budget(learner, t, before[RATE])
+            paid = max(paid, most_for_all / each)
         assert n[CLIPPED_ROUNDS] <= paid + free + 1e-9
         ratio = n[RATE] / before[RATE]
-        assert ratio == 1 or max(ratio, 1 / ratio) >= STEP * (1 - 1e-12)
+        capped = ratio < 1 and n[RATE] == learner._plan.cap / (learner._plan.dim * n[CLIP])
+        assert ratio == 1 or capped or max(ratio, 1 / ratio) >= STEP * (1 - 1e-12)
         most = max(most, budget(learner, t, n[RATE])[1])
         assert n[RATE_CHANGE_COST] <= most
     assert free <= (0 if options.get("loss_range") else 10)
@@ -242,8 +260,8 @@ def test_a_level_without_a_budget_is_noticed(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_rate_without_a_budget_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is told that all else costs a thousand times as much."""
-    right = tuning.others
-    monkeypatch.setattr(tuning, "others", lambda *arguments: 1e3 * right(*arguments))
+    right = tuning.budget
+    monkeypatch.setattr(tuning, "budget", lambda *arguments: 1e3 * right(*arguments))
     with pytest.raises(AssertionError):
         check_budgets("nothing, then linear", {"smoothness": 0.3, "loss_range": (-1, 1)})
 

@@ -4,7 +4,7 @@ The transcription keeps every answer and minimises. Here the state is G and S, a
 surplus is added up answer by answer. With Phi_k the objective before answer k, y_k its minimiser,
 w the centre of the query, and g' = g + sigma (y_k - w) the slope of l at y_k,
 
-    Phi_{k+1} = gamma Phi_k + l + (lambda/2)|x - x_0|^2 + (1/eta_{k+1} - gamma/eta_k) psi_0,
+    Phi_{k+1} = gamma Phi_k + l + (lambda/2)|x|^2 + (1/eta_{k+1} - gamma/eta_k) psi_0,
     Phi_k(x)  = Phi_k(y_k) + D_k(x, y_k),    D_k = (S_k/2)|x - y_k|^2 + D_psi(x, y_k)/eta_k,
     l(x)      = l(w) - [g.(w - y_k) - (sigma/2)|y_k - w|^2] + g'.(x - y_k) + (sigma/2)|x - y_k|^2.
 
@@ -14,7 +14,7 @@ sum of
     stability   g'.(y_k - y_{k+1}) - gamma D_k(y_{k+1}, y_k) - (sigma/2)|y_{k+1} - y_k|^2
     drift       g.(w - y_k) - (sigma/2)|y_k - w|^2          zero for an answer that comes at once
     barrier     (gamma/eta_k - 1/eta_{k+1}) psi_0(y_{k+1})     signed
-    pull        -(lambda/2)|y_{k+1} - x_0|^2.
+    pull        -(lambda/2)|y_{k+1}|^2.
 
 D_k is computed from the barrier's own divergence: the two sides agree only if every y_k is truly
 a minimiser.
@@ -94,7 +94,7 @@ class Ledger:
         self.moves.append(
             Move(asked.center, before, after, g, rbar, sigma, lam, self.S, self.rate, next_rate)
         )
-        self.G = self.gamma * self.G + g - sigma * asked.center - lam * self.start
+        self.G = self.gamma * self.G + g - sigma * asked.center
         self.S = self.gamma * self.S + sigma + lam
         self.rate = next_rate
 
@@ -123,8 +123,7 @@ class Ledger:
         return weight * self.divergence(move.after, self.start)
 
     def pull(self, move: Move) -> float:
-        away = move.after - self.start
-        return float(-move.lam / 2 * (away @ away))
+        return float(-move.lam / 2 * (move.after @ move.after))
 
     def surplus(self) -> float:
         total = 0.0

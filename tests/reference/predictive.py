@@ -9,11 +9,11 @@ regularisation lambda and the next rate eta. The class draws nothing and chooses
     query    at the centre y: H = hess psi(y) + eta S I, played y + z with z'Hz = 1
     answer   r = f - b, clipped to [-c, c]: rbar;  g = d rbar H z;  l(x) = g.x + (sigma/2)|x - y|^2
              with y, H, z, b, c of its query, however late it comes
-    Phi(x)   = sum_s gamma^(T-s) [l_s(x) + (lambda_s/2)|x - x_0|^2] + psi_0(x)/eta   after T answers
+    Phi(x)   = sum_s gamma^(T-s) [l_s(x) + (lambda_s/2)|x|^2] + psi_0(x)/eta         after T answers
     centre   = argmin Phi,   S = sum_s gamma^(T-s) (sigma_s + lambda_s),   gamma = 1 - 1/memory or 1
 
 Answers are numbered as they arrive; tau = tr(H^-1) of the query, and all sums have the weights
-gamma^(T-s). W bounds how much one loss varies on X, rho = max |u - x_0| and h = max
+gamma^(T-s). W bounds how much one loss varies on X, rho = max |u| and h = max
 -grad psi(x_0).(u - x_0) over X, Lambda = sum of the lambdas. For every eps in (0, 1], fixed
 beforehand,
 
@@ -31,12 +31,12 @@ Proof. Let v = (1 - eps) u + eps x_0. (i) By convexity f(v) - f(u) <= eps (f(x_0
 (ii) Phi is least at the centre, hence Phi(centre) <= Phi(v), on every path. Read as an inequality
 for sum l_s(v) it says
 
-    sum [l_s(y_s) - l_s(v)] <= sum l_s(y_s) - Phi(centre) + (Lambda/2)|v - x_0|^2 + psi_0(v)/eta.
+    sum [l_s(y_s) - l_s(v)] <= sum l_s(y_s) - Phi(centre) + (Lambda/2)|v|^2 + psi_0(v)/eta.
 
-Here |v - x_0| <= rho. On the segment from x_0 to u the barrier grows by at most nu ln(1/eps) up to
-v [Nesterov, Introductory Lectures on Convex Optimization, Thm 4.2.4, integrated], and the linear
-part of psi_0 is at most (1 - eps) h <= h, as h >= 0. No rate has to fall, and eta d c may be of
-any size.
+Here |v| <= rho, for v is in X; more precisely |v| <= (1 - eps) rho + eps |x_0|. On the segment from
+x_0 to u the barrier grows by at most nu ln(1/eps) up to v [Nesterov, Introductory Lectures on
+Convex Optimization, Thm 4.2.4, integrated], and the linear part of psi_0 is at most (1 - eps) h <=
+h, as h >= 0. No rate has to fall, and eta d c may be of any size.
 
 (iii) Fix one query, and average over its direction. Let w be uniform in the solid
 ellipsoid, E ww' = H^-1/(d+2). As b is the same for all directions and E[Hz] = 0, the divergence
@@ -215,8 +215,8 @@ class PredictiveReference:
         return answer.query.center
 
     def pole(self) -> Array:
-        """The point around which lambda pulls."""
-        return self.start
+        """The point around which lambda pulls: the analytic centre, wherever the start is."""
+        return np.zeros(self.dim)
 
     def model(self, answer: Answer, x: Array) -> float:
         """l(x) = g.x + (sigma/2)|x - y|^2."""
@@ -301,7 +301,10 @@ class PredictiveReference:
         support: float,
         rho: float,
     ) -> float:
-        """C_T, with h = `support` and W = `width`. At least one of the constants is declared."""
+        """C_T, with h = `support` and W = `width`; `rho` may be any bound on |v|.
+
+        At least one of the constants is declared.
+        """
         if not 0 < eps <= 1:
             raise ValueError(f"eps = {eps}: wanted a share of the way to the start, in (0, 1]")
         answers = self.answers

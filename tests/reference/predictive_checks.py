@@ -46,9 +46,9 @@ def somewhere(psi: Normalised, rng: np.random.Generator) -> Array:
 
 
 def sizes(psi: Normalised, start: Array) -> tuple[float, float]:
-    """h = max -grad psi(x_0).(u - x_0) and rho = max |u - x_0|."""
+    """h = max -grad psi(x_0).(u - x_0) and rho = max |u|."""
     slope = psi.gradient(start)
-    return psi.support(-slope) + float(slope @ start), psi.farthest(start)
+    return psi.support(-slope) + float(slope @ start), psi.farthest(0 * start)
 
 
 # On every path
@@ -66,15 +66,29 @@ def check_center(kind: Kind, psi: Normalised, memory: float | None, late: int) -
 
 
 def check_start(kind: Kind) -> None:
-    """Forecasts that come true teach nothing: the centre stays, whatever lambda and the rate do."""
+    """Forecasts that come true teach nothing: without lambda the centre stays at the start."""
     psi = normalised(examples()["box"])
     rng = np.random.default_rng(4)
     start = inside(psi, rng)
     reference = kind(psi, psi.dim, start, 5.0, 0.1)
     for _ in range(6):
         key = reference.ask(0.3, 1.0, on_ellipsoid(reference.metric, rng.normal(size=psi.dim)))
-        reference.tell(key, 0.3, 0.0, 1.0, float(rng.uniform(0.05, 0.2)))
+        reference.tell(key, 0.3, 0.0, 0.0, float(rng.uniform(0.05, 0.2)))
         np.testing.assert_allclose(reference.center, start, atol=1e-14)
+
+
+def check_pull(kind: Kind) -> None:
+    """[-1, 1] from -0.3, no surprise: lambda y + (slope(y) - slope(-0.3))/eta = 0.
+
+    The slope of the barrier at y is 2y/(1 - y^2). lambda pulls to 0, and the barrier back to -0.3.
+    """
+    start, lam, eta = -0.3, 0.7, 0.5
+    run = kind(interval(), 1, np.array([start]), None, 0.4)
+    run.tell(run.ask(0.3, 1.0, on_ellipsoid(run.metric, np.ones(1))), 0.3, 0.0, lam, eta)
+    y = float(run.center[0])
+    held = (2 * y / (1 - y**2) - 2 * start / (1 - start**2)) / eta
+    assert start < y < 0
+    assert abs(lam * y + held) < ROUNDING
 
 
 def check_memory(kind: Kind) -> None:
@@ -89,7 +103,7 @@ def check_memory(kind: Kind) -> None:
 
 
 def check_pathwise(kind: Kind, psi: Normalised, memory: float | None, late: int) -> None:
-    """sum l(w) - l(v) <= surplus + (Lambda/2)|v - x_0|^2 + psi_0(v)/eta, equal at the centre.
+    """sum l(w) - l(v) <= surplus + (Lambda/2)|v|^2 + psi_0(v)/eta, equal at the centre.
 
     The two last terms are at most what the certificate charges for v = (1 - eps) u + eps x_0.
     """
@@ -100,8 +114,7 @@ def check_pathwise(kind: Kind, psi: Normalised, memory: float | None, late: int)
     support, rho = sizes(psi, start)
 
     def regularisers(v: Array) -> tuple[float, float]:
-        away = v - start
-        return total / 2 * float(away @ away), ledger.divergence(v, start) / rate
+        return total / 2 * float(v @ v), ledger.divergence(v, start) / rate
 
     assert ledger.gain(reference.center) == pytest.approx(
         surplus + sum(regularisers(reference.center)), abs=10 * ROUNDING
@@ -111,7 +124,8 @@ def check_pathwise(kind: Kind, psi: Normalised, memory: float | None, late: int)
             v = (1 - eps) * somewhere(psi, rng) + eps * start
             pull, barrier = regularisers(v)
             assert ledger.gain(v) <= surplus + pull + barrier
-            assert pull <= total / 2 * rho**2
+            nearer = (1 - eps) * rho + eps * float(np.linalg.norm(start))
+            assert pull <= total / 2 * nearer**2 * (1 + ROUNDING) <= total / 2 * rho**2
             assert barrier <= (psi.nu * log(1 / eps) + support) / rate
 
 

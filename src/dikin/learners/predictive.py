@@ -8,11 +8,12 @@ What is left is the surprise r_t. In working units, with S_t = sum_{s<=t} (sigma
     x_t     = y_t + z_t,  z_t = H_t^(-1/2) s_t,  s_t uniform on the unit sphere
     r_t     = f_t(x_t) - b_t, clipped to [-c_t, c_t]
     g_t     = d r_t H_t z_t
-    y_{t+1} = argmin_u  sum_{s<=t} [ g_s.u + sigma_s/2 |u - y_s|^2 + lambda_s/2 |u - u_0|^2 ]
+    y_{t+1} = argmin_u  sum_{s<=t} [ g_s.u + sigma_s/2 |u - y_s|^2 + lambda_s/2 |u|^2 ]
                         + psi_0(u)/eta_{t+1}
 
-where u_0 is the start and psi_0(u) = psi(u) - psi(u_0) - psi'(u_0).(u - u_0) is least there. With a
-memory of m rounds every older term is multiplied by 1 - 1/m a round.
+where psi_0(u) = psi(u) - psi(u_0) - psi'(u_0).(u - u_0) is least at the start u_0: there it begins.
+The quadratic of lambda is around the analytic centre, wherever it begins. With a memory of m rounds
+every older term is multiplied by 1 - 1/m a round.
 
 How b_t comes about is in `dikin.forecasts`; how c_t, lambda_t and eta_t do, in
 `predictive_tuning`. All of it may be anything that is known before s_t is drawn: the certificate
@@ -26,14 +27,14 @@ import logging
 import warnings
 from collections.abc import Iterator
 from functools import cached_property
-from math import inf, isfinite, log, nan, sqrt
+from math import inf, isfinite, isnan, log, nan, sqrt
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dikin import forecasts
-from dikin.arguments import LARGEST, moderate, nonnegative, number, optional
+from dikin.arguments import LARGEST, moderate, nonnegative, number, optional, whole
 from dikin.domains.base import Array, Domain, Geometry
 from dikin.errors import (
     ForecastError,
@@ -54,6 +55,7 @@ from dikin.learners.parameters import (
     limit_of_smooth,
 )
 from dikin.learners.predictive_tuning import (
+    CAP,
     CLIP,
     CLIPPED_ROUNDS,
     EXPLORING_COST,
@@ -69,6 +71,8 @@ from dikin.learners.predictive_tuning import (
     RATE,
     REACH,
     ROOT_TAU_SUM,
+    SHARE_MEASURED,
+    SHARE_RANGED,
     SIGMA_TAU_SUM,
     TAU_SUM,
     TOP,
@@ -79,14 +83,17 @@ from dikin.learners.predictive_tuning import (
     book,
     clip,
     clip_price,
+    exploring_price,
     fresh,
+    look_ahead,
     measuring,
+    smoothness_of,
     take_in,
     take_measurement,
 )
 from dikin.learners.threads import locked
 from dikin.units import LossRange, Units
-from dikin.vectors import add_combination, add_scaled, multiply
+from dikin.vectors import add_scaled, multiply
 
 logger = logging.getLogger("dikin")
 
@@ -119,7 +126,7 @@ class PredictiveKernel(NamedTuple):
     ) -> None:
         plan, n, linear, then = self.plan, state.numbers, state.linear, memo.state
         metric, s, (_, trace, unit) = memo.metric, memo.s, memo.asked
-        level, before, lam = n[CLIP], n[RATE], 0.0
+        level, before = n[CLIP], n[RATE]
         weight = 1.0 / before
         if plan.keep < 1.0:
             multiply(plan.keep, linear, linear)
@@ -135,17 +142,16 @@ class PredictiveKernel(NamedTuple):
             along, square = self.geometry.linear_update(
                 then.iterate, metric, s, slope, curvature, linear
             )
-            lam = book(plan, n, surprise, clipped, round, along, square, trace, shift, curvature)
+            book(plan, n, surprise, clipped, round, along, square, trace, shift, curvature)
         after = weight if n[RATE] == before else 1.0 / n[RATE]
-        if plan.start.size > 0:
-            change = plan.keep * weight - after
-            add_combination(change, plan.slope, -lam, plan.start, linear)
+        if plan.slope.size > 0:
+            add_scaled(plan.keep * weight - after, plan.slope, linear)
         self.geometry.solve(linear, n[TOTAL], after, state.iterate)
         if n[RATE] != before and level > 0.0:
             barrier = start_barrier(self.geometry, plan, state.iterate)
             if not affords(plan, n, float(round), weight, barrier):
                 n[RATE] = before
-                if plan.start.size > 0:
+                if plan.slope.size > 0:
                     add_scaled(after - weight, plan.slope, linear)
                 self.geometry.solve(linear, n[TOTAL], weight, state.iterate)
 
@@ -168,7 +174,7 @@ def believed(n: Any, expected: float, loss: float) -> float:
 def start_barrier(geometry: Any, plan: Plan, iterate: Array) -> float:
     """psi_0 at the centre."""
     barrier: float = geometry.barrier(iterate)
-    if plan.start.size > 0:
+    if plan.slope.size > 0:
         barrier += plan.lift - geometry.product(iterate, plan.slope)
     return barrier
 
@@ -272,15 +278,14 @@ class Predictive(KernelLearner):
 
     def _planned(self) -> Plan:
         longest, d = self.geometry.longest, float(self.domain.dim)
-        u, lift = np.zeros(0), 0.0
-        slope = u
+        slope, lift = np.zeros(0), 0.0
         if self.start is not None:
-            u = self.geometry.preimage((self.start - self.domain.center) / self.units.radius)
             slope = self.units.radius * self.geometry.inward(
                 self.domain.outward(self._start_gradient())
             )
             chart = self.domain.locate(self.start)
-            lift = float(slope @ u) - self.domain.barrier(chart) + self.domain.barrier(0.0 * chart)
+            lift = float(slope @ self._start_vector())
+            lift += self.domain.barrier(0.0 * chart) - self.domain.barrier(chart)
         beta, scaled = -1.0, inf
         if self.lipschitz is not None:
             beta = inf
@@ -296,12 +301,13 @@ class Predictive(KernelLearner):
             square_price=(d + 1.0) / (d * (d + 2.0)),
             length_price=1.0 / sqrt(d),
             smoothness=beta,
-            guess=GUESS_RANGED if self._ranged else GUESS_MEASURED,
+            guess=GUESS_RANGED if self._ranged else GUESS_MEASURED * sqrt(d),
+            cap=CAP if self._ranged else CAP * (1.0 + 1.0 / sqrt(d)),
+            share=SHARE_RANGED if self._ranged else SHARE_MEASURED,
             lipschitz=scaled,
             widest=2.0 if self._ranged else inf,
             keep=1.0 if self.memory is None else 1.0 - 1.0 / self.memory,
             memory=inf if self.memory is None else self.memory,
-            start=u,
             slope=slope,
             lift=lift,
         )
@@ -310,16 +316,22 @@ class Predictive(KernelLearner):
         """The state at the start."""
         geometry, numbers = self.geometry, fresh(plan)
         linear, iterate = np.zeros(geometry.size), geometry.start()
-        self._farthest, self._steepest = 1.0, 0.0
-        if plan.start.size:
+        self._start_norm, self._steepest = 0.0, 0.0
+        if self.start is not None:
             weight = 1.0 / numbers[RATE]
             linear = -weight * plan.slope
             geometry.solve(linear, 0.0, weight, iterate)
-            self._farthest = geometry.farthest(plan.start)
+            u = self._start_vector()
+            self._start_norm = sqrt(float(u @ u))
             away = self.domain.support(-self._start_gradient())
-            self._steepest = away + float(plan.slope @ plan.start)
+            self._steepest = away + float(plan.slope @ u)
             """The most that -psi'(u_0).(u - u_0) can be."""
         return LearnerState(numbers, linear, iterate)
+
+    def _start_vector(self) -> Array:
+        """u_0."""
+        assert self.start is not None
+        return self.geometry.preimage((self.start - self.domain.center) / self.units.radius)
 
     def _start_gradient(self) -> Array:
         """psi'(u_0), as a chart vector."""
@@ -423,7 +435,8 @@ class Predictive(KernelLearner):
         plan = self._plan
         if self.smoothness is None and self.lipschitz is None:
             return nan
-        return self._bound(plan.smoothness, plan.lipschitz, self._n[EXPLORING_COST])
+        explored = self._n[EXPLORING_COST]
+        return self._bound(self._n, self._objective(), plan.smoothness, plan.lipschitz, explored)
 
     @locked
     def certificate_for(
@@ -465,18 +478,80 @@ class Predictive(KernelLearner):
         if smoothness is not None:
             beta = self.units.curvature(nonnegative(smoothness, "smoothness")) * longest**2
             explored = beta * self._plan.square_price * self._n[TAU_SUM]
-            return self._bound(beta, inf, explored, varies)
+            return self._bound(self._n, self._objective(), beta, inf, explored, varies)
         scaled = self.units.slope(nonnegative(lipschitz, "lipschitz")) * longest
         explored = scaled * self._plan.length_price * self._n[ROOT_TAU_SUM]
-        return self._bound(inf, scaled, explored, varies)
+        return self._bound(self._n, self._objective(), inf, scaled, explored, varies)
+
+    @property
+    @locked
+    def exploring_cost(self) -> float:
+        """What exploring costs at most in the next round, in the user's units.
+
+        It is for the constants that were declared; where none was, for the smoothness that is
+        guessed, and then it is no bound. NaN while losses are only measured.
+        """
+        n = self._n
+        if measuring(n):
+            return nan
+        return self.units.regret(exploring_price(self._plan, n, self._trace(n[RATE] * n[TOTAL]))[0])
+
+    @locked
+    def outlook(self, rounds: int = 1000) -> float:
+        """How much the certificate is expected to grow: a forecast of the bound, not a bound.
+
+        It is what the tuning would come to if surprises stayed as large as they are now, none were
+        clipped, the curvature told stayed at its mean and the centre did not move. Where no
+        constant was declared, it is for the smoothness that is guessed. With a `memory` the
+        certificate forgets, and the growth may be negative.
+
+        Parameters
+        ----------
+        rounds
+            How many rounds to look ahead.
+
+        Returns
+        -------
+        float
+            The growth over these rounds, in the user's units; NaN while losses are only measured.
+        """
+        ahead = whole(rounds, "rounds", 1, "how many rounds to look ahead")
+        plan, n, objective = self._plan, self._n, self._objective()
+        if measuring(n) or isnan(objective):
+            return nan
+        later, y = n.copy(), self._center_vector()
+        barrier = start_barrier(self.geometry, plan, self._state.iterate)
+        noise, left = look_ahead(plan, later, self._rounds_in_range, ahead, self._trace, barrier)
+
+        def held(n: list[float]) -> float:
+            """What the regularisers have at the centre."""
+            return 0.5 * n[LAMBDA_SUM] * float(y @ y) + barrier / n[RATE]
+
+        then = left * (objective - held(n)) - noise + held(later)
+        constants = smoothness_of(plan, n), plan.lipschitz
+        return self._bound(later, then, *constants, later[EXPLORING_COST]) - self._bound(
+            n, objective, *constants, n[EXPLORING_COST]
+        )
+
+    def _trace(self, shift: float) -> float:
+        """The trace of H^-1 at the centre, where `shift` is eta S."""
+        direction, metric = np.zeros(self.geometry.size), np.empty(self._metric_size)
+        trace: float = self.geometry.explore(self._state.iterate, 1.0, shift, direction, metric)[1]
+        return trace
 
     def _bound(
-        self, smoothness: float, lipschitz: float, explored: float, varies: float | None = None
+        self,
+        n: list[float],
+        objective: float,
+        smoothness: float,
+        lipschitz: float,
+        explored: float,
+        varies: float | None = None,
     ) -> float:
-        """Theorem 13 of docs/mathematics.md."""
-        if not self._has_converged(self._state):
+        """Theorem 13 of docs/mathematics.md, from the numbers and the least of the objective."""
+        if isnan(objective):
             return nan
-        plan, n = self._plan, self._n
+        plan = self._plan
         weight = 1.0 / n[RATE]
         width = plan.widest if self._ranged else max(n[HIGH] - n[LOW], 0.0)
         if varies is not None:
@@ -488,7 +563,7 @@ class Predictive(KernelLearner):
             return self.units.regret(width * n[MEASURING_ROUNDS])
         shrink = max(n[WEIGHTED_ROUNDS], 1.0) ** -0.75
         moved = shrink * self._fall * width * n[WEIGHTED_ROUNDS] + width * n[MEASURING_ROUNDS]
-        far = ((1.0 - shrink) * self._farthest) ** 2
+        far = (1.0 - shrink + shrink * self._start_norm) ** 2
         clips = (
             clip_price(plan.dim, width, smoothness, lipschitz) * n[CLIPPED_ROUNDS]
             if n[CLIPPED_ROUNDS]
@@ -496,7 +571,7 @@ class Predictive(KernelLearner):
         )
         rest = 0.5 * n[LAMBDA_SUM] * far + weight * self._rise(shrink) + clips + explored
         rest -= 0.5 * n[SIGMA_TAU_SUM] / (plan.dim + 2.0)
-        return self.units.regret(moved + rest + n[LINEAR_SUM] - self._objective())
+        return self.units.regret(moved + rest + n[LINEAR_SUM] - objective)
 
     @property
     def _fall(self) -> float:
@@ -510,11 +585,15 @@ class Predictive(KernelLearner):
         return self.domain.nu * log(1.0 / shrink) + (1.0 - shrink) * self._steepest
 
     def _objective(self) -> float:
-        """The sum that the centre minimises, at the centre, but for what is in LINEAR_SUM."""
+        """The sum that the centre minimises, at the centre, but for what is in LINEAR_SUM.
+
+        NaN where rounding at the boundary decides the centre.
+        """
+        if not self._has_converged(self._state):
+            return nan
         plan, (n, linear, iterate) = self._plan, self._state
         y = self.geometry.vector(iterate)
         value = float(linear @ y) + 0.5 * n[TOTAL] * float(y @ y)
-        value += 0.5 * n[LAMBDA_SUM] * float(plan.start @ plan.start)
         return float(value + (self.geometry.barrier(iterate) + plan.lift) / n[RATE])
 
     @cached_property
