@@ -137,7 +137,7 @@ def draw(games: list[Game], file: Path) -> None:
             axes.plot(rounds, seen, color=COLOURS[colour], linewidth=wide)
             ends[player] = float(seen[-1]), COLOURS[colour]
         axes.axhline(100, color=COLOURS["grey"], linewidth=1.2)
-        axes.set(yscale="log", ylim=(LOWEST, 200), xlim=(0, mine.shape[1]), xlabel="round")
+        axes.set(yscale="log", ylim=(LOWEST / 2.5, 200), xlim=(0, mine.shape[1]), xlabel="round")
         ends["keep the start"] = 100.0, COLOURS["grey"]
         label_ends(axes, mine.shape[1], ends, apart=1.5)
         kind = "squared" if problem.distance is squares else "absolute"
@@ -149,7 +149,7 @@ def draw(games: list[Game], file: Path) -> None:
 
 
 LOWEST = 0.01
-"""Per cent: what is drawn at the bottom."""
+"""Per cent: what is less is drawn here."""
 
 
 def main() -> None:

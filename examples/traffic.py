@@ -205,7 +205,7 @@ def draw(records: dict[Task, Record], file: Path) -> None:
     figure, (left, right) = new_figure(1, 2, figsize=(13, 4.8))
     one = of(records, setting, TUNER)[0]
     rounds = len(one.latencies)
-    window = max(1, rounds // 10)
+    window = max(1, rounds // 20)
     draw_shares(left, one, Change(rounds, *SETTINGS[setting]), window)
     ends = {}
     for player, (colour, style) in DRAWN.items():
