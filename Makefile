@@ -45,7 +45,7 @@ examples: $(READY)
 	$(BIN)/python examples/price.py --rounds 500 5000 50000 --games 8 $(TO_PAGE)
 	$(BIN)/python examples/traffic.py --games 6 $(TO_PAGE)
 	$(BIN)/python examples/program.py --games 8 $(TO_PAGE)
-	$(BIN)/python examples/oppertune.py $(TO_PAGE)
+	$(BIN)/python examples/oppertune.py --games 16 $(TO_PAGE)
 
 bench: $(READY)
 	$(BIN)/python benchmarks/run.py

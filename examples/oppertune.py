@@ -154,7 +154,7 @@ LOWEST = 0.01
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--games", type=int, default=16, help="of each problem (%(default)s)")
+    parser.add_argument("--games", type=int, default=6, help="of each problem (%(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="of the first game (%(default)s)")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="of each game (%(default)s)")
     parser.add_argument("--out", type=Path, default=Path("."), help="folder to write to")

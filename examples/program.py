@@ -178,7 +178,7 @@ def draw(results: Results, games: list[Game], file: Path) -> None:
     """Left: cost over the rounds. Right: means and intervals."""
     figure, (left, right) = new_figure(1, 2, figsize=(13, 4.6), width_ratios=(3, 2))
     rounds = len(games[0].losses[TUNER])
-    window, ends = max(1, rounds // 10), {}
+    window, ends = max(1, rounds // 20), {}
     for player, colour in DRAWN.items():
         mine = np.mean([shares(game.losses, player) for game in games], axis=0)
         defaults = np.mean([shares(game.losses, KEEP) for game in games], axis=0)
@@ -218,6 +218,10 @@ def draw_intervals(axes: Any, results: Results, count: int) -> None:
                     textcoords="offset points", fontsize=9, color=COLOURS[DRAWN[player]],
                 )  # fmt: skip
     axes.axvline(100, color=COLOURS["grey"], linewidth=1.2)
+    axes.annotate(
+        KEEP, (100, 1.0), xytext=(-4, -10), textcoords="offset points", fontsize=9, ha="right",
+        xycoords=("data", "axes fraction"), color=COLOURS["grey"],
+    )  # fmt: skip
     axes.set(yticks=range(len(names)), ylim=(-0.6, len(names) - 0.4))
     axes.set_yticklabels(names)
     axes.set_xlabel("% of zlib's defaults")
