@@ -39,7 +39,7 @@ program: $(READY)
 oppertune: $(READY)
 	$(BIN)/python examples/oppertune.py
 
-# The page docs/examples.md: half an hour.
+# The page docs/examples.md: about 20 minutes.
 TO_PAGE := --out docs/examples --page docs/examples.md
 examples: $(READY)
 	$(BIN)/python examples/price.py --rounds 500 5000 50000 --games 8 $(TO_PAGE)

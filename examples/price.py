@@ -177,6 +177,8 @@ def draw_prices(axes: Any, rounds: int, games: list[Game]) -> None:
 
 def draw_regret(axes: Any, results: Results, horizons: list[int]) -> None:
     """Means and intervals, labelled at the last horizon."""
+    from matplotlib.ticker import LogLocator
+
     ends = {}
     for player, (colour, style) in DRAWN.items():
         games = results.values[player].values()
@@ -189,6 +191,8 @@ def draw_regret(axes: Any, results: Results, horizons: list[int]) -> None:
     # An interval of few games may reach below 0, where a logarithmic axis has no place.
     lowest = 0.6 * min(height for height, _ in ends.values())
     axes.set(yscale="log", ylim=(lowest, None))
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 3)))
+    axes.yaxis.set_major_formatter("{x:g}")
     axes.set(xscale="log", xlabel="rounds", xticks=horizons)
     axes.set_xticklabels([f"{rounds:,}" for rounds in horizons])
     axes.minorticks_off()

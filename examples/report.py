@@ -18,6 +18,8 @@ from dikin.serialization import replace_file
 
 Array = np.typing.NDArray[np.float64]
 
+LEAST = "the least is that of"
+
 
 class Cell(NamedTuple):
     """A line of the CSV."""
@@ -92,7 +94,7 @@ class Results(NamedTuple):
             least = next(player for player, mark in marks.items() if mark == "least")
             equal = [player for player, mark in marks.items() if mark == "equal"]
             rest = f"; not distinguished from it: {', '.join(equal)}" if equal else ""
-            yield f"{setting}: the least is that of {least}{rest}."
+            yield f"{setting}: {LEAST} {least}{rest}."
 
 
 def _rounded(value: float, size: float) -> str:
@@ -135,12 +137,13 @@ def write_results(results: list[Results], file: Path) -> None:
 
 
 def write_page(results: list[Results], page: Path) -> None:
-    """Write these numbers into the tables of a page that begin with their names."""
+    """Write tables and verdicts into a page, where a table begins with the name of each."""
     text = page.read_text(encoding="utf-8")
     for result in results:
         rows = [result.head, len(result.head) * ["---"], *result.rows()]
-        table = "".join(f"| {' | '.join(row)} |\n" for row in rows)
-        pattern = rf"^\| {re.escape(result.name)}: .*\n(?:\|.*\n)*"
+        lines = [*(f"| {' | '.join(row)} |" for row in rows), ""]
+        table = "\n".join([*lines, *(f"- {verdict}" for verdict in result.verdicts())]) + "\n"
+        pattern = rf"^\| {re.escape(result.name)}: .*\n(?:\|.*\n)*(?:\n(?:- .*{LEAST}.*\n)+)?"
         # No escapes: a backslash in a name stays one.
         text, found = re.subn(pattern, table.replace("\\", r"\\"), text, flags=re.M)
         if not found:

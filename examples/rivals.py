@@ -63,7 +63,10 @@ def nearest_shares(z: Array) -> Array:
 
 
 class Rival(ABC):
-    """An optimizer on the cube; subclasses bring its ask and tell, for small losses."""
+    """An optimizer on the cube; subclasses bring its ask and tell, for small losses.
+
+    The parameters are numbers, or one `Shares`.
+    """
 
     def __init__(self, parameters: Parameters, maximize: bool, seed: int) -> None:
         self.space = Space(parameters)

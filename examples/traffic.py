@@ -50,8 +50,6 @@ TUNER, REMEMBERS, EVEN, TOLD = (
     "keep the even split",
     "told the capacities",
 )
-
-
 Paces = tuple[float, ...]
 
 

@@ -68,6 +68,21 @@ def said(page: str, name: str) -> list[tuple[str, ...]]:
     ]
 
 
+def verdicts(file: Path) -> list[str]:
+    """Who is best, from the marks of a CSV, as a page says it."""
+    found = rows(file)
+    lines = []
+    for setting in dict.fromkeys(row["setting"] for row in found):
+        marked = {
+            mark: [r["player"] for r in found if (r["setting"], r["mark"]) == (setting, mark)]
+            for mark in ("least", "equal")
+        }
+        text = f"- {setting}: the least is that of {marked['least'][0]}"
+        rest = f"; not distinguished from it: {', '.join(marked['equal'])}"
+        lines.append(text + (rest if marked["equal"] else "") + ".")
+    return lines
+
+
 # --- the commands --------------------------------------------------------------------------------
 
 
@@ -90,7 +105,15 @@ def test_a_small_run(
     assert "the least is that of" in text
     assert (tmp_path / "new" / f"{name}.png").read_bytes().startswith(b"\x89PNG")
     new = measured(tmp_path / "new" / f"{name}.csv")
-    assert said(page.read_text(encoding="utf-8"), name) == new
+    written = page.read_text(encoding="utf-8")
+    assert said(written, name) == new
+    lines = verdicts(tmp_path / "new" / f"{name}.csv")
+    assert "\n\n" + "\n".join(lines) + "\n\n" in written + "\n"
+    # What it said before is gone.
+    before = PAGE.read_text(encoding="utf-8")
+    assert written.count("the least is that of") - before.count("the least is that of") == len(
+        lines
+    ) - len(verdicts(FOLDER / f"{name}.csv"))
     committed = measured(FOLDER / f"{name}.csv")
     assert {player for _, player, *_ in new} == {player for _, player, *_ in committed}
 
@@ -102,6 +125,7 @@ def test_a_small_run(
 def test_the_table_of_the_page_is_the_committed_one(name: str) -> None:
     page = PAGE.read_text(encoding="utf-8")
     assert said(page, name) == measured(FOLDER / f"{name}.csv"), "run make examples"
+    assert "\n".join(verdicts(FOLDER / f"{name}.csv")) + "\n" in page
     assert f"examples/{name}.png" in page
     assert (FOLDER / f"{name}.png").read_bytes().startswith(b"\x89PNG")
 
