@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: reproduce matrix test lint demo game loops traffic bench kills stub page clean
+.PHONY: reproduce matrix test lint demo game loops price traffic program oppertune examples bench kills stub page clean
 .DELETE_ON_ERROR:
 
 reproduce: $(READY)
@@ -27,8 +27,25 @@ game: $(READY)
 loops: $(READY)
 	$(BIN)/python examples/live_loops.py
 
+price: $(READY)
+	$(BIN)/python examples/price.py
+
 traffic: $(READY)
-	$(BIN)/python examples/traffic_split.py
+	$(BIN)/python examples/traffic.py
+
+program: $(READY)
+	$(BIN)/python examples/program.py
+
+oppertune: $(READY)
+	$(BIN)/python examples/oppertune.py
+
+# The page docs/examples.md: about 20 minutes.
+TO_PAGE := --out docs/examples --page docs/examples.md
+examples: $(READY)
+	$(BIN)/python examples/price.py --rounds 500 5000 50000 --games 8 $(TO_PAGE)
+	$(BIN)/python examples/traffic.py --games 6 $(TO_PAGE)
+	$(BIN)/python examples/program.py --games 8 $(TO_PAGE)
+	$(BIN)/python examples/oppertune.py --games 16 $(TO_PAGE)
 
 bench: $(READY)
 	$(BIN)/python benchmarks/run.py

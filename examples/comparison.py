@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from math import log
+from math import e, exp, log
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,6 +19,7 @@ __all__ = [
     "band",
     "interval",
     "label_ends",
+    "label_linear_ends",
     "new_figure",
     "play_parallel",
     "save",
@@ -29,9 +30,11 @@ Array = np.typing.NDArray[np.float64]
 Task = TypeVar("Task")
 Game = TypeVar("Game")
 
-COLOURS = dict(zip(("blue", "orange", "green", "purple"), drawing.COLOURS, strict=False))
+COLOURS = dict(zip(("blue", "orange", "green", "purple", "yellow"), drawing.COLOURS, strict=False))
 COLOURS["grey"] = drawing.GREY
 TINY = 1e-9
+LINE_HEIGHT = 0.045
+"""Of a label, in heights of the axes."""
 
 
 def play_parallel(play: Callable[[Task], Game], tasks: list[Task], workers: int) -> list[Game]:
@@ -103,8 +106,21 @@ def _highest(group: list[int], logs: list[float], step: float) -> float:
 
 
 def label_ends(axes: Any, end: float, labels: dict[str, tuple[float, str]], apart: float) -> None:
-    """Write names beside the ends of lines: for each a height and a colour."""
-    heights = spread([height for height, _ in labels.values()], apart)
+    """Write names beside the ends of lines: for each a height and a colour. A logarithmic axis."""
+    _write_beside(axes, end, labels, spread([height for height, _ in labels.values()], apart))
+
+
+def label_linear_ends(axes: Any, end: float, labels: dict[str, tuple[float, str]]) -> None:
+    """The same on a linear axis whose limits are set."""
+    low, high = axes.get_ylim()
+    gap = LINE_HEIGHT * (high - low)
+    powers = spread([exp((height - low) / gap) for height, _ in labels.values()], e)
+    _write_beside(axes, end, labels, [low + gap * log(power) for power in powers])
+
+
+def _write_beside(
+    axes: Any, end: float, labels: dict[str, tuple[float, str]], heights: list[float]
+) -> None:
     for (name, (_, colour)), height in zip(labels.items(), heights, strict=True):
         axes.annotate(
             name,

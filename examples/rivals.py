@@ -1,0 +1,258 @@
+"""Optimizers of other packages with the interface of a tuner: names in, one number back.
+
+Each works on the cube [0, 1]^n, where every range has length 1, from today's setting, by its own
+handling of bounds and with its own defaults. None is told the size of the values or of the noise.
+Whole numbers are the nearest ones. For n shares the nearest point of the simplex is played, and a
+rival is told the loss plus the squared distance, in units of the first loss: going farther out
+never looks better. Dividing n weights by their sum, and a softmax, served the rivals no better.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from math import nan
+from typing import Any, Protocol
+
+import numpy as np
+
+import dikin
+from dikin.experiments.compare.external import CONVERGED, import_optional
+from dikin.learners.kernel_learner import LearnerState
+from dikin.rng import Generator, stream
+from dikin.tuning.space import Params, Space
+
+Array = np.typing.NDArray[np.float64]
+Parameters = Mapping[str, dikin.Real | dikin.Integer | dikin.Shares]
+
+STEP = 0.3
+"""The first step of CMA-ES on the cube: its manual asks for about a quarter of the range."""
+WIDE = 1000.0
+"""Bluefin divides the size of losses out, but must be told a range: so many times the first one."""
+
+
+class Tuning(Protocol):
+    """What plays in the examples: `dikin.Tuner` and every rival."""
+
+    def ask(self) -> dikin.Trial: ...
+
+    def tell(self, trial: dikin.Trial, value: float) -> None: ...
+
+    @property
+    def best(self) -> Params: ...
+
+
+Maker = Callable[[Parameters, bool, int], Tuning]
+"""From parameters, whether to maximize, and a seed."""
+
+
+def tuner(memory: float | None = None) -> Maker:
+    """`dikin.Tuner`, told nothing but ranges and start, and a memory where one is given."""
+    return lambda parameters, maximize, seed: dikin.Tuner(
+        parameters, maximize=maximize, memory=memory, seed=seed
+    )
+
+
+def nearest_shares(z: Array) -> Array:
+    """The point of the simplex nearest to z: max(z - c, 0), with c so that the sum is 1."""
+    falling = np.sort(z)[::-1]
+    cuts = (np.cumsum(falling) - 1.0) / np.arange(1, z.size + 1)
+    # The cut of the largest entries that stay above it.
+    cut = cuts[np.flatnonzero(falling > cuts)[-1]]
+    return np.asarray(np.maximum(z - cut, 0.0))
+
+
+class Rival(ABC):
+    """An optimizer on the cube; subclasses bring its ask and tell, for small losses.
+
+    The parameters are numbers, or one `Shares`.
+    """
+
+    def __init__(self, parameters: Parameters, maximize: bool, seed: int) -> None:
+        self.space = Space(parameters)
+        self._sign = -1.0 if maximize else 1.0
+        self._shares = isinstance(self.space.domain, dikin.Simplex)
+        self._asked: dict[int, tuple[Any, float]] = {}
+        self._trials, self._unit = 0, 0.0
+        """The unit is the size of the first value that is not 0."""
+        self._prepare(self._start(), stream(seed, "rival"))
+
+    def _start(self) -> Array:
+        """Today's setting on the cube."""
+        values = self.space.start_values
+        if self._shares:
+            return values
+        sides = zip(self.space.parameters.values(), values, strict=True)
+        return np.array([side.to_unit(float(value)) for side, value in sides])  # type: ignore[union-attr]
+
+    def _values(self, z: Array) -> Array:
+        """The setting at a point of the cube, one number for each column."""
+        if self._shares:
+            return nearest_shares(z)
+        return self.space.best(np.clip(z, 0.0, 1.0))
+
+    def ask(self) -> dikin.Trial:
+        candidate, z = self._next()
+        values, id = self._values(z), self._trials
+        excess = float(((z - values) ** 2).sum()) if self._shares else 0.0
+        self._asked[id], self._trials = (candidate, excess), id + 1
+        return dikin.Trial(id, self.space.params(values), values)
+
+    def tell(self, trial: dikin.Trial, value: float) -> None:
+        self._unit = self._unit or abs(value)
+        candidate, excess = self._asked.pop(trial.id)
+        self._learn(candidate, self._sign * value + self._unit * excess)
+
+    @property
+    def best(self) -> Params:
+        return self.space.params(self._values(self._recommended()))
+
+    @abstractmethod
+    def _prepare(self, start: Array, generator: Generator) -> None:
+        """Build the optimizer, which draws from this generator alone."""
+
+    @abstractmethod
+    def _next(self) -> tuple[Any, Array]:
+        """The next candidate, and where it lies on the cube."""
+
+    @abstractmethod
+    def _recommended(self) -> Array:
+        """The point of the cube that the optimizer recommends."""
+
+    @abstractmethod
+    def _learn(self, candidate: Any, loss: float) -> None:
+        """Take in the loss of a candidate."""
+
+
+class Today(Rival):
+    """Keeps today's setting."""
+
+    def _prepare(self, start: Array, generator: Generator) -> None:
+        pass
+
+    def _next(self) -> tuple[Any, Array]:
+        return None, self._recommended()
+
+    def _values(self, z: Array) -> Array:
+        return self.space.start_values
+
+    def _recommended(self) -> Array:
+        return np.zeros(len(self.space.columns))
+
+    def _learn(self, candidate: Any, loss: float) -> None:
+        pass
+
+
+class PyCMA(Rival):
+    """CMA-ES of the package cma, with its bounds and its population size."""
+
+    def _prepare(self, start: Array, generator: Generator) -> None:
+        normal = generator.standard_normal
+        # A seed of NaN: it leaves NumPy's global generator alone and draws from ours.
+        chance = {"seed": nan, "randn": lambda *shape: normal(shape)}
+        strategy = import_optional("cma").CMAEvolutionStrategy
+        self._strategy = strategy(start, STEP, {"verbose": -9, "bounds": [0, 1], **chance})
+        self._queue: list[Array] = []
+        self._answers: list[tuple[Array, float]] = []
+
+    @property
+    def _converged(self) -> bool:
+        return not self._strategy.sigma > CONVERGED
+
+    def _next(self) -> tuple[Any, Array]:
+        if self._converged:
+            return None, self._recommended()
+        if not self._queue:
+            self._queue = list(self._strategy.ask())
+        z = self._queue.pop(0)
+        return z, np.asarray(z, dtype=float)
+
+    def _recommended(self) -> Array:
+        # With bounds the mean lives in other coordinates, and pycma has the way back.
+        return np.asarray(self._strategy.result.xfavorite, dtype=float)
+
+    def _learn(self, candidate: Any, loss: float) -> None:
+        if candidate is None or self._converged:
+            return
+        self._answers.append((candidate, loss))
+        if len(self._answers) >= self._strategy.popsize:
+            points, losses = zip(*self._answers, strict=True)
+            self._strategy.tell(list(points), list(losses))
+            self._queue, self._answers = [], []
+
+
+class TBPSA(Rival):
+    """TBPSA of the package nevergrad, made for noise, with its bounds."""
+
+    def _prepare(self, start: Array, generator: Generator) -> None:
+        nevergrad = import_optional("nevergrad")
+        space = nevergrad.p.Array(init=start, lower=0.0, upper=1.0)
+        words = generator.integers(2**32, size=8, dtype=np.uint32)
+        space.random_state = np.random.RandomState(words)
+        self._optimizer = nevergrad.optimizers.TBPSA(parametrization=space)
+
+    def _next(self) -> tuple[Any, Array]:
+        candidate = self._optimizer.ask()
+        return candidate, np.asarray(candidate.value, dtype=float)
+
+    def _recommended(self) -> Array:
+        return np.asarray(self._optimizer.provide_recommendation().value, dtype=float)
+
+    def _learn(self, candidate: Any, loss: float) -> None:
+        self._optimizer.tell(candidate, loss)
+
+
+class _Bluefin(dikin.Bluefin):
+    """Bluefin on the cube, from a start."""
+
+    def __init__(self, start: Array, seed: int) -> None:
+        n = start.size
+        super().__init__(dikin.Box(n * [0.0], n * [1.0]), seed=seed)
+        inside = np.clip(start, self.delta, 1.0 - self.delta)
+        u = (inside - self.units.center) / self.units.radius / self._pace.shrink
+        self._state = LearnerState([], -u, self.geometry.projected(-u, self._state.iterate))
+
+
+class Bluefin(Rival):
+    """Bluefin of OPPerTune with two points and its constants, as `dikin.Bluefin` has it."""
+
+    def _prepare(self, start: Array, generator: Generator) -> None:
+        self._learner = _Bluefin(start, int(generator.integers(2**31)))
+
+    def _next(self) -> tuple[Any, Array]:
+        query = self._learner.ask()
+        return query, query.point
+
+    def _recommended(self) -> Array:
+        return self._learner.center
+
+    def _learn(self, candidate: Any, loss: float) -> None:
+        share = loss / (WIDE * self._unit) if self._unit else 0.0
+        self._learner.tell(candidate, float(np.clip(share, -1.0, 1.0)))
+
+
+class TPE(Rival):
+    """The tree-structured Parzen estimator of the package optuna, its default."""
+
+    def _prepare(self, start: Array, generator: Generator) -> None:
+        optuna = import_optional("optuna")
+        optuna.logging.set_verbosity(optuna.logging.ERROR)
+        sampler = optuna.samplers.TPESampler(seed=int(generator.integers(2**31)))
+        self._study = optuna.create_study(sampler=sampler)
+        self._names = [f"x{i}" for i in range(start.size)]
+        self._study.enqueue_trial(dict(zip(self._names, start.tolist(), strict=True)))
+
+    def _next(self) -> tuple[Any, Array]:
+        trial = self._study.ask()
+        return trial, np.array([trial.suggest_float(name, 0.0, 1.0) for name in self._names])
+
+    def _recommended(self) -> Array:
+        best = self._study.best_params
+        return np.array([best[name] for name in self._names])
+
+    def _learn(self, candidate: Any, loss: float) -> None:
+        self._study.tell(candidate, loss)
+
+
+KEEP, BLUEFIN, CMA_ES, TBPSA_ = "keep today's", "Bluefin", "CMA-ES (pycma)", "TBPSA (nevergrad)"
+RIVALS: dict[str, Maker] = {KEEP: Today, BLUEFIN: Bluefin, CMA_ES: PyCMA, TBPSA_: TBPSA}
