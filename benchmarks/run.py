@@ -6,6 +6,7 @@ import ask_tell
 import compiled
 import others
 import study
+import tuner
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
@@ -18,7 +19,7 @@ def main() -> None:
     table = Table("what", "figure", "against", "ratio", "limit", "", title="dikin benchmarks")
     with Progress(console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("timing", total=None)
-        for module in (ask_tell, compiled, predictive, others, study):
+        for module in (ask_tell, compiled, predictive, tuner, others, study):
             for row in module.rows():
                 ratio = "" if row.ratio is None else f"{row.ratio:.3g}"
                 mark = {True: "yes", False: "NO", None: ""}[row.met]

@@ -271,7 +271,7 @@ def export(name: str, store: str, out: Path | None) -> None:
 def trim(name: str, before: int, store: str) -> None:
     """Remove the history of the rounds before one; the learner stays as it is."""
     with _open(store, name) as trimmed:
-        click.echo(f"{trimmed.trim(before)} rows removed")
+        click.echo(f"{trimmed.trim(before, progress=True)} rows removed")
 
 
 @study.command()
@@ -280,7 +280,7 @@ def trim(name: str, before: int, store: str) -> None:
 def verify(name: str, store: str) -> None:
     """Replay the whole journal, check every seal, and compare with the learner."""
     with _open(store, name) as checked:
-        click.echo(f"{checked.verify()} rows replayed: the learner is what they make, bit for bit")
+        click.echo(f"{checked.verify(progress=True)} rows replayed: the learner is what they make, bit for bit")
 
 
 @study.command()
