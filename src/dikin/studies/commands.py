@@ -280,7 +280,8 @@ def trim(name: str, before: int, store: str) -> None:
 def verify(name: str, store: str) -> None:
     """Replay the whole journal, check every seal, and compare with the learner."""
     with _open(store, name) as checked:
-        click.echo(f"{checked.verify(progress=True)} rows replayed: the learner is what they make, bit for bit")
+        rows = checked.verify(progress=True)
+        click.echo(f"{rows} rows replayed: the learner is what they make, bit for bit")
 
 
 @study.command()
