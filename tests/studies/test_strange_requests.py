@@ -58,7 +58,7 @@ def test_a_name_may_be_any_text(file: str, name: str, tmp_path: Path) -> None:
         for _ in range(3):
             study.tell(study.ask(), 0.5)
         assert any(name in line for line in display.text(study))
-        display.draw(study, tmp_path / "a.svg")
+        study.plot(tmp_path / "a.svg")
         assert "<b>" not in study._repr_html_().replace("&lt;b&gt;", "")
 
 

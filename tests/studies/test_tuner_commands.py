@@ -12,6 +12,7 @@ import pytest
 
 import dikin
 from dikin.studies import display, jsonl
+from dikin.studies import study as study_module
 from dikin.studies.spec import TUNER_EXAMPLE, learner_from_text
 from dikin.studies.tuner_options import tuner_from_options
 from studies.test_jsonl import command, converse
@@ -271,15 +272,15 @@ def test_a_drawing_gets_the_table_and_the_parameters(
     def save(figure: str, path: Path) -> None:
         drawn.append((figure, path))
 
-    monkeypatch.setattr(display, "draw_history", draw)
-    monkeypatch.setattr(display, "save_figure", save)
+    monkeypatch.setattr(study_module, "draw_history", draw)
+    monkeypatch.setattr(study_module, "save_figure", save)
     out = tmp_path / "a.svg"
     with dikin.Study(store, "prices") as study:
-        display.draw(study, out)
+        study.plot(out)
         assert drawn[0] == (table.tobytes(), ("price", "ads"), True, "study prices")
         assert drawn[1] == ("figure", out)
-        with pytest.raises(dikin.errors.ParameterError, match=r"must end in \.png, \.svg, \.pdf"):
-            display.draw(study, tmp_path / "a.xyz")
+        with pytest.raises(dikin.errors.ParameterError, match=r"ends in \.png, \.svg, \.pdf"):
+            study.plot(tmp_path / "a.xyz")
 
 
 @pytest.mark.parametrize("kind", ["png", "svg", "pdf"])

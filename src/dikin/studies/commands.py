@@ -196,7 +196,7 @@ def show(name: str, store: str, out: Path | None) -> None:
         for line in display.text(shown):
             click.echo(line)
         if out is not None:
-            display.draw(shown, out)
+            shown.plot(out)
             click.echo(f"drawn into {out}")
 
 

@@ -30,12 +30,14 @@ from dikin.errors import (
 from dikin.learners.base import Learner, Query, refuse_late_forecast
 from dikin.studies import journal
 from dikin.studies.database import Database, open_database
+from dikin.studies.drawing import draw_learner
 from dikin.studies.history import Table, told_between
 from dikin.studies.journal import Event, Journal, Snapshot
 from dikin.studies.kept import Kept, OpenQuery, keep
 from dikin.studies.replayed_learner import ReplayedLearner, snapshot_text
 from dikin.studies.rows import Answer, AskArguments, Question, query_id
 from dikin.studies.session import Session
+from dikin.tuning.drawing import draw_history, figure_format, save_figure
 from dikin.tuning.history import to_frame
 from dikin.tuning.space import Params, Space
 from dikin.tuning.summary import Summary, html_table
@@ -43,6 +45,7 @@ from dikin.tuning.tuner import Trial, Tuner
 from dikin.vectors import Array
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
     from typing_extensions import TypeVar  # one with a default: `Study` alone is any study
 
     Q = TypeVar("Q", default=Any)
@@ -664,6 +667,42 @@ class Study(Generic[Q]):
             If pandas is not installed.
         """
         return to_frame(self.history(first, last))
+
+    def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
+        """Draw the history.
+
+        Of a tuner each parameter over the rounds with the range that was explored, the value and
+        its recent mean, and how large surprises were; of a learner losses, curvature and
+        certificate.
+
+        Parameters
+        ----------
+        path : str or os.PathLike, optional
+            A file to write, ending in .png, .svg or .pdf. None is written without one.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The drawing.
+
+        Raises
+        ------
+        StateError
+            If no round was told yet.
+        """
+        if path is not None:
+            figure_format(path)  # refused before the history is read
+        rounds, title = self.history(), f"study {self.name}"
+        if not len(rounds):
+            raise StateError(f"study {self.name!r} has no history to draw yet")
+        if self.space is None:
+            figure = draw_learner(rounds, title)
+        else:
+            maximize = self.summary().maximize
+            figure = draw_history(rounds, self.space, maximize=maximize, title=title)
+        if path is not None:
+            save_figure(figure, path)
+        return figure
 
     def verify(self, *, progress: bool = False) -> int:
         """Replay the whole journal and compare with what a client holds; the number of rows.

@@ -10,7 +10,6 @@ import io
 import os
 from collections.abc import Callable, Iterator, Sequence
 from math import log10
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,7 +17,7 @@ from numpy.typing import NDArray
 
 from dikin import extras
 from dikin.errors import ParameterError, StateError
-from dikin.serialization import replace_file
+from dikin.serialization import path_of, replace_file
 from dikin.tuning.history import BEST, Table
 from dikin.tuning.parameters import Integer, Real, Shares
 from dikin.tuning.space import Space
@@ -196,12 +195,32 @@ def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
     ParameterError
         If the file ends otherwise.
     """
-    file = Path(path)
-    kind = file.suffix.lstrip(".").lower()
+    replace_file(path_of(path), rendered(figure, figure_format(path)))
+
+
+def figure_format(path: str | os.PathLike[str]) -> str:
+    """The format that the ending of a file asks for.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The file.
+
+    Returns
+    -------
+    str
+        Such as "png".
+
+    Raises
+    ------
+    ParameterError
+        If the file ends otherwise than a figure can.
+    """
+    kind = path_of(path).suffix.lstrip(".").lower()
     if kind not in FORMATS:
         endings = ", ".join(f".{each}" for each in FORMATS)
-        raise ParameterError(f"a figure is written to a file that ends in {endings}, got {file}")
-    replace_file(file, rendered(figure, kind))
+        raise ParameterError(f"a figure is written to a file that ends in {endings}, got {path}")
+    return kind
 
 
 def rendered(figure: Figure, kind: str) -> bytes:

@@ -1,0 +1,62 @@
+"""The figure of a learner's history."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dikin import extras
+from dikin.studies.history import Table
+from dikin.vectors import Array
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+NO_CERTIFICATE = (
+    "NaN: this learner has none, no constant was declared (certificate_for takes one), or its "
+    "centre is too close to the boundary"
+)
+
+
+def learner_curves(rounds: Table) -> dict[str, Array]:
+    """What is drawn over the rounds of a learner."""
+    plain = rounds["loss"].dtype != object
+    losses = rounds["loss"] if plain else np.array([_suffered(told) for told in rounds["loss"]])
+    count = np.arange(1, len(rounds) + 1)
+    return {
+        "loss": losses,
+        "running mean": np.cumsum(losses) / count,
+        "curvature": rounds["curvature"],
+        "certificate": rounds["certificate"],
+    }
+
+
+def _suffered(told: Any) -> float:
+    """What a round cost: the mean of a pair of losses, or the loss that came with a gradient."""
+    loss, more = told
+    return float((loss + more) / 2 if isinstance(more, float) else loss)
+
+
+def draw_learner(rounds: Table, title: str) -> Figure:
+    """Loss, running mean, curvature and certificate over the rounds."""
+    figures = extras.require("matplotlib.figure", "lab", "a drawing of a study")
+    x, lines = rounds["round"], learner_curves(rounds)
+    figure: Figure = figures.Figure(figsize=(8, 7), layout="constrained")
+    top, middle, bottom = figure.subplots(3, sharex=True, height_ratios=[3, 1.5, 2])
+    top.plot(x, lines["loss"], ".", markersize=2, color="0.7", label="loss", rasterized=True)
+    top.plot(x, lines["running mean"], color="C0", label="running mean")
+    top.set_ylabel("loss")
+    top.legend(loc="upper right")
+    told, dots = lines["curvature"], {"markersize": 2, "color": "0.7", "rasterized": True}
+    middle.plot(x, told, ".", **dots)
+    middle.plot(x, np.cumsum(told) / np.arange(1, len(told) + 1), color="C2", label="running mean")
+    middle.set_ylabel("curvature told")
+    middle.legend(loc="upper right")
+    bottom.plot(x, lines["certificate"], color="C3")
+    bottom.set_ylabel("certificate")
+    if not np.isfinite(lines["certificate"]).any():
+        bottom.text(0.5, 0.5, NO_CERTIFICATE, ha="center", transform=bottom.transAxes)
+    bottom.set_xlabel("round")
+    figure.suptitle(title, parse_math=False)
+    return figure
