@@ -47,9 +47,10 @@ def _end(message: str, status: int) -> NoReturn:
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="dikin")
 def main() -> None:
-    """Bandit convex optimization with barriers.
+    """Tune what runs: one number back per decision, names and ranges, and a bound you can print.
 
-    One number back per decision, any convex domain, and a bound you can print.
+    Begin with `dikin study create --help`: a study is a tuner, or a learner of bandit convex
+    optimization, in a database. The other commands measure what the learners are worth.
     """
 
 

@@ -95,7 +95,7 @@ def test_the_line_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
         learner.tell(learner.ask(), FAULT)
         learner.tell(learner.ask(), 3.0)
     (line,) = [record.getMessage() for record in caplog.records]
-    assert line.startswith("round 6: the loss 1e+06 lies outside loss_range=(2.0, 7.0), ")
+    assert line.startswith("round 6: the loss 1e+06 lies outside loss_range=(2, 7), ")
     assert line.endswith("it is learnt as 8")
 
 

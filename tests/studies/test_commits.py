@@ -252,12 +252,12 @@ def test_an_ask_whose_outcome_is_unknown_is_given_for_its_forecast_alone(
 ) -> None:
     learner = dikin.Predictive(dikin.Ball(2), loss_range=(0, 1), seed=5)
     with dikin.Study(file, "a", learner) as study:
-        for forecast, wanted in ((0.5, 0), (None, 2), (0.25, 4)):
+        for given, wanted in (([0.5], [0]), ([None, 0.25, 0.5], [2, 3, 1])):
             failing(monkeypatch, study, errors.StoreError("the disk went away"), written=True)
             with pytest.raises(errors.StoreError, match="went away"):
                 study.ask(forecast=0.5)
-            assert study.ask(forecast=forecast).id == wanted
-        assert study.verify() == 5
+            assert [study.ask(forecast=forecast).id for forecast in given] == wanted
+        assert study.verify() == 4
 
 
 def test_a_refused_ask_leaves_the_query_to_the_next_one(

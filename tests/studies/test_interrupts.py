@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from itertools import islice
 from types import FrameType
 from typing import Any
@@ -121,3 +122,42 @@ def test_rows_that_cannot_be_kept_are_said_to_be_lost(
             study._session._undo(KeyboardInterrupt())
         assert isinstance(lost.value.__cause__, KeyboardInterrupt)
         consistent(study, 0)
+
+
+def test_an_error_of_another_kind_loses_nothing_that_was_returned_with(
+    file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with dikin.Study(file, "a", learner(), patience=10.0, commit_within=5.0) as study:
+        for _ in range(4):
+            study.tell(study.ask(), 0.25)
+
+        def fails(*_: Any) -> None:
+            raise MemoryError
+
+        with monkeypatch.context() as patched:
+            patched.setattr(type(study._session._replayed), "ask", fails)
+            with pytest.raises(MemoryError):
+                study.ask()
+        assert study.rounds == 4
+        assert study.verify() == 8
+
+
+def test_an_interrupted_study_can_be_closed(file: str) -> None:
+    with dikin.Study(file, "a", learner(), patience=10.0, commit_within=5.0) as study:
+        for _ in range(3):
+            study.tell(study.ask(), 0.25)
+        study._session._inside = True  # interrupted in its work, and in giving it back
+    with dikin.Study(file, "a") as again:
+        assert again.rounds == 3
+
+
+def test_an_interrupted_tuner_goes_on() -> None:
+    tuner = dikin.Tuner({"x": dikin.Real(0, 1)}, seed=1)
+    for act in (tuner.ask, lambda: tuner.tell(tuner.ask(), 0.5)):
+        for _ in interrupted(act, 1):
+            for trial in tuner.open_trials:
+                with suppress(errors.ClosedQueryError):
+                    tuner.tell(trial, 0.5)
+            tuner.tell(tuner.ask(), 0.5)
+            assert not tuner.open_trials
+            assert not tuner.learner.open_queries

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,8 @@ import pytest
 
 import dikin
 from dikin import errors
+from dikin.studies.journal import Snapshot
+from dikin.studies.replayed_learner import ReplayedLearner
 from studies.small import prices as fresh
 
 
@@ -39,7 +42,7 @@ def test_what_cannot_be_kept_is_refused(file: str) -> None:
     waiting.ask()
     with pytest.raises(errors.ParameterError, match=r"open queries \[0\]"):
         dikin.Study(file, "a", waiting)
-    with pytest.raises(errors.UnknownStudyError, match="none at all"):
+    with pytest.raises(errors.UnknownStudyError, match="there is no file"):
         dikin.Study(file, "a")
     assert not Path(file).exists()
 
@@ -86,3 +89,19 @@ def test_a_schema_that_changes_under_a_client_is_noticed(url: str) -> None:
         database.run("UPDATE dikin_version SET version = 2")
         study.tell(query, 0.5)
         assert study.rounds == 1
+
+
+def test_a_state_of_another_version_is_refused(file: str) -> None:
+    """A learner of another dikin would go on otherwise, from the same numbers."""
+    dikin.Study(file, "a", dikin.Predictive(dikin.Ball(2), seed=1)).close()
+    old = ReplayedLearner.of
+
+    def written_before(taken: Snapshot) -> ReplayedLearner:
+        kept = json.loads(taken.state)
+        del kept["version"]
+        return old(taken._replace(state=json.dumps(kept)))
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(ReplayedLearner, "of", written_before)
+        with pytest.raises(errors.StateVersionError, match="version 2, this dikin reads version 3"):
+            dikin.Study(file, "a")

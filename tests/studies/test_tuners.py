@@ -517,3 +517,25 @@ def test_a_page_of_a_learner(file: str) -> None:
         page = study._repr_html_()
         for words in ("&lt;a&gt;", "adaptivesmooth on box", "certificate"):
             assert words in page
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), True, "1.0", None, 10**400])
+def test_a_told_trial_is_not_told_again_by_something_strange(file: str, value: Any) -> None:
+    with dikin.Study(file, "a", shop()) as study:
+        trial = study.ask()
+        study.tell(trial, 1.0)
+        with pytest.raises(errors.DikinError):
+            study.tell(trial, value)
+        study.tell(trial, 1.0)  # a repetition
+        assert study.rounds == 1
+
+
+def test_another_start_opens_the_same_study(file: str) -> None:
+    def tuner(start: float, high: float = 14) -> dikin.Tuner:
+        return dikin.Tuner({"price": dikin.Real(1, high, start=start)}, seed=1)
+
+    dikin.Study(file, "a", tuner(4)).close()
+    with dikin.Study(file, "a", tuner(5)) as study:
+        assert study.best == {"price": 4.0}
+    with pytest.raises(errors.StudyExistsError, match="price"):
+        dikin.Study(file, "a", tuner(4, high=15))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import subprocess
@@ -18,6 +19,7 @@ import dikin
 from dikin import errors
 from dikin.studies import fair_lock
 from dikin.studies.fair_lock import FairLock
+from studies.test_interrupts import Interrupt
 
 HOLD = """
 import sys, dikin
@@ -164,3 +166,72 @@ def test_a_client_that_waited_in_vain_need_not_replay_anew(file: str) -> None:
         assert study._session._replayed is replayed
         study.tell(study.ask(), 0.5)
         assert study.verify() == 4
+
+
+def test_a_wait_interrupted_at_any_instant_locks_nobody_out(file: str) -> None:
+    """Whoever was interrupted gives up its place with the call, or with `release`."""
+    dikin.Study(file, "a", learner()).close()
+    path, count = Path(file).resolve(), 0
+    first = FairLock(path)
+    first.acquire(1.0, lambda: None)
+    at = 1
+    while True:
+        waiting = FairLock(path)
+        try:
+            with Interrupt(at):
+                waiting.acquire(0.0, lambda: None)  # all that is done in vain, once
+        except KeyboardInterrupt:
+            count += 1
+        except errors.BusyError:
+            break
+        waiting.release()  # what a study's call does after every failure
+        assert not [t for t in Path(f"{path}-queue").glob("*") if t.name[0] != "."], at
+        waiting.close()
+        at += 1
+    first.close()
+    assert count > 30
+    with dikin.Study(file, "a", patience=0.5) as study:
+        study.ask()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")
+def test_a_forked_child_does_not_keep_its_parents_place(file: str) -> None:
+    dikin.Study(file, "a", learner()).close()
+    path = Path(file).resolve()
+    ticket = fair_lock._Queue(path).draw()
+    hears, says = os.pipe()
+    child = os.fork()
+    if child == 0:  # pragma: no cover - in the child
+        os.write(says, b"!")
+        time.sleep(20)
+        os._exit(0)
+    os.read(hears, 1)
+    os.close(hears)
+    os.close(says)
+    ticket._opened.close()  # as if the parent had been killed
+    try:
+        assert fair_lock._Queue(path).is_empty()
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+
+
+def test_studies_that_nobody_closed_leave_no_files_open(file: str) -> None:
+    dikin.Study(file, "a", learner()).close()
+    before = descriptors()
+    for _ in range(5):
+        study = dikin.Study(file, "a")
+        study.ask()
+        del study
+        gc.collect()
+    assert descriptors() <= before + 1
+
+
+def test_tickets_from_before_a_restart_are_removed(file: str) -> None:
+    """The clock begins anew: an old ticket may look like one of the future."""
+    with dikin.Study(file, "a", learner()) as study:
+        folder = Path(f"{file}-queue")
+        folder.mkdir(exist_ok=True)
+        (folder / f"{10**18:020d}.1.1").touch()
+        study.ask()
+        assert not list(folder.iterdir())

@@ -96,3 +96,23 @@ def test_a_start_that_breaks_a_constraint_is_refused() -> None:
     parameters = {"ads": Real(0, 60, start=50), "staff": Real(0, 20, start=18)}
     with pytest.raises(ParameterError, match=r"start .*'ads': 50.* breaks a constraint \(ads"):
         dikin.Tuner(parameters, constraints="ads + 3 * staff <= 100")
+
+
+@pytest.mark.parametrize("text", ["ads <= 1" + 400 * "0", " + ".join(3000 * ["ads"]) + " <= 3"])
+def test_an_absurd_text_is_refused(text: str) -> None:
+    with pytest.raises(ParameterError) as refused:
+        read_constraints(text, PARAMETERS)
+    assert len(str(refused.value)) < 600
+
+
+def test_a_constraint_that_always_holds_does_no_harm() -> None:
+    tuner = dikin.Tuner(PARAMETERS, constraints=["ads + staff <= 1e15"], seed=1)
+    assert isinstance(tuner.space.domain, dikin.Box)
+
+
+def test_a_start_on_its_limit_is_a_start() -> None:
+    for a in range(1, 14):
+        for b in range(1, 14):
+            parameters = {"a": Real(0, 14, start=a), "b": Real(0, 14, start=b)}
+            tuner = dikin.Tuner(parameters, constraints=f"a + 3*b <= {a + 3 * b}")
+            assert tuner.best == {"a": a, "b": b}

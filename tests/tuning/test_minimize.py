@@ -363,7 +363,7 @@ def test_a_result_prints_where_it_began_and_what_exploring_costs(known_costs: No
     lines = {line[:16].strip(): line[16:] for line in repr(result).splitlines()}
     assert lines["rounds"] == "60 (smaller is better)"
     assert lines["value"] == (
-        f"{result.value:.6g} in the last 12 rounds   (began at {result.first_value:.6g})"
+        f"{result.value:.6g} in the last 12 rounds, {result.first_value:.6g} in the first"
     )
     assert lines["price"] == f"{result.best['price']:.5g}   (began at 4)"
     assert lines["exploring"] == "costs at most about 1.25 a round now"
@@ -457,3 +457,36 @@ def test_a_run_shows_its_regret_in_a_notebook(rounds: int) -> None:
     # Pixels have one decimal: higher regret is drawn higher, up to that.
     order = np.argsort(run.regret)
     assert (np.diff(heights[order]) >= -0.11).all()
+
+
+def test_a_function_of_named_arguments_is_given_them() -> None:
+    ranges = {"price": dikin.Real(1, 14, start=4), "ads": dikin.Real(0, 60, start=40)}
+
+    def revenue(price: float, ads: float) -> float:
+        return 500 - 4 * (price - 8) ** 2 - 0.05 * (ads - 20) ** 2
+
+    by_name = dikin.maximize(revenue, ranges, rounds=60, seed=1)
+    by_dict = dikin.maximize(lambda p: revenue(**p), ranges, rounds=60, seed=1)
+    any_names = dikin.maximize(lambda **p: revenue(**p), ranges, rounds=60, seed=1)
+    assert by_name.best == by_dict.best == any_names.best
+
+
+def test_a_function_of_one_argument_is_given_the_dictionary() -> None:
+    seen: list[object] = []
+
+    def cost(x: object) -> float:
+        seen.append(x)
+        return 1.0
+
+    dikin.minimize(cost, {"x": dikin.Real(0, 1)}, rounds=1, seed=1)
+    assert isinstance(seen[0], dict)
+
+
+@pytest.mark.parametrize("domain", [Ball(2), Ball(5), dikin.Box([-1, -1], [1, 1])], ids=repr)
+def test_a_bowl_around_its_minimum_is_no_fault(
+    domain: dikin.Domain, caplog: pytest.LogCaptureFixture
+) -> None:
+    """All points that are measured have the same loss but for rounding."""
+    result = minimize(lambda x: float(x @ x), domain, 300, seed=1)
+    assert not caplog.records
+    assert result.value < 0.5 * result.first_value

@@ -1,5 +1,8 @@
 """Real, Integer and Shares: what they accept, and how a coordinate becomes a value."""
 
+import json
+from decimal import Decimal
+from fractions import Fraction
 from math import log10
 from typing import Any
 
@@ -44,7 +47,7 @@ REFUSED: list[tuple[Any, list[str]]] = [
     (Shares(["a", "b"], start=[0.5, "x"]), ["share of b", "number", "'x'"]),
     (Shares(["a", "b"], start=0.5), ["a share for each of a, b", "0.5"]),
     (["red", "green"], ["dikin.Real", "no categories", "Shares", "Integer(0, 1)"]),
-    ((1, 14), ["dikin.Real(low, high)", "(1, 14)"]),
+    ((1, 14), ["dikin.Real(low, high)", "(1, 14)", "Did you mean"]),
     (None, ["dikin.Real", "None"]),
 ]
 
@@ -155,3 +158,45 @@ def test_a_coordinate_just_outside_is_played_at_the_end() -> None:
     assert Integer(0, 3).played(1.0 + 1e-12, 0.0) == 3
     assert Integer(0, 3).played(-1e-12, 0.5) in (0.0,)
     assert Real(0, 3).played(1.0 + 1e-12, 0.0) == 3
+
+
+def test_numbers_of_numpy_and_fractions_become_plain_ones() -> None:
+    tuner = dikin.Tuner(
+        {
+            "small": Integer(np.int8(-100), np.int8(100)),
+            "single": Real(np.float32(0.1), np.float32(0.3), start=np.float32(0.2)),
+            "third": Real(Fraction(1, 3), Decimal(2)),
+        },
+        seed=1,
+    )
+    twin = dikin.restore(json.loads(json.dumps(tuner.state())))
+    trials = tuner.ask(20)
+    assert trials == twin.ask(20)
+    assert len({trial["small"] for trial in trials}) > 5
+    assert {type(p.low) for p in tuner.space.parameters.values()} == {int, float}
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"price": Real(0, 1), "best": Shares(["price", "b"])},
+        {"price": Real(0, 1), "best.price": Real(0, 1)},
+    ],
+)
+def test_a_name_that_a_history_needs_is_refused(parameters: Any) -> None:
+    with pytest.raises(ParameterError, match=r"'best\.price'"):
+        dikin.Tuner(parameters)
+
+
+def test_a_smoothness_cannot_hold_between_whole_numbers() -> None:
+    with pytest.raises(ParameterError, match="level, an Integer"):
+        dikin.Tuner({"level": Integer(0, 2)}, smoothness=1.0)
+    tuner = dikin.Tuner({"level": Integer(0, 2)}, lipschitz=1.0)
+    with pytest.raises(ParameterError, match="level, an Integer"):
+        tuner.certificate_for(smoothness=1.0)
+    dikin.Tuner({"switch": Integer(0, 1)}, smoothness=1.0)  # a line has no corners
+
+
+def test_a_pair_of_numbers_is_taken_for_a_range() -> None:
+    with pytest.raises(ParameterError, match=r"Did you mean dikin.Real\(1, 14\)"):
+        dikin.Tuner({"price": (1, 14)})  # type: ignore[dict-item]

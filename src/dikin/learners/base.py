@@ -228,6 +228,7 @@ class Learner(ABC):
             raise FeedbackError(f"{name} makes no use of a context: ask() without one")
         if self._process is not forks.process:
             self._process = forks.warn_of_fork(type(self).__name__)
+            self._lock = RLock()  # the old one may be held by a thread of the parent
         self._lock.acquire()  # here and in `tell`: `with` takes twice as long
         try:
             if forecast is not None:

@@ -218,6 +218,8 @@ class Predictive(KernelLearner):
 
     measures_range = True
     equal_sides = True
+    _told = ("loss", 1.0)
+    """What the user calls a loss, and its sign: a tuner is told values."""
     smoothness = Parameter(
         SMOOTHNESS + " Without one it is tuned for a bowl that fills the range of the losses.",
         optional(nonnegative),
@@ -378,12 +380,15 @@ class Predictive(KernelLearner):
         surprise = loss - expected
         outside = abs(loss) > 1.0 + ROUNDING and self._ranged
         if outside or abs(surprise) > max(level, ABSURD * max(level, self._n[CLIP])):
-            scale, offset = self.units.loss_scale, self.units.loss_offset
+            told, sign = self._told
+            scale, offset = sign * self.units.loss_scale, sign * self.units.loss_offset
+            low, high = sorted(sign * end for end in self.units.loss_range)
             logger.warning(
-                "round %d: the loss %g %s, %g was expected; it is learnt as %g",
+                "round %d: the %s %g %s, %g was expected; it is learnt as %g",
                 self.rounds,
+                told,
                 offset + scale * loss,
-                f"lies outside loss_range={self.units.loss_range}" if outside else "is far off",
+                f"lies outside loss_range=({low:g}, {high:g})" if outside else "is far off",
                 offset + scale * expected,
                 offset + scale * (expected + clip(surprise, level)),
             )

@@ -62,6 +62,11 @@ NORMAL = 0.95
 """The third largest of eight normal numbers less the third least, in standard deviations."""
 LONGEST = 32
 """Losses that are measured while most of them are the same."""
+ROUNDED = 1e-12
+"""Losses that differ by less, in units of the largest, are the same but for rounding."""
+UNVARIED = 0.5
+"""Where all of them are the same: their deviation is taken for so much of the largest. A bowl around
+its minimum has four times the measured loss farther out: LEVEL such deviations more, or less."""
 TINY = 1.0 / LARGEST
 """Losses that differ by less are the same: squares would be 0."""
 BEYOND = LARGEST**3
@@ -319,7 +324,8 @@ def measure(plan: Plan, n: Any, loss: float, rounds: int) -> None:
 
     The two largest and the two least are left out: they may be faults. The forecasters begin at the
     mean of the others. Where the others are all the same, more are measured; if that does not help,
-    none are left out.
+    none are left out; and if all are the same, such as those of a bowl around its minimum, their
+    size says how large differences may be.
     """
     n[SAMPLES + (rounds - 1) % MEASURED] = loss
     n[MEASURING_ROUNDS] += 1.0
@@ -333,10 +339,14 @@ def measure(plan: Plan, n: Any, loss: float, rounds: int) -> None:
         n[SAMPLES + k] = value
     least, most = n[SAMPLES + 2], n[SAMPLES + MEASURED - 3]
     deviation = (most - least) / NORMAL
-    if not deviation > TINY and rounds >= LONGEST:
+    largest = max(abs(n[SAMPLES]), abs(n[SAMPLES + MEASURED - 1]))
+    same = TINY + ROUNDED * largest
+    if not deviation > same and rounds >= LONGEST:
         least, most = n[SAMPLES], n[SAMPLES + MEASURED - 1]
         deviation = 0.5 * (most - least)
-    if deviation > TINY:
+        if not deviation > same:
+            deviation = UNVARIED * largest
+    if deviation > same:
         n[CLIP] = n[TOP] = LEVEL * deviation
         n[MEAN_SQUARE] = (deviation / REACH) ** 2
         n[RATE] = plan.cap / (plan.dim * n[CLIP])

@@ -164,7 +164,8 @@ def create(name: str, learner: str | None, store: str, **tuner: Any) -> None:
         )
     kept = given if learner is None else learner_from_text(learner)
     with Study(store, name, kept) as made:
-        click.echo(f"study {made.name!r} is in {store}, {made.rounds} rounds played")
+        there = f"there already, with {made.rounds} rounds" if made.rounds else "there"
+        click.echo(f"study {made.name!r} in {store} is {there}")
 
 
 @study.command("list")
@@ -287,7 +288,11 @@ def verify(name: str, store: str) -> None:
 @study.command()
 @name_argument
 @store_option
-@click.confirmation_option(prompt="Remove the study and its whole history?")
-def delete(name: str, store: str) -> None:
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def delete(name: str, store: str, yes: bool) -> None:
     """Remove a study."""
+    if name not in Study.names(store):
+        _open(store, name).close()  # says what is there; a damaged one can be removed
+    if not yes:
+        click.confirm("Remove the study and its whole history?", abort=True)
     Study.delete(store, name)

@@ -22,7 +22,7 @@ from urllib.parse import quote
 
 from dikin import extras
 from dikin.errors import BusyError, ParameterError, StateError, StoreError, shown
-from dikin.studies.fair_lock import FairLock
+from dikin.studies.fair_lock import FairLock, FileBeside, open_beside
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import URL
@@ -305,7 +305,7 @@ class Sqlite(Database):
         # The same file for as long as this lives, and the same queue under all its names.
         self.path = _resolved(url.database)
         self._lock = FairLock(self.path)
-        self._marks: int | None = None
+        self._marks: FileBeside | None = None
         super().__init__(url.set(database=str(self.path)), patience)
         self.name = url.database
 
@@ -363,11 +363,12 @@ class Sqlite(Database):
 
     def mark(self, study: int, number: int, seal: str) -> None:
         record = f"{number:>19} {seal or '-':>{MARKED_SEAL}}\n".encode()
+        if not hasattr(os, "pwrite"):  # Windows: no marks
+            return
         with suppress(OSError):  # a full disk: the commit is what counts
             if self._marks is None:
-                flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
-                self._marks = os.open(f"{self.path}-marks", flags, self.path.stat().st_mode & 0o666)
-            os.pwrite(self._marks, record, study * len(record))
+                self._marks = open_beside(self.path, "-marks")
+            os.pwrite(self._marks.file, record, study * len(record))
 
     def marked(self, study: int) -> tuple[int, str] | None:
         size = MARKED_SEAL + 21
@@ -383,7 +384,7 @@ class Sqlite(Database):
         super().close()
         self._lock.close()
         if self._marks is not None:
-            os.close(self._marks)
+            self._marks.close()
             self._marks = None
 
 

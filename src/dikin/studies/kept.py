@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, ClassVar, NamedTuple
 
@@ -111,11 +112,13 @@ class Kept(ABC):
                 f"{self.question} {key.id} of this study asked about {told['point']}, the one that "
                 f"came about {key.point}: it belongs to another study. Nothing was changed."
             )
-        if json.loads(f"{{{answer.text(name)}}}") == {n: told[n] for n in (name, "curvature")}:
+        # As text: as values 1.0 and true would be the same, and NaN is no JSON.
+        if f"{{{answer.text(name)}}}" == json.dumps({n: told[n] for n in (name, "curvature")}):
             return True
         raise AnsweredError(
             f"{self.question} {query_id(key)} was already answered with {name} {told[name]} and "
-            f"curvature {told['curvature']}, now came {answer.loss} and {answer.curvature}. "
+            f"curvature {told['curvature']}, now came {shown(answer.loss)} and "
+            f"{shown(answer.curvature)}. "
             "Nothing was changed."
         )
 
@@ -262,7 +265,8 @@ class KeptTuner(Kept):
         return {
             "kind": "tuner",
             "parameters": list(space.parameters),
-            **{f"parameter {name!r},": each for name, each in space.parameters.items()},
+            # Where it began is of no matter afterwards: today's value is another one tomorrow.
+            **{f"parameter {n!r},": replace(p, start=None) for n, p in space.parameters.items()},
             "constraints": space.constraints,
             "sense": "maximize" if tuner.maximize else "minimize",
             # The start follows from the parameters.

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import NamedTuple
 
+from dikin import serialization
 from dikin.errors import CertificateVoidWarning, FeedbackError, ForecastError, StateError
 from dikin.learners.threads import ignored
 from dikin.loading import restore
@@ -61,6 +62,9 @@ class ReplayedLearner:
     def of(cls, taken: Snapshot) -> ReplayedLearner:
         """The replayed learner of which this is a snapshot."""
         kept = json.loads(taken.state)
+        # Before version 3 it was not written.
+        version = kept.get("version", 2)
+        serialization.refuse_version("the state of this study", version, serialization.VERSION)
         asked = {int(key): AskRecord(*value) for key, value in kept["asked"].items()}
         return cls(keep(restore(kept["learner"])), asked, taken.number, taken.seal)
 
@@ -190,4 +194,4 @@ def _silenced() -> Iterator[None]:
 
 def snapshot_text(kept: Kept, asked: dict[int, AskRecord]) -> str:
     """The state of a learner and its open queries as text; refused if it cannot be read back."""
-    return json.dumps({"asked": asked, "learner": kept.state()})
+    return json.dumps({"version": serialization.VERSION, "asked": asked, "learner": kept.state()})

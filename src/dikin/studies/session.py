@@ -243,13 +243,14 @@ class Session:
         returned = self._returned
         if not (self._queueing and isinstance(error, BusyError)):
             self._replayed = None
-        if returned and not isinstance(error, Exception) and self._keep_returned(returned):
-            return  # an interruption is no reason to lose what callers were told is there
+        database_works = not isinstance(error, LostConnection | StoreError)
+        if returned and database_works and self._keep_returned(returned):
+            return  # what failed in one call is no reason to lose what others returned with
         self._abandon()
         if not isinstance(error, Exception):
             self.database.disconnect()  # in whatever state the driver was interrupted
         self._inside = False
-        if returned and self._are_lost(returned, error):
+        if returned and self._are_lost(returned):
             raise StoreError(
                 f"{len(returned)} events that waited to be written together may be lost: "
                 f"{error or 'the call was interrupted'}. The study is as the database has it; see "
@@ -271,12 +272,13 @@ class Session:
         self._inside = False
         return True
 
-    def _are_lost(self, returned: list[Event], error: BaseException) -> bool:
+    def _are_lost(self, returned: list[Event]) -> bool:
         """Whether events are not in the database; where it cannot be asked, they may be lost."""
-        if isinstance(error, Exception):
-            return isinstance(error, DikinError | LostConnection)
-        with self.database.view():
-            return self.journal.seal_at(returned[-1].number) != returned[-1].seal
+        try:
+            with self.database.view():
+                return self.journal.seal_at(returned[-1].number) != returned[-1].seal
+        except (DikinError, LostConnection):
+            return True
 
     def insert_pending(self) -> None:
         """Insert the events that are not in the database yet, without committing them."""
@@ -373,6 +375,8 @@ class Session:
                 return
             failure = self._failure
             try:
+                if self._inside:
+                    self._undo(KeyboardInterrupt())
                 self.flush()
             finally:
                 self._closed = True

@@ -29,7 +29,7 @@ from dikin.errors import (
 )
 from dikin.learners.base import Learner, Query, refuse_late_forecast
 from dikin.studies import journal
-from dikin.studies.database import Database, open_database
+from dikin.studies.database import Database, Sqlite, open_database
 from dikin.studies.drawing import draw_learner
 from dikin.studies.history import Table, told_between
 from dikin.studies.journal import Event, Journal, Snapshot
@@ -384,7 +384,11 @@ class Study(Generic[Q]):
             again = [pair for pair in session.unclaimed if replayed.is_open(*pair, arguments)][:1]
             found[:] = again or [replayed.ask(arguments, self._signature, _now())]
             # Only now: a refused ask leaves them to the next one.
-            session.unclaimed = [pair for pair in session.unclaimed if again and pair != again[0]]
+            session.unclaimed = [
+                pair
+                for pair in session.unclaimed
+                if pair not in again and pair[1].id in replayed.asked
+            ]
             event, question = found[0]
             return None if again else event, question
 
@@ -800,6 +804,11 @@ def _now() -> int:
 
 
 def _unknown_study(database: Database, name: str) -> UnknownStudyError:
+    if isinstance(database, Sqlite) and not database.path.exists():
+        return UnknownStudyError(
+            f"there is no file {database.path}, so no study {name!r}. To create one, give a "
+            "learner or tuner: Study(url, name, learner), or dikin study create"
+        )
     known = journal.names(database)
     others = did_you_mean(name, known) if known else " It has none at all."
     return UnknownStudyError(

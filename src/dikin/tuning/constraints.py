@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
+from math import isfinite
 from typing import Any, NamedTuple
 
 from dikin.errors import ParameterError, did_you_mean, shown
@@ -71,11 +72,22 @@ def _read(text: Any, parameters: Mapping[str, Parameter]) -> Iterator[Constraint
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as reason:
-        raise ParameterError(f"the constraint {text!r} is not like {EXAMPLE}: {reason}") from reason
+        what = reason.msg if isinstance(reason, SyntaxError) else reason
+        raise ParameterError(f"the constraint {text!r} is not like {EXAMPLE}: {what}") from reason
     if not isinstance(tree, ast.Compare):
         raise ParameterError(f"the constraint {text!r} must compare with <= or >=, as in {EXAMPLE}")
-    sides = [_linear(side, text, parameters) for side in (tree.left, *tree.comparators)]
+    try:
+        sides = [_linear(side, text, parameters) for side in (tree.left, *tree.comparators)]
+    except (OverflowError, RecursionError):
+        raise ParameterError(
+            f"the constraint {shown(text)} has a number that is too large, or too many terms"
+        ) from None
     for left, operator, right in zip(sides, tree.ops, sides[1:], strict=False):
+        if isinstance(operator, ast.Lt | ast.Gt):
+            raise ParameterError(
+                f"the constraint {text!r} must compare with <= or >=, which is the same here: a "
+                "limit may always be reached"
+            )
         if not isinstance(operator, ast.LtE | ast.GtE):
             raise ParameterError(
                 f"the constraint {text!r} must compare with <= or >=. For an equation express one "
@@ -86,6 +98,8 @@ def _read(text: Any, parameters: Mapping[str, Parameter]) -> Iterator[Constraint
         factors = {name: factor for name, factor in over.factors.items() if factor}
         if not factors:
             raise ParameterError(f"the constraint {text!r} has no parameter in it")
+        if not all(map(isfinite, (*factors.values(), over.constant))):
+            raise ParameterError(f"the constraint {shown(text)} has a number that is too large")
         yield Constraint(text, factors, -over.constant)
 
 

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dikin import extras
-from dikin.tuning.space import Space
 from dikin.vectors import Array
 
 Table = NDArray[np.void]
 """A structured array: `table["price"]` is a column."""
 BEST = "best."
 """Before the name of a column: the best guess after the round."""
+
+
+class Columns(Protocol):
+    """What a table needs to know of a space."""
+
+    columns: tuple[str, ...]
+    """The name of each value."""
+    types: tuple[Any, ...]
+    """Its NumPy type."""
 
 
 class Row(NamedTuple):
@@ -32,13 +40,13 @@ class Row(NamedTuple):
     certificate: float
 
 
-def history_table(space: Space, rows: Sequence[Row]) -> Table:
+def history_table(space: Columns, rows: Sequence[Row]) -> Table:
     """The rounds as a table.
 
     Parameters
     ----------
     space : Space
-        The parameters.
+        The parameters, or whatever has columns.
     rows : sequence of Row
         One for each round.
 
@@ -51,11 +59,11 @@ def history_table(space: Space, rows: Sequence[Row]) -> Table:
     names = space.columns
     columns: list[tuple[str, Any]] = [
         ("round", np.int64),
-        *((name, np.float64) for name in names),
+        *zip(names, space.types, strict=True),
         ("value", np.float64),
         ("expected", np.float64),
         ("held", np.bool_),
-        *((BEST + name, np.float64) for name in names),
+        *((BEST + name, kind) for name, kind in zip(names, space.types, strict=True)),
         ("certificate", np.float64),
     ]
     flat = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -213,7 +214,7 @@ def _optimize(
         )
     planned = whole(rounds, "rounds", 1, "how often the function is called")
     asker = _asker(parameters, start, constraints, options)
-    game = _Game(function, asker)
+    game = _Game(_with_one_argument(function, parameters), asker)
     try:
         game.play(planned, progress)
     except KeyboardInterrupt:
@@ -223,6 +224,27 @@ def _optimize(
             "stopped by Ctrl-C after %d of %d rounds: the result is of these", game.rounds, planned
         )
     return _result(game.table(), asker, planned, options.maximize)
+
+
+def _with_one_argument(function: Callable[..., float], parameters: Any) -> Callable[[Any], float]:
+    """The function of a setting; one that takes an argument for each name is given them by name."""
+    if not isinstance(parameters, Mapping):
+        return function
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # of some functions written in C nothing is known
+        return function
+    if _can_take(signature, None) or not _can_take(signature, **dict.fromkeys(parameters)):
+        return function
+    return lambda params: function(**params)
+
+
+def _can_take(signature: inspect.Signature, *args: Any, **kwargs: Any) -> bool:
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError:
+        return False
+    return True
 
 
 def _asker(parameters: Any, start: Any, constraints: Any, options: _Options) -> _Asker:
@@ -281,6 +303,7 @@ class _Asker(Protocol):
 
     learner: Predictive
     columns: tuple[str, ...]
+    types: tuple[Any, ...]
 
     def ask(self) -> _Asked: ...
 
@@ -303,6 +326,7 @@ class _TunerAsker:
 
     def __init__(self, tuner: Tuner) -> None:
         self.tuner, self.learner, self.columns = tuner, tuner.learner, tuner.columns
+        self.types = tuner.space.types
 
     def ask(self) -> _Asked:
         trial = self.tuner.ask()
@@ -331,6 +355,7 @@ class _PointAsker:
     def __init__(self, domain: Domain, start: Any, options: _Options) -> None:
         self._sign = -1.0 if options.maximize else 1.0
         self.columns = coordinate_names(domain)
+        self.types = len(self.columns) * (np.float64,)
         self.learner = Predictive(
             domain,
             smoothness=options.smoothness,
@@ -379,8 +404,7 @@ class _Game:
 
     def __init__(self, function: Callable[[Any], float], asker: _Asker) -> None:
         self._function, self._asker = function, asker
-        named: Any = asker  # of a space it needs the columns only
-        self._rows = np.empty(FIRST_ROWS, history_table(named, ()).dtype)
+        self._rows = np.empty(FIRST_ROWS, history_table(asker, ()).dtype)
         self._interrupts, self.rounds = Interrupts(), 0
 
     def table(self) -> Table:

@@ -7,8 +7,8 @@ checked when a `Tuner` is made, so that a refusal can name the parameter.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from math import exp, floor, isfinite, log
 from typing import Any
 
@@ -424,10 +424,30 @@ def check_parameters(parameters: Any) -> dict[str, Parameter]:
         if not isinstance(parameter, Parameter):
             raise ParameterError(
                 f"{name}: wanted dikin.Real(low, high), dikin.Integer(low, high) or "
-                f"dikin.Shares(names), got {shown(parameter)}. {NO_CATEGORIES}"
+                f"dikin.Shares(names), got {shown(parameter)}. {_advice(parameter)}"
             )
         parameter.check(name)
-    return dict(parameters)
+    return {name: _with_plain_numbers(parameter) for name, parameter in parameters.items()}
+
+
+def _with_plain_numbers(parameter: Parameter) -> Parameter:
+    """The same with Python's own numbers: NumPy's have other digits, and may overflow."""
+    if isinstance(parameter, Shares):
+        return parameter
+    kind: Callable[[Any], Any] = int if isinstance(parameter, Integer) else _as_number
+    start: Any = None if parameter.start is None else kind(parameter.start)
+    return replace(parameter, low=kind(parameter.low), high=kind(parameter.high), start=start)
+
+
+def _as_number(value: Any) -> float:
+    return value if type(value) is int else float(value)
+
+
+def _advice(came: Any) -> str:
+    """What may have been meant by something that is no parameter."""
+    if isinstance(came, tuple | list) and len(came) == 2 and not isinstance(came[0], str):
+        return f"Did you mean dikin.Real({shown(came[0])}, {shown(came[1])})?"
+    return NO_CATEGORIES
 
 
 def spec_of(parameter: Parameter) -> dict[str, Any]:

@@ -171,7 +171,7 @@ class Result:
         rounds, *rest = self._summary().lines()
         yield rounds
         of = f"{self.averaged:,} rounds" if self.averaged > 1 else "round"
-        yield "value", f"{self.value:.6g} in the last {of}   (began at {self.first_value:.6g})"
+        yield "value", f"{self.value:.6g} in the last {of}, {self.first_value:.6g} in the first"
         yield from rest
         if self.tuner is None and np.size(self.best) > MOST_COORDINATES:
             yield "coordinates", f"{np.size(self.best)} in all; `best` has every one"

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dikin import extras
 from dikin.domains.base import Domain
 from dikin.domains.box import Box
 from dikin.domains.polytope import Polytope
@@ -19,6 +20,7 @@ from dikin.domains.simplex import Simplex
 from dikin.errors import DomainError, ParameterError, shown
 from dikin.tuning.constraints import Constraint, read_constraints
 from dikin.tuning.parameters import (
+    Integer,
     Interval,
     Parameter,
     Shares,
@@ -33,6 +35,8 @@ ROOM = 0.15
 and from a corner the way to anywhere is long: measured, 0.15 halves what a bad start costs, and a
 good one loses little."""
 
+ROUNDING = 1e-9
+"""By how much a start may break a constraint, in units of its terms."""
 RESERVED = ("round", "value", "expected", "held", "certificate")
 """What a history has besides the parameters."""
 
@@ -67,6 +71,8 @@ class Space:
         The set of working points.
     columns : tuple of str
         A name for each value: "price", and "traffic.old" for a part of a Shares.
+    types : tuple of type
+        The NumPy type of each value: int64 for an Integer.
 
     Raises
     ------
@@ -76,7 +82,7 @@ class Space:
 
     def __init__(self, parameters: Mapping[str, Parameter], constraints: Any = ()) -> None:
         self.parameters = check_parameters(parameters)
-        limits = read_constraints(constraints, self.parameters)
+        limits = self._limits = read_constraints(constraints, self.parameters)
         self.constraints = [constraints] if isinstance(constraints, str) else list(constraints)
         self._intervals: dict[str, Interval] = {}
         self._shares: dict[str, Shares] = {}
@@ -97,7 +103,13 @@ class Space:
                     f"a parameter cannot be called {name!r}: that is a column of the history. "
                     f"Rename it, for example {shown(name + '_setting')}"
                 )
-        twice = [column for column in self.columns if self.columns.count(column) > 1]
+        self.types = tuple(
+            np.int64 if isinstance(parameter, Integer) else np.float64
+            for parameter in self.parameters.values()
+            for _ in range(_size(parameter))
+        )
+        titles = [*self.columns, *(f"best.{column}" for column in self.columns)]  # of a history
+        twice = [title for title in titles if titles.count(title) > 1]
         if twice:
             raise ParameterError(f"two values would be called {twice[0]!r}: rename a parameter")
         self.domain = self._domain(limits)
@@ -118,12 +130,22 @@ class Space:
         parts: list[Domain] = []
         if self._intervals:
             sides = len(self._intervals)
-            parts.append(self._cut_cube(limits) if limits else Box(sides * [0.0], sides * [1.0]))
+            binding = [limit for limit in limits if self._can_break(limit)]
+            parts.append(self._cut_cube(binding) if binding else Box(sides * [0.0], sides * [1.0]))
         parts += [Simplex(len(parameter.names)) for parameter in self._shares.values()]
         return parts[0] if len(parts) == 1 else Product(*parts)
 
+    def _can_break(self, limit: Constraint) -> bool:
+        """Whether some setting within the ranges breaks a constraint."""
+        most = 0.0
+        for name, factor in limit.factors.items():
+            side = self._intervals[name]
+            most += max(factor * side.low, factor * side.high)
+        return most > limit.limit
+
     def _cut_cube(self, limits: list[Constraint]) -> Domain:
         """The part of the cube in which the constraints hold."""
+        extras.require("scipy.optimize", "lab", "a constraint")
         names = list(self._intervals)
         low = np.array([float(each.low) for each in self._intervals.values()])
         side = np.array([float(each.high) for each in self._intervals.values()]) - low
@@ -213,8 +235,7 @@ class Space:
         if all(parameter.start is None for parameter in self.parameters.values()):
             return None
         point = self._declared_start()
-        if not self.domain.contains(point):
-            self._refuse_start()
+        self._refuse_start()
         parts = self.domain.parts if isinstance(self.domain, Product) else (self.domain,)
         pieces = self.domain.split(point) if isinstance(self.domain, Product) else [point]
         moved = [_moved_inside(part, piece) for part, piece in zip(parts, pieces, strict=True)]
@@ -241,12 +262,17 @@ class Space:
         return point
 
     def _refuse_start(self) -> None:
+        """Refuse a start that breaks a constraint; one that lies on its limit does not."""
         started = self.params(self.start_values)
-        given = {name: started[name] for name in self._intervals}
-        raise ParameterError(
-            f"the start {given} breaks a constraint ({', '.join(self.constraints)}); give every "
-            "parameter in it a start that satisfies it"
-        )
+        for limit in self._limits:
+            terms = [factor * started[name] for name, factor in limit.factors.items()]
+            slack = ROUNDING * (abs(limit.limit) + sum(map(abs, terms)))
+            if sum(terms) > limit.limit + slack:
+                given = {name: started[name] for name in limit.factors}
+                raise ParameterError(
+                    f"the start {given} breaks a constraint ({limit.text}); give every parameter "
+                    "in it a start that satisfies it"
+                )
 
     # --- as JSON -------------------------------------------------------------------------------
 

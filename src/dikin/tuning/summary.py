@@ -72,7 +72,7 @@ class Summary:
         waiting = f", {self.open_trials} open" if self.open_trials else ""
         yield "rounds", f"{self.rounds:,}{waiting} ({sense})"
         if self.held:
-            yield "on hold", "plays the best setting and learns nothing; resume() goes on"
+            yield "on hold", "plays the best setting and learns nothing, until it is resumed"
         for name, value in self.best.items():
             yield name, f"{_text(value)}   (began at {_text(self.start[name])})"
         if self.recent_rounds:

@@ -10,16 +10,16 @@ import hashlib
 import os
 import secrets
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite, nan
 from threading import RLock
-from typing import Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
 from dikin import serialization
-from dikin.arguments import is_whole, whole
+from dikin.arguments import LARGEST, is_whole, whole
 from dikin.errors import (
     ClosedQueryError,
     DikinError,
@@ -27,19 +27,28 @@ from dikin.errors import (
     ForeignQueryError,
     LossError,
     ParameterError,
+    StateError,
     UnknownParameterError,
     UnknownQueryError,
     did_you_mean,
     shown,
 )
+from dikin.learners import forks
 from dikin.learners.base import real_number
 from dikin.learners.predictive import Predictive
 from dikin.learners.threads import locked
-from dikin.tuning.parameters import Parameter
+from dikin.tuning.drawing import draw_history, save_figure
+from dikin.tuning.history import Row, Table, history_table, to_frame
+from dikin.tuning.parameters import Integer, Parameter
 from dikin.tuning.space import Params, Space
 from dikin.tuning.summary import Summary
 from dikin.vectors import Array
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+HISTORY = 10_000
+"""Rounds that a tuner remembers for tables and pictures: some megabytes."""
 RECENT = 100
 """Values of which `summary` tells the mean."""
 AHEAD = 1000
@@ -69,6 +78,12 @@ class Trial:
     point: Array
     expected: float = nan
     held: bool = False
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.params
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.params)
 
     def __getitem__(self, name: str) -> Any:
         if name not in self.params:
@@ -172,6 +187,7 @@ class Tuner:
         if not isinstance(maximize, bool):
             raise ParameterError(f"maximize must be True or False, got {shown(maximize)}")
         self.space = Space(parameters, constraints)
+        self._refuse_smooth_corners(smoothness)
         self.maximize = maximize
         self._sign = -1.0 if maximize else 1.0
         self.learner = Predictive(
@@ -196,22 +212,36 @@ class Tuner:
         low, high = (real_number(value, "loss_range", ParameterError) for value in values)
         return -high, -low
 
+    def _refuse_smooth_corners(self, smoothness: Any) -> None:
+        """Refuse a constant that cannot hold: between whole numbers values have corners."""
+        for name, parameter in self.space.parameters.items():
+            cornered = isinstance(parameter, Integer) and parameter.high - parameter.low > 1
+            if cornered and smoothness is not None:
+                raise ParameterError(
+                    f"smoothness={shown(smoothness)} cannot hold with {name}, an Integer: its "
+                    "values are interpolated between whole numbers, with corners there. Give "
+                    "lipschitz instead, or neither"
+                )
+
     def _set_out(self, key: str, first: Array) -> None:
-        self._lock = RLock()
+        self._lock, self._process = RLock(), forks.process
         self._key = key
         """Decides how whole numbers are rounded, together with the trial's id."""
         self._first = first
         """The learner's centre before it learns."""
+        self.learner._told = "value", self._sign
         self._open: dict[int, _OpenTrial] = {}
         self._recent: deque[float] = deque(maxlen=RECENT)
+        self._history: deque[Row] = deque(maxlen=HISTORY)
         self.rounds, self.held = 0, False
 
     @locked
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_lock"}
+        own = ("_lock", "_process")
+        return {name: value for name, value in vars(self).items() if name not in own}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, _lock=RLock())
+        vars(self).update(state, _lock=RLock(), _process=forks.process)
 
     def __copy__(self) -> Tuner:
         return copy.deepcopy(self)  # a shallow one would share the learner
@@ -247,6 +277,8 @@ class Tuner:
         ForecastError
             If the forecast is not a finite number.
         """
+        if self._process is not forks.process:  # the lock may be held by a thread of the parent
+            self._lock, self._process = RLock(), forks.process
         if n is None:
             return self._ask(forecast)
         return [self._ask(forecast) for _ in range(whole(n, "n", 1, "trials to ask for"))]
@@ -254,6 +286,8 @@ class Tuner:
     @locked
     def _ask(self, forecast: float | None) -> Trial:
         expected = self.expected
+        for lost in self.learner._open.keys() - self._open.keys():
+            self.learner.forget(lost)  # of an ask that was interrupted
         if forecast is not None:
             known = real_number(forecast, "forecast", ForecastError)
             query = self.learner.ask(forecast=self._sign * known)
@@ -301,10 +335,11 @@ class Tuner:
         """
         asked = self._find(trial)
         told = real_number(value, "value", LossError)
-        if not isfinite(told):
+        if not abs(told) < LARGEST:
             raise LossError(
-                f"the value of trial {asked.id} must be a finite number, got {told}. Tell a "
-                "number, or forget the trial if its value was lost. Nothing was changed."
+                f"the value of trial {asked.id} must be a finite number below {LARGEST:g}, got "
+                f"{told}. Tell a number, or forget the trial if its value was lost. Nothing was "
+                "changed."
             )
         if self.held or asked.held:
             self.learner._scaled_curvature(curvature)  # refused all the same
@@ -314,6 +349,18 @@ class Tuner:
         del self._open[asked.id]
         self.rounds += 1
         self._recent.append(told)
+        held = self.held or asked.held
+        self._history.append(
+            Row(
+                self.rounds,
+                asked.point,
+                told,
+                asked.expected,
+                held,
+                self.center,
+                self.certificate,
+            )
+        )
 
     @locked
     def forget(self, trial: Trial | int) -> None:
@@ -340,6 +387,8 @@ class Tuner:
                 f"a trial is answered by itself or by its id, got {shown(trial)}. Nothing was "
                 "changed."
             )
+        if int(key) not in self.learner._open:
+            self._open.pop(int(key), None)  # a call that closed it was interrupted
         if int(key) not in self._open:
             raise self._refusal(int(key))
         found = self._trial(int(key))
@@ -442,7 +491,13 @@ class Tuner:
         -------
         float
             The bound for the rounds so far.
+
+        Raises
+        ------
+        ParameterError
+            If not exactly one of the two is given, or `smoothness` where there is an `Integer`.
         """
+        self._refuse_smooth_corners(constants.get("smoothness"))
         return self.learner.certificate_for(**constants)
 
     @locked
@@ -470,6 +525,55 @@ class Tuner:
             promised=self.learner.outlook(AHEAD),
             certificate=self.certificate,
         )
+
+    @locked
+    def history(self) -> Table:
+        """The last 10,000 rounds since it was made or loaded; a `Study` keeps all of them.
+
+        Returns
+        -------
+        numpy.ndarray
+            A structured array with the columns round, the name of each value (`columns`), value,
+            expected, held, the best guess after the round (`best.` before each name) and
+            certificate.
+        """
+        return history_table(self.space, list(self._history))
+
+    def to_frame(self) -> Any:
+        """The history as a pandas DataFrame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            With one row a round.
+        """
+        return to_frame(self.history())
+
+    def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
+        """Draw the history: each parameter, the value, and how large surprises were.
+
+        Parameters
+        ----------
+        path : str or os.PathLike, optional
+            A file to write, ending in .png, .svg or .pdf. None is written without one.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The drawing.
+
+        Raises
+        ------
+        StateError
+            If no round was told yet.
+        """
+        rounds = self.history()
+        if not len(rounds):
+            raise StateError("no round was told since the tuner was made or loaded: draw later")
+        figure = draw_history(rounds, self.space, maximize=self.maximize)
+        if path is not None:
+            save_figure(figure, path)
+        return figure
 
     def __repr__(self) -> str:
         sense = "maximize" if self.maximize else "minimize"
