@@ -74,7 +74,7 @@ def test_a_small_run(tmp_path: Path) -> None:
     assert all_end(ports(text))
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_however_it_ends_the_servers_end(tmp_path: Path, how: signal.Signals) -> None:
     game = start("--rounds", 10_000, "--out", tmp_path)
     assert game.stdout is not None

@@ -65,8 +65,8 @@ LONGEST = 32
 ROUNDED = 1e-12
 """Losses that differ by less, in units of the largest, are the same but for rounding."""
 UNVARIED = 0.5
-"""Where all of them are the same: their deviation is taken for so much of the largest. A bowl around
-its minimum has four times the measured loss farther out: LEVEL such deviations more, or less."""
+"""Where all of them are the same: their deviation is taken for so much of the largest. A bowl
+around its minimum has four times the measured loss farther out, within LEVEL such deviations."""
 TINY = 1.0 / LARGEST
 """Losses that differ by less are the same: squares would be 0."""
 BEYOND = LARGEST**3

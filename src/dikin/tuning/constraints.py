@@ -68,14 +68,18 @@ def read_constraints(texts: Any, parameters: Mapping[str, Parameter]) -> list[Co
 
 def _read(text: Any, parameters: Mapping[str, Parameter]) -> Iterator[Constraint]:
     if not isinstance(text, str):
-        raise ParameterError(f"a constraint is a text such as {EXAMPLE}, got {text!r}")
+        raise ParameterError(f"a constraint is a text such as {EXAMPLE}, got {shown(text)}")
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as reason:
         what = reason.msg if isinstance(reason, SyntaxError) else reason
-        raise ParameterError(f"the constraint {text!r} is not like {EXAMPLE}: {what}") from reason
+        raise ParameterError(
+            f"the constraint {shown(text)} is not like {EXAMPLE}: {what}"
+        ) from reason
     if not isinstance(tree, ast.Compare):
-        raise ParameterError(f"the constraint {text!r} must compare with <= or >=, as in {EXAMPLE}")
+        raise ParameterError(
+            f"the constraint {shown(text)} must compare with <= or >=, as in {EXAMPLE}"
+        )
     try:
         sides = [_linear(side, text, parameters) for side in (tree.left, *tree.comparators)]
     except (OverflowError, RecursionError):
@@ -85,19 +89,19 @@ def _read(text: Any, parameters: Mapping[str, Parameter]) -> Iterator[Constraint
     for left, operator, right in zip(sides, tree.ops, sides[1:], strict=False):
         if isinstance(operator, ast.Lt | ast.Gt):
             raise ParameterError(
-                f"the constraint {text!r} must compare with <= or >=, which is the same here: a "
-                "limit may always be reached"
+                f"the constraint {shown(text)} must compare with <= or >=, which is the same "
+                "here: a limit may always be reached"
             )
         if not isinstance(operator, ast.LtE | ast.GtE):
             raise ParameterError(
-                f"the constraint {text!r} must compare with <= or >=. For an equation express one "
-                "parameter by the others, or use Shares"
+                f"the constraint {shown(text)} must compare with <= or >=. For an equation "
+                "express one parameter by the others, or use Shares"
             )
         sign = 1.0 if isinstance(operator, ast.LtE) else -1.0
         over = left.plus(right.scaled(-1.0)).scaled(sign)
         factors = {name: factor for name, factor in over.factors.items() if factor}
         if not factors:
-            raise ParameterError(f"the constraint {text!r} has no parameter in it")
+            raise ParameterError(f"the constraint {shown(text)} has no parameter in it")
         if not all(map(isfinite, (*factors.values(), over.constant))):
             raise ParameterError(f"the constraint {shown(text)} has a number that is too large")
         yield Constraint(text, factors, -over.constant)
@@ -126,7 +130,7 @@ def _linear(node: ast.expr, text: str, parameters: Mapping[str, Parameter]) -> _
             if not two.factors and two.constant:
                 return one.scaled(1.0 / two.constant)
     raise ParameterError(
-        f"the constraint {text!r} is not linear at {ast.unparse(node)!r}: wanted sums of "
+        f"the constraint {shown(text)} is not linear at {ast.unparse(node)!r}: wanted sums of "
         f"parameters times numbers, as in {EXAMPLE}"
     )
 
@@ -138,10 +142,10 @@ def _is(node: ast.AST, kind: type[ast.AST]) -> bool:
 def _refuse_name(name: str, text: str, parameters: Mapping[str, Parameter]) -> None:
     if name not in parameters:
         near = did_you_mean(name, parameters)
-        raise ParameterError(f"the constraint {text!r} names {name!r}, no parameter.{near}")
+        raise ParameterError(f"the constraint {shown(text)} names {name!r}, no parameter.{near}")
     parameter = parameters[name]
     if not isinstance(parameter, Real) or parameter.log:
         raise ParameterError(
-            f"the constraint {text!r} names {name}, {parameter!r}: only a Real without log can "
-            "stand in a constraint, as what is played must satisfy it and be linear in it"
+            f"the constraint {shown(text)} names {name}, {parameter!r}: only a Real without log "
+            "can stand in a constraint, as what is played must satisfy it and be linear in it"
         )
