@@ -18,6 +18,9 @@ import pytest
 import dikin
 from dikin import errors
 
+EVERY = 11
+"""Function calls between two instants that are tried."""
+
 
 class Interrupt:
     """Raises KeyboardInterrupt at the n-th function call inside the block."""
@@ -69,7 +72,7 @@ def consistent(study: dikin.Study[Any], told: int) -> None:
 
 
 def test_an_interrupted_call_leaves_the_study_usable(url: str) -> None:
-    every, count = (37 if url.startswith("postgresql") else 5), 0
+    every, count = EVERY, 0
     with dikin.Study(url, "a", learner()) as study:
         for was in interrupted(lambda: study.tell(study.ask(), 0.5), every):
             before = study.rounds

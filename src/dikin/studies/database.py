@@ -176,7 +176,11 @@ class Database(ABC):
         """Settings of a new connection; there may be none."""
         return
 
-    def _lost_or_explained(self, error: Exception, connecting: bool = False) -> Exception:
+    def _lost_or_explained(self, error: Exception, connecting: bool = False) -> BaseException:
+        interruption = _interruption(error)
+        if interruption is not None:
+            self.disconnect()
+            return interruption
         connection = None if connecting else self._pooled and self._pooled.driver_connection
         if self._is_disconnect(error, connection):
             self.disconnect()
@@ -456,6 +460,13 @@ def _resolved(path: str) -> Path:
     except (OSError, RuntimeError) as error:
         raise ParameterError(f"no file can be at {shown(path)}: {error.args[-1]}") from None
     return found
+
+
+def _interruption(error: BaseException | None) -> KeyboardInterrupt | None:
+    """The Ctrl-C that an error of a driver comes from, which it stumbled over."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error
 
 
 def _one_line(error: Exception) -> str:
