@@ -243,6 +243,7 @@ def test_it_remembers_the_last_rounds_for_tables_and_pictures(tmp_path: Path) ->
 
 
 def test_what_is_logged_is_in_the_users_sense(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("WARNING", logger="dikin")
     tuner = Tuner(SHOP, maximize=True, loss_range=(0, 1), seed=2)
     tuner.tell(tuner.ask(), 5.0)
     assert "the value 5 lies outside loss_range=(0, 1)" in caplog.text

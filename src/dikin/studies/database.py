@@ -176,11 +176,7 @@ class Database(ABC):
         """Settings of a new connection; there may be none."""
         return
 
-    def _lost_or_explained(self, error: Exception, connecting: bool = False) -> BaseException:
-        interruption = _interruption(error)
-        if interruption is not None:
-            self.disconnect()
-            return interruption
+    def _lost_or_explained(self, error: Exception, connecting: bool = False) -> Exception:
         connection = None if connecting else self._pooled and self._pooled.driver_connection
         if self._is_disconnect(error, connection):
             self.disconnect()
@@ -213,6 +209,9 @@ class Database(ABC):
 
     def run_many(self, sql: str, values: list[Row]) -> None:
         """Run a statement once for each of these."""
+        if len(values) == 1:  # psycopg's way for many does not bear to be interrupted
+            self.run(sql, values[0])
+            return
         self.connect()
         try:
             self._cursor.executemany(self._translate(sql), values)
@@ -460,13 +459,6 @@ def _resolved(path: str) -> Path:
     except (OSError, RuntimeError) as error:
         raise ParameterError(f"no file can be at {shown(path)}: {error.args[-1]}") from None
     return found
-
-
-def _interruption(error: BaseException | None) -> KeyboardInterrupt | None:
-    """The Ctrl-C that an error of a driver comes from, which it stumbled over."""
-    while error is not None and not isinstance(error, KeyboardInterrupt):
-        error = error.__cause__ or error.__context__
-    return error
 
 
 def _one_line(error: Exception) -> str:
