@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import stat
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,11 @@ def decode(value: Any) -> Any:
     if isinstance(value, dict):
         return np.array(value["array"], dtype=float).reshape(value["shape"])
     return value
+
+
+def finite_or_none(value: float) -> float | None:
+    """A number that JSON knows, as it knows no NaN."""
+    return value if isfinite(value) else None
 
 
 def write(path: str | os.PathLike[str], state: dict[str, Any]) -> None:

@@ -25,7 +25,7 @@ def learner() -> dikin.Learner:
     "url",
     [
         None,
-        b"/tmp/x.db",
+        b"x.db",
         3,
         "",
         "a\0b.db",

@@ -319,11 +319,11 @@ def test_ctrl_c_between_two_calls_waits_for_the_next(
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_ctrl_c_that_is_not_held_back_is_noticed(
+def test_ctrl_c_that_is_not_deferred_is_noticed(
     usual_handler: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The mutant: the round is learnt and not counted."""
-    monkeypatch.setattr(module.Interrupts, "held_back", lambda interrupts: nullcontext())
+    monkeypatch.setattr(module.Interrupts, "deferred", lambda interrupts: nullcontext())
     with pytest.raises(AssertionError):
         test_ctrl_c_between_two_calls_waits_for_the_next(
             "center", Ball(2), module._PointAsker, usual_handler, monkeypatch

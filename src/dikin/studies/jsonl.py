@@ -23,8 +23,8 @@ from dataclasses import asdict
 from typing import Any, BinaryIO
 
 from dikin.errors import DikinError, RequestError, did_you_mean
+from dikin.serialization import finite_or_none
 from dikin.studies.kept import OpenQuery
-from dikin.studies.rows import finite_or_none
 from dikin.studies.study import Study
 
 Reply = dict[str, Any]

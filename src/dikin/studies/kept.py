@@ -97,7 +97,7 @@ class Kept(ABC):
         """Tell; a refusal changes nothing."""
         self.learner.tell(key, answer.loss, answer.curvature)
 
-    def noted(self, key: Question | int) -> str:
+    def extra_fields(self, key: Question | int) -> str:
         """What a row that tells says besides the answer; read before it is told."""
         return ""
 
@@ -246,7 +246,7 @@ class KeptTuner(Kept):
     def is_current(self, question: Question) -> bool:
         return isinstance(question, Trial) and question.held == self.tuner.held
 
-    def noted(self, key: Question | int) -> str:
+    def extra_fields(self, key: Question | int) -> str:
         trial = self.tuner.open_trial(query_id(key))
         if trial is None:
             return ""

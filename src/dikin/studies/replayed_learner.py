@@ -90,13 +90,13 @@ class ReplayedLearner:
 
     def tell(self, key: Question | int, answer: Answer, client: str, time: int) -> Event:
         kept, query = self.kept, query_id(key)
-        noted = kept.noted(key)
+        extra = kept.extra_fields(key)
         kept.tell(key, answer)
         self.consistent = False
         # The point again, so that a round stands in one row and the ask can be trimmed away.
         body = (
             f'{{"round": {kept.learner.rounds}, "point": {self.asked[query].point}, '
-            f'{answer.text(kept.told_as)}{noted}, "center": {array_json(kept.learner.center)}, '
+            f'{answer.text(kept.told_as)}{extra}, "center": {array_json(kept.learner.center)}, '
             f'"certificate": {number_json(kept.certificate)}}}'
         )
         return self._record("tell", query, client, time, body)

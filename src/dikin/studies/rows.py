@@ -7,7 +7,6 @@ is told live and what it is told again are the same.
 from __future__ import annotations
 
 import json
-from math import isfinite
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -99,12 +98,7 @@ def array_json(values: Array) -> str:
 
 def number_json(value: float) -> str:
     """A number as JSON."""
-    return "null" if finite_or_none(value) is None else repr(value)
-
-
-def finite_or_none(value: float) -> float | None:
-    """A number that JSON knows, as it knows no NaN."""
-    return value if isfinite(value) else None
+    return "null" if serialization.finite_or_none(value) is None else repr(value)
 
 
 def query_id(key: Question | int) -> int:

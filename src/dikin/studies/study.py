@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self, cast, overload
 from numpy.typing import ArrayLike
 
 from dikin.arguments import whole
+from dikin.engine.notebook import pairs_table
 from dikin.engine.progress import Progress
 from dikin.errors import (
     ClosedQueryError,
@@ -40,7 +41,7 @@ from dikin.studies.session import Session
 from dikin.tuning.drawing import draw_history, figure_format, save_figure
 from dikin.tuning.history import to_frame
 from dikin.tuning.space import Params, Space
-from dikin.tuning.summary import Summary, html_table
+from dikin.tuning.summary import Summary
 from dikin.tuning.tuner import Trial, Tuner
 from dikin.vectors import Array
 
@@ -560,7 +561,7 @@ class Study(Generic[Q]):
         Returns
         -------
         Summary
-            Rounds, best setting, recent mean, cost of exploring, what is promised.
+            Rounds, best setting, recent mean, cost of exploring, outlook.
         """
         return self._session.read(lambda replayed: replayed.kept.tuner.summary())
 
@@ -602,7 +603,7 @@ class Study(Generic[Q]):
             yield "open queries", "none"
 
     def _repr_html_(self) -> str:
-        return html_table([("study", self.name), *self.facts()])
+        return pairs_table([("study", self.name), *self.facts()])
 
     def history(self, first: int = 1, last: int | None = None) -> Table:
         """Read the rounds as a table, and check every seal of the journal.

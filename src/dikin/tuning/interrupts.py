@@ -17,11 +17,11 @@ class Interrupts:
     """What becomes of Ctrl-C during a game."""
 
     def __init__(self) -> None:
-        self._welcome = self._waiting = False
+        self._allowed = self._pending = False
 
     @contextmanager
-    def held_back(self) -> Iterator[None]:
-        """Hold Ctrl-C back, but where it is `welcome`.
+    def deferred(self) -> Iterator[None]:
+        """Defer Ctrl-C, but where it is `allowed`.
 
         In another thread than the main one, and where someone else handles Ctrl-C, nothing changes.
         """
@@ -29,24 +29,24 @@ class Interrupts:
         if not usual or threading.current_thread() is not threading.main_thread():
             yield
             return
-        signal.signal(signal.SIGINT, self._heard)
+        signal.signal(signal.SIGINT, self._receive)
         try:
             yield
         finally:
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
     @contextmanager
-    def welcome(self) -> Iterator[None]:
-        """Let Ctrl-C through, also one that has been held back."""
-        self._welcome = True
+    def allowed(self) -> Iterator[None]:
+        """Let Ctrl-C through, also one that was deferred."""
+        self._allowed = True
         try:
-            if self._waiting:
+            if self._pending:
                 raise KeyboardInterrupt
             yield
         finally:
-            self._welcome = False
+            self._allowed = False
 
-    def _heard(self, number: int, frame: FrameType | None) -> None:
-        self._waiting = True
-        if self._welcome:
+    def _receive(self, number: int, frame: FrameType | None) -> None:
+        self._pending = True
+        if self._allowed:
             raise KeyboardInterrupt

@@ -22,7 +22,7 @@ from dikin.tuning.history import Table, history_table
 from dikin.tuning.interrupts import Interrupts
 from dikin.tuning.parameters import Parameter
 from dikin.tuning.result import Result, coordinate_names
-from dikin.tuning.tuner import Trial, Tuner
+from dikin.tuning.tuner import Trial, Tuner, range_of_losses
 from dikin.vectors import Array
 
 logger = logging.getLogger("dikin")
@@ -360,7 +360,7 @@ class _PointAsker:
             domain,
             smoothness=options.smoothness,
             lipschitz=options.lipschitz,
-            loss_range=_turned(options.loss_range) if options.maximize else options.loss_range,
+            loss_range=range_of_losses(options.loss_range, options.maximize),
             start=start,
             memory=options.memory,
             seed=options.seed,
@@ -387,18 +387,6 @@ class _PointAsker:
         return self.learner.center.copy()
 
 
-def _turned(values: Any) -> tuple[float, float] | None:
-    """A range of values as one of losses."""
-    if values is None:
-        return None
-    if not isinstance(values, tuple | list) or len(values) != 2:
-        raise ParameterError(
-            f"loss_range must be the least and the largest value, got {shown(values)}"
-        )
-    low, high = (real_number(value, "loss_range", ParameterError) for value in values)
-    return -high, -low
-
-
 class _Game:
     """Rounds of a function, and their history."""
 
@@ -414,7 +402,7 @@ class _Game:
     def play(self, rounds: int, progress: bool) -> None:
         """Play so many rounds, a few at a time so that a bar can move."""
         before = time.perf_counter()
-        with self._interrupts.held_back(), Progress(rounds, progress) as bar:
+        with self._interrupts.deferred(), Progress(rounds, progress) as bar:
             while self.rounds < rounds:
                 took = time.perf_counter() - before
                 pace = self.rounds / took if took > 0 else 0.0
@@ -428,7 +416,7 @@ class _Game:
         asker, round = self._asker, self.rounds + 1
         asked = asker.ask()
         try:
-            with self._interrupts.welcome():
+            with self._interrupts.allowed():
                 returned = self._function(asked.setting)
             value = _checked(returned, round, asker, asked)
         except BaseException:  # as if the round had not been played

@@ -145,7 +145,7 @@ class Result:
             surprise=self.learner.surprise,
             exploring_cost=self.learner.exploring_cost,
             ahead=AHEAD,
-            promised=self.learner.outlook(AHEAD),
+            outlook=self.learner.outlook(AHEAD),
             certificate=self.learner.certificate,
         )
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from html import escape
 from math import isfinite
 from typing import Any
+
+from dikin.engine.notebook import pairs_table
 
 WIDTH = 16
 """Columns of the terminal that the names take."""
@@ -38,8 +39,8 @@ class Summary:
         What exploring may cost in the next round at most, if values are about as smooth as a bowl
         that fills their range, or as declared; NaN before that is known.
     ahead : int
-        Rounds for which `promised` looks ahead.
-    promised : float
+        Rounds for which `outlook` looks ahead.
+    outlook : float
         How much worse than the best fixed setting these rounds together are expected to be at most,
         if surprises stay as large as now; NaN before that is known.
     certificate : float
@@ -57,7 +58,7 @@ class Summary:
     surprise: float
     exploring_cost: float
     ahead: int
-    promised: float
+    outlook: float
     certificate: float
 
     def lines(self) -> Iterator[tuple[str, str]]:
@@ -84,8 +85,8 @@ class Summary:
             yield "exploring", f"costs at most about {self.exploring_cost:.4g} a round now"
         else:
             yield "exploring", "the size of the values is not known yet"
-        if isfinite(self.promised):
-            each = self.promised / self.ahead
+        if isfinite(self.outlook):
+            each = self.outlook / self.ahead
             yield (
                 f"next {self.ahead:,}",
                 f"at most about {each:.4g} a round from the best fixed setting, if surprises stay "
@@ -98,28 +99,7 @@ class Summary:
         return "\n".join(f"{name:<{WIDTH}}{text}" for name, text in self.lines())
 
     def _repr_html_(self) -> str:
-        return html_table(self.lines())
-
-
-def html_table(lines: Iterable[tuple[str, str]]) -> str:
-    """Names and texts as a table of two columns, for a notebook.
-
-    Parameters
-    ----------
-    lines : iterable of tuple
-        A name, and what is said of it.
-
-    Returns
-    -------
-    str
-        An HTML element.
-    """
-    rows = "".join(
-        f"<tr><th style='text-align:left'>{escape(name)}</th>"
-        f"<td style='text-align:left'>{escape(text)}</td></tr>"
-        for name, text in lines
-    )
-    return f"<table>{rows}</table>"
+        return pairs_table(self.lines())
 
 
 def _text(value: Any) -> str:

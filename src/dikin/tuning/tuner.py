@@ -12,7 +12,7 @@ import secrets
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite, nan
+from math import nan
 from threading import RLock
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
@@ -194,23 +194,12 @@ class Tuner:
             self.space.domain,
             smoothness=smoothness,
             lipschitz=lipschitz,
-            loss_range=self._turned(loss_range),
+            loss_range=range_of_losses(loss_range, maximize),
             start=self.space.start,
             memory=memory,
             seed=seed,
         )
-        self._set_out(secrets.token_hex(8) if seed is None else str(seed), self.learner.center)
-
-    def _turned(self, values: Any) -> Any:
-        """A range of values as one of losses."""
-        if values is None or not self.maximize:
-            return values
-        if not isinstance(values, tuple | list) or len(values) != 2:
-            raise ParameterError(
-                f"loss_range must be the least and the largest value, got {shown(values)}"
-            )
-        low, high = (real_number(value, "loss_range", ParameterError) for value in values)
-        return -high, -low
+        self._begin(secrets.token_hex(8) if seed is None else str(seed), self.learner.center)
 
     def _refuse_smooth_corners(self, smoothness: Any) -> None:
         """Refuse a constant that cannot hold: between whole numbers values have corners."""
@@ -223,7 +212,7 @@ class Tuner:
                     "lipschitz instead, or neither"
                 )
 
-    def _set_out(self, key: str, first: Array) -> None:
+    def _begin(self, key: str, first: Array) -> None:
         self._lock, self._process = RLock(), forks.process
         self._key = key
         """Decides how whole numbers are rounded, together with the trial's id."""
@@ -233,6 +222,7 @@ class Tuner:
         self._open: dict[int, _OpenTrial] = {}
         self._recent: deque[float] = deque(maxlen=RECENT)
         self._history: deque[Row] = deque(maxlen=HISTORY)
+        """The centres in it are the learner's."""
         self.rounds, self.held = 0, False
 
     @locked
@@ -286,8 +276,9 @@ class Tuner:
     @locked
     def _ask(self, forecast: float | None) -> Trial:
         expected = self.expected
-        for lost in self.learner._open.keys() - self._open.keys():
-            self.learner.forget(lost)  # of an ask that was interrupted
+        if len(self.learner._open) != len(self._open):  # an ask was interrupted
+            for lost in self.learner._open.keys() - self._open.keys():
+                self.learner.forget(lost)
         if forecast is not None:
             known = real_number(forecast, "forecast", ForecastError)
             query = self.learner.ask(forecast=self._sign * known)
@@ -333,33 +324,25 @@ class Tuner:
         CurvatureError
             If the curvature is negative, not finite, or too large.
         """
-        asked = self._find(trial)
+        id, asked = self._find(trial)
         told = real_number(value, "value", LossError)
         if not abs(told) < LARGEST:
             raise LossError(
-                f"the value of trial {asked.id} must be a finite number below {LARGEST:g}, got "
-                f"{told}. Tell a number, or forget the trial if its value was lost. Nothing was "
-                "changed."
+                f"the value of trial {id} must be a finite number below {LARGEST:g}, got {told}. "
+                "Tell a number, or forget the trial if its value was lost. Nothing was changed."
             )
-        if self.held or asked.held:
+        held = self.held or asked.held
+        if held:
             self.learner._scaled_curvature(curvature)  # refused all the same
-            self.learner.forget(asked.id)
+            self.learner.forget(id)
         else:
-            self.learner.tell(asked.id, self._sign * told, curvature)
-        del self._open[asked.id]
+            self.learner.tell(id, self._sign * told, curvature)
+        del self._open[id]
         self.rounds += 1
         self._recent.append(told)
-        held = self.held or asked.held
+        center, certificate = self.learner.center, self.certificate
         self._history.append(
-            Row(
-                self.rounds,
-                asked.point,
-                told,
-                asked.expected,
-                held,
-                self.center,
-                self.certificate,
-            )
+            Row(self.rounds, asked.values, told, asked.expected, held, center, certificate)
         )
 
     @locked
@@ -376,28 +359,29 @@ class Tuner:
         UnknownQueryError, ClosedQueryError, ForeignQueryError
             If the trial is not an open one of this tuner.
         """
-        asked = self._find(trial)
-        self.learner.forget(asked.id)
-        del self._open[asked.id]
+        id, _ = self._find(trial)
+        self.learner.forget(id)
+        del self._open[id]
 
-    def _find(self, trial: Trial | int) -> Trial:
+    def _find(self, trial: Trial | int) -> tuple[int, _OpenTrial]:
         key = trial.id if isinstance(trial, Trial) else trial
         if not is_whole(key):
             raise UnknownQueryError(
                 f"a trial is answered by itself or by its id, got {shown(trial)}. Nothing was "
                 "changed."
             )
-        if int(key) not in self.learner._open:
-            self._open.pop(int(key), None)  # a call that closed it was interrupted
-        if int(key) not in self._open:
-            raise self._refusal(int(key))
-        found = self._trial(int(key))
-        if isinstance(trial, Trial) and not np.array_equal(trial.point, found.point):
+        id = int(key)
+        if id not in self.learner._open:
+            self._open.pop(id, None)  # a call that closed it was interrupted
+        found = self._open.get(id)
+        if found is None:
+            raise self._refusal(id)
+        if isinstance(trial, Trial) and not np.array_equal(trial.point, found.values):
             raise ForeignQueryError(
-                f"trial {found.id} of this tuner is {found.params}, the one that came is "
-                f"{trial.params}: it belongs to another tuner. Nothing was changed."
+                f"trial {id} of this tuner is {self.space.params(found.values)}, the one that came "
+                f"is {trial.params}: it belongs to another tuner. Nothing was changed."
             )
-        return found
+        return id, found
 
     def _refusal(self, key: int) -> DikinError:
         """Why there is no open trial of this id."""
@@ -432,7 +416,10 @@ class Tuner:
     @locked
     def center(self) -> Array:
         """Today's best guess as a row of numbers; the start as it was given before any learning."""
-        center: Array = self.learner.center
+        return self._best_at(self.learner.center)
+
+    def _best_at(self, center: Array) -> Array:
+        """The values to settle on at a centre of the learner."""
         if np.array_equal(center, self._first):
             return self.space.start_values
         return self.space.best(center)
@@ -502,7 +489,7 @@ class Tuner:
 
     @locked
     def summary(self) -> Summary:
-        """What there is to say: rounds, best, recent mean, cost of exploring, what is promised.
+        """What there is to say: rounds, best, recent mean, cost of exploring, outlook.
 
         Returns
         -------
@@ -522,7 +509,7 @@ class Tuner:
             surprise=self.surprise,
             exploring_cost=self.learner.exploring_cost,
             ahead=AHEAD,
-            promised=self.learner.outlook(AHEAD),
+            outlook=self.learner.outlook(AHEAD),
             certificate=self.certificate,
         )
 
@@ -537,7 +524,8 @@ class Tuner:
             expected, held, the best guess after the round (`best.` before each name) and
             certificate.
         """
-        return history_table(self.space, list(self._history))
+        rows = [row._replace(center=self._best_at(np.asarray(row.center))) for row in self._history]
+        return history_table(self.space, rows)
 
     def to_frame(self) -> Any:
         """The history as a pandas DataFrame.
@@ -605,7 +593,12 @@ class Tuner:
             "held": self.held,
             "recent": list(self._recent),
             "open": [
-                [id, trial.values.tolist(), _or_none(trial.expected), trial.held]
+                [
+                    id,
+                    trial.values.tolist(),
+                    serialization.finite_or_none(trial.expected),
+                    trial.held,
+                ]
                 for id, trial in self._open.items()
             ],
         }
@@ -629,7 +622,7 @@ class Tuner:
         tuner.maximize = bool(state["tuner"]["maximize"])
         tuner._sign = -1.0 if tuner.maximize else 1.0
         tuner.learner = Predictive.restore(tuner.space.domain, state["learner"])
-        tuner._set_out(str(state["key"]), np.array(state["first"], dtype=float))
+        tuner._begin(str(state["key"]), np.array(state["first"], dtype=float))
         tuner.rounds, tuner.held = int(state["rounds"]), bool(state["held"])
         tuner._recent.extend(map(float, state["recent"]))
         for id, values, expected, held in state["open"]:
@@ -650,11 +643,39 @@ class Tuner:
         serialization.write(path, self.state())
 
 
+def range_of_losses(values: Any, maximize: bool) -> Any:
+    """A range of values as one of losses; what is none is left for the learner to refuse.
+
+    Parameters
+    ----------
+    values : tuple of float or None
+        The least and the largest value.
+    maximize : bool
+        Whether large values are good.
+
+    Returns
+    -------
+    tuple of float or None
+        The least and the largest loss.
+
+    Raises
+    ------
+    ParameterError
+        If the values are not two numbers.
+    """
+    if values is None or not maximize:
+        return values
+    if not isinstance(values, tuple | list) or len(values) != 2:
+        raise ParameterError(
+            f"loss_range must be the least and the largest value, got {shown(values)}"
+        )
+    low, high = (real_number(value, "loss_range", ParameterError) for value in values)
+    if not low < high:
+        raise ParameterError(f"loss_range must have low < high, got {shown(values)}")
+    return -high, -low
+
+
 def _uniform(key: str, id: int, name: str) -> float:
     """A number in [0, 1) that is the same in every process and for ever."""
     digest = hashlib.blake2b(f"{key}/{id}/{name}".encode(), digest_size=8).digest()
     return (int.from_bytes(digest) >> 11) / 2.0**53
-
-
-def _or_none(value: float) -> float | None:
-    return value if isfinite(value) else None
