@@ -234,6 +234,7 @@ def test_tickets_from_before_a_restart_are_removed(file: str) -> None:
     with dikin.Study(file, "a", learner()) as study:
         folder = Path(f"{file}-queue")
         folder.mkdir(exist_ok=True)
-        (folder / f"{10**18:020d}.1.1").touch()
+        os.mkfifo(folder / f"{10**18:020d}.1.1")
+        (folder / f"{10**18:020d}.1.2").touch()
         study.ask()
         assert not list(folder.iterdir())

@@ -586,6 +586,8 @@ class Learner(ABC):
         )
 
     def _scaled_curvature(self, curvature: float) -> float:
+        if type(curvature) is float and curvature == 0.0:  # nothing is known, as in most loops
+            return 0.0
         limit, reason = self.curvature_limit
         if type(curvature) is float and 0.0 <= curvature <= limit:
             known = curvature if self._search is None else self._understated(curvature)

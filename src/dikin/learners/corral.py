@@ -35,13 +35,13 @@ import numpy as np
 from dikin import rng
 from dikin.arguments import positive, whole
 from dikin.domains.base import Array, Domain
-from dikin.errors import CertificateVoidWarning, PaperConstantsWarning, ParameterError, shown
+from dikin.errors import PaperConstantsWarning, ParameterError, shown
 from dikin.feedback import Feedback
 from dikin.learners.base import LEARNERS, Learner, Memo
 from dikin.learners.fkm import FKM
 from dikin.learners.hazan_levy import HazanLevy
 from dikin.learners.saha_tewari import SahaTewari
-from dikin.learners.threads import ignored, locked
+from dikin.learners.threads import ignored, locked, silence
 from dikin.units import LossRange
 
 
@@ -208,7 +208,7 @@ class Corral(Learner):
         kept = [(base.rounds, _copied(base._numbers())) for base in self._bases]
         try:
             # A base's certificate means nothing here: its losses are not those of the game.
-            with ignored(CertificateVoidWarning):
+            with silence():
                 for i, base in enumerate(self._bases):
                     if memo.restarts[i] != self._base_restarts[i] or i in outgrown:
                         continue

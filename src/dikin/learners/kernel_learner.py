@@ -15,7 +15,7 @@ import numpy as np
 from dikin.errors import CertificateVoidWarning
 from dikin.feedback import Feedback
 from dikin.learners.base import Learner
-from dikin.learners.threads import locked
+from dikin.learners.threads import SILENCE, locked
 from dikin.rng import Generator
 from dikin.vectors import Array
 
@@ -125,7 +125,8 @@ class KernelLearner(Learner):
     def _learn(self, memo: Any, loss: float, curvature: float) -> None:
         state, round = self._state.copied(), self._rounds_in_range + 1
         self._kernel.tell(round, memo, loss, curvature, state)
-        if self._has_converged(self._state) and not self._has_converged(state):
+        diverged = self._has_converged(self._state) and not self._has_converged(state)
+        if diverged and not SILENCE.now:
             warnings.warn(NOT_CONVERGED, CertificateVoidWarning, stacklevel=3)
         # Everything that can fail has been done: from here on the learner changes.
         self._state, self._rounds_in_range = state, round

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -278,10 +279,16 @@ def trim(name: str, before: int, store: str) -> None:
 @study.command()
 @name_argument
 @store_option
-def verify(name: str, store: str) -> None:
+@click.option(
+    "--jobs",
+    type=click.IntRange(1),
+    default=os.cpu_count(),
+    help="Processes among which a long journal is divided; as many as there are processors.",
+)
+def verify(name: str, store: str, jobs: int) -> None:
     """Replay the whole journal, check every seal, and compare with the learner."""
     with _open(store, name) as checked:
-        rows = checked.verify(progress=True)
+        rows = checked.verify(jobs=jobs, progress=True)
         click.echo(f"{rows} rows replayed: the learner is what they make, bit for bit")
 
 

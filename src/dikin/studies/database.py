@@ -257,7 +257,7 @@ class Database(ABC):
             self.run(self.begin_read)
             yield
         finally:
-            self.rollback()
+            self._roll_back()  # and whoever waits for a turn meanwhile goes on waiting
 
     def commit(self, head: tuple[int, int, str] | None = None) -> None:
         """End a write; what was written is durable when this returns.
@@ -275,12 +275,16 @@ class Database(ABC):
     def rollback(self) -> None:
         """End a write as if it had not begun; where that fails, close the connection."""
         try:
+            self._roll_back()
+        finally:
+            self._end_turn()
+
+    def _roll_back(self) -> None:
+        try:
             if self._cursor is not None:
                 self._cursor.execute("ROLLBACK")
         except self._errors:
             self.disconnect()
-        finally:
-            self._end_turn()
 
     def _end_turn(self) -> None:
         """Let the next client in, where the database does not do so by itself."""
@@ -430,10 +434,21 @@ class Postgres(Database):
     @property
     def in_transaction(self) -> bool:
         idle = 0  # PQTRANS_IDLE of libpq
+        self._leave_interrupted()
         return (
             self._pooled is not None
             and self._pooled.driver_connection.info.transaction_status != idle
         )
+
+    def _roll_back(self) -> None:
+        self._leave_interrupted()
+        super()._roll_back()
+
+    def _leave_interrupted(self) -> None:
+        """Close a connection that Ctrl-C has left locked: it would wait for itself for ever."""
+        # One thread at a time uses it, and that one is here.
+        if self._pooled is not None and self._pooled.driver_connection.lock.locked():
+            self.disconnect()
 
     def _is_disconnect(self, error: Exception, connection: Any) -> bool:
         if connection is None:  # could not connect at all, or is still starting up

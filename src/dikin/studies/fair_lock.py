@@ -1,21 +1,26 @@
 """A fair lock among the processes that write to one SQLite file: a lock file and a queue.
 
 SQLite makes a waiting process sleep and try again, so the one that has just released the database
-usually gets it again. Here who has to wait draws a ticket: a file in a folder beside the database,
-named by the time, and locked for as long as its owner waits. The oldest ticket whose owner lives is
-next. A ticket is removed by its owner, whether it got its turn or not, or by others if its owner
-died: the operating system frees the locks of a process that dies, at whatever instant.
+usually gets it again, and with many they do little else than try. Here who has to wait draws a
+ticket: a named pipe in a folder beside the database, named by the time, which its owner listens to.
+The oldest ticket whose owner lives is next; who ends a turn writes into its pipe. A ticket is
+removed by its owner, whether it got its turn or not, or by others if its owner died: then nobody
+listens to the pipe, which the operating system sees to at whatever instant a process dies.
 
 Nothing but the order of turns depends on this: what keeps two writers apart is the database. Where
-there is no `flock` (Windows) SQLite's own waiting has to do.
+there is no `flock` or no named pipe (Windows, some network drives) SQLite's own waiting has to do.
 """
 
 from __future__ import annotations
 
+import errno
 import itertools
 import os
+import select
+import stat
 import time
 import weakref
+from bisect import bisect, bisect_left
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -27,13 +32,13 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-NEXT_LOOKS_EVERY = 0.0004
-"""Seconds: who is next looks so often. A turn takes ten times as long at least."""
-OTHERS_LOOK_EVERY = 0.001
-"""Seconds for each ticket ahead: with many waiting, few of them look at the same time."""
-LONGEST_SLEEP = 0.05
-SOON = 8
+LOOKS_EVERY = 0.05
+"""Seconds for each ticket ahead: who is not told of its turn, as somebody was killed, looks."""
+LONGEST_SLEEP = 0.5
+SOON = 6
 """With so few tickets ahead it is time to prepare."""
+NO_PIPES = {errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL}
+"""What a file system says that has no named pipes."""
 
 _tickets = itertools.count()
 
@@ -52,6 +57,9 @@ class FairLock:
         self._turn: _Turn | None = None
         self._ticket: _Ticket | None = None
         """The place in the queue; kept here, so that whoever is interrupted gives it up later."""
+        self._queue = _Queue(path)
+        self._may_hold = False
+        """Whether it may be this one's turn, or it may have been told so."""
 
     def acquire(self, patience: float, prepare: Callable[[], None]) -> bool:
         """Wait for one's turn; whether there was anyone to wait for.
@@ -72,31 +80,36 @@ class FairLock:
             return False
         if self._turn is None:
             self._turn = _Turn(open_beside(self._path, "-turn"))
-        queue = _Queue(self._path)
+        queue = self._queue
+        self._may_hold = True
         if queue.is_empty() and self._turn.try_lock():
             return False
         try:
             self._ticket = queue.draw()
-            self._wait(queue, self._ticket.name, patience, prepare)
+            self._wait(self._ticket, patience, prepare)
+        except OSError as error:
+            if error.errno in NO_PIPES:
+                return False
+            raise
         finally:
             self._leave_queue()
         return True
 
-    def _wait(
-        self, queue: _Queue, ticket: str, patience: float, prepare: Callable[[], None]
-    ) -> None:
+    def _wait(self, ticket: _Ticket, patience: float, prepare: Callable[[], None]) -> None:
         assert self._turn is not None
         deadline = time.monotonic() + patience
-        crowd = queue.ahead(ticket) > SOON
-        while not (queue.is_next(ticket) and self._turn.try_lock()):
+        ahead = self._queue.ahead(ticket.name)
+        crowd = ahead > SOON
+        while ahead or not self._turn.try_lock():
             left = deadline - time.monotonic()
             if left <= 0:
-                raise BusyError(_explanation(self._turn, patience, queue.ahead(ticket)))
-            ahead = queue.ahead(ticket)
+                raise BusyError(_explanation(self._turn, patience, ahead))
             if crowd and 0 < ahead <= SOON:
                 crowd = False  # once is enough: few can go before this one now
                 prepare()
-            time.sleep(min(left, _pause(ahead)))
+            else:
+                ticket.wait(min(left, _pause(ahead)))
+            ahead = self._queue.ahead(ticket.name)
 
     def _leave_queue(self) -> None:
         if self._ticket is not None:
@@ -106,12 +119,14 @@ class FairLock:
     def release(self) -> None:
         """Let the next one in turn have it."""
         self._leave_queue()  # of a wait that was interrupted
-        if self._turn is not None:
+        if self._turn is not None and self._may_hold:
             self._turn.unlock()
+            self._queue.wake()
+            self._may_hold = False
 
     def close(self) -> None:
         """Release it for good."""
-        self._leave_queue()
+        self.release()
         if self._turn is not None:
             self._turn.close()
             self._turn = None
@@ -130,8 +145,8 @@ def _explanation(turn: _Turn, patience: float, waiting: int) -> str:
 
 
 def _pause(ahead: int) -> float:
-    """Seconds to sleep before looking again: the longer, the more tickets are ahead."""
-    return min(LONGEST_SLEEP, ahead * OTHERS_LOOK_EVERY) if ahead else NEXT_LOOKS_EVERY
+    """Seconds to listen before looking again: the longer, the more tickets are ahead."""
+    return min(LONGEST_SLEEP, (ahead + 1) * LOOKS_EVERY)
 
 
 # --- files ---------------------------------------------------------------------------------------
@@ -231,10 +246,18 @@ def _is_stopped(process: int) -> bool:
 
 
 class _Ticket:
-    """A place in the queue: a file that is locked while its owner waits."""
+    """A place in the queue: a pipe to which its owner listens while it waits."""
 
     def __init__(self, path: Path, opened: FileBeside) -> None:
         self.name, self._path, self._opened = path.name, path, opened
+        self._poll = select.poll()
+        self._poll.register(opened.file, select.POLLIN)
+
+    def wait(self, seconds: float) -> None:
+        """Until somebody says that there is a change, or so many seconds have passed."""
+        if self._poll.poll(1000 * seconds):
+            with suppress(BlockingIOError):
+                os.read(self._opened.file, 4096)
 
     def remove(self) -> None:
         """Give up the place."""
@@ -247,18 +270,27 @@ class _Queue:
     """The folder of tickets, the oldest first."""
 
     def __init__(self, path: Path) -> None:
-        self._folder, self._mode = Path(f"{path}-queue"), _mode(path)
+        self._path, self._folder = path, Path(f"{path}-queue")
+
+    def _names(self) -> list[str]:
+        """The tickets, in order; those that are being made begin with a point, and come first."""
+        try:
+            names = sorted(os.listdir(self._folder))
+        except FileNotFoundError:
+            return []
+        return names[bisect(names, "/") :]  # what stands between the point and the digits
 
     def is_empty(self) -> bool:
         """Whether nobody waits; tickets of dead owners are removed."""
-        return not any(self._is_alive(name) for name in self._names())
+        return not any(self._listens(name) for name in self._names())
 
-    def _names(self) -> list[str]:
-        """The tickets; one that is being made begins with a point."""
-        try:
-            return sorted(name for name in os.listdir(self._folder) if not name.startswith("."))
-        except FileNotFoundError:
-            return []
+    def ahead(self, ticket: str) -> int:
+        """How many wait before this one; tickets of dead owners at the front are removed."""
+        names = self._names()
+        older = names[: bisect_left(names, ticket)]
+        while older and not self._listens(older[0]):
+            del older[0]
+        return len(older)
 
     def draw(self) -> _Ticket:
         """A place at the end of the queue."""
@@ -266,52 +298,63 @@ class _Queue:
         name = f"{time.monotonic_ns():020d}.{os.getpid()}.{next(_tickets)}"
         making, made = self._folder / f".{name}", self._folder / name
         try:
-            opened = self._create(making)
-            fcntl.flock(opened.file, fcntl.LOCK_EX)
-            os.rename(making, made)  # only now: a ticket that is not locked is a dead one's
+            self._make_pipe(making)
+            # Open for both: so that it does not end with the first who writes into it.
+            opened = FileBeside(os.open(making, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC))
+            os.rename(making, made)  # only now: a ticket to which nobody listens is a dead one's
             return _Ticket(made, opened)
-        except BaseException:  # the file is closed with its owner, which nobody has any more
+        except BaseException:  # the pipe is closed with its owner, which nobody has any more
             for path in (making, made):
                 with suppress(FileNotFoundError):
                     path.unlink()
             raise
 
-    def _create(self, path: Path) -> FileBeside:
+    def _make_pipe(self, path: Path) -> None:
+        mode = _mode(self._path)
         try:
-            return _created(path, self._mode, os.O_EXCL)
+            os.mkfifo(path)
         except FileNotFoundError:
             # Who may read files there may look into the folder.
             with suppress(FileExistsError):
                 os.mkdir(self._folder)
-                os.chmod(self._folder, self._mode | (self._mode >> 2) & 0o111)
-            return _created(path, self._mode, os.O_EXCL)
+                os.chmod(self._folder, mode | (mode >> 2) & 0o111)
+            os.mkfifo(path)
+        os.chmod(path, mode)  # whatever the mask of this process is
 
-    def is_next(self, ticket: str) -> bool:
-        """Whether no living owner has an older ticket; those of dead ones are removed."""
-        for name in self._names():
-            if name >= ticket:
-                return True
-            if self._is_alive(name):
-                return False
-        return True
+    def wake(self) -> None:
+        """Tell the first who listens that the turn may be free, and another to prepare."""
+        names = self._names()
+        next(filter(self._tell, names), None)
+        for name in names[SOON : SOON + 1]:
+            self._tell(name)
 
-    def _is_alive(self, name: str) -> bool:
+    def _tell(self, name: str) -> bool:
+        """Write into a pipe; whether anybody listens."""
+        return self._listens(name, b".")
+
+    def _listens(self, name: str, message: bytes = b"") -> bool:
+        """Whether the owner of a ticket lives; the ticket of one that does not is removed."""
         path = self._folder / name
         try:
-            file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+            file = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         except FileNotFoundError:
             return False
+        except OSError as error:
+            if error.errno != errno.ENXIO:  # what a pipe says to which nobody listens
+                return True  # another user's: time will tell
+            return _removed(path)
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-        else:
-            with suppress(FileNotFoundError):
-                path.unlink()
-            return False
+            if not stat.S_ISFIFO(os.fstat(file).st_mode):  # of an older dikin, or put there
+                return _removed(path)
+            with suppress(BlockingIOError):  # full: it was told often enough
+                os.write(file, message)
         finally:
             os.close(file)
+        return True
 
-    def ahead(self, ticket: str) -> int:
-        """How many older tickets there are."""
-        return sum(name < ticket for name in self._names())
+
+def _removed(path: Path) -> bool:
+    """Remove a ticket; nobody listens to it."""
+    with suppress(FileNotFoundError):
+        path.unlink()
+    return False

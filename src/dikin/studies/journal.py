@@ -4,9 +4,9 @@ A row's seal is a digest of the row and of the seal before it, and the study's o
 last one. So an altered, missing, doubled or exchanged row is noticed when the journal is read. Rows
 are only ever appended; the history is trimmed from its beginning.
 
-A snapshot is what the journal up to some row makes of the learner. There are at most two: the one
-before the first row, from which the whole journal can be replayed, and a recent one, from which a
-client starts.
+A snapshot is what the journal up to some row makes of the learner. The one before the first row is
+that from which the whole journal can be replayed; from the newest a client starts; some in between,
+ever further apart as the journal grows, cut it into pieces that can be replayed side by side.
 """
 
 from __future__ import annotations
@@ -29,6 +29,10 @@ PAGE = 2000
 """Rows fetched at a time."""
 RECENT = 100_000
 """Rows whose seals are checked when a study is opened; `Study.verify` checks all."""
+SNAPSHOTS = 32
+"""How many are kept at most, about; fewer if they are large."""
+SNAPSHOT_BYTES = 10_000_000
+"""How large those between the first and the newest may be together."""
 SCHEMA_LOCK = 0
 """Studies count from 1: the key of the lock that guards the tables themselves."""
 
@@ -148,9 +152,14 @@ class Journal:
             "UPDATE dikin_studies SET head = ?, seal = ? WHERE id = ?", (number, seal, self.study)
         )
 
-    def events(self, number: int, seal: str) -> Iterator[Event]:
-        """The rows after the row with this number and seal up to the last, each seal checked."""
-        last, final = self.head()
+    def events(
+        self, number: int, seal: str, head: tuple[int, str] | None = None
+    ) -> Iterator[Event]:
+        """The rows after the row with this number and seal up to the last, each seal checked.
+
+        `head` is the last row's number and seal, where they are known.
+        """
+        last, final = head or self.head()
         while number < last:
             for row in self._page(number):
                 event = self._checked(row, number, seal)
@@ -233,10 +242,13 @@ class Journal:
     # --- snapshots -----------------------------------------------------------------------------
 
     def save_snapshot(self, taken: Snapshot) -> None:
-        """Write a snapshot, in a transaction; of the others only the first stays."""
+        """Write a snapshot, in a transaction; of the others one in each stretch of rows stays."""
+        # Stretches are powers of two, so that those of later are made of those of now.
+        count = min(SNAPSHOTS, 1 + SNAPSHOT_BYTES // len(taken.state))
+        stretch = 1 << (taken.number // count).bit_length()
         self.database.run(
-            "DELETE FROM dikin_snapshots WHERE study = ? AND number > "
-            "(SELECT min(number) FROM dikin_snapshots WHERE study = ?)",
+            "DELETE FROM dikin_snapshots WHERE study = ? AND number NOT IN (SELECT min(number) "
+            f"FROM dikin_snapshots WHERE study = ? GROUP BY number / {stretch})",
             (self.study, self.study),
         )
         self._insert(taken)
@@ -265,15 +277,23 @@ class Journal:
         return self._snapshot("DESC")
 
     def _snapshot(self, order: str) -> Snapshot:
+        return self._some_snapshots(f"ORDER BY number {order} LIMIT 1")[0]
+
+    def snapshots(self) -> list[Snapshot]:
+        """All that are kept, in the order of the journal."""
+        return self._some_snapshots("ORDER BY number")
+
+    def _some_snapshots(self, which: str) -> list[Snapshot]:
         found = self.database.rows(
-            "SELECT number, seal, state, digest FROM dikin_snapshots "
-            f"WHERE study = ? ORDER BY number {order} LIMIT 1",
+            f"SELECT number, seal, state, digest FROM dikin_snapshots WHERE study = ? {which}",
             (self.study,),
         )
         if not found:
             self.head()  # deleted?
             raise self._damaged("it has no snapshot")
-        number, seal, state, digest = found[0]
+        return [self._checked_snapshot(*row) for row in found]
+
+    def _checked_snapshot(self, number: int, seal: str, state: str, digest: str) -> Snapshot:
         try:
             matches = digest == seal_after(seal, self.name, number, state)
         except (TypeError, ValueError):

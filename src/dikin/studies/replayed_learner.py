@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import json
 import logging
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from typing import NamedTuple
 
 from dikin import serialization
-from dikin.errors import CertificateVoidWarning, FeedbackError, ForecastError, StateError
-from dikin.learners.threads import ignored
+from dikin.errors import FeedbackError, ForecastError, StateError
+from dikin.learners.threads import SILENCE, silence
 from dikin.loading import restore
 from dikin.studies.journal import Event, Snapshot, row_seal
 from dikin.studies.kept import Kept, keep
@@ -135,14 +133,19 @@ class ReplayedLearner:
             del self.asked[event.query]
         self.number, self.seal, self.consistent = event.number, event.seal, True
 
-    def replay(self, event: Event) -> None:
-        """Do again what a row says was done."""
+    def replay(self, events: Iterable[Event]) -> None:
+        """Do again what rows say was done."""
+        with silence():  # what there was to say was said to the client that did it
+            for event in events:
+                self._replay(event)
+
+    def _replay(self, event: Event) -> None:
         kept = self.kept
         if event.kind == "ask":
             self._ask_again(event)
         elif event.kind == "tell":
-            with _silenced():
-                kept.tell(event.query, Answer.read(json.loads(event.body), kept.told_as))
+            told, _ = DECODER.raw_decode(event.body)
+            kept.tell(event.query, Answer.read(told, kept.told_as))
         elif event.kind == "forget":
             kept.learner.forget(event.query)
         elif event.kind in SWITCHES:
@@ -164,32 +167,20 @@ class ReplayedLearner:
             )
 
 
+DECODER = json.JSONDecoder()
+"""What `json.loads` does for any text, for bodies of rows, which begin with no space."""
 SWITCHES: dict[str, Callable[[Tuner], None]] = {"hold": Tuner.hold, "resume": Tuner.resume}
 """The kinds of rows that are of no query."""
 
 
-class _Replaying(logging.Filter, threading.local):
+class _NotAgain(logging.Filter):
     """Keeps what a learner logs from being logged again in every replay."""
 
-    now = False
-
     def filter(self, record: logging.LogRecord) -> bool:
-        return not self.now
+        return not SILENCE.now
 
 
-_REPLAYING = _Replaying()
-logging.getLogger("dikin").addFilter(_REPLAYING)
-
-
-@contextmanager
-def _silenced() -> Iterator[None]:
-    """What a learner has to say about an answer was said to the client that told it."""
-    _REPLAYING.now = True
-    try:
-        with ignored(CertificateVoidWarning):
-            yield
-    finally:
-        _REPLAYING.now = False
+logging.getLogger("dikin").addFilter(_NotAgain())
 
 
 def snapshot_text(kept: Kept, asked: dict[int, AskRecord]) -> str:

@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 
 from dikin.errors import BusyError, DikinError, StateError, StoreError
 from dikin.studies.database import RETRY_PAUSE, Database, LostConnection
-from dikin.studies.journal import Event, Journal
+from dikin.studies.journal import Event, Journal, row_seal
 from dikin.studies.replayed_learner import ReplayedLearner
 from dikin.studies.rows import Question
 
@@ -162,24 +162,25 @@ class Session:
                 "this client goes on with what is there"
             )
         if replayed is None or last - replayed.number > SNAPSHOT_EVERY:
-            replayed = self._load()
+            replayed = self._load(last, seal)
         elif (last, seal) != (replayed.number, replayed.seal):
             try:
-                self._replay_new(replayed)
+                self._replay_new(replayed, last, seal)
             except StateError:
-                replayed = self._load()  # rows were trimmed; or damaged, and then this says so
+                replayed = self._load(
+                    last, seal
+                )  # rows were trimmed; or damaged, and then this says so
         self._replayed = replayed
         return replayed
 
-    def _load(self) -> ReplayedLearner:
+    def _load(self, last: int, seal: str) -> ReplayedLearner:
         replayed = ReplayedLearner.of(self.journal.newest_snapshot())
         self._snapshot = replayed.number
-        self._replay_new(replayed)
+        self._replay_new(replayed, last, seal)
         return replayed
 
-    def _replay_new(self, replayed: ReplayedLearner) -> None:
-        for event in self.journal.events(replayed.number, replayed.seal):
-            replayed.replay(event)
+    def _replay_new(self, replayed: ReplayedLearner, last: int, seal: str) -> None:
+        replayed.replay(self.journal.events(replayed.number, replayed.seal, (last, seal)))
 
     # --- transactions --------------------------------------------------------------------------
 
@@ -259,10 +260,11 @@ class Session:
 
     def _keep_returned(self, returned: list[Event]) -> bool:
         """Commit the events whose calls have returned, without the one that was interrupted."""
-        if not self.database.in_transaction:
-            return False
         try:
-            self.journal.remove_from(returned[0].number)
+            if self.database.in_transaction:
+                self.journal.remove_from(returned[0].number)
+            elif not self._begin_before(returned[0]):
+                return False
             self.journal.append(returned)
             self.journal.move_head(returned[-1].number, returned[-1].seal)
             self.database.commit((self.journal.study, returned[-1].number, returned[-1].seal))
@@ -271,6 +273,12 @@ class Session:
         self._end()
         self._inside = False
         return True
+
+    def _begin_before(self, event: Event) -> bool:
+        """Take a turn again, as the connection was lost; whether nobody else had one meanwhile."""
+        self.database.begin(self.journal.study)
+        last, seal = self.journal.head()
+        return last == event.number - 1 and row_seal(seal, *event[:-1]) == event.seal
 
     def _are_lost(self, returned: list[Event]) -> bool:
         """Whether events are not in the database; where it cannot be asked, they may be lost."""

@@ -7,6 +7,7 @@ import secrets
 import socket
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from datetime import UTC, datetime
 from functools import partial
 from itertools import islice
@@ -29,7 +30,7 @@ from dikin.errors import (
     shown,
 )
 from dikin.learners.base import Learner, Query, refuse_late_forecast
-from dikin.studies import journal
+from dikin.studies import journal, verification
 from dikin.studies.database import Database, Sqlite, open_database
 from dikin.studies.drawing import draw_learner
 from dikin.studies.history import Table, told_between
@@ -709,11 +710,14 @@ class Study(Generic[Q]):
             save_figure(figure, path)
         return figure
 
-    def verify(self, *, progress: bool = False) -> int:
+    def verify(self, *, jobs: int = 1, progress: bool = False) -> int:
         """Replay the whole journal and compare with what a client holds; the number of rows.
 
         Parameters
         ----------
+        jobs : int, default 1
+            Processes among which a long journal is divided. More than one needs a script that may
+            be imported (`if __name__ == "__main__":`), as all that starts processes in Python.
         progress : bool, default False
             Whether a progress bar may appear, on a terminal, after two seconds.
 
@@ -727,24 +731,33 @@ class Study(Generic[Q]):
         StateError
             If the journal was altered or damaged, or its replay is another learner.
         """
-
-        def look(replayed: ReplayedLearner, kept: Journal) -> int:
-            newest = kept.newest_snapshot()
-            again = ReplayedLearner.of(kept.first_snapshot())
-            first = again.number
-            with Progress(replayed.number - first, progress) as bar:
-                for event in kept.events(again.number, again.seal):
-                    again.replay(event)
-                    bar.move(1)
-                    if again.number == newest.number and again.snapshot() != newest:
-                        raise StateError(f"the snapshot of study {self.name!r} is not its replay")
-                    if again.number == ours.number and again.snapshot() != ours:
-                        raise StateError(f"the learner of study {self.name!r} is not its replay")
-            return again.number - first
-
+        jobs = whole(jobs, "jobs", 1, "how many processes")
         self.flush()
         ours = self._session.read(lambda replayed: replayed.snapshot())
-        return self._read_apart(look)
+        database = self._journal.database.another()
+        kept = Journal(database, self.name)
+        with closing(Session(database, kept, 0.0)) as session:
+            return session.retry(lambda _: self._verify(kept, ours, jobs, progress), None)
+
+    def _verify(self, kept: Journal, ours: Snapshot, jobs: int, progress: bool) -> int:
+        kept.find()
+        parts = verification.pieces(kept, ours)
+        rows = sum(part.rows for part in parts)
+        jobs = min(jobs, 1 + rows // verification.WORTH_A_PROCESS, max(1, len(parts)))
+        try:
+            with Progress(rows, progress) as bar:
+                if jobs > 1:
+                    verification.check_in_processes(kept, parts, jobs, bar.move)
+                else:
+                    for part in parts:
+                        verification.check(kept, part, bar.move)
+        except StateError:
+            if parts and kept.first_snapshot().number > parts[0].begin.number:
+                raise StateError(
+                    f"study {self.name!r} was trimmed meanwhile; verify it again"
+                ) from None
+            raise
+        return rows
 
     def trim(self, before: int, *, progress: bool = False) -> int:
         """Remove the history of early rounds.
@@ -795,8 +808,7 @@ def _replayed_on(base: Snapshot, last: int, _: ReplayedLearner, kept: Journal) -
     """The snapshot of the learner some rows after another one."""
     replayed = ReplayedLearner.of(base)
     rows = min(last - base.number, TRIM_AT_ONCE)
-    for event in islice(kept.events(base.number, base.seal), rows):
-        replayed.replay(event)
+    replayed.replay(islice(kept.events(base.number, base.seal), rows))
     return replayed.snapshot()
 
 
