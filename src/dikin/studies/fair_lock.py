@@ -107,8 +107,7 @@ class FairLock:
             if crowd and 0 < ahead <= SOON:
                 crowd = False  # once is enough: few can go before this one now
                 prepare()
-            else:
-                ticket.wait(min(left, _pause(ahead)))
+            ticket.wait(min(left, _pause(ahead)))
             ahead = self._queue.ahead(ticket.name)
 
     def _leave_queue(self) -> None:
