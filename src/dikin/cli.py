@@ -21,9 +21,12 @@ F = TypeVar("F", bound=Callable[..., Any])
 class Commands(click.Group):
     """Ends the program with a message and an exit status where a mistake was made."""
 
-    def invoke(self, ctx: click.Context) -> Any:
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        """Run a command."""
+        if sys.stdin is None:  # closed by who started this
+            sys.stdin = open(os.devnull)  # noqa: SIM115 - for as long as the program runs
         try:
-            return super().invoke(ctx)
+            return super().main(*args, **kwargs)
         except CheckFailedError as broken:
             _end(f"A BOUND IS BROKEN: {broken}", 1)
         except DikinError as mistake:
@@ -31,12 +34,18 @@ class Commands(click.Group):
         except KeyboardInterrupt:
             sys.exit(130)
         except BrokenPipeError:  # nobody reads any more
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _give_up_output()
             sys.exit(1)
         except OSError as trouble:
             if trouble.filename is None:
-                raise
-            _end(f"dikin: {trouble.filename}: {trouble.strerror}", 2)
+                _give_up_output()
+            where = trouble.filename or "standard input or output"
+            _end(f"dikin: {where}: {trouble.strerror}", 2)
+
+
+def _give_up_output() -> None:
+    """Let what is still to be written vanish, as Python writes it in its last moments."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _end(message: str, status: int) -> NoReturn:

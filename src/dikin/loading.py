@@ -8,7 +8,7 @@ from typing import Any
 from dikin import serialization
 from dikin.domains.base import DOMAINS, Domain
 from dikin.errors import DikinError, NotSavableError, StateError, shown
-from dikin.learners.base import LEARNERS
+from dikin.learners.base import CANNOT_COMPUTE, LEARNERS
 from dikin.tuning.tuner import Tuner
 
 
@@ -96,7 +96,7 @@ def restore(state: dict[str, Any], domain: Domain | None = None) -> Any:
         return cls.restore(_domain(state["domain"], domain), state)
     except DikinError:
         raise
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as reason:
+    except (*CANNOT_COMPUTE, AttributeError) as reason:
         raise StateError(f"not the state of a learner or tuner: {reason!r}") from reason
 
 

@@ -7,14 +7,17 @@ import hashlib
 import json
 import os
 import stat
+import sys
+from collections.abc import Iterator
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from dikin.errors import NotAFileError, StateError, StateVersionError, shown
 
+LARGEST = sys.float_info.max
 FORMAT = "dikin learner"
 VERSION = 3
 
@@ -43,6 +46,30 @@ def decode(value: Any) -> Any:
     return value
 
 
+def refuse_other_form(value: Any, form: Any, what: str) -> None:
+    """Refuse what `encode` gave unless it has the keys, lengths and kinds of another such value.
+
+    Where there is nothing on either side, anything goes.
+    """
+    if value is None or form is None:
+        return
+    if isinstance(form, dict) and isinstance(value, dict) and value.keys() == form.keys():
+        for key, part in form.items():
+            refuse_other_form(value[key], part, f"{what}.{key}")
+    elif isinstance(form, list) and isinstance(value, list) and len(value) == len(form):
+        for place, part in enumerate(form):
+            refuse_other_form(value[place], part, f"{what}[{place}]")
+    elif isinstance(form, dict | list) or not _same_kind(value, form):
+        raise StateError(f"{what} of a state cannot be {shown(value)}; such as {shown(form)}")
+
+
+def _same_kind(value: Any, form: Any) -> bool:
+    numbers = all(isinstance(x, int | float) and not isinstance(x, bool) for x in (value, form))
+    if numbers:
+        return bool(abs(value) <= LARGEST)  # not so for NaN
+    return type(value) is type(form)
+
+
 def finite_or_none(value: float) -> float | None:
     """A number that JSON knows, as it knows no NaN."""
     return value if isfinite(value) else None
@@ -65,7 +92,14 @@ def path_of(value: Any) -> Path:
 
 
 def replace_file(target: Path, content: bytes) -> None:
-    """Write a file so that at any instant its path holds the whole old one or the whole new one.
+    """Write a file so that at any instant its path holds the whole old one or the whole new one."""
+    with replacing(target) as file:
+        file.write(content)
+
+
+@contextlib.contextmanager
+def replacing(target: Path) -> Iterator[BinaryIO]:
+    """A file to write, which takes the place of another when it is complete, or never.
 
     A link stays one: what it leads to is replaced. A file that exists keeps its mode and, where
     this process may give it away, its owner.
@@ -77,7 +111,7 @@ def replace_file(target: Path, content: bytes) -> None:
         with open(beside, "wb") as file:
             if existing is not None:
                 _take_over(file.fileno(), existing)
-            file.write(content)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         os.replace(beside, target)

@@ -142,6 +142,30 @@ def test_a_flipped_bit_never_changes_the_game(played: str) -> None:
     assert noticed > 75
 
 
+def test_exchanged_pages_never_change_the_game(played: str) -> None:
+    """Two pages of the file in each other's place: an error of ours, or nothing that matters."""
+    with dikin.Study(played, "a") as study:
+        state, table = study.state(), study.history().tobytes()
+    whole, page, noticed = Path(played).read_bytes(), 4096, 0
+    pages = [whole[start : start + page] for start in range(0, len(whole), page)]
+    for one in range(len(pages)):
+        for two in range(one):
+            swapped = list(pages)
+            swapped[one], swapped[two] = swapped[two], swapped[one]
+            with tempfile.TemporaryDirectory() as folder:
+                path = Path(folder, "a.db")
+                path.write_bytes(b"".join(swapped))
+                try:
+                    with dikin.Study(path, "a") as study:
+                        found = study.state(), study.history().tobytes()
+                        study.verify()
+                except errors.DikinError:
+                    noticed += 1
+                else:
+                    assert found == (state, table), (one, two)
+    assert noticed > 10
+
+
 def test_foreign_files(file: str) -> None:
     Path(file).write_text("The quick brown fox jumps over the lazy dog. " * 100)
     before = Path(file).read_bytes()

@@ -114,6 +114,41 @@ def test_opening_can_be_interrupted(file: str) -> None:
             consistent(study, 0)
 
 
+def test_what_waited_is_written_over_another_connection(url: str) -> None:
+    """Ctrl-C may leave a connection that cannot be used any more."""
+    with dikin.Study(url, "a", learner(), patience=10.0, commit_within=5.0) as study:
+        for _ in range(4):
+            study.tell(study.ask(), 0.25)
+        study._session.database.disconnect()
+        study._session._undo(KeyboardInterrupt())
+        assert study.rounds == 4
+        assert study.verify() == 8
+
+
+def test_unless_somebody_else_had_a_turn_meanwhile(url: str) -> None:
+    with dikin.Study(url, "a", learner(), patience=10.0, commit_within=5.0) as study:
+        study.tell(study.ask(), 0.25)
+        study._session.database.disconnect()
+        study._session.database._end_turn()
+        with dikin.Study(url, "a") as other:
+            other.tell(other.ask(), 0.75)
+        with pytest.raises(errors.StoreError, match=r"2 events .* may be lost"):
+            study._session._undo(KeyboardInterrupt())
+        assert study.rounds == 1
+
+
+def test_a_connection_that_is_left_locked_is_not_waited_for(server: Any) -> None:
+    """psycopg keeps its lock if Ctrl-C comes at the wrong instant."""
+    with dikin.Study(server.url, "locked", learner()) as study:
+        study.tell(study.ask(), 0.25)
+        database = study._session.database
+        database.begin(study._session.journal.study)
+        database._pooled.driver_connection.lock.acquire()
+        database.rollback()
+        study.tell(study.ask(), 0.25)
+        assert study.rounds == 2
+
+
 def test_rows_that_cannot_be_kept_are_said_to_be_lost(
     file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -135,3 +135,16 @@ def test_a_strange_round_is_refused(file: str) -> None:
             with pytest.raises(errors.ParameterError):
                 study.history(strange)  # type: ignore[arg-type]
         assert len(study.history()) == 1
+
+
+@pytest.mark.parametrize("now", [10**18, -(10**15), 0])
+def test_a_clock_may_say_anything(file: str, now: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The year 33658, or before 1970."""
+    with dikin.Study(file, "a", learner()) as study:
+        monkeypatch.setattr("dikin.studies.study._now", lambda: now)
+        study.ask()
+        (waiting,) = study.open_queries
+        assert 1970 <= waiting.asked.year <= 9999
+        study.tell(waiting, 0.5)
+        assert study.verify() == 2
+        assert "open" in dict(study.facts()).__str__()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import signal
@@ -12,6 +13,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -131,6 +133,81 @@ def test_who_waits_in_a_crowd_prepares_once(file: str, monkeypatch: pytest.Monke
             lock.acquire(0.2, lambda: prepared.append(1))
         lock.close()
     assert prepared == [1]
+
+
+def test_a_look_at_the_journal_does_not_give_up_the_place(
+    file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who prepares while it waits reads the database, which ends a transaction of its own."""
+    with dikin.Study(file, "a", learner()) as study, holder(file):
+        database, seen = study._session.database, list[int]()
+        lock, folder = database._lock, Path(f"{file}-queue")  # type: ignore[attr-defined]
+
+        def prepare() -> None:
+            with database.view():
+                database.rows("SELECT 1")
+            seen.append(len(list(folder.iterdir())))
+
+        lock._queue = _Fewer(lock._queue)
+        monkeypatch.setattr(fair_lock, "_pause", lambda ahead: 0.0)
+        with pytest.raises(errors.BusyError):
+            lock.acquire(0.1, prepare)
+        assert seen == [1]
+        lock.release()
+
+
+class _Fewer:
+    """A queue that first has many ahead, then few, then nobody."""
+
+    def __init__(self, queue: Any) -> None:
+        self._queue, self._ahead = queue, iter([40, 3])
+
+    def ahead(self, ticket: str) -> int:
+        return next(self._ahead, 0)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._queue, name)
+
+
+def test_who_is_next_is_told(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It does not look by itself: with a pause of an hour, only a message wakes it."""
+    monkeypatch.setattr(fair_lock, "_pause", lambda ahead: 3600.0)
+    dikin.Study(file, "a", learner()).close()
+    path, had = Path(file).resolve(), list[int]()
+    first = FairLock(path)
+    first.acquire(1.0, lambda: None)
+
+    def wait(number: int) -> None:
+        lock = FairLock(path)
+        lock.acquire(30.0, lambda: None)
+        had.append(number)
+        lock.release()
+        lock.close()
+
+    threads = [threading.Thread(target=wait, args=(number,)) for number in range(20)]
+    for thread in threads:
+        thread.start()
+    while len(list(Path(f"{path}-queue").glob("[0-9]*"))) < len(threads):
+        time.sleep(0.002)
+    start = time.monotonic()
+    first.close()
+    for thread in threads:
+        thread.join()
+    assert sorted(had) == list(range(20))
+    assert time.monotonic() - start < 25.0  # not until anybody's patience was over
+
+
+def test_a_folder_without_pipes_leaves_waiting_to_sqlite(
+    file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuses(path: Path) -> None:
+        raise OSError(errno.EOPNOTSUPP, "not supported")
+
+    monkeypatch.setattr(os, "mkfifo", refuses)
+    with dikin.Study(file, "a", learner(), patience=0.1) as study:
+        with holder(file), pytest.raises(errors.BusyError, match="has held"):
+            study.ask()
+        study.tell(study.ask(), 0.5)
 
 
 def test_turns_come_in_the_order_of_asking(file: str) -> None:

@@ -102,6 +102,10 @@ Memo = Any
 """What a learner needs to remember of a query until it is answered: its own file knows the type."""
 
 
+CANNOT_COMPUTE = (ArithmeticError, LookupError, TypeError, ValueError)
+"""What Python raises where numbers are not what they should be."""
+
+
 class Learner(ABC):
     """A player of bandit convex optimization on a domain.
 
@@ -152,6 +156,7 @@ class Learner(ABC):
     meanings: ClassVar[dict[str, str]] = {}
     measures_range: ClassVar[bool] = False
     equal_sides: ClassVar[bool] = False
+    _restored = False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -239,6 +244,9 @@ class Learner(ABC):
             self._open[key] = query, memo
             self._next = key + 1
             return query
+        except CANNOT_COMPUTE as reason:
+            self._refuse_altered_state(reason)
+            raise
         finally:
             self._lock.release()
 
@@ -282,8 +290,19 @@ class Learner(ABC):
             else:
                 self._search_range(self._search, memo, loss, curvature)
             del self._open[asked.id]
+        except CANNOT_COMPUTE as reason:
+            self._refuse_altered_state(reason)
+            raise
         finally:
             self._lock.release()
+
+    def _refuse_altered_state(self, reason: Exception) -> None:
+        """Say where an error comes from that no state of this library's making leads to."""
+        if self._restored and not isinstance(reason, DikinError):
+            raise StateError(
+                f"this {type(self).__name__} cannot compute with the state that it was restored "
+                f"from ({reason!r}): the state was altered. Nothing was changed."
+            ) from reason
 
     def _expect(self, forecast: Any) -> None:
         """Take the forecast of the query that is about to be asked."""
@@ -773,11 +792,15 @@ class Learner(ABC):
                 learner._open[key] = Query(key, point), StaleQuery(point)
         learner.rounds, learner._next = int(state["rounds"]), int(state["next"])
         learner._noise.restore(state["generator"])
+        form = serialization.encode(learner._numbers())
+        serialization.refuse_other_form(state["numbers"], form, "numbers")
         learner._set_numbers(serialization.decode(state["numbers"]))
         for item in state["open"]:
             key, kept = serialization.decode(item)
             memo = learner._memo_from(kept)
             learner._open[key] = Query(key, learner._played(memo)), memo
+        float(learner.certificate)  # computed once, as it is made of many numbers of the state
+        learner._restored = True
         return learner
 
     @locked

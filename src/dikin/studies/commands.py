@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-import io
+import codecs
 import json
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import click
 
+from dikin.engine.progress import Progress
 from dikin.errors import DikinError, ParameterError, StateError
-from dikin.serialization import replace_file
+from dikin.serialization import replacing
 from dikin.studies import display
-from dikin.studies.history import write_csv
+from dikin.studies.history import Table, write_csv
 from dikin.studies.jsonl import LONGEST_LINE, answer_lines, error_reply, write_line
 from dikin.studies.spec import learner_from_text
 from dikin.studies.study import Study
 from dikin.studies.tuner_options import tuner_from_options, tuner_options
+
+EXPORTED_AT_ONCE = 20_000
+"""Rounds."""
 
 store_option = click.option(
     "--store",
@@ -116,6 +121,8 @@ def run(
     (predictive). An answer told twice counts once. A number that is not there (the certificate of a
     learner that has none) is null.
     """  # noqa: D301 - click reads the backspace character
+    if sys.stdout is None:  # closed by who started this
+        raise ParameterError("answers go to standard output, which is closed; nothing was played")
     try:
         played = _open(store, name, learner, client=client, commit_within=commit_within)
     except DikinError as mistake:
@@ -258,12 +265,26 @@ def export(name: str, store: str, out: Path | None) -> None:
     for each name, value, expected, held, the best guess by name, certificate.
     """
     with _open(store, name) as written:
-        text = io.StringIO()
-        write_csv(written.history(), text)
+        if out is None and sys.stdout is None:
+            raise ParameterError("standard output is closed; name a file with --out")
         if out is None:
-            click.echo(text.getvalue(), nl=False)
+            write_csv(_parts(written), sys.stdout)
         else:
-            replace_file(out, text.getvalue().encode())
+            with replacing(out) as file:
+                write_csv(_parts(written), codecs.getwriter("utf-8")(file))
+
+
+def _parts(written: Study) -> Iterator[Table]:
+    """The history, some rounds at a time, with a progress bar."""
+    rounds, expected = written.rounds, 0
+    with Progress(rounds, True) as bar:
+        for first in range(1, max(rounds, 1) + 1, EXPORTED_AT_ONCE):
+            part = written.history(first, min(rounds, first + EXPORTED_AT_ONCE - 1))
+            if expected and not (len(part) and part["round"][0] == expected):
+                raise StateError(f"study {written.name!r} was trimmed meanwhile; export it again")
+            expected = part["round"][-1] + 1 if len(part) else 0
+            yield part
+            bar.move(EXPORTED_AT_ONCE)
 
 
 @study.command()

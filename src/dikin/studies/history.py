@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from math import nan
-from typing import Any, TextIO
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +20,14 @@ from dikin.tuning.space import Space
 Table = NDArray[np.void]
 """A structured array with the columns round, point, loss, curvature, center, certificate; that of a
 tuner has a column for each name (`dikin.tuning.history`)."""
+Told = list[dict[str, Any]]
+"""What rows say that tell rounds."""
+AT_ONCE = 5000
+"""Rounds of which a table is made at a time."""
 
 
-def told_between(events: Iterable[Event], first: int, last: int | None) -> list[dict[str, Any]]:
+def told_between(events: Iterable[Event], first: int, last: int | None) -> Iterator[dict[str, Any]]:
     """What the rows of the rounds from `first` to `last` say, of a journal's rows."""
-    found: list[dict[str, Any]] = []
     for event in events:
         if event.kind != "tell":
             continue
@@ -31,11 +35,19 @@ def told_between(events: Iterable[Event], first: int, last: int | None) -> list[
         if last is not None and told["round"] > last:
             break
         if told["round"] >= first:
-            found.append(told)
-    return found
+            yield told
 
 
-def learner_table(told: list[dict[str, Any]], shape: tuple[int, ...]) -> Table:
+def in_parts(table: Callable[[Told], Table], told: Iterator[dict[str, Any]]) -> Table:
+    """The table of many rounds, made part by part: as Python objects they are 20 times larger."""
+    tables = [table(list(islice(told, AT_ONCE)))]
+    while len(tables[-1]) == AT_ONCE:
+        tables.append(table(list(islice(told, AT_ONCE))))
+    widest = max((part.dtype for part in tables), key=lambda dtype: bool(dtype.hasobject))
+    return np.concatenate([part.astype(widest) for part in tables if len(part)] or tables)
+
+
+def learner_table(told: Told, shape: tuple[int, ...]) -> Table:
     """The rounds of a learner whose points have this shape."""
     rows = [_row(each) for each in told]
     # A loss is one number, or whatever else the learner is told.
@@ -57,7 +69,7 @@ def _row(told: dict[str, Any]) -> tuple[Any, ...]:
     return told["round"], told["point"], loss, told["curvature"], told["center"], bound
 
 
-def tuner_table(told: list[dict[str, Any]], space: Space) -> Table:
+def tuner_table(told: Told, space: Space) -> Table:
     """The rounds of a tuner with these parameters."""
     rows = [
         Row(
@@ -79,13 +91,26 @@ def _number(kept: float | None) -> float:
     return nan if kept is None else kept
 
 
-def write_csv(rounds: Table, file: TextIO) -> None:
-    """Write a table as CSV, a column for each coordinate, floats with every bit."""
+class SupportsWrite(Protocol):
+    """What texts can be written to."""
+
+    def write(self, text: str, /) -> object:
+        """Write a text."""
+        ...
+
+
+def write_csv(parts: Iterable[Table], file: SupportsWrite) -> None:
+    """Write the parts of a table as CSV, a column for each coordinate, floats with every bit."""
     out = csv.writer(file, lineterminator="\n")
-    names = rounds.dtype.names or ()
-    out.writerow([title for name in names for title in _titles(name, rounds.dtype[name].shape)])
-    for row in rounds:
-        out.writerow([cell for name in names for cell in _cells(row[name])])
+    names: tuple[str, ...] = ()
+    for part in parts:
+        if not names:
+            names = part.dtype.names or ()
+            out.writerow(
+                [title for name in names for title in _titles(name, part.dtype[name].shape)]
+            )
+        for row in part:
+            out.writerow([cell for name in names for cell in _cells(row[name])])
 
 
 def _titles(name: str, shape: tuple[int, ...]) -> list[str]:

@@ -127,6 +127,8 @@ class Journal:
         number, seal, version = found[0]
         if version != VERSION:  # changed by another dikin while this client had the study open
             refuse_version(self.database.name, version, VERSION)
+        if not (isinstance(number, int) and isinstance(seal, str)):
+            raise self._damaged("it does not say which row is its last")
         return number, seal
 
     # --- rows ----------------------------------------------------------------------------------
@@ -242,7 +244,10 @@ class Journal:
     # --- snapshots -----------------------------------------------------------------------------
 
     def save_snapshot(self, taken: Snapshot) -> None:
-        """Write a snapshot, in a transaction; of the others one in each stretch of rows stays."""
+        """Write a snapshot, in a transaction; of the others one in each stretch of rows stays.
+
+        There may be one of the same row, from another client: it is the same.
+        """
         # Stretches are powers of two, so that those of later are made of those of now.
         count = min(SNAPSHOTS, 1 + SNAPSHOT_BYTES // len(taken.state))
         stretch = 1 << (taken.number // count).bit_length()
@@ -264,7 +269,7 @@ class Journal:
         digest = seal_after(taken.seal, self.name, taken.number, taken.state)
         self.database.run(
             "INSERT INTO dikin_snapshots (study, number, seal, state, digest) "
-            "VALUES (?, ?, ?, ?, ?)",
+            "VALUES (?, ?, ?, ?, ?) ON CONFLICT (study, number) DO NOTHING",
             (self.study, taken.number, taken.seal, taken.state, digest),
         )
 
@@ -275,6 +280,13 @@ class Journal:
     def newest_snapshot(self) -> Snapshot:
         """The one that a client begins with."""
         return self._snapshot("DESC")
+
+    def newest_snapshot_number(self) -> int:
+        """The row that it was taken after."""
+        found = self.database.rows(
+            "SELECT max(number) FROM dikin_snapshots WHERE study = ?", (self.study,)
+        )
+        return found[0][0] or 0
 
     def _snapshot(self, order: str) -> Snapshot:
         return self._some_snapshots(f"ORDER BY number {order} LIMIT 1")[0]
@@ -445,4 +457,5 @@ def names(database: Database) -> list[str]:
     """The studies in a database."""
     if not has_tables(database):
         return []
-    return [row[0] for row in database.rows("SELECT name FROM dikin_studies ORDER BY name")]
+    found = database.rows("SELECT name FROM dikin_studies ORDER BY name")
+    return [row[0] for row in found if isinstance(row[0], str)]  # in a damaged file, anything

@@ -31,6 +31,9 @@ from dikin.studies.rows import (
 )
 from dikin.tuning.tuner import Tuner
 
+LATEST = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
+"""Python's calendar ends there."""
+
 
 class AskRecord(NamedTuple):
     """Who asked an open query, when, and about which point (as it stands in the journal)."""
@@ -41,7 +44,8 @@ class AskRecord(NamedTuple):
 
     def client_and_time(self) -> tuple[str, datetime]:
         """The client by the name that it goes by, and the time."""
-        return self.client.rpartition("#")[0], datetime.fromtimestamp(self.time / 1e6, UTC)
+        seconds = min(max(self.time / 1e6, 0.0), LATEST)  # whatever its clock said
+        return self.client.rpartition("#")[0], datetime.fromtimestamp(seconds, UTC)
 
 
 class ReplayedLearner:

@@ -17,7 +17,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 from dikin.errors import BusyError, DikinError, StateError, StoreError
@@ -28,6 +28,10 @@ from dikin.studies.rows import Question
 
 SNAPSHOT_EVERY = 1000
 """Rows between snapshots: who starts replays at most so many, which takes some ten milliseconds."""
+MANY_OPEN = 5000
+"""Open queries with which a snapshot takes a tenth of a second. With more, only a client that has
+replayed many rows to begin with takes the time for it."""
+LONG_REPLAY = 5 * SNAPSHOT_EVERY
 REPLAY_IN_TURN = 400
 """Rows that may be replayed while it is this client's turn and the others wait: some ten
 milliseconds, and more than a crowd makes in a round of turns."""
@@ -161,7 +165,7 @@ class Session:
                 f"{replayed.number} to row {last}: was it replaced by an older copy? From here on "
                 "this client goes on with what is there"
             )
-        if replayed is None or last - replayed.number > SNAPSHOT_EVERY:
+        if replayed is None or self._is_far_behind(replayed, last):
             replayed = self._load(last, seal)
         elif (last, seal) != (replayed.number, replayed.seal):
             try:
@@ -172,6 +176,11 @@ class Session:
                 )  # rows were trimmed; or damaged, and then this says so
         self._replayed = replayed
         return replayed
+
+    def _is_far_behind(self, replayed: ReplayedLearner, last: int) -> bool:
+        """Whether a snapshot is nearer to the last row."""
+        far = last - replayed.number > SNAPSHOT_EVERY
+        return far and self.journal.newest_snapshot_number() > replayed.number
 
     def _load(self, last: int, seal: str) -> ReplayedLearner:
         replayed = ReplayedLearner.of(self.journal.newest_snapshot())
@@ -304,7 +313,7 @@ class Session:
     def _commit(self, event: Event | None, result: Any) -> None:
         replayed = self._replayed
         assert replayed is not None
-        if replayed.number - self._snapshot >= SNAPSHOT_EVERY:
+        if replayed.number - self._snapshot >= SNAPSHOT_EVERY and len(replayed.asked) <= MANY_OPEN:
             self._save_snapshot(replayed)
         self.insert_pending()
         self.journal.move_head(replayed.number, replayed.seal)
@@ -315,10 +324,22 @@ class Session:
         self._end()
 
     def _save_snapshot(self, replayed: ReplayedLearner) -> None:
-        self._snapshot = self.journal.newest_snapshot().number
+        self._snapshot = self.journal.newest_snapshot_number()
         if replayed.number - self._snapshot >= SNAPSHOT_EVERY:
             self.journal.save_snapshot(replayed.snapshot())
             self._snapshot = replayed.number
+
+    def shorten_replays(self) -> None:
+        """Write a snapshot after a long replay: with many open queries no call has done so."""
+        with self.lock:
+            replayed = self._replayed
+            if replayed is None or replayed.number - self._snapshot < LONG_REPLAY:
+                return
+            taken = replayed.snapshot()  # takes long, and nobody waits for it
+            with suppress(DikinError), self.transaction():  # a file may be there to be read only
+                if self.journal.seal_at(taken.number) == taken.seal:
+                    self.journal.save_snapshot(taken)
+                    self._snapshot = taken.number
 
     def _commit_later(self) -> None:
         if self._timer is None:

@@ -33,7 +33,7 @@ from dikin.learners.base import Learner, Query, refuse_late_forecast
 from dikin.studies import journal, verification
 from dikin.studies.database import Database, Sqlite, open_database
 from dikin.studies.drawing import draw_learner
-from dikin.studies.history import Table, told_between
+from dikin.studies.history import Table, in_parts, told_between
 from dikin.studies.journal import Event, Journal, Snapshot
 from dikin.studies.kept import Kept, OpenQuery, keep
 from dikin.studies.replayed_learner import ReplayedLearner, snapshot_text
@@ -200,6 +200,7 @@ class Study(Generic[Q]):
         self._session = Session(database, self._journal, commit_within)
         try:
             self.space: Space | None = self._session.retry(self._open, given)
+            self._session.shorten_replays()
         except BaseException:
             self._session.close()
             raise
@@ -635,7 +636,7 @@ class Study(Generic[Q]):
 
         def look(replayed: ReplayedLearner, kept: Journal) -> Table:
             row, seal = kept.row_before_round(first)
-            return replayed.kept.table(told_between(kept.events(row, seal), first, last))
+            return in_parts(replayed.kept.table, told_between(kept.events(row, seal), first, last))
 
         return self._read_apart(look)
 

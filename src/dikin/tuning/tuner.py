@@ -627,6 +627,8 @@ class Tuner:
         tuner._recent.extend(map(float, state["recent"]))
         for id, values, expected, held in state["open"]:
             point = np.array(values, dtype=float)
+            if point.shape != tuner._first.shape or not np.isfinite(point).all():
+                raise StateError(f"the values of trial {id} of a state cannot be {shown(values)}")
             point.setflags(write=False)
             tuner._open[id] = _OpenTrial(point, nan if expected is None else float(expected), held)
         return tuner

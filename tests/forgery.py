@@ -1,0 +1,86 @@
+"""States with a value exchanged and a digest that matches: nobody but a forger writes such."""
+
+from __future__ import annotations
+
+import copy
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import dikin
+from dikin.errors import DikinError
+
+VALUES: list[Any] = [
+    *(None, True, -1, 0, 1, 10**30, 10**400, -(10**400), 2**63, 3.5, 1e308, -1e308, 1e-320, 0.0),
+    *("x", "", "1e5", [], {}, [[]], [0], [1e300], [None], ["x"], {"a": 1}),
+    *(float("nan"), float("inf")),
+]
+
+
+def makers() -> Iterator[Any]:
+    """Learners and a tuner in the middle of their games."""
+    triangle = dikin.Polytope([[1, 1], [-1, 0], [0, -1]], [1, 0, 0])
+    names = {
+        "a": dikin.Real(0.1, 1, log=True),
+        "b": dikin.Integer(1, 9),
+        "c": dikin.Shares(["x", "y", "z"]),
+    }
+    box = dikin.Box([0, 0], [1, 2])
+    for made in (
+        dikin.Predictive(dikin.Ball(2), seed=1),
+        dikin.Predictive(box, smoothness=1.0, memory=50, loss_range=(0, 2), seed=1),
+        dikin.AdaptiveSmooth(dikin.Simplex(3), 1.0, loss_range=None, seed=1),
+        dikin.AdaptiveLipschitz(triangle, 1.0, seed=1),
+        dikin.Tuner(names, maximize=True, seed=1),
+    ):
+        for i in range(12):
+            made.tell(made.ask(), 0.3 + 0.1 * (i % 5))
+        made.ask(), made.ask()
+        yield made
+
+
+def places(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The way to every value inside a state."""
+    if place:
+        yield place
+    if isinstance(value, dict | list):
+        for key in value if isinstance(value, dict) else range(len(value)):
+            yield from places(value[key], (*place, key))
+
+
+def forged(state: dict[str, Any], chance: random.Random) -> dict[str, Any]:
+    """The state with one value exchanged or missing."""
+    state = copy.deepcopy(state)
+    *way, last = chance.choice(list(places(state)))
+    inner: Any = state
+    for key in way:
+        inner = inner[key]
+    if chance.random() < 0.15:
+        del inner[last]
+    else:
+        inner[last] = copy.deepcopy(chance.choice(VALUES))
+    return state
+
+
+def play(state: dict[str, Any]) -> bool:
+    """Restore a state and play; whether it was refused, which is all that may happen."""
+    try:
+        made = dikin.restore(state)
+        for _ in range(3):
+            made.tell(made.ask(), 0.5)
+        waiting = made.open_trials if isinstance(made, dikin.Tuner) else made.open_queries
+        for query in waiting:
+            made.tell(query, 0.3)
+        float(made.certificate)
+    except DikinError:
+        return True
+    return False
+
+
+def trials(count: int, seed: int) -> Iterator[bool]:
+    """Forge that many states of each learner; whether each was refused."""
+    chance = random.Random(seed)
+    for made in makers():
+        state = made.state()
+        for _ in range(count):
+            yield play(forged(state, chance))

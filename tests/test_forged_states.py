@@ -1,0 +1,79 @@
+"""Whatever stands in a state: it is refused with the library's own error, or it can be played."""
+
+from __future__ import annotations
+
+import logging
+import random
+from typing import Any
+
+import pytest
+
+import dikin
+from dikin import errors, serialization
+from forgery import forged, makers, play, trials
+
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # numpy's, about absurd numbers
+
+
+@pytest.fixture(autouse=True)
+def quiet() -> Any:
+    """Absurd forecasts are reported in the log."""
+    logging.disable(logging.WARNING)
+    yield
+    logging.disable(logging.NOTSET)
+
+
+def test_forged_states_are_refused_or_played() -> None:
+    refused = list(trials(60, seed=3))
+    assert len(refused) == 300
+    assert sum(refused) > 100
+
+
+def test_a_state_that_was_not_touched_is_played() -> None:
+    assert not any(play(made.state()) for made in makers())
+
+
+def test_the_mutant_lets_foreign_errors_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dikin.Learner, "_refuse_altered_state", lambda self, reason: None)
+    monkeypatch.setattr(serialization, "refuse_other_form", lambda *_: None)
+    chance, state = random.Random(1), next(makers()).state()
+
+    def try_many() -> None:
+        for _ in range(200):
+            play(forged(state, chance))
+
+    with pytest.raises((ArithmeticError, LookupError, TypeError, ValueError)) as foreign:
+        try_many()
+    assert not isinstance(foreign.value, errors.DikinError)
+
+
+def test_what_cannot_be_computed_with_is_said_to_be_altered() -> None:
+    learner = dikin.AdaptiveSmooth(dikin.Ball(2), 1.0, seed=1)
+    learner.tell(learner.ask(), 0.5)
+    restored = dikin.restore(learner.state())
+
+    def fails(*_: Any) -> None:
+        raise ZeroDivisionError("float division by zero")
+
+    for made, error in ((restored, errors.StateError), (learner, ZeroDivisionError)):
+        made._learn = fails
+        with pytest.raises(error, match="division by zero"):
+            made.tell(made.ask(), 0.5)
+
+
+@pytest.mark.parametrize(
+    ("value", "form"),
+    [
+        ({"a": 1.0}, {"b": 1.0}),
+        ([1.0], [1.0, 2.0]),
+        ([1.0, "x"], [1.0, 2.0]),
+        (True, 1.0),
+        (float("nan"), 1.0),
+        (10**400, 1),
+        ({"a": [1.0]}, {"a": 1.0}),
+    ],
+)
+def test_another_form_is_refused(value: Any, form: Any) -> None:
+    with pytest.raises(errors.StateError, match="numbers"):
+        serialization.refuse_other_form(value, form, "numbers")
+    serialization.refuse_other_form(form, form, "numbers")
