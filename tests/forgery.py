@@ -7,6 +7,8 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 import dikin
 from dikin.errors import DikinError
 
@@ -67,7 +69,9 @@ def play(state: dict[str, Any]) -> bool:
     try:
         made = dikin.restore(state)
         for _ in range(3):
-            made.tell(made.ask(), 0.5)
+            query = made.ask()
+            assert np.isfinite(query.point).all()
+            made.tell(query, 0.5)
         waiting = made.open_trials if isinstance(made, dikin.Tuner) else made.open_queries
         for query in waiting:
             made.tell(query, 0.3)

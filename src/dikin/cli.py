@@ -31,8 +31,6 @@ class Commands(click.Group):
             _end(f"A BOUND IS BROKEN: {broken}", 1)
         except DikinError as mistake:
             _end(f"dikin: {mistake}", 2)
-        except KeyboardInterrupt:
-            sys.exit(130)
         except BrokenPipeError:  # nobody reads any more
             _give_up_output()
             sys.exit(1)
@@ -41,6 +39,13 @@ class Commands(click.Group):
                 _give_up_output()
             where = trouble.filename or "standard input or output"
             _end(f"dikin: {where}: {trouble.strerror}", 2)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run what was parsed."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            sys.exit(130)
 
 
 def _give_up_output() -> None:

@@ -51,7 +51,7 @@ def refuse_other_form(value: Any, form: Any, what: str) -> None:
 
     Where there is nothing on either side, anything goes.
     """
-    if value is None or form is None:
+    if value in (None, []) or form in (None, []):
         return
     if isinstance(form, dict) and isinstance(value, dict) and value.keys() == form.keys():
         for key, part in form.items():
@@ -65,8 +65,8 @@ def refuse_other_form(value: Any, form: Any, what: str) -> None:
 
 def _same_kind(value: Any, form: Any) -> bool:
     numbers = all(isinstance(x, int | float) and not isinstance(x, bool) for x in (value, form))
-    if numbers:
-        return bool(abs(value) <= LARGEST)  # not so for NaN
+    if numbers:  # infinity may be where a learner begins; a whole number may be too large
+        return isinstance(value, float) or abs(value) <= LARGEST
     return type(value) is type(form)
 
 

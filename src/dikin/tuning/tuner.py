@@ -616,6 +616,11 @@ class Tuner:
         -------
         Tuner
             With the same future.
+
+        Raises
+        ------
+        StateError
+            If the state was altered.
         """
         tuner = cls.__new__(cls)
         tuner.space = Space.from_spec(state["tuner"])
