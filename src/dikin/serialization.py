@@ -63,6 +63,17 @@ def refuse_other_form(value: Any, form: Any, what: str) -> None:
         raise StateError(f"{what} of a state cannot be {shown(value)}; such as {shown(form)}")
 
 
+def refuse_infinite(value: Any, what: str) -> None:
+    """Refuse what `encode` gave if a number in it is not finite."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list):
+        for part in value:
+            refuse_infinite(part, what)
+    elif isinstance(value, float) and not isfinite(value):
+        raise StateError(f"{what} of a state has only finite numbers, and {value} is none")
+
+
 def _same_kind(value: Any, form: Any) -> bool:
     numbers = all(isinstance(x, int | float) and not isinstance(x, bool) for x in (value, form))
     if numbers:  # infinity may be where a learner begins; a whole number may be too large

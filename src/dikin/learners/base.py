@@ -796,6 +796,7 @@ class Learner(ABC):
         serialization.refuse_other_form(state["numbers"], form, "numbers")
         learner._set_numbers(serialization.decode(state["numbers"]))
         for item in state["open"]:
+            serialization.refuse_infinite(item, "an open query")
             key, kept = serialization.decode(item)
             memo = learner._memo_from(kept)
             learner._open[key] = Query(key, learner._played(memo)), memo

@@ -217,6 +217,9 @@ def uncurved(first: float, target: float, rounds: int, order: int) -> float:
 # The two roots stand alone (plain floats, no helper, nothing raised), so that a compiler can take
 # each as it is.
 
+STEPS = 60
+"""Three are enough. With numbers that are none, which only an altered state has, none would be."""
+
 
 @compiled
 def smooth_regularisation(total: float, target: float) -> float:
@@ -241,13 +244,14 @@ def smooth_regularisation(total: float, target: float) -> float:
     root = math.sqrt(target / total)
     if root > total:  # exactly when target^(1/3) is the smaller of the two
         root = target ** (1.0 / 3.0)
-    while True:
+    for _ in range(STEPS):
         value = root * root * (total + root) - target
         slope = root * (2.0 * total + 3.0 * root)
         fall = value * slope / (slope * slope - value * (total + 3.0 * root))
         root -= fall
         if abs(fall) < 1e-6 * root:
-            return root
+            break
+    return root
 
 
 @compiled
@@ -269,11 +273,12 @@ def lipschitz_regularisation(total: float, target: float) -> float:
     root: float = (target / total) ** (1.0 / 3.0)
     if root > total:  # exactly when target^(1/4) is the smaller of the two
         root = math.sqrt(math.sqrt(target))
-    while True:
+    for _ in range(STEPS):
         square = root * root
         value = square * root * (total + root) - target
         slope = square * (3.0 * total + 4.0 * root)
         fall = value * slope / (slope * slope - value * (3.0 * total + 6.0 * root) * root)
         root -= fall
         if abs(fall) < 1e-6 * root:
-            return root
+            break
+    return root
