@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: reproduce matrix test lint demo game loops price traffic program oppertune examples bench kills stub page clean
+.PHONY: reproduce matrix test lint demo game loops price traffic program oppertune examples bench kills torture stub page clean
 .DELETE_ON_ERROR:
 
 reproduce: $(READY)
@@ -56,6 +56,12 @@ matrix: $(READY)
 
 kills: $(READY)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/studies/kills.py --kills 500 --crashes 5
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/studies/kills.py --kills 250 --crashes 5 --keeps tuner
+
+# Everything that studies were broken with, about ten minutes. PAGE=1 writes it into docs/live.md.
+TORTURE_OUT := $(if $(PAGE),--out docs/torture.csv --page docs/live.md)
+torture: $(READY)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/studies/torture.py $(TORTURE_OUT)
 
 page: $(READY)
 	$(BIN)/python docs/build

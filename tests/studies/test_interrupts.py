@@ -1,85 +1,23 @@
-"""Ctrl-C at any instant: the study goes on, and what a call returned with is there.
-
-KeyboardInterrupt is raised at the first, second, third, ... function call (Python's and C's) that a
-call of the study makes, until it makes no more.
-"""
+"""Ctrl-C at any instant: the study goes on, and what a call returned with is there."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import islice
-from types import FrameType
 from typing import Any
 
 import pytest
 
 import dikin
 from dikin import errors
+from studies.interrupts import calls, consistent, interrupted, learner, openings, waiting_commits
 
 EVERY = 11
 """Function calls between two instants that are tried."""
 
 
-class Interrupt:
-    """Raises KeyboardInterrupt at the n-th function call inside the block."""
-
-    def __init__(self, at: int) -> None:
-        self.left = at
-
-    def __enter__(self) -> None:
-        sys.setprofile(self._look)
-
-    def __exit__(self, *_: object) -> None:
-        sys.setprofile(None)
-
-    def _look(self, frame: FrameType, event: str, argument: Any) -> None:
-        if event not in ("call", "c_call"):
-            return
-        self.left -= 1
-        if self.left == 0:
-            sys.setprofile(None)
-            raise KeyboardInterrupt
-
-
-def interrupted(act: Callable[[], object], every: int) -> Iterator[bool]:
-    """Do something again and again, interrupted at a later instant each time; whether it was."""
-    at = 1
-    while True:
-        try:
-            with Interrupt(at):
-                act()
-        except KeyboardInterrupt:
-            yield True
-        else:
-            yield False
-            return
-        at += every
-
-
-def learner() -> dikin.Learner:
-    return dikin.Predictive(dikin.Ball(2), seed=1)
-
-
-def consistent(study: dikin.Study[Any], told: int) -> None:
-    """It can be asked and told, nothing that returned is lost, and the journal is whole."""
-    query = study.ask()
-    study.tell(query, 0.25)
-    assert study.rounds >= told + 1
-    for waiting in study.open_queries:
-        study.forget(waiting)
-
-
 def test_an_interrupted_call_leaves_the_study_usable(url: str) -> None:
-    every, count = EVERY, 0
-    with dikin.Study(url, "a", learner()) as study:
-        for was in interrupted(lambda: study.tell(study.ask(), 0.5), every):
-            before = study.rounds
-            consistent(study, before)
-            count += was
-        assert study.verify() > 0
-    assert count > 20  # the instants that were tried
+    assert sum(calls(url, EVERY)) > 20  # the instants that were tried
 
 
 def test_reading_is_left_usable_too(file: str) -> None:
@@ -91,27 +29,12 @@ def test_reading_is_left_usable_too(file: str) -> None:
         assert study.verify() > 0
 
 
-def test_what_waited_to_be_written_is_kept_or_said_to_be_lost(file: str) -> None:
-    """With commit_within calls return before their events are durable."""
-    with dikin.Study(file, "a", learner(), patience=10.0, commit_within=5.0) as study:
-        expected = 0
-        for _ in interrupted(lambda: study.tell(study.ask(), 0.5), 7):
-            rounds = study.rounds
-            assert rounds >= expected  # what was acknowledged before is there
-            for _ in range(3):
-                study.tell(study.ask(), 0.25)
-            expected = rounds + 3
-        study.flush()
-        assert study.verify() > 0
-    with dikin.Study(file, "a") as again:
-        assert again.rounds >= expected
+def test_what_waited_to_be_written_is_kept(url: str) -> None:
+    assert sum(waiting_commits(url, 7)) > 10
 
 
 def test_opening_can_be_interrupted(file: str) -> None:
-    dikin.Study(file, "a", learner()).close()
-    for _ in interrupted(lambda: dikin.Study(file, "a").close(), 1009):
-        with dikin.Study(file, "a", patience=2.0) as study:
-            consistent(study, 0)
+    assert sum(openings(file, 1009)) > 2
 
 
 def test_what_waited_is_written_over_another_connection(url: str) -> None:

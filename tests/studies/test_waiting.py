@@ -21,7 +21,7 @@ import dikin
 from dikin import errors
 from dikin.studies import fair_lock
 from dikin.studies.fair_lock import FairLock
-from studies.test_interrupts import Interrupt
+from studies.interrupts import Interrupt
 
 HOLD = """
 import sys, dikin

@@ -1,0 +1,69 @@
+"""The long trials in small, and the page that says what came of the long ones."""
+
+from __future__ import annotations
+
+import csv
+import logging
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dikin
+from studies import fuzz, torture
+from studies.crowd import crowd
+from studies.torture import Row, Trial, attempt
+
+DOCS = Path(__file__).resolve().parent.parent.parent / "docs"
+
+
+def test_the_page_says_what_the_file_says() -> None:
+    with open(DOCS / "torture.csv", encoding="utf-8", newline="") as file:
+        lines = list(csv.DictReader(file))
+    rows = [Row(r["what"], r["where"], int(r["tried"]), int(r["failed"]), r["note"]) for r in lines]
+    assert torture.markdown(rows) in (DOCS / "live.md").read_text(encoding="utf-8")
+    assert [(row.what, row.where) for row in rows] == [(t.what, t.where) for t in torture.TRIALS]
+    assert not any(row.failed for row in rows)
+
+
+def test_a_trial_that_does_harm_is_counted() -> None:
+    def harm(share: float) -> tuple[int, str]:
+        raise AssertionError("a round was lost")
+
+    row = attempt(Trial("x", "here", 1.0, harm), 1.0)
+    assert (row.failed, row.note) == (1, "AssertionError: a round was lost")
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        dikin.Predictive(dikin.Ball(2), seed=1),
+        dikin.Tuner({"x": dikin.Real(0, 1), "n": dikin.Integer(1, 5)}, seed=1),
+    ],
+)
+def test_mutated_lines(file: str, made: Any, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.CRITICAL, "dikin")
+    with dikin.Study(file, "a", made) as study:
+        refused = list(fuzz.conversation(study, 250, seed=3))
+    assert 50 < sum(refused) < 250
+
+
+def test_a_line_that_does_harm_is_found(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mutant: a refused tell has told."""
+    with dikin.Study(file, "a", dikin.Predictive(dikin.Ball(2), seed=1)) as study:
+
+        def tells_anyway(*given: Any, **named: Any) -> None:
+            dikin.Study.forget(study, dikin.Study.ask(study))
+            dikin.Study.ask(study)
+            raise dikin.ParameterError("no")
+
+        monkeypatch.setattr(study, "tell", tells_anyway)
+        with pytest.raises(AssertionError):
+            list(fuzz.conversation(study, 100, seed=3))
+
+
+def test_many_clients_at_once(url: str) -> None:
+    """Each gets its turns, nothing is lost, nothing counts twice."""
+    seen = crowd(url, clients=12, seconds=0.8)
+    assert seen.lost == seen.doubled == 0
+    assert seen.fewest > 0

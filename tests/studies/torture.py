@@ -1,0 +1,290 @@
+"""Everything that studies were ever broken with, once more and for longer; one table of it.
+
+    make torture        about ten minutes
+
+Each row is one kind of harm: how often it was tried, how often it did harm, and what there is to
+say. The short forms of all of it are in `make test`. Ends with status 1 if anything did harm.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import logging
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import chain
+from pathlib import Path
+from typing import NamedTuple
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # as in the tests
+
+import dikin
+import forgery
+import strange
+from studies import damage, fuzz, interrupts, kills, small
+from studies.crowd import Crowd, crowd, within_half
+from studies.postgres import Server
+
+
+class Row(NamedTuple):
+    """A line of the table."""
+
+    what: str
+    where: str
+    tried: int
+    failed: int
+    note: str
+
+
+class Trial(NamedTuple):
+    """One kind of harm, and about how many seconds it takes."""
+
+    what: str
+    where: str
+    seconds: float
+    run: Callable[[float], tuple[int, str]]
+    """Of the factor by which everything is shortened: how often it was tried, and a note."""
+
+
+# --- where studies are ---------------------------------------------------------------------------
+
+
+@contextmanager
+def sqlite() -> Iterator[str]:
+    with tempfile.TemporaryDirectory() as folder:
+        yield f"{folder}/studies.db"
+
+
+@contextmanager
+def postgres() -> Iterator[str]:
+    with Server() as server:
+        yield server.url
+
+
+PLACES = {"SQLite": sqlite, "PostgreSQL": postgres}
+
+# --- kinds of harm -------------------------------------------------------------------------------
+
+
+def noticed(trials: Iterator[bool]) -> tuple[int, str]:
+    found = list(trials)
+    return len(found), f"noticed {sum(found):,}, harmless {len(found) - sum(found):,}"
+
+
+def killed(place: str, keeps: str, count: int, crashes: int = 0) -> Trial:
+    def run(share: float) -> tuple[int, str]:
+        with tempfile.TemporaryDirectory() as folder:
+            if place == "SQLite":
+                url, server = f"{folder}/studies.db", None
+                report = kills.game(url, Path(folder), max(4, int(share * count)), keeps=keeps)
+            else:
+                with Server() as server:
+                    report = kills.game(
+                        server.url,
+                        Path(folder),
+                        max(4, int(share * count)),
+                        keeps=keeps,
+                        server=server,
+                        crashes=crashes,
+                    )
+        acknowledged = sum(report.acknowledged[what] for what in ("ask", "tell", "forget"))
+        return report.kills + report.crashes, (
+            f"{acknowledged:,} acknowledged, 0 lost, 0 twice; longest call "
+            f"{report.longest_wait:.2f} s"
+        )
+
+    crashed = f" and {crashes} crashes of the server" if crashes else ""
+    return Trial(f"kill -9 of clients{crashed}, a {keeps}", place, 0.13 * count + 5, run)
+
+
+def interrupted(
+    what: str, place: str, seconds: float, act: Callable[[str, int], Iterator[bool]], every: int
+) -> Trial:
+    def run(share: float) -> tuple[int, str]:
+        with PLACES[place]() as url:
+            count = sum(act(url, max(1, round(every / share))))
+        return count, "usable, nothing acknowledged lost"
+
+    return Trial(f"Ctrl-C {what}", place, seconds, run)
+
+
+def damaged_log(
+    what: str, contents: Callable[[bytes, int, int], Iterator[bytes]], count: int
+) -> Trial:
+    def run(share: float) -> tuple[int, str]:
+        with sqlite() as file:
+            damage.play_and_die(file)
+            log = Path(f"{file}-wal").read_bytes()
+            return noticed(damage.damaged_logs(file, contents(log, int(share * count) + 1, 1)))
+
+    return Trial(f"log after kill -9, {what}", "SQLite", 0.012 * count + 2, run)
+
+
+def damaged_file(
+    what: str, contents: Callable[[bytes, int, int], Iterator[bytes]], count: int
+) -> Trial:
+    def run(share: float) -> tuple[int, str]:
+        with sqlite() as file:
+            small.begin(file)
+            content = Path(file).read_bytes()
+            return noticed(damage.damaged_files(file, contents(content, int(share * count) + 1, 1)))
+
+    return Trial(f"database, {what}", "SQLite", 0.015 * count + 1, run)
+
+
+def exchanged(content: bytes, count: int, seed: int) -> Iterator[bytes]:
+    return damage.exchanged_pages(content)
+
+
+def lines(share: float) -> tuple[int, str]:
+    count, found = max(50, int(share * 12_000)), list[bool]()
+    for made in (dikin.Predictive(dikin.Ball(2), seed=1), kills.tuner()):
+        with sqlite() as file, dikin.Study(file, "a", made, commit_within=0.2) as study:
+            found += fuzz.conversation(study, count, seed=7)
+    return len(found), f"refused {sum(found):,}, answered {len(found) - sum(found):,}"
+
+
+def values(share: float) -> tuple[int, str]:
+    calls = strange.calls()
+    for maker, act, value in calls:
+        strange.refuse_value(maker, act, value)
+    built = strange.constructions()
+    for constructor, value in built:
+        strange.refuse_argument(constructor, value)
+    return len(calls) + len(built), "refused in a few words, nothing changed"
+
+
+def forged(share: float) -> tuple[int, str]:
+    found = list(forgery.trials(max(20, int(share * 2000)), seed=11))
+    return len(found), f"refused {sum(found):,}, played {len(found) - sum(found):,}"
+
+
+def crowded(place: str) -> Trial:
+    def run(share: float) -> tuple[int, str]:
+        seconds = max(2.0, 60.0 * share)
+        few, many = (_crowd(place, clients, seconds) for clients in (8, 64))
+        assert few.lost == few.doubled == many.lost == many.doubled == 0
+        return int(seconds * (few.rate + many.rate)), (
+            f"{few.rate:,.0f} events a second with 8, {many.rate:,.0f} with 64 "
+            f"({within_half(few, many):.2f}); of 64 each {many.fewest} to {many.most} rounds, "
+            f"{min(many.by_time)} to {max(many.by_time)} events a twelfth, {many.busy} too busy; "
+            "0 lost, 0 twice"
+        )
+
+    return Trial("8, then 64 clients at once", place, 128.0, run)
+
+
+def _crowd(place: str, clients: int, seconds: float) -> Crowd:
+    with PLACES[place]() as url:
+        return crowd(url, clients, seconds)
+
+
+TRIALS = [
+    killed("SQLite", "learner", 150),
+    killed("SQLite", "tuner", 100),
+    killed("PostgreSQL", "learner", 150, crashes=5),
+    killed("PostgreSQL", "tuner", 100, crashes=2),
+    interrupted("in ask and tell, every call", "SQLite", 15, interrupts.calls, 1),
+    interrupted("in ask and tell, every call", "PostgreSQL", 25, interrupts.calls, 1),
+    interrupted("with commit_within", "SQLite", 8, interrupts.waiting_commits, 1),
+    interrupted("with commit_within", "PostgreSQL", 8, interrupts.waiting_commits, 1),
+    interrupted("in opening, each 50th call", "SQLite", 12, interrupts.openings, 50),
+    damaged_log("a bit flipped", lambda log, n, seed: damage.flipped(log, n, seed, 32), 1000),
+    damaged_log("cut", damage.cut, 300),
+    damaged_file("a bit flipped", damage.flipped, 3000),
+    damaged_file("cut", damage.cut, 300),
+    damaged_file("two pages exchanged", exchanged, 60),
+    Trial("mutated JSON lines", "SQLite", 40, lines),
+    Trial("strange values and arguments", "learners, tuner", 2, values),
+    Trial("forged states", "files", 35, forged),
+    crowded("SQLite"),
+    crowded("PostgreSQL"),
+]
+
+
+def attempt(trial: Trial, share: float) -> Row:
+    try:
+        tried, note = trial.run(share)
+    except Exception as harm:
+        return Row(trial.what, trial.where, 1, 1, f"{type(harm).__name__}: {harm}"[:300])
+    return Row(trial.what, trial.where, tried, 0, note)
+
+
+def play(trials: list[Trial], share: float, console: Console) -> Iterator[Row]:
+    """One trial after the other, with a bar that knows about how long each takes."""
+    total = sum(trial.seconds for trial in trials)
+    columns = TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn()
+    with Progress(*columns, console=console, transient=True, auto_refresh=False) as bar:
+        task = bar.add_task("", total=total)
+        for trial in trials:
+            bar.update(task, description=f"{trial.what}, {trial.where}", refresh=True)
+            yield attempt(trial, share)
+            bar.update(task, advance=trial.seconds, refresh=True)
+
+
+def shown(rows: list[Row]) -> Table:
+    table = Table("what", "where", "tried", "failed", "", title="what was tried")
+    for row in rows:
+        table.add_row(row.what, row.where, f"{row.tried:,}", str(row.failed), row.note)
+    return table
+
+
+def markdown(rows: list[Row]) -> str:
+    """The table for a page."""
+    head = ["| what | where | tried | failed | |", "|---|---|---:|---:|---|"]
+    body = [f"| {r.what} | {r.where} | {r.tried:,} | {r.failed} | {r.note} |" for r in rows]
+    return "\n".join([*head, *body]) + "\n"
+
+
+def write(rows: list[Row], out: Path) -> None:
+    with out.open("w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file, lineterminator="\n")
+        table.writerows(chain([Row._fields], rows))
+
+
+BEGIN, END = "<!-- torture -->\n", "<!-- end of torture -->\n"
+
+
+def into_page(rows: list[Row], page: Path) -> None:
+    """Put the table between its marks."""
+    before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
+    _, _, after = rest.partition(END)
+    page.write_text(f"{before}{BEGIN}\n{markdown(rows)}\n{END}{after}", encoding="utf-8")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--share", type=float, default=1.0, help="of the full length")
+    parser.add_argument("--out", type=Path, default=Path("torture.csv"))
+    parser.add_argument("--page", type=Path, help="a page to put the table into")
+    parser.add_argument("--only", default="", help="trials whose name or place contains this")
+    wanted = parser.parse_args()
+    logging.disable(logging.WARNING)
+    warnings.simplefilter("ignore")
+    chosen = [trial for trial in TRIALS if wanted.only in f"{trial.what}, {trial.where}"]
+    start, rows = time.monotonic(), list[Row]()
+    for row in play(chosen, wanted.share, Console(stderr=True)):
+        rows.append(row)
+        write(rows, wanted.out)
+    if wanted.page is not None:
+        into_page(rows, wanted.page)
+    Console().print(shown(rows))
+    failed = sum(row.failed for row in rows)
+    print(
+        f"{sum(row.tried for row in rows):,} tried, {failed} failed, in "
+        f"{(time.monotonic() - start) / 60:.1f} minutes; {wanted.out}"
+    )
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
