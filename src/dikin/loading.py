@@ -96,7 +96,7 @@ def restore(state: dict[str, Any], domain: Domain | None = None) -> Any:
         return cls.restore(_domain(state["domain"], domain), state)
     except DikinError:
         raise
-    except (*CANNOT_COMPUTE, AttributeError) as reason:
+    except CANNOT_COMPUTE as reason:
         raise StateError(f"not the state of a learner or tuner: {reason!r}") from reason
 
 

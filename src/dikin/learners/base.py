@@ -102,7 +102,7 @@ Memo = Any
 """What a learner needs to remember of a query until it is answered: its own file knows the type."""
 
 
-CANNOT_COMPUTE = (ArithmeticError, LookupError, TypeError, ValueError)
+CANNOT_COMPUTE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 """What Python raises where numbers are not what they should be."""
 
 
