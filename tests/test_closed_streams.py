@@ -57,6 +57,7 @@ def test_an_output_that_is_full(store: str, command: str) -> None:
     [
         ("dikin study run a <&-", 0, ""),
         ("dikin study delete a <&-", 1, "Aborted"),
+        ("dikin study verify a 2>&-", 0, ""),
         ("""echo '{"ask": {}}' | dikin study run a >&-""", 2, "nothing was played"),
         ("dikin study export a >&-", 2, "--out"),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Callable
@@ -31,14 +32,12 @@ class Commands(click.Group):
             _end(f"A BOUND IS BROKEN: {broken}", 1)
         except DikinError as mistake:
             _end(f"dikin: {mistake}", 2)
-        except BrokenPipeError:  # nobody reads any more
-            _give_up_output()
-            sys.exit(1)
         except OSError as trouble:
-            if trouble.filename is None:
+            if trouble.filename is None and trouble.errno in (errno.ENOSPC, errno.EIO, errno.EBADF):
                 _give_up_output()
-            where = trouble.filename or "standard input or output"
-            _end(f"dikin: {where}: {trouble.strerror}", 2)
+                _end(f"dikin: standard input or output: {trouble.strerror}", 2)
+            where = f"{trouble.filename}: " if trouble.filename else ""
+            _end(f"dikin: {where}{trouble.strerror or trouble}", 2)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run what was parsed."""
@@ -50,7 +49,8 @@ class Commands(click.Group):
 
 def _give_up_output() -> None:
     """Let what is still to be written vanish, as Python writes it in its last moments."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _end(message: str, status: int) -> NoReturn:

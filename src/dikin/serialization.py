@@ -49,9 +49,9 @@ def decode(value: Any) -> Any:
 def refuse_other_form(value: Any, form: Any, what: str) -> None:
     """Refuse what `encode` gave unless it has the keys, lengths and kinds of another such value.
 
-    Where there is nothing on either side, anything goes.
+    Where the other has nothing, anything goes.
     """
-    if value in (None, []) or form in (None, []):
+    if form in (None, []):
         return
     if isinstance(form, dict) and isinstance(value, dict) and value.keys() == form.keys():
         for key, part in form.items():

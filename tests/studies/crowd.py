@@ -34,31 +34,37 @@ def crowd(url: str, clients: int, seconds: float) -> Crowd:
     """That many processes ask and tell for so long, with the patience that a study has."""
     dikin.Study(url, "kills", dikin.Predictive(dikin.Ball(2), seed=1)).close()
     hears, says = os.pipe()
-    start = time.time() + 1.0 + 0.02 * clients  # all are there by then
+    waits, starts = os.pipe()
+    children = []
     for _ in range(clients):
-        if not os.fork():
+        child = os.fork()
+        if not child:
             os.close(hears)
+            os.close(starts)
             try:
-                _play(url, start, start + seconds, says)
+                _play(url, waits, seconds, says)
             finally:
                 os._exit(0)
+        children.append(child)
     os.close(says)
     with os.fdopen(hears) as results:
+        for _ in children:
+            assert results.readline() == "ready\n", "a client ended with an error"
+        start = time.time()
+        os.close(starts)
         reports = [json.loads(line) for line in results]
-    for _ in range(clients):
-        os.wait()
+    os.close(waits)
+    for child in children:
+        os.waitpid(child, 0)
     return _reckoned(url, reports, clients, start, seconds)
 
 
-def _play(url: str, start: float, end: float, says: int) -> None:
+def _play(url: str, waits: int, seconds: float, says: int) -> None:
     rounds, busy, stamps = list[int](), 0, list[float]()
-    study = None
-    while study is None:
-        try:
-            study = dikin.Study(url, "kills")
-        except BusyError:
-            busy += 1
-    time.sleep(max(0.0, start - time.time()))
+    study = dikin.Study(url, "kills")
+    os.write(says, b"ready\n")
+    os.read(waits, 1)  # returns when the other end is closed
+    end = time.time() + seconds
     while time.time() < end:
         try:
             query = study.ask()
@@ -101,6 +107,6 @@ def _reckoned(url: str, reports: list[dict], clients: int, start: float, seconds
     )
 
 
-def within_half(eight: Crowd, many: Crowd) -> float:
-    """The ratio of the two rates."""
-    return many.rate / eight.rate if eight.rate else inf
+def ratio(many: Crowd, few: Crowd) -> float:
+    """Of the two rates."""
+    return many.rate / few.rate if few.rate else inf

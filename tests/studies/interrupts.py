@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
@@ -23,7 +25,8 @@ class Interrupt:
         sys.setprofile(None)
 
     def _look(self, frame: FrameType, event: str, argument: Any) -> None:
-        if event not in ("call", "c_call"):
+        # Not inside Python's own threads: between a lock and its block no real Ctrl-C can come.
+        if event not in ("call", "c_call") or frame.f_code.co_filename == threading.__file__:
             return
         self.left -= 1
         if self.left == 0:
@@ -50,20 +53,48 @@ def learner() -> dikin.Learner:
     return dikin.Predictive(dikin.Ball(2), seed=1)
 
 
-def consistent(study: dikin.Study[Any], told: int) -> None:
-    """It can be asked and told, nothing that returned is lost, and the journal is whole."""
-    query = study.ask()
-    study.tell(query, 0.25)
-    assert study.rounds >= told + 1
+def consistent(study: dikin.Study[Any], told: int) -> int:
+    """It can be asked and told, and no round that returned is lost; how many there are now."""
+    study.tell(study.ask(), 0.25)
+    rounds = study.rounds
+    assert rounds > told, f"{told + 1 - rounds} rounds are lost"
     for waiting in study.open_queries:
         study.forget(waiting)
+    return rounds
 
 
 def calls(url: str, every: int) -> Iterator[bool]:
     """Interrupt an ask and a tell; the study stays usable. Whether each was interrupted."""
     with dikin.Study(url, "a", learner()) as study:
+        told = 0
         for was in interrupted(lambda: study.tell(study.ask(), 0.5), every):
-            consistent(study, study.rounds)
+            told = consistent(study, told)
+            yield was
+        assert study.verify() > 0
+
+
+def flushes(url: str, every: int) -> Iterator[bool]:
+    """Interrupt the commit of events whose calls have returned; nobody else is kept waiting."""
+    with (
+        dikin.Study(url, "a", learner(), patience=10.0, commit_within=5.0) as study,
+        dikin.Study(url, "a", patience=10.0) as other,
+    ):
+        told = 0
+
+        def flush() -> None:
+            study.tell(study.ask(), 0.25)
+            study.flush()
+
+        for was in interrupted(flush, every):
+            rounds = study.rounds  # what is left of the interrupted call is given back
+            study.flush()
+            before = time.monotonic()
+            other.tell(other.ask(), 0.75)
+            assert time.monotonic() - before < 5.0, "the turn was not given back"
+            assert rounds >= told, "a round is lost"
+            told = other.rounds
+            for waiting in other.open_queries:
+                other.forget(waiting)
             yield was
         assert study.verify() > 0
 
@@ -88,7 +119,8 @@ def waiting_commits(url: str, every: int) -> Iterator[bool]:
 def openings(url: str, every: int) -> Iterator[bool]:
     """Interrupt the opening of a study; the next one opens it."""
     dikin.Study(url, "a", learner()).close()
+    told = 0
     for was in interrupted(lambda: dikin.Study(url, "a").close(), every):
         with dikin.Study(url, "a", patience=2.0) as study:
-            consistent(study, 0)
+            told = consistent(study, told)
         yield was

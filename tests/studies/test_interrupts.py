@@ -10,7 +10,16 @@ import pytest
 
 import dikin
 from dikin import errors
-from studies.interrupts import calls, consistent, interrupted, learner, openings, waiting_commits
+from dikin.studies.session import Session
+from studies.interrupts import (
+    calls,
+    consistent,
+    flushes,
+    interrupted,
+    learner,
+    openings,
+    waiting_commits,
+)
 
 EVERY = 11
 """Function calls between two instants that are tried."""
@@ -18,6 +27,28 @@ EVERY = 11
 
 def test_an_interrupted_call_leaves_the_study_usable(url: str) -> None:
     assert sum(calls(url, EVERY)) > 20  # the instants that were tried
+
+
+def test_a_round_that_is_lost_is_found(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mutant: the last round goes with the interrupted call."""
+    undo = Session._undo
+
+    def loses(self: Any, error: BaseException) -> None:
+        undo(self, error)
+        with self.transaction():
+            last = self.journal.head()[0]
+            if last > 4 and not isinstance(error, Exception):
+                self.journal.remove_from(last - 1)
+                self.journal.move_head(last - 2, self.journal.seal_at(last - 2))
+        self._replayed = None
+
+    monkeypatch.setattr(Session, "_undo", loses)
+    with pytest.raises((AssertionError, errors.StateError)):
+        list(calls(file, EVERY))
+
+
+def test_an_interrupted_commit_keeps_nobody_waiting(url: str) -> None:
+    assert sum(flushes(url, 13)) > 10
 
 
 def test_reading_is_left_usable_too(file: str) -> None:

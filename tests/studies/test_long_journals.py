@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -147,6 +148,29 @@ def test_an_export_in_parts_is_the_same(
     with dikin.Study(long, "a") as study:
         study.trim(501)
     assert export("late.csv").count("\n") == ROUNDS - 500 + 1
+
+
+def test_titles_are_those_of_the_first_rows() -> None:
+    """The points of a learner that is told two values have other shapes than its center."""
+    told = {"round": 9, "point": [[0.0, 1.0], [2.0, 3.0]], "loss": 0.5, "curvature": 0.0}
+    told |= {"center": [0.0, 0.0], "certificate": None}
+    parts = [history.learner_table(rows, (2,)) for rows in ([], [told], [])]
+    out = io.StringIO()
+    history.write_csv(parts, out)
+    titles, row = out.getvalue().splitlines()
+    assert titles.startswith("round,point_0_0,point_0_1,point_1_0,point_1_1,loss")
+    assert titles.count(",") == row.count(",")
+    out = io.StringIO()
+    history.write_csv(parts[:1], out)
+    assert out.getvalue().startswith("round,point_0,point_1,loss")
+
+
+def test_a_trim_beyond_this_clients_row_is_no_damage(long: str) -> None:
+    with dikin.Study(long, "a") as study:
+        ours = study._journal.snapshots()[2]
+        study.trim(ROUNDS // 2)
+        with pytest.raises(errors.StateError, match="trimmed meanwhile"):
+            verification.pieces(study._journal, ours)
 
 
 def test_with_many_open_queries_no_call_writes_a_snapshot(

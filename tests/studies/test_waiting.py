@@ -197,6 +197,94 @@ def test_who_is_next_is_told(file: str, monkeypatch: pytest.MonkeyPatch) -> None
     assert time.monotonic() - start < 25.0  # not until anybody's patience was over
 
 
+def test_who_gives_up_while_it_is_told_breaks_nothing(file: str) -> None:
+    """Between the look at its pipe and the message; and the next one is told."""
+    dikin.Study(file, "a", learner()).close()
+    path = Path(file).resolve()
+    lock, queue = FairLock(path), fair_lock._Queue(path)
+    lock.acquire(1.0, lambda: None)
+    first, second = queue.draw(), queue.draw()
+    listens = queue._listens
+
+    def gives_up(name: str) -> bool:
+        found = listens(name)
+        if name == first.name:
+            first.remove()
+        return found
+
+    queue._listens = gives_up  # type: ignore[method-assign]
+    lock._queue = queue
+    lock.release()
+    start = time.monotonic()
+    second.wait(30.0)
+    assert time.monotonic() - start < 10.0
+    second.remove()
+    lock.close()
+
+
+def test_a_ticket_that_may_not_be_opened_is_known_by_its_process(
+    file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another user's: told from its name whether it still waits."""
+    dikin.Study(file, "a", learner()).close()
+    path = Path(file).resolve()
+    queue = fair_lock._Queue(path)
+    living, dead = queue.draw(), "00000000000000000001.4194303.1"
+    os.mkfifo(Path(f"{path}-queue") / dead)
+    opens = os.open
+
+    def refuses(name: Any, flags: int, *mode: int, **rest: Any) -> int:
+        if flags & os.O_WRONLY and str(name).endswith((dead, living.name)):
+            raise PermissionError(errno.EACCES, "no")
+        return opens(name, flags, *mode, **rest)
+
+    monkeypatch.setattr(os, "open", refuses)
+    assert queue.first() == os.getpid()
+    assert not (Path(f"{path}-queue") / dead).exists()
+    living.remove()
+    assert queue.is_empty()
+
+
+def test_a_half_made_ticket_of_a_dead_process_is_removed(file: str) -> None:
+    with dikin.Study(file, "a", learner()) as study:
+        folder = Path(f"{file}-queue")
+        folder.mkdir(exist_ok=True)
+        os.mkfifo(folder / ".00000000000000000001.4194303.1")
+        study.ask()
+        assert not list(folder.iterdir())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux says that a process is stopped")
+def test_a_waiting_process_that_was_stopped_is_named(file: str) -> None:
+    wait = 'import sys, dikin\ndikin.Study(sys.argv[1], "a", patience=60.0).ask()\n'
+    with dikin.Study(file, "a", learner(), patience=0.2) as study:
+        with holder(file):
+            waiter = subprocess.Popen([sys.executable, "-c", wait, file])
+            while not list(Path(f"{file}-queue").glob("[0-9]*")):
+                time.sleep(0.01)
+            waiter.send_signal(signal.SIGSTOP)
+        try:
+            words = f"the first of them, process {waiter.pid}, was stopped by a signal"
+            with pytest.raises(errors.BusyError, match=words):
+                study.ask()
+        finally:
+            waiter.kill()
+            waiter.wait()
+        study.ask()
+
+
+def test_what_may_not_be_made_leaves_waiting_to_sqlite(
+    file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuses(*_: Any) -> None:
+        raise PermissionError(errno.EACCES, "not yours")
+
+    monkeypatch.setattr(fair_lock, "open_beside", refuses)
+    with dikin.Study(file, "a", learner(), patience=0.1) as study:
+        study.tell(study.ask(), 0.5)
+        assert study.rounds == 1
+
+
 def test_a_folder_without_pipes_leaves_waiting_to_sqlite(
     file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

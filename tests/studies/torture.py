@@ -11,6 +11,8 @@ from __future__ import annotations
 import argparse
 import csv
 import logging
+import os
+import signal
 import sys
 import tempfile
 import time
@@ -31,7 +33,7 @@ import dikin
 import forgery
 import strange
 from studies import damage, fuzz, interrupts, kills, small
-from studies.crowd import Crowd, crowd, within_half
+from studies.crowd import Crowd, crowd, ratio
 from studies.postgres import Server
 
 
@@ -168,14 +170,62 @@ def forged(share: float) -> tuple[int, str]:
     return len(found), f"refused {sum(found):,}, played {len(found) - sum(found):,}"
 
 
+def long_history(share: float) -> tuple[int, str]:
+    rounds, seconds = max(1000, int(100_000 * share)), dict[str, float]()
+    with sqlite() as file, dikin.Study(file, "kills", kills.learner(), commit_within=0.2) as study:
+        for _ in range(rounds):
+            study.tell(study.ask(), 0.25)
+        study.flush()
+        with watched(file) as waits:
+            jobs: dict[str, Callable[[], object]] = {
+                "verify": study.verify,
+                "in two processes": lambda: study.verify(jobs=2),
+                "history": study.history,
+                "trim": lambda: study.trim(rounds - 1000),
+            }
+            for name, job in jobs.items():
+                start = time.monotonic()
+                job()
+                seconds[name] = time.monotonic() - start
+    times = ", ".join(f"{name} {took:.1f} s" for name, took in seconds.items())
+    assert max(waits) < 0.5, f"a client waited {max(waits):.2f} s for its round"
+    return rounds, f"{times}; another client's longest round meanwhile {max(waits):.2f} s"
+
+
+@contextmanager
+def watched(file: str) -> Iterator[list[float]]:
+    """Another process plays meanwhile; how long its rounds took."""
+    noted = Path(f"{file}.waits")
+    child = os.fork()
+    if not child:
+        with dikin.Study(file, "kills", patience=20.0) as study, noted.open("w") as note:
+            while True:
+                start = time.monotonic()
+                study.tell(study.ask(), 0.75)
+                note.write(f"{time.monotonic() - start}\n")
+                note.flush()
+                time.sleep(0.005)
+    waits: list[float] = []
+    try:
+        yield waits
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        waits += map(float, noted.read_text().split("\n")[:-1])
+
+
 def crowded(place: str) -> Trial:
     def run(share: float) -> tuple[int, str]:
         seconds = max(2.0, 60.0 * share)
         few, many = (_crowd(place, clients, seconds) for clients in (8, 64))
         assert few.lost == few.doubled == many.lost == many.doubled == 0
+        if share == 1.0:
+            assert ratio(many, few) > 0.4, f"{many.rate:.0f} a second of 64, {few.rate:.0f} of 8"
+            assert 2 * min(many.by_time) > max(many.by_time), f"it collapses: {many.by_time}"
+            assert 2 * many.fewest > many.most, f"{many.fewest} rounds of one, {many.most} of one"
         return int(seconds * (few.rate + many.rate)), (
             f"{few.rate:,.0f} events a second with 8, {many.rate:,.0f} with 64 "
-            f"({within_half(few, many):.2f}); of 64 each {many.fewest} to {many.most} rounds, "
+            f"({ratio(many, few):.2f}); of 64 each {many.fewest} to {many.most} rounds, "
             f"{min(many.by_time)} to {max(many.by_time)} events a twelfth, {many.busy} too busy; "
             "0 lost, 0 twice"
         )
@@ -197,6 +247,8 @@ TRIALS = [
     interrupted("in ask and tell, every call", "PostgreSQL", 25, interrupts.calls, 1),
     interrupted("with commit_within", "SQLite", 8, interrupts.waiting_commits, 1),
     interrupted("with commit_within", "PostgreSQL", 8, interrupts.waiting_commits, 1),
+    interrupted("in a commit, another waits", "SQLite", 10, interrupts.flushes, 1),
+    interrupted("in a commit, another waits", "PostgreSQL", 15, interrupts.flushes, 1),
     interrupted("in opening, each 50th call", "SQLite", 12, interrupts.openings, 50),
     damaged_log("a bit flipped", lambda log, n, seed: damage.flipped(log, n, seed, 32), 1000),
     damaged_log("cut", damage.cut, 300),
@@ -206,6 +258,7 @@ TRIALS = [
     Trial("mutated JSON lines", "SQLite", 40, lines),
     Trial("strange values and arguments", "learners, tuner", 2, values),
     Trial("forged states", "files", 35, forged),
+    Trial("long histories, rounds", "SQLite", 35, long_history),
     crowded("SQLite"),
     crowded("PostgreSQL"),
 ]

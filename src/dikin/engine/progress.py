@@ -22,7 +22,7 @@ class Progress:
     def __init__(self, total: int, wanted: bool) -> None:
         self._total, self._done, self._piece = total, 0, 1000
         self._next_look = 0
-        self._wanted = wanted and sys.stderr.isatty()
+        self._wanted = wanted and sys.stderr is not None and sys.stderr.isatty()
         self._start = time.perf_counter()
         self._bar: _Bar | None = None
 

@@ -35,6 +35,9 @@ RETRY_PAUSE = 0.02
 MARKED_SEAL = 32
 """Characters of a seal in the file of marks."""
 
+ROWS_AT_ONCE = 64
+"""Rows that a PostgreSQL server is given in one statement."""
+
 CHECKPOINT_PAGES = 200
 """Pages of SQLite's log (800 KB) after which they are carried over into the file, and the log is
 written from its beginning again: that is faster than a log that grows."""
@@ -207,14 +210,12 @@ class Database(ABC):
         except self._errors as error:
             raise self._lost_or_explained(error) from error
 
-    def run_many(self, sql: str, values: list[Row]) -> None:
-        """Run a statement once for each of these."""
-        if len(values) == 1:  # psycopg's way for many does not bear to be interrupted
-            self.run(sql, values[0])
-            return
+    def insert(self, table: str, columns: str, rows: list[Row]) -> None:
+        """Insert rows."""
         self.connect()
+        sql = f"INSERT INTO {table} ({columns}) VALUES ({_marks(rows[0])})"
         try:
-            self._cursor.executemany(self._translate(sql), values)
+            self._cursor.executemany(sql, rows)
         except self._errors as error:
             raise self._lost_or_explained(error) from error
 
@@ -232,8 +233,8 @@ class Database(ABC):
 
     def begin(self, key: int, prepare: Callable[[], None] = lambda: None) -> None:
         """Begin a write when it is this client's turn; `prepare` is called while it waits."""
+        self._end_stale()  # which may close the connection
         self.connect()
-        self._end_stale()
         try:
             self._begin(key, time.monotonic() + self.patience, prepare)
         except self._errors as error:
@@ -333,11 +334,14 @@ class Sqlite(Database):
             raise
         except OSError as error:
             raise StoreError(f"{self.name} cannot be written: {error}") from error
-        if waited:
-            left = max(1, int(1000 * (deadline - time.monotonic())))
-            self._cursor.execute(f"PRAGMA busy_timeout={left}")
-        self._cursor.execute("BEGIN IMMEDIATE")
-        if waited:
+        if not waited:
+            self._cursor.execute("BEGIN IMMEDIATE")
+            return
+        left = max(1, int(1000 * (deadline - time.monotonic())))
+        self._cursor.execute(f"PRAGMA busy_timeout={left}")
+        try:
+            self._cursor.execute("BEGIN IMMEDIATE")
+        finally:
             self._cursor.execute(f"PRAGMA busy_timeout={int(1000 * self.patience)}")
 
     @property
@@ -440,6 +444,14 @@ class Postgres(Database):
             and self._pooled.driver_connection.info.transaction_status != idle
         )
 
+    def insert(self, table: str, columns: str, rows: list[Row]) -> None:
+        # Not by executemany: that of psycopg does not bear to be interrupted.
+        for first in range(0, len(rows), ROWS_AT_ONCE):
+            some = rows[first : first + ROWS_AT_ONCE]
+            groups = ", ".join(f"({_marks(row)})" for row in some)
+            values = tuple(value for row in some for value in row)
+            self.run(f"INSERT INTO {table} ({columns}) VALUES {groups}", values)
+
     def _roll_back(self) -> None:
         self._leave_interrupted()
         super()._roll_back()
@@ -464,6 +476,11 @@ class Postgres(Database):
                 "Nothing was changed; try again, or give Study a longer patience"
             )
         return StoreError(f"{self.name} cannot be used: {text}. Nothing was changed")
+
+
+def _marks(row: Row) -> str:
+    """The places of the values of a row in a statement."""
+    return ", ".join("?" * len(row))
 
 
 def _resolved(path: str) -> Path:

@@ -37,8 +37,8 @@ LOOKS_EVERY = 0.05
 LONGEST_SLEEP = 0.5
 SOON = 6
 """With so few tickets ahead it is time to prepare."""
-NO_PIPES = {errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL}
-"""What a file system says that has no named pipes."""
+NO_QUEUE = {errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL, errno.EACCES, errno.EROFS}
+"""What a file system says that has no named pipes, or lets this user make none."""
 
 _tickets = itertools.count()
 
@@ -78,19 +78,22 @@ class FairLock:
         """
         if fcntl is None:
             return False
-        if self._turn is None:
-            self._turn = _Turn(open_beside(self._path, "-turn"))
-        queue = self._queue
-        self._may_hold = True
-        if queue.is_empty() and self._turn.try_lock():
-            return False
         try:
-            self._ticket = queue.draw()
-            self._wait(self._ticket, patience, prepare)
+            return self._acquire(patience, prepare)
         except OSError as error:
-            if error.errno in NO_PIPES:
+            if error.errno in NO_QUEUE:
                 return False
             raise
+
+    def _acquire(self, patience: float, prepare: Callable[[], None]) -> bool:
+        if self._turn is None:
+            self._turn = _Turn(open_beside(self._path, "-turn"))
+        self._may_hold = True
+        if self._queue.is_empty() and self._turn.try_lock():
+            return False
+        try:
+            self._ticket = self._queue.draw()
+            self._wait(self._ticket, patience, prepare)
         finally:
             self._leave_queue()
         return True
@@ -103,7 +106,7 @@ class FairLock:
         while ahead or not self._turn.try_lock():
             left = deadline - time.monotonic()
             if left <= 0:
-                raise BusyError(_explanation(self._turn, patience, ahead))
+                raise BusyError(_explanation(self._turn, patience, ahead, self._queue.first()))
             if crowd and 0 < ahead <= SOON:
                 crowd = False  # once is enough: few can go before this one now
                 prepare()
@@ -120,7 +123,8 @@ class FairLock:
         self._leave_queue()  # of a wait that was interrupted
         if self._turn is not None and self._may_hold:
             self._turn.unlock()
-            self._queue.wake()
+            with suppress(OSError):  # what was done is done, whether others hear of it or look
+                self._queue.wake()
             self._may_hold = False
 
     def close(self) -> None:
@@ -131,7 +135,7 @@ class FairLock:
             self._turn = None
 
 
-def _explanation(turn: _Turn, patience: float, waiting: int) -> str:
+def _explanation(turn: _Turn, patience: float, waiting: int, first: int) -> str:
     holder, age = turn.holder()
     if holder and age >= patience:
         why = (
@@ -140,6 +144,8 @@ def _explanation(turn: _Turn, patience: float, waiting: int) -> str:
         )
     else:
         why = f"{waiting} others wait for this study, and {patience:g} seconds were not enough"
+        if waiting and _is_stopped(first):
+            why += f"; the first of them, process {first}, was stopped by a signal"
     return f"{why}. Nothing was changed; try again, or give Study a longer patience"
 
 
@@ -168,20 +174,22 @@ class FileBeside:
 
 def open_beside(path: Path, ending: str) -> FileBeside:
     """A file beside a database that anyone may use who may write to the database."""
-    return _created(Path(f"{path}{ending}"), _mode(path), 0)
-
-
-def _created(path: Path, mode: int, flags: int) -> FileBeside:
-    flags |= os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
-    opened = FileBeside(os.open(path, flags, mode))
-    with suppress(PermissionError):  # another user's, who has done it
-        os.fchmod(opened.file, mode)  # whatever the mask of this process is
+    beside = Path(f"{path}{ending}")
+    opened = FileBeside(os.open(beside, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    _share(beside, path)
     return opened
 
 
-def _mode(path: Path) -> int:
-    """Who may write to a file may write to those beside it."""
-    return path.stat().st_mode & 0o666
+def _share(made: Path, database: Path, *, folder: bool = False) -> None:
+    """Give what was made to those who may use the database, whatever the mask of this process."""
+    known = database.stat()
+    mode = known.st_mode & 0o666
+    if folder:  # who may read files there may look into it
+        mode |= (mode >> 2) & 0o111
+    with suppress(PermissionError):  # another user's, who has done it
+        if os.geteuid() == 0:
+            os.chown(made, known.st_uid, known.st_gid)
+        os.chmod(made, mode)
 
 
 def _close_inherited() -> None:
@@ -275,9 +283,13 @@ class _Queue:
         """The tickets, in order; those that are being made begin with a point, and come first."""
         try:
             names = sorted(os.listdir(self._folder))
-        except FileNotFoundError:
+        except OSError:  # there is none, or it is another user's
             return []
-        return names[bisect(names, "/") :]  # what stands between the point and the digits
+        begin = bisect(names, "/")  # what stands between the point and the digits
+        for name in names[:begin]:
+            if not _is_alive(_owner(name)):  # killed while it made a ticket
+                _remove(self._folder / name)
+        return names[begin:]
 
     def is_empty(self) -> bool:
         """Whether nobody waits; tickets of dead owners are removed."""
@@ -309,16 +321,14 @@ class _Queue:
             raise
 
     def _make_pipe(self, path: Path) -> None:
-        mode = _mode(self._path)
         try:
             os.mkfifo(path)
         except FileNotFoundError:
-            # Who may read files there may look into the folder.
             with suppress(FileExistsError):
                 os.mkdir(self._folder)
-                os.chmod(self._folder, mode | (mode >> 2) & 0o111)
+                _share(self._folder, self._path, folder=True)
             os.mkfifo(path)
-        os.chmod(path, mode)  # whatever the mask of this process is
+        _share(path, self._path)
 
     def wake(self) -> None:
         """Tell the first who listens that the turn may be free, and another to prepare."""
@@ -328,10 +338,22 @@ class _Queue:
             self._tell(name)
 
     def _tell(self, name: str) -> bool:
-        """Write into a pipe; whether anybody listens."""
-        return self._listens(name, b".")
+        """Write into a pipe; whether anybody heard it."""
+        if not self._listens(name):
+            return False
+        try:
+            # Open for both: who gives up at this very instant makes it no broken pipe.
+            file = os.open(self._folder / name, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
+        except OSError:  # gone, or another user's
+            return False
+        try:
+            with suppress(BlockingIOError):  # full: it was told often enough
+                os.write(file, b".")
+        finally:
+            os.close(file)
+        return True
 
-    def _listens(self, name: str, message: bytes = b"") -> bool:
+    def _listens(self, name: str) -> bool:
         """Whether the owner of a ticket lives; the ticket of one that does not is removed."""
         path = self._folder / name
         try:
@@ -339,21 +361,38 @@ class _Queue:
         except FileNotFoundError:
             return False
         except OSError as error:
-            if error.errno != errno.ENXIO:  # what a pipe says to which nobody listens
-                return True  # another user's: time will tell
-            return _removed(path)
-        try:
-            if not stat.S_ISFIFO(os.fstat(file).st_mode):  # of an older dikin, or put there
-                return _removed(path)
-            with suppress(BlockingIOError):  # full: it was told often enough
-                os.write(file, message)
-        finally:
+            # ENXIO is what a pipe says to which nobody listens; of another user only the process
+            # tells.
+            alive = error.errno != errno.ENXIO and _is_alive(_owner(name))
+        else:
+            alive = stat.S_ISFIFO(os.fstat(file).st_mode)  # not of an older dikin, or put there
             os.close(file)
+        if not alive:
+            _remove(path)
+        return alive
+
+    def first(self) -> int:
+        """The process that has waited longest; 0 if nobody waits."""
+        return next((_owner(name) for name in self._names() if self._listens(name)), 0)
+
+
+def _owner(ticket: str) -> int:
+    """The process that drew a ticket, 0 where its name does not say."""
+    with suppress(IndexError, ValueError):
+        return int(ticket.lstrip(".").split(".")[1])
+    return 0
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # another user's
         return True
+    return process > 0
 
 
-def _removed(path: Path) -> bool:
-    """Remove a ticket; nobody listens to it."""
-    with suppress(FileNotFoundError):
+def _remove(path: Path) -> None:
+    with suppress(OSError):  # gone, or in a folder of another user
         path.unlink()
-    return False

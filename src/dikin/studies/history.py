@@ -103,14 +103,20 @@ def write_csv(parts: Iterable[Table], file: SupportsWrite) -> None:
     """Write the parts of a table as CSV, a column for each coordinate, floats with every bit."""
     out = csv.writer(file, lineterminator="\n")
     names: tuple[str, ...] = ()
+    part = None
     for part in parts:
-        if not names:
-            names = part.dtype.names or ()
-            out.writerow(
-                [title for name in names for title in _titles(name, part.dtype[name].shape)]
-            )
+        if len(part) and not names:
+            names = _write_titles(out, part)
         for row in part:
             out.writerow([cell for name in names for cell in _cells(row[name])])
+    if part is not None and not names:
+        _write_titles(out, part)
+
+
+def _write_titles(out: Any, part: Table) -> tuple[str, ...]:
+    names = part.dtype.names or ()
+    out.writerow([title for name in names for title in _titles(name, part.dtype[name].shape)])
+    return names
 
 
 def _titles(name: str, shape: tuple[int, ...]) -> list[str]:

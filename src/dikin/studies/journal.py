@@ -135,12 +135,9 @@ class Journal:
 
     def append(self, events: list[Event]) -> None:
         """Insert rows."""
-        study = self.study
-        self.database.run_many(
-            "INSERT INTO dikin_events (study, number, kind, query, client, time, body, seal) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            [(study, *event) for event in events],
-        )
+        columns = "study, number, kind, query, client, time, body, seal"
+        rows: list[Row] = [(self.study, *event) for event in events]
+        self.database.insert("dikin_events", columns, rows)
 
     def remove_from(self, number: int) -> None:
         """Remove this row and all after it, and snapshots of them, in the transaction of theirs."""

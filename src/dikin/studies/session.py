@@ -165,20 +165,18 @@ class Session:
                 f"{replayed.number} to row {last}: was it replaced by an older copy? From here on "
                 "this client goes on with what is there"
             )
-        if replayed is None or self._is_far_behind(replayed, last):
+        if replayed is None or self._snapshot_is_nearer(replayed, last):
             replayed = self._load(last, seal)
         elif (last, seal) != (replayed.number, replayed.seal):
             try:
                 self._replay_new(replayed, last, seal)
-            except StateError:
-                replayed = self._load(
-                    last, seal
-                )  # rows were trimmed; or damaged, and then this says so
+            except StateError:  # rows were trimmed; or damaged, and then loading says so
+                replayed = self._load(last, seal)
         self._replayed = replayed
         return replayed
 
-    def _is_far_behind(self, replayed: ReplayedLearner, last: int) -> bool:
-        """Whether a snapshot is nearer to the last row."""
+    def _snapshot_is_nearer(self, replayed: ReplayedLearner, last: int) -> bool:
+        """Whether a snapshot is nearer to the last row than the learner is."""
         far = last - replayed.number > SNAPSHOT_EVERY
         return far and self.journal.newest_snapshot_number() > replayed.number
 
@@ -269,19 +267,40 @@ class Session:
 
     def _keep_returned(self, returned: list[Event]) -> bool:
         """Commit the events whose calls have returned, without the one that was interrupted."""
-        try:
-            if self.database.in_transaction:
-                self.journal.remove_from(returned[0].number)
-            elif not self._begin_before(returned[0]):
-                return False
-            self.journal.append(returned)
-            self.journal.move_head(returned[-1].number, returned[-1].seal)
-            self.database.commit((self.journal.study, returned[-1].number, returned[-1].seal))
-        except (DikinError, LostConnection):
+        for again in (self._commit_again, self._append_again):
+            try:
+                kept = again(returned)
+            except (DikinError, LostConnection):
+                kept = False
+            if kept:
+                self._end()
+                self._inside = False
+                return True
+            self.database.disconnect()  # in whatever state the driver is
+        return False
+
+    def _commit_again(self, returned: list[Event]) -> bool:
+        """In the transaction that is open, if it is."""
+        if not self.database.in_transaction:
             return False
-        self._end()
-        self._inside = False
+        self.journal.remove_from(returned[0].number)
+        self._append_and_commit(returned)
         return True
+
+    def _append_again(self, returned: list[Event]) -> bool:
+        """In another transaction, unless the commit went through or somebody else had a turn."""
+        self.database.rollback()  # the turn may still be this client's
+        if self._are_lost(returned):
+            if not self._begin_before(returned[0]):
+                return False
+            self._append_and_commit(returned)
+        return True
+
+    def _append_and_commit(self, events: list[Event]) -> None:
+        number, seal = events[-1].number, events[-1].seal
+        self.journal.append(events)
+        self.journal.move_head(number, seal)
+        self.database.commit((self.journal.study, number, seal))
 
     def _begin_before(self, event: Event) -> bool:
         """Take a turn again, as the connection was lost; whether nobody else had one meanwhile."""
@@ -337,7 +356,8 @@ class Session:
                 return
             taken = replayed.snapshot()  # takes long, and nobody waits for it
             with suppress(DikinError), self.transaction():  # a file may be there to be read only
-                if self.journal.seal_at(taken.number) == taken.seal:
+                newest = self.journal.newest_snapshot_number()
+                if newest < taken.number and self.journal.seal_at(taken.number) == taken.seal:
                     self.journal.save_snapshot(taken)
                     self._snapshot = taken.number
 

@@ -754,9 +754,7 @@ class Study(Generic[Q]):
                         verification.check(kept, part, bar.move)
         except StateError:
             if parts and kept.first_snapshot().number > parts[0].begin.number:
-                raise StateError(
-                    f"study {self.name!r} was trimmed meanwhile; verify it again"
-                ) from None
+                raise verification.trimmed_meanwhile(kept) from None
             raise
         return rows
 

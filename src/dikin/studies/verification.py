@@ -6,15 +6,18 @@ beginning, is the snapshot at its end bit for bit; if all pieces are, so is the 
 
 from __future__ import annotations
 
+import os
 import signal
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
 from itertools import islice, pairwise
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from typing import TYPE_CHECKING, NamedTuple
 
-from dikin.errors import StateError
+from dikin.errors import StateError, StoreError
 from dikin.studies.database import Database
 from dikin.studies.journal import Event, Journal, Snapshot
 from dikin.studies.replayed_learner import ReplayedLearner
@@ -44,9 +47,16 @@ class Piece(NamedTuple):
 def pieces(journal: Journal, last: Snapshot) -> list[Piece]:
     """The pieces of a journal up to a client's own snapshot."""
     found = [taken for taken in journal.snapshots() if taken.number <= last.number]
+    if not found:
+        raise trimmed_meanwhile(journal)
     if found[-1].number == last.number and found[-1] != last:
         raise StateError(f"the snapshot of study {journal.name!r} is not what this client has")
     return [Piece(*pair) for pair in pairwise([*found, last]) if pair[0].number < pair[1].number]
+
+
+def trimmed_meanwhile(journal: Journal) -> StateError:
+    """No damage: rows that were to be checked are gone."""
+    return StateError(f"study {journal.name!r} was trimmed meanwhile; verify it again")
 
 
 def check(journal: Journal, piece: Piece, count: Count) -> None:
@@ -74,7 +84,7 @@ def _counted(rows: Iterator[Event], count: Count) -> Iterator[Event]:
 def check_in_processes(journal: Journal, parts: list[Piece], jobs: int, count: Count) -> None:
     """Replay pieces in processes of their own."""
     # Spawned: a fork would take threads and connections with it in the middle of their work.
-    with ProcessPoolExecutor(jobs, get_context("spawn"), _ignore_interrupts) as pool:
+    with ProcessPoolExecutor(jobs, get_context("spawn"), _begin_process) as pool:
         database = journal.database
         source = type(database), database.url, database.patience, journal.name
         running = {pool.submit(_check_apart, *source, part): part.rows for part in parts}
@@ -82,13 +92,27 @@ def check_in_processes(journal: Journal, parts: list[Piece], jobs: int, count: C
             for done in as_completed(running):
                 done.result()
                 count(running[done])
+        except BrokenProcessPool:
+            raise StoreError(
+                "a process that verified was killed; nothing is known to be wrong. Verify again, "
+                "with fewer jobs if the memory was not enough"
+            ) from None
         except BaseException:
             pool.shutdown(wait=True, cancel_futures=True)
             raise
 
 
-def _ignore_interrupts() -> None:
+def _begin_process() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started this process hears them
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """A parent that was killed could not say that this process has nothing to do any more."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _check_apart(kind: type[Database], url: URL, patience: float, name: str, piece: Piece) -> None:
