@@ -33,6 +33,8 @@ SNAPSHOTS = 32
 """How many are kept at most, about; fewer if they are large."""
 SNAPSHOT_BYTES = 10_000_000
 """How large those between the first and the newest may be together."""
+KEY_LIVES = 7 * 24 * 3600 * 1_000_000
+"""Microseconds for which the key of a request is kept, at least."""
 SCHEMA_LOCK = 0
 """Studies count from 1: the key of the lock that guards the tables themselves."""
 
@@ -112,7 +114,10 @@ class Journal:
 
     def delete(self) -> None:
         """Remove the study and all its rows, in a transaction."""
-        for table, key in (("events", "study"), ("snapshots", "study"), ("studies", "id")):
+        tables = [("events", "study"), ("snapshots", "study"), ("studies", "id")]
+        if self.has_keys():
+            tables.insert(0, ("keys", "study"))
+        for table, key in tables:
             self.database.run(f"DELETE FROM dikin_{table} WHERE {key} = ?", (self.study,))
 
     def head(self) -> tuple[int, str]:
@@ -205,6 +210,47 @@ class Journal:
             (self.study, query),
         )
         return (found[0][0], found[0][1]) if found else None
+
+    # --- keys ----------------------------------------------------------------------------------
+    #
+    # Beside the journal: which query was asked under which name of a request. A request that is
+    # sent again, as its answer was lost on the way, gets the same query.
+
+    def has_keys(self) -> bool:
+        """Whether the table is there, which databases have since the first request with a key."""
+        return has_table(self.database, "dikin_keys")
+
+    def create_keys(self) -> None:
+        """Create the table unless it is there, in a transaction."""
+        if not self.has_keys():
+            _create_table(self.database, "dikin_keys")
+
+    def query_of(self, key: str) -> int | None:
+        """The query that was asked under this key."""
+        found = self.database.rows(
+            "SELECT query FROM dikin_keys WHERE study = ? AND name = ?", (self.study, key)
+        )
+        return found[0][0] if found else None
+
+    def remember(self, key: str, query: int, time: int) -> None:
+        """Note under which key a query was asked; now and then old keys are forgotten."""
+        self.database.run(
+            "INSERT INTO dikin_keys (study, name, query, time) VALUES (?, ?, ?, ?)",
+            (self.study, key, query, time),
+        )
+        if query % 1000 == 0:
+            self.database.run(
+                "DELETE FROM dikin_keys WHERE study = ? AND time < ?",
+                (self.study, time - KEY_LIVES),
+            )
+
+    def asked_body(self, query: int) -> str | None:
+        """The body of the row that asked a query, if it is still there."""
+        found = self.database.rows(
+            "SELECT body FROM dikin_events WHERE study = ? AND query = ? AND kind = 'ask'",
+            (self.study, query),
+        )
+        return found[0][0] if found else None
 
     def check_mark(self, marked: tuple[int, str] | None) -> None:
         """Refuse a database that has lost rows which were committed.
@@ -357,21 +403,26 @@ class Journal:
 
 def has_tables(database: Database) -> bool:
     """Whether studies were ever kept here; an error if by another version of dikin."""
-    if isinstance(database, Sqlite):
-        if not database.path.exists():
-            return False
-        sql = "SELECT 1 FROM sqlite_master WHERE name = 'dikin_version'"
-    else:
-        # Not to_regclass, which may remember that there was none before this client's turn came.
-        sql = (
-            "SELECT 1 FROM pg_catalog.pg_tables WHERE tablename = 'dikin_version' "
-            "AND schemaname = ANY (current_schemas(false))"
-        )
-    if not database.rows(sql):
+    if not has_table(database, "dikin_version"):
         return False
     versions = [row[0] for row in database.rows("SELECT version FROM dikin_version")]
     refuse_version(database.name, versions[0] if len(versions) == 1 else versions, VERSION)
     return True
+
+
+def has_table(database: Database, name: str) -> bool:
+    """Whether there is a table of this name."""
+    if isinstance(database, Sqlite):
+        if not database.path.exists():
+            return False
+        sql = "SELECT 1 FROM sqlite_master WHERE name = ?"
+    else:
+        # Not to_regclass, which may remember that there was none before this client's turn came.
+        sql = (
+            "SELECT 1 FROM pg_catalog.pg_tables WHERE tablename = ? "
+            "AND schemaname = ANY (current_schemas(false))"
+        )
+    return bool(database.rows(sql, (name,)))
 
 
 def _schema() -> MetaData:
@@ -434,6 +485,14 @@ def _schema() -> MetaData:
         Column("state", Text, nullable=False),
         Column("digest", String(32), nullable=False),
     )
+    Table(
+        "dikin_keys",
+        metadata,
+        Column("study", Integer, ForeignKey("dikin_studies.id"), primary_key=True),
+        Column("name", String(200), primary_key=True),
+        Column("query", BigInteger, nullable=False),
+        Column("time", BigInteger, nullable=False),
+    )
     return metadata
 
 
@@ -441,13 +500,18 @@ def create_tables(database: Database) -> None:
     """Create what is missing, in a transaction."""
     if has_tables(database):
         return
+    for table in _schema().sorted_tables:
+        _create_table(database, table.name)
+    database.run("INSERT INTO dikin_version (version) VALUES (?)", (VERSION,))
+
+
+def _create_table(database: Database, name: str) -> None:
     from sqlalchemy.schema import CreateIndex, CreateTable
 
-    for table in _schema().sorted_tables:
-        database.run(str(CreateTable(table).compile(dialect=database.engine.dialect)))
-        for index in table.indexes:
-            database.run(str(CreateIndex(index).compile(dialect=database.engine.dialect)))
-    database.run("INSERT INTO dikin_version (version) VALUES (?)", (VERSION,))
+    table, dialect = _schema().tables[name], database.engine.dialect
+    database.run(str(CreateTable(table).compile(dialect=dialect)))
+    for index in table.indexes:
+        database.run(str(CreateIndex(index).compile(dialect=dialect)))
 
 
 def names(database: Database) -> list[str]:

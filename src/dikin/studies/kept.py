@@ -82,6 +82,10 @@ class Kept(ABC):
         return None
 
     @abstractmethod
+    def again(self, id: int, point: Array) -> Question:
+        """A query of this id and point that was asked before."""
+
+    @abstractmethod
     def key(self, given: Any) -> Question | int:
         """What the learner knows a query by, of what a user gave; an error if it is no query."""
 
@@ -159,6 +163,9 @@ class KeptLearner(Kept):
     def open_questions(self) -> list[Question]:
         return list(self.learner.open_queries)
 
+    def again(self, id: int, point: Array) -> Question:
+        return Query(id, point)
+
     def key(self, given: Any) -> Question | int:
         if isinstance(given, OpenQuery):
             return Query(given.id, given.point)
@@ -229,6 +236,9 @@ class KeptTuner(Kept):
 
     def params(self, question: Question) -> Params | None:
         return self.tuner.space.params(question.point)
+
+    def again(self, id: int, point: Array) -> Question:
+        return self.tuner.open_trial(id) or Trial(id, self.tuner.space.params(point), point)
 
     def key(self, given: Any) -> Question | int:
         if isinstance(given, OpenQuery) and given.params is not None:

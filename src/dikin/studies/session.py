@@ -50,6 +50,8 @@ class Session:
         self.lock = threading.RLock()
         self.unclaimed: list[tuple[Event, Question]] = []
         """Queries that were written without their caller hearing of it: such asks give them."""
+        self.keyed: set[int] = set()
+        """Queries that this client asked under a key, and whose commit it does not know of yet."""
         self._commit_within = commit_within
         self._process = os.getpid()
         self._replayed: ReplayedLearner | None = None
@@ -326,7 +328,9 @@ class Session:
         """Find out whether the event was written during whose commit the connection broke."""
         assert self._uncertain is not None
         (event, result), self._uncertain = self._uncertain, None
-        if self.journal.seal_at(event.number) == event.seal and isinstance(result, Question):
+        written = self.journal.seal_at(event.number) == event.seal
+        # What was asked under a key is found by its key.
+        if written and isinstance(result, Question) and result.id not in self.keyed:
             self.unclaimed.append((event, result))
 
     def _commit(self, event: Event | None, result: Any) -> None:
@@ -400,14 +404,17 @@ class Session:
             timer.cancel()
 
     @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """A transaction for something that is no event; committed at the end."""
+    def transaction(self, key: int | None = None) -> Iterator[None]:
+        """A transaction for something that is no event; committed at the end.
+
+        `key` is what is locked, if it is not the study.
+        """
         with self.lock:
             self._refuse_unusable()
             self.flush()
             try:
                 self._writing = True
-                self.retry(self.database.begin, self.journal.study)
+                self.retry(self.database.begin, self.journal.study if key is None else key)
                 yield
                 self.database.commit()
                 self._end()

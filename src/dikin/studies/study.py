@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 import socket
@@ -14,6 +15,7 @@ from itertools import islice
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self, cast, overload
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from dikin.arguments import whole
@@ -37,7 +39,7 @@ from dikin.studies.history import Table, in_parts, told_between
 from dikin.studies.journal import Event, Journal, Snapshot
 from dikin.studies.kept import Kept, OpenQuery, keep
 from dikin.studies.replayed_learner import ReplayedLearner, snapshot_text
-from dikin.studies.rows import Answer, AskArguments, Question, query_id
+from dikin.studies.rows import Answer, AskArguments, Question, point_in, query_id
 from dikin.studies.session import Session
 from dikin.tuning.drawing import draw_history, figure_format, save_figure
 from dikin.tuning.history import to_frame
@@ -198,6 +200,7 @@ class Study(Generic[Q]):
         database = open_database(url, patience)
         self._journal = Journal(database, self.name)
         self._session = Session(database, self._journal, commit_within)
+        self._has_keys = False
         try:
             self.space: Space | None = self._session.retry(self._open, given)
             self._session.shorten_replays()
@@ -329,11 +332,17 @@ class Study(Generic[Q]):
         *,
         n: None = None,
         forecast: float | None = None,
+        key: str | None = None,
     ) -> Q: ...
 
     @overload
     def ask(
-        self, context: ArrayLike | None = None, *, n: int, forecast: float | None = None
+        self,
+        context: ArrayLike | None = None,
+        *,
+        n: int,
+        forecast: float | None = None,
+        key: str | None = None,
     ) -> list[Q]: ...
 
     def ask(
@@ -342,6 +351,7 @@ class Study(Generic[Q]):
         *,
         n: int | None = None,
         forecast: float | None = None,
+        key: str | None = None,
     ) -> Q | list[Q]:
         """Ask for what to play next; it is in the database when this returns.
 
@@ -354,6 +364,9 @@ class Study(Generic[Q]):
         forecast : float, optional
             The loss or value that one expects, for a tuner or a learner that uses it. Others refuse
             it.
+        key : str, optional
+            A name of this request, unlike any other of the study. Whoever asks again under the same
+            one within a week, as the answer was lost on its way, gets the same.
 
         Returns
         -------
@@ -364,9 +377,13 @@ class Study(Generic[Q]):
         Raises
         ------
         ParameterError
-            If `n` is not a whole number of at least 1.
+            If `n` is not a whole number of at least 1, or the key no text of 1 to 150 characters.
+        StateError
+            If the query of a key was answered, and trimmed from the history.
         """
         arguments = AskArguments.of(context, forecast)
+        if key is not None:
+            return self._ask_under(_printable(key, "key"), arguments, n)
         if n is None:
             _, question = self._ask(arguments)
             return question
@@ -379,6 +396,47 @@ class Study(Generic[Q]):
             self._session.unclaimed += cast(list[tuple[Event, Question]], asked)
             raise
         return [question for _, question in asked]
+
+    def _ask_under(self, key: str, arguments: AskArguments, n: int | None) -> Q | list[Q]:
+        if not self._has_keys:
+            with self._session.transaction(journal.SCHEMA_LOCK):
+                self._journal.create_keys()
+            self._has_keys = True
+        if n is None:
+            return self._ask_once(key, arguments)
+        count = whole(n, "n", 1, "how many to ask for")
+        return [self._ask_once(f"{key} {place}", arguments) for place in range(count)]
+
+    def _ask_once(self, key: str, arguments: AskArguments) -> Q:
+        """Ask under a key, or find what was asked under it."""
+        session, now = self._session, _now()
+
+        def act(replayed: ReplayedLearner) -> tuple[Event | None, Question]:
+            known = self._journal.query_of(key)
+            if known is not None:
+                return None, self._asked_before(replayed, known, key)
+            event, question = replayed.ask(arguments, self._signature, now)
+            session.keyed.add(question.id)
+            self._journal.remember(key, question.id, now)
+            return event, question
+
+        question = session.write(act)
+        session.keyed.discard(question.id)
+        return cast(Q, question)
+
+    def _asked_before(self, replayed: ReplayedLearner, query: int, key: str) -> Question:
+        if query in replayed.asked:
+            point = replayed.asked[query].point
+        else:
+            self._session.insert_pending()
+            body = self._journal.asked_body(query)
+            if body is None:
+                raise StateError(
+                    f"what was asked under the key {key!r}, {replayed.kept.question} {query}, was "
+                    "answered and trimmed from the history; ask under another key"
+                )
+            point = point_in(body)
+        return replayed.kept.again(query, _frozen(json.loads(point)))
 
     def _ask(self, arguments: AskArguments) -> tuple[Event, Q]:
         session, found = self._session, list[tuple[Event, Any]]()
@@ -809,6 +867,13 @@ def _replayed_on(base: Snapshot, last: int, _: ReplayedLearner, kept: Journal) -
     rows = min(last - base.number, TRIM_AT_ONCE)
     replayed.replay(islice(kept.events(base.number, base.seal), rows))
     return replayed.snapshot()
+
+
+def _frozen(values: Any) -> Array:
+    """A point that nobody can change, as those of queries are."""
+    point = np.array(values, dtype=float)
+    point.setflags(write=False)
+    return point
 
 
 def _now() -> int:

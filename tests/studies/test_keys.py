@@ -1,0 +1,128 @@
+"""Requests with a key: one that is sent again gets the same query, whatever happened meanwhile."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Any
+
+import pytest
+
+import dikin
+from dikin import errors
+from dikin.studies import journal
+
+
+def learner() -> dikin.Learner:
+    return dikin.Predictive(dikin.Ball(2), seed=1)
+
+
+def tuner() -> dikin.Tuner:
+    return dikin.Tuner({"x": dikin.Real(0, 1), "n": dikin.Integer(1, 5)}, seed=1)
+
+
+@pytest.mark.parametrize("make", [learner, tuner])
+def test_the_same_key_gives_the_same_query(url: str, make: Any) -> None:
+    with dikin.Study(url, "a", make()) as study:
+        first = study.ask(key="one")
+        assert study.ask(key="one") == first
+        other = study.ask(key="two")
+        assert other.id != first.id
+        with dikin.Study(url, "a") as elsewhere:
+            assert elsewhere.ask(key="two") == other
+            elsewhere.tell(first, 0.5)
+        again = study.ask(key="one")  # answered meanwhile
+        assert again.id == first.id
+        assert again.point.tolist() == first.point.tolist()
+        assert len(study.open_queries) == 1
+        assert study.verify() == 3
+
+
+def test_several_under_one_key(url: str) -> None:
+    with dikin.Study(url, "a", tuner()) as study:
+        three = study.ask(n=3, key="k")
+        assert [trial.id for trial in three] == [0, 1, 2]
+        assert study.ask(n=3, key="k") == three
+        assert study.ask(n=4, key="k")[:3] == three  # the fourth was never asked
+        assert len(study.open_queries) == 4
+
+
+def test_a_key_is_of_one_study(file: str) -> None:
+    with dikin.Study(file, "a", learner()) as a, dikin.Study(file, "b", learner()) as b:
+        a.ask(key="k")
+        b.ask()
+        assert b.ask(key="k").id == 1
+    dikin.Study.delete(file, "a")
+    with dikin.Study(file, "a", learner()) as a:
+        a.tell(a.ask(), 0.5)
+        assert a.ask(key="k").id == 1
+
+
+@pytest.mark.parametrize("key", ["", "x" * 151, "a\nb", 3, b"k"])
+def test_an_absurd_key_is_refused(file: str, key: Any) -> None:
+    with dikin.Study(file, "a", learner()) as study:
+        with pytest.raises(errors.ParameterError, match="key must be"):
+            study.ask(key=key)
+        assert not study.open_queries
+
+
+def test_a_refused_ask_uses_no_key(file: str) -> None:
+    with dikin.Study(file, "a", dikin.AdaptiveSmooth(dikin.Ball(2), 1.0, seed=1)) as study:
+        with pytest.raises(errors.ForecastError):
+            study.ask(key="k", forecast=0.5)
+        assert study.ask(key="k").id == 0
+
+
+def test_a_database_from_before_gets_its_table(file: str) -> None:
+    dikin.Study(file, "a", learner()).close()
+    with sqlite3.connect(file) as database:
+        database.execute("DROP TABLE dikin_keys")
+    database.close()
+    with dikin.Study(file, "a") as study:
+        assert study.ask(key="k") == study.ask(key="k")
+    dikin.Study.delete(file, "a")
+
+
+def test_what_was_trimmed_is_not_asked_again(file: str) -> None:
+    with dikin.Study(file, "a", learner()) as study:
+        study.tell(study.ask(key="k"), 0.5)
+        study.tell(study.ask(), 0.5)
+        study.trim(2)
+        with pytest.raises(errors.StateError, match="ask under another key"):
+            study.ask(key="k")
+
+
+def test_keys_are_kept_for_a_week(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [10**15]
+    monkeypatch.setattr("dikin.studies.study._now", lambda: now[0])
+    monkeypatch.setattr(journal, "KEY_LIVES", 100)
+    with dikin.Study(file, "a", learner()) as study:
+        study.ask(key="old")
+        for _ in range(999):
+            study.forget(study.ask())
+        now[0] += 101
+        study.ask(key="new")  # query 1000
+        assert study._journal.query_of("old") is None
+        assert study._journal.query_of("new") == 1000
+
+
+def test_a_commit_that_broke_gives_its_query_to_its_key_alone(
+    file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Written, and the answer lost: not for the next ask of somebody else."""
+    from dikin.studies.database import LostConnection
+
+    with dikin.Study(file, "a", learner()) as study:
+        study.ask(key="warm up")
+        database = study._session.database
+        commit = database.commit
+
+        def breaks(*head: Any) -> None:
+            commit(*head)
+            monkeypatch.undo()
+            raise LostConnection("gone")
+
+        monkeypatch.setattr(database, "commit", breaks)
+        mine = study.ask(key="mine")  # tried again by itself
+        assert mine.id == 1
+        assert study.ask().id == 2
+        assert study.ask(key="mine") == mine
