@@ -101,6 +101,10 @@ def test_a_connection_that_is_left_locked_is_not_waited_for(server: Any) -> None
         database.rollback()
         study.tell(study.ask(), 0.25)
         assert study.rounds == 2
+        database.connect()
+        database._pooled.driver_connection.lock.acquire()  # before a call, too
+        study.tell(study.ask(), 0.25)
+        assert study.rounds == 3
 
 
 def test_rows_that_cannot_be_kept_are_said_to_be_lost(
