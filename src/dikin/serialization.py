@@ -17,7 +17,6 @@ import numpy as np
 
 from dikin.errors import NotAFileError, StateError, StateVersionError, shown
 
-LARGEST = sys.float_info.max
 FORMAT = "dikin learner"
 VERSION = 3
 
@@ -77,7 +76,7 @@ def refuse_infinite(value: Any, what: str) -> None:
 def _same_kind(value: Any, form: Any) -> bool:
     numbers = all(isinstance(x, int | float) and not isinstance(x, bool) for x in (value, form))
     if numbers:  # infinity may be where a learner begins; a whole number may be too large
-        return isinstance(value, float) or abs(value) <= LARGEST
+        return isinstance(value, float) or abs(value) <= sys.float_info.max
     return type(value) is type(form)
 
 

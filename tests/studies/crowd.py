@@ -12,6 +12,7 @@ from typing import NamedTuple
 import dikin
 from dikin.errors import BusyError
 from studies.kills import rows_of
+from studies.together import Client, together
 
 
 class Crowd(NamedTuple):
@@ -33,37 +34,14 @@ class Crowd(NamedTuple):
 def crowd(url: str, clients: int, seconds: float) -> Crowd:
     """That many processes ask and tell for so long, with the patience that a study has."""
     dikin.Study(url, "kills", dikin.Predictive(dikin.Ball(2), seed=1)).close()
-    hears, says = os.pipe()
-    waits, starts = os.pipe()
-    children = []
-    for _ in range(clients):
-        child = os.fork()
-        if not child:
-            os.close(hears)
-            os.close(starts)
-            try:
-                _play(url, waits, seconds, says)
-            finally:
-                os._exit(0)
-        children.append(child)
-    os.close(says)
-    with os.fdopen(hears) as results:
-        for _ in children:
-            assert results.readline() == "ready\n", "a client ended with an error"
-        start = time.time()
-        os.close(starts)
-        reports = [json.loads(line) for line in results]
-    os.close(waits)
-    for child in children:
-        os.waitpid(child, 0)
-    return _reckoned(url, reports, clients, start, seconds)
+    start, lines = together(clients, lambda client: _play(url, seconds, client))
+    return _reckoned(url, [json.loads(line) for line in lines], clients, start, seconds)
 
 
-def _play(url: str, waits: int, seconds: float, says: int) -> None:
+def _play(url: str, seconds: float, client: Client) -> None:
     rounds, busy, stamps = list[int](), 0, list[float]()
     study = dikin.Study(url, "kills")
-    os.write(says, b"ready\n")
-    os.read(waits, 1)  # returns when the other end is closed
+    client.ready()
     end = time.time() + seconds
     while time.time() < end:
         try:
@@ -75,15 +53,15 @@ def _play(url: str, waits: int, seconds: float, says: int) -> None:
         else:
             stamps.append(time.time())
             rounds.append(query.id)
-    for piece in range(0, len(stamps), 50):  # a pipe takes 4 KB at a time as one
-        os.write(says, _line(rounds=[], busy=0, stamps=stamps[piece : piece + 50]))
+    for piece in range(0, len(stamps), 50):
+        client.say(_line(rounds=[], busy=0, stamps=stamps[piece : piece + 50]))
     for piece in range(0, len(rounds), 200):
-        os.write(says, _line(rounds=rounds[piece : piece + 200], busy=0, stamps=[]))
-    os.write(says, _line(rounds=[], busy=busy, stamps=[]))
+        client.say(_line(rounds=rounds[piece : piece + 200], busy=0, stamps=[]))
+    client.say(_line(rounds=[], busy=busy, stamps=[]))
 
 
-def _line(**report: object) -> bytes:
-    return json.dumps(report | {"client": os.getpid()}).encode() + b"\n"
+def _line(**report: object) -> str:
+    return json.dumps(report | {"client": os.getpid()})
 
 
 def _reckoned(url: str, reports: list[dict], clients: int, start: float, seconds: float) -> Crowd:

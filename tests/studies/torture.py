@@ -18,7 +18,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
@@ -84,20 +84,17 @@ def noticed(trials: Iterator[bool]) -> tuple[int, str]:
 
 def killed(place: str, keeps: str, count: int, crashes: int = 0) -> Trial:
     def run(share: float) -> tuple[int, str]:
-        with tempfile.TemporaryDirectory() as folder:
-            if place == "SQLite":
-                url, server = f"{folder}/studies.db", None
-                report = kills.game(url, Path(folder), max(4, int(share * count)), keeps=keeps)
-            else:
-                with Server() as server:
-                    report = kills.game(
-                        server.url,
-                        Path(folder),
-                        max(4, int(share * count)),
-                        keeps=keeps,
-                        server=server,
-                        crashes=crashes,
-                    )
+        with ExitStack() as stack:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+            server = stack.enter_context(Server()) if place == "PostgreSQL" else None
+            report = kills.game(
+                server.url if server else f"{folder}/studies.db",
+                folder,
+                max(4, int(share * count)),
+                keeps=keeps,
+                server=server,
+                crashes=crashes,
+            )
         acknowledged = sum(report.acknowledged[what] for what in ("ask", "tell", "forget"))
         return report.kills + report.crashes, (
             f"{acknowledged:,} acknowledged, 0 lost, 0 twice; longest call "

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 import time
 from collections import Counter
@@ -13,6 +12,7 @@ from typing import NamedTuple
 import dikin
 from dikin.studies.fair_lock import FairLock
 from studies.kills import rows_of
+from studies.together import Client, together
 
 
 class Turns(NamedTuple):
@@ -29,38 +29,21 @@ class Turns(NamedTuple):
 def contend(url: str, clients: int, seconds: float) -> Turns:
     """That many processes ask and forget for so long, all at the same time."""
     dikin.Study(url, "turns", dikin.AdaptiveSmooth(dikin.Ball(2), 1.0, seed=1)).close()
-    hears, says = os.pipe()
-    waits, starts = os.pipe()
-    children = []
-    for _ in range(clients):
-        child = os.fork()
-        if not child:
-            os.close(starts)
-            _play(url, seconds, waits, says)
-        children.append(child)
-    os.close(says)
-    with os.fdopen(hears) as results:
-        for _ in children:
-            results.readline()  # ready
-        os.close(starts)
-        longest = max(float(results.readline()) for _ in children)
-    for child in children:
-        os.waitpid(child, 0)
+    _, lines = together(clients, lambda client: _play(url, seconds, client))
+    longest = max(map(float, lines))
     players = [row[3] for row in rows_of(url)]
     row = max(len(list(run)) for _, run in groupby(players))
     return Turns(sorted(Counter(players).values()), row, longest)
 
 
-def _play(url: str, seconds: float, waits: int, says: int) -> None:
+def _play(url: str, seconds: float, client: Client) -> None:
     study = dikin.Study(url, "turns", patience=60.0)
-    os.write(says, b"ready\n")
-    os.read(waits, 1)  # returns when the other end is closed
+    client.ready()
     end, longest = time.monotonic() + seconds, 0.0
     while (before := time.monotonic()) < end:
         study.forget(study.ask())
         longest = max(longest, time.monotonic() - before)
-    os.write(says, f"{longest}\n".encode())
-    os._exit(0)
+    client.say(str(longest))
 
 
 def without_fair_lock() -> None:

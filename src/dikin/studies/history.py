@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from math import nan
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,9 @@ from dikin import serialization
 from dikin.studies.journal import Event
 from dikin.tuning.history import Row, history_table
 from dikin.tuning.space import Space
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsWrite
 
 Table = NDArray[np.void]
 """A structured array with the columns round, point, loss, curvature, center, certificate; that of a
@@ -91,15 +94,7 @@ def _number(kept: float | None) -> float:
     return nan if kept is None else kept
 
 
-class SupportsWrite(Protocol):
-    """What texts can be written to."""
-
-    def write(self, text: str, /) -> object:
-        """Write a text."""
-        ...
-
-
-def write_csv(parts: Iterable[Table], file: SupportsWrite) -> None:
+def write_csv(parts: Iterable[Table], file: SupportsWrite[str]) -> None:
     """Write the parts of a table as CSV, a column for each coordinate, floats with every bit."""
     out = csv.writer(file, lineterminator="\n")
     names: tuple[str, ...] = ()

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self, cast, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dikin.arguments import whole
+from dikin.arguments import frozen, whole
 from dikin.engine.notebook import pairs_table
 from dikin.engine.progress import Progress
 from dikin.errors import (
@@ -436,7 +436,8 @@ class Study(Generic[Q]):
                     "answered and trimmed from the history; ask under another key"
                 )
             point = point_in(body)
-        return replayed.kept.again(query, _frozen(json.loads(point)))
+        values = json.loads(point)
+        return replayed.kept.again(query, frozen(values, "point", np.ndim(values)))
 
     def _ask(self, arguments: AskArguments) -> tuple[Event, Q]:
         session, found = self._session, list[tuple[Event, Any]]()
@@ -867,13 +868,6 @@ def _replayed_on(base: Snapshot, last: int, _: ReplayedLearner, kept: Journal) -
     rows = min(last - base.number, TRIM_AT_ONCE)
     replayed.replay(islice(kept.events(base.number, base.seal), rows))
     return replayed.snapshot()
-
-
-def _frozen(values: Any) -> Array:
-    """A point that nobody can change, as those of queries are."""
-    point = np.array(values, dtype=float)
-    point.setflags(write=False)
-    return point
 
 
 def _now() -> int:
