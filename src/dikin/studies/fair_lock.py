@@ -37,6 +37,8 @@ LOOKS_EVERY = 0.05
 LONGEST_SLEEP = 0.5
 SOON = 6
 """With so few tickets ahead it is time to prepare."""
+MAKING_TAKES = 10.0
+"""Seconds after which a ticket that is not ready never will be."""
 NO_QUEUE = {errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL, errno.EACCES, errno.EROFS}
 """What a file system says that has no named pipes, or lets this user make none."""
 
@@ -287,7 +289,7 @@ class _Queue:
             return []
         begin = bisect(names, "/")  # what stands between the point and the digits
         for name in names[:begin]:
-            if not _is_alive(_owner(name)):  # killed while it made a ticket
+            if _is_old(name):  # killed while it made a ticket
                 _remove(self._folder / name)
         return names[begin:]
 
@@ -379,8 +381,16 @@ class _Queue:
 def _owner(ticket: str) -> int:
     """The process that drew a ticket, 0 where its name does not say."""
     with suppress(IndexError, ValueError):
-        return int(ticket.lstrip(".").split(".")[1])
+        return int(ticket.split(".")[1])
     return 0
+
+
+def _is_old(ticket: str) -> bool:
+    """Whether a ticket was begun long ago, or before the machine was started."""
+    # Not told from the process: in another container it has another number.
+    with suppress(ValueError):
+        return abs(time.monotonic_ns() - int(ticket.split(".")[1])) > 1e9 * MAKING_TAKES
+    return True
 
 
 def _is_alive(process: int) -> bool:
