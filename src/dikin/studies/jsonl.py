@@ -26,6 +26,7 @@ from dikin.errors import DikinError, RequestError, did_you_mean
 from dikin.serialization import finite_or_none
 from dikin.studies.kept import OpenQuery
 from dikin.studies.study import Study
+from dikin.tuning.summary import Summary
 
 Reply = dict[str, Any]
 Verbs = dict[str, Callable[[Study, dict[str, Any]], Reply]]
@@ -84,24 +85,22 @@ def reply(study: Study, line: bytes) -> Reply:
 
 def error_reply(error: DikinError) -> Reply:
     """An error as an object."""
-    return {"error": {"code": error_code(error), "message": str(error)}}
+    return {"error": {"code": error_code(type(error)), "message": str(error)}}
 
 
-def error_code(error: DikinError) -> str:
+def error_code(kind: type[DikinError]) -> str:
     """A name for an error that programs can compare: LossRangeError is `loss_range`."""
-    words = re.findall("[A-Z][a-z]*", type(error).__name__.removesuffix("Error"))
+    words = re.findall("[A-Z][a-z]*", kind.__name__.removesuffix("Error"))
     return "_".join(words).lower()
 
 
 def _request(line: bytes, verbs: Verbs) -> tuple[str, dict[str, Any]]:
     try:
-        request = json.loads(
-            line.decode(), parse_constant=_refuse_constant, object_pairs_hook=_without_twins
-        )
-    except (ValueError, RecursionError) as reason:
+        request = strict_json(line)
+    except ValueError as reason:
         raise RequestError(
             f'a request is one line of JSON such as {{"ask": {{}}}}; {reason}'
-        ) from (reason)
+        ) from reason
     if not isinstance(request, dict) or len(request) != 1:
         raise RequestError(
             'a request is an object with one verb such as {"ask": {}}, got ' + _short(request)
@@ -112,6 +111,16 @@ def _request(line: bytes, verbs: Verbs) -> tuple[str, dict[str, Any]]:
     if not isinstance(given, dict):
         raise RequestError(f"what is given to {verb!r} must be an object, got {_short(given)}")
     return verb, given
+
+
+def strict_json(text: bytes) -> Any:
+    """What a text of JSON says; ValueError where it is none, or can be read in two ways."""
+    try:
+        return json.loads(
+            text.decode(), parse_constant=_refuse_constant, object_pairs_hook=_without_twins
+        )
+    except RecursionError as reason:
+        raise ValueError(str(reason)) from reason
 
 
 def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -228,7 +237,12 @@ def _resume(study: Study, given: dict[str, Any]) -> Reply:
 
 def _summary(study: Study, given: dict[str, Any]) -> Reply:
     _check_fields(given, "summary", set(), set())
-    said = asdict(study.summary())
+    return summary_json(study.summary())
+
+
+def summary_json(summary: Summary) -> Reply:
+    """What a tuner has to say; a number that is not known is null."""
+    said = asdict(summary)
     return {
         name: finite_or_none(value) if isinstance(value, float) else value
         for name, value in said.items()

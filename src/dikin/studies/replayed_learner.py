@@ -44,8 +44,12 @@ class AskRecord(NamedTuple):
 
     def client_and_time(self) -> tuple[str, datetime]:
         """The client by the name that it goes by, and the time."""
-        seconds = min(max(self.time / 1e6, 0.0), LATEST)  # whatever its clock said
-        return self.client.rpartition("#")[0], datetime.fromtimestamp(seconds, UTC)
+        return self.client.rpartition("#")[0], clock(self.time)
+
+
+def clock(microseconds: int) -> datetime:
+    """The time of a row, within Python's calendar whatever the clock of its client said."""
+    return datetime.fromtimestamp(min(max(microseconds / 1e6, 0.0), LATEST), UTC)
 
 
 class ReplayedLearner:

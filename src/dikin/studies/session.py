@@ -117,11 +117,14 @@ class Session:
             raise StateError("this study was closed; open it again with Study(url, name)")
         if os.getpid() != self._process:
             raise StateError("a study does not go through a fork: open it again in the new process")
-        if self._failure is not None:
-            failure, self._failure = self._failure, None
-            raise failure
+        self._raise_failure()
         if self._inside:  # the last call was interrupted, perhaps before it could give all back
             self._undo(KeyboardInterrupt())
+
+    def _raise_failure(self) -> None:
+        failure, self._failure = self._failure, None
+        if failure is not None:
+            raise failure
 
     def retry(self, job: Callable[[S], T], given: S) -> T:
         """Do a job again while the server is away, up to this client's patience."""
@@ -382,8 +385,9 @@ class Session:
                 self._failure = failure
 
     def flush(self) -> None:
-        """Commit what waits."""
+        """Commit what waits; an error too if the timer could not, and nobody has heard of it."""
         with self.lock:
+            self._raise_failure()
             if self._returned:
                 try:
                     self._commit(None, None)
@@ -429,7 +433,6 @@ class Session:
         with self.lock:
             if self._closed or os.getpid() != self._process:
                 return
-            failure = self._failure
             try:
                 if self._inside:
                     self._undo(KeyboardInterrupt())
@@ -437,8 +440,6 @@ class Session:
             finally:
                 self._closed = True
                 self.database.close()
-            if failure is not None:
-                raise failure
 
 
 def _nothing(replayed: ReplayedLearner) -> None:

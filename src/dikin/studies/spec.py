@@ -43,13 +43,19 @@ def learner_from_text(text: str) -> Any:
             f"a learner is described by a JSON object such as {EXAMPLE}, a tuner by one such as "
             f"{TUNER_EXAMPLE}, got {shown(text)} ({reason})"
         ) from reason
+    return learner_from_spec(spec)
+
+
+def learner_from_spec(spec: Any) -> Any:
+    """The learner or tuner that a JSON object describes."""
     if isinstance(spec, dict) and "tuner" in spec:
-        return _tuner(spec)
+        return _tuner(dict(spec))
     if not isinstance(spec, dict) or not {"learner", "domain"} <= set(spec):
         raise ParameterError(
             f"a learner is described by a JSON object with learner and domain such as {EXAMPLE}, "
-            f"a tuner by one with tuner such as {TUNER_EXAMPLE}, got {text}"
+            f"a tuner by one with tuner such as {TUNER_EXAMPLE}, got {shown(spec)}"
         )
+    spec = dict(spec)
     cls = LEARNERS.find(_text(spec.pop("learner")))
     domain = domain_from_spec(spec.pop("domain"))
     _refuse_arguments(cls, spec)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import secrets
@@ -11,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import UTC, datetime
 from functools import partial
+from importlib import import_module
 from itertools import islice
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self, cast, overload
@@ -35,9 +37,10 @@ from dikin.learners.base import Learner, Query, refuse_late_forecast
 from dikin.studies import journal, verification
 from dikin.studies.database import Database, Sqlite, open_database
 from dikin.studies.drawing import draw_learner
-from dikin.studies.history import Table, in_parts, told_between
+from dikin.studies.history import Table, in_parts, records_between, told_between
 from dikin.studies.journal import Event, Journal, Snapshot
 from dikin.studies.kept import Kept, OpenQuery, keep
+from dikin.studies.overview import Overview, overview_of
 from dikin.studies.replayed_learner import ReplayedLearner, snapshot_text
 from dikin.studies.rows import Answer, AskArguments, Question, point_in, query_id
 from dikin.studies.session import Session
@@ -85,7 +88,8 @@ class Study(Generic[Q]):
     Parameters
     ----------
     url : str or os.PathLike
-        The database: a file, which SQLite keeps, or `postgresql://user@host/database`.
+        The database: a file, which SQLite keeps, or `postgresql://user@host/database`. Or a
+        service that has one: `https://host`.
     name : str
         What the study is called there.
     learner : Learner or Tuner, optional
@@ -99,13 +103,14 @@ class Study(Generic[Q]):
     commit_within : float, default 0.0
         Seconds that an event may wait to be written together with others; 0 makes it durable before
         the call returns.
+    token : str, optional
+        What a service (`dikin serve`) at an address such as `https://studies.example.com` knows
+        this client by; the environment's `DIKIN_TOKEN` by default. A database takes none.
 
     Attributes
     ----------
     name : str
         What the study is called.
-    client : str
-        What this client is called.
     space : Space or None
         The parameters of a tuner; None in the study of a learner.
 
@@ -144,6 +149,10 @@ class Study(Generic[Q]):
     >>> folder.cleanup()
     """
 
+    def __new__(cls, url: str | os.PathLike[str], *_: Any, **__: Any) -> Self:
+        """A study in a database, or one that a service at this address keeps."""
+        return cast(Self, super().__new__(_class_for(url, cls)))
+
     @overload
     def __init__(
         self: Study[Query],
@@ -154,6 +163,7 @@ class Study(Generic[Q]):
         client: str | None = None,
         patience: float = PATIENCE,
         commit_within: float = 0.0,
+        token: str | None = None,
     ) -> None: ...
 
     @overload
@@ -166,6 +176,7 @@ class Study(Generic[Q]):
         client: str | None = None,
         patience: float = PATIENCE,
         commit_within: float = 0.0,
+        token: str | None = None,
     ) -> None: ...
 
     @overload
@@ -178,6 +189,7 @@ class Study(Generic[Q]):
         client: str | None = None,
         patience: float = PATIENCE,
         commit_within: float = 0.0,
+        token: str | None = None,
     ) -> None: ...
 
     def __init__(
@@ -189,11 +201,13 @@ class Study(Generic[Q]):
         client: str | None = None,
         patience: float = PATIENCE,
         commit_within: float = 0.0,
+        token: str | None = None,
     ) -> None:
-        self.name = _printable(name, "name")
-        self.client = _printable(client or f"{socket.gethostname()}:{os.getpid()}", "client")
+        _refuse_token(token)
+        self.name = printable(name, "name")
         # Makes every row unlike any that another client writes.
-        self._signature = f"{self.client}#{secrets.token_hex(4)}"
+        self._nonce = secrets.token_hex(4)
+        self.client = client or own_name()
         patience = _seconds(patience, "patience", 0.01, 600.0)
         commit_within = _seconds(commit_within, "commit_within", 0.0, patience / 2)
         given = None if learner is None else keep(learner)
@@ -207,6 +221,16 @@ class Study(Generic[Q]):
         except BaseException:
             self._session.close()
             raise
+
+    @property
+    def client(self) -> str:
+        """What this client is called; may be set, by who speaks for several."""
+        return self._client
+
+    @client.setter
+    def client(self, client: str) -> None:
+        self._client = printable(client, "client")
+        self._signature = f"{client}#{self._nonce}"
 
     # --- opening -------------------------------------------------------------------------------
 
@@ -257,20 +281,27 @@ class Study(Generic[Q]):
                     "another name"
                 )
 
-    @staticmethod
-    def names(url: str | os.PathLike[str]) -> list[str]:
-        """List the studies in a database.
+    @classmethod
+    def names(cls, url: str | os.PathLike[str], *, token: str | None = None) -> list[str]:
+        """List the studies in a database, or those that a service lets one see.
 
         Parameters
         ----------
         url : str or os.PathLike
-            The database, as for `Study`.
+            The database or service, as for `Study`.
+        token : str, optional
+            For a service, as for `Study`.
 
         Returns
         -------
         list of str
             Their names.
         """
+        return _class_for(url, cls)._names(url, token)
+
+    @classmethod
+    def _names(cls, url: str | os.PathLike[str], token: str | None) -> list[str]:
+        _refuse_token(token)
         database = open_database(url, PATIENCE)
         session = Session(database, Journal(database, ""), 0.0)
         try:
@@ -278,22 +309,29 @@ class Study(Generic[Q]):
         finally:
             session.close()
 
-    @staticmethod
-    def delete(url: str | os.PathLike[str], name: str) -> None:
+    @classmethod
+    def delete(cls, url: str | os.PathLike[str], name: str, *, token: str | None = None) -> None:
         """Remove a study with its whole history; clients that hold it get an error.
 
         Parameters
         ----------
         url : str or os.PathLike
-            The database, as for `Study`.
+            The database or service, as for `Study`.
         name : str
             The study.
+        token : str, optional
+            For a service, as for `Study`.
 
         Raises
         ------
         UnknownStudyError
             If there is no such study.
         """
+        _class_for(url, cls)._delete(url, name, token)
+
+    @classmethod
+    def _delete(cls, url: str | os.PathLike[str], name: str, token: str | None) -> None:
+        _refuse_token(token)
         database = open_database(url, PATIENCE)
         kept = Journal(database, name)
         session = Session(database, kept, 0.0)
@@ -383,7 +421,7 @@ class Study(Generic[Q]):
         """
         arguments = AskArguments.of(context, forecast)
         if key is not None:
-            return self._ask_under(_printable(key, "key"), arguments, n)
+            return self._ask_under(printable(key, "key"), arguments, n)
         if n is None:
             _, question = self._ask(arguments)
             return question
@@ -564,6 +602,16 @@ class Study(Generic[Q]):
 
         return self._session.read(look)
 
+    def overview(self) -> Overview:
+        """What there is to say at one instant, as a record: for a page or a metric.
+
+        Returns
+        -------
+        Overview
+            Rounds, center, certificate, open queries and their age; of a tuner its summary.
+        """
+        return self._session.read(lambda replayed: overview_of(replayed, self._journal))
+
     @property
     def rounds(self) -> int:
         """Rounds answered so far, by all clients."""
@@ -689,15 +737,44 @@ class Study(Generic[Q]):
         StateError
             If the journal was altered or damaged.
         """
-        first = whole(first, "first", 1, "rounds are counted from 1")
-        if last is not None:
-            last = whole(last, "last", 0, "rounds are counted from 1")
+        first, last = _stretch(first, last)
 
         def look(replayed: ReplayedLearner, kept: Journal) -> Table:
             row, seal = kept.row_before_round(first)
             return in_parts(replayed.kept.table, told_between(kept.events(row, seal), first, last))
 
         return self._read_apart(look)
+
+    def records(self, first: int = 1, last: int | None = None) -> list[dict[str, Any]]:
+        """Read some rounds as plain values, as they stand in the journal.
+
+        Parameters
+        ----------
+        first : int, default 1
+            The first round.
+        last : int, optional
+            The last round; the newest by default.
+
+        Returns
+        -------
+        list of dict
+            For each round: round, query (the id that was answered), client (who told it), time (in
+            seconds since 1970), point, loss or value, curvature, center and certificate (None for
+            NaN); of a tuner expected and held too. For many rounds `history` takes less memory.
+
+        Raises
+        ------
+        StateError
+            If the journal was altered or damaged.
+        """
+        first, last = _stretch(first, last)
+        self.flush()
+
+        def look(_: ReplayedLearner) -> list[dict[str, Any]]:
+            row, seal = self._journal.row_before_round(first)
+            return records_between(self._journal.events(row, seal), first, last)
+
+        return self._session.read(look)
 
     def _read_apart(self, look: Callable[[ReplayedLearner, Journal], T]) -> T:
         """A long look, over a connection of its own: calls of other threads do not wait for it."""
@@ -862,12 +939,49 @@ class Study(Generic[Q]):
             self._journal.trim(further)
 
 
+# What help() and editors show; `__new__`, which only looks at the address, would hide it.
+_shown = inspect.signature(Study.__init__)
+Study.__signature__ = _shown.replace(parameters=list(_shown.parameters.values())[1:])  # type: ignore[attr-defined]
+
+
 def _replayed_on(base: Snapshot, last: int, _: ReplayedLearner, kept: Journal) -> Snapshot:
     """The snapshot of the learner some rows after another one."""
     replayed = ReplayedLearner.of(base)
     rows = min(last - base.number, TRIM_AT_ONCE)
     replayed.replay(islice(kept.events(base.number, base.seal), rows))
     return replayed.snapshot()
+
+
+def _stretch(first: Any, last: Any) -> tuple[int, int | None]:
+    """The first and the last of some rounds, checked."""
+    first = whole(first, "first", 1, "rounds are counted from 1")
+    return first, None if last is None else whole(last, "last", 0, "rounds are counted from 1")
+
+
+def own_name() -> str:
+    """What a client is called that has no name: its machine and its process."""
+    return f"{socket.gethostname()}:{os.getpid()}"
+
+
+def is_service(url: Any) -> bool:
+    """Whether an address is that of a service, and not of a database."""
+    return isinstance(url, str) and url.lower().startswith(("http://", "https://"))
+
+
+def _class_for(url: Any, cls: type[Study[Q]]) -> type[Study[Q]]:
+    """The class of a study at an address."""
+    if cls is not Study or not is_service(url):
+        return cls
+    # By its name, as it is a subclass: its module imports this one.
+    remote: type[Study[Q]] = import_module("dikin.studies.remote_study").RemoteStudy
+    return remote
+
+
+def _refuse_token(token: str | None) -> None:
+    if token is not None:
+        raise ParameterError(
+            "a token is for a service, https://host, and this is a database: leave it out"
+        )
 
 
 def _now() -> int:
@@ -888,7 +1002,8 @@ def _unknown_study(database: Database, name: str) -> UnknownStudyError:
     )
 
 
-def _printable(value: Any, what: str) -> str:
+def printable(value: Any, what: str) -> str:
+    """A name that can stand in a row of the journal, or an error."""
     if not isinstance(value, str) or not 0 < len(value) <= 150 or not value.isprintable():
         raise ParameterError(f"{what} must be 1 to 150 printable characters, got {shown(value)}")
     return value

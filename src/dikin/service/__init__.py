@@ -1,0 +1,1 @@
+"""Studies over HTTP: `dikin serve`, with a page to watch them."""

@@ -1,0 +1,239 @@
+"""The ASGI application: `create_app(store)`, or `uvicorn dikin.service.app:app`.
+
+The latter takes the store from the environment's DIKIN_STORE. `dikin serve` does what a server in
+the open needs besides: it refuses to listen beyond this machine without tokens, ends streams before
+it stops, and closes connections on which nothing comes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.resources import files
+from typing import Any, get_args
+
+from fastapi import APIRouter, FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.openapi.utils import get_openapi
+from fastapi.routing import APIRoute
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+import dikin
+from dikin.errors import DikinError, ParameterError, did_you_mean, shown
+from dikin.service import routes, schemas
+from dikin.service.gate import LARGEST_REQUEST, Gate
+from dikin.service.metrics import MEDIA_TYPE
+from dikin.service.problems import Problem
+from dikin.service.service import Service
+from dikin.service.workers import listening
+from dikin.studies.study import Study
+
+PAGE = files("dikin.service") / "page"
+TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
+PATIENCE = 2.0
+"""Seconds to wait for another process or for the database before 503."""
+
+
+def create_app(
+    store: str, *, patience: float = PATIENCE, largest_request: int = LARGEST_REQUEST
+) -> FastAPI:
+    """The application that serves the studies in a store.
+
+    Parameters
+    ----------
+    store : str
+        The database, as for `dikin.Study`.
+    patience : float, default 2.0
+        Seconds to wait for another process or for the database before an answer of 503.
+    largest_request : int, default 1,000,000
+        Bytes of a body.
+
+    Returns
+    -------
+    fastapi.FastAPI
+        To be run by any ASGI server.
+    """
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        with listening():
+            yield
+            service.closing.set()
+            await asyncio.to_thread(service.workers.close)
+
+    service = Service(store, patience)
+    app = FastAPI(
+        title="dikin",
+        version=dikin.__version__,
+        lifespan=lifespan,
+        docs_url=None,  # its page asks other hosts for its scripts
+        redoc_url=None,
+        redirect_slashes=False,
+    )
+    app.state.service = service
+    app.include_router(routes.router)
+    app.include_router(_guarded)
+    app.include_router(_public)
+    app.add_middleware(Gate, metrics=service.metrics, largest=largest_request)
+    app.add_exception_handler(DikinError, _refused)
+    app.add_exception_handler(HTTPException, _refused)
+    app.add_exception_handler(RequestValidationError, _refused)
+    app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
+    return app
+
+
+def __getattr__(name: str) -> Any:
+    """`app`, made when it is asked for: the store is in the environment."""
+    if name != "app":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    store = os.environ.get("DIKIN_STORE")
+    if not store:
+        raise ParameterError(
+            "which studies are to be served stands in the environment: DIKIN_STORE=studies.db, or "
+            "DIKIN_STORE=postgresql://user@host/database"
+        )
+    return create_app(store)
+
+
+# --- beside the studies --------------------------------------------------------------------------
+
+_guarded = APIRouter(route_class=routes.GuardedRoute)
+_public = APIRouter()
+
+
+@_guarded.get(
+    "/metrics",
+    openapi_extra=routes.READ,
+    response_class=Response,
+    responses={
+        **{status: routes.PROBLEMS[status] for status in (401, 403, 500, 503)},
+        200: {
+            "description": "For Prometheus.",
+            "content": {MEDIA_TYPE: {"schema": {"type": "string"}}},
+        },
+    },
+)
+async def metrics(request: Request) -> Response:
+    """Rounds, values, surprise, certificates and open queries of all studies, and requests."""
+    service: Service = request.app.state.service
+    seen = await service.glances(await service.names(request.state.access))
+    return Response(service.metrics.text(seen), media_type=MEDIA_TYPE)
+
+
+@_public.get("/healthz", response_model=schemas.Health)
+async def healthz() -> dict[str, bool]:
+    """Whether the process answers."""
+    return {"ok": True}
+
+
+@_public.get(
+    "/readyz",
+    response_model=schemas.Health,
+    responses={503: routes.PROBLEMS[503], 500: routes.PROBLEMS[500]},
+)
+async def readyz(request: Request) -> dict[str, bool]:
+    """Whether the database answers too."""
+    service: Service = request.app.state.service
+    await asyncio.to_thread(Study.names, service.store)
+    return {"ok": True}
+
+
+@_public.get("/", include_in_schema=False)
+async def page() -> Response:
+    """The page."""
+    text = (PAGE / "index.html").read_text(encoding="utf-8")
+    return Response(text.replace("{version}", dikin.__version__), media_type="text/html")
+
+
+@_public.get("/page/{file}", include_in_schema=False)
+async def page_file(file: str) -> Response:
+    """A part of the page."""
+    found = {each.name: each for each in PAGE.iterdir()}.get(file)
+    kind = TYPES.get(os.path.splitext(file)[1])
+    if found is None or kind is None:
+        raise HTTPException(404)
+    return Response(found.read_bytes(), media_type=kind)
+
+
+# --- errors --------------------------------------------------------------------------------------
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    return _problem(request, error).response()
+
+
+def _problem(request: Request, error: Exception) -> Problem:
+    if isinstance(error, Problem):
+        return error
+    if isinstance(error, DikinError):
+        service: Service = request.app.state.service
+        problem = Problem.of(error)
+        problem.detail = service.without_store(problem.detail)
+        return problem
+    if isinstance(error, RequestValidationError):
+        known = _fields(request.scope["route"])
+        faults = [_fault(each, known) for each in error.errors()]
+        return Problem(422, "request", "; ".join(faults))
+    assert isinstance(error, HTTPException)
+    words = {
+        404: "there is nothing at this path; /openapi.json lists what there is",
+        405: f"{request.method} is not for this path; /openapi.json lists what is",
+    }
+    said = words.get(error.status_code, str(error.detail))
+    return Problem(error.status_code, "request", said, error.headers)
+
+
+def _fields(route: APIRoute) -> list[str]:
+    """The fields of the body that an endpoint takes."""
+    body = None if route.body_field is None else route.body_field.field_info.annotation
+    models = [body, *get_args(body)]
+    return [
+        name
+        for model in models
+        if isinstance(model, type) and issubclass(model, BaseModel)
+        for name in model.model_fields
+    ]
+
+
+def _fault(found: dict[str, Any], known: list[str]) -> str:
+    """What is wrong with one part of a request."""
+    where, *path = found["loc"]
+    name = ".".join(map(str, path))
+    if found["type"] == "missing":
+        return f"{name} is missing in the {where}" if name else "the body is missing"
+    if found["type"] == "extra_forbidden":
+        return f"{shown(name)} is not known in the {where}.{did_you_mean(name, known)}"
+    return f"{name or 'the'} ({where}): {found['msg']}, got {shown(found.get('input'))}"
+
+
+# --- the OpenAPI file ----------------------------------------------------------------------------
+
+
+def _openapi(app: FastAPI) -> dict[str, Any]:
+    if app.openapi_schema is None:
+        made = get_openapi(
+            title="dikin",
+            version=dikin.__version__,
+            summary="Studies of bandit convex optimization over HTTP.",
+            description="A study keeps a tuner or learner. `ask` what to play, play it, `tell` "
+            "what came of it. Every error is a problem (RFC 9457) whose `detail` says what to do.",
+            routes=app.routes,
+        )
+        components = made.setdefault("components", {})
+        components.setdefault("schemas", {})["Problem"] = schemas.Problem.model_json_schema()
+        for unused in ("HTTPValidationError", "ValidationError"):
+            components["schemas"].pop(unused, None)
+        components["securitySchemes"] = {
+            "token": {
+                "type": "http",
+                "scheme": "bearer",
+                "description": "As `dikin token create` prints it. Without tokens in the store, "
+                "the machine itself needs none.",
+            }
+        }
+        app.openapi_schema = made
+    return app.openapi_schema

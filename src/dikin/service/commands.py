@@ -1,0 +1,168 @@
+"""The command line of the service: `dikin serve` and `dikin token ...`."""
+
+from __future__ import annotations
+
+import time
+
+import click
+
+from dikin import extras
+from dikin.errors import ParameterError
+from dikin.studies.commands import store_option
+
+
+@click.command()
+@store_option
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8000,
+    show_default=True,
+    help="The port; 0 for any that is free.",
+)
+@click.option(
+    "--patience",
+    type=click.FloatRange(0.05, 60.0),
+    default=2.0,
+    show_default=True,
+    help="Seconds to wait for another process or for the database before an answer of 503.",
+)
+@click.option(
+    "--largest-request",
+    type=click.IntRange(1000),
+    default=1_000_000,
+    show_default=True,
+    help="Bytes of a body.",
+)
+@click.option(
+    "--proxy",
+    default="127.0.0.1",
+    show_default=True,
+    help="Addresses of proxies whose X-Forwarded headers are believed.",
+)
+@click.option(
+    "--log",
+    "log_level",
+    type=click.Choice(["debug", "info", "warning", "error"]),
+    default="info",
+    show_default=True,
+    help="What is logged, as lines of JSON on standard error.",
+)
+def serve(
+    store: str,
+    host: str,
+    port: int,
+    patience: float,
+    largest_request: int,
+    proxy: str,
+    log_level: str,
+) -> None:
+    """Serve studies over HTTP, with a page to watch them.
+
+    \b
+      dikin serve --store sqlite:///studies.db --port 8000
+      curl -X PUT localhost:8000/v1/studies/shop -H 'Content-Type: application/json' \\
+          -d '{"tuner": {"price": {"low": 1, "high": 14, "start": 4}}, "maximize": true}'
+      curl -X POST localhost:8000/v1/studies/shop/ask
+      curl -X POST localhost:8000/v1/studies/shop/tell \\
+          -H 'Content-Type: application/json' -d '{"id": 0, "value": 512}'
+
+    The page is at http://localhost:8000/, what else there is in /openapi.json, metrics for
+    Prometheus at /metrics. In Python: dikin.Study("http://localhost:8000", "shop").
+
+    Without tokens the service answers to its own machine alone, and refuses to listen beyond it.
+    With tokens (dikin token create) every request needs one; put a proxy with TLS in front.
+    Several such processes may serve one PostgreSQL database.
+    """  # noqa: D301 - click reads the backspace character
+    extras.require("fastapi", "serve", "dikin serve")
+    extras.require("uvicorn", "serve", "dikin serve")
+    extras.require("prometheus_client", "serve", "dikin serve")
+    from dikin.service import server
+    from dikin.service.app import create_app
+    from dikin.service.gate import log_to_stderr
+    from dikin.service.service import is_loopback
+    from dikin.service.tokens import TokenStore
+    from dikin.studies.study import Study
+
+    Study.names(store)  # an error now, if it cannot be read
+    tokens = TokenStore(store).all()
+    if not is_loopback(host) and not any(t.state(time.time()) == "valid" for t in tokens):
+        raise ParameterError(
+            f"{host} can be reached from other machines, and there is no valid token: anybody "
+            "could play. Make one first (dikin token create NAME --right admin), or leave --host "
+            "at 127.0.0.1"
+        )
+    listener = server.listen(host, port)
+    log_to_stderr(log_level)
+    named = f"[{host}]" if ":" in host else host
+    click.echo(f"dikin serves {store} at http://{named}:{listener.getsockname()[1]}/")
+    if tokens and not is_loopback(host):
+        click.echo("tokens are sent in the clear: put a proxy with TLS in front", err=True)
+    app = create_app(store, patience=patience, largest_request=largest_request)
+    server.run(app, listener, proxy)
+
+
+@click.group()
+def token() -> None:
+    """Tokens: who may do what over HTTP.
+
+    \b
+      read    look at studies: the page, history, metrics
+      play    ask, tell, forget, hold, resume
+      admin   create, trim and delete studies
+
+    Each includes those before it. With the first token the service asks everybody for one.
+    """  # noqa: D301 - click reads the backspace character
+
+
+@token.command("create")
+@click.argument("name")
+@click.option(
+    "--right",
+    type=click.Choice(["read", "play", "admin"]),
+    default="read",
+    show_default=True,
+    help="What it allows.",
+)
+@click.option(
+    "--study", "studies", multiple=True, help="Only for this study; may be repeated. Default: all."
+)
+@click.option("--days", type=click.FloatRange(0, min_open=True), help="Valid for so long.")
+@store_option
+def create(name: str, right: str, studies: tuple[str, ...], days: float | None, store: str) -> None:
+    """Make a token for NAME, a person or a program, and print it: it is kept nowhere."""
+    from dikin.service.tokens import TokenStore
+
+    click.echo(TokenStore(store).create(name, right, studies or None, days))
+    click.echo("Keep it: it is shown this once. Clients find it in DIKIN_TOKEN.", err=True)
+
+
+@token.command("list")
+@store_option
+def list_(store: str) -> None:
+    """The tokens: id, name, right, studies, when made, and whether valid."""
+    from dikin.service.tokens import TokenStore
+
+    tokens = TokenStore(store).all()
+    if not tokens:
+        click.echo(f"{store} has no tokens", err=True)
+    for each in tokens:
+        made = time.strftime("%Y-%m-%d", time.gmtime(each.created))
+        studies = "all studies" if each.studies is None else ", ".join(each.studies)
+        state = each.state(time.time())
+        until = ""
+        if each.expires is not None and state == "valid":
+            until = time.strftime(" until %Y-%m-%d", time.gmtime(each.expires))
+        click.echo(f"{each.id}\t{each.name}\t{each.right}\t{studies}\t{made}\t{state}{until}")
+
+
+@token.command("revoke")
+@click.argument("which")
+@store_option
+def revoke(which: str, store: str) -> None:
+    """Make the token WHICH (a name or an id) invalid, within two seconds."""
+    from dikin.service.tokens import TokenStore
+
+    revoked = TokenStore(store).revoke(which)
+    click.echo(f"token {revoked.name!r} ({revoked.id}) is revoked")

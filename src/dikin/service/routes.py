@@ -1,0 +1,481 @@
+"""The endpoints under /v1: what a study can do, over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Coroutine
+from typing import Annotated, Any, cast
+from urllib.parse import unquote
+
+import numpy as np
+from fastapi import APIRouter, Header, Path, Query, Request, Response
+from fastapi.routing import APIRoute
+from starlette.responses import StreamingResponse
+
+from dikin.arguments import frozen, is_whole
+from dikin.errors import (
+    ParameterError,
+    RequestError,
+    StateError,
+    UnknownStudyError,
+    did_you_mean,
+    shown,
+)
+from dikin.learners.base import Query as LearnerQuery
+from dikin.loading import restore
+from dikin.serialization import finite_or_none
+from dikin.service import events, schemas
+from dikin.service.problems import MEDIA_TYPE, Problem
+from dikin.service.service import Service
+from dikin.studies.jsonl import strict_json, summary_json
+from dikin.studies.rows import Question
+from dikin.studies.spec import learner_from_spec
+from dikin.studies.study import Study, printable
+from dikin.tuning.tuner import Trial
+
+AT_ONCE = 1000
+"""Queries that may be asked for, and rounds that may be read, in one request."""
+
+PROBLEM = {"content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}}
+PROBLEMS: dict[int | str, dict[str, Any]] = {
+    400: {"description": "The body is not JSON.", **PROBLEM},
+    401: {
+        "description": "No token, or one that is not known.",
+        "headers": {"WWW-Authenticate": {"schema": {"type": "string"}}},
+        **PROBLEM,
+    },
+    403: {"description": "The token's right is too small, or for other studies.", **PROBLEM},
+    404: {"description": "There is no such study, query or path.", **PROBLEM},
+    408: {"description": "The body came too slowly.", **PROBLEM},
+    409: {"description": "The query is closed, or the study exists with another learner."}
+    | PROBLEM,
+    413: {"description": "The body is too large.", **PROBLEM},
+    415: {"description": "The body is not of the type application/json.", **PROBLEM},
+    422: {"description": "Something in the request cannot be used; nothing was changed."} | PROBLEM,
+    500: {"description": "The study is damaged, or the service met a fault of its own."} | PROBLEM,
+    503: {
+        "description": "Busy, or the database is away. Send the request again.",
+        "headers": {"Retry-After": {"schema": {"type": "string"}}},
+        **PROBLEM,
+    },
+}
+
+
+class JsonRequest(Request):
+    """A request whose JSON can be read in one way only."""
+
+    async def json(self) -> Any:
+        """What the body says."""
+        try:
+            return strict_json(await self.body())
+        except ValueError as reason:
+            raise Problem(400, "request", f"the body is not JSON: {reason}") from reason
+
+
+class GuardedRoute(APIRoute):
+    """An endpoint that says which right it needs; it is checked before the body is looked at."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Wrap the endpoint."""
+        answer = super().get_route_handler()
+        right: str = (self.openapi_extra or {})["x-right"]
+
+        async def guarded(request: Request) -> Response:
+            service: Service = request.app.state.service
+            access = await service.access(request)
+            study = request.path_params.get("name")
+            if study is not None:
+                study = request.scope["path_params"]["name"] = _decoded(study)
+            access.refuse_unless(right, study)
+            request.state.access, request.state.study = access, study
+            request.state.token = access.name
+            try:
+                return await answer(JsonRequest(request.scope, request.receive))
+            except UnknownStudyError as error:
+                # Without the names of studies that this visitor may not see.
+                known = await service.names(access)
+                raise UnknownStudyError(_unknown(str(study), known)) from error
+
+        return guarded
+
+
+def _unknown(study: str, known: list[str]) -> str:
+    others = did_you_mean(study, known) if known else ""
+    return (
+        f"there is no study {study!r}.{others} To create one: dikin.Study(url, name, learner), or "
+        "PUT it here"
+    )
+
+
+def _decoded(name: str) -> str:
+    try:
+        return printable(unquote(name, errors="strict"), "name")
+    except UnicodeDecodeError as reason:
+        raise RequestError(f"the name of the study is not UTF-8: {reason}") from reason
+
+
+router = APIRouter(prefix="/v1", route_class=GuardedRoute, responses=PROBLEMS)
+
+
+def right(name: str) -> dict[str, Any]:
+    """Say that an endpoint needs this right."""
+    return {"x-right": name, "security": [{"token": []}]}
+
+
+READ, PLAY, ADMIN = right("read"), right("play"), right("admin")
+Name = Annotated[str, Path(description="The study, percent-encoded.", min_length=1)]
+Key = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        description="A name of this request, unlike any other of the study: 1 to 150 printable "
+        "characters. Sent again under it within a week, the request is answered as before, and "
+        "nothing is played twice.",
+    ),
+]
+Client = Annotated[
+    str | None,
+    Header(
+        alias="Dikin-Client",
+        description="What this client is called in the list of open queries.",
+    ),
+]
+First = Annotated[int, Query(ge=1, le=2**53, description="The first round.")]
+Limit = Annotated[int, Query(ge=1, le=AT_ONCE, description="How many at most.")]
+
+
+def _service(request: Request) -> Service:
+    service: Service = request.app.state.service
+    return service
+
+
+def _client(request: Request, given: str | None) -> str:
+    """Who is said to have asked or told: the token and what the client calls itself."""
+    called = None if given is None else printable(_utf8(given), "Dikin-Client")
+    parts = [request.state.access.name, called]
+    return "/".join(part for part in parts if part)[:150] or "http"
+
+
+def _utf8(header: str) -> str:
+    """A header as it was meant: it comes as Latin-1, and most clients mean UTF-8."""
+    try:
+        return header.encode("latin-1").decode()
+    except UnicodeDecodeError:
+        return header
+
+
+def _json(content: Any, status: int = 200) -> Response:
+    return Response(json.dumps(content, allow_nan=False), status, media_type="application/json")
+
+
+# --- studies -------------------------------------------------------------------------------------
+
+
+@router.get("/token", openapi_extra=READ, response_model=schemas.Visitor)
+async def token(request: Request) -> Response:
+    """What this client may do."""
+    name, right, studies = request.state.access
+    return _json({"name": name, "right": right, "studies": studies})
+
+
+@router.get("/studies", openapi_extra=READ, response_model=schemas.Studies)
+async def list_studies(
+    request: Request,
+    after: Annotated[str, Query(description="Names after this one.")] = "",
+    limit: Annotated[int, Query(ge=1, le=100)] = 50,
+) -> Response:
+    """Studies at a glance, in the order of their names."""
+    service = _service(request)
+    names = [name for name in await service.names(request.state.access) if name > after]
+    shown, more = names[:limit], names[limit:]
+    return _json({"studies": await service.glances(shown), "next": shown[-1] if more else None})
+
+
+@router.put(
+    "/studies/{name}",
+    openapi_extra=ADMIN,
+    response_model=schemas.Glance,
+    responses={201: {"description": "It was created.", "model": schemas.Glance}},
+)
+async def create_study(request: Request, name: Name, given: schemas.StudyGiven) -> Response:
+    """Create a study, or find that it is there with the same learner or tuner."""
+    service = _service(request)
+    if name in (".", ".."):
+        raise RequestError(f"a study cannot be called {name!r}: in an address that is a folder")
+    spec = given.model_dump(exclude_unset=True)
+
+    def create() -> bool:
+        learner = _restored(spec["state"]) if set(spec) == {"state"} else learner_from_spec(spec)
+        existed = name in Study.names(service.store)
+        Study(service.store, name, learner).close()
+        return existed
+
+    existed = await asyncio.to_thread(create)
+    return _json(await service.glance(name), 200 if existed else 201)
+
+
+def _restored(state: Any) -> Any:
+    try:
+        return restore(state)
+    except StateError as error:  # the client's mistake, and no damage here
+        raise RequestError(f"the state cannot be used: {error}") from error
+
+
+@router.get("/studies/{name}", openapi_extra=READ, response_model=schemas.Glance)
+async def show_study(request: Request, name: Name) -> Response:
+    """One study at a glance."""
+    return _json(await _service(request).glance(name))
+
+
+@router.delete("/studies/{name}", openapi_extra=ADMIN, status_code=204)
+async def delete_study(request: Request, name: Name) -> Response:
+    """Remove a study with its whole history."""
+    await asyncio.to_thread(Study.delete, _service(request).store, name)
+    return Response(status_code=204)
+
+
+# --- the game ------------------------------------------------------------------------------------
+
+
+@router.post(
+    "/studies/{name}/ask",
+    openapi_extra=PLAY,
+    response_model=schemas.Question | schemas.Questions,
+)
+async def ask(
+    request: Request,
+    name: Name,
+    given: schemas.AskGiven | None = None,
+    key: Key = None,
+    client: Client = None,
+) -> Response:
+    """Ask for what to play: one, or with `n` a list."""
+    wanted = given or schemas.AskGiven()
+    if isinstance(wanted.n, int) and wanted.n > AT_ONCE:
+        raise RequestError(f"at most {AT_ONCE} can be asked for at once, got n = {wanted.n}")
+
+    named = None if key is None else printable(_utf8(key), "Idempotency-Key")
+
+    def act(study: Study) -> Any:
+        found = study.ask(wanted.context, n=wanted.n, forecast=wanted.forecast, key=named)
+        if isinstance(found, list):
+            return {"queries": [_asked(each) for each in found]}
+        return _asked(found)
+
+    return _json(await _service(request).workers.do(name, act, _client(request, client)))
+
+
+def _asked(question: Question) -> dict[str, Any]:
+    point = question.point.tolist()
+    if isinstance(question, Trial):
+        return {
+            "id": question.id,
+            "params": question.params,
+            "point": point,
+            "expected": finite_or_none(question.expected),
+            "held": question.held,
+        }
+    return {"id": question.id, "params": None, "point": point, "expected": None, "held": False}
+
+
+@router.post("/studies/{name}/tell", openapi_extra=PLAY, response_model=schemas.Standing)
+async def tell(
+    request: Request,
+    name: Name,
+    given: schemas.AnswerGiven,
+    key: Key = None,
+    client: Client = None,
+) -> Response:
+    """Answer a query or trial.
+
+    The same answer sent again is accepted, and counts once; another one is a problem (409). So an
+    `Idempotency-Key` is taken, and nothing depends on it.
+    """
+
+    def act(study: Study) -> dict[str, Any]:
+        query = _question(study, given.id, given.point)
+        study.tell(query, given.loss, given.curvature, value=given.value)
+        return {"told": given.id} | _standing(study)
+
+    return _json(await _service(request).workers.do(name, act, _client(request, client)))
+
+
+def _standing(study: Study) -> dict[str, Any]:
+    rounds, center, certificate = study.standing()
+    return {
+        "rounds": rounds,
+        "best": None if study.space is None else study.space.params(center),
+        "center": center.tolist(),
+        "certificate": finite_or_none(certificate),
+    }
+
+
+def _question(study: Study, id: Any, point: Any) -> Question | int:
+    """What a client means by an id and, if it says so, a point."""
+    if point is None or not is_whole(id):
+        return cast(int, id)  # what else it may be is judged by the study
+    values = frozen(point, "point", np.ndim(study.center))
+    if study.space is None:
+        return LearnerQuery(id, values)
+    if len(values) != len(study.space.columns):
+        raise ParameterError(
+            f"a point has a number for each of {', '.join(study.space.columns)}; got {shown(point)}"
+        )
+    return Trial(id, study.space.params(values), values)
+
+
+@router.post("/studies/{name}/forget", openapi_extra=PLAY, response_model=schemas.Forgotten)
+async def forget(
+    request: Request, name: Name, given: schemas.ForgetGiven, client: Client = None
+) -> Response:
+    """Close a query or trial that will never be answered; a repetition is accepted."""
+
+    def act(study: Study) -> dict[str, Any]:
+        study.forget(_question(study, given.id, given.point))
+        return {"forgotten": given.id}
+
+    return _json(await _service(request).workers.do(name, act, _client(request, client)))
+
+
+@router.post("/studies/{name}/hold", openapi_extra=PLAY, response_model=schemas.Held)
+async def hold(request: Request, name: Name, client: Client = None) -> Response:
+    """Let a tuner play its best setting, and learn nothing until it is resumed."""
+    await _service(request).workers.do(name, Study.hold, _client(request, client))
+    return _json({"held": True})
+
+
+@router.post("/studies/{name}/resume", openapi_extra=PLAY, response_model=schemas.Held)
+async def resume(request: Request, name: Name, client: Client = None) -> Response:
+    """Let a tuner explore and learn again."""
+    await _service(request).workers.do(name, Study.resume, _client(request, client))
+    return _json({"held": False})
+
+
+# --- looking -------------------------------------------------------------------------------------
+
+
+@router.get("/studies/{name}/open", openapi_extra=READ, response_model=schemas.OpenQueries)
+async def open_queries(
+    request: Request,
+    name: Name,
+    after: Annotated[int, Query(ge=-1, description="Ids after this one.")] = -1,
+    limit: Limit = 100,
+) -> Response:
+    """What waits for an answer, oldest first, with who asked it and when."""
+    waiting = await _service(request).workers.do(name, lambda study: study.open_queries)
+    shown = [query for query in waiting if query.id > after][:limit]
+    listed = [
+        {
+            "id": query.id,
+            "params": query.params,
+            "point": query.point.tolist(),
+            "client": query.client,
+            "asked": query.asked.isoformat(),
+        }
+        for query in shown
+    ]
+    return _json({"queries": listed, "total": len(waiting)})
+
+
+@router.get("/studies/{name}/summary", openapi_extra=READ, response_model=schemas.Summary)
+async def summary(request: Request, name: Name) -> Response:
+    """What a tuner has to say: rounds, best setting, recent mean, cost of exploring, outlook."""
+    said = await _service(request).workers.do(name, Study.summary)
+    return _json(summary_json(said))
+
+
+@router.get("/studies/{name}/facts", openapi_extra=READ, response_model=schemas.Facts)
+async def facts(request: Request, name: Name) -> Response:
+    """What there is to say in words, as pairs of a name and a text."""
+    said = await _service(request).workers.do(name, lambda study: list(study.facts()))
+    return _json({"facts": said})
+
+
+@router.get("/studies/{name}/history", openapi_extra=READ, response_model=schemas.History)
+async def history(request: Request, name: Name, first: First = 1, limit: Limit = 100) -> Response:
+    """Rounds as they stand in the journal, every seal checked; `next` is where to go on."""
+
+    def act(study: Study) -> dict[str, Any]:
+        found = study.records(first, first + limit - 1)
+        space = study.space
+        for record in found:
+            point = np.array(record["point"])
+            record["params"] = None if space is None else space.params(point)
+        more = bool(found) and found[-1]["round"] < study.rounds
+        return {"rounds": found, "next": found[-1]["round"] + 1 if more else None}
+
+    return _json(await _service(request).workers.do(name, act))
+
+
+@router.get("/studies/{name}/certificate", openapi_extra=READ, response_model=schemas.Certificate)
+async def certificate(
+    request: Request,
+    name: Name,
+    smoothness: Annotated[
+        float | None, Query(description="A constant that you believe in.")
+    ] = None,
+    lipschitz: Annotated[float | None, Query(description="Or this one.")] = None,
+) -> Response:
+    """The bound on the regret so far, for a constant that one believes in."""
+    given = {"smoothness": smoothness, "lipschitz": lipschitz}
+    constants = {name: value for name, value in given.items() if value is not None}
+
+    def act(study: Study) -> float:
+        return study.certificate_for(**constants)
+
+    bound = await _service(request).workers.do(name, act)
+    return _json({"certificate": finite_or_none(bound)})
+
+
+@router.get("/studies/{name}/state", openapi_extra=READ, response_model=dict[str, Any])
+async def state(request: Request, name: Name) -> Response:
+    """The state of the learner or tuner, for `dikin.restore`: one of its own, outside the study."""
+    return _json(await _service(request).workers.do(name, Study.state))
+
+
+@router.get(
+    "/studies/{name}/events",
+    openapi_extra=READ,
+    response_class=StreamingResponse,
+    responses={
+        200: {
+            "description": "Server-sent events: `update`, every second, with the study at a glance "
+            "and the rounds since the last; `problem`, after which nothing comes.",
+            "content": {"text/event-stream": {"schema": {"type": "string"}}},
+        }
+    },
+)
+async def watch(
+    request: Request,
+    name: Name,
+    last: Annotated[
+        str | None, Header(alias="Last-Event-ID", description="The last round that was seen.")
+    ] = None,
+) -> Response:
+    """Watch a study: the last 2,000 rounds, and then what comes."""
+    service = _service(request)
+    await service.glance(name)  # a problem now, rather than in the stream
+    seen = int(last) if last is not None and last.isdecimal() and len(last) < 16 else None
+    return StreamingResponse(events.updates(service, name, seen), media_type="text/event-stream")
+
+
+# --- care ----------------------------------------------------------------------------------------
+
+
+@router.post("/studies/{name}/verify", openapi_extra=PLAY, response_model=schemas.Verified)
+async def verify(request: Request, name: Name) -> Response:
+    """Replay the whole journal, check every seal, and compare with the learner."""
+    service = _service(request)
+    with service.alone(name, "verification"):
+        rows = await service.workers.do_apart(name, Study.verify)
+    return _json({"rows": rows})
+
+
+@router.post("/studies/{name}/trim", openapi_extra=ADMIN, response_model=schemas.Trimmed)
+async def trim(request: Request, name: Name, given: schemas.TrimGiven) -> Response:
+    """Remove the history of early rounds; the learner stays as it is."""
+    service = _service(request)
+    with service.alone(name, "trim"):
+        rows = await service.workers.do_apart(name, lambda study: study.trim(given.before))
+    return _json({"rows": rows})

@@ -1,0 +1,223 @@
+"""Tokens: who may do what with which studies.
+
+A token is `dikin_<id>_<secret>`. The store keeps the digest of the secret, which is 32 random
+bytes, so that a plain SHA-256 cannot be searched. A token is printed once, when it is made.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import secrets
+import time
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from dikin.errors import AccessError, ParameterError, shown
+from dikin.studies.database import Database, open_database
+from dikin.studies.journal import SCHEMA_LOCK, Journal, create_table, has_table
+from dikin.studies.session import Session
+from dikin.studies.study import printable
+
+if TYPE_CHECKING:
+    from sqlalchemy import Table
+
+RIGHTS = ("read", "play", "admin")
+"""Each includes those before it."""
+PREFIX = "dikin"
+TABLE = "dikin_tokens"
+COLUMNS = "id, name, digest, rights, studies, created, expires, revoked"
+PATIENCE = 2.0
+
+
+class Token(NamedTuple):
+    """A token as the store keeps it; times are seconds since 1970."""
+
+    id: str
+    name: str
+    digest: str
+    right: str
+    studies: tuple[str, ...] | None
+    """The studies that it is for; None for all."""
+    created: int
+    expires: int | None
+    revoked: int | None
+
+    def state(self, now: float) -> str:
+        """A word for it: valid, expired or revoked."""
+        if self.revoked is not None:
+            return "revoked"
+        return "expired" if self.expires is not None and self.expires <= now else "valid"
+
+
+class Access(NamedTuple):
+    """What a visitor may do."""
+
+    name: str | None
+    """What the visitor's token is called; None where there are no tokens."""
+    right: str
+    studies: tuple[str, ...] | None
+
+    def allows(self, right: str) -> bool:
+        """Whether this right is among those of the visitor."""
+        return RIGHTS.index(right) <= RIGHTS.index(self.right)
+
+    def covers(self, study: str) -> bool:
+        """Whether the visitor may deal with this study."""
+        return self.studies is None or study in self.studies
+
+    def refuse_unless(self, right: str, study: str | None) -> None:
+        """Refuse what the visitor has no right to."""
+        if not self.allows(right):
+            raise AccessError(
+                f"this needs a token with the right {right}; token {self.name!r} has the right "
+                f"{self.right}. To make one: dikin token create NAME --right {right}"
+            )
+        if study is not None and not self.covers(study):
+            known = ", ".join(map(repr, self.studies or ()))
+            raise AccessError(f"token {self.name!r} is for {known}, not for {study!r}")
+
+
+EVERYTHING = Access(None, "admin", None)
+"""What a visitor from this machine may do where there are no tokens at all."""
+
+
+class TokenStore:
+    """The tokens in a database."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+
+    def _session(self) -> Session:
+        database = open_database(self._url, PATIENCE)
+        return Session(database, Journal(database, ""), 0.0)
+
+    def all(self) -> list[Token]:
+        """Every token that was ever made, in the order of making."""
+        with closing(self._session()) as session:
+            return session.retry(_read_tokens, session.database)
+
+    def create(
+        self,
+        name: str,
+        right: str,
+        studies: tuple[str, ...] | None = None,
+        days: float | None = None,
+    ) -> str:
+        """Make a token; its text, which is kept nowhere."""
+        if right not in RIGHTS:
+            raise ParameterError(f"a right is one of {', '.join(RIGHTS)}, got {shown(right)}")
+        printable(name, "name")
+        for study in studies or ():
+            printable(study, "study")
+        made, secret = secrets.token_hex(4), secrets.token_urlsafe(32)
+        now = datetime.now(UTC)
+        token = Token(
+            id=made,
+            name=name,
+            digest=_digest(secret),
+            right=right,
+            studies=studies,
+            created=int(now.timestamp()),
+            expires=None if days is None else int((now + timedelta(days=days)).timestamp()),
+            revoked=None,
+        )
+        with closing(self._session()) as session, session.transaction(SCHEMA_LOCK):
+            self._insert(session.database, token)
+        return f"{PREFIX}_{made}_{secret}"
+
+    def _insert(self, database: Database, token: Token) -> None:
+        if not has_table(database, TABLE):
+            create_table(database, _table())
+        taken = [each for each in _read_tokens(database) if each.name == token.name]
+        if any(each.state(time.time()) == "valid" for each in taken):
+            raise ParameterError(
+                f"there is a valid token called {token.name!r}; revoke it, or choose another name"
+            )
+        studies = None if token.studies is None else json.dumps(token.studies)
+        values = (*token[:4], studies, *token[5:])
+        database.run(f"INSERT INTO {TABLE} ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values)
+
+    def revoke(self, which: str) -> Token:
+        """Make a token invalid for ever, by its id or its name."""
+        with closing(self._session()) as session, session.transaction(SCHEMA_LOCK):
+            database, now = session.database, int(time.time())
+            tokens = _read_tokens(database)
+            found = [
+                each
+                for each in tokens
+                if which in (each.id, each.name) and each.state(now) == "valid"
+            ]
+            if not found:
+                known = ", ".join(each.name for each in tokens if each.state(now) == "valid")
+                raise ParameterError(
+                    f"there is no valid token {which!r}; valid are: {known or 'none'}"
+                )
+            database.run(f"UPDATE {TABLE} SET revoked = ? WHERE id = ?", (now, found[0].id))
+        return found[0]
+
+
+class TokenCheck:
+    """Finds out what a visitor may do, with tokens that were read a moment ago."""
+
+    def __init__(self, tokens: list[Token]) -> None:
+        self._by_id = {token.id: token for token in tokens}
+        self.open = not tokens
+        """Whether no token was ever made. One that is revoked closes the door all the same."""
+
+    def access(self, authorization: str | None) -> Access:
+        """What the header of a request gives the right to, or an error."""
+        if authorization is None:
+            raise AccessError(
+                "this needs a token, in the header Authorization: Bearer dikin_...; to make one: "
+                "dikin token create NAME"
+            )
+        scheme, _, text = authorization.partition(" ")
+        _, _, rest = text.strip().partition("_")
+        id, _, secret = rest.partition("_")
+        token = self._by_id.get(id)
+        # Compared in any case, so that the time taken does not tell which ids there are.
+        kept = token.digest if token is not None else _digest("")
+        same = hmac.compare_digest(kept, _digest(secret))
+        if scheme.lower() != "bearer" or token is None or not same:
+            raise AccessError("the token is not one of this service, or was mistyped")
+        state = token.state(time.time())
+        if state != "valid":
+            raise AccessError(f"token {token.name!r} is {state}")
+        return Access(token.name, token.right, token.studies)
+
+
+def _digest(secret: str) -> str:
+    return hashlib.sha256(secret.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _read_tokens(database: Database) -> list[Token]:
+    if not has_table(database, TABLE):
+        return []
+    return [_token(*row) for row in database.rows(f"SELECT {COLUMNS} FROM {TABLE} ORDER BY number")]
+
+
+def _token(id: str, name: str, digest: str, right: str, studies: str | None, *times: Any) -> Token:
+    covered = None if studies is None else tuple(json.loads(studies))
+    return Token(id, name, digest, right, covered, *times)
+
+
+def _table() -> Table:
+    """The table; SQLAlchemy is imported when it is needed."""
+    from sqlalchemy import BigInteger, Column, Integer, MetaData, String, Table, Text
+
+    return Table(
+        TABLE,
+        MetaData(),
+        Column("number", Integer, primary_key=True),
+        Column("id", String(16), nullable=False, unique=True),
+        Column("name", String(200), nullable=False),
+        Column("digest", String(64), nullable=False),
+        Column("rights", String(8), nullable=False),
+        Column("studies", Text),
+        Column("created", BigInteger, nullable=False),
+        Column("expires", BigInteger),
+        Column("revoked", BigInteger),
+    )

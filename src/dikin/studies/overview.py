@@ -1,0 +1,60 @@
+"""A study at one instant, as a record: for a page, a metric or a program in another language."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import NamedTuple
+
+from dikin.studies.journal import Journal
+from dikin.studies.kept import KeptTuner
+from dikin.studies.replayed_learner import ReplayedLearner, clock
+from dikin.tuning.summary import Summary
+from dikin.vectors import Array
+
+
+class Overview(NamedTuple):
+    """What there is to say of a study at one instant."""
+
+    learner: str
+    """What kind of learner it keeps; that of a tuner is the one inside it."""
+    rounds: int
+    """Rounds answered so far."""
+    center: Array
+    """The point that the learner believes in; the best values of a tuner in their order."""
+    certificate: float
+    """The bound on the regret so far; NaN where the learner has none."""
+    restarts: int
+    """How often a range of losses that was not known had to be widened."""
+    open_queries: int
+    """How many queries or trials wait for their answer."""
+    first_open: int | None
+    """The id of the one that has waited longest."""
+    oldest_asked: datetime | None
+    """When it was asked."""
+    asked: int
+    """How many were asked so far."""
+    last_told: datetime | None
+    """When the newest round was told."""
+    summary: Summary | None
+    """What a tuner has to say besides; None where a learner is kept."""
+
+
+def overview_of(replayed: ReplayedLearner, journal: Journal) -> Overview:
+    """The record of a study, whose learner is up to date with its journal."""
+    kept, asked = replayed.kept, replayed.asked
+    first = next(iter(asked), None)
+    told = journal.last_told()
+    learner = kept.tuner.learner if isinstance(kept, KeptTuner) else kept.learner
+    return Overview(
+        learner=learner.kind,
+        rounds=kept.learner.rounds,
+        center=kept.learner.center,
+        certificate=kept.certificate,
+        restarts=kept.restarts,
+        open_queries=len(asked),
+        first_open=first,
+        oldest_asked=None if first is None else clock(asked[first].time),
+        asked=learner._next,
+        last_told=None if told is None else clock(told),
+        summary=kept.tuner.summary() if isinstance(kept, KeptTuner) else None,
+    )

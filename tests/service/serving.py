@@ -1,0 +1,137 @@
+"""A service in a process of its own, as `dikin serve` starts it, and bare requests to it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+import urllib3
+
+import dikin
+from dikin.service.tokens import TokenStore
+
+TUNER = {"tuner": {"price": {"low": 1, "high": 14, "start": 4}}, "maximize": True, "seed": 7}
+LEARNER = {
+    "learner": "adaptivesmooth",
+    "domain": {"kind": "box", "lower": [0, 0], "upper": [10, 2]},
+    "smoothness": 0.5,
+    "loss_range": [0, 40],
+    "seed": 7,
+}
+
+
+class Answer(NamedTuple):
+    status: int
+    headers: Any
+    content: Any
+
+
+class Serving:
+    """A running service; `with` ends it."""
+
+    def __init__(self, store: str, *options: str, port: int = 0) -> None:
+        self.store, self.options, self.port = store, options, port
+        self.log = tempfile.TemporaryFile("w+")  # noqa: SIM115 - until the service ends
+        self.tokens: dict[str, str] = {}
+        self.pool = urllib3.PoolManager(retries=False, maxsize=20)
+        self.start()
+
+    def start(self) -> Self:
+        """Start, or start again at the same port."""
+        command = [sys.executable, "-m", "dikin", "serve", "--store", self.store]
+        command += ["--port", str(self.port), *self.options]
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("DIKIN_")}
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=self.log, text=True, env=environment
+        )
+        assert self.process.stdout is not None
+        said = self.process.stdout.readline()
+        assert " at http://" in said, said + self.logged()
+        self.url = said.split(" at ")[1].strip().rstrip("/")
+        self.port = int(self.url.rpartition(":")[2])
+        return self
+
+    def logged(self) -> str:
+        self.log.flush()
+        self.log.seek(0)
+        return self.log.read()
+
+    def kill(self) -> None:
+        self.process.kill()
+        self._gone()
+
+    def stop(self, seconds: float = 30.0) -> int:
+        """End as an operator would; the exit status."""
+        self.process.send_signal(signal.SIGTERM)
+        return self._gone(seconds)
+
+    def _gone(self, seconds: float = 30.0) -> int:
+        status = self.process.wait(seconds)
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+        return status
+
+    def send(
+        self, method: str, path: str, body: Any = None, token: str | None = None, **headers: str
+    ) -> Answer:
+        """A bare request; a body that is not bytes is sent as JSON."""
+        named = {name.replace("_", "-"): text for name, text in headers.items()}
+        if token is not None:
+            named["Authorization"] = f"Bearer {token}"
+        if body is not None:
+            named.setdefault("Content-Type", "application/json")
+            body = body if isinstance(body, bytes) else json.dumps(body).encode()
+        answer = self.pool.request(method, self.url + path, body=body, headers=named)
+        kind = answer.headers.get("Content-Type", "")
+        content = json.loads(answer.data) if "json" in kind else answer.data
+        return Answer(answer.status, answer.headers, content)
+
+    def problem(self, *request: Any, **more: Any) -> tuple[int, str, str]:
+        """Status, code and detail of a request that is refused."""
+        answer = self.send(*request, **more)
+        assert answer.headers["Content-Type"] == "application/problem+json", answer
+        assert set(answer.content) == {"type", "title", "status", "detail", "code"}
+        assert answer.content["status"] == answer.status
+        return answer.status, answer.content["code"], answer.content["detail"]
+
+    def token(self, name: str, right: str, *studies: str) -> str:
+        return TokenStore(self.store).create(name, right, studies or None)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.process.poll() is None:
+            self.kill()
+        self.pool.clear()
+        self.log.close()
+
+
+def shop(url: str, name: str = "shop", rounds: int = 0, **options: Any) -> dikin.Study[dikin.Trial]:
+    """A study of a tuner, played for some rounds."""
+    tuner = dikin.Tuner(
+        {"price": dikin.Real(1, 14, start=4), "ads": dikin.Real(0, 60, start=40)},
+        maximize=True,
+        seed=7,
+    )
+    study = dikin.Study(url, name, tuner, **options)
+    for _ in range(rounds):
+        trial = study.ask()
+        study.tell(trial, revenue(trial))
+    return study
+
+
+def revenue(trial: dikin.Trial) -> float:
+    price, ads = trial["price"], trial["ads"]
+    return float(500 - 8 * (price - 7) ** 2 - 0.1 * (ads - 25) ** 2)
+
+
+def in_memory() -> Path | None:
+    memory = Path("/dev/shm")
+    return memory if memory.is_dir() else None

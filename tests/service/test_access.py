@@ -1,0 +1,291 @@
+"""Who may do what: every endpoint refuses a missing, wrong and weaker token, before all else."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+import dikin
+from dikin import errors
+from dikin.cli import main
+from dikin.service.app import create_app
+from dikin.service.tokens import RIGHTS, TokenCheck, TokenStore
+from service.serving import TUNER, Serving, shop
+
+PUBLIC = {"/healthz", "/readyz"}
+SCHEMA = create_app("sqlite:///unused.db").openapi()
+ENDPOINTS = [
+    pytest.param(method, path, id=f"{method} {path}")
+    for path, methods in SCHEMA["paths"].items()
+    for method in methods
+    if path not in PUBLIC
+]
+
+
+def path_for(pattern: str) -> str:
+    return pattern.replace("{name}", "shop")
+
+
+def body_for(method: str) -> bytes | None:
+    """No JSON, so that only a request that may look at its body fails because of it."""
+    return b"{" if method in ("post", "put") else None
+
+
+def test_every_endpoint_is_here() -> None:
+    assert len(ENDPOINTS) == 20
+    for path, methods in SCHEMA["paths"].items():
+        for operation in methods.values():
+            assert (operation.get("x-right") in RIGHTS) == (path not in PUBLIC)
+
+
+@pytest.mark.parametrize(("method", "path"), ENDPOINTS)
+@pytest.mark.parametrize("given", ["missing", "wrong", "unknown", "basic", "empty", "half", "odd"])
+def test_refused_without_a_token(guarded: Serving, method: str, path: str, given: str) -> None:
+    right = guarded.tokens["admin"]
+    wrong = right[:-4] + ("AAAA" if not right.endswith("AAAA") else "BBBB")
+    headers: dict[str, dict[str, str]] = {
+        "missing": {},
+        "wrong": {"Authorization": f"Bearer {wrong}"},
+        "unknown": {"Authorization": f"Bearer dikin_00000000_{secrets.token_urlsafe(32)}"},
+        "basic": {"Authorization": f"Basic {right}"},
+        "empty": {"Authorization": "Bearer "},
+        "half": {"Authorization": f"Bearer {right.rpartition('_')[0]}"},
+        "odd": {"Authorization": "Bearer \xff\xfe"},
+    }
+    status, code, detail = guarded.problem(
+        method.upper(), path_for(path), body_for(method), **headers[given]
+    )
+    assert (status, code) == (401, "access")
+    assert "token" in detail
+    assert wrong not in detail
+
+
+@pytest.mark.parametrize(("method", "path"), ENDPOINTS)
+def test_refused_with_a_weaker_token(guarded: Serving, method: str, path: str) -> None:
+    needed = SCHEMA["paths"][path][method]["x-right"]
+    weaker = RIGHTS[: RIGHTS.index(needed)]
+    for right in weaker:
+        status, code, detail = guarded.problem(
+            method.upper(), path_for(path), body_for(method), guarded.tokens[right]
+        )
+        assert (status, code) == (403, "access")
+        assert f"the right {needed}" in detail
+
+
+@pytest.mark.parametrize(("method", "path"), [p for p in ENDPOINTS if "{name}" in p.values[1]])
+def test_refused_for_another_study(guarded: Serving, method: str, path: str) -> None:
+    if "prices only" not in guarded.tokens:
+        guarded.tokens["prices only"] = guarded.token("prices only", "admin", "prices")
+        time.sleep(2.1)
+    status, _, detail = guarded.problem(
+        method.upper(), path_for(path), body_for(method), guarded.tokens["prices only"]
+    )
+    assert status == 403
+    assert detail == "token 'prices only' is for 'prices', not for 'shop'"
+
+
+@pytest.mark.parametrize(("method", "path"), ENDPOINTS)
+def test_the_right_is_enough(guarded: Serving, method: str, path: str) -> None:
+    """With it a request comes as far as its body, which is no JSON, or is answered."""
+    needed = SCHEMA["paths"][path][method]["x-right"]
+    if path.endswith("/events"):
+        return  # lasts; see test_events
+    if method == "delete":
+        guarded.send("PUT", "/v1/studies/x", TUNER, guarded.tokens["admin"])
+    where = path_for(path).replace("shop", "x") if method == "delete" else path_for(path)
+    if path.endswith("/certificate"):
+        where += "?lipschitz=1"
+    answer = guarded.send(method.upper(), where, body_for(method), guarded.tokens[needed])
+    assert answer.status in ((200, 204) if body_for(method) is None else (200, 400))
+
+
+def test_only_what_a_token_covers_is_seen(guarded: Serving) -> None:
+    token = guarded.token("one", "read", "prices", "gone")
+    time.sleep(2.1)
+    seen = guarded.send("GET", "/v1/studies", token=token).content
+    assert [study["name"] for study in seen["studies"]] == ["prices"]
+    assert guarded.send("GET", "/v1/token", token=token).content == {
+        "name": "one",
+        "right": "read",
+        "studies": ["prices", "gone"],
+    }
+    metrics = guarded.send("GET", "/metrics", token=token).content.decode()
+    assert 'study="prices"' in metrics
+    assert 'study="shop"' not in metrics
+    _, code, detail = guarded.problem("GET", "/v1/studies/gone", token=token)
+    assert code == "unknown_study"
+    assert "shop" not in detail
+    assert guarded.store not in detail
+
+
+def test_revoked_and_expired(guarded: Serving) -> None:
+    store = TokenStore(guarded.store)
+    revoked, expired = store.create("short", "read"), store.create("over", "read", days=1e-9)
+    time.sleep(2.1)
+    assert guarded.send("GET", "/v1/token", token=revoked).status == 200
+    assert guarded.problem("GET", "/v1/token", token=expired)[2] == "token 'over' is expired"
+    store.revoke("short")
+    time.sleep(2.1)
+    assert guarded.problem("GET", "/v1/token", token=revoked)[2] == "token 'short' is revoked"
+
+
+def test_the_client_gives_its_token(guarded: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
+    with dikin.Study(guarded.url, "shop", token=guarded.tokens["play"]) as study:
+        study.forget(study.ask())
+        with pytest.raises(errors.AccessError, match="needs a token with the right admin"):
+            study.trim(1)
+    with pytest.raises(errors.AccessError, match="needs a token"):
+        dikin.Study(guarded.url, "shop")
+    with pytest.raises(errors.AccessError, match="not one of this service"):
+        dikin.Study.names(guarded.url, token="dikin_a_b")
+    monkeypatch.setenv("DIKIN_TOKEN", guarded.tokens["read"])
+    assert dikin.Study.names(guarded.url) == ["prices", "shop"]
+    with pytest.raises(errors.AccessError):
+        dikin.Study.delete(guarded.url, "shop")
+
+
+def test_who_asked_is_the_token(guarded: Serving) -> None:
+    with dikin.Study(guarded.url, "shop", client="kiosk", token=guarded.tokens["play"]) as study:
+        trial = study.ask()
+        assert study.open_queries[-1].client == "play/kiosk"
+        study.forget(trial)
+
+
+# --- without tokens ------------------------------------------------------------------------------
+
+
+def test_without_tokens_only_this_machine_is_answered(service: Serving) -> None:
+    assert service.send("GET", "/v1/token").content == {
+        "name": None,
+        "right": "admin",
+        "studies": None,
+    }
+    strangers: list[dict[str, str]] = [
+        {"Host": "studies.example.com"},  # a name that somebody else made to mean this machine
+        {"X-Forwarded-For": "203.0.113.7"},
+        {"Forwarded": "for=203.0.113.7"},
+        {"X-Real-Ip": "203.0.113.7"},
+    ]
+    for headers in strangers:
+        status, _, detail = service.problem("GET", "/v1/studies", **headers)
+        assert (status, detail[:31]) == (403, "this service has no tokens, so ")
+    # A page of another site, in a browser on this machine.
+    status, _, _ = service.problem("PUT", "/v1/studies/a", TUNER, Origin="https://evil.example")
+    assert status == 403
+    own = service.url
+    assert service.send("PUT", "/v1/studies/a", TUNER, Origin=own).status == 201
+    assert service.send("GET", "/healthz", Host="studies.example.com").status == 200
+
+
+def test_it_refuses_to_listen_beyond_this_machine(file: str) -> None:
+    def serve() -> Any:
+        command = [sys.executable, "-m", "dikin", "serve", "--store", file, "--host", "0.0.0.0"]
+        return subprocess.run(
+            [*command, "--port", "0"], capture_output=True, text=True, timeout=60, check=False
+        )
+
+    done = serve()
+    assert done.returncode == 2
+    assert "no valid token: anybody could play" in done.stderr
+    TokenStore(file).create("old", "admin")
+    TokenStore(file).revoke("old")
+    assert serve().returncode == 2
+    token = TokenStore(file).create("new", "read")
+    with Serving(file, "--host", "0.0.0.0") as running:
+        running.url = f"http://127.0.0.1:{running.port}"
+        assert running.send("GET", "/v1/studies").status == 401
+        assert running.send("GET", "/v1/studies", token=token).status == 200
+        assert "put a proxy with TLS in front" in running.logged()
+
+
+def test_the_last_token_revoked_opens_nothing(file: str) -> None:
+    TokenStore(file).create("only", "admin")
+    TokenStore(file).revoke("only")
+    with Serving(file) as running:
+        assert running.send("GET", "/v1/studies").status == 401
+
+
+def test_a_port_that_is_taken(file: str) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        done = CliRunner().invoke(main, ["serve", "--store", file, "--port", port])
+    assert isinstance(done.exception, SystemExit)
+    assert done.exit_code == 2
+    assert f"cannot listen on 127.0.0.1 port {port}: Address already in use" in done.output
+
+
+# --- tokens --------------------------------------------------------------------------------------
+
+
+def test_tokens_by_hand(url: str) -> None:
+    def run(*words: str, status: int = 0) -> Any:
+        done = CliRunner().invoke(main, ["token", *words, "--store", url])
+        assert done.exit_code == status, done.output
+        return done
+
+    assert "has no tokens" in run("list").output
+    text = run("create", "wall", "--study", "shop").stdout.strip()
+    assert text.startswith("dikin_")
+    run("create", "robot", "--right", "play", "--days", "30")
+    assert "valid token called 'wall'" in run("create", "wall", status=2).output
+    wall, robot = run("list").stdout.splitlines()
+    assert wall.split("\t")[1:4] == ["wall", "read", "shop"]
+    assert wall.endswith("valid")
+    assert robot.split("\t")[2:4] == ["play", "all studies"]
+    assert "valid until" in robot
+    assert text not in run("list").output
+    run("revoke", "wall")
+    assert "revoked" in run("list").stdout.splitlines()[0]
+    assert "no valid token 'wall'; valid are: robot" in run("revoke", "wall", status=2).output
+    run("create", "wall")  # the name is free again
+    assert len(TokenStore(url).all()) == 3
+    assert "1 to 150 printable" in run("create", "a\nb", status=2).output
+
+
+def test_only_a_digest_is_kept(file: str) -> None:
+    shop(file).close()
+    text = TokenStore(file).create("wall", "read")
+    secret = text.rpartition("_")[2] if text.count("_") == 2 else text.split("_", 2)[2]
+    with sqlite3.connect(file) as database:
+        dump = "\n".join(database.iterdump())
+    database.close()
+    assert secret not in dump
+    token = TokenStore(file).all()[0]
+    assert token.digest in dump
+    assert TokenCheck([token]).access(f"Bearer {text}").name == "wall"
+
+
+def test_a_study_named_like_another_tokens_scope() -> None:
+    """A scope is of whole names, not of their beginnings."""
+    from dikin.service.tokens import Access
+
+    assert not Access("a", "admin", ("shop",)).covers("shopping")
+    assert not Access("a", "admin", ()).covers("shop")
+
+
+def test_the_log_has_no_secrets(guarded: Serving) -> None:
+    secret = guarded.tokens["play"]
+    guarded.send("POST", "/v1/studies/shop/ask", {"forecast": 31337.5}, secret)
+    guarded.send("GET", f"/v1/studies?token={secret}", token="dikin_mistyped_hush")
+    guarded.send("GET", f"/v1/{secret}")
+    text = guarded.logged()
+    lines = [json.loads(line) for line in text.splitlines()]
+    asked = [line for line in lines if line.get("route") == "/v1/studies/{name}/ask"]
+    assert {"time", "level", "event", "request", "method", "status", "milliseconds"} <= set(
+        asked[-1]
+    )
+    assert asked[-1]["token"] == "play"
+    assert asked[-1]["study"] == "shop"
+    for hidden in (*guarded.tokens.values(), "hush", "31337", "Bearer"):
+        assert hidden not in text

@@ -1,0 +1,244 @@
+"""`dikin.Study("http://...")` does what a study in a database does: values, errors, bits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dikin
+from dikin import errors
+from service.serving import Serving, revenue, shop
+
+
+def learner() -> dikin.Learner:
+    return dikin.AdaptiveSmooth(dikin.Box([0, 0], [10, 2]), 0.5, loss_range=(0, 40), seed=7)
+
+
+def tuner() -> dikin.Tuner:
+    return dikin.Tuner(
+        {
+            "price": dikin.Real(1, 14, start=4),
+            "level": dikin.Integer(1, 9),
+            "split": dikin.Shares(["a", "b"]),
+        },
+        maximize=True,
+        constraints=["price <= 13"],
+        seed=7,
+    )
+
+
+def play(study: dikin.Study[Any], rounds: int) -> list[Any]:
+    played = []
+    for number in range(rounds):
+        asked = study.ask(forecast=3.0) if number % 3 == 2 and study.space else study.ask()
+        played.append(asked.point.tolist())
+        study.tell(asked, float(asked.point[0]), 0.125)
+    return played
+
+
+@pytest.mark.parametrize("make", [learner, tuner])
+def test_the_same_game_bit_for_bit(
+    service: Serving, file: str, make: Callable[[], Any], request: pytest.FixtureRequest
+) -> None:
+    name = request.node.name
+    with (
+        dikin.Study(file, "here", make()) as here,
+        dikin.Study(service.url, name, make()) as there,
+    ):
+        assert play(here, 30) == play(there, 30)
+        assert there.rounds == 30
+        assert there.restarts == here.restarts
+        for ours, theirs in zip(here.standing(), there.standing(), strict=True):
+            assert np.array_equal(ours, theirs, equal_nan=True)
+        ours, theirs = here.history(), there.history()
+        assert ours.dtype == theirs.dtype
+        assert ours.tobytes() == theirs.tobytes()
+        assert there.history(11, 20)["round"].tolist() == list(range(11, 21))
+        assert len(there.history(31)) == 0
+        assert there.to_frame().equals(here.to_frame())
+        own = ("time", "client")
+        for ours, theirs in zip(here.records(5, 9), there.records(5, 9), strict=True):
+            assert {k: v for k, v in ours.items() if k not in own} == {
+                k: v for k, v in theirs.items() if k not in own
+            }
+        assert dikin.restore(there.state()).state() == dikin.restore(here.state()).state()
+        assert there.verify() == 60
+        assert there.trim(11) == here.trim(11)
+        assert there.history()["round"][0] == 11
+        assert list(there.facts())[1:] == list(here.facts())
+        assert "service" in there._repr_html_()
+
+
+def test_a_tuner_over_http(service: Serving) -> None:
+    with shop(service.url, "tuner", rounds=20) as study:
+        assert isinstance(study, dikin.Study)
+        assert repr(study) == f"<Study 'tuner' at {service.url}>"
+        trial = study.ask()
+        assert trial.params["price"] == trial.point[0]
+        assert math.isfinite(trial.expected)
+        summary = study.summary()
+        assert summary.rounds == 20
+        assert summary.open_trials == 1
+        assert math.isnan(summary.certificate)
+        assert study.best == summary.best
+        study.hold()
+        study.hold()
+        assert study.held
+        assert study.ask().held
+        study.resume()
+        assert not study.held
+        first, second = study.open_queries
+        assert (first.id, first.params) == (trial.id, trial.params)
+        assert first.client == study.client
+        assert first.asked.tzinfo is not None
+        study.tell(first, 1.0)
+        study.forget(second)
+        study.forget(second)
+        seen = study.overview()
+        assert (seen.rounds, seen.open_queries, seen.first_open) == (21, 0, None)
+        assert seen.last_told is not None
+        assert study.certificate_for(lipschitz=1.0) > 0
+
+
+def test_plot(service: Serving, tmp_path: Any) -> None:
+    with shop(service.url, "drawn", rounds=5) as study:
+        study.plot(tmp_path / "drawn.png")
+    assert (tmp_path / "drawn.png").stat().st_size > 10_000
+
+
+def test_several_at_once_and_keys(service: Serving) -> None:
+    with shop(service.url, "several") as study:
+        three = study.ask(n=3)
+        assert [trial.id for trial in three] == [0, 1, 2]
+        again = study.ask(key="schlüssel")
+        assert study.ask(key="schlüssel") == again
+        assert study.ask(n=2, key="two") == study.ask(n=2, key="two")
+        assert len(study.open_queries) == 6
+
+
+@pytest.mark.parametrize("name", ["a/b", "ü ?#%2F&", "..a", "<b>\"'", "a%2Fb", "+", "v1/studies"])
+def test_any_name_that_a_database_takes(service: Serving, name: str) -> None:
+    with dikin.Study(service.url, name, learner()) as study:
+        study.tell(study.ask(), 1.0)
+        assert study.rounds == 1
+    assert name in dikin.Study.names(service.url)
+    with dikin.Study(service.url, name) as study:
+        assert study.rounds == 1
+        dikin.Study.delete(service.url, name)
+        with pytest.raises(errors.UnknownStudyError):
+            study.ask()
+    assert name not in dikin.Study.names(service.url)
+
+
+@pytest.mark.parametrize("name", [".", ".."])
+def test_a_name_that_no_address_can_have(service: Serving, name: str) -> None:
+    with pytest.raises(errors.DikinError):
+        dikin.Study(service.url, name, learner())
+    assert name not in dikin.Study.names(service.url)
+
+
+Act = Callable[[Any], Any]
+MISTAKES: dict[str, Act] = {
+    "no number": lambda study: study.tell(0, "x"),
+    "none": lambda study: study.tell(0),
+    "true": lambda study: study.tell(0, True),
+    "nan": lambda study: study.tell(0, math.nan),
+    "outside": lambda study: study.tell(0, 400.0),
+    "two": lambda study: study.tell(0, 1.0, value=2.0),
+    "bent": lambda study: study.tell(0, 1.0, -1.0),
+    "far too bent": lambda study: study.tell(0, 1.0, 1e9),
+    "infinitely bent": lambda study: study.tell(0, 1.0, math.inf),
+    "never asked": lambda study: study.tell(77, 1.0),
+    "no id": lambda study: study.tell("a", 1.0),
+    "late forecast": lambda study: study.tell(0, 1.0, forecast=2.0),
+    "forgotten": lambda study: study.tell(1, 1.0),
+    "answered": lambda study: study.tell(2, 3.0),
+    "forget answered": lambda study: study.forget(2),
+    "foreign": lambda study: study.tell(dikin.Query(0, np.array([1.0, 1.0])), 1.0),
+    "forecast": lambda study: study.ask(forecast=1.0),
+    "no forecast": lambda study: study.ask(forecast=math.nan),
+    "context": lambda study: study.ask([1.0, 2.0]),
+    "no n": lambda study: study.ask(n=0),
+    "half n": lambda study: study.ask(n=1.5),
+    "no key": lambda study: study.ask(key=""),
+    "hold": lambda study: study.hold(),
+    "summary": lambda study: study.summary(),
+    "best": lambda study: study.best,
+    "bound": lambda study: study.certificate_for(smoothness=1.0),
+    "history": lambda study: study.history(0),
+    "history to": lambda study: study.history(1, -1),
+    "trim": lambda study: study.trim(0),
+    "jobs": lambda study: study.verify(jobs=0),
+    "other learner": lambda study: type(study)(
+        study.address, study.name, dikin.Predictive(dikin.Ball(2), seed=1)
+    ),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_the_same_errors(service: Serving, file: str, mistake: str) -> None:
+    act = MISTAKES[mistake]
+
+    def raised(url: str) -> tuple[type, str]:
+        with dikin.Study(url, f"mistake {mistake}", learner()) as study:
+            study.address = url  # type: ignore[attr-defined]
+            study.ask(n=3)
+            study.forget(1)
+            study.tell(2, 1.0)
+            before = study.state()
+            with pytest.raises(errors.DikinError) as caught:
+                act(study)
+            assert study.state() == before
+            return type(caught.value), str(caught.value)
+
+    kind, words = raised(file)
+    theirs, said = raised(service.url)
+    assert theirs is kind
+    if mistake not in ("nan", "infinitely bent", "no forecast", "other learner"):
+        assert said == words
+
+
+def test_what_only_a_database_or_only_a_service_has(service: Serving, file: str) -> None:
+    with pytest.raises(errors.ParameterError, match="commit_within is for a database"):
+        shop(service.url, "own", commit_within=0.1)
+    with pytest.raises(errors.ParameterError, match="a token is for a service"):
+        dikin.Study(file, "own", tuner(), token="dikin_x")
+    with pytest.raises(errors.ParameterError, match="a token is for a service"):
+        dikin.Study.names(file, token="dikin_x")
+    with pytest.raises(errors.ParameterError, match="token create"):
+        dikin.Study(service.url, "own", token="a\nb")
+
+
+def test_a_service_that_is_away() -> None:
+    with pytest.raises(errors.StoreError, match=r"http://127\.0\.0\.1:9 is away: .*refused"):
+        dikin.Study("http://127.0.0.1:9", "shop", patience=0.2)
+
+
+def test_the_command_line_speaks_to_a_service(service: Serving) -> None:
+    from click.testing import CliRunner
+
+    from dikin.cli import main
+
+    def run(*words: str, text: str = "") -> str:
+        done = CliRunner().invoke(main, ["study", *words, "--store", service.url], input=text)
+        assert done.exit_code == 0, done.output
+        return done.output
+
+    run("create", "by hand", "--param", "price=1:14:4", "--maximize")
+    assert '"told": 0' in run("run", "by hand", text='{"ask": {}}\n{"tell": {"id": 0, "value": 5}}')
+    assert "larger is better" in run("show", "by hand")
+    assert "by hand\t1 rounds" in run("list")
+    assert run("export", "by hand").count("\n") == 2
+    assert "2 rows" in run("verify", "by hand")
+    run("delete", "by hand", "--yes")
+    assert "by hand" not in run("list")
+
+
+def test_revenue_is_learnt(service: Serving) -> None:
+    with shop(service.url, "learnt", rounds=300) as study:
+        assert study.summary().recent_mean > 430
+        assert revenue(dikin.Trial(0, study.best, study.center)) > 460

@@ -1,0 +1,445 @@
+"""Requests of every kind, good and bad, and what a client may rely on in the answers."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import threading
+import time
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import pytest
+import urllib3
+
+import dikin
+from dikin.service import gate, server
+from dikin.service.app import create_app
+from dikin.service.workers import Workers, listening
+from service.serving import LEARNER, TUNER, Serving, shop
+
+
+@pytest.fixture
+def name(service: Serving, request: pytest.FixtureRequest) -> str:
+    """A fresh study of a tuner."""
+    called = request.node.name.replace("/", "-").replace("[", "-").replace("]", "")[:100]
+    quoted = f"/v1/studies/{quote(called)}"
+    assert service.send("PUT", quoted, TUNER).status == 201
+    return quoted
+
+
+def test_a_study_from_its_creation_to_its_end(service: Serving) -> None:
+    assert service.send("PUT", "/v1/studies/life", TUNER).status == 201
+    assert service.send("PUT", "/v1/studies/life", TUNER).status == 200
+    status, code, detail = service.problem("PUT", "/v1/studies/life", LEARNER)
+    assert (status, code) == (409, "study_exists")
+    assert "exists with the kind tuner" in detail
+    asked = service.send("POST", "/v1/studies/life/ask").content
+    assert set(asked) == {"id", "params", "point", "expected", "held"}
+    told = {"id": asked["id"], "value": 512}
+    first = service.send("POST", "/v1/studies/life/tell", told)
+    again = service.send("POST", "/v1/studies/life/tell", told)
+    assert first.content == again.content
+    assert first.content["rounds"] == 1
+    listed = service.send("POST", "/v1/studies/life/ask", {"n": 2}).content["queries"]
+    assert [each["id"] for each in listed] == [1, 2]
+    waiting = service.send("GET", "/v1/studies/life/open?limit=1").content
+    assert [query["id"] for query in waiting["queries"]] == [1]
+    assert waiting["total"] == 2
+    after = service.send("GET", "/v1/studies/life/open?after=1").content
+    assert [query["id"] for query in after["queries"]] == [2]
+    seen = service.send("GET", "/v1/studies/life").content
+    assert (seen["rounds"], seen["open"]["count"], seen["best"]) == (1, 2, {"price": 4.0})
+    assert service.send("DELETE", "/v1/studies/life").status == 204
+    assert service.problem("GET", "/v1/studies/life")[1] == "unknown_study"
+    assert service.problem("DELETE", "/v1/studies/life")[0] == 404
+    assert service.send("PUT", "/v1/studies/life", LEARNER).status == 201
+    assert service.send("POST", "/v1/studies/life/ask").content["id"] == 0
+
+
+def test_history_in_pages(service: Serving) -> None:
+    shop(service.url, "paged", rounds=25).close()
+    found, first = [], 1
+    while first is not None:
+        page = service.send("GET", f"/v1/studies/paged/history?first={first}&limit=10").content
+        found += page["rounds"]
+        first = page["next"]
+    assert [row["round"] for row in found] == list(range(1, 26))
+    assert set(found[0]["params"]) == {"price", "ads"}
+    with dikin.Study(service.url, "paged") as study:
+        assert [row["value"] for row in found] == study.history()["value"].tolist()
+
+
+def test_studies_in_pages(service: Serving) -> None:
+    for number in range(5):
+        service.send("PUT", f"/v1/studies/list {number}".replace(" ", "%20"), TUNER)
+    found: list[str] = []
+    page: dict[str, Any] = {"next": ""}
+    while page["next"] is not None:
+        after = urlencode({"after": page["next"], "limit": 2})
+        page = service.send("GET", f"/v1/studies?{after}").content
+        found += [study["name"] for study in page["studies"]]
+    assert [each for each in found if each.startswith("list ")] == [f"list {n}" for n in range(5)]
+    assert found == sorted(found)
+
+
+# --- keys ----------------------------------------------------------------------------------------
+
+
+def test_a_request_sent_again_plays_once(service: Serving, name: str) -> None:
+    first = service.send("POST", name + "/ask", {}, Idempotency_Key="order 17")
+    again = service.send("POST", name + "/ask", {}, Idempotency_Key="order 17")
+    other = service.send("POST", name + "/ask", {}, Idempotency_Key="order 18")
+    assert first.content == again.content
+    assert other.content["id"] != first.content["id"]
+    told = {"id": first.content["id"], "value": 1.0}
+    for _ in range(2):
+        answer = service.send("POST", name + "/tell", told, Idempotency_Key="answer 17")
+        assert answer.content["rounds"] == 1
+    late = service.send("POST", name + "/ask", {}, Idempotency_Key="order 17").content
+    assert (late["id"], late["point"]) == (first.content["id"], first.content["point"])
+    assert service.send("GET", name + "/open").content["total"] == 1
+
+
+def test_the_same_key_many_times_at_once(service: Serving, name: str) -> None:
+    def ask(_: int) -> int:
+        found = service.send("POST", name + "/ask", {}, Idempotency_Key="one")
+        assert found.status == 200
+        return int(found.content["id"])
+
+    with ThreadPoolExecutor(16) as pool:
+        assert set(pool.map(ask, range(64))) == {0}
+    assert service.send("GET", name + "/open").content["total"] == 1
+
+
+def test_many_clients_at_once(service: Serving, name: str) -> None:
+    def play(_: int) -> list[int]:
+        ids = []
+        for _ in range(5):
+            id = service.send("POST", name + "/ask").content["id"]
+            assert service.send("POST", name + "/tell", {"id": id, "value": id}).status == 200
+            ids.append(id)
+        return ids
+
+    with ThreadPoolExecutor(16) as pool:
+        ids = [id for each in pool.map(play, range(16)) for id in each]
+    assert sorted(ids) == list(range(80))
+    rows = service.send("GET", name + "/history?limit=1000").content["rounds"]
+    assert {row["query"]: row["value"] for row in rows} == {id: float(id) for id in ids}
+    assert service.send("POST", name + "/verify").content == {"rows": 160}
+
+
+# --- bad requests --------------------------------------------------------------------------------
+
+BAD: list[tuple[str, Any, int, str, str]] = [
+    ("ask", b"{", 400, "request", "the body is not JSON: Expecting property name"),
+    ("ask", b'{"n": 1, "n": 2}', 400, "request", "'n' stands twice in one object"),
+    ("ask", b'{"forecast": NaN}', 400, "request", "NaN is not JSON"),
+    ("ask", b"\xff", 400, "request", "the body is not JSON"),
+    ("ask", b"[" * 5000, 400, "request", "the body is not JSON"),
+    ("ask", [], 422, "request", "got []"),
+    ("ask", {"forcast": 1}, 422, "request", "not known in the body. Did you mean 'forecast'?"),
+    ("ask", {"n": 0}, 422, "parameter", "n must be at least 1"),
+    ("ask", {"n": 1001}, 422, "request", "at most 1000 can be asked for at once"),
+    ("ask", {"forecast": "x"}, 422, "forecast", "the forecast must be a real number"),
+    ("ask", {"context": [1]}, 422, "feedback", "a tuner makes no use of a context"),
+    ("tell", None, 422, "request", "the body is missing"),
+    ("tell", {"value": 1}, 422, "request", "id is missing in the body"),
+    ("tell", {"id": 0}, 422, "loss", "value"),
+    ("tell", {"id": 0, "value": "1"}, 422, "loss", "'1'"),
+    ("tell", {"id": 0, "value": True}, 422, "loss", "True"),
+    ("tell", {"id": 0, "value": 1, "loss": 2}, 422, "parameter", "tell one number"),
+    ("tell", {"id": 0, "value": 1, "curvature": -1}, 422, "curvature", "-1"),
+    ("tell", {"id": 9, "value": 1}, 404, "unknown_query", "there is no trial 9"),
+    ("tell", {"id": "0", "value": 1}, 404, "unknown_query", "got '0'"),
+    ("tell", {"id": 10**40, "value": 1}, 404, "unknown_query", "there is no trial"),
+    ("tell", {"id": 0, "value": 1, "point": [2]}, 409, "foreign_query", "another tuner"),
+    ("tell", {"id": 0, "value": 1, "point": [1, 2]}, 422, "parameter", "price; got [1, 2]"),
+    ("tell", {"id": 0, "value": 1, "point": "x"}, 422, "domain", "point"),
+    ("tell", {"id": 0, "value": 1e300}, 422, "loss", "finite number below"),
+    ("forget", {"id": 0, "value": 1}, 422, "request", "'value' is not known"),
+    ("trim", {"before": 0}, 422, "parameter", "before must be"),
+]
+
+
+@pytest.mark.parametrize(("verb", "body", "status", "code", "words"), BAD)
+def test_a_bad_request_changes_nothing(
+    service: Serving, verb: str, body: Any, status: int, code: str, words: str
+) -> None:
+    path = "/v1/studies/bad"
+    if service.send("PUT", path, TUNER).status == 201:
+        service.send("POST", path + "/ask")
+    before = service.send("GET", path + "/state").content
+    found = service.problem("POST", f"{path}/{verb}", body)
+    assert found[:2] == (status, code)
+    assert words in found[2]
+    assert service.send("GET", path + "/state").content == before
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        ({}, "a learner is described by a JSON object"),
+        ({"tuner": {}}, "one or more names"),
+        ({"tuner": {"price": {"low": 3, "high": 1}}}, "low"),
+        ({"tuner": {"price": {"low": 1, "high": 3}}, "sed": 7}, "sed"),
+        ({"tuner": 3}, "dictionary"),
+        ({"learner": "nope", "domain": {"kind": "ball", "dim": 2}}, "nope"),
+        ({"learner": "fkm", "domain": {"kind": "ball", "dim": 2}, "x": 1}, "x"),
+        ({"state": {}}, "state"),
+        ({"state": {"learner": "fkm"}}, ""),
+    ],
+)
+def test_a_study_that_cannot_be(service: Serving, spec: Any, words: str) -> None:
+    status, _, detail = service.problem("PUT", "/v1/studies/cannot%20be", spec)
+    assert status == 422
+    assert words in detail
+    assert service.send("GET", "/v1/studies/cannot%20be").status == 404
+
+
+def test_paths_methods_and_queries(service: Serving) -> None:
+    assert service.problem("GET", "/v2/studies")[0] == 404
+    assert service.problem("GET", "/v1/studies/")[0] == 404
+    assert service.problem("GET", "/page/../app.py")[0] == 404
+    assert service.problem("GET", "/page/__init__.py")[0] == 404
+    assert service.problem("PATCH", "/v1/studies/x")[0] == 405
+    assert service.problem("GET", "/v1/studies?limit=0")[0] == 422
+    assert service.problem("GET", "/v1/studies/%FF")[0] == 422
+    assert service.problem("GET", "/v1/studies/a%0Ab")[0] == 422
+    assert service.problem("GET", "/v1/studies/x/history?first=x")[2].startswith("first (query)")
+    assert service.problem("PUT", "/v1/studies/x", b"a=1", Content_Type="text/plain")[0] == 415
+
+
+def test_a_body_that_is_too_large(service: Serving) -> None:
+    status, _, detail = service.problem("POST", "/v1/studies/x/ask", b" " * 1_000_001)
+    assert status == 413
+    assert "at most 1,000,000 bytes" in detail
+    # Without a length, piece by piece.
+    pieces = (b" " * 100_000 for _ in range(20))
+    answer = urllib3.PoolManager(retries=False).request(
+        "POST",
+        service.url + "/v1/studies/x/ask",
+        body=pieces,
+        headers={"Content-Type": "application/json"},
+        chunked=True,
+    )
+    assert answer.status == 413
+
+
+# --- answers -------------------------------------------------------------------------------------
+
+
+def test_every_answer_has_the_security_headers(service: Serving) -> None:
+    for path in ("/", "/page/page.js", "/v1/studies", "/nope", "/metrics", "/healthz"):
+        headers = service.send("GET", path).headers
+        assert headers["X-Content-Type-Options"] == "nosniff"
+        assert "default-src 'none'" in headers["Content-Security-Policy"]
+        assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
+        assert headers["Referrer-Policy"] == "no-referrer"
+        assert headers["Cache-Control"] == "no-store"
+        assert "Server" not in headers
+        assert len(headers["X-Request-Id"]) == 8
+
+
+def test_health(service: Serving) -> None:
+    assert service.send("GET", "/healthz").content == {"ok": True}
+    assert service.send("GET", "/readyz").content == {"ok": True}
+
+
+def test_metrics(service: Serving) -> None:
+    from prometheus_client.parser import text_string_to_metric_families
+
+    with shop(service.url, "measured", rounds=30) as study:
+        study.ask()
+        summary = study.summary()
+    text = service.send("GET", "/metrics").content.decode()
+    found = {
+        sample.name: sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+        if sample.labels.get("study") == "measured"
+    }
+    assert found["dikin_rounds_total"] == 30
+    assert found["dikin_value_mean"] == pytest.approx(summary.recent_mean)
+    assert found["dikin_surprise"] == pytest.approx(summary.surprise)
+    assert found["dikin_exploring_cost"] == pytest.approx(summary.exploring_cost)
+    assert found["dikin_outlook"] == pytest.approx(summary.outlook)
+    assert found["dikin_open_queries"] == 1
+    assert 0 <= found["dikin_oldest_open_query_seconds"] < 60
+    assert found["dikin_held"] == 0
+    assert "dikin_certificate" not in found  # no constant was declared
+    assert 'dikin_request_seconds_count{method="POST",route="/v1/studies/{name}/ask"' in text
+    assert "dikin_busy_total" in text
+
+
+# --- events --------------------------------------------------------------------------------------
+
+
+def events(service: Serving, name: str, **headers: str) -> Any:
+    """The events of a study as they come."""
+    path = f"{service.url}/v1/studies/{name}/events"
+    answer = urllib3.PoolManager(retries=False).request(
+        "GET",
+        path,
+        headers={k.replace("_", "-"): v for k, v in headers.items()},
+        preload_content=False,
+    )
+    assert answer.headers["Content-Type"].startswith("text/event-stream")
+    block: dict[str, str] = {}
+    for line in answer:
+        text = line.decode().rstrip("\n")
+        if text:
+            field, _, value = text.partition(": ")
+            block[field] = value
+        else:
+            yield block["event"], int(block["id"]), json.loads(block["data"])
+
+
+def test_events(service: Serving) -> None:
+    with shop(service.url, "watched", rounds=12) as study:
+        stream = events(service, "watched")
+        kind, last, update = next(stream)
+        assert (kind, last) == ("update", 12)
+        assert update["rounds"]["round"] == list(range(1, 13))
+        history = study.history()
+        assert update["rounds"]["value"] == history["value"].tolist()
+        assert update["rounds"]["played"] == [history[c].tolist() for c in ("price", "ads")]
+        assert update["rounds"]["best"] == [history[f"best.{c}"].tolist() for c in ("price", "ads")]
+        study.tell(study.ask(), 3.5)
+        study.hold()
+        while not update["study"]["held"]:
+            _, last, update = next(stream)
+        assert last == 13
+        _, _, update = next(events(service, "watched", Last_Event_ID="11"))
+        assert update["rounds"]["round"] == [12, 13]
+        _, _, update = next(events(service, "watched", Last_Event_ID="99"))
+        assert len(update["rounds"]["round"]) == 13
+        dikin.Study.delete(service.url, "watched")
+        while kind == "update":
+            kind, _, update = next(stream)
+        assert kind == "problem"
+        assert update["code"] == "unknown_study"
+        assert next(stream, None) is None
+
+
+def test_events_of_a_learner(service: Serving) -> None:
+    service.send("PUT", "/v1/studies/bare", LEARNER)
+    with dikin.Study(service.url, "bare") as study:
+        for _ in range(3):
+            study.tell(study.ask(), 2.0)
+    _, _, update = next(events(service, "bare"))
+    assert update["study"]["columns"] == ["x[0]", "x[1]"]
+    assert update["study"]["recent_mean"] == 2.0
+    assert len(update["rounds"]["played"]) == 2
+
+
+# --- warnings ------------------------------------------------------------------------------------
+
+
+def test_warnings(service: Serving) -> None:
+    with shop(service.url, "warned") as study:
+        study.ask()
+        for _ in range(1002):
+            trial = study.ask()
+            study.forget(trial)
+    seen = service.send("GET", "/v1/studies/warned").content
+    assert len(seen["warnings"]) == 1
+    assert seen["warnings"][0].startswith("1 trial waits for an answer, the oldest for")
+
+
+def test_a_best_value_at_its_bound(service: Serving) -> None:
+    tuner = {"tuner": {"x": {"low": 0, "high": 1}}, "seed": 3}
+    service.send("PUT", "/v1/studies/bound", tuner)
+    with dikin.Study(service.url, "bound") as study:
+        for _ in range(300):
+            trial = study.ask()
+            study.tell(trial, 10 * trial["x"])
+    found = service.send("GET", "/v1/studies/bound").content["warnings"]
+    assert any("next to its bound 0" in text for text in found), found
+
+
+def test_warnings_stay_with_their_study(file: str) -> None:
+    """Two studies warn at the same time, in threads of their own."""
+    for called in ("one", "two"):
+        shop(file, called).close()
+    both = threading.Barrier(2)
+
+    def warn(study: dikin.Study[Any]) -> None:
+        both.wait(10)
+        for _ in range(3):  # heard once
+            warnings.warn(f"of {study.name}", UserWarning, stacklevel=1)
+
+    async def play() -> dict[str, list[str]]:
+        made = Workers(file, 2.0)
+        with listening():
+            await asyncio.gather(made.do("one", warn), made.do("two", warn))
+            heard = {called: list(made.of(called).warnings) for called in ("one", "two")}
+            await asyncio.to_thread(made.close)
+        return heard
+
+    assert asyncio.run(play()) == {"one": ["of one"], "two": ["of two"]}
+    with pytest.warns(UserWarning, match="as ever"):
+        warnings.warn("as ever", UserWarning, stacklevel=1)
+
+
+# --- clients that are slow -----------------------------------------------------------------------
+
+
+def connect(service: Serving, text: bytes = b"") -> socket.socket:
+    made = socket.create_connection(("127.0.0.1", service.port))
+    made.sendall(text)
+    return made
+
+
+SLOW = (
+    b"POST /v1/studies/quick/ask HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+    b"Content-Length: 100\r\n\r\n{"
+)
+
+
+def test_slow_and_half_open_clients_stall_nobody(service: Serving) -> None:
+    shop(service.url, "quick").close()
+    silent = [connect(service) for _ in range(100)]
+    half = [connect(service, b"GET /v1/stud") for _ in range(100)]
+    slow = [connect(service, SLOW) for _ in range(100)]
+    deaf = [connect(service, b"GET /v1/studies/quick/events HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")]
+    try:
+        with shop(service.url, "quick", rounds=50) as study:
+            assert study.rounds == 50
+        assert service.send("GET", "/healthz").status == 200
+    finally:
+        for each in (*silent, *half, *slow, *deaf):
+            each.close()
+
+
+def test_they_are_let_go(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a thread, with short limits."""
+    monkeypatch.setattr(gate, "BODY_SECONDS", 0.3)
+    monkeypatch.setattr(server, "FIRST_REQUEST_SECONDS", 0.3)
+    listener = server.listen("127.0.0.1", 0)
+    port = listener.getsockname()[1]
+    config = server.uvicorn.Config(create_app(file), http=server.Connection, log_config=None)
+    running = server.Server(config)
+    thread = threading.Thread(target=lambda: asyncio.run(running.serve([listener])))
+    thread.start()
+    try:
+        for text, wanted in ((b"", b""), (b"GET /v1/st", b""), (SLOW, b"HTTP/1.1 408")):
+            with socket.create_connection(("127.0.0.1", port)) as client:
+                client.settimeout(10)
+                client.sendall(text)
+                answer = b""
+                while part := client.recv(4096):  # until the service closes it
+                    answer += part
+                assert answer.startswith(wanted)
+        with socket.create_connection(("127.0.0.1", port)) as client:
+            client.sendall(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
+            assert client.recv(4096)
+            time.sleep(0.5)  # a connection that was used is not closed for it
+            client.sendall(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
+            assert client.recv(4096)
+    finally:
+        running.should_exit = True
+        thread.join(30)
