@@ -1,0 +1,311 @@
+// One chart over rounds, in SVG: band, dots, line, bounds, a rule, and a cursor that all charts share.
+
+import { make, setAttribute, setText, svg } from "./dom.js";
+import { count, formatFor, isNumber, number } from "./words.js";
+
+const SPEAK_EVERY_MS = 10_000;
+
+/**
+ * A chart in a `<figure>`.
+ *
+ * The drawing is one image with a text summary. A slider lies above it: that is what moves the cursor,
+ * by pointer and by arrow keys, and what a screen reader reads the values of a round from.
+ */
+export class Chart {
+  constructor({ title, hue, onCursor }) {
+    this.title = title;
+    this.onCursor = onCursor;
+    this.model = null;
+    this.size = { width: 0, height: 0, rem: 16 };
+    this.spoken = -Infinity;
+    this.build(hue);
+  }
+
+  build(hue) {
+    this.note = make("p", { class: "chart-note" });
+    this.parts = {
+      held: svg("g", { class: "held" }), grid: svg("g", { class: "grid" }),
+      band: svg("path", { class: "band" }), dots: svg("path", { class: "dots" }),
+      rule: svg("path", { class: "rule" }), line: svg("path", { class: "line" }),
+      labels: svg("g", { class: "labels" }), ruleLabel: svg("text", { class: "rule-label", "text-anchor": "end" }),
+      end: svg("circle", { class: "end", r: 3.5 }), endLabel: svg("text", { class: "end-label" }),
+      cursor: svg("path", { class: "cursor" }), mark: svg("circle", { class: "mark", r: 4 }),
+    };
+    this.image = svg("svg", { role: "img", "aria-label": this.title, class: "drawing" }, ...Object.values(this.parts));
+    this.slider = make("div", {
+      class: "slider", role: "slider", tabindex: "0", "aria-label": `Cursor in ${this.title}`,
+      "aria-valuemin": 0, "aria-valuemax": 0, "aria-valuenow": 0, "aria-valuetext": "no rounds yet",
+    });
+    this.plot = make("div", { class: "plot" }, this.image, this.slider);
+    const head = make("figcaption", {}, make("h3", { text: this.title }), this.note);
+    this.element = make("figure", { class: `chart hue-${hue}` }, head, this.plot);
+    this.listen();
+  }
+
+  listen() {
+    const move = (event) => this.point(event);
+    this.slider.addEventListener("pointermove", move);
+    this.slider.addEventListener("pointerdown", move);
+    this.slider.addEventListener("pointerleave", (event) => {
+      // After a touch the finger is gone at once; the reader still wants to read.
+      if (event.pointerType !== "touch") this.onCursor(null);
+    });
+    this.slider.addEventListener("keydown", (event) => this.key(event));
+    this.slider.addEventListener("focus", () => {
+      if (this.slider.matches(":focus-visible")) this.onCursor(this.at ?? this.model?.last ?? null);
+    });
+    this.slider.addEventListener("blur", () => this.onCursor(null));
+    // Sizes are read here only, so a redraw never has to measure.
+    this.observer = new ResizeObserver(([entry]) => {
+      const rem = parseFloat(getComputedStyle(document.documentElement).fontSize);
+      this.size = { width: entry.contentRect.width, height: entry.contentRect.height, rem };
+      this.draw();
+    });
+    this.observer.observe(this.plot);
+  }
+
+  close() {
+    this.observer.disconnect();
+  }
+
+  // --- the cursor ---------------------------------------------------------------------------------
+
+  point(event) {
+    if (!this.model || !this.scale) return;
+    const x = event.clientX - this.image.getBoundingClientRect().left;
+    const { first, last } = this.model;
+    const { left, right } = this.scale;
+    const share = Math.min(1, Math.max(0, (x - left) / (right - left)));
+    this.onCursor(Math.round(first + share * (last - first)));
+  }
+
+  key(event) {
+    const { first, last, step } = this.model ?? {};
+    if (first === undefined || event.ctrlKey || event.altKey || event.metaKey) return;
+    const now = this.at ?? last;
+    const small = event.shiftKey ? 1 : step;
+    const large = Math.max(small, Math.round((last - first) / 10));
+    const goals = {
+      ArrowLeft: now - small, ArrowDown: now - small, ArrowRight: now + small, ArrowUp: now + small,
+      PageDown: now - large, PageUp: now + large, Home: first, End: last,
+    };
+    if (event.key === "Escape") this.onCursor(null);
+    else if (event.key in goals) this.onCursor(Math.min(last, Math.max(first, goals[event.key])));
+    else return;
+    event.preventDefault();
+  }
+
+  /** Show the cursor at a round, or hide it (null). */
+  mark(round) {
+    this.at = round;
+    if (!this.model || !this.scale) return;
+    const { cursor, mark } = this.parts;
+    const shown = round !== null;
+    cursor.classList.toggle("on", shown);
+    const at = shown ? this.model.at(round) : null;
+    if (shown) {
+      const x = fine(this.scale.x(at.round));
+      setAttribute(cursor, "d", `M${x} ${this.scale.top}V${this.scale.bottom}`);
+      if (isNumber(at.y)) setAttribute(mark, "transform", `translate(${x} ${fine(this.scale.y(at.y))})`);
+    }
+    mark.classList.toggle("on", shown && isNumber(at?.y));
+    setText(this.note, shown ? at.short : this.model.note);
+    this.note.classList.toggle("at-cursor", shown);
+    if (shown) this.setSlider(at.round, at.text);
+  }
+
+  setSlider(round, text) {
+    setAttribute(this.slider, "aria-valuemin", this.model.first);
+    setAttribute(this.slider, "aria-valuemax", this.model.last);
+    setAttribute(this.slider, "aria-valuenow", round);
+    setAttribute(this.slider, "aria-valuetext", text);
+  }
+
+  // --- drawing ------------------------------------------------------------------------------------
+
+  /** Show a model; see `study.js` for its parts. */
+  show(model) {
+    this.model = model;
+    this.draw();
+    this.speak();
+  }
+
+  /** The summary for screen readers; seldom, as some of them read each change aloud. */
+  speak() {
+    const now = performance.now();
+    if (now - this.spoken < SPEAK_EVERY_MS) return;
+    this.spoken = now;
+    setAttribute(this.image, "aria-label", this.model.summary);
+    if (this.at == null) this.setSlider(this.model.last, this.model.at(this.model.last).text);
+  }
+
+  draw() {
+    const { width, height } = this.size;
+    if (!this.model || width < 40 || height < 40) return;
+    setAttribute(this.image, "viewBox", `0 0 ${width} ${height}`);
+    this.scale = this.makeScale();
+    this.drawHeld();
+    this.drawGrid();
+    this.drawShapes();
+    this.drawRule();
+    this.drawEnd();
+    this.mark(this.at ?? null);
+  }
+
+  makeScale() {
+    const { width, height, rem } = this.size;
+    const { first, last, domain, log } = this.model;
+    const left = 3.1 * rem;
+    // Room for the label at the end of the line; wide enough for most, so that it seldom changes.
+    const letters = Math.max(5, this.endText().length);
+    const right = width - (0.56 * letters + 0.7) * rem;
+    const top = 0.7 * rem;
+    const bottom = height - 1.5 * rem;
+    const turn = log ? Math.log10 : (v) => v;
+    const [low, high] = domain.map(turn);
+    const share = (v) => Math.min(1, Math.max(0, (turn(v) - low) / (high - low)));
+    return {
+      left, right, top, bottom,
+      x: (round) => left + ((round - first) / Math.max(1, last - first)) * (right - left),
+      y: (v) => bottom - share(v) * (bottom - top),
+    };
+  }
+
+  drawHeld() {
+    const { x, top, bottom } = this.scale;
+    const room = 3.6 * this.size.rem;
+    this.parts.held.replaceChildren(...this.model.held.flatMap(([from, to]) => {
+      const wide = Math.max(1, x(to) - x(from));
+      const box = svg("rect", { x: fine(x(from)), y: top, width: fine(wide), height: bottom - top });
+      if (wide < room || !this.model.namesHeld) return [box];
+      return [box, svg("text", { x: fine(x(from) + wide / 2), y: fine(bottom - 0.5 * this.size.rem), text: "on hold" })];
+    }));
+  }
+
+  drawGrid() {
+    const { left, right, top, bottom, x, y } = this.scale;
+    const bounds = this.model.bounds ?? [];
+    const gap = 1.15 * this.size.rem;
+    const near = (v) => bounds.some((bound) => Math.abs(y(v) - y(bound)) < gap);
+    const ticks = valueTicks(this.model, bottom - top, this.size.rem).filter((v) => !near(v));
+    const rounds = roundTicks(this.model.first, this.model.last, (right - left) / (3.2 * this.size.rem));
+    const format = this.model.tick;
+    const key = JSON.stringify([this.size, ticks, rounds, bounds, this.model.first, this.model.last, this.model.domain]);
+    if (key === this.gridKey) return;
+    this.gridKey = key;
+    const across = (v, kind) => svg("path", { class: kind, d: `M${left} ${fine(y(v))}H${right}` });
+    const lines = [...ticks.map((v) => across(v, "tick")), ...bounds.map((v) => across(v, "bound"))];
+    this.parts.grid.replaceChildren(...lines);
+    const side = (v, kind) => svg("text", { class: kind, x: left - 8, y: fine(y(v)), dy: "0.34em", "text-anchor": "end", text: format(v) });
+    const below = (round) => svg("text", { class: "tick", x: fine(x(round)), y: bottom + 1.15 * this.size.rem, "text-anchor": "middle", text: count(round) });
+    this.parts.labels.replaceChildren(...ticks.map((v) => side(v, "tick")), ...bounds.map((v) => side(v, "bound")), ...rounds.map(below));
+  }
+
+  drawShapes() {
+    const { x, y } = this.scale;
+    const { band, dots, line } = this.model;
+    setAttribute(this.parts.band, "d", bandPath(band ?? [], x, y));
+    // A line of no length with round ends is a dot; one path for all dots is cheap.
+    setAttribute(this.parts.dots, "d", (dots ?? []).map(([r, v]) => `M${fine(x(r))} ${fine(y(v))}h0`).join(""));
+    setAttribute(this.parts.line, "d", linePath(line, x, y));
+  }
+
+  drawRule() {
+    const { rule } = this.model;
+    const { left, right, top, y } = this.scale;
+    const { rem } = this.size;
+    this.parts.rule.classList.toggle("on", Boolean(rule));
+    setText(this.parts.ruleLabel, rule ? rule.label : "");
+    if (!rule) return;
+    const height = y(rule.y);
+    setAttribute(this.parts.rule, "d", `M${left} ${fine(height)}H${right}`);
+    setAttribute(this.parts.ruleLabel, "x", right - 4);
+    // The label stands at the right end, on the side of the rule where the line is not.
+    const end = this.lastPoint();
+    const above = height - top > 1.2 * rem && !(end && y(end[1]) < height);
+    setAttribute(this.parts.ruleLabel, "y", fine(above ? height - 6 : height + 1.05 * rem));
+  }
+
+  lastPoint() {
+    return this.model.line.findLast(([, v]) => v !== null);
+  }
+
+  endText() {
+    const last = this.lastPoint();
+    return last ? this.model.format(last[1]) : "";
+  }
+
+  drawEnd() {
+    const { x, y, right } = this.scale;
+    const last = this.lastPoint();
+    this.parts.end.classList.toggle("on", Boolean(last));
+    setText(this.parts.endLabel, this.endText());
+    if (!last) return;
+    setAttribute(this.parts.end, "transform", `translate(${fine(x(last[0]))} ${fine(y(last[1]))})`);
+    setAttribute(this.parts.endLabel, "x", right + 9);
+    setAttribute(this.parts.endLabel, "y", fine(y(last[1]) + 0.3 * this.size.rem));
+  }
+}
+
+const fine = (x) => Math.round(x * 10) / 10;
+
+function bandPath(rows, x, y) {
+  if (!rows.length) return "";
+  const upper = rows.map(([r, , high]) => `${fine(x(r))} ${fine(y(high))}`);
+  const lower = rows.map(([r, low]) => `${fine(x(r))} ${fine(y(low))}`).reverse();
+  return `M${upper.join("L")}L${lower.join("L")}Z`;
+}
+
+function linePath(rows, x, y) {
+  let pen = "M";
+  let path = "";
+  for (const [round, value] of rows) {
+    if (value === null) pen = "M";
+    else {
+      path += `${pen}${fine(x(round))} ${fine(y(value))}`;
+      pen = "L";
+    }
+  }
+  return path;
+}
+
+// --- ticks ----------------------------------------------------------------------------------------
+
+const NICE = [1, 2, 5, 10];
+
+/** A step of 1, 2 or 5 times a power of ten that cuts `width` into at most `most` parts. */
+function niceStep(width, most) {
+  const rough = width / Math.max(1, most);
+  const power = 10 ** Math.floor(Math.log10(rough));
+  return NICE.find((nice) => nice * power >= rough * (1 - 1e-9)) * power;
+}
+
+function steps(low, high, step) {
+  const found = [];
+  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + step * 1e-9; k++) found.push(k * step || 0);
+  return found;
+}
+
+function roundTicks(first, last, most) {
+  if (last <= first) return [first];
+  return steps(first, last, Math.max(1, niceStep(last - first, Math.min(6, most))));
+}
+
+function valueTicks({ domain: [low, high], log }, height, rem) {
+  const most = Math.max(4, Math.floor(height / (2.4 * rem)));
+  if (!log) return steps(low, high, niceStep(high - low, most));
+  const powers = steps(Math.log10(low), Math.log10(high), Math.max(1, Math.ceil(Math.log10(high / low) / most)));
+  if (powers.length >= 2) return powers.map((power) => 10 ** Math.round(power));
+  // Less than two powers of ten in view: 2 and 5 help.
+  return steps(Math.floor(Math.log10(low)), Math.ceil(Math.log10(high)), 1)
+    .flatMap((power) => [1, 2, 5].map((nice) => nice * 10 ** Math.round(power)))
+    .filter((v) => v >= low && v <= high);
+}
+
+/** A formatter for the numbers beside an axis. */
+export function tickFormat([low, high], log) {
+  return log ? number : trimmed(formatFor((high - low) * 2));
+}
+
+/** Ticks are round numbers, so zeros behind the point say nothing. */
+const trimmed = (format) => (v) => format(v).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "");

@@ -1,0 +1,222 @@
+// What each chart of a study shows: from the history to numbers and sentences.
+//
+// A model has: first, last (rounds), step (rounds of one drawn position), domain, log, bounds, held,
+// band, dots, line, rule, format (of the label at the end), tick (of the axis), note, summary,
+// and at(round), which gives the round, the height of the mark and the texts at the cursor.
+
+import { band, buckets, extent, heldStretches, line, quantile, rollingMean, sorted } from "./data.js";
+import { clock, columnFormat, count, formatFor, isNumber, number, steady } from "./words.js";
+import { tickFormat } from "./charts.js";
+
+const POSITIONS = 400;
+const BAND_POSITIONS = 70;
+const FEW = 400;
+
+/** What all charts of one redraw share. */
+export function frameOf(study, history, wanted) {
+  const from = Math.max(0, history.length - wanted);
+  const shown = history.length - from;
+  const recent = study.recent_rounds || 100;
+  // Rounds may be counted from 0 or from 1.
+  const whole = history.round[0] <= 1;
+  return {
+    study, history, from, shown, recent, whole,
+    step: Math.max(1, Math.ceil(shown / POSITIONS)),
+    wide: Math.max(8, Math.ceil(shown / BAND_POSITIONS)),
+    held: heldStretches(history, from),
+    first: history.round[from],
+    last: history.last,
+  };
+}
+
+function base(frame, { domain, log = false }) {
+  const { first, last, step, held } = frame;
+  return { first, last, step, held, domain, log, tick: tickFormat(domain, log) };
+}
+
+/** What a model says at the cursor: short beside its title, whole for screen readers. */
+function reading({ history }, i, y, short) {
+  const time = clock(history.time[i]);
+  const text = `round ${count(history.round[i])}${time && ` at ${time}`}: ${short}`;
+  return { round: history.round[i], y, short, text };
+}
+
+const reach = ({ first, last }) => `over rounds ${count(first)} to ${count(last)}`;
+
+// --- a decision -----------------------------------------------------------------------------------
+
+export function decisionModel(frame, column, fitted) {
+  const { study, history, from } = frame;
+  const range = study.ranges?.[column] ?? null;
+  const log = Boolean(study.log?.[column]) && (!range || range[0] > 0);
+  const best = history.best[column];
+  const played = history.played[column];
+  const tube = band(history.round, played, from, frame.wide);
+  const path = line(history.round, best, from, frame.step);
+  const seen = extent([...tube.flatMap(([, low, high]) => [low, high]), ...path.map(([, v]) => v)]);
+  const domain = fitted || !range ? padded(seen, log) : range;
+  const format = range ? columnFormat(study, column) : formatFor(seen ? seen[1] - seen[0] : 0);
+  const late = sorted(played.slice(-frame.recent));
+  const between = late.length ? `${format(quantile(late, 0.05))} to ${format(quantile(late, 0.95))}` : "nothing";
+  const name = study.columns[column];
+  const allowed = range ? ` Allowed: ${number(range[0])} to ${number(range[1])}.` : "";
+  return {
+    ...base(frame, { domain, log }),
+    bounds: range && domain === range ? range : [],
+    band: tube,
+    dots: frame.shown <= FEW ? points(history, played, from) : [],
+    line: path,
+    format,
+    note: `played ${between} of late`,
+    summary: `${name} ${reach(frame)}. Best guess now ${format(best.at(-1))}, at the beginning ${format(best[from])}. `
+      + `Played of late: ${between}.${allowed}`,
+    at: (round) => {
+      const i = history.indexOf(round);
+      return reading(frame, i, best[i], `played ${format(played[i])}, best ${format(best[i])}`);
+    },
+  };
+}
+
+function points(history, values, from) {
+  const found = [];
+  for (let i = from; i < history.length; i++) {
+    if (isNumber(values[i])) found.push([history.round[i], values[i]]);
+  }
+  return found;
+}
+
+/** Some air above and below; never a domain without width. */
+function padded(seen, log = false) {
+  const [low, high] = seen ?? [0, 1];
+  if (log && low > 0) return [low / (high / low) ** 0.08 / 1.05, high * (high / low) ** 0.08 * 1.05];
+  const air = (high - low) * 0.08 || Math.abs(high) * 0.05 || 1;
+  return [low - air, high + air];
+}
+
+// --- the value ------------------------------------------------------------------------------------
+
+export function valueModel(frame) {
+  const { study, history, from } = frame;
+  const mean = rollingMean(history.value, frame.recent, frame.whole);
+  const few = frame.shown <= FEW;
+  const tube = few ? [] : band(history.round, history.value, from, frame.wide);
+  const dots = few ? points(history, history.value, from) : outliers(frame, frame.wide);
+  const path = line(history.round, mean, from, frame.step);
+  const domain = robustDomain(history.value.slice(from), path);
+  const outside = history.value.slice(from).filter((v) => isNumber(v) && (v < domain[0] || v > domain[1])).length;
+  const word = study.maximize ? "Larger" : "Smaller";
+  const more = outside ? ` ${count(outside)} off the axis.` : "";
+  return {
+    ...base(frame, { domain }),
+    band: tube,
+    dots,
+    line: path,
+    format: (v) => steady(v, 4),
+    namesHeld: true,
+    note: `mean of ${frame.recent}, ${few ? "each value" : "5–95 % of the values"}.${more}`,
+    summary: `Value ${reach(frame)}. Mean of the last ${frame.recent} rounds: ${number(mean.at(-1))}, `
+      + `at the beginning ${number(mean.slice(from).find(isNumber))}. ${word} is better.${more}`,
+    at: (round) => {
+      const i = history.indexOf(round);
+      const hold = history.held[i] ? ", on hold" : "";
+      return reading(frame, i, mean[i], `value ${number(history.value[i])}, mean ${number(mean[i])}${hold}`);
+    },
+  };
+}
+
+/** The values outside of 5 to 95 % of their bucket; these would be hidden otherwise. */
+function outliers({ history, from }, size) {
+  return buckets(history.round, from, size).flatMap((bucket) => {
+    const values = sorted(history.value.slice(bucket.from, bucket.to));
+    if (values.length < 20) return [];
+    const [low, high] = [quantile(values, 0.05), quantile(values, 0.95)];
+    const found = [];
+    for (let i = bucket.from; i < bucket.to; i++) {
+      const value = history.value[i];
+      if (isNumber(value) && (value < low || value > high)) found.push([history.round[i], value]);
+    }
+    return found;
+  });
+}
+
+/** The range of the values; a few wild ones must not make all others flat. */
+function robustDomain(values, path) {
+  const order = sorted(values);
+  if (!order.length) return [0, 1];
+  const [low, high] = [quantile(order, 0.02), quantile(order, 0.98)];
+  const wild = order.at(-1) - order[0] > 4 * (high - low) && high > low;
+  const inner = wild ? [low - (high - low) * 0.3, high + (high - low) * 0.3] : [order[0], order.at(-1)];
+  return padded(extent([...inner, ...path.map(([, v]) => v)]));
+}
+
+// --- the surprise ---------------------------------------------------------------------------------
+
+export function surpriseModel(frame) {
+  const { history, from } = frame;
+  const errors = history.value.map((v, i) => (isNumber(history.expected[i]) && isNumber(v) ? Math.abs(v - history.expected[i]) : null));
+  const mean = rollingMean(errors, frame.recent, frame.whole);
+  if (!mean.slice(from).some(isNumber)) return null;
+  const path = line(history.round, mean, from, frame.step);
+  const top = extent(path.map(([, v]) => v))[1];
+  return {
+    ...base(frame, { domain: [0, top * 1.15 || 1] }),
+    line: path,
+    format: (v) => steady(v),
+    note: `|value − expected|, mean of ${frame.recent}`,
+    summary: `Surprise ${reach(frame)}: how far the values are from what was expected. Now ${number(mean.at(-1))}, `
+      + `at the beginning ${number(mean.slice(from).find(isNumber))}.`,
+    at: (round) => {
+      const i = history.indexOf(round);
+      return reading(frame, i, mean[i], `expected ${number(history.expected[i])}, mean error ${number(mean[i])}`);
+    },
+  };
+}
+
+// --- the certificate ------------------------------------------------------------------------------
+
+/** How far apart the values lie: the regret of a round that these values allow at most. */
+export function spreadOf(history) {
+  const seen = extent(history.value);
+  return seen && seen[1] > seen[0] ? seen[1] - seen[0] : null;
+}
+
+export function certificateModel(frame) {
+  const { history, from } = frame;
+  const each = history.certificate.map((v, i) => (isNumber(v) ? v / Math.max(1, history.round[i]) : null));
+  if (!each.slice(from).some(isNumber)) return null;
+  const path = line(history.round, each, from, frame.step);
+  const spread = spreadOf(history);
+  const [low, high] = extent([...path.map(([, v]) => v), spread]);
+  const log = low > 0 && high / low > 20;
+  const domain = log ? padded([low, high], true) : [0, high * 1.15 || 1];
+  return {
+    ...base(frame, { domain, log }),
+    line: path,
+    rule: spread === null ? null : { y: spread, label: `spread of the values ${steady(spread)}` },
+    format: (v) => steady(v),
+    note: `proved bound on the regret${log ? ", log axis" : ""}`,
+    summary: `Certificate a round ${reach(frame)}: now ${steady(each.at(-1))}. The values seen spread over ${steady(spread)}.`,
+    at: (round) => {
+      const i = history.indexOf(round);
+      return reading(frame, i, each[i], `at most ${steady(each[i])} a round`);
+    },
+  };
+}
+
+/** What the certificate says, in sentences. */
+export function certificateWords(study, history) {
+  const outlook = outlookOf(study);
+  if (!isNumber(study.certificate)) {
+    const expects = outlook === null ? "" : `; the outlook expects at most ${steady(outlook)} a round`;
+    return `No certificate: no constant (smoothness or lipschitz) was declared${expects}.`;
+  }
+  const each = certificateOf(study);
+  const spread = spreadOf(history);
+  const proved = `Proved: on average at most ${steady(each)} a round worse than the best fixed setting.`;
+  if (spread === null || each < spread) return proved;
+  return `${proved} That is more than the values differ (${steady(spread)}), so it says nothing yet.`;
+}
+
+export const certificateOf = (study) => (isNumber(study.certificate) ? study.certificate / Math.max(1, study.rounds) : null);
+
+export const outlookOf = (study) => (isNumber(study.outlook) ? study.outlook / Math.max(1, study.ahead || 1) : null);

@@ -1,0 +1,224 @@
+// The page: which view is open, who looks at it, and whether the server answers.
+
+import { forgetToken, get, keepToken, token } from "./api.js";
+import { icon, make, say, setAttribute, setIcon, setText } from "./dom.js";
+import { openOverview } from "./overview.js";
+import { openStudy } from "./study.js";
+
+const RIGHTS = ["read", "play", "admin"];
+const AWAY_AFTER = 3;
+
+const main = document.getElementById("main");
+let view = null;
+let visitor = null;
+let link = { kind: "connecting", failures: 0 };
+
+// --- the bar at the top -----------------------------------------------------------------------------
+
+const linkIcon = icon("waiting");
+const linkText = make("span", { text: "connecting" });
+const linkBox = make("p", { class: "link link-waiting", hidden: true }, linkIcon, linkText);
+const who = make("p", { class: "who", hidden: true });
+const signOut = make("button", { type: "button", class: "button quiet", text: "Sign out", hidden: true, click: leave });
+const screenButton = make("button", { type: "button", class: "button quiet screen", title: "Full screen (key f)", click: toggleScreen },
+  icon("screen"), make("span", { text: "Full screen" }));
+
+function buildBar() {
+  if (!document.fullscreenEnabled) screenButton.hidden = true;
+  document.getElementById("side").append(linkBox, who, signOut, screenButton);
+  const version = document.querySelector('meta[name="dikin-version"]').content;
+  // Without a server that fills it in, the text in braces is still there.
+  setText(document.getElementById("version"), version.startsWith("{") ? "dikin" : `dikin ${version}`);
+}
+
+function showVisitor() {
+  who.hidden = !visitor?.name;
+  if (visitor?.name) setText(who, `${visitor.name}, may ${visitor.right}`);
+  signOut.hidden = !visitor || !token();
+}
+
+// --- the connection ---------------------------------------------------------------------------------
+
+const AWAY = "server is away";
+
+function linkWords({ kind, until, failures }) {
+  if (kind === "live") return "live";
+  const left = Math.max(0, Math.ceil((until - Date.now()) / 1000));
+  if (failures >= AWAY_AFTER) return kind === "waiting" ? `${AWAY}, next try in ${left} s` : AWAY;
+  return kind === "waiting" ? `reconnecting in ${left} s` : "connecting";
+}
+
+function showLink() {
+  const away = link.kind !== "live" && link.failures >= AWAY_AFTER;
+  const name = link.kind === "live" ? "live" : away ? "broken" : "waiting";
+  linkBox.hidden = false;
+  setAttribute(linkBox, "class", `link link-${name}`);
+  setIcon(linkIcon, name);
+  setText(linkText, linkWords(link));
+  // One failure is often only a stream that ended; it comes back within a second.
+  document.body.classList.toggle("not-live", link.kind !== "live" && link.failures > 1);
+}
+
+/** Take over a new state of the connection; say aloud only that it was lost or is back. */
+function connection(next) {
+  if (link.kind === "live" && next.kind === "waiting") say("Connection lost.");
+  if (next.kind === "live" && link.failures > 0) say("Connected again.");
+  if (next.failures === AWAY_AFTER && next.kind === "waiting") say("The server is away.");
+  link = next;
+  showLink();
+}
+
+// --- the token --------------------------------------------------------------------------------------
+
+/** Ask for a token if this problem is the lack of one. */
+function refused(problem) {
+  if (problem.status !== 401) return false;
+  askToken(token() ? problem.message : "");
+  return true;
+}
+
+function askToken(trouble) {
+  closeView();
+  linkBox.hidden = true;
+  visitor = null;
+  showVisitor();
+  document.title = "Token needed · dikin";
+  const title = make("h1", { text: "This service needs a token", tabindex: "-1" });
+  const input = make("input", { type: "password", id: "token", autocomplete: "off", required: true, spellcheck: "false", "aria-describedby": "token-help" });
+  const remember = make("input", { type: "checkbox", id: "remember" });
+  const form = make("form", { class: "token-form", submit: (event) => enter(event, input.value.trim(), remember.checked) },
+    title,
+    make("p", { id: "token-help" }, "Paste one below. This makes a token that may read: ", make("code", { text: "dikin token create --right read wall" })),
+    trouble ? make("p", { class: "trouble", role: "alert", text: trouble }) : null,
+    make("label", { for: "token", text: "Token" }), input,
+    make("label", { class: "check", for: "remember" }, remember, make("span", { text: "Remember on this device" })),
+    make("button", { type: "submit", class: "button strong", text: "Show the studies" }));
+  main.replaceChildren(form);
+  input.focus();
+}
+
+function enter(event, text, remember) {
+  event.preventDefault();
+  if (!text) return;
+  keepToken(text, remember);
+  start();
+}
+
+function leave() {
+  forgetToken();
+  start();
+}
+
+// --- views ------------------------------------------------------------------------------------------
+
+const page = { connection, refused, may: (right) => RIGHTS.indexOf(visitor?.right) >= RIGHTS.indexOf(right) };
+
+function closeView() {
+  view?.close();
+  view = null;
+}
+
+function wantedStudy() {
+  const found = /^#\/study\/(.+)$/.exec(location.hash);
+  try {
+    return found ? decodeURIComponent(found[1]) : null;
+  } catch {
+    return null;
+  }
+}
+
+function openView() {
+  closeView();
+  link = { kind: "connecting", failures: 0 };
+  const name = wantedStudy();
+  view = name === null ? openOverview(main, page) : openStudy(main, name, page);
+}
+
+async function start() {
+  try {
+    visitor = await get("/v1/token");
+  } catch (problem) {
+    if (refused(problem)) return;
+    // The view shows that the server is away, and the right is asked for again when it is back.
+    visitor = null;
+  }
+  showVisitor();
+  openView();
+}
+
+/** The server was away at the start: learn the right later. */
+async function learnVisitor() {
+  if (visitor || !view || link.kind !== "live" || learnVisitor.busy) return;
+  learnVisitor.busy = true;
+  try {
+    visitor = await get("/v1/token");
+    showVisitor();
+  } catch (problem) {
+    refused(problem);
+  } finally {
+    learnVisitor.busy = false;
+  }
+}
+
+// --- full screen ------------------------------------------------------------------------------------
+
+async function toggleScreen() {
+  try {
+    if (document.fullscreenElement) await document.exitFullscreen();
+    else await document.documentElement.requestFullscreen();
+  } catch {
+    // The browser may refuse; the page works without.
+  }
+}
+
+let awake = null;
+
+/** A screen on the wall must not fall asleep while the page fills it. */
+async function onScreenChange() {
+  const full = Boolean(document.fullscreenElement);
+  setText(screenButton.lastChild, full ? "Leave full screen" : "Full screen");
+  try {
+    if (full) awake = await navigator.wakeLock?.request("screen");
+    else await awake?.release();
+  } catch {
+    // Not every browser can; the settings of the machine decide then.
+  }
+}
+
+function onKey(event) {
+  const typing = event.target.closest?.("input:not([type=radio]), dialog");
+  if (event.key !== "f" || typing || event.ctrlKey || event.altKey || event.metaKey || event.repeat) return;
+  toggleScreen();
+}
+
+// --- start ------------------------------------------------------------------------------------------
+
+function onHash() {
+  // The skip link also changes the hash; it must not close the view.
+  if (location.hash && !location.hash.startsWith("#/")) return;
+  if (!view) return;
+  openView();
+  scrollTo(0, 0);
+  main.querySelector("h1")?.focus({ preventScroll: true });
+}
+
+function onSkip(event) {
+  event.preventDefault();
+  main.focus();
+}
+
+buildBar();
+addEventListener("hashchange", onHash);
+addEventListener("keydown", onKey);
+addEventListener("online", () => view?.nudge());
+document.addEventListener("fullscreenchange", onScreenChange);
+document.addEventListener("visibilitychange", () => {
+  if (!document.hidden) view?.nudge();
+});
+document.querySelector(".skip").addEventListener("click", onSkip);
+setInterval(() => {
+  if (link.kind === "waiting" && view) showLink();
+  view?.tick();
+  learnVisitor();
+}, 1000);
+start();

@@ -1,0 +1,463 @@
+// The page of one study: numbers, warnings, charts, open trials.
+
+import { follow, get, post, studyPath } from "./api.js";
+import { Chart } from "./charts.js";
+import { History, KEEP } from "./data.js";
+import { icon, make, say, setAttribute, setIcon, setText } from "./dom.js";
+import {
+  certificateModel, certificateOf, certificateWords, decisionModel, frameOf, outlookOf, spreadOf, surpriseModel, valueModel,
+} from "./models.js";
+import { ago, count, duration, isNumber, plural, sense, settingText, stateOf, steady } from "./words.js";
+
+const FIRST_CHARTS = 6;
+const OPEN_EVERY_MS = 5000;
+const GONE = [403, 404, 410];
+
+// The choice of the reader stays while other studies are looked at.
+const choice = { rounds: KEEP, fitted: false };
+
+/** Show one study in `main`; returns what the page needs to end it. */
+export function openStudy(main, name, page) {
+  const view = new StudyView(main, name, page);
+  return { close: () => view.close(), tick: () => view.tick(), nudge: () => view.nudge() };
+}
+
+class StudyView {
+  constructor(main, name, page) {
+    Object.assign(this, { main, name, page });
+    this.study = null;
+    this.history = null;
+    this.charts = [];
+    this.cursor = null;
+    this.all = false;
+    this.opened = -Infinity;
+    this.known = { state: null, warnings: new Set() };
+    this.build();
+    this.stream = follow(studyPath(name, "/events"), {
+      update: (update) => this.update(update),
+      problem: (problem) => this.problem(problem),
+      state: (state) => page.connection(state),
+    });
+    this.outside = (event) => {
+      if (!event.target.closest?.(".slider")) this.setCursor(null);
+    };
+    document.addEventListener("pointerdown", this.outside);
+  }
+
+  close() {
+    this.closed = true;
+    this.stream.close();
+    this.charts.forEach((chart) => chart.close());
+    document.removeEventListener("pointerdown", this.outside);
+  }
+
+  nudge() {
+    this.stream.nudge();
+    this.redraw();
+  }
+
+  // --- building -----------------------------------------------------------------------------------
+
+  build() {
+    this.title = make("h1", { text: this.name, tabindex: "-1" });
+    this.stateIcon = icon("fresh");
+    this.stateWord = make("span");
+    this.state = make("p", { class: "state state-fresh", hidden: true }, this.stateIcon, this.stateWord);
+    this.kind = make("p", { class: "kind" });
+    this.trouble = make("p", { class: "trouble", role: "alert", hidden: true });
+    this.warnings = make("ul", { class: "warnings", "aria-label": "Warnings", hidden: true });
+    this.body = make("div", { class: "study-body", hidden: true });
+    this.wait = make("p", { class: "plain", text: "Reading the study …" });
+    const head = make("div", { class: "study-head" },
+      make("div", { class: "study-name" },
+        make("a", { class: "back", href: "#/", text: "All studies" }),
+        make("div", { class: "study-line" }, this.title, this.state, this.kind)),
+      this.buildHold());
+    this.body.append(this.buildNumbers(), this.warnings, this.buildTools(), this.buildOutcome(), this.buildDecisions(), this.buildOpen());
+    this.main.replaceChildren(make("article", { class: "study" }, head, this.trouble, this.wait, this.body), this.buildDialog());
+  }
+
+  buildHold() {
+    this.hold = make("button", { type: "button", class: "button", text: "Hold", click: () => this.ask() });
+    this.holdWhy = make("p", { class: "hold-why", id: "hold-why" });
+    this.holdBox = make("div", { class: "hold", hidden: true }, this.hold, this.holdWhy);
+    return this.holdBox;
+  }
+
+  buildNumbers() {
+    const item = (label) => {
+      const value = make("dd", { class: "number-value" });
+      const note = make("dd", { class: "number-note" });
+      const name = make("dt", { text: label });
+      return { name, value, note, element: make("div", { class: "number" }, name, value, note) };
+    };
+    this.numbers = {
+      rounds: item("Rounds"), mean: item("Mean of the last rounds"), surprise: item("Surprise"),
+      cost: item("Exploring costs at most"), outlook: item("Outlook a round"), certificate: item("Certificate a round"),
+    };
+    return make("dl", { class: "numbers" }, ...Object.values(this.numbers).map((n) => n.element));
+  }
+
+  buildTools() {
+    this.cursorText = make("p", { class: "cursor-text" });
+    setText(this.cursorText, "Point at a chart, or focus it and use the arrow keys, to read one round.");
+    return make("div", { class: "tools" }, this.cursorText,
+      radios("Rounds", "rounds", [["last 200", 200], ["last 2,000", KEEP]], choice.rounds, (v) => this.choose({ rounds: v })),
+      radios("Axes of decisions", "axes", [["whole range", false], ["close up", true]], choice.fitted, (v) => this.choose({ fitted: v })));
+  }
+
+  buildOutcome() {
+    this.outcome = {
+      value: this.chart("Value", "value"),
+      surprise: this.chart("Surprise", "surprise"),
+      certificate: this.chart("Certificate a round", "certificate"),
+    };
+    this.certificateText = make("p", { class: "chart-words" });
+    this.outcome.certificate.element.append(this.certificateText);
+    this.outcomeBox = make("div", { class: "charts charts-outcome" }, ...Object.values(this.outcome).map((c) => c.element));
+    this.grey = make("p", { class: "legend", text: "Grey: on hold.", hidden: true });
+    return make("section", { "aria-labelledby": "h-outcome" },
+      make("div", { class: "section-head" }, make("h2", { id: "h-outcome", text: "Outcome" }), this.grey), this.outcomeBox);
+  }
+
+  buildDecisions() {
+    this.decisionBox = make("div", { class: "charts" });
+    this.more = make("button", { type: "button", class: "button quiet", hidden: true, click: () => this.showAll() });
+    this.legend = make("p", { class: "legend", text: "Line: best guess. Shade: what was played, to explore." });
+    return make("section", { class: "decisions", "aria-labelledby": "h-decisions" },
+      make("div", { class: "section-head" }, make("h2", { id: "h-decisions", text: "Decisions" }), this.legend),
+      this.decisionBox, this.more);
+  }
+
+  buildOpen() {
+    this.openRows = make("tbody");
+    const head = ["Trial", "Setting", "Asked by", "Age"].map((text) => make("th", { scope: "col", text }));
+    this.openTable = make("table", { "aria-labelledby": "h-open", hidden: true }, make("thead", {}, make("tr", {}, ...head)), this.openRows);
+    this.openNote = make("p", { class: "open-note", text: "none" });
+    return make("section", { class: "open", "aria-labelledby": "h-open" },
+      make("div", { class: "section-head" }, make("h2", { id: "h-open", text: "Late answers" }),
+        make("p", { class: "legend", text: "Trials that were asked for and wait for their value, oldest first." })),
+      this.openTable, this.openNote);
+  }
+
+  buildDialog() {
+    this.dialogTitle = make("h2", { id: "dialog-title" });
+    this.dialogText = make("p", { id: "dialog-text" });
+    this.dialogTrouble = make("p", { class: "trouble", role: "alert", hidden: true });
+    this.dialogDo = make("button", { type: "button", class: "button strong", click: () => this.switchHold() });
+    const cancel = make("button", { type: "button", class: "button", text: "Cancel", click: () => this.dialog.close() });
+    this.dialog = make("dialog", { "aria-labelledby": "dialog-title", "aria-describedby": "dialog-text" },
+      this.dialogTitle, this.dialogText, this.dialogTrouble, make("div", { class: "dialog-buttons" }, cancel, this.dialogDo));
+    return this.dialog;
+  }
+
+  chart(title, hue) {
+    const chart = new Chart({ title, hue, onCursor: (round) => this.setCursor(round) });
+    this.charts.push(chart);
+    return chart;
+  }
+
+  // --- what comes from the server -----------------------------------------------------------------
+
+  update({ study, rounds }) {
+    if (this.closed) return;
+    this.received = Date.now();
+    this.trouble.hidden = true;
+    const before = this.study;
+    this.study = study;
+    if (study.problem) return this.unreadable();
+    if (this.isAnother(before)) {
+      this.begin();
+      this.stream.restart();
+      return;
+    }
+    if (!this.history) this.begin();
+    this.history.add(rounds);
+    const first = this.body.hidden;
+    this.body.hidden = false;
+    this.wait.hidden = true;
+    this.redraw();
+    if (first) this.tick();
+  }
+
+  /** The study was deleted and made anew, or is readable only now: all its rounds are needed again. */
+  isAnother(before) {
+    if (!before) return false;
+    return !this.history || this.columns !== String(this.study.columns) || before.rounds > this.study.rounds;
+  }
+
+  /** A new history, and a chart for each of the first columns. */
+  begin() {
+    this.columns = String(this.study.columns);
+    this.history = new History(this.study.columns.length);
+    this.decisions?.forEach((chart) => chart.close());
+    this.charts = Object.values(this.outcome);
+    this.decisions = [];
+    this.decisionBox.replaceChildren();
+    this.addDecisions();
+  }
+
+  addDecisions() {
+    const { columns } = this.study;
+    const shown = this.all ? columns.length : Math.min(FIRST_CHARTS, columns.length);
+    for (const name of columns.slice(this.decisions.length, shown)) {
+      const chart = this.chart(name, "decision");
+      this.decisions.push(chart);
+      this.decisionBox.append(chart.element);
+    }
+    // Rows of three line up with the outcome; other counts look better in rows of two or four.
+    this.decisionBox.classList.toggle("two", shown <= 2);
+    this.decisionBox.classList.toggle("four", shown === 4 || shown > FIRST_CHARTS);
+    this.more.hidden = shown >= columns.length;
+    setText(this.more, `Show all ${columns.length} decisions`);
+  }
+
+  showAll() {
+    const next = this.decisions.length;
+    this.all = true;
+    this.addDecisions();
+    this.redraw();
+    // The button is gone now; the first new chart takes the focus over.
+    this.decisions[next]?.slider.focus();
+  }
+
+  unreadable() {
+    this.hideAll();
+    this.fail(this.study.problem);
+    this.showState();
+  }
+
+  hideAll() {
+    this.wait.hidden = this.body.hidden = this.holdBox.hidden = true;
+  }
+
+  problem(problem) {
+    if (this.closed || this.page.refused(problem)) return;
+    this.wait.hidden = true;
+    if (GONE.includes(problem.status)) this.gone();
+    this.fail(problem.message);
+  }
+
+  /** The study was deleted, or is not for this visitor: what was known of it is of no use now. */
+  gone() {
+    this.hideAll();
+    this.state.hidden = true;
+    setText(this.kind, "");
+    document.title = `${this.name} · dikin`;
+  }
+
+  fail(text) {
+    setText(this.trouble, text);
+    this.trouble.hidden = false;
+  }
+
+  // --- showing ------------------------------------------------------------------------------------
+
+  choose(part) {
+    Object.assign(choice, part);
+    // The reader asked for other rounds: the summaries may change at once.
+    this.charts.forEach((chart) => (chart.spoken = -Infinity));
+    this.setCursor(null);
+    this.redraw();
+  }
+
+  /** Draw once with the next frame, however often it is asked for; not while nobody looks. */
+  redraw() {
+    if (this.planned || this.closed || document.hidden || !this.history || this.study.problem) return;
+    this.planned = true;
+    requestAnimationFrame(() => {
+      this.planned = false;
+      if (!this.closed) this.draw();
+    });
+  }
+
+  draw() {
+    this.showState();
+    this.showNumbers();
+    this.showWarnings();
+    this.showHold();
+    setText(this.certificateText, certificateWords(this.study, this.history));
+    const empty = !this.history.length;
+    this.body.classList.toggle("no-rounds", empty);
+    if (!empty) this.showCharts();
+  }
+
+  showCharts() {
+    const frame = frameOf(this.study, this.history, choice.rounds);
+    this.grey.hidden = !frame.held.length;
+    if (this.cursor !== null) this.cursor = Math.min(frame.last, Math.max(frame.first, this.cursor));
+    this.charts.forEach((chart) => (chart.at = this.cursor));
+    this.outcome.value.show(valueModel(frame));
+    this.showOrHide(this.outcome.surprise, surpriseModel(frame), true);
+    this.showOrHide(this.outcome.certificate, certificateModel(frame), false);
+    this.decisions.forEach((chart, i) => chart.show(decisionModel(frame, i, choice.fitted)));
+    this.showCursorText();
+  }
+
+  /** A chart without data: hide it all, or only its drawing where a sentence stays below. */
+  showOrHide(chart, model, all) {
+    chart.element.hidden = all && !model;
+    chart.plot.hidden = chart.note.hidden = !model;
+    chart.element.classList.toggle("bare", !model);
+    if (model) chart.show(model);
+  }
+
+  setCursor(round) {
+    if (round === this.cursor) return;
+    this.cursor = round;
+    if (this.marking) return;
+    this.marking = true;
+    requestAnimationFrame(() => {
+      this.marking = false;
+      this.charts.forEach((chart) => chart.mark(this.cursor));
+      this.showCursorText();
+    });
+  }
+
+  showCursorText() {
+    const at = this.cursor === null ? null : this.outcome.value.model?.at(this.cursor);
+    this.cursorText.classList.toggle("at-cursor", Boolean(at));
+    setText(this.cursorText, at ? upper(at.text) : "Point at a chart, or focus it and use the arrow keys, to read one round.");
+  }
+
+  get later() {
+    return (Date.now() - this.received) / 1000;
+  }
+
+  showState() {
+    const state = stateOf(this.study, this.later);
+    this.state.hidden = false;
+    setAttribute(this.state, "class", `state state-${state.kind}`);
+    setIcon(this.stateIcon, state.kind);
+    setText(this.stateWord, state.word);
+    document.title = `${this.name} · ${state.word} · dikin`;
+    if (this.known.state && this.known.state !== state.kind) say(`${this.name}: ${state.word}`);
+    this.known.state = state.kind;
+    if (this.study.problem) return setText(this.kind, "");
+    const kind = this.study.kind === "learner" ? `bare learner “${this.study.learner}”` : `tuner with “${this.study.learner}”`;
+    const restarts = this.study.restarts ? `, ${plural(this.study.restarts, "restart")}` : "";
+    setText(this.kind, `${kind}, ${sense(this.study)}${restarts}`);
+  }
+
+  showNumbers() {
+    const { study, numbers } = this;
+    const spread = spreadOf(this.history);
+    const unknown = study.kind === "learner" ? "not told by a bare learner" : "not known yet";
+    const fill = ({ value, note }, x, words, digits = 3) => {
+      setText(value, steady(x, digits));
+      setText(note, isNumber(x) ? words : unknown);
+    };
+    setText(numbers.mean.name, `Mean of the last ${count(study.recent_rounds || 100)}`);
+    this.showAges();
+    fill(numbers.mean, study.recent_mean, sense(study), 4);
+    fill(numbers.surprise, study.surprise, "off what was expected, of late");
+    fill(numbers.cost, study.exploring_cost, "in one round, now");
+    fill(numbers.outlook, outlookOf(study), `worse than the best fixed setting at most, expected for the next ${count(study.ahead)}`);
+    const against = spread === null ? "" : `the values spread over ${steady(spread)}`;
+    fill(numbers.certificate, certificateOf(study), against);
+    if (!isNumber(study.certificate)) setText(numbers.certificate.note, "no constant was declared");
+  }
+
+  /** What grows by itself between two events. */
+  showAges() {
+    const { study, later } = this;
+    setText(this.numbers.rounds.value, count(study.rounds));
+    const told = isNumber(study.last_told_seconds) ? `last answer ${ago(study.last_told_seconds + later)}` : "no answer yet";
+    setText(this.numbers.rounds.note, told);
+  }
+
+  showWarnings() {
+    const texts = this.study.warnings ?? [];
+    this.warnings.hidden = !texts.length;
+    if (texts.join("\n") === this.warned) return;
+    this.warned = texts.join("\n");
+    this.warnings.replaceChildren(...texts.map((text) => make("li", {}, icon("warning"), make("span", { text }))));
+    // The numbers in a warning move; only a warning of a new kind is news.
+    const kinds = texts.map((text) => text.replace(/[\d.,]+/g, "#"));
+    const fresh = texts.filter((_, i) => !this.known.warnings.has(kinds[i]));
+    if (fresh.length) say(`Warning: ${fresh.join(". ")}`);
+    this.known.warnings = new Set(kinds);
+  }
+
+  // --- each second --------------------------------------------------------------------------------
+
+  tick() {
+    if (this.body.hidden || document.hidden) return;
+    this.showState();
+    this.showAges();
+    if (performance.now() - this.opened > OPEN_EVERY_MS) this.loadOpen();
+  }
+
+  async loadOpen() {
+    this.opened = performance.now();
+    try {
+      const open = await get(studyPath(this.name, "/open?limit=20"));
+      if (!this.closed) this.showOpen(open);
+    } catch (problem) {
+      // The connection says already when the server is away; this only must not look up to date.
+      if (!this.closed && !this.page.refused(problem)) this.openTable.classList.add("stale");
+    }
+  }
+
+  showOpen({ queries, total }) {
+    this.openTable.classList.remove("stale");
+    this.openTable.hidden = !queries.length;
+    this.openRows.replaceChildren(...queries.map((query) => make("tr", {},
+      make("td", { class: "digits", text: String(query.id) }),
+      make("td", { class: "setting", text: settingText(query.params, query.point) }),
+      make("td", { class: "client", text: query.client ?? "" }),
+      make("td", { class: "digits", text: duration((Date.now() - Date.parse(query.asked)) / 1000) }))));
+    const more = total - queries.length;
+    this.openNote.hidden = queries.length > 0 && more <= 0;
+    setText(this.openNote, queries.length ? `and ${count(more)} more` : "none");
+  }
+
+  // --- hold and resume ----------------------------------------------------------------------------
+
+  showHold() {
+    const { study } = this;
+    this.holdBox.hidden = study.kind !== "tuner";
+    const may = this.page.may("play");
+    this.hold.disabled = !may;
+    setText(this.hold, study.held ? "Resume …" : "Hold …");
+    setText(this.holdWhy, may ? "" : `Your token may only read. To ${study.held ? "resume" : "hold"}, use one with the right play.`);
+    if (!may) setAttribute(this.hold, "aria-describedby", "hold-why");
+    else this.hold.removeAttribute("aria-describedby");
+  }
+
+  ask() {
+    this.toHold = !this.study.held;
+    setText(this.dialogTitle, this.toHold ? `Put ${this.name} on hold?` : `Resume ${this.name}?`);
+    setText(this.dialogText, this.toHold
+      ? "From now on each trial gets the best setting, and nothing is learnt until you resume."
+      : "It explores and learns again from the next trial on.");
+    setText(this.dialogDo, this.toHold ? "Put on hold" : "Resume");
+    this.dialogTrouble.hidden = true;
+    this.dialog.showModal();
+  }
+
+  async switchHold() {
+    this.dialogDo.disabled = true;
+    try {
+      const { held } = await post(studyPath(this.name, this.toHold ? "/hold" : "/resume"));
+      this.study = { ...this.study, held };
+      this.dialog.close();
+      this.redraw();
+    } catch (problem) {
+      if (this.page.refused(problem)) return;
+      setText(this.dialogTrouble, problem.message);
+      this.dialogTrouble.hidden = false;
+    } finally {
+      this.dialogDo.disabled = false;
+    }
+  }
+}
+
+const upper = (text) => text[0].toUpperCase() + text.slice(1);
+
+/** A row of radio buttons that looks like a switch. */
+function radios(legend, name, options, chosen, onChoose) {
+  const items = options.map(([text, value]) => make("label", {},
+    make("input", { type: "radio", name, checked: value === chosen, change: () => onChoose(value) }), make("span", { text })));
+  return make("fieldset", { class: "radios" }, make("legend", { text: legend }), make("div", { class: "radio-row" }, ...items));
+}

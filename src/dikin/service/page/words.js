@@ -1,0 +1,106 @@
+// Numbers, ages and states as words.
+
+// Some studies are slow by nature, but a team should see on the wall that nothing came for this long.
+const LONG_SECONDS = 15 * 60;
+
+export const NONE = "–";
+
+const plain = new Intl.NumberFormat("en", { maximumSignificantDigits: 4 });
+const compact = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 4 });
+const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
+
+export const isNumber = (x) => typeof x === "number" && Number.isFinite(x);
+
+/** A number for people: four digits that count. */
+export function number(x) {
+  if (!isNumber(x)) return NONE;
+  const size = Math.abs(x);
+  if (size >= 1e6) return minus(compact.format(x));
+  if (size > 0 && size < 1e-3) return minus(x.toExponential(2));
+  return minus(plain.format(x));
+}
+
+/** A number that changes while people look: always the same count of digits, so that it does not jump. */
+export function steady(x, digits = 3) {
+  if (!isNumber(x) || x === 0 || Math.abs(x) >= 1e5 || Math.abs(x) < 1e-3) return number(x);
+  return minus(x.toLocaleString("en", { minimumSignificantDigits: digits, maximumSignificantDigits: digits }));
+}
+
+export const count = (n) => (isNumber(n) ? whole.format(n) : NONE);
+
+/** Hyphens are too short beside digits. */
+const minus = (text) => text.replaceAll("-", "−");
+
+/** A formatter with the decimals that a scale of this width needs. */
+export function formatFor(width) {
+  if (!isNumber(width) || width <= 0 || width >= 1e5 || width < 1e-3) return number;
+  const decimals = Math.max(0, Math.ceil(-Math.log10(width / 150)));
+  const format = new Intl.NumberFormat("en", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+  return (x) => (isNumber(x) ? minus(format.format(x)) : NONE);
+}
+
+/** The formatter of one column of a study. */
+export function columnFormat(study, column) {
+  const range = study.ranges?.[column];
+  if (!range || study.log?.[column]) return number;
+  const format = formatFor(range[1] - range[0]);
+  // Decisions that are whole numbers need no decimals.
+  return (x) => (Number.isInteger(x) ? count(x) : format(x));
+}
+
+/** A length of time: "2 s", "4 min", "2 h 5 min", "3 d". */
+export function duration(seconds) {
+  if (!isNumber(seconds)) return NONE;
+  const s = Math.max(0, Math.round(seconds));
+  if (s < 60) return `${s} s`;
+  const minutes = Math.floor(s / 60);
+  if (minutes < 60) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  if (hours >= 48) return `${Math.floor(hours / 24)} d`;
+  return minutes % 60 ? `${hours} h ${minutes % 60} min` : `${hours} h`;
+}
+
+export const ago = (seconds) => (isNumber(seconds) ? `${duration(seconds)} ago` : "never");
+
+export const plural = (n, one, many = `${one}s`) => `${count(n)} ${n === 1 ? one : many}`;
+
+/** The state of a study as icon and word. `later`: seconds since the glance arrived. */
+export function stateOf(study, later = 0) {
+  if (study.problem) return { kind: "broken", word: "cannot be read" };
+  if (study.held) return { kind: "held", word: "on hold" };
+  if (!study.rounds) return { kind: "fresh", word: "no answers yet" };
+  if (isNumber(study.last_told_seconds) && study.last_told_seconds + later > LONG_SECONDS) {
+    return { kind: "quiet", word: "no answers for long" };
+  }
+  return { kind: "playing", word: "playing" };
+}
+
+export const sense = (study) => (study.maximize ? "larger is better" : "smaller is better");
+
+/** The best guess as pairs of name and text. A bare learner has only its centre. */
+export function bestPairs(study) {
+  const columns = study.columns ?? [];
+  // The centre of a learner may be a matrix.
+  const center = (study.center ?? []).flat(Infinity);
+  return columns.map((name, i) => [name, columnFormat(study, i)(center[i])]);
+}
+
+/** A setting as one line of text: `{"price": 4.2, "traffic": {"old": 0.3}}` becomes "price 4.2, traffic.old 0.3". */
+export function settingText(params, point) {
+  if (!params) return (point ?? []).flat(Infinity).map(number).join(", ");
+  return flat(params).map(([name, value]) => `${name} ${isNumber(value) ? number(value) : value}`).join(", ");
+}
+
+function flat(params, before = "") {
+  return Object.entries(params).flatMap(([name, value]) =>
+    value !== null && typeof value === "object" ? flat(value, `${before}${name}.`) : [[before + name, value]]);
+}
+
+/** The time of day of a moment in unix seconds; with the day if it was not today. */
+export function clock(seconds) {
+  if (!isNumber(seconds)) return "";
+  const moment = new Date(seconds * 1000);
+  const time = moment.toLocaleTimeString("en-GB");
+  const today = moment.toDateString() === new Date().toDateString();
+  return today ? time : `${moment.toLocaleDateString("en-CA")} ${time}`;
+}

@@ -1,0 +1,268 @@
+"""The service ends, dies and loses its database: what it acknowledged is kept, and played once."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sqlite3
+import threading
+import time
+from typing import Any
+
+import pytest
+import urllib3
+
+import dikin
+from dikin import errors
+from dikin.service.workers import Workers
+from dikin.studies.session import Session
+from service import crowd
+from service.proxy import Proxy
+from service.serving import Serving, shop
+from studies.postgres import Server
+
+
+def test_an_end_finishes_what_was_begun(url: str) -> None:
+    shop(url).close()
+    end = threading.Event()
+    with Serving(url) as running:
+        watching = urllib3.PoolManager(retries=False).request(
+            "GET", running.url + "/v1/studies/shop/events", preload_content=False
+        )
+        clients = crowd.start(8, running.url, "shop", 0.3, end)
+        time.sleep(1.0)
+        began = time.monotonic()
+        assert running.stop() == -signal.SIGTERM  # after its own end, as uvicorn does
+        assert time.monotonic() - began < 8  # a page that watches does not keep it
+        watching.close()
+        end.set()
+        account = crowd.together(clients)
+        assert "Application shutdown complete" in running.logged()
+        assert "Traceback" not in running.logged()
+    assert len(account.told) > 20
+    assert crowd.faults(url, "shop", account) == crowd.NOTHING
+
+
+def test_kill_nine(url: str) -> None:
+    shop(url).close()
+    end = threading.Event()
+    with Serving(url) as running:
+        clients = crowd.start(8, running.url, "shop", 30.0, end)
+        for _ in range(4):
+            time.sleep(0.4)
+            running.kill()
+            running.start()
+        time.sleep(0.4)
+        end.set()
+        account = crowd.together(clients)
+    assert account.refused == []
+    assert len(account.told) > 50
+    assert crowd.faults(url, "shop", account) == crowd.NOTHING
+
+
+def test_two_services_behind_a_proxy_one_of_them_killed(server: Server) -> None:
+    store = f"{server.url}&options=-csearch_path%3Dpublic"
+    shop(store, "pair").close()
+    end = threading.Event()
+    with Serving(store) as one, Serving(store) as two, Proxy(one.port, two.port) as proxy:
+        clients = crowd.start(8, proxy.url, "pair", 30.0, end)
+        time.sleep(1.0)
+        both = [len(each.logged().splitlines()) for each in (one, two)]
+        one.kill()
+        time.sleep(1.5)
+        end.set()
+        account = crowd.together(clients)
+    assert min(both) > 10  # both had work
+    assert account.refused == []
+    assert crowd.faults(store, "pair", account) == crowd.NOTHING
+    dikin.Study.delete(store, "pair")
+
+
+def test_a_database_that_is_away() -> None:
+    with Server() as away:
+        shop(away.url).close()
+        with Serving(away.url, "--patience", "0.3") as running:
+            with dikin.Study(running.url, "shop", patience=0.05) as study:
+                trial = study.ask()
+                away.crash()
+                with pytest.raises(errors.StoreError, match="the store is away"):
+                    study.tell(trial, 1.0)
+                answer = running.send("POST", "/v1/studies/shop/ask")
+                assert (answer.status, answer.headers["Retry-After"]) == (503, "1")
+                assert running.problem("GET", "/readyz")[:2] == (503, "store")
+                assert running.send("GET", "/healthz").status == 200
+                away.start()
+                deadline = time.monotonic() + 30
+                while running.send("GET", "/readyz").status != 200:
+                    assert time.monotonic() < deadline
+                study.tell(trial, 1.0)
+                assert study.rounds == 1
+            assert "dikin_busy_total 0.0" not in running.send("GET", "/metrics").content.decode()
+
+
+def test_a_database_that_is_busy(file: str) -> None:
+    shop(file).close()
+    with Serving(file, "--patience", "0.2") as running:
+        running.send("GET", "/v1/studies/shop")
+        other = sqlite3.connect(file, isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        answer = running.send("POST", "/v1/studies/shop/ask")
+        assert (answer.status, answer.content["code"]) == (503, "busy")
+        assert answer.headers["Retry-After"] == "1"
+        assert running.send("GET", "/v1/studies/shop").status == 200  # a look waits for nobody
+        other.execute("ROLLBACK")
+        other.close()
+        assert running.send("POST", "/v1/studies/shop/ask").content["id"] == 0
+
+
+def test_a_damaged_study_is_told_and_others_go_on(file: str) -> None:
+    shop(file, "broken", rounds=3).close()
+    shop(file, "whole", rounds=3).close()
+    with sqlite3.connect(file) as database:
+        database.execute(
+            "UPDATE dikin_events SET body = replace(body, '4', '5') WHERE study = 1 AND number = 2"
+        )
+    database.close()
+    with Serving(file) as running:
+        status, code, detail = running.problem("GET", "/v1/studies/broken")
+        assert (status, code) == (500, "state")
+        assert "was altered or damaged" in detail
+        assert file not in detail
+        broken, sound = running.send("GET", "/v1/studies").content["studies"]
+        assert broken["problem"] == detail
+        assert sound["rounds"] == 3
+        metrics = running.send("GET", "/metrics").content.decode()
+        assert 'dikin_unreadable{study="broken"} 1.0' in metrics
+        assert running.send("POST", "/v1/studies/whole/ask").status == 200
+
+
+# --- one commit for many requests ----------------------------------------------------------------
+
+
+async def asks(workers: Workers, keys: list[str]) -> list[Any]:
+    """Ask under these keys at the same time, so that they share a commit."""
+    first = workers.of("shop").do(lambda study: time.sleep(0.05))  # the others wait behind it
+    calls = [
+        workers.do("shop", lambda study, key=key: study.ask(key=key).id, "test")  # type: ignore[misc]
+        for key in keys
+    ]
+    return (await asyncio.gather(first, *calls, return_exceptions=True))[1:]
+
+
+def test_many_requests_share_a_commit(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    shop(file).close()
+    commits = []
+    commit = Session._commit
+    monkeypatch.setattr(
+        Session, "_commit", lambda self, *a: (commits.append(1), commit(self, *a))[1]
+    )
+
+    async def play() -> list[Any]:
+        workers = Workers(file, 2.0)
+        await workers.do("shop", lambda study: study.forget(study.ask(key="table")), "test")
+        commits.clear()
+        found = await asks(workers, [f"{n}" for n in range(50)])
+        await asyncio.to_thread(workers.close)
+        return found
+
+    assert asyncio.run(play()) == list(range(1, 51))
+    assert len(commits) == 1
+
+
+@pytest.mark.parametrize("fails", ["commit", "timer"])
+def test_a_commit_that_fails_acknowledges_nothing(
+    file: str, monkeypatch: pytest.MonkeyPatch, fails: str
+) -> None:
+    """All whose events were in it hear so, and get the same query when they ask again."""
+    shop(file).close()
+    broken = threading.Event()
+    commit = Session._commit
+
+    def failing(self: Session, *given: Any) -> None:
+        if broken.is_set():
+            raise errors.StoreError("no space left")
+        commit(self, *given)
+
+    monkeypatch.setattr(Session, "_commit", failing)
+    if fails == "timer":  # the session commits by itself, before the worker does
+        monkeypatch.setattr(Session, "flush", slow(Session.flush))
+
+    async def play() -> tuple[list[Any], list[Any]]:
+        workers = Workers(file, 0.1 if fails == "timer" else 2.0)
+        await workers.do("shop", lambda study: study.forget(study.ask(key="table")), "test")
+        broken.set()
+        failed = await asks(workers, ["a", "b", "c"])
+        broken.clear()
+        again = await asks(workers, ["c", "b", "a"])
+        await asyncio.to_thread(workers.close)
+        return failed, again
+
+    failed, again = asyncio.run(play())
+    assert [type(each) for each in failed] == [errors.StoreError] * 3
+    assert again == [1, 2, 3]
+    with dikin.Study(file, "shop") as study:
+        assert [query.id for query in study.open_queries] == [1, 2, 3]
+
+
+def slow(flush: Any) -> Any:
+    """A flush that comes after the timer, except of the timer itself."""
+
+    def later(self: Session) -> None:
+        if not isinstance(threading.current_thread(), threading.Timer):
+            time.sleep(0.2)
+        flush(self)
+
+    return later
+
+
+def test_a_fault_in_the_middle_fails_those_before_it(file: str) -> None:
+    """They were carried out and are not durable: nobody may be told that they are."""
+    shop(file).close()
+
+    def lose(study: dikin.Study[Any]) -> None:
+        study._session.database.disconnect()  # with the events of those before
+        study._session._undo(errors.StoreError("the connection broke"))
+
+    async def play() -> list[Any]:
+        workers = Workers(file, 2.0)
+        await workers.do("shop", lambda study: study.forget(study.ask(key="table")), "test")
+        first = workers.of("shop").do(lambda study: time.sleep(0.05))
+        found = await asyncio.gather(
+            first,
+            workers.do("shop", lambda study: study.ask(key="a").id, "test"),
+            workers.do("shop", lambda study: study.rounds),
+            workers.do("shop", lose, "test"),
+            workers.do("shop", lambda study: study.ask(key="b").id, "test"),
+            return_exceptions=True,
+        )
+        again = await workers.do("shop", lambda study: study.ask(key="a").id, "test")
+        await asyncio.to_thread(workers.close)
+        return [*found[1:], again]
+
+    asked, rounds, lost, after, again = asyncio.run(play())
+    assert isinstance(asked, errors.StoreError)
+    assert rounds == 0  # a look is what it was
+    assert isinstance(lost, errors.StoreError)
+    assert (after, again) == (1, 2)
+
+
+def test_studies_that_nobody_uses_are_closed(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from dikin.service import workers as module
+
+    monkeypatch.setattr(module, "OPEN_STUDIES", 3)
+    for number in range(8):
+        shop(file, f"s{number}").close()
+
+    async def play() -> tuple[int, list[int]]:
+        made = Workers(file, 2.0)
+        found = [await made.do(f"s{n % 8}", lambda study: study.rounds) for n in range(16)]
+        count = sum("study s" in thread.name for thread in threading.enumerate())
+        with pytest.raises(errors.UnknownStudyError):
+            await made.do("none", lambda study: study.rounds)
+        assert "none" not in made._workers
+        await asyncio.to_thread(made.close)
+        return count, found
+
+    count, found = asyncio.run(play())
+    assert found == [0] * 16
+    assert count <= 4
