@@ -21,6 +21,7 @@ from fastapi.routing import APIRoute
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.routing import Match
 
 import dikin
 from dikin.errors import DikinError, ParameterError, did_you_mean, shown
@@ -184,7 +185,21 @@ def _problem(request: Request, error: Exception) -> Problem:
         405: f"{request.method} is not for this path; /openapi.json lists what is",
     }
     said = words.get(error.status_code, str(error.detail))
-    return Problem(error.status_code, "request", said, error.headers)
+    headers = dict(error.headers or {})
+    if error.status_code == 405:
+        headers["Allow"] = ", ".join(_methods(request))
+    return Problem(error.status_code, "request", said, headers)
+
+
+def _methods(request: Request) -> list[str]:
+    """The methods that there are for the path of a request."""
+    routes: list[Any] = request.app.routes
+    return sorted(
+        method
+        for route in routes
+        if getattr(route, "methods", None) and route.matches(request.scope)[0] != Match.NONE
+        for method in route.methods
+    )
 
 
 def _fields(route: APIRoute) -> list[str]:

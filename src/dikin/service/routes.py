@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Coroutine
+from datetime import UTC, datetime
 from typing import Annotated, Any, cast
 from urllib.parse import unquote
 
@@ -90,6 +91,7 @@ class GuardedRoute(APIRoute):
             access.refuse_unless(right, study)
             request.state.access, request.state.study = access, study
             request.state.token = access.name
+            self._refuse_unknown(request)
             try:
                 return await answer(JsonRequest(request.scope, request.receive))
             except UnknownStudyError as error:
@@ -98,6 +100,14 @@ class GuardedRoute(APIRoute):
                 raise UnknownStudyError(_unknown(str(study), known)) from error
 
         return guarded
+
+    def _refuse_unknown(self, request: Request) -> None:
+        """A word in the address that means nothing is a mistake, and would be overlooked."""
+        known = [field.alias for field in self.dependant.query_params]
+        for name in request.query_params:
+            if name not in known:
+                others = did_you_mean(name, known) if known else " This takes none."
+                raise RequestError(f"{shown(name)} is not known in the query.{others}")
 
 
 def _unknown(study: str, known: list[str]) -> str:
@@ -364,7 +374,7 @@ async def open_queries(
 ) -> Response:
     """What waits for an answer, oldest first, with who asked it and when."""
     waiting = await _service(request).workers.do(name, lambda study: study.open_queries)
-    shown = [query for query in waiting if query.id > after][:limit]
+    shown, now = [query for query in waiting if query.id > after][:limit], datetime.now(UTC)
     listed = [
         {
             "id": query.id,
@@ -372,6 +382,7 @@ async def open_queries(
             "point": query.point.tolist(),
             "client": query.client,
             "asked": query.asked.isoformat(),
+            "age_seconds": max(0.0, (now - query.asked).total_seconds()),
         }
         for query in shown
     ]

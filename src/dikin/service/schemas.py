@@ -171,6 +171,7 @@ class OpenQuery(BaseModel):
     point: list[Any]
     client: str
     asked: str = Field(description="The time, ISO 8601.")
+    age_seconds: float
 
 
 class OpenQueries(BaseModel):

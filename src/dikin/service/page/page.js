@@ -20,7 +20,7 @@ const linkText = make("span", { text: "connecting" });
 const linkBox = make("p", { class: "link link-waiting", hidden: true }, linkIcon, linkText);
 const who = make("p", { class: "who", hidden: true });
 const signOut = make("button", { type: "button", class: "button quiet", text: "Sign out", hidden: true, click: leave });
-const screenButton = make("button", { type: "button", class: "button quiet screen", title: "Full screen (key f)", click: toggleScreen },
+const screenButton = make("button", { type: "button", class: "button quiet screen", click: toggleScreen },
   icon("screen"), make("span", { text: "Full screen" }));
 
 function buildBar() {
@@ -185,12 +185,6 @@ async function onScreenChange() {
   }
 }
 
-function onKey(event) {
-  const typing = event.target.closest?.("input:not([type=radio]), dialog");
-  if (event.key !== "f" || typing || event.ctrlKey || event.altKey || event.metaKey || event.repeat) return;
-  toggleScreen();
-}
-
 // --- start ------------------------------------------------------------------------------------------
 
 function onHash() {
@@ -209,7 +203,6 @@ function onSkip(event) {
 
 buildBar();
 addEventListener("hashchange", onHash);
-addEventListener("keydown", onKey);
 addEventListener("online", () => view?.nudge());
 document.addEventListener("fullscreenchange", onScreenChange);
 document.addEventListener("visibilitychange", () => {

@@ -406,7 +406,7 @@ class StudyView {
       make("td", { class: "digits", text: String(query.id) }),
       make("td", { class: "setting", text: settingText(query.params, query.point) }),
       make("td", { class: "client", text: query.client ?? "" }),
-      make("td", { class: "digits", text: duration((Date.now() - Date.parse(query.asked)) / 1000) }))));
+      make("td", { class: "digits", text: duration(query.age_seconds) }))));
     const more = total - queries.length;
     this.openNote.hidden = queries.length > 0 && more <= 0;
     setText(this.openNote, queries.length ? `and ${count(more)} more` : "none");

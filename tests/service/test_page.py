@@ -1,0 +1,162 @@
+"""The page, in a real browser."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import dikin
+from dikin.service.tokens import TokenStore
+from service.browser import Window, browser
+from service.conftest import folder
+from service.serving import Serving, revenue, shop
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    with browser() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def live(chromium: Any) -> Iterator[Serving]:
+    """A service with some studies; the browser first, as without one nothing else is started."""
+    with folder() as store, Serving(store) as running:
+        shop(running.url, rounds=150).close()
+        shop(running.url, 'a/b <b>"ö', rounds=3).close()
+        yield running
+
+
+SIZES = {"wall": (1920, 1080), "desk": (1280, 800), "phone": (390, 844)}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("path", ["/", "/#/study/shop"])
+def test_it_loads_and_everybody_can_read_it(
+    chromium: Any, live: Serving, size: str, scheme: str, path: str
+) -> None:
+    width, height = SIZES[size]
+    window = Window(
+        chromium, live.url, viewport={"width": width, "height": height}, color_scheme=scheme
+    )
+    page = window.open(path)
+    page.get_by_text("150").first.wait_for(timeout=15_000)
+    page.get_by_role("heading", level=1).wait_for()
+    assert window.violations() == []
+    wider = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+    assert wider <= 0, "the page is wider than the screen"
+    assert window.faults == []
+    assert window.foreign() == []
+    page.close()
+
+
+def test_every_study_at_a_glance(chromium: Any, live: Serving) -> None:
+    window = Window(chromium, live.url)
+    page = window.open()
+    page.get_by_role("link", name="shop").first.wait_for()
+    assert page.get_by_text('a/b <b>"ö').first.is_visible()
+    page.get_by_role("link", name="shop").first.press("Enter")
+    page.get_by_role("heading", name="shop", level=1).wait_for()
+    assert page.url.endswith("#/study/shop")
+    page.go_back()
+    page.get_by_role("link", name="a/b").first.click()
+    page.get_by_role("heading", name='a/b <b>"ö', level=1).wait_for()
+    assert window.faults == []
+    page.close()
+
+
+def test_a_live_update_arrives(chromium: Any, live: Serving) -> None:
+    window = Window(chromium, live.url)
+    page = window.open("/#/study/shop")
+    page.get_by_text("150").first.wait_for()
+    with dikin.Study(live.url, "shop") as study:
+        for _ in range(7):
+            trial = study.ask()
+            study.tell(trial, revenue(trial))
+        late = study.ask()
+    page.get_by_text("157").first.wait_for(timeout=10_000)
+    page.get_by_role("cell", name=str(late.id), exact=True).wait_for(timeout=10_000)
+    with dikin.Study(live.url, "shop") as study:
+        study.forget(late)
+    assert window.faults == []
+    page.close()
+
+
+def test_hold_and_resume(chromium: Any, live: Serving) -> None:
+    window = Window(chromium, live.url)
+    page = window.open("/#/study/shop")
+    with dikin.Study(live.url, "shop") as study:
+        page.get_by_role("button", name="Hold").click()
+        page.get_by_role("dialog").get_by_role("button", name="Hold").click()
+        page.get_by_text("on hold").first.wait_for()
+        assert study.held
+        page.get_by_role("button", name="Resume").click()
+        if page.get_by_role("dialog").is_visible():
+            page.get_by_role("dialog").get_by_role("button", name="Resume").click()
+        page.get_by_text("playing").first.wait_for()
+        assert not study.held
+    assert window.faults == []
+    page.close()
+
+
+def test_tokens(chromium: Any) -> None:
+    with folder() as store, Serving(store) as running:
+        shop(running.url, rounds=5).close()
+        read = TokenStore(store).create("wall", "read")
+        window = Window(chromium, running.url)
+        while running.send("GET", "/v1/token").status != 401:
+            pass  # a token that was just made is asked for within two seconds
+        page = window.open("/#/study/shop")
+        field = page.get_by_label("Token")
+        field.fill("dikin_wrong_one")
+        field.press("Enter")
+        page.get_by_text("not one of this service").wait_for()
+        field.fill(read)
+        field.press("Enter")
+        page.get_by_role("heading", name="shop", level=1).wait_for()
+        assert page.get_by_role("button", name="Hold").is_disabled()
+        # Chromium itself logs an answer of 401; the page logs nothing.
+        assert all("401" in text for text in window.faults)
+        assert read not in page.content()
+        assert not any(read in url for url in window.requests)
+        page.get_by_role("button", name="Sign out").click()
+        page.get_by_label("Token").wait_for()
+        assert page.evaluate("sessionStorage.length + localStorage.length") == 0
+        page.close()
+
+
+def test_it_says_that_the_service_is_away_and_comes_back(chromium: Any) -> None:
+    with folder() as store, Serving(store) as running:
+        shop(running.url, rounds=5).close()
+        window = Window(chromium, running.url)
+        page = window.open("/#/study/shop")
+        page.get_by_text("live", exact=True).wait_for()
+        running.kill()
+        page.get_by_text("econnecting").first.wait_for(timeout=20_000)
+        threading.Timer(0.1, running.start).start()
+        page.get_by_text("live", exact=True).wait_for(timeout=30_000)
+        with dikin.Study(running.url, "shop") as study:
+            study.tell(study.ask(), 400.0)
+        page.get_by_text("6", exact=True).first.wait_for()
+        page.close()
+
+
+def test_nothing_is_run_that_a_name_contains(chromium: Any) -> None:
+    name = '<img src=x onerror="document.title=1">'
+    tuner = dikin.Tuner({"<script>document.title=2</script>": dikin.Real(0, 1)}, seed=1)
+    with folder() as store, Serving(store) as running:
+        with dikin.Study(running.url, name, tuner) as study:
+            study.tell(study.ask(), 1.0)
+        window = Window(chromium, running.url)
+        page = window.open()
+        page.get_by_text(name).first.wait_for()
+        page.get_by_text(name).first.click()
+        page.get_by_role("heading", name=name, level=1).wait_for()
+        page.get_by_text("<script>").first.wait_for()
+        assert "onerror" in page.title() or page.title() not in ("1", "2")
+        assert window.faults == []
+        page.close()
