@@ -4,7 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: reproduce matrix test lint demo game loops price traffic program oppertune examples bench kills torture stub page clean
+.PHONY: reproduce matrix test lint demo game loops price traffic program oppertune examples \
+	serve-demo bench kills torture load stub page clean
 .DELETE_ON_ERROR:
 
 reproduce: $(READY)
@@ -36,6 +37,9 @@ traffic: $(READY)
 program: $(READY)
 	$(BIN)/python examples/program.py
 
+serve-demo: $(READY)
+	$(BIN)/python examples/serve_demo.py
+
 oppertune: $(READY)
 	$(BIN)/python examples/oppertune.py
 
@@ -62,6 +66,11 @@ kills: $(READY)
 TORTURE_OUT := $(if $(PAGE),--out docs/torture.csv --page docs/live.md)
 torture: $(READY)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/studies/torture.py $(TORTURE_OUT)
+
+# The service under 64 clients, beside Optuna, about eight minutes. PAGE=1 writes docs/service.md.
+LOAD_OUT := $(if $(PAGE),--out docs/service_load.csv --page docs/service.md)
+load: $(READY)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/service/load.py $(LOAD_OUT)
 
 page: $(READY)
 	$(BIN)/python docs/build

@@ -35,7 +35,8 @@ def unprivileged() -> dict[str, Any]:
 class Server:
     """A server that listens on a socket in its own folder, and can be crashed."""
 
-    def __init__(self) -> None:
+    def __init__(self, *settings: str) -> None:
+        self._settings = settings
         self.folder = Path(tempfile.mkdtemp(prefix="dikin-"))
         self._who = unprivileged()
         self._process: subprocess.Popen[bytes] | None = None
@@ -77,9 +78,9 @@ class Server:
 
     def start(self) -> Self:
         """Start, or start again after a crash, once the old one's processes are gone."""
-        settings = ("listen_addresses=", f"unix_socket_directories={self.folder}")
+        own = ("listen_addresses=", f"unix_socket_directories={self.folder}")
         command = [str(self._home / "bin" / "postgres"), "-D", "data"]
-        for setting in settings:
+        for setting in (*own, *self._settings):
             command += ["-c", setting]
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline:

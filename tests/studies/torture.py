@@ -32,6 +32,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # as in the tes
 import dikin
 import forgery
 import strange
+from marks import into_page
 from studies import damage, fuzz, interrupts, kills, small
 from studies.crowd import Crowd, crowd, ratio
 from studies.postgres import Server
@@ -301,16 +302,6 @@ def write(rows: list[Row], out: Path) -> None:
         table.writerows(chain([Row._fields], rows))
 
 
-BEGIN, END = "<!-- torture -->\n", "<!-- end of torture -->\n"
-
-
-def into_page(rows: list[Row], page: Path) -> None:
-    """Put the table between its marks."""
-    before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
-    _, _, after = rest.partition(END)
-    page.write_text(f"{before}{BEGIN}\n{markdown(rows)}\n{END}{after}", encoding="utf-8")
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--share", type=float, default=1.0, help="of the full length")
@@ -326,7 +317,7 @@ def main() -> int:
         rows.append(row)
         write(rows, wanted.out)
     if wanted.page is not None:
-        into_page(rows, wanted.page)
+        into_page(markdown(rows), wanted.page, "torture")
     Console().print(shown(rows))
     failed = sum(row.failed for row in rows)
     print(

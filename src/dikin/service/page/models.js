@@ -194,7 +194,7 @@ export function certificateModel(frame) {
     line: path,
     rule: spread === null ? null : { y: spread, label: `spread of the values ${steady(spread)}` },
     format: (v) => steady(v),
-    note: `proved bound on the regret${log ? ", log axis" : ""}`,
+    note: `proved${log ? ", log axis" : ""}`,
     summary: `Certificate a round ${reach(frame)}: now ${steady(each.at(-1))}. The values seen spread over ${steady(spread)}.`,
     at: (round) => {
       const i = history.indexOf(round);

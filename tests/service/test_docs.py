@@ -1,0 +1,72 @@
+"""docs/service.md: its commands are run, its table is the file's."""
+
+from __future__ import annotations
+
+import csv
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dikin.service.app import create_app
+from service import load
+from service.serving import Serving
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+PAGE = (ROOT / "docs" / "service.md").read_text(encoding="utf-8")
+
+
+def test_the_commands_do_what_they_say(file: str) -> None:
+    if shutil.which("curl") is None:
+        pytest.skip("the commands of docs/service.md: no curl is installed")
+    block = re.search(r"<!-- run -->\n```sh\n(.*?)```", PAGE, re.S)
+    assert block is not None
+    with Serving(file) as running:
+        script = block[1].replace("localhost:8000", f"127.0.0.1:{running.port}")
+        script = script.replace("curl ", "curl --silent --show-error --fail-with-body ")
+        done = subprocess.run(
+            ["bash", "-ec", script], capture_output=True, text=True, check=False, timeout=60
+        )
+    assert done.returncode == 0, done.stderr + done.stdout
+    assert '"rounds": 1' in done.stdout
+    assert '"recent_mean": 512.0' in done.stdout
+
+
+def test_every_endpoint_is_on_the_page() -> None:
+    for path in create_app("sqlite:///unused.db").openapi()["paths"]:
+        name = path.rpartition("/")[2]
+        assert name in PAGE, path
+
+
+def test_the_page_says_what_the_file_says() -> None:
+    with open(ROOT / "docs" / "service_load.csv", encoding="utf-8", newline="") as file:
+        rows = [{name: number(cell) for name, cell in row.items()} for row in csv.DictReader(file)]
+    assert load.markdown(rows) in PAGE
+    for row in rows:
+        if row["who"].startswith("dikin"):
+            assert row["lost"] == row["twice"] == 0
+            assert row["clients"] == 64
+
+
+def number(cell: str) -> Any:
+    return int(cell) if cell.isdecimal() else cell
+
+
+def test_a_lost_answer_is_counted(file: str) -> None:
+    """The account finds what is missing, altered or doubled."""
+    from service import crowd
+    from service.serving import shop
+
+    with shop(file, rounds=3) as study:
+        told = {row["query"]: row["value"] for row in study.records()}
+    whole = crowd.Account(list(told), dict(told), [], [])
+    assert crowd.faults(file, "shop", whole) == crowd.NOTHING
+    lost = crowd.faults(file, "shop", whole._replace(told=told | {7: 1.0}))
+    assert lost == crowd.NOTHING | {"lost": 1}
+    altered = crowd.faults(file, "shop", whole._replace(told=told | {1: 1.0}))
+    assert altered == crowd.NOTHING | {"altered": 1}
+    twice = crowd.faults(file, "shop", whole._replace(asked=[0, 1, 1, 9]))
+    assert twice == crowd.NOTHING | {"given twice": 1, "asked and gone": 1}
