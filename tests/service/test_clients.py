@@ -1,0 +1,191 @@
+"""The clients in examples/clients, run as a reader would run them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+import urllib3
+
+import dikin
+from dikin.service.tokens import RIGHTS, TokenStore
+from service.conftest import folder
+from service.serving import Serving
+
+CLIENTS = Path(__file__).parents[2] / "examples" / "clients"
+NEEDED = {"client.js": ["node"], "client.sh": ["bash", "curl", "awk", "sed"]}
+"""What each client needs; the first of them runs it."""
+LINES = 30
+
+
+@pytest.fixture(params=list(NEEDED))
+def client(request: pytest.FixtureRequest) -> str:
+    """The name of a client that can be run here."""
+    return runnable(request.param)
+
+
+def runnable(name: str) -> str:
+    missing = [tool for tool in NEEDED[name] if shutil.which(tool) is None]
+    if missing:
+        pytest.skip(f"examples/clients/{name} was NOT tried: there is no {', '.join(missing)} here")
+    return name
+
+
+@pytest.fixture(scope="module")
+def closed() -> Iterator[Serving]:
+    """A service with tokens and without studies."""
+    with folder() as store:
+        tokens = {right: TokenStore(store).create(right, right) for right in RIGHTS}
+        with Serving(store) as running:
+            running.tokens = tokens
+            yield running
+
+
+def start(name: str, url: str, rounds: int, token: str | None = None) -> subprocess.Popen[str]:
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("DIKIN_")}
+    environment |= {"DIKIN_URL": url} | ({} if token is None else {"DIKIN_TOKEN": token})
+    return subprocess.Popen(
+        [NEEDED[name][0], str(CLIENTS / name), str(rounds)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+    )
+
+
+def run(name: str, url: str, rounds: int, token: str | None = None) -> tuple[int, str, str]:
+    """Exit status, output and errors."""
+    with start(name, url, rounds, token) as process:
+        try:
+            out, err = process.communicate(timeout=20)
+        finally:
+            process.kill()
+    return process.returncode, out, err
+
+
+def played(store: str) -> int:
+    """The rounds of the study, of which none waits for its answer; then it is deleted."""
+    with dikin.Study(store, "shop") as study:
+        rounds = study.rounds
+        assert study.open_queries == []
+        assert [row["query"] for row in study.records()] == list(range(rounds))
+        assert study.verify() == 2 * rounds  # an ask and a tell for each, and no more
+        assert set(study.best) == {"price"}
+    dikin.Study.delete(store, "shop")
+    return rounds
+
+
+@pytest.mark.parametrize("name", NEEDED)
+def test_a_client_is_short(name: str) -> None:
+    lines = (CLIENTS / name).read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= LINES
+    assert max(map(len, lines)) <= 100
+
+
+def test_a_client_creates_the_study_and_plays(client: str, service: Serving) -> None:
+    status, out, err = run(client, service.url, 12)
+    assert (status, err) == (0, "")
+    assert out.count("best") == 12
+    assert out.splitlines()[-1].startswith("round 12: price ")
+    assert run(client, service.url, 3)[0] == 0  # the study is there, and goes on
+    assert played(service.store) == 15
+
+
+def test_a_client_with_tokens(client: str, closed: Serving) -> None:
+    tokens = closed.tokens
+    for token, words in (
+        (None, "this needs a token"),
+        ("dikin_00000000_mistyped", "not one of this service, or was mistyped"),
+        (tokens["play"], "a token with the right admin; token 'play' has the right play"),
+    ):
+        status, out, err = run(client, closed.url, 3, token)
+        assert (status, out) == (1, "")
+        assert words in err
+        assert err.count("\n") == 1  # the problem's words, and nothing else
+    assert run(client, closed.url, 2, tokens["admin"])[0] == 0
+    assert run(client, closed.url, 2, tokens["play"])[0] == 0  # enough, once the study is there
+    status, _, err = run(client, closed.url, 2, tokens["read"])
+    assert status == 1
+    assert "token 'read' has the right read" in err
+    assert played(closed.store) == 4
+
+
+@contextmanager
+def losing(url: str) -> Iterator[tuple[str, list[str]]]:
+    """A proxy that loses the answer to the second ask, and says once that a tell comes too early.
+
+    The rest it passes on. Gives its address, and what it did.
+    """
+    did: list[str] = []
+    pool = urllib3.PoolManager(retries=False)
+
+    class Handler(BaseHTTPRequestHandler):
+        def pass_on(self) -> None:
+            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            headers = dict(self.headers.items())
+            answer = pool.request(self.command, url + self.path, body=body, headers=headers)
+            what = self.path.rpartition("/")[2]
+            did.append(f"{what} {self.headers.get('Idempotency-Key')}")
+            count = sum(each.startswith(f"{what} ") for each in did)
+            self.close_connection = True
+            if (what, count) == ("ask", 2):
+                return
+            early = (what, count) == ("tell", 1)
+            content = b'{"detail": "too early"}' if early else answer.data
+            self.send_response(503 if early else answer.status)
+            self.send_header("Retry-After", "0")
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        do_GET = do_PUT = do_POST = pass_on  # noqa: N815 - as http.server calls them
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as proxy:
+        thread = threading.Thread(target=proxy.serve_forever, args=(0.05,))
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{proxy.server_port}", did
+        finally:
+            proxy.shutdown()
+            thread.join()
+            pool.clear()
+
+
+def test_an_answer_that_is_lost(client: str, service: Serving) -> None:
+    """It was played, and the client does not know: it asks again under the same key."""
+    with losing(service.url) as (url, did):
+        status, out, err = run(client, url, 4)
+    assert (status, err) == (0, "")
+    assert out.count("best") == 4
+    keys = [each.split()[1] for each in did if each.startswith("ask ")]
+    assert keys[1] == keys[2]
+    assert len(set(keys)) == 4
+    assert sum(each.startswith("tell ") for each in did) == 5
+    assert played(service.store) == 4
+
+
+def test_a_service_killed_in_the_middle(file: str) -> None:
+    """Nothing is lost, and nothing is played twice."""
+    client = runnable("client.js")
+    with Serving(file) as running, start(client, running.url, 200) as process:
+        assert process.stdout is not None
+        process.stdout.readline()  # it plays
+        time.sleep(0.05)
+        running.kill()
+        assert 1 < len(running.logged().splitlines()) < 400
+        running.start()
+        out, err = process.communicate(timeout=20)
+    assert (process.returncode, err) == (0, "")
+    assert out.count("best") == 199
+    assert played(file) == 200

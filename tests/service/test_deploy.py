@@ -1,0 +1,238 @@
+"""The files in deploy/: what can be checked of them without a Docker engine."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError
+
+import pytest
+from click import Command, Group
+from click.testing import CliRunner
+from prometheus_client.parser import text_string_to_metric_families
+
+from dikin.cli import main
+from service.serving import LEARNER, TUNER, Serving
+
+ROOT = Path(__file__).parents[2]
+DEPLOY = ROOT / "deploy"
+BOARD = DEPLOY / "grafana" / "dikin.json"
+MADE_LATER = {"secrets/prometheus_token"}
+"""What the reader makes, and git ignores."""
+WORDS = {"by", "max", "min", "sum", "count", "or", "rate", "vector", "histogram_quantile"}
+"""What is not a name of a metric in the expressions of the board."""
+
+
+def read(name: str) -> Any:
+    yaml = pytest.importorskip("yaml", reason="the YAML files in deploy/ were NOT read: no PyYAML")
+    return yaml.safe_load((DEPLOY / name).read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def compose() -> dict[str, Any]:
+    found: dict[str, Any] = read("compose.yaml")
+    return found
+
+
+# --- files and secrets ---------------------------------------------------------------------------
+
+
+def test_what_is_mounted_is_there(compose: dict[str, Any]) -> None:
+    mounted = [
+        volume.split(":")[0]
+        for service in compose["services"].values()
+        for volume in service.get("volumes", [])
+    ]
+    assert len(mounted) == 8
+    for source in mounted:
+        if source.startswith("."):
+            assert (DEPLOY / source).exists(), source
+        else:
+            assert source in compose["volumes"]
+    assert set(compose["volumes"]) <= set(mounted)
+    for secret in compose["secrets"].values():
+        file = Path(secret["file"])
+        assert (DEPLOY / file).parent.is_dir()
+        assert str(file) in MADE_LATER
+    for service in compose["services"].values():
+        assert set(service.get("secrets", [])) <= set(compose["secrets"])
+        assert set(service.get("depends_on", [])) <= set(compose["services"])
+
+
+def test_what_the_image_is_made_of_is_there(compose: dict[str, Any]) -> None:
+    for name in ("serve", "serve2"):
+        build = compose["services"][name]["build"]
+        assert (DEPLOY / build["context"] / build["dockerfile"]).samefile(DEPLOY / "Dockerfile")
+    copied = [
+        source
+        for line in instructions("COPY")
+        for source in line.split()[:-1]
+        if not source.startswith("--")
+    ]
+    kept = (DEPLOY / "Dockerfile.dockerignore").read_text(encoding="utf-8").split("\n")
+    for source in copied:
+        assert (ROOT / source).exists(), source
+        assert f"!{source}" in kept
+    assert "*" in kept  # whatever else lies about stays out of the image
+
+
+def instructions(name: str) -> list[str]:
+    """The arguments of an instruction in the Dockerfile, each time that it is there."""
+    text = (DEPLOY / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", " ")
+    found = re.findall(rf"^{name} +(.*)$", text, flags=re.MULTILINE)
+    assert found, name
+    return found
+
+
+def test_no_password_is_in_the_files(compose: dict[str, Any]) -> None:
+    given = {
+        key: value
+        for service in compose["services"].values()
+        for key, value in service.get("environment", {}).items()
+    }
+    secret = {key: value for key, value in given.items() if "PASSWORD" in key}
+    assert len(secret) == 3
+    for value in secret.values():
+        assert re.fullmatch(r"\$\{\w+_PASSWORD:\?[^}]+\}", value)
+    assert "@" in given["DIKIN_STORE"]
+    assert ":" not in given["DIKIN_STORE"].split("://")[1].split("@")[0]
+    example = (DEPLOY / ".env.example").read_text(encoding="utf-8")
+    variables = dict(re.findall(r"^(\w+)=(.*)$", example, flags=re.MULTILINE))
+    assert all(not value for key, value in variables.items() if "PASSWORD" in key)
+    used = re.findall(r"\$\{(\w+)", (DEPLOY / "compose.yaml").read_text(encoding="utf-8"))
+    assert set(used) == set(variables)
+    ignored = (DEPLOY / ".gitignore").read_text(encoding="utf-8").split()
+    assert {".env", "secrets/*"} <= set(ignored)
+    for file in DEPLOY.rglob("*"):
+        if file.is_file() and file.name != ".env" and file.parent.name != "secrets":
+            text = file.read_text(encoding="utf-8")
+            assert re.search(r"dikin_[0-9a-f]{8}_", text) is None, file
+
+
+# --- services and their names --------------------------------------------------------------------
+
+
+def test_prometheus_and_the_proxy_name_services_that_are_there(compose: dict[str, Any]) -> None:
+    (job,) = read("prometheus.yml")["scrape_configs"]
+    targets = job["static_configs"][0]["targets"]
+    assert targets == ["serve:8000", "serve2:8000"]
+    assert job.get("metrics_path", "/metrics") == "/metrics"
+    (secret,) = compose["services"]["prometheus"]["secrets"]
+    assert job["authorization"]["credentials_file"] == f"/run/secrets/{secret}"
+    proxy = (DEPLOY / "Caddyfile").read_text(encoding="utf-8")
+    assert f"reverse_proxy {' '.join(targets)} {{" in proxy
+    assert "flush_interval -1" in proxy
+    for target in targets:
+        name, port = target.split(":")
+        command = compose["services"][name]["command"]
+        assert command[command.index("--port") + 1] == port
+    assert instructions("EXPOSE") == ["8000"]
+
+
+def test_grafana_finds_its_board_and_its_data(compose: dict[str, Any]) -> None:
+    (source,) = read("grafana/provisioning/datasources/prometheus.yaml")["datasources"]
+    assert source["url"] == "http://prometheus:9090"
+    assert source["jsonData"]["timeInterval"] == read("prometheus.yml")["global"]["scrape_interval"]
+    (provider,) = read("grafana/provisioning/dashboards/dikin.yaml")["providers"]
+    mounts = dict(v.split(":")[:2] for v in compose["services"]["grafana"]["volumes"])
+    assert mounts["./grafana/dikin.json"] == f"{provider['options']['path']}/dikin.json"
+    text = BOARD.read_text(encoding="utf-8")
+    assert set(re.findall(r'"uid": "(\w+)"', text)) == {"dikin", source["uid"]}
+
+
+# --- commands ------------------------------------------------------------------------------------
+
+
+def refused(command: list[str]) -> str | None:
+    """Why `dikin` would not take a command; its options are read, and nothing is done."""
+    found: Command = main
+    words = list(command)
+    while isinstance(found, Group):
+        found = found.commands[words.pop(0)]
+    said = CliRunner().invoke(main, [*command[: len(command) - len(words)], "--help"]).output
+    unknown = [word for word in words if word.startswith("-") and word not in said]
+    return f"{' '.join(command)}: {unknown}" if unknown else None
+
+
+def test_the_commands_are_known(compose: dict[str, Any]) -> None:
+    commands = [compose["services"][name]["command"] for name in ("serve", "serve2")]
+    assert json.loads(instructions("ENTRYPOINT")[0]) == ["dikin"]
+    commands += map(json.loads, instructions("CMD"))
+    readme = (DEPLOY / "README.md").read_text(encoding="utf-8")
+    lines = re.findall(r"docker compose run (?:-\S+ )*serve2? (.*)", readme)
+    commands += [shlex.split(re.split(" [>#]", line)[0]) for line in lines]
+    assert len(commands) >= 7
+    assert [refused(command) for command in commands] == [None] * len(commands)
+    assert refused(["serve", "--hots", "0.0.0.0"]) is not None
+
+
+def test_the_health_check_asks_what_is_there(service: Serving) -> None:
+    (check,) = instructions("HEALTHCHECK")
+    program, flag, code = json.loads(check.partition("CMD ")[2])
+    assert (program, flag) == ("python", "-c")
+    assert "http://127.0.0.1:8000/healthz" in code
+    exec(code.replace("http://127.0.0.1:8000", service.url), {})
+    with pytest.raises(HTTPError) as missing:
+        exec(code.replace("http://127.0.0.1:8000/healthz", f"{service.url}/healthy"), {})
+    missing.value.close()
+
+
+# --- the board -----------------------------------------------------------------------------------
+
+
+def queries() -> list[str]:
+    """The expressions of the board, those of its variables too."""
+    board = json.loads(BOARD.read_text(encoding="utf-8"))
+    found = [target["expr"] for panel in board["panels"] for target in panel.get("targets", [])]
+    return found + [each["definition"] for each in board["templating"]["list"]]
+
+
+def test_the_board_has_what_it_should() -> None:
+    board = json.loads(BOARD.read_text(encoding="utf-8"))
+    (variable,) = board["templating"]["list"]
+    assert variable["name"] == "study"
+    panels = [panel for panel in board["panels"] if panel["type"] != "row"]
+    assert len({panel["id"] for panel in board["panels"]}) == len(board["panels"])
+    for panel in panels:
+        assert panel["title"]
+        assert panel["description"].endswith(".")
+        assert panel["fieldConfig"]["defaults"]["unit"]
+    places = [
+        (x, y)
+        for panel in board["panels"]
+        for x in range(panel["gridPos"]["x"], panel["gridPos"]["x"] + panel["gridPos"]["w"])
+        for y in range(panel["gridPos"]["y"], panel["gridPos"]["y"] + panel["gridPos"]["h"])
+    ]
+    assert len(places) == len(set(places))  # no panel lies on another
+    assert max(x for x, _ in places) < 24
+
+
+def test_the_board_asks_for_metrics_that_are_there(service: Serving) -> None:
+    played = {"tuned": TUNER, "learnt": LEARNER}
+    for name, spec in played.items():
+        assert service.send("PUT", f"/v1/studies/{name}", spec).status == 201
+        for round in range(20):
+            asked = service.send("POST", f"/v1/studies/{name}/ask").content
+            told = {"id": asked["id"], "value": 20.0 + round % 3}
+            assert service.send("POST", f"/v1/studies/{name}/tell", told).status == 200
+    text = service.send("GET", "/metrics").content.decode()
+    families = list(text_string_to_metric_families(text))
+    samples = {sample.name: set(sample.labels) for each in families for sample in each.samples}
+    named = {each.name for each in families}
+
+    for query in queries():
+        bare = re.sub(r'"[^"]*"|\[[^]]*\]', "", query)
+        metrics = set(re.findall(r"\bdikin_\w+", bare))
+        assert metrics, query
+        assert metrics - samples.keys() <= {"dikin_unreadable"}, query  # where all can be read
+        assert metrics - samples.keys() <= named, query
+        labels = set(re.findall(r"\w+(?=!?=)", bare))
+        for group in re.findall(r"\bby \(([^)]*)\)", bare):
+            labels |= set(group.split(", "))
+        for metric in metrics & samples.keys():
+            assert labels <= samples[metric], query
+        rest = set(re.findall(r"\b[a-z]\w*", bare)) - metrics - labels
+        assert rest <= WORDS | {"label_values", "study"}, query
