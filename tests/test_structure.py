@@ -77,7 +77,6 @@ DEFERRED = {
     ("dikin.service.commands", "dikin.service.server"),
     ("dikin.service.commands", "dikin.service.service"),
     ("dikin.service.commands", "dikin.service.tokens"),
-    ("dikin.service.commands", "dikin.studies.study"),
 }
 """Modules of dikin that are imported inside a function. No more come in; those that go are deleted.
 

@@ -15,16 +15,23 @@ class Proxy:
     def __init__(self, *ports: int) -> None:
         self._backends = ports
         self._turns = itertools.count()
+        self._tasks: list[asyncio.Future[None]] = []
         self._ready = threading.Event()
         self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()))
 
     async def _serve(self) -> None:
         self._loop, self._end = asyncio.get_running_loop(), asyncio.Event()
-        server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
+        server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
         self.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
         self._ready.set()
-        async with server:
-            await self._end.wait()
+        await self._end.wait()
+        server.close()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._tasks.append(asyncio.ensure_future(self._connected(reader, writer)))
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         first = next(self._turns)
@@ -53,3 +60,23 @@ async def _copy(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> Non
             sink.write(part)
             await sink.drain()
     sink.close()
+
+
+class LossyProxy(Proxy):
+    """Loses the answer to the first request of the first connection, and breaks it."""
+
+    def __init__(self, port: int) -> None:
+        super().__init__(port)
+        self.lost = 0
+
+    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if self.lost:
+            await super()._connected(reader, writer)
+            return
+        self.lost = 1
+        behind, out = await asyncio.open_connection("127.0.0.1", self._backends[0])
+        out.write(await reader.read(65536))
+        await out.drain()
+        await behind.read(65536)  # it was carried out
+        out.close()
+        writer.close()

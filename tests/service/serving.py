@@ -51,7 +51,7 @@ class Serving:
             command, stdout=subprocess.PIPE, stderr=self.log, text=True, env=environment
         )
         assert self.process.stdout is not None
-        said = self.process.stdout.readline()
+        said = self.said = self.process.stdout.readline()
         assert " at http://" in said, said + self.logged()
         self.url = said.split(" at ")[1].strip().rstrip("/")
         self.port = int(self.url.rpartition(":")[2])
@@ -89,7 +89,7 @@ class Serving:
             body = body if isinstance(body, bytes) else json.dumps(body).encode()
         answer = self.pool.request(method, self.url + path, body=body, headers=named)
         kind = answer.headers.get("Content-Type", "")
-        content = json.loads(answer.data) if "json" in kind else answer.data
+        content = json.loads(answer.data) if "json" in kind and answer.data else answer.data
         return Answer(answer.status, answer.headers, content)
 
     def problem(self, *request: Any, **more: Any) -> tuple[int, str, str]:

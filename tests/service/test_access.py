@@ -12,6 +12,7 @@ import time
 from typing import Any
 
 import pytest
+import urllib3
 from click.testing import CliRunner
 
 import dikin
@@ -138,6 +139,64 @@ def test_revoked_and_expired(guarded: Serving) -> None:
     assert guarded.problem("GET", "/v1/token", token=revoked)[2] == "token 'short' is revoked"
 
 
+def test_a_stream_ends_with_its_token(guarded: Serving) -> None:
+    token = guarded.token("watcher", "read", "shop")
+    time.sleep(2.1)
+    stream = urllib3.PoolManager(retries=False).request(
+        "GET",
+        guarded.url + "/v1/studies/shop/events",
+        headers={"Authorization": f"Bearer {token}"},
+        preload_content=False,
+    )
+    TokenStore(guarded.store).revoke("watcher")
+    text = stream.read().decode()  # it ends
+    last = json.loads(text.rpartition("data: ")[2])
+    assert (last["status"], last["detail"]) == (401, "token 'watcher' is revoked")
+
+
+def test_a_stream_tells_nothing_of_other_studies(guarded: Serving) -> None:
+    guarded.send("PUT", "/v1/studies/mine", TUNER, guarded.tokens["admin"])
+    token = guarded.token("mine only", "read", "mine")
+    time.sleep(2.1)
+    stream = urllib3.PoolManager(retries=False).request(
+        "GET",
+        guarded.url + "/v1/studies/mine/events",
+        headers={"Authorization": f"Bearer {token}"},
+        preload_content=False,
+    )
+    guarded.send("DELETE", "/v1/studies/mine", token=guarded.tokens["admin"])
+    text = stream.read().decode()
+    assert '"unknown_study"' in text
+    for hidden in ("prices", guarded.store):
+        assert hidden not in text
+
+
+def test_a_table_of_tokens_that_is_gone_opens_nothing(file: str) -> None:
+    token = TokenStore(file).create("only", "admin")
+    with Serving(file) as running:
+        assert running.send("GET", "/v1/token", token=token).status == 200
+        with sqlite3.connect(file) as database:
+            database.execute("DROP TABLE dikin_tokens")
+        database.close()
+        time.sleep(2.1)
+        assert running.send("GET", "/v1/token").status == 401
+
+
+@pytest.mark.parametrize("url", ["postgres"], indirect=True)
+def test_no_password_is_printed(url: str) -> None:
+    store = url.replace("dikin@", "dikin:hush-hush@")
+    done = CliRunner().invoke(main, ["token", "list", "--store", store])
+    assert "has no tokens" in done.output
+    made = CliRunner().invoke(main, ["token", "create", "a", "--store", store])
+    assert "is in postgresql" in made.output
+    TokenStore(store).revoke("a")
+    with Serving(store) as running:
+        said = running.said + running.logged()
+    refused = CliRunner().invoke(main, ["serve", "--host", "0.0.0.0", "--store", store])
+    for text in (done.output, made.output, said, refused.output):
+        assert "hush-hush" not in text
+
+
 def test_the_client_gives_its_token(guarded: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
     with dikin.Study(guarded.url, "shop", token=guarded.tokens["play"]) as study:
         study.forget(study.ask())
@@ -174,6 +233,8 @@ def test_without_tokens_only_this_machine_is_answered(service: Serving) -> None:
         {"X-Forwarded-For": "203.0.113.7"},
         {"Forwarded": "for=203.0.113.7"},
         {"X-Real-Ip": "203.0.113.7"},
+        {"X-Forwarded-Host": "studies.example.com"},
+        {"Via": "1.1 proxy"},
     ]
     for headers in strangers:
         status, _, detail = service.problem("GET", "/v1/studies", **headers)
@@ -214,6 +275,14 @@ def test_the_last_token_revoked_opens_nothing(file: str) -> None:
         assert running.send("GET", "/v1/studies").status == 401
 
 
+@pytest.mark.parametrize("store", ["/no/such/folder/x.db", "sqlite:////no/such/folder/x.db"])
+def test_a_store_that_cannot_be(store: str) -> None:
+    for words in (["serve"], ["token", "create", "a"]):
+        done = CliRunner().invoke(main, [*words, "--store", store])
+        assert done.exit_code == 2
+        assert "there is no folder /no/such/folder" in done.output
+
+
 def test_a_port_that_is_taken(file: str) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -235,7 +304,11 @@ def test_tokens_by_hand(url: str) -> None:
         return done
 
     assert "has no tokens" in run("list").output
-    text = run("create", "wall", "--study", "shop").stdout.strip()
+    made = run("create", "wall", "--study", "shop")
+    text = made.stdout.strip()
+    assert "there is no study 'shop' yet" in made.stderr
+    assert "token 'wall' (read, shop) is in " in made.stderr
+    assert "the first one there" in made.stderr
     assert text.startswith("dikin_")
     run("create", "robot", "--right", "play", "--days", "30")
     assert "valid token called 'wall'" in run("create", "wall", status=2).output

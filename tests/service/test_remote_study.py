@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import numpy as np
@@ -11,6 +16,8 @@ import pytest
 
 import dikin
 from dikin import errors
+from dikin.studies import remote_study
+from service.proxy import LossyProxy
 from service.serving import Serving, revenue, shop
 
 
@@ -154,6 +161,7 @@ MISTAKES: dict[str, Act] = {
     "infinitely bent": lambda study: study.tell(0, 1.0, math.inf),
     "never asked": lambda study: study.tell(77, 1.0),
     "no id": lambda study: study.tell("a", 1.0),
+    "exchanged": lambda study: study.tell(1.0, dikin.Query(0, np.array([1.0, 1.0]))),
     "late forecast": lambda study: study.tell(0, 1.0, forecast=2.0),
     "forgotten": lambda study: study.tell(1, 1.0),
     "answered": lambda study: study.tell(2, 3.0),
@@ -198,7 +206,7 @@ def test_the_same_errors(service: Serving, file: str, mistake: str) -> None:
     kind, words = raised(file)
     theirs, said = raised(service.url)
     assert theirs is kind
-    if mistake not in ("nan", "infinitely bent", "no forecast", "other learner"):
+    if mistake not in ("nan", "none", "infinitely bent", "no forecast", "other learner"):
         assert said == words
 
 
@@ -211,6 +219,10 @@ def test_what_only_a_database_or_only_a_service_has(service: Serving, file: str)
         dikin.Study.names(file, token="dikin_x")
     with pytest.raises(errors.ParameterError, match="token create"):
         dikin.Study(service.url, "own", token="a\nb")
+    with pytest.raises(errors.ParameterError, match=f"alone, such as {service.url};"):
+        dikin.Study(service.url + "/v1/studies", "own")
+    with pytest.raises(errors.UnknownStudyError, match=r"did you mean http://localhost:8000\?"):
+        dikin.Study("localhost:8000", "own")
 
 
 def test_a_service_that_is_away() -> None:
@@ -242,3 +254,107 @@ def test_revenue_is_learnt(service: Serving) -> None:
     with shop(service.url, "learnt", rounds=300) as study:
         assert study.summary().recent_mean > 430
         assert revenue(dikin.Trial(0, study.best, study.center)) > 460
+
+
+# --- what else may answer ------------------------------------------------------------------------
+
+
+@contextmanager
+def answering(status: int, kind: str, body: bytes, **headers: str) -> Iterator[str]:
+    """A server that answers everything with the same."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            self.send_response(status)
+            for name, text in {"Content-Type": kind, **headers}.items():
+                self.send_header(name, text)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        do_POST = do_PUT = do_DELETE = do_GET  # noqa: N815 - as the base class calls them
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as made:
+        threading.Thread(target=made.serve_forever).start()
+        yield f"http://127.0.0.1:{made.server_address[1]}"
+        made.shutdown()
+
+
+def test_a_page_that_answers_in_its_place_is_no_success(service: Serving) -> None:
+    """A tell that a page to sign in to has answered was not told."""
+    with shop(service.url, "portal") as study:
+        trial, there = study.ask(), study._service.url
+        with answering(200, "text/html", b"<p>Sign in") as portal:
+            study._service.url = portal
+            for act in (lambda: study.tell(trial, 1.0), study.hold, study.ask):
+                with pytest.raises(errors.StoreError, match="is not a dikin service: it sent text"):
+                    act()
+            with pytest.raises(errors.StoreError, match="is not a dikin service"):
+                dikin.Study.delete(portal, "portal")
+        with (
+            answering(301, "text/html", b"", Location="https://there.example/") as moved,
+            pytest.raises(errors.StoreError, match=r"to https://there\.example/: give that"),
+        ):
+            dikin.Study(moved, "portal")
+        study._service.url = there
+        assert study.rounds == 0
+
+
+def test_a_service_that_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    send = remote_study.ServiceClient.send
+    monkeypatch.setattr(send, "__kwdefaults__", {"patience": None, "slowest": 0.2})
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        began = time.monotonic()
+        with pytest.raises(errors.StoreError, match="timed out"):
+            dikin.Study(f"http://127.0.0.1:{silent.getsockname()[1]}", "x", patience=0.3)
+        assert time.monotonic() - began < 5
+
+
+def test_an_answer_that_is_lost(service: Serving) -> None:
+    """The request is sent again: what was deleted is gone, and what was asked is asked once."""
+    with shop(service.url, "lost") as study:
+        with LossyProxy(service.port) as proxy:
+            study._service.url = proxy.url
+            assert study.ask().id == 0
+            study._service.close()
+        assert proxy.lost == 1
+    with shop(service.url, "lost") as study:
+        assert len(study.open_queries) == 1
+    with LossyProxy(service.port) as proxy:
+        dikin.Study.delete(proxy.url, "lost")
+        assert proxy.lost == 1
+    assert "lost" not in dikin.Study.names(service.url)
+
+
+def test_a_closed_study_and_a_new_name(service: Serving) -> None:
+    study = shop(service.url, "renamed")
+    study.client = "zwölf"
+    study.ask()
+    assert study.open_queries[0].client == "zwölf"
+    assert study.client == "zwölf"
+    study.close()
+    with pytest.raises(errors.StateError, match="was closed"):
+        study.ask()
+
+
+def test_more_than_a_page_at_once(service: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remote_study, "PAGE", 4)
+    with shop(service.url, "pages", rounds=6) as study:
+        assert [trial.id for trial in study.ask(n=10, key="k")] == list(range(6, 16))
+        assert [trial.id for trial in study.ask(n=10, key="k")] == list(range(6, 16))
+        assert [query.id for query in study.open_queries] == list(range(6, 16))
+        assert [query.id for query in study.waiting(7, 5)] == [8, 9, 10, 11, 12]
+        assert len(study.history()) == 6
+
+
+def test_addresses(service: Serving) -> None:
+    with pytest.raises(errors.ParameterError, match="no user and password"):
+        dikin.Study("https://ops:hush@there.example", "x")
+    assert remote_study._checked_address("https://v1.example.com/") == "https://v1.example.com"
+    assert remote_study._checked_address("https://a.example/dikin") == "https://a.example/dikin"

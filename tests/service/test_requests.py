@@ -9,6 +9,8 @@ import threading
 import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -16,8 +18,11 @@ import pytest
 import urllib3
 
 import dikin
+from dikin import errors
 from dikin.service import gate, server
 from dikin.service.app import create_app
+from dikin.service.events import Looks
+from dikin.service.service import Service
 from dikin.service.workers import Workers, listening
 from service.serving import LEARNER, TUNER, Serving, shop
 
@@ -71,6 +76,55 @@ def test_history_in_pages(service: Serving) -> None:
     assert set(found[0]["params"]) == {"price", "ads"}
     with dikin.Study(service.url, "paged") as study:
         assert [row["value"] for row in found] == study.history()["value"].tolist()
+
+
+def test_history_after_a_trim(service: Serving) -> None:
+    with shop(service.url, "trimmed", rounds=40) as study:
+        study.trim(31)
+        assert study.first_round == 31
+        page = service.send("GET", "/v1/studies/trimmed/history?limit=5").content
+        assert [row["round"] for row in page["rounds"]] == [31, 32, 33, 34, 35]
+        assert page["next"] == 36
+        assert study.history()["round"].tolist() == list(range(31, 41))
+        assert study.history(1, 33)["round"].tolist() == [31, 32, 33]
+        assert len(study.history(1, 30)) == 0
+
+
+def test_a_study_made_anew(service: Serving) -> None:
+    """The service has the old one open; the new one begins at once."""
+    for value in (1.0, 2.0, 3.0):
+        assert service.send("PUT", "/v1/studies/anew", TUNER).status == 201
+        assert service.send("POST", "/v1/studies/anew/ask").content["id"] == 0
+        told = {"id": 0, "value": value}
+        assert service.send("POST", "/v1/studies/anew/tell", told).content["rounds"] == 1
+        assert service.send("DELETE", "/v1/studies/anew").status == 204
+    # By another process.
+    service.send("PUT", "/v1/studies/anew", TUNER)
+    service.send("POST", "/v1/studies/anew/ask")
+    dikin.Study.delete(service.store, "anew")
+    shop(service.store, "anew").close()
+    assert service.send("POST", "/v1/studies/anew/ask").content["id"] == 0
+
+
+def test_words_of_a_client_do_not_fill_the_metrics(service: Serving) -> None:
+    for number in range(20):
+        service.send(f"WORD{number}", "/v1/studies")
+    text = service.send("GET", "/metrics").content.decode()
+    assert "WORD" not in text
+    assert 'method="other"' in text
+
+
+def test_names_that_are_not_known_cost_no_thread(service: Serving) -> None:
+    def threads() -> int:
+        return len(list(Path(f"/proc/{service.process.pid}/task").iterdir()))
+
+    if not Path("/proc/self/task").exists():
+        pytest.skip("threads of another process: no /proc on this system")
+    service.send("GET", "/v1/studies/none")
+    before = threads()
+    for number in range(30):
+        assert service.send("GET", f"/v1/studies/none{number}").status == 404
+    assert threads() <= before + 2  # of a pool
 
 
 def test_studies_in_pages(service: Serving) -> None:
@@ -141,6 +195,7 @@ BAD: list[tuple[str, Any, int, str, str]] = [
     ("ask", b"\xff", 400, "request", "the body is not JSON"),
     ("ask", b"[" * 5000, 400, "request", "the body is not JSON"),
     ("ask", [], 422, "request", "got []"),
+    ("ask", {"context": json.loads("[" * 900 + "]" * 900)}, 400, "request", "within each other"),
     ("ask", {"forcast": 1}, 422, "request", "not known in the body. Did you mean 'forecast'?"),
     ("ask", {"n": 0}, 422, "parameter", "n must be at least 1"),
     ("ask", {"n": 1001}, 422, "request", "at most 1000 can be asked for at once"),
@@ -148,13 +203,22 @@ BAD: list[tuple[str, Any, int, str, str]] = [
     ("ask", {"context": [1]}, 422, "feedback", "a tuner makes no use of a context"),
     ("tell", None, 422, "request", "the body is missing"),
     ("tell", {"value": 1}, 422, "request", "id is missing in the body"),
-    ("tell", {"id": 0}, 422, "loss", "value"),
+    ("tell", {"id": 0}, 422, "loss", "a value is missing, or null"),
+    ("tell", {"id": 0, "value": None}, 422, "loss", "forget the query if its value was lost"),
     ("tell", {"id": 0, "value": "1"}, 422, "loss", "'1'"),
     ("tell", {"id": 0, "value": True}, 422, "loss", "True"),
     ("tell", {"id": 0, "value": 1, "loss": 2}, 422, "parameter", "tell one number"),
     ("tell", {"id": 0, "value": 1, "curvature": -1}, 422, "curvature", "-1"),
     ("tell", {"id": 9, "value": 1}, 404, "unknown_query", "there is no trial 9"),
-    ("tell", {"id": "0", "value": 1}, 404, "unknown_query", "got '0'"),
+    ("tell", {"id": "0", "value": 1}, 422, "unknown_query", 'whole number as ask gave it, got "0"'),
+    ("tell", {"id": True, "value": 1}, 422, "unknown_query", "got true"),
+    (
+        "tell",
+        [0, 512],
+        422,
+        "request",
+        "the body must be a JSON object such as {...}, got [0, 512]",
+    ),
     ("tell", {"id": 10**40, "value": 1}, 404, "unknown_query", "there is no trial"),
     ("tell", {"id": 0, "value": 1, "point": [2]}, 409, "foreign_query", "another tuner"),
     ("tell", {"id": 0, "value": 1, "point": [1, 2]}, 422, "parameter", "price; got [1, 2]"),
@@ -186,11 +250,12 @@ def test_a_bad_request_changes_nothing(
         ({"tuner": {}}, "one or more names"),
         ({"tuner": {"price": {"low": 3, "high": 1}}}, "low"),
         ({"tuner": {"price": {"low": 1, "high": 3}}, "sed": 7}, "sed"),
-        ({"tuner": 3}, "dictionary"),
+        ({"tuner": 3}, "the tuner must be a JSON object"),
         ({"learner": "nope", "domain": {"kind": "ball", "dim": 2}}, "nope"),
         ({"learner": "fkm", "domain": {"kind": "ball", "dim": 2}, "x": 1}, "x"),
         ({"state": {}}, "state"),
-        ({"state": {"learner": "fkm"}}, ""),
+        ({"state": {"learner": "fkm"}}, "the state cannot be used"),
+        ({"learner": "fkm", "domain": {"kind": "ball", "dim": 10**8}}, "at most 2000 dimensions"),
     ],
 )
 def test_a_study_that_cannot_be(service: Serving, spec: Any, words: str) -> None:
@@ -203,9 +268,14 @@ def test_a_study_that_cannot_be(service: Serving, spec: Any, words: str) -> None
 def test_paths_methods_and_queries(service: Serving) -> None:
     assert service.problem("GET", "/v2/studies")[0] == 404
     assert service.problem("GET", "/v1/studies/")[0] == 404
-    assert service.problem("GET", "/page/../app.py")[0] == 404
+    with socket.create_connection(("127.0.0.1", service.port)) as client:  # as it stands here
+        client.sendall(b"GET /page/../app.py HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert client.recv(4096).startswith(b"HTTP/1.1 404")
     assert service.problem("GET", "/page/__init__.py")[0] == 404
     assert service.problem("PATCH", "/v1/studies/x")[0] == 405
+    assert service.send("PATCH", "/v1/studies/x").headers["Allow"] == "DELETE, GET, PUT"
+    assert service.send("GET", "/v1/studies/x/ask").headers["Allow"] == "POST"
+    assert service.send("HEAD", "/healthz").status == 200
     assert service.problem("GET", "/v1/studies?limit=0")[0] == 422
     assert service.problem("GET", "/v1/studies/%FF")[0] == 422
     assert service.problem("GET", "/v1/studies/a%0Ab")[0] == 422
@@ -242,6 +312,12 @@ def test_every_answer_has_the_security_headers(service: Serving) -> None:
         assert headers["Cache-Control"] == "no-store"
         assert "Server" not in headers
         assert len(headers["X-Request-Id"]) == 8
+
+
+def test_small_answers_are_sent_at_once() -> None:
+    """Without TCP_NODELAY each would wait for an acknowledgement: 40 ms a request."""
+    with server.listen("127.0.0.1", 0) as listener:
+        assert listener.proto == socket.IPPROTO_TCP
 
 
 def test_health(service: Serving) -> None:
@@ -336,6 +412,47 @@ def test_events_of_a_learner(service: Serving) -> None:
     assert len(update["rounds"]["played"]) == 2
 
 
+def test_too_many_streams(file: str) -> None:
+    served = Service(file, 2.0)
+    with ExitStack() as stack:
+        for number in range(200):
+            served.refuse_stream(f"v{number % 6}")
+            stack.enter_context(served.stream(f"v{number % 6}"))
+        with pytest.raises(errors.BusyError, match="at most 200 pages"):
+            served.refuse_stream("other")
+    with ExitStack() as stack:
+        for _ in range(40):
+            served.refuse_stream("one")
+            stack.enter_context(served.stream("one"))
+        with pytest.raises(errors.BusyError, match="40 of one visitor"):
+            served.refuse_stream("one")
+        served.refuse_stream("two")
+    served.refuse_stream("one")
+
+
+def test_pages_share_their_looks(file: str) -> None:
+    shop(file, rounds=5).close()
+
+    async def watch() -> int:
+        served = Service(file, 2.0)
+        worker, looked = await served.workers.of("shop"), 0
+        glance = worker.glance
+
+        def counted(study: Any) -> Any:
+            nonlocal looked
+            looked += 1
+            return glance(study)
+
+        worker.glance = counted  # type: ignore[method-assign]
+        looks = Looks(served)
+        found = await asyncio.gather(*(looks.update("shop", None) for _ in range(50)))
+        assert len(set(found)) == 1
+        await asyncio.to_thread(served.workers.close)
+        return looked
+
+    assert asyncio.run(watch()) == 1
+
+
 # --- warnings ------------------------------------------------------------------------------------
 
 
@@ -347,7 +464,7 @@ def test_warnings(service: Serving) -> None:
             study.forget(trial)
     seen = service.send("GET", "/v1/studies/warned").content
     assert len(seen["warnings"]) == 1
-    assert seen["warnings"][0].startswith("1 trial waits for an answer, the oldest for")
+    assert seen["warnings"][0].startswith("1 trial waits for an answer, the oldest (0) for")
 
 
 def test_a_best_value_at_its_bound(service: Serving) -> None:
@@ -376,7 +493,7 @@ def test_warnings_stay_with_their_study(file: str) -> None:
         made = Workers(file, 2.0)
         with listening():
             await asyncio.gather(made.do("one", warn), made.do("two", warn))
-            heard = {called: list(made.of(called).warnings) for called in ("one", "two")}
+            heard = {called: list((await made.of(called)).warnings) for called in ("one", "two")}
             await asyncio.to_thread(made.close)
         return heard
 
@@ -418,7 +535,7 @@ def test_slow_and_half_open_clients_stall_nobody(service: Serving) -> None:
 def test_they_are_let_go(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a thread, with short limits."""
     monkeypatch.setattr(gate, "BODY_SECONDS", 0.3)
-    monkeypatch.setattr(server, "FIRST_REQUEST_SECONDS", 0.3)
+    monkeypatch.setattr(server, "HEAD_SECONDS", 0.3)
     listener = server.listen("127.0.0.1", 0)
     port = listener.getsockname()[1]
     config = server.uvicorn.Config(create_app(file), http=server.Connection, log_config=None)
@@ -440,6 +557,10 @@ def test_they_are_let_go(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
             time.sleep(0.5)  # a connection that was used is not closed for it
             client.sendall(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
             assert client.recv(4096)
+            client.settimeout(10)
+            client.sendall(b"GET /heal")  # and then half a request
+            while client.recv(4096):
+                pass
     finally:
         running.should_exit = True
         thread.join(30)

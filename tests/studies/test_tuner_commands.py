@@ -116,7 +116,16 @@ def test_a_study_by_flags_or_by_json(store: str) -> None:
         (("--param", "ads=0:1", "--memory", "-3"), "memory"),
         (('{"tuner": 3}',), "tuner must be an object of parameters by name"),
         (('{"tuner": {}}',), "one or more names"),
-        (('{"tuner": {"a": {"low": 1}}}',), "a: a parameter is described by an object"),
+        (('{"tuner": {"a": {"low": 1}}}',), "a: high missing"),
+        (
+            ('{"tuner": {"a": {"low": 1, "hihg": 2}}}',),
+            "a: 'hihg' is not known. Did you mean 'high'?",
+        ),
+        (
+            ('{"tuner": {"a": {"kind": "share"}}}',),
+            "a: there is no kind 'share'. Did you mean 'shares'?",
+        ),
+        (('{"tuner": {"a": [1, 2]}}',), "a: a parameter is an object such as"),
         (('{"tuner": {"a": {"low": "1", "high": 2}}}',), "a: low"),
         (('{"tuner": {"a": {"low": 1, "high": 2}}, "maximise": true}',), "mean 'maximize'?"),
         (('{"tuner": {"a": {"low": 1, "high": 2}}, "memory": "x"}',), "memory"),

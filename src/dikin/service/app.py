@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.resources import files
@@ -21,22 +22,20 @@ from fastapi.routing import APIRoute
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
-from starlette.routing import Match
 
 import dikin
 from dikin.errors import DikinError, ParameterError, did_you_mean, shown
 from dikin.service import routes, schemas
-from dikin.service.gate import LARGEST_REQUEST, Gate
+from dikin.service.events import Looks
+from dikin.service.gate import Gate
+from dikin.service.limits import LARGEST_REQUEST, PATIENCE
 from dikin.service.metrics import MEDIA_TYPE
 from dikin.service.problems import Problem
 from dikin.service.service import Service
 from dikin.service.workers import listening
-from dikin.studies.study import Study
 
 PAGE = files("dikin.service") / "page"
 TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
-PATIENCE = 2.0
-"""Seconds to wait for another process or for the database before 503."""
 
 
 def create_app(
@@ -75,7 +74,7 @@ def create_app(
         redoc_url=None,
         redirect_slashes=False,
     )
-    app.state.service = service
+    app.state.service, app.state.looks = service, Looks(service)
     app.include_router(routes.router)
     app.include_router(_guarded)
     app.include_router(_public)
@@ -125,12 +124,14 @@ async def metrics(request: Request) -> Response:
     return Response(service.metrics.text(seen), media_type=MEDIA_TYPE)
 
 
+@_public.head("/healthz", include_in_schema=False)
 @_public.get("/healthz", response_model=schemas.Health)
 async def healthz() -> dict[str, bool]:
     """Whether the process answers."""
     return {"ok": True}
 
 
+@_public.head("/readyz", include_in_schema=False)
 @_public.get(
     "/readyz",
     response_model=schemas.Health,
@@ -139,7 +140,7 @@ async def healthz() -> dict[str, bool]:
 async def readyz(request: Request) -> dict[str, bool]:
     """Whether the database answers too."""
     service: Service = request.app.state.service
-    await asyncio.to_thread(Study.names, service.store)
+    await service.reachable.get()
     return {"ok": True}
 
 
@@ -164,7 +165,9 @@ async def page_file(file: str) -> Response:
 
 
 async def _refused(request: Request, error: Exception) -> Response:
-    return _problem(request, error).response()
+    problem = _problem(request, error)
+    request.state.code = problem.code
+    return problem.response()
 
 
 def _problem(request: Request, error: Exception) -> Problem:
@@ -172,9 +175,7 @@ def _problem(request: Request, error: Exception) -> Problem:
         return error
     if isinstance(error, DikinError):
         service: Service = request.app.state.service
-        problem = Problem.of(error)
-        problem.detail = service.without_store(problem.detail)
-        return problem
+        return service.problem(error)
     if isinstance(error, RequestValidationError):
         known = _fields(request.scope["route"])
         faults = [_fault(each, known) for each in error.errors()]
@@ -193,13 +194,10 @@ def _problem(request: Request, error: Exception) -> Problem:
 
 def _methods(request: Request) -> list[str]:
     """The methods that there are for the path of a request."""
-    routes: list[Any] = request.app.routes
-    return sorted(
-        method
-        for route in routes
-        if getattr(route, "methods", None) and route.matches(request.scope)[0] != Match.NONE
-        for method in route.methods
-    )
+    for pattern, methods in request.app.openapi()["paths"].items():
+        if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", pattern), request.scope["path"]):
+            return sorted(method.upper() for method in methods)
+    return ["GET"]  # a part of the page
 
 
 def _fields(route: APIRoute) -> list[str]:
@@ -222,6 +220,9 @@ def _fault(found: dict[str, Any], known: list[str]) -> str:
         return f"{name} is missing in the {where}" if name else "the body is missing"
     if found["type"] == "extra_forbidden":
         return f"{shown(name)} is not known in the {where}.{did_you_mean(name, known)}"
+    if found["type"] in ("model_attributes_type", "dict_type"):
+        came = shown(found.get("input"))
+        return f"the {name or where} must be a JSON object such as {{...}}, got {came}"
     return f"{name or 'the'} ({where}): {found['msg']}, got {shown(found.get('input'))}"
 
 

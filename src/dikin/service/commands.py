@@ -7,8 +7,11 @@ import time
 import click
 
 from dikin import extras
-from dikin.errors import ParameterError
+from dikin.errors import ParameterError, did_you_mean
+from dikin.service.limits import LARGEST_REQUEST, PATIENCE
 from dikin.studies.commands import store_option
+from dikin.studies.database import open_database
+from dikin.studies.study import Study
 
 
 @click.command()
@@ -24,14 +27,14 @@ from dikin.studies.commands import store_option
 @click.option(
     "--patience",
     type=click.FloatRange(0.05, 60.0),
-    default=2.0,
+    default=PATIENCE,
     show_default=True,
     help="Seconds to wait for another process or for the database before an answer of 503.",
 )
 @click.option(
     "--largest-request",
     type=click.IntRange(1000),
-    default=1_000_000,
+    default=LARGEST_REQUEST,
     show_default=True,
     help="Bytes of a body.",
 )
@@ -83,24 +86,28 @@ def serve(
     from dikin.service.gate import log_to_stderr
     from dikin.service.service import is_loopback
     from dikin.service.tokens import TokenStore
-    from dikin.studies.study import Study
 
-    Study.names(store)  # an error now, if it cannot be read
+    app = create_app(store, patience=patience, largest_request=largest_request)
+    app.state.service.check_store()  # an error now, and not to the first client
     tokens = TokenStore(store).all()
     if not is_loopback(host) and not any(t.state(time.time()) == "valid" for t in tokens):
         raise ParameterError(
             f"{host} can be reached from other machines, and there is no valid token: anybody "
-            "could play. Make one first (dikin token create NAME --right admin), or leave --host "
-            "at 127.0.0.1"
+            f"could play. Make one first (dikin token create NAME --right admin --store ...), "
+            "or leave --host at 127.0.0.1"
         )
     listener = server.listen(host, port)
     log_to_stderr(log_level)
     named = f"[{host}]" if ":" in host else host
-    click.echo(f"dikin serves {store} at http://{named}:{listener.getsockname()[1]}/")
+    click.echo(f"dikin serves {_named(store)} at http://{named}:{listener.getsockname()[1]}/")
     if tokens and not is_loopback(host):
         click.echo("tokens are sent in the clear: put a proxy with TLS in front", err=True)
-    app = create_app(store, patience=patience, largest_request=largest_request)
     server.run(app, listener, proxy)
+
+
+def _named(store: str) -> str:
+    """The store as it may be printed: without a password."""
+    return open_database(store, PATIENCE).name
 
 
 @click.group()
@@ -128,14 +135,32 @@ def token() -> None:
 @click.option(
     "--study", "studies", multiple=True, help="Only for this study; may be repeated. Default: all."
 )
-@click.option("--days", type=click.FloatRange(0, min_open=True), help="Valid for so long.")
+@click.option("--days", type=click.FloatRange(0, 36500, min_open=True), help="Valid for so long.")
 @store_option
 def create(name: str, right: str, studies: tuple[str, ...], days: float | None, store: str) -> None:
     """Make a token for NAME, a person or a program, and print it: it is kept nowhere."""
     from dikin.service.tokens import TokenStore
 
-    click.echo(TokenStore(store).create(name, right, studies or None, days))
-    click.echo("Keep it: it is shown this once. Clients find it in DIKIN_TOKEN.", err=True)
+    tokens = TokenStore(store)
+    tokens.refuse_missing_folder()
+    first, known = not tokens.all(), Study.names(store)
+    for study in studies:
+        if study not in known:
+            others = did_you_mean(study, known) if known else " There are none yet."
+            click.echo(f"note: there is no study {study!r} yet.{others}", err=True)
+    click.echo(tokens.create(name, right, studies or None, days))
+    covered = "all studies" if not studies else ", ".join(studies)
+    click.echo(
+        f"token {name!r} ({right}, {covered}) is in {_named(store)}. Keep it: it is shown this "
+        "once. Clients find it in DIKIN_TOKEN.",
+        err=True,
+    )
+    if first:
+        click.echo(
+            "It is the first one there: within two seconds a service of this store asks everybody "
+            "for a token.",
+            err=True,
+        )
 
 
 @token.command("list")
@@ -146,7 +171,7 @@ def list_(store: str) -> None:
 
     tokens = TokenStore(store).all()
     if not tokens:
-        click.echo(f"{store} has no tokens", err=True)
+        click.echo(f"{_named(store)} has no tokens", err=True)
     for each in tokens:
         made = time.strftime("%Y-%m-%d", time.gmtime(each.created))
         studies = "all studies" if each.studies is None else ", ".join(each.studies)

@@ -4,46 +4,97 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncIterator
 from typing import Any
 
+from starlette.requests import Request
+
 from dikin.errors import DikinError
-from dikin.service.glance import glance, number_told
+from dikin.service.glance import number_told
+from dikin.service.limits import EVENT_ROUNDS, EVENTS_EVERY
 from dikin.service.problems import Problem
 from dikin.service.service import Service
+from dikin.service.tokens import Access
 from dikin.studies.study import Study
 
-WINDOW = 2000
-"""Rounds that a page is told of."""
-PAUSE = 1.0
-"""Seconds between two looks. What comes every second also says that the service is there."""
+Update = tuple[bytes, int]
+"""What a page is told, and the newest round in it."""
 
 
-async def updates(service: Service, name: str, last: int | None) -> AsyncIterator[bytes]:
-    """What happened to a study since round `last`, again and again."""
-    with service.metrics.streams.track_inprogress():
-        while not service.closing.is_set():
-            try:
-                data, last = await _update(service, name, last)
-            except DikinError as error:
-                yield _event("problem", json.dumps(Problem.of(error).content()).encode(), last)
-                return
-            yield _event("update", data, last)
-            await _pause(service.closing)
+class Looks:
+    """Looks at studies, each of which serves all pages that want the same at about the same time.
+
+    Without it many pages would keep a study from being played.
+    """
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._taken: dict[tuple[str, int | None], tuple[float, asyncio.Future[Update]]] = {}
+
+    async def update(self, name: str, last: int | None) -> Update:
+        """What happened to a study since round `last`."""
+        now = time.monotonic()
+        self._taken = {
+            key: (then, look)
+            for key, (then, look) in self._taken.items()
+            if now - then < 0.9 * EVENTS_EVERY
+        }
+        if (name, last) not in self._taken:
+            look = asyncio.ensure_future(_update(self._service, name, last))
+            self._taken[name, last] = now, look
+        return await asyncio.shield(self._taken[name, last][1])
 
 
-async def _update(service: Service, name: str, last: int | None) -> tuple[bytes, int]:
-    worker = service.workers.of(name)
+async def updates(
+    service: Service, looks: Looks, request: Request, name: str, last: int | None
+) -> AsyncIterator[bytes]:
+    """Events of a study, one a second, for as long as the visitor may see them."""
+    with service.stream(visitor(request)):
+        async for event in _events(service, looks, request, name, last):
+            yield event
 
-    def look(study: Study) -> tuple[bytes, int]:
-        seen = glance(study, list(worker.warnings))
+
+def visitor(request: Request) -> str:
+    """Whom a stream is counted for: a token, or an address where there are none."""
+    token: str | None = request.state.access.name
+    return token or (request.client.host if request.client is not None else "")
+
+
+async def _events(
+    service: Service, looks: Looks, request: Request, name: str, last: int | None
+) -> AsyncIterator[bytes]:
+    access = request.state.access
+    while not service.closing.is_set():
+        try:
+            access = await service.access(request)
+            access.refuse_unless("read", name)
+            data, last = await looks.update(name, last)
+        except (Problem, DikinError) as error:
+            yield _event("problem", await _said(service, error, access, name), last)
+            return
+        yield _event("update", data, last)
+        await _pause(service.closing)
+
+
+async def _said(service: Service, error: Problem | DikinError, access: Access, name: str) -> bytes:
+    if isinstance(error, DikinError):
+        error = await service.problem_for(error, access, name)
+    return json.dumps(error.content()).encode()
+
+
+async def _update(service: Service, name: str, last: int | None) -> Update:
+    worker = await service.workers.of(name)
+
+    def look(study: Study) -> Update:
+        seen = worker.glance(study)
         newest: int = seen["rounds"]
-        first = max(newest - WINDOW, 0 if last is None or last > newest else last) + 1
+        first = max(newest - EVENT_ROUNDS, 0 if last is None or last > newest else last) + 1
         records = study.records(first, newest) if first <= newest else []
         update = {"study": seen, "rounds": _columns(records, len(seen["columns"]))}
         return json.dumps(update, allow_nan=False).encode(), newest
 
-    return await service.workers.do(name, look)
+    return await worker.do(look)
 
 
 def _columns(records: list[dict[str, Any]], dim: int) -> dict[str, Any]:
@@ -74,6 +125,6 @@ def _event(kind: str, data: bytes, last: int | None) -> bytes:
 
 async def _pause(closing: asyncio.Event) -> None:
     try:
-        await asyncio.wait_for(closing.wait(), PAUSE)
+        await asyncio.wait_for(closing.wait(), EVENTS_EVERY)
     except TimeoutError:
         return

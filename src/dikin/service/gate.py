@@ -13,13 +13,12 @@ from typing import Any
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from dikin.service.limits import BODY_SECONDS, LARGEST_REQUEST
 from dikin.service.metrics import Metrics
 from dikin.service.problems import Problem, internal
 
-LARGEST_REQUEST = 1_000_000
-"""Bytes of a body, if nothing else is said."""
-BODY_SECONDS = 20.0
-"""How long a client may take to send a body."""
+METHODS = ("GET", "HEAD", "PUT", "POST", "DELETE", "PATCH", "OPTIONS")
+"""Those that are counted by their names; a client may send any word."""
 
 HEADERS = {
     "Content-Security-Policy": (
@@ -48,7 +47,7 @@ class Gate:
             await self._app(scope, receive, send)
             return
         began, id = time.perf_counter(), secrets.token_hex(4)
-        scope.setdefault("state", {})["request_id"] = id
+        scope.setdefault("state", {})
         # As it came: the name of a study may have a slash, which is written as %2F.
         raw: bytes = scope.get("raw_path") or scope["path"].encode()
         scope["path"] = raw.partition(b"?")[0].decode("latin-1")
@@ -88,6 +87,8 @@ class Gate:
     async def _body(self, headers: Headers, receive: Receive) -> bytes | None:
         """The whole body; None if the client went away. A slow client delays nobody else."""
         length = headers.get("content-length", "0")
+        if "transfer-encoding" in headers and "content-length" in headers:
+            raise Problem(400, "request", "a body has a length or a transfer encoding, not both")
         if length == "0" and "transfer-encoding" not in headers:
             return b""
         if length.isdecimal() and int(length) > self._largest:
@@ -122,17 +123,20 @@ class Gate:
     def _note(self, scope: Scope, status: int, seconds: float, id: str) -> None:
         # The pattern of the path and not the path: a secret that somebody puts there stays out.
         route = getattr(scope.get("route"), "path", "other")
-        self._metrics.request(scope["method"], route, status, seconds)
+        method = scope["method"] if scope["method"] in METHODS else "other"
+        self._metrics.request(method, route, status, seconds)
         log.info(
             "request",
             extra={
                 "fields": {
                     "request": id,
-                    "method": scope["method"],
+                    "method": method,
                     "route": route,
                     "study": scope["state"].get("study"),
                     "token": scope["state"].get("token"),
+                    "client": (scope.get("client") or [None])[0],
                     "status": status,
+                    "code": scope["state"].get("code"),
                     "milliseconds": round(1000 * seconds, 2),
                 }
             },

@@ -19,14 +19,16 @@ from dikin.tuning.tuner import RECENT
 LATE_SECONDS = 3600.0
 LATE_ASKS = 1000
 """A query that is open for longer, or since so many others, is worth a warning."""
+FIRST = 20
+"""Rounds whose mean says where it began."""
 NEAR = 0.03
 """A best value that is nearer to its bound than this part of the range is worth a warning."""
 
 Glance = dict[str, Any]
 
 
-def glance(study: Study, heard: Sequence[str] = ()) -> Glance:
-    """A study at a glance; `heard` is what its learner warned of."""
+def glance(study: Study, heard: Sequence[str] = (), first: float | None = None) -> Glance:
+    """A study at a glance; `heard` is what it warned of, `first` the mean of its first rounds."""
     seen = study.overview()
     now = datetime.now(UTC)
     return {
@@ -44,8 +46,11 @@ def glance(study: Study, heard: Sequence[str] = ()) -> Glance:
         "center": seen.center.tolist(),
         "certificate": finite_or_none(seen.certificate),
         "restarts": seen.restarts,
+        "first_round": study.first_round,
         **_said_by_tuner(seen),
         **_recent(study, seen),
+        "first_mean": first,
+        "first_rounds": FIRST,
         **_columns(study.space, seen),
         "warnings": [*heard, *_warnings(study.space, seen, now)],
         "problem": None,
@@ -93,6 +98,13 @@ def _recent(study: Study, seen: Overview) -> Glance:
     numbers = [loss for loss in told if loss is not None]
     mean = sum(numbers) / len(numbers) if numbers else None
     return {"recent_mean": mean, "recent_rounds": len(numbers)}
+
+
+def mean_of_first(study: Study) -> float | None:
+    """The mean of the first rounds; None where they were trimmed, or are not numbers."""
+    told = [number_told(record) for record in study.records(1, FIRST)]
+    values = [value for value in told if value is not None]
+    return sum(values) / FIRST if len(values) == FIRST else None
 
 
 def number_told(record: dict[str, Any]) -> float | None:
@@ -147,8 +159,9 @@ def _late(seen: Overview, now: datetime, word: str) -> Iterator[str]:
             f"1 {word} waits" if seen.open_queries == 1 else f"{seen.open_queries} {plural} wait"
         )
         yield (
-            f"{waiting} for an answer, the oldest for {_duration(age)}, and {behind:,} were asked "
-            "since. Tell it, or forget it"
+            f"{waiting} for an answer, the oldest ({seen.first_open}) for {_duration(age)}, and "
+            f"{behind:,} were asked since. Tell what came of them, or forget them (dikin study "
+            "forget)"
         )
 
 

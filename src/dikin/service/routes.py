@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections.abc import Callable, Coroutine
 from datetime import UTC, datetime
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 from urllib.parse import unquote
 
 import numpy as np
@@ -16,10 +16,11 @@ from starlette.responses import StreamingResponse
 
 from dikin.arguments import frozen, is_whole
 from dikin.errors import (
+    DikinError,
+    LossError,
     ParameterError,
     RequestError,
     StateError,
-    UnknownStudyError,
     did_you_mean,
     shown,
 )
@@ -27,16 +28,15 @@ from dikin.learners.base import Query as LearnerQuery
 from dikin.loading import restore
 from dikin.serialization import finite_or_none
 from dikin.service import events, schemas
+from dikin.service.limits import AT_ONCE, DEEPEST_REQUEST, LARGEST_DIMENSION
 from dikin.service.problems import MEDIA_TYPE, Problem
 from dikin.service.service import Service
 from dikin.studies.jsonl import strict_json, summary_json
+from dikin.studies.kept import OpenQuery
 from dikin.studies.rows import Question
 from dikin.studies.spec import learner_from_spec
 from dikin.studies.study import Study, printable
 from dikin.tuning.tuner import Trial
-
-AT_ONCE = 1000
-"""Queries that may be asked for, and rounds that may be read, in one request."""
 
 PROBLEM = {"content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}}
 PROBLEMS: dict[int | str, dict[str, Any]] = {
@@ -69,9 +69,27 @@ class JsonRequest(Request):
     async def json(self) -> Any:
         """What the body says."""
         try:
-            return strict_json(await self.body())
+            found = strict_json(await self.body())
+            _refuse_deep(found)
+            return found
         except ValueError as reason:
             raise Problem(400, "request", f"the body is not JSON: {reason}") from reason
+
+
+def _refuse_deep(found: Any) -> None:
+    """Refuse what is nested so deeply that functions which call themselves would fail."""
+    level = [found]
+    for _ in range(DEEPEST_REQUEST):
+        level = [
+            part
+            for each in level
+            if isinstance(each, list | dict)
+            for part in (each.values() if isinstance(each, dict) else each)
+        ]
+    if level:
+        raise ValueError(
+            f"lists and objects are within each other more than {DEEPEST_REQUEST} times"
+        )
 
 
 class GuardedRoute(APIRoute):
@@ -94,10 +112,8 @@ class GuardedRoute(APIRoute):
             self._refuse_unknown(request)
             try:
                 return await answer(JsonRequest(request.scope, request.receive))
-            except UnknownStudyError as error:
-                # Without the names of studies that this visitor may not see.
-                known = await service.names(access)
-                raise UnknownStudyError(_unknown(str(study), known)) from error
+            except DikinError as error:
+                raise await service.problem_for(error, access, study) from error
 
         return guarded
 
@@ -108,14 +124,6 @@ class GuardedRoute(APIRoute):
             if name not in known:
                 others = did_you_mean(name, known) if known else " This takes none."
                 raise RequestError(f"{shown(name)} is not known in the query.{others}")
-
-
-def _unknown(study: str, known: list[str]) -> str:
-    others = did_you_mean(study, known) if known else ""
-    return (
-        f"there is no study {study!r}.{others} To create one: dikin.Study(url, name, learner), or "
-        "PUT it here"
-    )
 
 
 def _decoded(name: str) -> str:
@@ -214,6 +222,7 @@ async def create_study(request: Request, name: Name, given: schemas.StudyGiven) 
     if name in (".", ".."):
         raise RequestError(f"a study cannot be called {name!r}: in an address that is a folder")
     spec = given.model_dump(exclude_unset=True)
+    _refuse_huge(spec)
 
     def create() -> bool:
         learner = _restored(spec["state"]) if set(spec) == {"state"} else learner_from_spec(spec)
@@ -223,6 +232,18 @@ async def create_study(request: Request, name: Name, given: schemas.StudyGiven) 
 
     existed = await asyncio.to_thread(create)
     return _json(await service.glance(name), 200 if existed else 201)
+
+
+def _refuse_huge(spec: Any) -> None:
+    """Refuse a domain that a short request makes larger than the memory of the machine."""
+    for name, value in spec.items() if isinstance(spec, dict) else enumerate(spec):
+        if name == "dim" and is_whole(value) and value > LARGEST_DIMENSION:
+            raise ParameterError(
+                f"a domain over HTTP has at most {LARGEST_DIMENSION} dimensions, got dim = "
+                f"{shown(value)}"
+            )
+        if isinstance(value, dict | list):
+            _refuse_huge(value)
 
 
 def _restored(state: Any) -> Any:
@@ -302,6 +323,11 @@ async def tell(
     The same answer sent again is accepted, and counts once; another one is a problem (409). So an
     `Idempotency-Key` is taken, and nothing depends on it.
     """
+    if given.value is None and given.loss is None:
+        raise LossError(
+            "a value is missing, or null: tell a finite number, or forget the query if its value "
+            "was lost (JSON has no NaN). Nothing was changed."
+        )
 
     def act(study: Study) -> dict[str, Any]:
         query = _question(study, given.id, given.point)
@@ -309,6 +335,11 @@ async def tell(
         return {"told": given.id} | _standing(study)
 
     return _json(await _service(request).workers.do(name, act, _client(request, client)))
+
+
+def _as_sent(value: Any) -> str:
+    """A value as the client wrote it."""
+    return shown(value) if isinstance(value, float) else json.dumps(value)[:200]
 
 
 def _standing(study: Study) -> dict[str, Any]:
@@ -323,8 +354,12 @@ def _standing(study: Study) -> dict[str, Any]:
 
 def _question(study: Study, id: Any, point: Any) -> Question | int:
     """What a client means by an id and, if it says so, a point."""
-    if point is None or not is_whole(id):
-        return cast(int, id)  # what else it may be is judged by the study
+    if not is_whole(id):
+        raise Problem(
+            422, "unknown_query", f"id must be a whole number as ask gave it, got {_as_sent(id)}"
+        )
+    if point is None:
+        return int(id)
     values = frozen(point, "point", np.ndim(study.center))
     if study.space is None:
         return LearnerQuery(id, values)
@@ -373,8 +408,12 @@ async def open_queries(
     limit: Limit = 100,
 ) -> Response:
     """What waits for an answer, oldest first, with who asked it and when."""
-    waiting = await _service(request).workers.do(name, lambda study: study.open_queries)
-    shown, now = [query for query in waiting if query.id > after][:limit], datetime.now(UTC)
+
+    def act(study: Study) -> tuple[list[OpenQuery], int]:
+        return study.waiting(after, limit), study.overview().open_queries
+
+    shown, total = await _service(request).workers.do(name, act)
+    now = datetime.now(UTC)
     listed = [
         {
             "id": query.id,
@@ -386,7 +425,7 @@ async def open_queries(
         }
         for query in shown
     ]
-    return _json({"queries": listed, "total": len(waiting)})
+    return _json({"queries": listed, "total": total})
 
 
 @router.get("/studies/{name}/summary", openapi_extra=READ, response_model=schemas.Summary)
@@ -408,7 +447,8 @@ async def history(request: Request, name: Name, first: First = 1, limit: Limit =
     """Rounds as they stand in the journal, every seal checked; `next` is where to go on."""
 
     def act(study: Study) -> dict[str, Any]:
-        found = study.records(first, first + limit - 1)
+        begin = max(first, study.first_round)  # what was trimmed is passed over
+        found = study.records(begin, begin + limit - 1)
         space = study.space
         for record in found:
             point = np.array(record["point"])
@@ -431,6 +471,8 @@ async def certificate(
     """The bound on the regret so far, for a constant that one believes in."""
     given = {"smoothness": smoothness, "lipschitz": lipschitz}
     constants = {name: value for name, value in given.items() if value is not None}
+    if len(constants) != 1:
+        raise RequestError("say which constant you believe in: ?smoothness=... or ?lipschitz=...")
 
     def act(study: Study) -> float:
         return study.certificate_for(**constants)
@@ -465,10 +507,12 @@ async def watch(
     ] = None,
 ) -> Response:
     """Watch a study: the last 2,000 rounds, and then what comes."""
-    service = _service(request)
+    service, looks = _service(request), request.app.state.looks
+    service.refuse_stream(events.visitor(request))
     await service.glance(name)  # a problem now, rather than in the stream
     seen = int(last) if last is not None and last.isdecimal() and len(last) < 16 else None
-    return StreamingResponse(events.updates(service, name, seen), media_type="text/event-stream")
+    stream = events.updates(service, looks, request, name, seen)
+    return StreamingResponse(stream, media_type="text/event-stream")
 
 
 # --- care ----------------------------------------------------------------------------------------

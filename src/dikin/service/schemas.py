@@ -104,6 +104,14 @@ class StudyGiven(BaseModel):
     )
 
 
+SURPRISE = "How far off the expectations of a tuner are of late."
+EXPLORING = "What exploring costs in the next round at most, about."
+OUTLOOK = (
+    "How much worse than the best fixed setting the next `ahead` rounds together will be at most, "
+    "about; divide by `ahead` for one round."
+)
+CERTIFICATE = "The bound on the regret of all rounds so far; null where no constant was declared."
+
 # --- answers -------------------------------------------------------------------------------------
 
 
@@ -205,17 +213,28 @@ class Glance(BaseModel):
     columns: list[str] | None = None
     ranges: list[list[float]] | None = None
     log: list[bool] | None = None
-    best: Settings | None = None
-    start: Settings | None = None
-    center: list[Any] | None = None
+    best: Settings | None = Field(default=None, description="A tuner's best guess now.")
+    start: Settings | None = Field(default=None, description="Where a tuner began.")
+    center: list[Any] | None = Field(
+        default=None, description="The best guess as numbers, one for each of the columns."
+    )
     recent_mean: float | None = None
     recent_rounds: int | None = None
-    surprise: float | None = None
-    exploring_cost: float | None = None
-    ahead: int | None = None
-    outlook: float | None = None
-    certificate: float | None = None
-    restarts: int | None = None
+    first_mean: float | None = Field(
+        default=None, description="The mean of the first rounds: where it began."
+    )
+    first_rounds: int | None = None
+    surprise: float | None = Field(default=None, description=SURPRISE)
+    exploring_cost: float | None = Field(default=None, description=EXPLORING)
+    ahead: int | None = Field(default=None, description="The rounds that `outlook` is for.")
+    outlook: float | None = Field(default=None, description=OUTLOOK)
+    certificate: float | None = Field(default=None, description=CERTIFICATE)
+    restarts: int | None = Field(
+        default=None, description="How often the range of the values was found to be wider."
+    )
+    first_round: int | None = Field(
+        default=None, description="The first round whose history is kept."
+    )
     warnings: list[str] | None = None
     space: dict[str, Any] | None = Field(default=None, description="The parameters of a tuner.")
 
@@ -238,11 +257,11 @@ class Summary(BaseModel):
     best: Settings
     recent_rounds: int
     recent_mean: float | None
-    surprise: float | None
-    exploring_cost: float | None
-    ahead: int
-    outlook: float | None
-    certificate: float | None
+    surprise: float | None = Field(description=SURPRISE)
+    exploring_cost: float | None = Field(description=EXPLORING)
+    ahead: int = Field(description="The rounds that `outlook` is for.")
+    outlook: float | None = Field(description=OUTLOOK)
+    certificate: float | None = Field(description=CERTIFICATE)
 
 
 class Facts(BaseModel):

@@ -12,32 +12,41 @@ from fastapi import FastAPI
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from dikin.errors import ParameterError
+from dikin.service.limits import CONNECTIONS, FINISH_SECONDS, HEAD_SECONDS
 from dikin.service.service import Service
-
-FIRST_REQUEST_SECONDS = 20.0
-"""How long a connection may stay open before its first request has come."""
-CONNECTIONS = 1000
-"""Requests and streams at a time; more are answered with 503."""
-FINISH_SECONDS = 10.0
-"""How long requests that have begun may take once the service is told to end."""
 
 
 class Connection(H11Protocol):
-    """A connection; one on which nothing comes is closed, so that such cannot fill the server."""
+    """A connection; one on which a request does not come is closed, lest such fill the server."""
+
+    _deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin."""
         super().connection_made(transport)
-        self._silent = self.loop.call_later(FIRST_REQUEST_SECONDS, self._close_if_silent)
+        self._watch()
+
+    def data_received(self, data: bytes) -> None:
+        """Read on."""
+        super().data_received(data)
+        self._watch()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """End."""
-        self._silent.cancel()
+        self._forget_deadline()
         super().connection_lost(exc)
 
-    def _close_if_silent(self) -> None:
-        if self.cycle is None:  # no request was read in full
-            self.transport.close()
+    def _watch(self) -> None:
+        """Set a time limit where the head of a request is not complete, and lift it where it is."""
+        if self.cycle is not None and not self.cycle.response_complete:
+            self._forget_deadline()
+        elif self._deadline is None:
+            self._deadline = self.loop.call_later(HEAD_SECONDS, self.transport.close)
+
+    def _forget_deadline(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
 
 
 class Server(uvicorn.Server):
@@ -57,14 +66,21 @@ def listen(host: str, port: int) -> socket.socket:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
+        # With its protocol: asyncio sends small answers at once only where it knows that it is TCP.
         listener = socket.socket(family, kind, protocol)
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(address)
-        listener.listen(2048)  # who comes before the server has started waits for it
+        try:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(address)
+            listener.listen(2048)  # who comes before the server has started waits for it
+        except OSError:
+            listener.close()
+            raise
+        return listener
     except OSError as reason:
-        raise ParameterError(f"cannot listen on {host} port {port}: {reason.strerror}") from reason
-    listener.set_inheritable(True)
-    return listener
+        raise ParameterError(
+            f"cannot listen on {host} port {port}: {reason.strerror}; --port takes another one, or "
+            "0 for any that is free"
+        ) from reason
 
 
 def run(app: FastAPI, listener: socket.socket, proxies: str) -> None:
@@ -81,6 +97,6 @@ def run(app: FastAPI, listener: socket.socket, proxies: str) -> None:
         forwarded_allow_ips=proxies,
         limit_concurrency=CONNECTIONS,
         timeout_keep_alive=30,
-        timeout_graceful_shutdown=int(FINISH_SECONDS),
+        timeout_graceful_shutdown=FINISH_SECONDS,
     )
     Server(config).run([listener])

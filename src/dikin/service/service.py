@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
-import time
+from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
 from starlette.datastructures import Headers
 from starlette.requests import Request
 
-from dikin.errors import AccessError, BusyError, DikinError
-from dikin.service.glance import Glance, glance, unreadable
+from dikin.errors import (
+    AccessError,
+    BusyError,
+    DikinError,
+    MissingExtraError,
+    UnknownStudyError,
+    did_you_mean,
+)
+from dikin.service.fresh import Fresh
+from dikin.service.glance import Glance, unreadable
+from dikin.service.limits import STORE_FRESH, STREAMS, STREAMS_EACH, TOKENS_FRESH
 from dikin.service.metrics import Metrics
 from dikin.service.problems import Problem
 from dikin.service.tokens import EVERYTHING, Access, TokenCheck, TokenStore
@@ -21,10 +31,9 @@ from dikin.service.workers import Workers
 from dikin.studies.database import open_database
 from dikin.studies.study import Study
 
-TOKENS_FRESH = 2.0
-"""Seconds for which tokens that were read are believed: a revoked one is refused after these."""
 SAFE = ("GET", "HEAD")
-FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip")
+PROXIES = ("forwarded", "via", "x-forwarded", "x-real-ip", "cf-connecting-ip", "true-client-ip")
+"""How headers begin by which a proxy says that it passes something on."""
 
 
 class Service:
@@ -38,21 +47,28 @@ class Service:
         self.closing = asyncio.Event()
         """Set when the service ends: streams of events end then."""
         self._tokens = TokenStore(store)
-        self._check: TokenCheck | None = None
-        self._checked = 0.0
-        self._reading = asyncio.Lock()
+        # Of its own: whoever may not come in must not wait for those who are in.
+        self._door = ThreadPoolExecutor(1, "tokens")
+        self._check = Fresh(self._read_tokens, TOKENS_FRESH)
+        self._guarded = False
+        self.reachable = Fresh(lambda: asyncio.to_thread(self.check_store), STORE_FRESH)
+        """Whether the store can be used."""
         self._under_way: set[tuple[str, str]] = set()
+        self._streams: Counter[str] = Counter()
 
-    def without_store(self, text: str) -> str:
-        """A message without the address of the database, which is no matter of a client."""
-        return text.replace(self._store_name, "the store").replace(self.store, "the store")
+    def check_store(self) -> None:
+        """Refuse a store that cannot be read, or could not be made."""
+        Study.names(self.store)
+        self._tokens.refuse_missing_folder()
 
     # --- who may do what -------------------------------------------------------------------------
 
     async def access(self, request: Request) -> Access:
         """What a request may do; a problem if it may do nothing."""
-        check = await self.tokens()
-        if check.open:
+        check = await self._check.get()
+        # Once there were tokens, a table that is gone does not open the door.
+        self._guarded = self._guarded or not check.open
+        if not self._guarded:
             _refuse_strangers(request)
             return EVERYTHING
         try:
@@ -61,13 +77,32 @@ class Service:
             headers = {"WWW-Authenticate": "Bearer"}
             raise Problem(401, "access", str(error), headers) from error
 
-    async def tokens(self) -> TokenCheck:
-        """The tokens as they were a moment ago."""
-        async with self._reading:
-            if self._check is None or time.monotonic() - self._checked > TOKENS_FRESH:
-                self._check = TokenCheck(await asyncio.to_thread(self._tokens.all))
-                self._checked = time.monotonic()
-            return self._check
+    async def _read_tokens(self) -> TokenCheck:
+        loop = asyncio.get_running_loop()
+        return TokenCheck(await loop.run_in_executor(self._door, self._tokens.all))
+
+    # --- looking ---------------------------------------------------------------------------------
+
+    async def names(self, access: Access) -> list[str]:
+        """The studies that a visitor may see, in order."""
+        return sorted(name for name in await self.workers.names() if access.covers(name))
+
+    async def glance(self, name: str) -> Glance:
+        """A study at a glance."""
+        worker = await self.workers.of(name)
+        return await worker.do(worker.glance)
+
+    async def glances(self, names: list[str]) -> list[Glance]:
+        """Studies at a glance; one that cannot be read says why."""
+        return [await self._glance_or_problem(name) for name in names]
+
+    async def _glance_or_problem(self, name: str) -> dict[str, Any]:
+        try:
+            return await self.glance(name)
+        except DikinError as error:
+            return unreadable(name, self.without_store(str(error)))
+
+    # --- one at a time, and not too many ---------------------------------------------------------
 
     @contextmanager
     def alone(self, name: str, what: str) -> Iterator[None]:
@@ -80,27 +115,48 @@ class Service:
         finally:
             self._under_way.discard((name, what))
 
-    # --- looking ---------------------------------------------------------------------------------
+    def refuse_stream(self, visitor: str) -> None:
+        """Refuse a stream of events that is one too many."""
+        if self._streams.total() >= STREAMS or self._streams[visitor] >= STREAMS_EACH:
+            raise BusyError(
+                f"at most {STREAMS} pages can watch at a time, {STREAMS_EACH} of one visitor; "
+                "close some"
+            )
 
-    async def names(self, access: Access) -> list[str]:
-        """The studies that a visitor may see, in order."""
-        names = await asyncio.to_thread(Study.names, self.store)
-        return sorted(name for name in names if access.covers(name))
-
-    async def glance(self, name: str) -> Glance:
-        """A study at a glance."""
-        worker = self.workers.of(name)
-        return await self.workers.do(name, lambda study: glance(study, list(worker.warnings)))
-
-    async def glances(self, names: list[str]) -> list[Glance]:
-        """Studies at a glance; one that cannot be read says why."""
-        return [await self._glance_or_problem(name) for name in names]
-
-    async def _glance_or_problem(self, name: str) -> dict[str, Any]:
+    @contextmanager
+    def stream(self, visitor: str) -> Iterator[None]:
+        """Count a stream of events for as long as it lasts."""
+        self._streams[visitor] += 1
         try:
-            return await self.glance(name)
-        except DikinError as error:
-            return unreadable(name, self.without_store(str(error)))
+            with self.metrics.streams.track_inprogress():
+                yield
+        finally:
+            self._streams[visitor] -= 1
+
+    # --- errors ----------------------------------------------------------------------------------
+
+    def without_store(self, text: str) -> str:
+        """A message without the address of the database, which is no matter of a client."""
+        return text.replace(self._store_name, "the store").replace(self.store, "the store")
+
+    def problem(self, error: DikinError) -> Problem:
+        """What a client hears of an error."""
+        problem = Problem.of(error)
+        problem.detail = self.without_store(problem.detail)
+        if isinstance(error, MissingExtraError):
+            problem.detail += "; on the machine of the service, that is"
+        return problem
+
+    async def problem_for(self, error: DikinError, access: Access, study: str | None) -> Problem:
+        """The same, without names of studies that this visitor may not see."""
+        if isinstance(error, UnknownStudyError) and study is not None:
+            known = await self.names(access)
+            others = did_you_mean(study, known) if known else ""
+            error = UnknownStudyError(
+                f"there is no study {study!r}.{others} To create one: PUT /v1/studies/NAME, or "
+                "dikin.Study(url, name, learner)"
+            )
+        return self.problem(error)
 
 
 def _refuse_strangers(request: Request) -> None:
@@ -112,11 +168,11 @@ def _refuse_strangers(request: Request) -> None:
     headers = request.headers
     server = request.scope.get("server") or ("", None)
     near = is_loopback(str(server[0])) and is_loopback(_host(headers.get("host", "")))
-    forwarded = any(name in headers for name in FORWARDED)
+    forwarded = any(name.startswith(PROXIES) for name in headers)
     if not near or forwarded or _from_other_page(request.method, headers):
         raise AccessError(
             "this service has no tokens, so that it answers only to the machine that it runs on. "
-            "To let others in: dikin token create NAME --right read"
+            "To let others in: dikin token create NAME --right read --store STORE"
         )
 
 

@@ -9,14 +9,15 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import os
 import secrets
 import time
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dikin.errors import AccessError, ParameterError, shown
-from dikin.studies.database import Database, open_database
+from dikin.errors import AccessError, ParameterError, StoreError, shown
+from dikin.studies.database import Database, Sqlite, open_database
 from dikin.studies.journal import SCHEMA_LOCK, Journal, create_table, has_table
 from dikin.studies.session import Session
 from dikin.studies.study import printable
@@ -93,6 +94,17 @@ class TokenStore:
     def _session(self) -> Session:
         database = open_database(self._url, PATIENCE)
         return Session(database, Journal(database, ""), 0.0)
+
+    def refuse_missing_folder(self) -> None:
+        """Refuse a file that is not there and cannot be: its folder is missing, or not writable."""
+        database = open_database(self._url, PATIENCE)
+        if not isinstance(database, Sqlite) or database.path.exists():
+            return
+        folder = database.path.resolve().parent
+        if not folder.is_dir():
+            raise StoreError(f"{database.path} cannot be made: there is no folder {folder}")
+        if not os.access(folder, os.W_OK):
+            raise StoreError(f"{database.path} cannot be made: the folder is not writable")
 
     def all(self) -> list[Token]:
         """Every token that was ever made, in the order of making."""
@@ -175,13 +187,18 @@ class TokenCheck:
                 "dikin token create NAME"
             )
         scheme, _, text = authorization.partition(" ")
-        _, _, rest = text.strip().partition("_")
+        prefix, _, rest = text.strip().partition("_")
         id, _, secret = rest.partition("_")
-        token = self._by_id.get(id)
+        token = self._by_id.get(id) if prefix == PREFIX else None
         # Compared in any case, so that the time taken does not tell which ids there are.
         kept = token.digest if token is not None else _digest("")
         same = hmac.compare_digest(kept, _digest(secret))
-        if scheme.lower() != "bearer" or token is None or not same:
+        if scheme.lower() != "bearer":
+            raise AccessError(
+                "a token is sent as Authorization: Bearer dikin_..., and the header begins with "
+                "another word"
+            )
+        if token is None or not same:
             raise AccessError("the token is not one of this service, or was mistyped")
         state = token.state(time.time())
         if state != "valid":

@@ -7,25 +7,28 @@ one commit, and only then answers them: so under load many requests share the ti
 from __future__ import annotations
 
 import asyncio
+import logging
 import queue
 import threading
+import time
 import warnings
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, NamedTuple, TypeVar
 
-from dikin.errors import BusyError, DikinError, StateError, StoreError, UnknownStudyError
+from dikin.errors import BusyError, StoreError, UnknownStudyError
+from dikin.service.glance import FIRST, Glance, glance, mean_of_first
+from dikin.service.limits import BATCH, BATCH_SECONDS, OPEN_STUDIES
 from dikin.studies.study import Study
 
 T = TypeVar("T")
 
-AT_ONCE = 256
-"""Requests that are written in one commit at most: some ten milliseconds of work."""
-OPEN_STUDIES = 64
-"""Studies that are kept open; each has a connection of its own."""
 HEARD = 20
 """Warnings that are remembered of a study."""
+
+log = logging.getLogger("dikin.service")
 
 
 class Job(NamedTuple):
@@ -53,6 +56,8 @@ class Worker:
         self.name, self.users = name, 0
         self.warnings: deque[str] = deque(maxlen=HEARD)
         """What the learner warned of, newest last, each once."""
+        self._first: tuple[float | None] | None = None
+        """The mean of the first rounds, once they are told: it stays what it is."""
         self._store, self._patience = store, patience
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._study: Study | None = None
@@ -70,6 +75,12 @@ class Worker:
         finally:
             self.users -= 1
 
+    def glance(self, study: Study) -> Glance:
+        """Its study at a glance; to be called in its thread."""
+        if self._first is None and study.rounds >= FIRST:
+            self._first = (mean_of_first(study),)
+        return glance(study, list(self.warnings), self._first[0] if self._first else None)
+
     def end(self) -> None:
         """Finish what waits, and let go of the study."""
         self._jobs.put(None)
@@ -84,45 +95,56 @@ class Worker:
         _HEARD.listener = self._hear
         going_on = True
         while going_on:
-            jobs = self._waiting()
-            going_on = None not in jobs
-            _deliver(self._carry_out([job for job in jobs if job is not None]))
+            waiting = self._waiting()
+            going_on = None not in waiting
+            jobs = deque(job for job in waiting if job is not None)
+            while jobs:
+                _deliver(self._carry_out(jobs))
         self._close()
 
     def _waiting(self) -> list[Job | None]:
         """All that waits; waits for the first."""
         jobs = [self._jobs.get()]
-        while len(jobs) < AT_ONCE and not self._jobs.empty():
+        while len(jobs) < BATCH and not self._jobs.empty():
             jobs.append(self._jobs.get())
         return jobs
 
-    def _carry_out(self, jobs: list[Job]) -> list[Outcome]:
-        """Do jobs, and make them durable together."""
+    def _carry_out(self, jobs: deque[Job]) -> list[Outcome]:
+        """Do the first jobs, as many as there is time for, and make them durable together."""
         outcomes: list[Outcome] = []
-        for job in jobs:
-            outcome = self._outcome(job)
+        began = time.monotonic()
+        while jobs and (not outcomes or time.monotonic() - began < BATCH_SECONDS):
+            outcome = self._outcome(jobs.popleft())
             if _may_have_lost(outcome.error):
                 outcomes = [_failed(each, outcome.error) for each in outcomes]
             outcomes.append(outcome)
         try:
             if self._study is not None:
                 self._study.flush()
-        except DikinError as error:
+        except Exception as error:  # whatever it is, nobody may be told that it was written
             outcomes = [_failed(each, error) for each in outcomes]
-        if any(isinstance(each.error, UnknownStudyError) for each in outcomes):
-            self._close()  # it was deleted; there may be another of its name by now
         return outcomes
 
     def _outcome(self, job: Job) -> Outcome:
         if job.answer.cancelled():  # nobody waits, and nothing was done yet
             return Outcome(job, None, None)
+        was_open = self._study is not None
         try:
-            study = self._open()
-            if job.client is not None:
-                study.client = job.client
-            return Outcome(job, job.act(study), None)
+            return Outcome(job, self._act(job), None)
+        except UnknownStudyError as error:
+            # It was deleted, and nothing was done; there may be another of its name by now.
+            self._close()
+            if not was_open:
+                return Outcome(job, None, error)
         except Exception as error:
             return Outcome(job, None, error)
+        return self._outcome(job)
+
+    def _act(self, job: Job) -> Any:
+        study = self._open()
+        if job.client is not None:
+            study.client = job.client
+        return job.act(study)
 
     def _open(self) -> Study:
         if self._study is None:
@@ -137,8 +159,13 @@ class Worker:
 
     def _close(self) -> None:
         study, self._study = self._study, None
-        if study is not None:
-            study.close()
+        self._first = None
+        self.warnings.clear()
+        try:
+            if study is not None:
+                study.close()
+        except Exception:
+            log.exception("a study could not be closed")
 
     def _hear(self, text: str) -> None:
         if text in self.warnings:
@@ -147,13 +174,16 @@ class Worker:
 
 
 def _may_have_lost(error: BaseException | None) -> bool:
-    """Whether with this error jobs before it, which are not durable yet, may be lost."""
-    return isinstance(error, StateError) and not isinstance(error, BusyError | UnknownStudyError)
+    """Whether with this error jobs before it, which are not durable yet, may be lost.
+
+    After others the session has kept what it returned with, or the error would be a StoreError.
+    """
+    return isinstance(error, StoreError) and not isinstance(error, BusyError)
 
 
 def _failed(outcome: Outcome, error: BaseException | None) -> Outcome:
-    """The outcome of a job whose commit failed; a look stays what it was."""
-    if outcome.job.client is None or outcome.error is not None:
+    """The outcome of a job whose commit failed; what a look saw may never have been."""
+    if outcome.error is not None:
         return outcome
     if not isinstance(error, StoreError):
         error = StoreError(f"what was asked for may not be written: {error}. Send it again")
@@ -183,29 +213,27 @@ class Workers:
     def __init__(self, store: str, patience: float) -> None:
         self.store, self.patience = store, patience
         self._workers: OrderedDict[str, Worker] = OrderedDict()
+        # A verification takes long: it has threads that nobody else waits for.
+        self._long = ThreadPoolExecutor(2, "long")
 
     async def do(self, name: str, act: Callable[[Study], T], client: str | None = None) -> T:
         """Do something with a study, as `Worker.do`."""
-        worker = self.of(name)
-        try:
-            return await worker.do(act, client)
-        except UnknownStudyError:
-            if self._workers.get(name) is worker and not worker.users:
-                self._workers.pop(name).end()
-            raise
+        worker = await self.of(name)
+        return await worker.do(act, client)
 
     async def do_apart(self, name: str, act: Callable[[Study], T]) -> T:
-        """Do something that takes long, in a thread of its own: the study goes on meanwhile."""
-        worker = self.of(name)
-        worker.users += 1
-        try:
-            study = await self.do(name, lambda study: study)
-            return await asyncio.to_thread(act, study)
-        finally:
-            worker.users -= 1
+        """Do something that takes long, with a connection of its own: the study goes on."""
 
-    def of(self, name: str) -> Worker:
-        """The worker of a study."""
+        def apart() -> T:
+            with Study(self.store, name, client="dikin serve", patience=self.patience) as study:
+                return act(study)
+
+        return await asyncio.get_running_loop().run_in_executor(self._long, apart)
+
+    async def of(self, name: str) -> Worker:
+        """The worker of a study; a name that is not known costs no thread."""
+        if name not in self._workers and name not in await self.names():
+            raise UnknownStudyError(f"there is no study {name!r}")
         worker = self._workers.get(name)
         if worker is None:
             self._make_room()
@@ -213,9 +241,16 @@ class Workers:
         self._workers.move_to_end(name)
         return worker
 
+    async def names(self) -> list[str]:
+        """The studies in the store."""
+        return await asyncio.to_thread(Study.names, self.store)
+
     def _make_room(self) -> None:
+        over = len(self._workers) - OPEN_STUDIES + 1
         idle = [name for name, worker in self._workers.items() if not worker.users]
-        for name in idle[: max(0, len(self._workers) - OPEN_STUDIES + 1)]:
+        if len(idle) < over:
+            raise BusyError(f"{len(self._workers)} studies are in use at the same time; try again")
+        for name in idle[: max(0, over)]:
             self._workers.pop(name).end()
 
     def close(self) -> None:
@@ -226,6 +261,7 @@ class Workers:
         for worker in workers:
             worker.join()
         self._workers.clear()
+        self._long.shutdown(wait=False, cancel_futures=True)
 
 
 class _Heard(threading.local):

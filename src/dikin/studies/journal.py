@@ -211,6 +211,11 @@ class Journal:
         )
         return (found[0][0], found[0][1]) if found else None
 
+    def first_round(self) -> int | None:
+        """The first round whose row is here; None if there is none."""
+        found = self._first_told_after(self._first_snapshot_number(), self.head()[0])
+        return None if found is None else found[1]
+
     def last_told(self) -> int | None:
         """When the newest round was told, in microseconds since 1970; None before the first."""
         found = self.database.rows(
@@ -335,8 +340,14 @@ class Journal:
 
     def newest_snapshot_number(self) -> int:
         """The row that it was taken after."""
+        return self._snapshot_number("max")
+
+    def _first_snapshot_number(self) -> int:
+        return self._snapshot_number("min")
+
+    def _snapshot_number(self, which: str) -> int:
         found = self.database.rows(
-            "SELECT max(number) FROM dikin_snapshots WHERE study = ?", (self.study,)
+            f"SELECT {which}(number) FROM dikin_snapshots WHERE study = ?", (self.study,)
         )
         return found[0][0] or 0
 
@@ -379,13 +390,16 @@ class Journal:
 
     def row_before_round(self, round: int) -> tuple[int, str]:
         """Number and seal of the row before the one that told a round."""
-        base, number = self.first_snapshot(), self._row_of_round(round) - 1
+        number = self._row_of_round(round) - 1
         seal = self.seal_at(number)
-        return (base.number, base.seal) if seal is None else (number, seal)
+        if seal is not None:
+            return number, seal
+        base = self.first_snapshot()
+        return base.number, base.seal
 
     def _row_of_round(self, round: int) -> int:
         """The number of the row that told this round, or of the one after the last; by halving."""
-        low, high = self.first_snapshot().number, self.head()[0]
+        low, high = self._first_snapshot_number(), self.head()[0]
         if round <= 1:
             return low + 1
         while low < high:  # the row is among those after low, up to the one after high

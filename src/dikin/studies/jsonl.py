@@ -134,7 +134,7 @@ def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is not JSON, and no loss")
+    raise ValueError(f"{name} is not JSON, and no loss; a query whose loss was lost is forgotten")
 
 
 def _short(value: Any) -> str:

@@ -77,7 +77,7 @@ class Kept(ABC):
     def open_questions(self) -> list[Question]:
         """What waits for its answer, oldest first."""
 
-    def params(self, question: Question) -> Params | None:
+    def params(self, point: Array) -> Params | None:
         """The setting by name, where there are names."""
         return None
 
@@ -169,7 +169,7 @@ class KeptLearner(Kept):
     def key(self, given: Any) -> Question | int:
         if isinstance(given, OpenQuery):
             return Query(given.id, given.point)
-        return given if isinstance(given, Query) else _number(given, self.question)
+        return given if isinstance(given, Query) else whole_id(given, self.question)
 
     def ask(self, arguments: AskArguments) -> Question:
         # With what there is alone: a learner of the user's may know of nothing else.
@@ -234,8 +234,8 @@ class KeptTuner(Kept):
     def open_questions(self) -> list[Question]:
         return list(self.tuner.open_trials)
 
-    def params(self, question: Question) -> Params | None:
-        return self.tuner.space.params(question.point)
+    def params(self, point: Array) -> Params | None:
+        return self.tuner.space.params(point)
 
     def again(self, id: int, point: Array) -> Question:
         return self.tuner.open_trial(id) or Trial(id, self.tuner.space.params(point), point)
@@ -243,7 +243,7 @@ class KeptTuner(Kept):
     def key(self, given: Any) -> Question | int:
         if isinstance(given, OpenQuery) and given.params is not None:
             return Trial(given.id, given.params, given.point)
-        return given if isinstance(given, Trial) else _number(given, self.question)
+        return given if isinstance(given, Trial) else whole_id(given, self.question)
 
     def ask(self, arguments: AskArguments) -> Question:
         if arguments.context is not None:
@@ -296,7 +296,8 @@ def keep(learner: Any) -> Kept:
     raise ParameterError(f"a study keeps a dikin learner or a dikin.Tuner, got {shown(learner)}")
 
 
-def _number(given: Any, question: str) -> int:
+def whole_id(given: Any, question: str) -> int:
+    """The id that somebody gave in the place of a query or trial, or an error."""
     if is_whole(given):
         return int(given)
     raise UnknownQueryError(f"a {question} is answered by itself or by its id, got {shown(given)}")

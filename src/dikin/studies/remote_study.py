@@ -13,13 +13,13 @@ import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from math import isfinite, nan
-from typing import Any, NamedTuple, NoReturn, cast
-from urllib.parse import quote, urlencode
+from typing import Any, NoReturn, cast
+from urllib.parse import quote, urlencode, urlsplit
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dikin import errors, extras, serialization
+from dikin import errors, extras
 from dikin.arguments import frozen, whole
 from dikin.errors import (
     AccessError,
@@ -29,24 +29,34 @@ from dikin.errors import (
     ForecastError,
     LossError,
     ParameterError,
+    StateError,
     StoreError,
+    UnknownStudyError,
     shown,
 )
-from dikin.learners.base import Learner, Query, refuse_late_forecast
+from dikin.learners.base import Learner, Query, real_number, refuse_late_forecast
 from dikin.studies.history import Table, in_parts, learner_table, tuner_table
 from dikin.studies.jsonl import error_code
-from dikin.studies.kept import OpenQuery, keep
+from dikin.studies.kept import OpenQuery, keep, whole_id
 from dikin.studies.overview import Overview
 from dikin.studies.rows import AskArguments, Question
-from dikin.studies.study import PATIENCE, Q, Standing, Study, own_name, printable
+from dikin.studies.study import Q, Standing, Study, own_name, printable, seconds
 from dikin.tuning.space import Params, Space
 from dikin.tuning.summary import Summary
 from dikin.tuning.tuner import Trial, Tuner
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0
 """Seconds between two attempts: doubled each time."""
-SLOWEST = 600.0
-"""Seconds that an answer may take once a connection stands: a verification takes long."""
+PATIENCE = 30.0
+"""Seconds, if nothing else is said: a service that is started again is there by then."""
+FIRST_PATIENCE = 5.0
+"""Seconds, where nothing is at stake yet: to find a study, or the names of all."""
+CONNECT = 10.0
+"""Seconds that a connection may take."""
+SLOWEST = 5.0
+"""Seconds that an answer may take at least, however small the patience is."""
+LONG_WORK = 600.0
+"""Seconds that a verification may take."""
 PAGE = 1000
 """Rounds or open queries that are fetched in one request."""
 
@@ -58,49 +68,67 @@ CODES = {
 """The errors of the library by the names that they have over HTTP."""
 
 
-class Reply(NamedTuple):
-    """An answer of the service."""
-
-    status: int
-    content: Any
+class NotAServiceError(StoreError):
+    """Something else answers at the address; to repeat the request is of no use."""
 
 
-class Service:
-    """A service at an address, and what it knows this client by."""
+class ServiceClient:
+    """Sends requests to a service at an address."""
 
     def __init__(self, url: str, token: str | None, client: str, patience: float) -> None:
         urllib3 = extras.require("urllib3", "client", "a study at an address https://...")
-        self.url, self.patience = url.rstrip("/"), patience
+        self.url, self.patience = _checked_address(url), patience
         self._failures = urllib3.exceptions.HTTPError
         self._pool = urllib3.PoolManager(maxsize=8, retries=False)
-        self._headers = {"Dikin-Client": client, "Accept": "application/json"}
-        known = token if token is not None else os.environ.get("DIKIN_TOKEN")
-        if known:
-            self._headers["Authorization"] = f"Bearer {_checked_token(known)}"
-        self._connect = min(patience, 10.0)
-        self._timeout = urllib3.Timeout(connect=self._connect, read=SLOWEST)
+        self._timeout = urllib3.Timeout
+        self._token = token if token is not None else os.environ.get("DIKIN_TOKEN")
+        self.headers = {"Dikin-Client": client, "Accept": "application/json"}
+        if self._token:
+            self.headers["Authorization"] = f"Bearer {_checked_token(self._token)}"
+        self.repeated = False
+        """Whether the last request was sent more than once."""
+        self._closed = False
 
     def close(self) -> None:
         """Close the connections."""
+        self._closed = True
         self._pool.clear()
 
     def send(
-        self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None
-    ) -> Any:
-        """What the service answers; sent again while it is away or busy, up to the patience."""
-        deadline, pause = time.monotonic() + self.patience, FIRST_PAUSE
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        headers: dict[str, str] | None = None,
+        *,
+        patience: float | None = None,
+        slowest: float = SLOWEST,
+    ) -> dict[str, Any]:
+        """What the service answers; sent again while it is away or busy, up to the patience.
+
+        `slowest` is how long an answer may take once the request is sent.
+        """
+        if self._closed:
+            raise StateError("this study was closed; open it again with Study(url, name)")
+        wait = self.patience if patience is None else patience
+        deadline, pause = time.monotonic() + wait, FIRST_PAUSE
+        self.repeated = False
         while True:
             try:
-                return self._send_once(method, path, body, headers or {})
+                return self._send_once(method, path, body, headers or {}, max(wait, slowest))
+            except NotAServiceError:
+                raise
             except StoreError:
                 if time.monotonic() + pause > deadline:
                     raise
             time.sleep(pause)
-            pause = min(2 * pause, LONGEST_PAUSE)
+            pause, self.repeated = min(2 * pause, LONGEST_PAUSE), True
 
-    def _send_once(self, method: str, path: str, body: Any, headers: dict[str, str]) -> Any:
+    def _send_once(
+        self, method: str, path: str, body: Any, headers: dict[str, str], slowest: float
+    ) -> dict[str, Any]:
         # As UTF-8, which urllib3 does only with bytes.
-        sent = {name: text.encode() for name, text in {**self._headers, **headers}.items()}
+        sent = {name: text.encode() for name, text in {**self.headers, **headers}.items()}
         if body is not None:
             sent["Content-Type"] = b"application/json"
         try:
@@ -109,28 +137,41 @@ class Service:
                 self.url + path,
                 body=None if body is None else _as_json(body),
                 headers=sent,
-                timeout=self._timeout,
+                redirect=False,
+                timeout=self._timeout(connect=CONNECT, read=slowest),
             )
         except self._failures as reason:
             raise StoreError(
-                f"{self.url} is away: {_reason(reason)}. Repeat the call later: an answer counts "
-                "once"
+                f"{self.url} is away: {_reason(reason)}. Is the address right, and dikin serve "
+                "running there? Then repeat the call: an answer counts once"
             ) from reason
-        reply = Reply(answer.status, _read(answer.data, answer.headers.get("Content-Type", "")))
-        if reply.status >= 400:
-            self._refuse(reply)
-        return reply.content
+        content = _read(answer.data, answer.headers.get("Content-Type", ""))
+        if answer.status >= 400:
+            self._refuse(answer.status, content)
+        if answer.status == 204:
+            return {}
+        if answer.status >= 300:
+            where = answer.headers.get("Location", "nowhere")
+            raise NotAServiceError(f"{self.url} sends its visitors to {where}: give that address")
+        if not isinstance(content, dict):
+            raise NotAServiceError(
+                f"what answers at {self.url} is not a dikin service: it sent "
+                f"{answer.headers.get('Content-Type', 'something of no type')}. Is it a proxy, or "
+                "a page to sign in to?"
+            )
+        return content
 
-    def _refuse(self, reply: Reply) -> NoReturn:
+    def _refuse(self, status: int, content: Any) -> NoReturn:
         """Raise what the service refused a request with, as the library would have."""
-        said = reply.content if isinstance(reply.content, dict) else {}
-        detail = said.get("detail") or f"{self.url} answered with status {reply.status}"
-        if reply.status in (401, 403):
-            raise AccessError(detail)
+        said = content if isinstance(content, dict) else {}
+        detail = said.get("detail") or f"{self.url} answered with status {status}"
+        if status in (401, 403):
+            hint = "" if self._token else ". Here: token=..., or DIKIN_TOKEN"
+            raise AccessError(f"{detail}{hint}")
         kind = CODES.get(said.get("code", ""))
         if kind is not None:
             raise kind(detail)
-        if reply.status in (502, 503, 504):  # of a proxy before it, too
+        if status in (429, 502, 503, 504):  # of a proxy before it, too
             raise BusyError(detail)
         raise DikinError(f"{self.url}: {detail}")
 
@@ -145,7 +186,7 @@ class RemoteStudy(Study[Q]):
         learner: Learner | Tuner | None = None,
         *,
         client: str | None = None,
-        patience: float = PATIENCE,
+        patience: float | None = None,
         commit_within: float = 0.0,
         token: str | None = None,
     ) -> None:
@@ -156,28 +197,44 @@ class RemoteStudy(Study[Q]):
             )
         self.name = printable(name, "name")
         self._client = printable(client or own_name(), "client")
-        self._service = Service(str(url), token, self._client, patience)
+        wait = PATIENCE if patience is None else seconds(patience, "patience", 0.01, 600.0)
+        self._service = ServiceClient(str(url), token, self._client, wait)
         self._path = "/v1/studies/" + quote(self.name, safe="")
-        seen = self._get() if learner is None else self._put(learner)
+        # An address that is wrong should not take so long to be found out.
+        first = FIRST_PATIENCE if patience is None else wait
+        method, body = (
+            ("GET", None) if learner is None else ("PUT", {"state": keep(learner).state()})
+        )
+        seen = self._service.send(method, self._path, body, patience=first)
         self.space = None if seen["space"] is None else Space.from_spec(seen["space"])
 
-    def _put(self, learner: Any) -> dict[str, Any]:
-        state = keep(learner).state()
-        seen: dict[str, Any] = self._service.send("PUT", self._path, {"state": state})
-        return seen
+    @property
+    def client(self) -> str:
+        """What this client is called."""
+        return self._client
+
+    @client.setter
+    def client(self, client: str) -> None:
+        self._client = printable(client, "client")
+        self._service.headers["Dikin-Client"] = self._client
 
     def _get(self, what: str = "", **query: Any) -> dict[str, Any]:
         asked = f"?{urlencode(query)}" if query else ""
-        found: dict[str, Any] = self._service.send("GET", self._path + what + asked)
-        return found
+        return self._service.send("GET", self._path + what + asked)
 
-    def _post(self, what: str, body: Any, headers: dict[str, str] | None = None) -> dict[str, Any]:
-        found: dict[str, Any] = self._service.send("POST", self._path + what, body, headers)
-        return found
+    def _post(
+        self,
+        what: str,
+        body: Any,
+        headers: dict[str, str] | None = None,
+        slowest: float = SLOWEST,
+    ) -> dict[str, Any]:
+        return self._service.send("POST", self._path + what, body, headers, slowest=slowest)
 
     @classmethod
     def _names(cls, url: str | os.PathLike[str], token: str | None) -> list[str]:
-        service, names, after = Service(str(url), token, own_name(), PATIENCE), [], ""
+        service = ServiceClient(str(url), token, own_name(), FIRST_PATIENCE)
+        names, after = list[str](), ""
         while True:
             query = urlencode({"after": after, "limit": 100})
             page = service.send("GET", f"/v1/studies?{query}")
@@ -188,8 +245,12 @@ class RemoteStudy(Study[Q]):
 
     @classmethod
     def _delete(cls, url: str | os.PathLike[str], name: str, token: str | None) -> None:
-        service = Service(str(url), token, own_name(), PATIENCE)
-        service.send("DELETE", "/v1/studies/" + quote(name, safe=""))
+        service = ServiceClient(str(url), token, own_name(), FIRST_PATIENCE)
+        try:
+            service.send("DELETE", "/v1/studies/" + quote(name, safe=""))
+        except UnknownStudyError:
+            if not service.repeated:  # it was there when this was sent first
+                raise
 
     def close(self) -> None:
         """Close the connections to the service; the study stays in it."""
@@ -216,12 +277,16 @@ class RemoteStudy(Study[Q]):
             body["context"] = np.asarray(arguments.context).tolist()
         if arguments.forecast is not None:
             body["forecast"] = _plain(arguments.forecast, "forecast", ForecastError)
-        if n is not None:
-            body["n"] = whole(n, "n", 1, "how many to ask for")
-        found = self._post("/ask", body, {"Idempotency-Key": known})
         if n is None:
-            return cast(Q, self._question(found))
-        return [cast(Q, self._question(each)) for each in found["queries"]]
+            return cast(Q, self._question(self._post("/ask", body, {"Idempotency-Key": known})))
+        left, found = whole(n, "n", 1, "how many to ask for"), list[Q]()
+        while left:
+            body["n"] = min(left, PAGE)
+            key = known if not found else f"{known}/{len(found)}"
+            page = self._post("/ask", body, {"Idempotency-Key": key})["queries"]
+            found += [cast(Q, self._question(each)) for each in page]
+            left -= body["n"]
+        return found
 
     def _question(self, asked: dict[str, Any]) -> Question:
         point = frozen(asked["point"], "point", np.ndim(asked["point"]))
@@ -241,15 +306,22 @@ class RemoteStudy(Study[Q]):
     ) -> None:
         """Answer a query or trial, as `Study.tell`."""
         refuse_late_forecast(forecast)
-        body = _named(query) | {"curvature": _plain(curvature, "curvature", CurvatureError)}
+        body = self._named(query) | {"curvature": _plain(curvature, "curvature", CurvatureError)}
+        called = "loss" if self.space is None else "value"
         for name, told in (("loss", loss), ("value", value)):
             if told is not None:
-                body[name] = _plain(told, name, LossError)
+                body[name] = _plain(told, called, LossError)
         self._post("/tell", body)
 
     def forget(self, query: Query | Trial | OpenQuery | int) -> None:
         """Close a query or trial that will never be answered, as `Study.forget`."""
-        self._post("/forget", _named(query))
+        self._post("/forget", self._named(query))
+
+    def _named(self, query: Any) -> dict[str, Any]:
+        """A query or trial as the service knows it: by its id and, where it is known, its point."""
+        if isinstance(query, Query | Trial | OpenQuery):
+            return {"id": query.id, "point": query.point.tolist()}
+        return {"id": whole_id(query, "query" if self.space is None else "trial")}
 
     def hold(self) -> None:
         """Let the tuner play its best setting, and learn nothing until `resume`."""
@@ -288,6 +360,11 @@ class RemoteStudy(Study[Q]):
         return Standing(seen["rounds"], np.array(seen["center"]), _number(seen["certificate"]))
 
     @property
+    def first_round(self) -> int:
+        """The first round whose history is kept."""
+        return int(self._get()["first_round"])
+
+    @property
     def restarts(self) -> int:
         """How often a range of losses that was not known had to be widened."""
         return int(self._get()["restarts"])
@@ -312,18 +389,19 @@ class RemoteStudy(Study[Q]):
         numbers = ("recent_mean", "surprise", "exploring_cost", "outlook", "certificate")
         return Summary(**said | {name: _number(said[name]) for name in numbers})
 
-    @property
-    def open_queries(self) -> list[OpenQuery]:
-        """What waits for an answer, oldest first, with who asked it and when."""
+    def waiting(self, after: int = -1, limit: int | None = None) -> list[OpenQuery]:
+        """Read some of what waits for an answer, as `Study.waiting`."""
         found: list[OpenQuery] = []
-        while True:
-            after = found[-1].id if found else -1
-            page = self._get("/open", after=after, limit=PAGE)["queries"]
-            found += [self._open_query(each) for each in page]
-            if len(page) < PAGE:
-                return found
+        while limit is None or len(found) < limit:
+            last = found[-1].id if found else after
+            wanted = PAGE if limit is None else min(PAGE, limit - len(found))
+            page = self._get("/open", after=last, limit=wanted)["queries"]
+            found += [self._waiting(each) for each in page]
+            if len(page) < wanted:
+                break
+        return found
 
-    def _open_query(self, said: dict[str, Any]) -> OpenQuery:
+    def _waiting(self, said: dict[str, Any]) -> OpenQuery:
         point = frozen(said["point"], "point", np.ndim(said["point"]))
         asked = datetime.fromisoformat(said["asked"])
         params = None if self.space is None else self.space.params(point)
@@ -358,6 +436,8 @@ class RemoteStudy(Study[Q]):
             limit = PAGE if last is None else min(PAGE, last - begin + 1)
             page = self._get("/history", first=begin, limit=limit)
             for record in page["rounds"]:
+                if last is not None and record["round"] > last:
+                    return  # earlier ones were trimmed
                 del record["params"]
                 yield record
             begin = page["next"]
@@ -375,19 +455,12 @@ class RemoteStudy(Study[Q]):
             Taken: there is no bar of what another machine does.
         """
         whole(jobs, "jobs", 1, "how many processes")
-        return int(self._post("/verify", {})["rows"])
+        return int(self._post("/verify", {}, slowest=LONG_WORK)["rows"])
 
     def trim(self, before: int, *, progress: bool = False) -> int:
         """Remove the history of early rounds, as `Study.trim`."""
         before = whole(before, "before", 1, "the first round whose history is kept")
-        return int(self._post("/trim", {"before": before})["rows"])
-
-
-def _named(query: Any) -> dict[str, Any]:
-    """A query or trial as the service knows it: by its id and, where it is known, its point."""
-    if isinstance(query, Query | Trial | OpenQuery):
-        return {"id": query.id, "point": query.point.tolist()}
-    return {"id": serialization.encode(query)}
+        return int(self._post("/trim", {"before": before}, slowest=LONG_WORK)["rows"])
 
 
 def _plain(told: Any, what: str, error: type[DikinError]) -> Any:
@@ -397,8 +470,11 @@ def _plain(told: Any, what: str, error: type[DikinError]) -> Any:
     if isinstance(told, list | tuple):
         return [_plain(part, what, error) for part in told]
     if isinstance(told, float) and not isfinite(told):  # JSON has no word for it
-        raise error(f"the {what} must be a finite number, got {told}. Nothing was changed.")
-    return told
+        raise error(
+            f"the {what} must be a finite number, got {told}. Tell a number, or forget what was "
+            "asked if its value was lost. Nothing was changed."
+        )
+    return told if isinstance(told, bool | str | None) else real_number(told, what, error)
 
 
 def _as_json(body: Any) -> bytes:
@@ -413,10 +489,22 @@ def _read(data: bytes, kind: str) -> Any:
         return None
     try:
         return json.loads(data)
-    except ValueError as reason:
+    except ValueError as reason:  # cut off on its way
         raise StoreError(f"the service answered with something that is not JSON: {reason}") from (
             reason
         )
+
+
+def _checked_address(url: str) -> str:
+    parts = urlsplit(url)
+    if "@" in parts.netloc:
+        raise ParameterError("the address of a service has no user and password: give token=...")
+    if "/v1" in parts.path or parts.query or parts.fragment:
+        raise ParameterError(
+            f"give the address of the service alone, such as {parts.scheme}://{parts.netloc}; got "
+            f"{shown(url)}"
+        )
+    return url.rstrip("/")
 
 
 def _checked_token(token: Any) -> str:

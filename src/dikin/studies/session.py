@@ -68,6 +68,8 @@ class Session:
         """Whether a call is at work, or was interrupted at work."""
         self._pending: list[Event] = []
         """Events of the open transaction that are not in the database yet."""
+        self._keys: list[tuple[str, int, int]] = []
+        """Keys that were noted in the open transaction: name, query and time."""
         self._timer: threading.Timer | None = None
         self._failure: DikinError | None = None
         """What became of a commit that no call waited for."""
@@ -298,6 +300,10 @@ class Session:
         if self._are_lost(returned):
             if not self._begin_before(returned[0]):
                 return False
+            kept = {event.query for event in returned}
+            for key in self._keys:
+                if key[1] in kept:
+                    self.journal.remember(*key)
             self._append_and_commit(returned)
         return True
 
@@ -326,6 +332,11 @@ class Session:
         pending, self._pending = self._pending, []
         if pending:
             self.journal.append(pending)
+
+    def remember(self, key: str, query: int, time: int) -> None:
+        """Note under which key a query was asked, in the transaction of its event."""
+        self.journal.remember(key, query, time)
+        self._keys.append((key, query, time))
 
     def _resolve_uncertain(self) -> None:
         """Find out whether the event was written during whose commit the connection broke."""
@@ -391,6 +402,8 @@ class Session:
             if self._returned:
                 try:
                     self._commit(None, None)
+                except LostConnection as lost:
+                    self._undo(lost)  # an error, unless the commit went through all the same
                 except BaseException as error:
                     self._undo(error)
                     raise
@@ -402,7 +415,7 @@ class Session:
 
     def _end(self) -> None:
         self._writing = self._queueing = False
-        self._returned, self._pending = [], []
+        self._returned, self._pending, self._keys = [], [], []
         timer, self._timer = self._timer, None
         if timer is not None:
             timer.cancel()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import os
+import re
 import secrets
 import socket
 import time
@@ -41,7 +42,7 @@ from dikin.studies.history import Table, in_parts, records_between, told_between
 from dikin.studies.journal import Event, Journal, Snapshot
 from dikin.studies.kept import Kept, OpenQuery, keep
 from dikin.studies.overview import Overview, overview_of
-from dikin.studies.replayed_learner import ReplayedLearner, snapshot_text
+from dikin.studies.replayed_learner import AskRecord, ReplayedLearner, snapshot_text
 from dikin.studies.rows import Answer, AskArguments, Question, point_in, query_id
 from dikin.studies.session import Session
 from dikin.tuning.drawing import draw_history, figure_format, save_figure
@@ -98,8 +99,9 @@ class Study(Generic[Q]):
         constraints, sense and arguments.
     client : str, optional
         The name of this client in the list of open queries; the host and the process otherwise.
-    patience : float, default 0.8
-        Seconds to wait for another client or for the server before an error.
+    patience : float, optional
+        Seconds to wait for another client or for the server before an error: 0.8 by default, and 30
+        for a service, which may be started again meanwhile.
     commit_within : float, default 0.0
         Seconds that an event may wait to be written together with others; 0 makes it durable before
         the call returns.
@@ -161,7 +163,7 @@ class Study(Generic[Q]):
         learner: Learner,
         *,
         client: str | None = None,
-        patience: float = PATIENCE,
+        patience: float | None = None,
         commit_within: float = 0.0,
         token: str | None = None,
     ) -> None: ...
@@ -174,7 +176,7 @@ class Study(Generic[Q]):
         learner: Tuner,
         *,
         client: str | None = None,
-        patience: float = PATIENCE,
+        patience: float | None = None,
         commit_within: float = 0.0,
         token: str | None = None,
     ) -> None: ...
@@ -187,7 +189,7 @@ class Study(Generic[Q]):
         learner: Learner | Tuner | None = None,
         *,
         client: str | None = None,
-        patience: float = PATIENCE,
+        patience: float | None = None,
         commit_within: float = 0.0,
         token: str | None = None,
     ) -> None: ...
@@ -199,7 +201,7 @@ class Study(Generic[Q]):
         learner: Learner | Tuner | None = None,
         *,
         client: str | None = None,
-        patience: float = PATIENCE,
+        patience: float | None = None,
         commit_within: float = 0.0,
         token: str | None = None,
     ) -> None:
@@ -208,8 +210,8 @@ class Study(Generic[Q]):
         # Makes every row unlike any that another client writes.
         self._nonce = secrets.token_hex(4)
         self.client = client or own_name()
-        patience = _seconds(patience, "patience", 0.01, 600.0)
-        commit_within = _seconds(commit_within, "commit_within", 0.0, patience / 2)
+        patience = PATIENCE if patience is None else seconds(patience, "patience", 0.01, 600.0)
+        commit_within = seconds(commit_within, "commit_within", 0.0, patience / 2)
         given = None if learner is None else keep(learner)
         database = open_database(url, patience)
         self._journal = Journal(database, self.name)
@@ -415,8 +417,9 @@ class Study(Generic[Q]):
         Raises
         ------
         ParameterError
-            If `n` is not a whole number of at least 1, or the key no text of 1 to 150 characters.
-        StateError
+            If `n` is not a whole number of at least 1, or the key no text of 1 to 150 characters,
+            or the key was given to a request with another context or forecast.
+        ClosedQueryError
             If the query of a key was answered, and trimmed from the history.
         """
         arguments = AskArguments.of(context, forecast)
@@ -443,7 +446,8 @@ class Study(Generic[Q]):
         if n is None:
             return self._ask_once(key, arguments)
         count = whole(n, "n", 1, "how many to ask for")
-        return [self._ask_once(f"{key} {place}", arguments) for place in range(count)]
+        # A character that no key of a user's has.
+        return [self._ask_once(f"{key}\x1f{place}", arguments) for place in range(count)]
 
     def _ask_once(self, key: str, arguments: AskArguments) -> Q:
         """Ask under a key, or find what was asked under it."""
@@ -452,28 +456,32 @@ class Study(Generic[Q]):
         def act(replayed: ReplayedLearner) -> tuple[Event | None, Question]:
             known = self._journal.query_of(key)
             if known is not None:
-                return None, self._asked_before(replayed, known, key)
+                return None, self._asked_before(replayed, known, key, arguments)
             event, question = replayed.ask(arguments, self._signature, now)
             session.keyed.add(question.id)
-            self._journal.remember(key, question.id, now)
+            session.remember(key, question.id, now)
             return event, question
 
         question = session.write(act)
         session.keyed.discard(question.id)
         return cast(Q, question)
 
-    def _asked_before(self, replayed: ReplayedLearner, query: int, key: str) -> Question:
-        if query in replayed.asked:
-            point = replayed.asked[query].point
-        else:
-            self._session.insert_pending()
-            body = self._journal.asked_body(query)
-            if body is None:
-                raise StateError(
-                    f"what was asked under the key {key!r}, {replayed.kept.question} {query}, was "
-                    "answered and trimmed from the history; ask under another key"
-                )
-            point = point_in(body)
+    def _asked_before(
+        self, replayed: ReplayedLearner, query: int, key: str, arguments: AskArguments
+    ) -> Question:
+        self._session.insert_pending()
+        body, word = self._journal.asked_body(query), replayed.kept.question
+        if body is None and query not in replayed.asked:
+            raise ClosedQueryError(
+                f"what was asked under the key {key!r}, {word} {query}, was answered and trimmed "
+                "from the history; ask under another key"
+            )
+        if body is not None and AskArguments.read(body).text() != arguments.text():
+            raise ParameterError(
+                f"the key {key!r} was given to another request, which asked {word} {query} with "
+                "another forecast or context; a key is for one request"
+            )
+        point = replayed.asked[query].point if body is None else point_in(body)
         values = json.loads(point)
         return replayed.kept.again(query, frozen(values, "point", np.ndim(values)))
 
@@ -618,6 +626,15 @@ class Study(Generic[Q]):
         return self.standing().rounds
 
     @property
+    def first_round(self) -> int:
+        """The first round whose history is kept; the next one to be played if there is none."""
+
+        def look(replayed: ReplayedLearner) -> int:
+            return self._journal.first_round() or replayed.kept.learner.rounds + 1
+
+        return self._session.read(look)
+
+    @property
     def restarts(self) -> int:
         """How often a range of losses that was not known had to be widened."""
         return self._session.read(lambda replayed: replayed.kept.restarts)
@@ -677,19 +694,34 @@ class Study(Generic[Q]):
     @property
     def open_queries(self) -> list[OpenQuery]:
         """What waits for an answer, oldest first, with who asked it and when."""
+        return self.waiting()
+
+    def waiting(self, after: int = -1, limit: int | None = None) -> list[OpenQuery]:
+        """Read some of what waits for an answer, oldest first; `open_queries` are all.
+
+        Parameters
+        ----------
+        after : int, default -1
+            Only ids after this one.
+        limit : int, optional
+            How many at most.
+
+        Returns
+        -------
+        list of OpenQuery
+            With who asked it and when.
+        """
 
         def look(replayed: ReplayedLearner) -> list[OpenQuery]:
-            return [
-                OpenQuery(
-                    question.id,
-                    question.point,
-                    *replayed.asked[question.id].client_and_time(),
-                    replayed.kept.params(question),
-                )
-                for question in replayed.kept.open_questions()
-            ]
+            later = ((id, asked) for id, asked in replayed.asked.items() if id > after)
+            return [self._open_query(replayed.kept, *each) for each in islice(later, limit)]
 
         return self._session.read(look)
+
+    def _open_query(self, kept: Kept, id: int, asked: AskRecord) -> OpenQuery:
+        values = json.loads(asked.point)
+        point = frozen(values, "point", np.ndim(values))
+        return OpenQuery(id, point, *asked.client_and_time(), kept.params(point))
 
     def state(self) -> dict[str, Any]:
         """The state, for `dikin.restore`: a learner or tuner of its own, outside the study."""
@@ -990,6 +1022,11 @@ def _now() -> int:
 
 def _unknown_study(database: Database, name: str) -> UnknownStudyError:
     if isinstance(database, Sqlite) and not database.path.exists():
+        if re.fullmatch(r"[\w.-]+:\d+", database.path.name):
+            return UnknownStudyError(
+                f"there is no file {database.path}; for a service, did you mean "
+                f"http://{database.path.name}?"
+            )
         return UnknownStudyError(
             f"there is no file {database.path}, so no study {name!r}. To create one, give a "
             "learner or tuner: Study(url, name, learner), or dikin study create"
@@ -1009,7 +1046,8 @@ def printable(value: Any, what: str) -> str:
     return value
 
 
-def _seconds(value: Any, what: str, low: float, high: float) -> float:
+def seconds(value: Any, what: str, low: float, high: float) -> float:
+    """A time between two others, or an error."""
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if not number or not low <= value <= high:
         raise ParameterError(

@@ -8,7 +8,7 @@ checked when a `Tuner` is made, so that a refusal can name the parameter.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import MISSING, dataclass, fields, replace
 from math import exp, floor, isfinite, log
 from typing import Any
 
@@ -467,6 +467,10 @@ KINDS: dict[str, type[Real] | type[Integer] | type[Shares]] = {
     "integer": Integer,
     "shares": Shares,
 }
+EXAMPLES = (
+    '{"low": 1, "high": 14, "start": 4}, {"kind": "integer", "low": 1, "high": 9}, '
+    '{"kind": "shares", "names": ["old", "new"], "start": [0.9, 0.1]}'
+)
 
 
 def parameter_from_spec(name: str, spec: Any) -> Parameter:
@@ -484,15 +488,38 @@ def parameter_from_spec(name: str, spec: Any) -> Parameter:
     ParameterError
         If it is no description of a parameter.
     """
-    try:
-        given = dict(spec)
-        cls = KINDS[given.pop("kind", "real")]
-        return cls(**given)
-    except (KeyError, TypeError, ValueError) as reason:
+    if not isinstance(spec, Mapping):
         raise ParameterError(
-            f'{name}: a parameter is described by an object such as {{"kind": "real", "low": '
-            f'1, "high": 14, "start": 4}} (kinds: {", ".join(KINDS)}), got {shown(spec)}'
+            f"{name}: a parameter is an object such as {EXAMPLES}, got {shown(spec)}"
+        )
+    given = dict(spec)
+    kind = given.pop("kind", "shares" if "names" in given else "real")
+    cls = KINDS.get(kind) if isinstance(kind, str) else None
+    if cls is None:
+        raise ParameterError(
+            f"{name}: there is no kind {shown(kind)}.{did_you_mean(str(kind), KINDS)} Parameters "
+            f"are such as {EXAMPLES}"
+        )
+    _refuse_words(name, cls, given)
+    try:
+        return cls(**given)
+    except (TypeError, ValueError) as reason:
+        raise ParameterError(
+            f"{name}: a parameter is an object such as {EXAMPLES}, got {shown(spec)}"
         ) from reason
+
+
+def _refuse_words(name: str, cls: type[Parameter], given: dict[str, Any]) -> None:
+    """Refuse a description with a word too many or too few."""
+    needed = {part.name: part.default is MISSING for part in fields(cls)}
+    for word in given:
+        if word not in needed:
+            raise ParameterError(
+                f"{name}: {shown(word)} is not known.{did_you_mean(str(word), needed)}"
+            )
+    missing = [word for word, must in needed.items() if must and word not in given]
+    if missing:
+        raise ParameterError(f"{name}: {' and '.join(missing)} missing, got {shown(given)}")
 
 
 def _shown(parameter: Parameter) -> str:

@@ -57,7 +57,7 @@ export function decisionModel(frame, column, fitted) {
   const domain = fitted || !range ? padded(seen, log) : range;
   const format = range ? columnFormat(study, column) : formatFor(seen ? seen[1] - seen[0] : 0);
   const late = sorted(played.slice(-frame.recent));
-  const between = late.length ? `${format(quantile(late, 0.05))} to ${format(quantile(late, 0.95))}` : "nothing";
+  const between = late.length ? `${format(late[0])} to ${format(late.at(-1))}` : "nothing";
   const name = study.columns[column];
   const allowed = range ? ` Allowed: ${number(range[0])} to ${number(range[1])}.` : "";
   return {
@@ -67,9 +67,9 @@ export function decisionModel(frame, column, fitted) {
     dots: frame.shown <= FEW ? points(history, played, from) : [],
     line: path,
     format,
-    note: `played ${between} of late`,
+    note: `played ${between}`,
     summary: `${name} ${reach(frame)}. Best guess now ${format(best.at(-1))}, at the beginning ${format(best[from])}. `
-      + `Played of late: ${between}.${allowed}`,
+      + `Played in the last ${late.length} rounds: ${between}.${allowed}`,
     at: (round) => {
       const i = history.indexOf(round);
       return reading(frame, i, best[i], `played ${format(played[i])}, best ${format(best[i])}`);
@@ -205,11 +205,7 @@ export function certificateModel(frame) {
 
 /** What the certificate says, in sentences. */
 export function certificateWords(study, history) {
-  const outlook = outlookOf(study);
-  if (!isNumber(study.certificate)) {
-    const expects = outlook === null ? "" : `; the outlook expects at most ${steady(outlook)} a round`;
-    return `No certificate: no constant (smoothness or lipschitz) was declared${expects}.`;
-  }
+  if (!isNumber(study.certificate)) return "";
   const each = certificateOf(study);
   const spread = spreadOf(history);
   const proved = `Proved: on average at most ${steady(each)} a round worse than the best fixed setting.`;

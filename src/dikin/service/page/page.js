@@ -33,7 +33,7 @@ function buildBar() {
 
 function showVisitor() {
   who.hidden = !visitor?.name;
-  if (visitor?.name) setText(who, `${visitor.name}, may ${visitor.right}`);
+  if (visitor?.name) setText(who, `${visitor.name} (${visitor.right})`);
   signOut.hidden = !visitor || !token();
 }
 
@@ -79,6 +79,7 @@ function refused(problem) {
 
 function askToken(trouble) {
   closeView();
+  say("");
   linkBox.hidden = true;
   visitor = null;
   showVisitor();
@@ -129,6 +130,7 @@ function wantedStudy() {
 
 function openView() {
   closeView();
+  say("");
   link = { kind: "connecting", failures: 0 };
   const name = wantedStudy();
   view = name === null ? openOverview(main, page) : openStudy(main, name, page);

@@ -93,7 +93,7 @@ class StudyView {
     };
     this.numbers = {
       rounds: item("Rounds"), mean: item("Mean of the last rounds"), surprise: item("Surprise"),
-      cost: item("Exploring costs at most"), outlook: item("Outlook a round"), certificate: item("Certificate a round"),
+      cost: item("Exploring costs at most"), outlook: item("Still to gain, at most"), certificate: item("Certificate a round"),
     };
     return make("dl", { class: "numbers" }, ...Object.values(this.numbers).map((n) => n.element));
   }
@@ -116,8 +116,21 @@ class StudyView {
     this.outcome.certificate.element.append(this.certificateText);
     this.outcomeBox = make("div", { class: "charts charts-outcome" }, ...Object.values(this.outcome).map((c) => c.element));
     this.grey = make("p", { class: "legend", text: "Grey: on hold.", hidden: true });
+    this.noProof = make("p", { class: "legend", text: "Without a certificate: no constant (smoothness or lipschitz) was declared.", hidden: true });
     return make("section", { "aria-labelledby": "h-outcome" },
-      make("div", { class: "section-head" }, make("h2", { id: "h-outcome", text: "Outcome" }), this.grey), this.outcomeBox);
+      make("div", { class: "section-head" }, make("h2", { id: "h-outcome", text: "Outcome" }), this.grey, this.noProof), this.buildFirst(), this.outcomeBox);
+  }
+
+  /** What to do where nothing was played yet. */
+  buildFirst() {
+    const at = `${location.origin}${studyPath(this.name, "")}`;
+    const lines = [
+      `curl -X POST ${at}/ask`,
+      `curl -X POST ${at}/tell -H 'Content-Type: application/json' -d '{"id": 0, "value": 512}'`,
+    ];
+    return make("div", { class: "first" },
+      make("p", { text: "The charts begin with the first answer. Ask what to play, play it, and tell what came of it:" }),
+      make("pre", { tabindex: "0", "aria-label": "Commands" }, make("code", { text: lines.join("\n") })));
   }
 
   buildDecisions() {
@@ -273,13 +286,14 @@ class StudyView {
 
   draw() {
     this.showState();
-    this.showNumbers();
     this.showWarnings();
     this.showHold();
     setText(this.certificateText, certificateWords(this.study, this.history));
+    this.noProof.hidden = isNumber(this.study.certificate) || this.study.kind === "learner";
     const empty = !this.history.length;
     this.body.classList.toggle("no-rounds", empty);
     if (!empty) this.showCharts();
+    this.showNumbers();
   }
 
   showCharts() {
@@ -288,17 +302,14 @@ class StudyView {
     if (this.cursor !== null) this.cursor = Math.min(frame.last, Math.max(frame.first, this.cursor));
     this.charts.forEach((chart) => (chart.at = this.cursor));
     this.outcome.value.show(valueModel(frame));
-    this.showOrHide(this.outcome.surprise, surpriseModel(frame), true);
-    this.showOrHide(this.outcome.certificate, certificateModel(frame), false);
+    this.showOrHide(this.outcome.surprise, surpriseModel(frame));
+    this.showOrHide(this.outcome.certificate, certificateModel(frame));
     this.decisions.forEach((chart, i) => chart.show(decisionModel(frame, i, choice.fitted)));
     this.showCursorText();
   }
 
-  /** A chart without data: hide it all, or only its drawing where a sentence stays below. */
-  showOrHide(chart, model, all) {
-    chart.element.hidden = all && !model;
-    chart.plot.hidden = chart.note.hidden = !model;
-    chart.element.classList.toggle("bare", !model);
+  showOrHide(chart, model) {
+    chart.element.hidden = !model;
     if (model) chart.show(model);
   }
 
@@ -334,7 +345,7 @@ class StudyView {
     if (this.known.state && this.known.state !== state.kind) say(`${this.name}: ${state.word}`);
     this.known.state = state.kind;
     if (this.study.problem) return setText(this.kind, "");
-    const kind = this.study.kind === "learner" ? `bare learner “${this.study.learner}”` : `tuner with “${this.study.learner}”`;
+    const kind = this.study.kind === "learner" ? `learner “${this.study.learner}”` : "tuner";
     const restarts = this.study.restarts ? `, ${plural(this.study.restarts, "restart")}` : "";
     setText(this.kind, `${kind}, ${sense(this.study)}${restarts}`);
   }
@@ -342,20 +353,22 @@ class StudyView {
   showNumbers() {
     const { study, numbers } = this;
     const spread = spreadOf(this.history);
-    const unknown = study.kind === "learner" ? "not told by a bare learner" : "not known yet";
+    const unknown = study.kind === "learner" ? "not told by a learner" : "not known yet";
     const fill = ({ value, note }, x, words, digits = 3) => {
       setText(value, steady(x, digits));
       setText(note, isNumber(x) ? words : unknown);
     };
     setText(numbers.mean.name, `Mean of the last ${count(study.recent_rounds || 100)}`);
     this.showAges();
-    fill(numbers.mean, study.recent_mean, sense(study), 4);
-    fill(numbers.surprise, study.surprise, "off what was expected, of late");
-    fill(numbers.cost, study.exploring_cost, "in one round, now");
-    fill(numbers.outlook, outlookOf(study), `worse than the best fixed setting at most, expected for the next ${count(study.ahead)}`);
+    const began = isNumber(study.first_mean) ? `${sense(study)}; the first ${study.first_rounds}: ${steady(study.first_mean, 4)}` : sense(study);
+    fill(numbers.mean, study.recent_mean, began, 4);
+    fill(numbers.surprise, this.outcome.surprise.model?.line.at(-1)?.[1] ?? null, "off what was expected, mean");
+    fill(numbers.cost, study.held ? null : study.exploring_cost, "in one round, now");
+    if (study.held) setText(numbers.cost.note, "on hold: nothing is explored");
+    fill(numbers.outlook, outlookOf(study), `a round, on average over the next ${count(study.ahead)}, about`);
     const against = spread === null ? "" : `the values spread over ${steady(spread)}`;
     fill(numbers.certificate, certificateOf(study), against);
-    if (!isNumber(study.certificate)) setText(numbers.certificate.note, "no constant was declared");
+    numbers.certificate.element.hidden = !isNumber(study.certificate);
   }
 
   /** What grows by itself between two events. */

@@ -1,0 +1,36 @@
+"""Something that is read now and then, once for all who want it at that moment."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class Fresh(Generic[T]):
+    """The result of a read, or its error, for some seconds.
+
+    Whoever comes while it is read waits for the same read: a database that is away keeps nobody
+    waiting for longer than one attempt.
+    """
+
+    def __init__(self, read: Callable[[], Awaitable[T]], seconds: float) -> None:
+        self._read, self._seconds = read, seconds
+        self._task: asyncio.Future[T] | None = None
+        self._until = 0.0
+
+    async def get(self) -> T:
+        """The result, at most so many seconds old."""
+        task = self._task
+        if task is None or (task.done() and time.monotonic() > self._until):
+            task = self._task = asyncio.ensure_future(self._read())
+            task.add_done_callback(self._done)
+        return await asyncio.shield(task)
+
+    def _done(self, task: asyncio.Future[T]) -> None:
+        self._until = time.monotonic() + self._seconds
+        if not task.cancelled():
+            task.exception()  # somebody heard of it, or nobody is left to
