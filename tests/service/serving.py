@@ -26,6 +26,17 @@ LEARNER = {
 }
 
 
+QUICK = """
+from dikin.service import limits
+limits.TOKENS_FRESH = 0.1
+from dikin.cli import main
+main()
+"""
+"""`dikin`, but tokens are believed for a tenth of a second: tests wait for it."""
+FRESH = 0.25
+"""Seconds after which every token is known."""
+
+
 class Answer(NamedTuple):
     status: int
     headers: Any
@@ -44,7 +55,7 @@ class Serving:
 
     def start(self) -> Self:
         """Start, or start again at the same port."""
-        command = [sys.executable, "-m", "dikin", "serve", "--store", self.store]
+        command = [sys.executable, "-c", QUICK, "serve", "--store", self.store]
         command += ["--port", str(self.port), *self.options]
         environment = {k: v for k, v in os.environ.items() if not k.startswith("DIKIN_")}
         self.process = subprocess.Popen(

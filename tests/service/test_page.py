@@ -25,16 +25,17 @@ def chromium() -> Iterator[Any]:
 def live(chromium: Any) -> Iterator[Serving]:
     """A service with some studies; the browser first, as without one nothing else is started."""
     with folder() as store, Serving(store) as running:
-        shop(running.url, rounds=150).close()
-        shop(running.url, 'a/b <b>"ö', rounds=3).close()
+        shop(store, rounds=150).close()
+        shop(store, 'a/b <b>"ö', rounds=3).close()
         yield running
 
 
 SIZES = {"wall": (1920, 1080), "desk": (1280, 800), "phone": (390, 844)}
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize(
+    ("size", "scheme"), [("wall", "light"), ("desk", "dark"), ("phone", "light")]
+)
 @pytest.mark.parametrize("path", ["/", "/#/study/shop"])
 def test_it_loads_and_everybody_can_read_it(
     chromium: Any, live: Serving, size: str, scheme: str, path: str
@@ -71,16 +72,15 @@ def test_every_study_at_a_glance(chromium: Any, live: Serving) -> None:
 
 def test_a_live_update_arrives(chromium: Any, live: Serving) -> None:
     window = Window(chromium, live.url)
-    page = window.open("/#/study/shop")
-    page.get_by_text("150").first.wait_for()
     with dikin.Study(live.url, "shop") as study:
+        late = study.ask()
+        page = window.open("/#/study/shop")
+        page.get_by_text("150").first.wait_for()
+        page.get_by_role("cell", name=str(late.id), exact=True).wait_for(timeout=10_000)
         for _ in range(7):
             trial = study.ask()
             study.tell(trial, revenue(trial))
-        late = study.ask()
-    page.get_by_text("157").first.wait_for(timeout=10_000)
-    page.get_by_role("cell", name=str(late.id), exact=True).wait_for(timeout=10_000)
-    with dikin.Study(live.url, "shop") as study:
+        page.get_by_text("157").first.wait_for(timeout=10_000)
         study.forget(late)
     assert window.faults == []
     page.close()
@@ -105,7 +105,7 @@ def test_hold_and_resume(chromium: Any, live: Serving) -> None:
 
 def test_tokens(chromium: Any) -> None:
     with folder() as store, Serving(store) as running:
-        shop(running.url, rounds=5).close()
+        shop(store, rounds=5).close()
         read = TokenStore(store).create("wall", "read")
         window = Window(chromium, running.url)
         while running.send("GET", "/v1/token").status != 401:
@@ -131,7 +131,7 @@ def test_tokens(chromium: Any) -> None:
 
 def test_it_says_that_the_service_is_away_and_comes_back(chromium: Any) -> None:
     with folder() as store, Serving(store) as running:
-        shop(running.url, rounds=5).close()
+        shop(store, rounds=5).close()
         window = Window(chromium, running.url)
         page = window.open("/#/study/shop")
         page.get_by_text("live", exact=True).wait_for()

@@ -66,7 +66,7 @@ def test_a_study_from_its_creation_to_its_end(service: Serving) -> None:
 
 
 def test_history_in_pages(service: Serving) -> None:
-    shop(service.url, "paged", rounds=25).close()
+    shop(service.store, "paged", rounds=25).close()
     found, first = [], 1
     while first is not None:
         page = service.send("GET", f"/v1/studies/paged/history?first={first}&limit=10").content
@@ -457,11 +457,10 @@ def test_pages_share_their_looks(file: str) -> None:
 
 
 def test_warnings(service: Serving) -> None:
-    with shop(service.url, "warned") as study:
+    with shop(service.store, "warned", commit_within=0.3) as study:
         study.ask()
         for _ in range(1002):
-            trial = study.ask()
-            study.forget(trial)
+            study.forget(study.ask())
     seen = service.send("GET", "/v1/studies/warned").content
     assert len(seen["warnings"]) == 1
     assert seen["warnings"][0].startswith("1 trial waits for an answer, the oldest (0) for")
@@ -470,7 +469,7 @@ def test_warnings(service: Serving) -> None:
 def test_a_best_value_at_its_bound(service: Serving) -> None:
     tuner = {"tuner": {"x": {"low": 0, "high": 1}}, "seed": 3}
     service.send("PUT", "/v1/studies/bound", tuner)
-    with dikin.Study(service.url, "bound") as study:
+    with dikin.Study(service.store, "bound", commit_within=0.3) as study:
         for _ in range(300):
             trial = study.ask()
             study.tell(trial, 10 * trial["x"])

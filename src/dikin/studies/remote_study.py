@@ -45,7 +45,7 @@ from dikin.tuning.space import Params, Space
 from dikin.tuning.summary import Summary
 from dikin.tuning.tuner import Trial, Tuner
 
-FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0
+FIRST_PAUSE, LONGEST_PAUSE = 0.05, 0.5
 """Seconds between two attempts: doubled each time."""
 PATIENCE = 30.0
 """Seconds, if nothing else is said: a service that is started again is there by then."""
