@@ -65,7 +65,8 @@ def main() -> None:
     """Tune what runs: one number back per decision, names and ranges, and a bound you can print.
 
     Begin with `dikin study create --help`: a study is a tuner, or a learner of bandit convex
-    optimization, in a database. The other commands measure what the learners are worth.
+    optimization, in a database. `dikin serve` offers studies over HTTP, with a page to watch them.
+    The other commands measure what the learners are worth.
     """
 
 

@@ -49,10 +49,10 @@ def test_kill_nine(url: str) -> None:
     end = threading.Event()
     with Serving(url) as running:
         clients = crowd.start(8, running.url, "shop", 30.0, end)
-        time.sleep(0.7)
+        time.sleep(0.5)
         running.kill()  # `make load` does it ten times
         running.start()
-        time.sleep(0.7)
+        time.sleep(0.5)
         end.set()
         account = crowd.together(clients)
     assert account.refused == []
@@ -66,10 +66,10 @@ def test_two_services_behind_a_proxy_one_of_them_killed(server: Server) -> None:
     end = threading.Event()
     with Serving(store) as one, Serving(store) as two, Proxy(one.port, two.port) as proxy:
         clients = crowd.start(8, proxy.url, "pair", 30.0, end)
-        time.sleep(1.0)
+        time.sleep(0.7)
         both = [len(each.logged().splitlines()) for each in (one, two)]
         one.kill()
-        time.sleep(1.5)
+        time.sleep(0.7)
         end.set()
         account = crowd.together(clients)
     assert min(both) > 10  # both had work

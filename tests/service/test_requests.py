@@ -537,7 +537,9 @@ def test_they_are_let_go(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "HEAD_SECONDS", 0.3)
     listener = server.listen("127.0.0.1", 0)
     port = listener.getsockname()[1]
-    config = server.uvicorn.Config(create_app(file), http=server.Connection, log_config=None)
+    config = server.uvicorn.Config(
+        create_app(file), http=server.Connection, log_config=None, timeout_keep_alive=1
+    )
     running = server.Server(config)
     thread = threading.Thread(target=lambda: asyncio.run(running.serve([listener])))
     thread.start()

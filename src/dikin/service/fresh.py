@@ -25,7 +25,9 @@ class Fresh(Generic[T]):
     async def get(self) -> T:
         """The result, at most so many seconds old."""
         task = self._task
-        if task is None or (task.done() and time.monotonic() > self._until):
+        if task is not None and task.done() and time.monotonic() <= self._until:
+            return task.result()
+        if task is None or task.done():
             task = self._task = asyncio.ensure_future(self._read())
             task.add_done_callback(self._done)
         return await asyncio.shield(task)

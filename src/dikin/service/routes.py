@@ -148,8 +148,8 @@ Key = Annotated[
     Header(
         alias="Idempotency-Key",
         description="A name of this request, unlike any other of the study: 1 to 150 printable "
-        "characters. Sent again under it within a week, the request is answered as before, and "
-        "nothing is played twice.",
+        "characters. Sent again under it within a week, an ask gets the same query, and nothing is "
+        "played twice; under the same key with another forecast it is refused.",
     ),
 ]
 Client = Annotated[
