@@ -12,7 +12,7 @@ reproduce: $(READY)
 	$(BIN)/dikin reproduce
 
 test: $(READY) lint
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 lint: $(READY)
 	$(BIN)/ruff format --check .

@@ -287,6 +287,12 @@ def test_a_body_that_is_too_large(service: Serving) -> None:
     status, _, detail = service.problem("POST", "/v1/studies/x/ask", b" " * 1_000_001)
     assert status == 413
     assert "at most 1,000,000 bytes" in detail
+    # It is refused by its length, before it is sent.
+    head = SLOW.replace(b"Content-Length: 100", b"Content-Length: 1000000000")
+    with socket.create_connection(("127.0.0.1", service.port)) as client:
+        client.settimeout(10)
+        client.sendall(head)
+        assert client.recv(4096).startswith(b"HTTP/1.1 413")
     # Without a length, piece by piece.
     pieces = (b" " * 100_000 for _ in range(20))
     answer = urllib3.PoolManager(retries=False).request(

@@ -68,7 +68,6 @@ async def _events(
     while not service.closing.is_set():
         try:
             access = await service.access(request)
-            access.refuse_unless("read", name)
             data, last = await looks.update(name, last)
         except (Problem, DikinError) as error:
             yield _event("problem", await _said(service, error, access, name), last)
