@@ -548,7 +548,7 @@ def test_they_are_let_go(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
     )
     running = server.Server(config)
     thread = threading.Thread(target=lambda: asyncio.run(running.serve([listener])))
-    thread.start()
+    thread.start()  # ends below
     try:
         for text, wanted in ((b"", b""), (b"GET /v1/st", b""), (SLOW, b"HTTP/1.1 408")):
             with socket.create_connection(("127.0.0.1", port)) as client:
