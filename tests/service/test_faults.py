@@ -23,10 +23,10 @@ from service.serving import Serving, shop
 from studies.postgres import Server
 
 
-def test_an_end_finishes_what_was_begun(url: str) -> None:
-    shop(url).close()
+def test_an_end_finishes_what_was_begun(file: str) -> None:
+    shop(file).close()
     end = threading.Event()
-    with Serving(url) as running:
+    with Serving(file) as running:
         watching = urllib3.PoolManager(retries=False).request(
             "GET", running.url + "/v1/studies/shop/events", preload_content=False
         )
@@ -41,13 +41,14 @@ def test_an_end_finishes_what_was_begun(url: str) -> None:
         assert "Application shutdown complete" in running.logged()
         assert "Traceback" not in running.logged()
     assert len(account.told) > 20
-    assert crowd.faults(url, "shop", account) == crowd.NOTHING
+    assert crowd.faults(file, "shop", account) == crowd.NOTHING
 
 
-def test_kill_nine(url: str) -> None:
-    shop(url).close()
+def test_kill_nine(file: str) -> None:
+    """On PostgreSQL: the next test, and `make load`."""
+    shop(file).close()
     end = threading.Event()
-    with Serving(url) as running:
+    with Serving(file) as running:
         clients = crowd.start(8, running.url, "shop", 30.0, end)
         time.sleep(0.5)
         running.kill()  # `make load` does it ten times
@@ -57,7 +58,7 @@ def test_kill_nine(url: str) -> None:
         account = crowd.together(clients)
     assert account.refused == []
     assert len(account.told) > 20
-    assert crowd.faults(url, "shop", account) == crowd.NOTHING
+    assert crowd.faults(file, "shop", account) == crowd.NOTHING
 
 
 def test_two_services_behind_a_proxy_one_of_them_killed(server: Server) -> None:

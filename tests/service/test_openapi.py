@@ -17,7 +17,7 @@ from service.conftest import folder
 from service.serving import LEARNER, TUNER, Serving, shop
 
 SCHEMA = schemathesis.openapi.from_dict(create_app("sqlite:///unused.db").openapi())
-EXAMPLES = int(os.environ.get("EXAMPLES", "10"))
+EXAMPLES = int(os.environ.get("EXAMPLES", "6"))
 """Requests for each endpoint and kind of data; more of them are drawn anew each time."""
 # Whether a body that the file allows is accepted: low < high cannot be said there.
 NOT_SAID = {"positive_data_acceptance", "max_response_time"}
@@ -51,7 +51,7 @@ def test_the_file_is_valid_and_served(service: Serving) -> None:
 @hypothesis.settings(
     max_examples=EXAMPLES,
     deadline=None,
-    derandomize=EXAMPLES == 10,
+    derandomize=EXAMPLES == 6,
     suppress_health_check=list(hypothesis.HealthCheck),
 )
 def test_no_fault_and_no_answer_that_is_not_in_the_file(case: Any, tried: Serving) -> None:

@@ -34,9 +34,14 @@ SIZES = {"wall": (1920, 1080), "desk": (1280, 800), "phone": (390, 844)}
 
 
 @pytest.mark.parametrize(
-    ("size", "scheme"), [("wall", "light"), ("desk", "dark"), ("phone", "light")]
+    ("path", "size", "scheme"),
+    [
+        ("/", "wall", "dark"),
+        ("/", "phone", "light"),
+        ("/#/study/shop", "desk", "light"),
+        ("/#/study/shop", "phone", "dark"),
+    ],
 )
-@pytest.mark.parametrize("path", ["/", "/#/study/shop"])
 def test_it_loads_and_everybody_can_read_it(
     chromium: Any, live: Serving, size: str, scheme: str, path: str
 ) -> None:
