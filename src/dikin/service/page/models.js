@@ -67,7 +67,7 @@ export function decisionModel(frame, column, fitted) {
     dots: frame.shown <= FEW ? points(history, played, from) : [],
     line: path,
     format,
-    note: `played ${between}`,
+    note: `last ${late.length} played: ${between}`,
     summary: `${name} ${reach(frame)}. Best guess now ${format(best.at(-1))}, at the beginning ${format(best[from])}. `
       + `Played in the last ${late.length} rounds: ${between}.${allowed}`,
     at: (round) => {
