@@ -73,10 +73,9 @@ DEFERRED = {
     ("dikin.cli", "dikin.experiments.rates"),
     ("dikin.cli", "dikin.experiments.reproduce"),
     ("dikin.service.commands", "dikin.service.app"),
-    ("dikin.service.commands", "dikin.service.gate"),
+    ("dikin.service.commands", "dikin.service.middleware"),
     ("dikin.service.commands", "dikin.service.server"),
     ("dikin.service.commands", "dikin.service.service"),
-    ("dikin.service.commands", "dikin.service.tokens"),
 }
 """Modules of dikin that are imported inside a function. No more come in; those that go are deleted.
 

@@ -9,7 +9,7 @@ import os
 import stat
 import sys
 from collections.abc import Iterator
-from math import isfinite
+from math import isfinite, nan
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -83,6 +83,11 @@ def _same_kind(value: Any, form: Any) -> bool:
 def finite_or_none(value: float) -> float | None:
     """A number that JSON knows, as it knows no NaN."""
     return value if isfinite(value) else None
+
+
+def number_or_nan(value: float | None) -> float:
+    """The number that `finite_or_none` was given; NaN for None."""
+    return nan if value is None else value
 
 
 def write(path: str | os.PathLike[str], state: dict[str, Any]) -> None:

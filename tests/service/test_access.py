@@ -139,15 +139,20 @@ def test_revoked_and_expired(guarded: Serving) -> None:
     assert guarded.problem("GET", "/v1/token", token=revoked)[2] == "token 'short' is revoked"
 
 
-def test_a_stream_ends_with_its_token(guarded: Serving) -> None:
-    token = guarded.token("watcher", "read", "shop")
-    time.sleep(FRESH)
-    stream = urllib3.PoolManager(retries=False).request(
+def watching(service: Serving, name: str, token: str) -> urllib3.BaseHTTPResponse:
+    """A stream of events that goes on."""
+    return urllib3.PoolManager(retries=False).request(
         "GET",
-        guarded.url + "/v1/studies/shop/events",
+        f"{service.url}/v1/studies/{name}/events",
         headers={"Authorization": f"Bearer {token}"},
         preload_content=False,
     )
+
+
+def test_a_stream_ends_with_its_token(guarded: Serving) -> None:
+    token = guarded.token("watcher", "read", "shop")
+    time.sleep(FRESH)
+    stream = watching(guarded, "shop", token)
     TokenStore(guarded.store).revoke("watcher")
     text = stream.read().decode()  # it ends
     last = json.loads(text.rpartition("data: ")[2])
@@ -158,12 +163,7 @@ def test_a_stream_tells_nothing_of_other_studies(guarded: Serving) -> None:
     guarded.send("PUT", "/v1/studies/mine", TUNER, guarded.tokens["admin"])
     token = guarded.token("mine only", "read", "mine")
     time.sleep(FRESH)
-    stream = urllib3.PoolManager(retries=False).request(
-        "GET",
-        guarded.url + "/v1/studies/mine/events",
-        headers={"Authorization": f"Bearer {token}"},
-        preload_content=False,
-    )
+    stream = watching(guarded, "mine", token)
     guarded.send("DELETE", "/v1/studies/mine", token=guarded.tokens["admin"])
     text = stream.read().decode()
     assert '"unknown_study"' in text

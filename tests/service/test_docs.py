@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from dikin.service import limits
 from dikin.service.app import create_app
 from service import load
 from service.serving import Serving
@@ -39,6 +40,17 @@ def test_every_endpoint_is_on_the_page() -> None:
     for path in create_app("sqlite:///unused.db").openapi()["paths"]:
         name = path.rpartition("/")[2]
         assert name in PAGE, path
+
+
+def test_the_limits_on_the_page_are_those_of_the_service() -> None:
+    said = PAGE.partition("## Limits")[2].partition("\n## ")[0]
+    names = ("LARGEST_REQUEST", "HEAD_SECONDS", "BODY_SECONDS", "CONNECTIONS", "STREAMS")
+    names += ("STREAMS_EACH", "OPEN_STUDIES", "LARGEST_DIMENSION")
+    for name in names:
+        number = (
+            f"{getattr(limits, name):,g}" if "SECONDS" in name else f"{getattr(limits, name):,}"
+        )
+        assert re.search(rf"(?<![\d,]){number}(?![\d,])", said), name
 
 
 def test_the_page_says_what_the_file_says() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import socket
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -108,7 +107,10 @@ def test_a_tuner_over_http(service: Serving) -> None:
         seen = study.overview()
         assert (seen.rounds, seen.open_queries, seen.first_open) == (21, 0, None)
         assert seen.last_told is not None
-        assert study.certificate_for(lipschitz=1.0) > 0
+        with dikin.Study(service.store, "tuner") as local:
+            for constants in ({"lipschitz": 1.0}, {"smoothness": 2.0, "varies": 9.0}):
+                bound = study.certificate_for(**constants)
+                assert bound == local.certificate_for(**constants) > 0
 
 
 def test_plot(service: Serving, tmp_path: Any) -> None:
@@ -177,6 +179,7 @@ MISTAKES: dict[str, Act] = {
     "summary": lambda study: study.summary(),
     "best": lambda study: study.best,
     "bound": lambda study: study.certificate_for(smoothness=1.0),
+    "no constant": lambda study: study.certificate_for(),
     "history": lambda study: study.history(0),
     "history to": lambda study: study.history(1, -1),
     "trim": lambda study: study.trim(0),
@@ -185,6 +188,10 @@ MISTAKES: dict[str, Act] = {
         study.address, study.name, dikin.Predictive(dikin.Ball(2), seed=1)
     ),
 }
+
+
+OTHER_WORDS = {"nan", "none", "infinitely bent", "no forecast", "no constant", "other learner"}
+"""JSON and an address say these in another way; the class of the error is the same."""
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
@@ -206,7 +213,7 @@ def test_the_same_errors(service: Serving, file: str, mistake: str) -> None:
     kind, words = raised(file)
     theirs, said = raised(service.url)
     assert theirs is kind
-    if mistake not in ("nan", "none", "infinitely bent", "no forecast", "other learner"):
+    if mistake not in OTHER_WORDS:
         assert said == words
 
 
@@ -309,10 +316,8 @@ def test_a_service_that_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen()
-        began = time.monotonic()
         with pytest.raises(errors.StoreError, match="timed out"):
             dikin.Study(f"http://127.0.0.1:{silent.getsockname()[1]}", "x", patience=0.3)
-        assert time.monotonic() - began < 5
 
 
 def test_an_answer_that_is_lost(service: Serving) -> None:

@@ -19,11 +19,11 @@ import urllib3
 
 import dikin
 from dikin import errors
-from dikin.service import gate, server
+from dikin.service import middleware, server
 from dikin.service.app import create_app
 from dikin.service.events import Looks
 from dikin.service.service import Service
-from dikin.service.workers import Workers, listening
+from dikin.service.workers import Workers, collecting_warnings
 from service.serving import LEARNER, TUNER, Serving, shop
 
 
@@ -496,7 +496,7 @@ def test_warnings_stay_with_their_study(file: str) -> None:
 
     async def play() -> dict[str, list[str]]:
         made = Workers(file, 2.0)
-        with listening():
+        with collecting_warnings():
             await asyncio.gather(made.do("one", warn), made.do("two", warn))
             heard = {called: list((await made.of(called)).warnings) for called in ("one", "two")}
             await asyncio.to_thread(made.close)
@@ -539,7 +539,7 @@ def test_slow_and_half_open_clients_stall_nobody(service: Serving) -> None:
 
 def test_they_are_let_go(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a thread, with short limits."""
-    monkeypatch.setattr(gate, "BODY_SECONDS", 0.3)
+    monkeypatch.setattr(middleware, "BODY_SECONDS", 0.3)
     monkeypatch.setattr(server, "HEAD_SECONDS", 0.3)
     listener = server.listen("127.0.0.1", 0)
     port = listener.getsockname()[1]
@@ -548,7 +548,7 @@ def test_they_are_let_go(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
     )
     running = server.Server(config)
     thread = threading.Thread(target=lambda: asyncio.run(running.serve([listener])))
-    thread.start()  # ends below
+    thread.start()
     try:
         for text, wanted in ((b"", b""), (b"GET /v1/st", b""), (SLOW, b"HTTP/1.1 408")):
             with socket.create_connection(("127.0.0.1", port)) as client:

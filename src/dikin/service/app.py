@@ -27,12 +27,12 @@ import dikin
 from dikin.errors import DikinError, ParameterError, did_you_mean, shown
 from dikin.service import routes, schemas
 from dikin.service.events import Looks
-from dikin.service.gate import Gate
 from dikin.service.limits import LARGEST_REQUEST, PATIENCE
 from dikin.service.metrics import MEDIA_TYPE
+from dikin.service.middleware import RequestMiddleware
 from dikin.service.problems import Problem
 from dikin.service.service import Service
-from dikin.service.workers import listening
+from dikin.service.workers import collecting_warnings
 
 PAGE = files("dikin.service") / "page"
 TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
@@ -60,7 +60,7 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        with listening():
+        with collecting_warnings():
             yield
             service.closing.set()
             await asyncio.to_thread(service.workers.close)
@@ -78,7 +78,7 @@ def create_app(
     app.include_router(routes.router)
     app.include_router(_guarded)
     app.include_router(_public)
-    app.add_middleware(Gate, metrics=service.metrics, largest=largest_request)
+    app.add_middleware(RequestMiddleware, metrics=service.metrics, largest=largest_request)
     app.add_exception_handler(DikinError, _refused)
     app.add_exception_handler(HTTPException, _refused)
     app.add_exception_handler(RequestValidationError, _refused)

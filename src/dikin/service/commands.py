@@ -9,6 +9,7 @@ import click
 from dikin import extras
 from dikin.errors import ParameterError, did_you_mean
 from dikin.service.limits import LARGEST_REQUEST, PATIENCE
+from dikin.service.tokens import RIGHTS, TokenStore
 from dikin.studies.commands import store_option
 from dikin.studies.database import open_database
 from dikin.studies.study import Study
@@ -78,14 +79,12 @@ def serve(
     With tokens (dikin token create) every request needs one; put a proxy with TLS in front.
     Several such processes may serve one PostgreSQL database.
     """  # noqa: D301 - click reads the backspace character
-    extras.require("fastapi", "serve", "dikin serve")
-    extras.require("uvicorn", "serve", "dikin serve")
-    extras.require("prometheus_client", "serve", "dikin serve")
+    for package in ("fastapi", "uvicorn", "prometheus_client"):
+        extras.require(package, "serve", "dikin serve")
     from dikin.service import server
     from dikin.service.app import create_app
-    from dikin.service.gate import log_to_stderr
+    from dikin.service.middleware import log_to_stderr
     from dikin.service.service import is_loopback
-    from dikin.service.tokens import TokenStore
 
     app = create_app(store, patience=patience, largest_request=largest_request)
     app.state.service.check_store()  # an error now, and not to the first client
@@ -93,7 +92,7 @@ def serve(
     if not is_loopback(host) and not any(t.state(time.time()) == "valid" for t in tokens):
         raise ParameterError(
             f"{host} can be reached from other machines, and there is no valid token: anybody "
-            f"could play. Make one first (dikin token create NAME --right admin --store ...), "
+            "could play. Make one first (dikin token create NAME --right admin --store ...), "
             "or leave --host at 127.0.0.1"
         )
     listener = server.listen(host, port)
@@ -127,7 +126,7 @@ def token() -> None:
 @click.argument("name")
 @click.option(
     "--right",
-    type=click.Choice(["read", "play", "admin"]),
+    type=click.Choice(RIGHTS),
     default="read",
     show_default=True,
     help="What it allows.",
@@ -139,10 +138,8 @@ def token() -> None:
 @store_option
 def create(name: str, right: str, studies: tuple[str, ...], days: float | None, store: str) -> None:
     """Make a token for NAME, a person or a program, and print it: it is kept nowhere."""
-    from dikin.service.tokens import TokenStore
-
     tokens = TokenStore(store)
-    tokens.refuse_missing_folder()
+    open_database(store, PATIENCE).check_folder()
     first, known = not tokens.all(), Study.names(store)
     for study in studies:
         if study not in known:
@@ -167,8 +164,6 @@ def create(name: str, right: str, studies: tuple[str, ...], days: float | None, 
 @store_option
 def list_(store: str) -> None:
     """The tokens: id, name, right, studies, when made, and whether valid."""
-    from dikin.service.tokens import TokenStore
-
     tokens = TokenStore(store).all()
     if not tokens:
         click.echo(f"{_named(store)} has no tokens", err=True)
@@ -187,7 +182,5 @@ def list_(store: str) -> None:
 @store_option
 def revoke(which: str, store: str) -> None:
     """Make the token WHICH (a name or an id) invalid, within two seconds."""
-    from dikin.service.tokens import TokenStore
-
     revoked = TokenStore(store).revoke(which)
     click.echo(f"token {revoked.name!r} ({revoked.id}) is revoked")

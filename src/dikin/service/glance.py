@@ -27,8 +27,8 @@ NEAR = 0.03
 Glance = dict[str, Any]
 
 
-def glance(study: Study, heard: Sequence[str] = (), first: float | None = None) -> Glance:
-    """A study at a glance; `heard` is what it warned of, `first` the mean of its first rounds."""
+def glance(study: Study, warned: Sequence[str], first_mean: float | None) -> Glance:
+    """A study at a glance, with what it warned of and the mean of its first rounds."""
     seen = study.overview()
     now = datetime.now(UTC)
     return {
@@ -49,10 +49,10 @@ def glance(study: Study, heard: Sequence[str] = (), first: float | None = None) 
         "first_round": study.first_round,
         **_said_by_tuner(seen),
         **_recent(study, seen),
-        "first_mean": first,
+        "first_mean": first_mean,
         "first_rounds": FIRST,
         **_columns(study.space, seen),
-        "warnings": [*heard, *_warnings(study.space, seen, now)],
+        "warnings": [*warned, *_warnings(study.space, seen, now)],
         "problem": None,
     }
 

@@ -31,11 +31,12 @@ from dikin.service import events, schemas
 from dikin.service.limits import AT_ONCE, DEEPEST_REQUEST, LARGEST_DIMENSION
 from dikin.service.problems import MEDIA_TYPE, Problem
 from dikin.service.service import Service
-from dikin.studies.jsonl import strict_json, summary_json
+from dikin.studies.client_arguments import printable
+from dikin.studies.jsonl import short_json, strict_json, summary_json
 from dikin.studies.kept import OpenQuery
 from dikin.studies.rows import Question
 from dikin.studies.spec import learner_from_spec
-from dikin.studies.study import Study, printable
+from dikin.studies.study import Study
 from dikin.tuning.tuner import Trial
 
 PROBLEM = {"content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}}
@@ -55,6 +56,8 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
     415: {"description": "The body is not of the type application/json.", **PROBLEM},
     422: {"description": "Something in the request cannot be used; nothing was changed."} | PROBLEM,
     500: {"description": "The study is damaged, or the service met a fault of its own."} | PROBLEM,
+    501: {"description": "It needs something that is not installed where the service runs."}
+    | PROBLEM,
     503: {
         "description": "Busy, or the database is away. Send the request again.",
         "headers": {"Retry-After": {"schema": {"type": "string"}}},
@@ -99,6 +102,7 @@ class GuardedRoute(APIRoute):
         """Wrap the endpoint."""
         answer = super().get_route_handler()
         right: str = (self.openapi_extra or {})["x-right"]
+        known = [field.alias for field in self.dependant.query_params]
 
         async def guarded(request: Request) -> Response:
             service: Service = request.app.state.service
@@ -109,7 +113,7 @@ class GuardedRoute(APIRoute):
             access.refuse_unless(right, study)
             request.state.access, request.state.study = access, study
             request.state.token = access.name
-            self._refuse_unknown(request)
+            _refuse_unknown(request, known)
             try:
                 return await answer(JsonRequest(request.scope, request.receive))
             except DikinError as error:
@@ -117,13 +121,13 @@ class GuardedRoute(APIRoute):
 
         return guarded
 
-    def _refuse_unknown(self, request: Request) -> None:
-        """A word in the address that means nothing is a mistake, and would be overlooked."""
-        known = [field.alias for field in self.dependant.query_params]
-        for name in request.query_params:
-            if name not in known:
-                others = did_you_mean(name, known) if known else " This takes none."
-                raise RequestError(f"{shown(name)} is not known in the query.{others}")
+
+def _refuse_unknown(request: Request, known: list[str]) -> None:
+    """A word in the address that means nothing is a mistake, and would be overlooked."""
+    for name in request.query_params:
+        if name not in known:
+            others = did_you_mean(name, known) if known else " This takes none."
+            raise RequestError(f"{shown(name)} is not known in the query.{others}")
 
 
 def _decoded(name: str) -> str:
@@ -285,7 +289,6 @@ async def ask(
     wanted = given or schemas.AskGiven()
     if isinstance(wanted.n, int) and wanted.n > AT_ONCE:
         raise RequestError(f"at most {AT_ONCE} can be asked for at once, got n = {wanted.n}")
-
     named = None if key is None else printable(_utf8(key), "Idempotency-Key")
 
     def act(study: Study) -> Any:
@@ -337,11 +340,6 @@ async def tell(
     return _json(await _service(request).workers.do(name, act, _client(request, client)))
 
 
-def _as_sent(value: Any) -> str:
-    """A value as the client wrote it."""
-    return shown(value) if isinstance(value, float) else json.dumps(value)[:200]
-
-
 def _standing(study: Study) -> dict[str, Any]:
     rounds, center, certificate = study.standing()
     return {
@@ -356,7 +354,7 @@ def _question(study: Study, id: Any, point: Any) -> Question | int:
     """What a client means by an id and, if it says so, a point."""
     if not is_whole(id):
         raise Problem(
-            422, "unknown_query", f"id must be a whole number as ask gave it, got {_as_sent(id)}"
+            422, "unknown_query", f"id must be a whole number as ask gave it, got {short_json(id)}"
         )
     if point is None:
         return int(id)
@@ -467,12 +465,15 @@ async def certificate(
         float | None, Query(description="A constant that you believe in.")
     ] = None,
     lipschitz: Annotated[float | None, Query(description="Or this one.")] = None,
+    varies: Annotated[
+        float | None, Query(description="By how much the losses of a round vary at most.")
+    ] = None,
 ) -> Response:
     """The bound on the regret so far, for a constant that one believes in."""
-    given = {"smoothness": smoothness, "lipschitz": lipschitz}
+    if smoothness is None and lipschitz is None:
+        raise ParameterError("say which constant you believe in: ?smoothness=... or ?lipschitz=...")
+    given = {"smoothness": smoothness, "lipschitz": lipschitz, "varies": varies}
     constants = {name: value for name, value in given.items() if value is not None}
-    if len(constants) != 1:
-        raise RequestError("say which constant you believe in: ?smoothness=... or ?lipschitz=...")
 
     def act(study: Study) -> float:
         return study.certificate_for(**constants)

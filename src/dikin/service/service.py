@@ -21,11 +21,11 @@ from dikin.errors import (
     UnknownStudyError,
     did_you_mean,
 )
-from dikin.service.fresh import Fresh
 from dikin.service.glance import Glance, unreadable
-from dikin.service.limits import STORE_FRESH, STREAMS, STREAMS_EACH, TOKENS_FRESH
+from dikin.service.limits import PATIENCE, STORE_FRESH, STREAMS, STREAMS_EACH, TOKENS_FRESH
 from dikin.service.metrics import Metrics
 from dikin.service.problems import Problem
+from dikin.service.shared_read import SharedRead
 from dikin.service.tokens import EVERYTHING, Access, TokenCheck, TokenStore
 from dikin.service.workers import Workers
 from dikin.studies.database import open_database
@@ -47,11 +47,11 @@ class Service:
         self.closing = asyncio.Event()
         """Set when the service ends: streams of events end then."""
         self._tokens = TokenStore(store)
-        # Of its own: whoever may not come in must not wait for those who are in.
-        self._door = ThreadPoolExecutor(1, "tokens")
-        self._check = Fresh(self._read_tokens, TOKENS_FRESH)
+        # A thread of its own: a client whose token is checked must not wait for others' long jobs.
+        self._token_thread = ThreadPoolExecutor(1, "tokens")
+        self._check = SharedRead(self._read_tokens, TOKENS_FRESH)
         self._guarded = False
-        self.reachable = Fresh(lambda: asyncio.to_thread(self.check_store), STORE_FRESH)
+        self.reachable = SharedRead(lambda: asyncio.to_thread(self.check_store), STORE_FRESH)
         """Whether the store can be used."""
         self._under_way: set[tuple[str, str]] = set()
         self._streams: Counter[str] = Counter()
@@ -59,14 +59,14 @@ class Service:
     def check_store(self) -> None:
         """Refuse a store that cannot be read, or could not be made."""
         Study.names(self.store)
-        self._tokens.refuse_missing_folder()
+        open_database(self.store, PATIENCE).check_folder()
 
     # --- who may do what -------------------------------------------------------------------------
 
     async def access(self, request: Request) -> Access:
         """What a request may do; a problem if it may do nothing."""
         check = await self._check.get()
-        # Once there were tokens, a table that is gone does not open the door.
+        # Once there were tokens, a table of them that is gone does not let everybody in.
         self._guarded = self._guarded or not check.open
         if not self._guarded:
             _refuse_strangers(request)
@@ -79,7 +79,7 @@ class Service:
 
     async def _read_tokens(self) -> TokenCheck:
         loop = asyncio.get_running_loop()
-        return TokenCheck(await loop.run_in_executor(self._door, self._tokens.all))
+        return TokenCheck(await loop.run_in_executor(self._token_thread, self._tokens.all))
 
     # --- looking ---------------------------------------------------------------------------------
 

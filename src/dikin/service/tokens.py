@@ -9,18 +9,18 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-import os
 import secrets
 import time
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dikin.errors import AccessError, ParameterError, StoreError, shown
-from dikin.studies.database import Database, Sqlite, open_database
+from dikin.errors import AccessError, ParameterError, shown
+from dikin.service.limits import PATIENCE
+from dikin.studies.client_arguments import printable
+from dikin.studies.database import Database, open_database
 from dikin.studies.journal import SCHEMA_LOCK, Journal, create_table, has_table
 from dikin.studies.session import Session
-from dikin.studies.study import printable
 
 if TYPE_CHECKING:
     from sqlalchemy import Table
@@ -30,7 +30,6 @@ RIGHTS = ("read", "play", "admin")
 PREFIX = "dikin"
 TABLE = "dikin_tokens"
 COLUMNS = "id, name, digest, rights, studies, created, expires, revoked"
-PATIENCE = 2.0
 
 
 class Token(NamedTuple):
@@ -94,17 +93,6 @@ class TokenStore:
     def _session(self) -> Session:
         database = open_database(self._url, PATIENCE)
         return Session(database, Journal(database, ""), 0.0)
-
-    def refuse_missing_folder(self) -> None:
-        """Refuse a file that is not there and cannot be: its folder is missing, or not writable."""
-        database = open_database(self._url, PATIENCE)
-        if not isinstance(database, Sqlite) or database.path.exists():
-            return
-        folder = database.path.resolve().parent
-        if not folder.is_dir():
-            raise StoreError(f"{database.path} cannot be made: there is no folder {folder}")
-        if not os.access(folder, os.W_OK):
-            raise StoreError(f"{database.path} cannot be made: the folder is not writable")
 
     def all(self) -> list[Token]:
         """Every token that was ever made, in the order of making."""
@@ -177,7 +165,7 @@ class TokenCheck:
     def __init__(self, tokens: list[Token]) -> None:
         self._by_id = {token.id: token for token in tokens}
         self.open = not tokens
-        """Whether no token was ever made. One that is revoked closes the door all the same."""
+        """Whether no token was ever made; a revoked one counts."""
 
     def access(self, authorization: str | None) -> Access:
         """What the header of a request gives the right to, or an error."""

@@ -25,7 +25,7 @@ from dikin.studies.study import Study
 
 T = TypeVar("T")
 
-HEARD = 20
+KEPT_WARNINGS = 20
 """Warnings that are remembered of a study."""
 
 log = logging.getLogger("dikin.service")
@@ -54,7 +54,7 @@ class Worker:
 
     def __init__(self, store: str, name: str, patience: float) -> None:
         self.name, self.users = name, 0
-        self.warnings: deque[str] = deque(maxlen=HEARD)
+        self.warnings: deque[str] = deque(maxlen=KEPT_WARNINGS)
         """What the learner warned of, newest last, each once."""
         self._first: tuple[float | None] | None = None
         """The mean of the first rounds, once they are told: it stays what it is."""
@@ -92,7 +92,7 @@ class Worker:
     # --- in the thread ---------------------------------------------------------------------------
 
     def _run(self) -> None:
-        _HEARD.listener = self._hear
+        _WARNINGS.collect = self._collect
         going_on = True
         while going_on:
             waiting = self._waiting()
@@ -167,7 +167,7 @@ class Worker:
         except Exception:
             log.exception("a study could not be closed")
 
-    def _hear(self, text: str) -> None:
+    def _collect(self, text: str) -> None:
         if text in self.warnings:
             self.warnings.remove(text)
         self.warnings.append(text)
@@ -264,17 +264,17 @@ class Workers:
         self._long.shutdown(wait=False, cancel_futures=True)
 
 
-class _Heard(threading.local):
-    """Who hears the warnings of this thread."""
+class _Warnings(threading.local):
+    """What is done with the warnings of this thread."""
 
-    listener: Callable[[str], None] | None = None
+    collect: Callable[[str], None] | None = None
 
 
-_HEARD = _Heard()
+_WARNINGS = _Warnings()
 
 
 @contextmanager
-def listening() -> Iterator[None]:
+def collecting_warnings() -> Iterator[None]:
     """From here to the end, what a study warns of is kept with its worker.
 
     Filters of warnings belong to the whole process, and threads that change them disturb each
@@ -284,10 +284,10 @@ def listening() -> Iterator[None]:
         show = warnings.showwarning
 
         def tell(message: Any, category: Any, *where: Any, **more: Any) -> None:
-            if _HEARD.listener is None:
+            if _WARNINGS.collect is None:
                 show(message, category, *where, **more)
             else:
-                _HEARD.listener(str(message))
+                _WARNINGS.collect(str(message))
 
         warnings.simplefilter("always", UserWarning)
         warnings.showwarning = tell

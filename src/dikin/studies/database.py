@@ -137,6 +137,9 @@ class Database(ABC):
         self._pooled: Any = None
         self._cursor: Any = None
 
+    def check_folder(self) -> None:  # noqa: B027 - a server has no folder
+        """Refuse a file that is not there and cannot be made."""
+
     def another(self) -> Self:
         """Another connection to the same database."""
         return type(self)(self.url, self.patience)
@@ -316,6 +319,15 @@ class Sqlite(Database):
         self._marks: FileBeside | None = None
         super().__init__(url.set(database=str(self.path)), patience)
         self.name = url.database
+
+    def check_folder(self) -> None:
+        folder = self.path.parent
+        if self.path.exists():
+            return
+        if not folder.is_dir():
+            raise StoreError(f"{self.path} cannot be made: there is no folder {folder}")
+        if not os.access(folder, os.W_OK):
+            raise StoreError(f"{self.path} cannot be made: the folder is not writable")
 
     def _connect_arguments(self) -> dict[str, Any]:
         # Transactions by hand, and from whichever thread holds the study at the moment.

@@ -6,7 +6,6 @@ import csv
 import json
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
-from math import nan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -88,7 +87,7 @@ def learner_table(told: Told, shape: tuple[int, ...]) -> Table:
 
 def _row(told: dict[str, Any]) -> tuple[Any, ...]:
     loss = serialization.decode(told["loss"])
-    bound = _number(told["certificate"])
+    bound = serialization.number_or_nan(told["certificate"])
     return told["round"], told["point"], loss, told["curvature"], told["center"], bound
 
 
@@ -99,19 +98,14 @@ def tuner_table(told: Told, space: Space) -> Table:
             each["round"],
             each["point"],
             each["value"],
-            _number(each["expected"]),
+            serialization.number_or_nan(each["expected"]),
             each["held"],
             each["center"],
-            _number(each["certificate"]),
+            serialization.number_or_nan(each["certificate"]),
         )
         for each in told
     ]
     return history_table(space, rows)
-
-
-def _number(kept: float | None) -> float:
-    """A number as a row keeps it."""
-    return nan if kept is None else kept
 
 
 def write_csv(parts: Iterable[Table], file: SupportsWrite[str]) -> None:

@@ -103,13 +103,13 @@ def _request(line: bytes, verbs: Verbs) -> tuple[str, dict[str, Any]]:
         ) from reason
     if not isinstance(request, dict) or len(request) != 1:
         raise RequestError(
-            'a request is an object with one verb such as {"ask": {}}, got ' + _short(request)
+            'a request is an object with one verb such as {"ask": {}}, got ' + short_json(request)
         )
     ((verb, given),) = request.items()
     if verb not in verbs:
         raise RequestError(f"there is no verb {verb!r}.{did_you_mean(verb, verbs)}")
     if not isinstance(given, dict):
-        raise RequestError(f"what is given to {verb!r} must be an object, got {_short(given)}")
+        raise RequestError(f"what is given to {verb!r} must be an object, got {short_json(given)}")
     return verb, given
 
 
@@ -137,7 +137,8 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON, and no loss; a query whose loss was lost is forgotten")
 
 
-def _short(value: Any) -> str:
+def short_json(value: Any) -> str:
+    """A value as it was sent, cut where that is long."""
     text = json.dumps(value)
     return text if len(text) <= 80 else text[:77] + "..."
 
@@ -146,13 +147,13 @@ def _check_fields(given: dict[str, Any], verb: str, needed: set[str], optional: 
     missing, foreign = needed - set(given), set(given) - needed - optional
     if missing or foreign:
         wanted = ", ".join([*sorted(needed), *(f"{name} (optional)" for name in sorted(optional))])
-        raise RequestError(f"{verb!r} takes {wanted or 'nothing'}; got {_short(given)}")
+        raise RequestError(f"{verb!r} takes {wanted or 'nothing'}; got {short_json(given)}")
 
 
 def _id(given: dict[str, Any]) -> int:
     value = given["id"]
     if isinstance(value, bool) or not isinstance(value, int):
-        raise RequestError(f"an id is a whole number as ask gave it, got {_short(value)}")
+        raise RequestError(f"an id is a whole number as ask gave it, got {short_json(value)}")
     return value
 
 

@@ -12,7 +12,7 @@ import secrets
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from math import isfinite, nan
+from math import isfinite
 from typing import Any, NoReturn, cast
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -35,12 +35,14 @@ from dikin.errors import (
     shown,
 )
 from dikin.learners.base import Learner, Query, real_number, refuse_late_forecast
+from dikin.serialization import number_or_nan
+from dikin.studies.client_arguments import first_and_last, own_name, printable, seconds
 from dikin.studies.history import Table, in_parts, learner_table, tuner_table
 from dikin.studies.jsonl import error_code
 from dikin.studies.kept import OpenQuery, keep, whole_id
 from dikin.studies.overview import Overview
 from dikin.studies.rows import AskArguments, Question
-from dikin.studies.study import Q, Standing, Study, own_name, printable, seconds
+from dikin.studies.study import Q, Standing, Study
 from dikin.tuning.space import Params, Space
 from dikin.tuning.summary import Summary
 from dikin.tuning.tuner import Trial, Tuner
@@ -282,8 +284,8 @@ class RemoteStudy(Study[Q]):
         left, found = whole(n, "n", 1, "how many to ask for"), list[Q]()
         while left:
             body["n"] = min(left, PAGE)
-            key = known if not found else f"{known}/{len(found)}"
-            page = self._post("/ask", body, {"Idempotency-Key": key})["queries"]
+            this = known if not found else f"{known}/{len(found)}"
+            page = self._post("/ask", body, {"Idempotency-Key": this})["queries"]
             found += [cast(Q, self._question(each)) for each in page]
             left -= body["n"]
         return found
@@ -293,7 +295,7 @@ class RemoteStudy(Study[Q]):
         if self.space is None:
             return Query(asked["id"], point)
         params = self.space.params(point)
-        return Trial(asked["id"], params, point, _number(asked["expected"]), asked["held"])
+        return Trial(asked["id"], params, point, number_or_nan(asked["expected"]), asked["held"])
 
     def tell(
         self,
@@ -344,7 +346,7 @@ class RemoteStudy(Study[Q]):
             learner=seen["learner"],
             rounds=seen["rounds"],
             center=np.array(seen["center"]),
-            certificate=_number(seen["certificate"]),
+            certificate=number_or_nan(seen["certificate"]),
             restarts=seen["restarts"],
             open_queries=waiting["count"],
             first_open=waiting["first"],
@@ -357,7 +359,9 @@ class RemoteStudy(Study[Q]):
     def standing(self) -> Standing:
         """Rounds, center and certificate of the same instant."""
         seen = self._get()
-        return Standing(seen["rounds"], np.array(seen["center"]), _number(seen["certificate"]))
+        return Standing(
+            seen["rounds"], np.array(seen["center"]), number_or_nan(seen["certificate"])
+        )
 
     @property
     def first_round(self) -> int:
@@ -371,7 +375,7 @@ class RemoteStudy(Study[Q]):
 
     def certificate_for(self, **constants: float) -> float:
         """Bound the regret for a constant that one believes in, as `Study.certificate_for`."""
-        return _number(self._get("/certificate", **constants)["certificate"])
+        return number_or_nan(self._get("/certificate", **constants)["certificate"])
 
     @property
     def best(self) -> Params:
@@ -387,7 +391,7 @@ class RemoteStudy(Study[Q]):
         """What there is to say of a tuner, as `Study.summary`."""
         said = self._get("/summary")
         numbers = ("recent_mean", "surprise", "exploring_cost", "outlook", "certificate")
-        return Summary(**said | {name: _number(said[name]) for name in numbers})
+        return Summary(**said | {name: number_or_nan(said[name]) for name in numbers})
 
     def waiting(self, after: int = -1, limit: int | None = None) -> list[OpenQuery]:
         """Read some of what waits for an answer, as `Study.waiting`."""
@@ -429,9 +433,8 @@ class RemoteStudy(Study[Q]):
         return list(self._rounds(first, last))
 
     def _rounds(self, first: Any, last: Any) -> Iterator[dict[str, Any]]:
-        begin: int | None = whole(first, "first", 1, "rounds are counted from 1")
-        if last is not None:
-            last = whole(last, "last", 0, "rounds are counted from 1")
+        begin: int | None
+        begin, last = first_and_last(first, last)
         while begin is not None and (last is None or begin <= last):
             limit = PAGE if last is None else min(PAGE, last - begin + 1)
             page = self._get("/history", first=begin, limit=limit)
@@ -517,10 +520,6 @@ def _reason(failure: BaseException) -> str:
     """The innermost reason of a failure, which says it in the fewest words."""
     text = str(getattr(failure, "reason", None) or failure)
     return text.rpartition(": ")[2] if "Failed to establish" in text else text
-
-
-def _number(said: float | None) -> float:
-    return nan if said is None else float(said)
 
 
 def _ago(seconds: float | None, now: datetime) -> datetime | None:

@@ -7,7 +7,6 @@ import json
 import os
 import re
 import secrets
-import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -36,6 +35,7 @@ from dikin.errors import (
 )
 from dikin.learners.base import Learner, Query, refuse_late_forecast
 from dikin.studies import journal, verification
+from dikin.studies.client_arguments import first_and_last, own_name, printable, seconds
 from dikin.studies.database import Database, Sqlite, open_database
 from dikin.studies.drawing import draw_learner
 from dikin.studies.history import Table, in_parts, records_between, told_between
@@ -769,7 +769,7 @@ class Study(Generic[Q]):
         StateError
             If the journal was altered or damaged.
         """
-        first, last = _stretch(first, last)
+        first, last = first_and_last(first, last)
 
         def look(replayed: ReplayedLearner, kept: Journal) -> Table:
             row, seal = kept.row_before_round(first)
@@ -799,7 +799,7 @@ class Study(Generic[Q]):
         StateError
             If the journal was altered or damaged.
         """
-        first, last = _stretch(first, last)
+        first, last = first_and_last(first, last)
         self.flush()
 
         def look(_: ReplayedLearner) -> list[dict[str, Any]]:
@@ -984,25 +984,14 @@ def _replayed_on(base: Snapshot, last: int, _: ReplayedLearner, kept: Journal) -
     return replayed.snapshot()
 
 
-def _stretch(first: Any, last: Any) -> tuple[int, int | None]:
-    """The first and the last of some rounds, checked."""
-    first = whole(first, "first", 1, "rounds are counted from 1")
-    return first, None if last is None else whole(last, "last", 0, "rounds are counted from 1")
-
-
-def own_name() -> str:
-    """What a client is called that has no name: its machine and its process."""
-    return f"{socket.gethostname()}:{os.getpid()}"
-
-
-def is_service(url: Any) -> bool:
+def _is_service(url: Any) -> bool:
     """Whether an address is that of a service, and not of a database."""
     return isinstance(url, str) and url.lower().startswith(("http://", "https://"))
 
 
 def _class_for(url: Any, cls: type[Study[Q]]) -> type[Study[Q]]:
     """The class of a study at an address."""
-    if cls is not Study or not is_service(url):
+    if cls is not Study or not _is_service(url):
         return cls
     # By its name, as it is a subclass: its module imports this one.
     remote: type[Study[Q]] = import_module("dikin.studies.remote_study").RemoteStudy
@@ -1037,20 +1026,3 @@ def _unknown_study(database: Database, name: str) -> UnknownStudyError:
         f"{database.name} has no study {name!r}.{others} To create one, give a learner "
         "or tuner: Study(url, name, learner), or dikin study create"
     )
-
-
-def printable(value: Any, what: str) -> str:
-    """A name that can stand in a row of the journal, or an error."""
-    if not isinstance(value, str) or not 0 < len(value) <= 150 or not value.isprintable():
-        raise ParameterError(f"{what} must be 1 to 150 printable characters, got {shown(value)}")
-    return value
-
-
-def seconds(value: Any, what: str, low: float, high: float) -> float:
-    """A time between two others, or an error."""
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not number or not low <= value <= high:
-        raise ParameterError(
-            f"{what} must lie between {low:g} and {high:g} seconds, got {shown(value)}"
-        )
-    return float(value)

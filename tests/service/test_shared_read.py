@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from dikin.service.fresh import Fresh
+from dikin.service.shared_read import SharedRead
 
 
-def counted(seconds: float, fails: int = 0) -> tuple[Fresh[int], Callable[[], int]]:
+def counted(seconds: float, fails: int = 0) -> tuple[SharedRead[int], Callable[[], int]]:
     """What is read, which fails some times first, and how often it was read."""
     reads = 0
 
@@ -21,14 +21,14 @@ def counted(seconds: float, fails: int = 0) -> tuple[Fresh[int], Callable[[], in
             raise OSError("away")
         return mine
 
-    return Fresh(read, seconds), lambda: reads
+    return SharedRead(read, seconds), lambda: reads
 
 
 def test_all_who_come_meanwhile_share_a_read() -> None:
     async def play() -> None:
-        fresh, reads = counted(60.0)
-        assert set(await asyncio.gather(*(fresh.get() for _ in range(20)))) == {1}
-        assert await fresh.get() == 1
+        shared, reads = counted(60.0)
+        assert set(await asyncio.gather(*(shared.get() for _ in range(20)))) == {1}
+        assert await shared.get() == 1
         assert reads() == 1
 
     asyncio.run(play())
@@ -36,32 +36,32 @@ def test_all_who_come_meanwhile_share_a_read() -> None:
 
 def test_it_is_read_again_when_it_is_old() -> None:
     async def play() -> None:
-        fresh, _ = counted(0.05)
-        assert await fresh.get() == 1
+        shared, _ = counted(0.05)
+        assert await shared.get() == 1
         await asyncio.sleep(0.06)
-        assert await fresh.get() == 2
+        assert await shared.get() == 2
 
     asyncio.run(play())
 
 
 def test_an_error_is_shared_and_believed_as_long() -> None:
     async def play() -> None:
-        fresh, reads = counted(0.05, fails=1)
-        found = await asyncio.gather(*(fresh.get() for _ in range(5)), return_exceptions=True)
+        shared, reads = counted(0.05, fails=1)
+        found = await asyncio.gather(*(shared.get() for _ in range(5)), return_exceptions=True)
         assert [type(each) for each in found] == [OSError] * 5
-        assert isinstance((await asyncio.gather(fresh.get(), return_exceptions=True))[0], OSError)
+        assert isinstance((await asyncio.gather(shared.get(), return_exceptions=True))[0], OSError)
         assert reads() == 1
         await asyncio.sleep(0.06)
-        assert await fresh.get() == 2
+        assert await shared.get() == 2
 
     asyncio.run(play())
 
 
 def test_who_gives_up_does_not_take_the_read_from_others() -> None:
     async def play() -> None:
-        fresh, reads = counted(60.0)
-        impatient = asyncio.ensure_future(fresh.get())
-        patient = asyncio.ensure_future(fresh.get())
+        shared, reads = counted(60.0)
+        impatient = asyncio.ensure_future(shared.get())
+        patient = asyncio.ensure_future(shared.get())
         await asyncio.sleep(0.001)
         impatient.cancel()
         assert await patient == 1

@@ -13,7 +13,7 @@ from typing import Any
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from dikin.service.limits import BODY_SECONDS, LARGEST_REQUEST
+from dikin.service.limits import BODY_SECONDS
 from dikin.service.metrics import Metrics
 from dikin.service.problems import Problem, internal
 
@@ -36,10 +36,10 @@ HEADERS = {
 log = logging.getLogger("dikin.service")
 
 
-class Gate:
+class RequestMiddleware:
     """Wraps the application."""
 
-    def __init__(self, app: ASGIApp, metrics: Metrics, largest: int = LARGEST_REQUEST) -> None:
+    def __init__(self, app: ASGIApp, metrics: Metrics, largest: int) -> None:
         self._app, self._metrics, self._largest = app, metrics, largest
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

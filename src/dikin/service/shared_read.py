@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 
 
-class Fresh(Generic[T]):
+class SharedRead(Generic[T]):
     """The result of a read, or its error, for some seconds.
 
     Whoever comes while it is read waits for the same read: a database that is away keeps nobody
@@ -35,4 +35,4 @@ class Fresh(Generic[T]):
     def _done(self, task: asyncio.Future[T]) -> None:
         self._until = time.monotonic() + self._seconds
         if not task.cancelled():
-            task.exception()  # somebody heard of it, or nobody is left to
+            task.exception()  # read here, or Python would log an error that nobody waits for

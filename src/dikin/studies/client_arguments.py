@@ -1,0 +1,38 @@
+"""What a client of a study may give, checked; the same for one in a database and one over HTTP."""
+
+from __future__ import annotations
+
+import os
+import socket
+from typing import Any
+
+from dikin.arguments import whole
+from dikin.errors import ParameterError, shown
+
+
+def printable(value: Any, what: str) -> str:
+    """A name that can stand in a row of the journal, or an error."""
+    if not isinstance(value, str) or not 0 < len(value) <= 150 or not value.isprintable():
+        raise ParameterError(f"{what} must be 1 to 150 printable characters, got {shown(value)}")
+    return value
+
+
+def seconds(value: Any, what: str, low: float, high: float) -> float:
+    """A time between two others, or an error."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or not low <= value <= high:
+        raise ParameterError(
+            f"{what} must lie between {low:g} and {high:g} seconds, got {shown(value)}"
+        )
+    return float(value)
+
+
+def first_and_last(first: Any, last: Any) -> tuple[int, int | None]:
+    """The first and the last of some rounds, or an error; None for the newest."""
+    first = whole(first, "first", 1, "rounds are counted from 1")
+    return first, None if last is None else whole(last, "last", 0, "rounds are counted from 1")
+
+
+def own_name() -> str:
+    """What a client is called that has no name: its machine and its process."""
+    return f"{socket.gethostname()}:{os.getpid()}"
