@@ -5,7 +5,7 @@ const SILENCE_MS = 30_000;
 const LONGEST_WAIT_S = 30;
 
 /** Why a request failed. Status 0: no answer at all. */
-export class Problem extends Error {
+class Problem extends Error {
   constructor(status, detail, code = "") {
     super(detail);
     this.status = status;

@@ -3,7 +3,7 @@
 // Some studies are slow by nature, but a team should see on the wall that nothing came for this long.
 const LONG_SECONDS = 15 * 60;
 
-export const NONE = "–";
+const NONE = "–";
 
 const plain = new Intl.NumberFormat("en", { maximumSignificantDigits: 4 });
 const compact = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 4 });
