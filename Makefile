@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .PHONY: reproduce matrix test lint demo game loops price traffic program oppertune examples \
-	serve-demo bench kills torture load stub page clean
+	serve-demo bench kills torture load stub page docs clean
 .DELETE_ON_ERROR:
 
 reproduce: $(READY)
@@ -75,6 +75,10 @@ load: $(READY)
 page: $(READY)
 	$(BIN)/python docs/build
 
+# The site, in site/: every example of the gallery is run, and a warning is an error.
+docs: $(VENV)/.docs
+	$(BIN)/sphinx-build --fail-on-warning --keep-going --nitpicky --jobs auto docs site
+
 stub: $(READY)
 	$(BIN)/python -m dikin.stub
 
@@ -84,5 +88,9 @@ $(READY): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
 	touch $@
 
+$(VENV)/.docs: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	touch $@
+
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) site .mypy_cache .pytest_cache .ruff_cache .hypothesis
