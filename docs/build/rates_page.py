@@ -15,7 +15,7 @@ from dikin.experiments.tables import Columns, difference, exponent, interval, re
 def render(folder: Path) -> str:
     """The template of a folder, with the numbers of its CSVs."""
     rows = read_csv(folder / "rates.csv")
-    last = {row["ground"]: row for row in read_csv(folder / "regrets.csv")}
+    last = {row["case"]: row for row in read_csv(folder / "regrets.csv")}
     return fill_template(
         folder,
         count=HORIZONS,
@@ -37,9 +37,9 @@ def _columns(last: dict[str, Row]) -> Columns[Row]:
         "95% interval": lambda row: interval(float(row["low"]), float(row["high"])),
         "gap": lambda row: difference(float(row["gap"])),
         "bound's slope": lambda row: exponent(float(row["bound_slope"])),
-        "largest T": lambda row: whole(int(last[row["ground"]]["horizon"])),
+        "largest T": lambda row: whole(int(last[row["case"]]["horizon"])),
         "games": lambda row: row["games"],
-        "regret": lambda row: _three_digits(float(last[row["ground"]]["regret"])),
+        "regret": lambda row: _three_digits(float(last[row["case"]]["regret"])),
     }
 
 
@@ -76,9 +76,9 @@ def newton_slope() -> float:
 
 
 def _logarithms(fits: list[Row], rows: list[Row]) -> str:
-    names = {row["ground"]: row["learner"] for row in rows}
+    names = {row["case"]: row["learner"] for row in rows}
     columns: Columns[Row] = {
-        "learner, told": lambda fit: f"`{names[fit['ground']]}`",
+        "learner, told": lambda fit: f"`{names[fit['case']]}`",
         "fit": lambda fit: f"{float(fit['start']):.3g} + {float(fit['step']):.3g} ln T",
         "misses a mean by at most": lambda fit: f"{float(fit['misfit']):.2%}",
         "power law does by": lambda fit: f"{float(fit['power_misfit']):.2%}",

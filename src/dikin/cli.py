@@ -175,7 +175,7 @@ def rates(effort: str, out: Path, workers: int, learners: tuple[str, ...], seed:
 
     For each learner there are losses on which it pays the leading term of its own bound. It is
     built anew for a grid of horizons T and plays several games at each; the exponent of T in its
-    mean regret is fitted and set against the proved one. Writes rates.csv, regrets.csv,
+    mean regret is fitted and set against the proved one. Writes rates.csv, regrets.csv, games.csv,
     logarithms.csv and rates.png into --out.
 
     An interrupted run goes on where it was: run the same command again.

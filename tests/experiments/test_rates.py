@@ -42,12 +42,12 @@ def test_the_page_is_made_from_the_committed_run() -> None:
 
 def test_the_committed_run_has_every_case_at_its_full_horizons() -> None:
     rows = read_csv(DOCS / "rates" / "regrets.csv")
-    played = [(row["ground"], int(row["horizon"])) for row in rows]
+    played = [(row["case"], int(row["horizon"])) for row in rows]
     assert played == [(key, t) for key, case in RATE_CASES.items() for t in case.horizons(1)]
 
 
 def test_every_committed_exponent_is_near_the_proved_one_but_one() -> None:
-    rows = {row["ground"]: row for row in read_csv(DOCS / "rates" / "rates.csv")}
+    rows = {row["case"]: row for row in read_csv(DOCS / "rates" / "rates.csv")}
     for key, row in rows.items():
         horizons = np.array(RATE_CASES[key].horizons(1), dtype=float)
         proved = RATE_CASES[key].bound.exponent(horizons)
@@ -128,7 +128,7 @@ def test_a_run_goes_on_where_it_was_and_can_be_of_some_learners(tmp_path: Path) 
     assert (tmp_path / "rates.csv").read_bytes() == kept
     both = run("Scrible", "FKM")
     assert both.index("fkm-lipschitz") < both.index("scrible"), "the order is that of the page"
-    files = {"rates.csv", "regrets.csv", "logarithms.csv", "rates.png", "cells.sqlite"}
+    files = {"rates.csv", "regrets.csv", "games.csv", "logarithms.csv", "rates.png", "cells.sqlite"}
     assert {path.name for path in tmp_path.iterdir()} == files
 
 

@@ -25,7 +25,7 @@ def rates(request: Request, out: Path, console: Console) -> list[Line]:
     wanted = [cell for case in cases for cell in cells(case, request)]
     results = runner.run(wanted, request, out, console)
     lines = [Line.of(case, request, results) for case in cases]
-    write_files(lines, out)
+    write_files(lines, request, results, out)
     draw(lines, out / "rates.png")
     console.print(
         terminal_table(

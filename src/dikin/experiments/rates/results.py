@@ -50,7 +50,7 @@ SHOWN: Columns[Line] = {
     "up to T": lambda line: whole(line.curve.sizes[-1]),
 }
 RATES_FILE: Columns[Line] = {
-    "ground": lambda line: line.case.key,
+    "case": lambda line: line.case.key,
     "learner": lambda line: line.case.learner,
     "losses": lambda line: line.case.losses,
     "bound": lambda line: line.case.bound,
@@ -61,7 +61,7 @@ RATES_FILE: Columns[Line] = {
     "games": lambda line: line.curve.games,
 }
 LOGARITHMS_FILE: Columns[Line] = {
-    "ground": lambda line: line.case.key,
+    "case": lambda line: line.case.key,
     "start": lambda line: six_decimals(line.curve.logarithm.start),
     "step": lambda line: six_decimals(line.curve.logarithm.step),
     "misfit": lambda line: six_decimals(line.curve.misfit(line.curve.logarithm)),
@@ -69,20 +69,36 @@ LOGARITHMS_FILE: Columns[Line] = {
 }
 
 
-def write_files(lines: list[Line], out: Path) -> None:
-    """rates.csv, a row per case; regrets.csv, a row per horizon; logarithms.csv."""
+GAME = ("case", "horizon", "seed", "regret")
+
+
+def write_files(lines: list[Line], request: Request, results: Results, out: Path) -> None:
+    """rates.csv, a row per case; regrets.csv, a row per horizon; logarithms.csv; every game."""
     write_csv(out / "rates.csv", RATES_FILE, lines)
-    points = tables.items("ground", "horizon", "regret", "error")
+    points = tables.items("case", "horizon", "regret", "error")
     write_csv(out / "regrets.csv", points, (point for line in lines for point in _points(line)))
     slow = [line for line in lines if line.case.bound.power == 0]
     write_csv(out / "logarithms.csv", LOGARITHMS_FILE, slow)
+    write_csv(out / "games.csv", tables.items(*GAME), _games(lines, request, results))
+
+
+def _games(lines: list[Line], request: Request, results: Results) -> Iterator[dict[str, object]]:
+    for line in lines:
+        for cell in cells(line.case, request):
+            for game in results[cell.key]:
+                yield {
+                    "case": line.case.key,
+                    "horizon": cell.horizon,
+                    "seed": game["seed"],
+                    "regret": six_decimals(game["regret"]),
+                }
 
 
 def _points(line: Line) -> Iterator[dict[str, object]]:
     curve = line.curve
     for horizon, mean, error in zip(curve.sizes, curve.means, curve.errors, strict=True):
         yield {
-            "ground": line.case.key,
+            "case": line.case.key,
             "horizon": int(horizon),
             "regret": six_decimals(mean),
             "error": six_decimals(error),
