@@ -8,6 +8,10 @@ the paper. Behind all of them stand two prices, with k and target as in `tuning`
 
 For smooth losses d sqrt(nu T), the price of the barrier, is added. The Lipschitz corollaries leave
 out the d^(4/3) nu T^(1/3) of their theorem, as the paper does.
+
+The proofs of Corollaries 10 and 15 end with bounds that are smaller than the corollaries as stated:
+`flat_first_proved` and `flat_last_proved`. `most_flat_first`, `most_flat_last` and `most_discarded`
+say how many flat rounds leave the rate as it is.
 """
 
 from __future__ import annotations
@@ -136,6 +140,177 @@ def flat_last(setting: Setting, horizon: float, sigma: float, rounds: float) -> 
         )
     # Every round at the price of a curved one: what the first rounds gathered lasts to the end.
     return _barrier(setting, horizon) + horizon / early * _curved(setting, early, sigma)
+
+
+# --- Corollaries 10 and 15 as their proofs end -------------------------------------------------
+
+
+def flat_first_proved(setting: Setting, horizon: float, sigma: float, rounds: float) -> float:
+    """Corollaries 10 (cor: worst-best-case), 15 (cor: only-lipschitz-worst-best-case), as proved.
+
+    The first bound, as its proof in the appendix ends. The curved rounds need not cost more than
+    they would under the regularisation that the flat rounds need anyway, lambda*_1 = (target
+    M^k)^(1/(k+1)): (T - M) (target/lambda*_1)^(1/k). That is the smaller price where sigma is
+    small.
+
+    Parameters
+    ----------
+    setting, horizon, sigma, rounds
+        As for `flat_first`.
+
+    Returns
+    -------
+    float
+        The expression inside O~: at most `flat_first`.
+
+    Raises
+    ------
+    ParameterError
+        If `sigma` is not positive, or `rounds` not between 0 and the horizon.
+    """
+    _check_rounds(rounds, horizon)
+    curved_rounds = horizon - rounds
+    price = _curved(setting, curved_rounds, sigma)
+    regularisation = _flat(setting, rounds)  # lambda*_1 is what the flat rounds cost
+    if regularisation > 0:
+        price = min(price, curved_rounds * (setting.target / regularisation) ** (1 / setting.order))
+    return _barrier(setting, horizon) + regularisation + price
+
+
+def flat_last_proved(setting: Setting, horizon: float, sigma: float, rounds: float) -> float:
+    """Corollaries 10 (cor: worst-best-case), 15 (cor: only-lipschitz-worst-best-case), as proved.
+
+    The second bound, as its proof in the appendix ends: the smaller one of the stated bound and of
+    sigma (T - M), more than all the curvature that there is, plus the price of T flat rounds. So it
+    stays finite where not one round is curved.
+
+    Parameters
+    ----------
+    setting, horizon, sigma, rounds
+        As for `flat_first`.
+
+    Returns
+    -------
+    float
+        The expression inside O~: at most `flat_last`.
+
+    Raises
+    ------
+    ParameterError
+        If `sigma` is not positive, or `rounds` not between 0 and the horizon.
+    """
+    _check_rounds(rounds, horizon)
+    early = horizon - rounds
+    gathered = _barrier(setting, horizon) + _flat(setting, horizon) + _checked(sigma) * early
+    return min(gathered, flat_last(setting, horizon, sigma, rounds)) if early > 0 else gathered
+
+
+def discarding(setting: Setting, horizon: float, sigma: float, rounds: float) -> float:
+    """The naive method: discard the flat rounds and play the others as Corollaries 9 and 14 do.
+
+    A round that is discarded may cost a constant. The paper says only how many rounds the naive
+    method tolerates (after Corollaries 10 and 15); the formula is what that remark rests on, with
+    the bound of the paper's own algorithm for the curved rounds.
+
+    Parameters
+    ----------
+    setting, horizon, sigma, rounds
+        As for `flat_first`.
+
+    Returns
+    -------
+    float
+        The expression inside O~.
+
+    Raises
+    ------
+    ParameterError
+        If `sigma` is not positive, or `rounds` not between 0 and the horizon.
+    """
+    _check_rounds(rounds, horizon)
+    return rounds + curved(setting, horizon - rounds, sigma)
+
+
+def most_flat_first(setting: Setting, horizon: float, sigma: float) -> float:
+    """The most flat rounds, wherever they come, that leave the rate as it is: T^(3/4), T^(8/9).
+
+    The M whose price in Corollaries 10 and 15, (target M^k)^(1/(k+1)), is the bound of Corollaries
+    9 and 14 for a game in which every round is curved. Up to there `flat_first` is at most twice
+    that bound. Without the barrier M = (target/sigma^(k+1))^(1/k^2) T^(1 - 1/k^2): the paper's
+    O(T^(3/4)) for smooth and O(T^(8/9)) for Lipschitz losses.
+
+    Parameters
+    ----------
+    setting, horizon, sigma
+        As for `curved`.
+
+    Returns
+    -------
+    float
+        A number of rounds; the horizon, if all rounds may be flat.
+
+    Raises
+    ------
+    ParameterError
+        If `sigma` is not positive.
+    """
+    k = setting.order
+    price = curved(setting, horizon, sigma)
+    return min(float(horizon), float((price ** (k + 1) / setting.target) ** (1 / k)))
+
+
+def most_flat_last(setting: Setting, horizon: float, sigma: float) -> float:
+    """The most flat rounds at the end that leave the rate as it is: a constant fraction of T.
+
+    The M at which `flat_last` is twice the bound of Corollaries 9 and 14 for a game in which every
+    round is curved; in the paper "any constant fraction". Without the barrier M = (1 - 2^-k) T.
+
+    Parameters
+    ----------
+    setting, horizon, sigma
+        As for `curved`.
+
+    Returns
+    -------
+    float
+        A number of rounds; less than the horizon.
+
+    Raises
+    ------
+    ParameterError
+        If `sigma` is not positive.
+    """
+    # flat_last is barrier + (T/(T - M))^(1/k) price, as an early round costs what a late one does.
+    spare = 2 + _barrier(setting, horizon) / _curved(setting, horizon, sigma)
+    return float(horizon * (1 - spare**-setting.order))
+
+
+def most_discarded(setting: Setting, horizon: float, sigma: float) -> float:
+    """The most flat rounds that may be discarded without harm to the rate: T^(1/2), T^(2/3).
+
+    As many as the bound of Corollaries 9 and 14 for a game in which every round is curved; the
+    paper's O~(sqrt(T)) for smooth and O~(T^(2/3)) for Lipschitz losses. Up to there `discarding` is
+    at most twice that bound.
+
+    Parameters
+    ----------
+    setting, horizon, sigma
+        As for `curved`.
+
+    Returns
+    -------
+    float
+        A number of rounds; the horizon, if all rounds may be discarded.
+
+    Raises
+    ------
+    ParameterError
+        If `sigma` is not positive.
+    """
+    return min(float(horizon), curved(setting, horizon, sigma))
+
+
+# --- Corollaries 11 and 16 -----------------------------------------------------------------------
 
 
 def decaying(setting: Setting, horizon: float, alpha: float) -> float:
@@ -268,10 +443,14 @@ def _flat(setting: Setting, rounds: float) -> float:
 
 
 def _curved(setting: Setting, rounds: float, sigma: float) -> float:
+    power = 1 / setting.order
+    return float((setting.target / _checked(sigma)) ** power * rounds ** (1 - power))
+
+
+def _checked(sigma: float) -> float:
     if not sigma > 0:
         raise ParameterError(f"sigma is {sigma}; wanted a positive number.")
-    power = 1 / setting.order
-    return float((setting.target / sigma) ** power * rounds ** (1 - power))
+    return sigma
 
 
 def _check_alpha(alpha: float) -> None:
