@@ -128,7 +128,7 @@ def test_labels_do_not_overlap_and_stay_in_their_panel() -> None:
 
 
 def test_labels_that_are_apart_stay_where_they_are() -> None:
-    spread = {place: y for y, place in drawing._spread([(0.1, 0), (0.5, 1), (0.6, 2)], 0.2)}
+    spread = {place: y for y, place in drawing.spread([(0.1, 0), (0.5, 1), (0.6, 2)], 0.2)}
     assert spread == pytest.approx({0: 0.1, 1: 0.45, 2: 0.65})
 
 

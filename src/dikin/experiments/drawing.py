@@ -1,16 +1,77 @@
-"""What all figures share: a style, colours that everyone distinguishes, and a way to the disk."""
+r"""What all figures share: a style, colours that everyone distinguishes, and a way to the disk.
+
+A figure of an experiment is drawn at the size at which it is printed, at most `WIDTH` inches wide,
+with letters of at least `LEAST_TEXT` points:
+
+    plt = pyplot()
+    figure, axes = plt.subplots(figsize=(WIDTH, 3.0), layout="constrained")
+    for line, look in zip(lines, looks(len(lines)), strict=True):
+        draw_curve(axes, line.curve, look)
+    axes.set(xlabel=ROUNDS, ylabel=REGRET, xscale="log", yscale="log")
+    label_ends(axes, [EndLabel(x, y, maths(line.row.label), look.colour) ...])
+    publish(figure, out / "regret1")
+
+- `pyplot` has the style; set no font sizes but `SMALL` and `LEAST_TEXT`.
+- `publish` writes a PNG and an SVG, for pages and for print. `save_figure` writes one file in the
+  format that its ending says: for a file that a user named. Both give the same bytes every time.
+- `looks` gives lines that differ in colour, marker and dash. For lines in an order, such as by a
+  power, take `ordered_colours`, from dark to light.
+- `draw_curve` draws means with the 95% band of Student's t over games; say `BAND` in the caption.
+  `draw_slope` draws a proved power of T, dotted, through the last mean.
+- `maths` turns a label of a table, such as `sigma_t = t^-0.3`, into a formula. A label is written
+  once, as plain text. A name that a user chose is no label: give it to matplotlib with
+  `parse_math=False`.
+- Thousands of points or marks in one panel: draw them with `rasterized=True`, or an SVG is large.
+"""
 
 from __future__ import annotations
 
-import io
+import re
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from dikin.experiments.fit import Curve, half_interval
 from dikin.serialization import replace_file
+from dikin.tuning.drawing import PALETTE, STYLE, figure_format, rendered, spread
+from dikin.vectors import Array
 
-# Okabe and Ito's palette (2008), which people with any colour vision can distinguish.
-COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"]
-GREY = "#777777"
+COLOURS = [*PALETTE, "#000000"]
+GREY = "#666666"
+WIDTH = 7.0
+"""Inches between the margins of a page: the width of a figure, at most."""
+DPI = 200
+LEAST_TEXT, SMALL = 7.0, 8.0
+"""Points of the smallest letters, and of those beside lines."""
+ROUNDS, REGRET = "rounds $T$", "mean regret (units of $B$)"
+BAND = "Bands: 95% intervals of the mean over games."
+TINY = 1e-9
+"""Where a logarithmic axis has no place: what is not positive is drawn as this."""
+LINE_SPACE = 1.25
+"""From one line of text to the next, in sizes of its letters."""
+
+SOLID, DASHED, DASH_DOT = "-", (0, (4.5, 1.5)), (0, (4.5, 1.2, 1.0, 1.2))
+DOTTED = (0, (1.0, 1.4))
+"""The dash of what is proved, and of nothing else."""
+
+
+class Look(NamedTuple):
+    """Of a line: whoever does not see its colour sees its marker and its dash."""
+
+    colour: str
+    marker: str
+    dash: Any
+
+
+class EndLabel(NamedTuple):
+    """A text to the right of the point where a line ends."""
+
+    x: float
+    y: float
+    text: str
+    colour: str
 
 
 def pyplot() -> Any:
@@ -20,13 +81,120 @@ def pyplot() -> Any:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    plt.rcParams.update({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False})
+    plt.rcParams.update(STYLE)
     return plt
 
 
+def looks(count: int) -> list[Look]:
+    """Lines that differ in two ways or three; from the eighth on, colours come again."""
+    markers, dashes = "osD^vPX", (SOLID, DASHED, DASH_DOT)
+    return [
+        Look(COLOURS[i % 7], markers[(i + i // 7) % 7], dashes[(i + i // 7) % 3])
+        for i in range(count)
+    ]
+
+
+def ordered_colours(count: int) -> list[str]:
+    """Colours from dark to light, for what has an order; the lightest is still seen on white."""
+    from matplotlib import colormaps
+    from matplotlib.colors import to_hex
+
+    return [to_hex(colormaps["viridis"](share)) for share in np.linspace(0.0, 0.78, count)]
+
+
+# --- lines ----------------------------------------------------------------------------------------
+
+
+def draw_curve(axes: Any, curve: Curve, look: Look, **options: Any) -> None:
+    """The mean at each size with its marker, and the 95% band of the mean where games are many."""
+    means, half = curve.means, np.nan_to_num(half_interval(curve.regrets.T))
+    colour, marker, dash = look
+    low = np.maximum(means - half, TINY)
+    axes.fill_between(curve.sizes, low, means + half, color=colour, alpha=0.18, lw=0)
+    shown = np.maximum(means, TINY)
+    axes.plot(curve.sizes, shown, color=colour, marker=marker, ls=dash, **options)
+
+
+def draw_slope(axes: Any, sizes: Array, last: float, power: float, colour: str = GREY) -> None:
+    """A power of the size, dotted, through the value at the largest size."""
+    axes.plot(sizes, last * (sizes / sizes[-1]) ** power, color=colour, ls=DOTTED, lw=1.3)
+
+
+def label_ends(axes: Any, labels: list[EndLabel], size: float = SMALL) -> None:
+    """Write texts beside the ends of lines, moved apart where they would overlap.
+
+    The limits of the axes must be set: a text stays where it is written.
+    """
+    if not labels:
+        return
+    figure = axes.figure.get_figure(root=True)
+    figure.draw_without_rendering()  # else the layout does not know yet how high the axes are
+    box, to_pixels = axes.get_window_extent(), axes.transData.transform
+    places = [
+        (to_pixels((x, y)) - (box.x0, box.y0)) / (box.width, box.height) for x, y, *_ in labels
+    ]
+    room = LINE_SPACE * size / 72 * figure.dpi / box.height
+    order = sorted((float(place[1]), i) for i, place in enumerate(places))
+    for height, i in spread(order, room):
+        axes.annotate(
+            labels[i].text,
+            (float(places[i][0]), height),
+            xycoords="axes fraction",
+            xytext=(4, 0),
+            textcoords="offset points",
+            va="center",
+            color=labels[i].colour,
+            fontsize=size,
+            annotation_clip=False,
+        )
+
+
+# --- formulas -------------------------------------------------------------------------------------
+
+GREEK = "alpha beta delta eta kappa lambda mu nu rho sigma tau"
+LETTERS = "T t d B"
+"""What stands for a number where it stands alone in a label; other letters are words."""
+_POWER = r"(?:\^(?:\([^()]*\)|-?[\w.]+))?"
+_NAMES = "|".join([*GREEK.split(), *LETTERS.split()])
+_SYMBOL = rf"(?:{_NAMES})(?:_[A-Za-z0-9]+)?(?!-?[A-Za-z]){_POWER}"
+_TERM = rf"(?:(?:\d+(?:\.\d+)? ?)?{_SYMBOL}|\(?\bln T\b\)?{_POWER}|O\({_SYMBOL}\))"
+_NUMBER = r"-?\d+(?:\.\d+)?(?:/\d+)?(?![\w%])"
+_FORMULA = re.compile(rf"(?<![\w'.`(]){_TERM}(?:(?: (?:=|\+|<|<=) | )(?:{_TERM}|{_NUMBER}))*")
+
+
+def maths(label: str) -> str:
+    r"""A label of a table with its formulas as a figure has them.
+
+    >>> maths("first T^(3/4) rounds flat")
+    'first $T^{3/4}$ rounds flat'
+    >>> maths("sigma_t = 0.9 t^-0.25")
+    '$\\sigma_{t} = 0.9\\,t^{-0.25}$'
+    """
+    return _FORMULA.sub(lambda found: f"${_typeset(found[0])}$", label.replace("$", r"\$"))
+
+
+def _typeset(formula: str) -> str:
+    """Plain text such as sigma_t = t^-0.3 in the language of formulas."""
+    text = re.sub(r"\^\(([^()]*)\)|\^(-?[\w.]+)", lambda m: f"^{{{m[1] or m[2]}}}", formula)
+    text = re.sub(r"_([A-Za-z0-9]+)", r"_{\1}", text)
+    text = re.sub(rf"(?<![A-Za-z\\])({'|'.join(GREEK.split())}|ln)(?![A-Za-z])", r"\\\1", text)
+    return re.sub(r"(?<=[\w})]) (?=[\w\\(])", r"\\,", text)
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+
 def save_figure(figure: Any, file: Path, **options: Any) -> None:
-    """Write a figure as PNG, the file replaced as a whole."""
-    content = io.BytesIO()
-    figure.savefig(content, format="png", **({"dpi": 120} | options))
+    """Write a figure to one file, .png, .svg or .pdf, which is replaced as a whole."""
+    _write(figure, [file], options)
+
+
+def publish(figure: Any, file: Path, **options: Any) -> None:
+    """Write a figure as PNG and as SVG, whatever the ending of the file is."""
+    _write(figure, [file.with_suffix(".png"), file.with_suffix(".svg")], options)
+
+
+def _write(figure: Any, files: Iterable[Path], options: dict[str, Any]) -> None:
+    for file in files:
+        replace_file(file, rendered(figure, figure_format(file), **({"dpi": DPI} | options)))
     pyplot().close(figure)
-    replace_file(file, content.getvalue())

@@ -8,6 +8,7 @@ import numpy as np
 
 from dikin import extras
 from dikin.studies.history import Table
+from dikin.tuning.drawing import BLUE, FONTS, GREEN, PALE, PURPLE, STYLE
 from dikin.vectors import Array
 
 if TYPE_CHECKING:
@@ -40,23 +41,31 @@ def _suffered(told: Any) -> float:
 
 def draw_learner(rounds: Table, title: str) -> Figure:
     """Loss, running mean, curvature and certificate over the rounds."""
+    with extras.require("matplotlib", "lab", "a drawing of a study").rc_context(STYLE):
+        return _drawn(rounds, title)
+
+
+def _drawn(rounds: Table, title: str) -> Figure:
     figures = extras.require("matplotlib.figure", "lab", "a drawing of a study")
     x, lines = rounds["round"], learner_curves(rounds)
-    figure: Figure = figures.Figure(figsize=(8, 7), layout="constrained")
-    top, middle, bottom = figure.subplots(3, sharex=True, height_ratios=[3, 1.5, 2])
-    top.plot(x, lines["loss"], ".", markersize=2, color="0.7", label="loss", rasterized=True)
-    top.plot(x, lines["running mean"], color="C0", label="running mean")
+    figure: Figure = figures.Figure(figsize=(7, 6), layout="constrained")
+    panels = top, middle, bottom = figure.subplots(3, sharex=True, height_ratios=[3, 1.5, 2])
+    dots = {"markersize": 2, "color": PALE, "rasterized": True}
+    top.plot(x, lines["loss"], ".", label="loss", **dots)
+    top.plot(x, lines["running mean"], color=BLUE, label="running mean")
     top.set_ylabel("loss")
     top.legend(loc="upper right")
-    told, dots = lines["curvature"], {"markersize": 2, "color": "0.7", "rasterized": True}
+    told = lines["curvature"]
     middle.plot(x, told, ".", **dots)
-    middle.plot(x, np.cumsum(told) / np.arange(1, len(told) + 1), color="C2", label="running mean")
+    middle.plot(x, np.cumsum(told) / np.arange(1, len(told) + 1), color=GREEN, label="running mean")
     middle.set_ylabel("curvature told")
     middle.legend(loc="upper right")
-    bottom.plot(x, lines["certificate"], color="C3")
+    bottom.plot(x, lines["certificate"], color=PURPLE)
     bottom.set_ylabel("certificate")
     if not np.isfinite(lines["certificate"]).any():
-        bottom.text(0.5, 0.5, NO_CERTIFICATE, ha="center", transform=bottom.transAxes)
+        bottom.text(0.5, 0.5, NO_CERTIFICATE, ha="center", transform=bottom.transAxes, wrap=True)
     bottom.set_xlabel("round")
+    for axes in panels:
+        axes.tick_params(labelfontfamily=FONTS)  # ticks are made when the figure is drawn
     figure.suptitle(title, parse_math=False)
     return figure

@@ -52,10 +52,34 @@ LOW, HIGH = 0.05, 0.95
 
 # Okabe and Ito's palette (2008), which people with any colour vision can distinguish.
 BLUE, ORANGE, GREEN, PURPLE = "#0072b2", "#d55e00", "#009e73", "#cc79a7"
-PARTS = [BLUE, ORANGE, GREEN, PURPLE, "#e69f00", "#56b4e9"]
+PALETTE = [BLUE, ORANGE, GREEN, PURPLE, "#e69f00", "#56b4e9"]
 GREY, PALE, INK = "#666666", "#bbbbbb", "#222222"
 HELD = "#f2e6c8"
-SMALL, NORMAL, LARGE = 9.0, 10.5, 14.0
+SMALL, NORMAL, LARGE = 10.0, 11.0, 14.0
+FONTS = ["STIXGeneral", "DejaVu Sans"]
+"""Both come with matplotlib: a figure looks the same everywhere. The second has what the first
+lacks."""
+STYLE: Any = {
+    "font.family": FONTS,
+    "mathtext.fontset": "stix",
+    "font.size": 9,
+    "axes.labelsize": 9,
+    "axes.titlesize": 9,
+    "xtick.labelsize": 8,
+    "ytick.labelsize": 8,
+    "legend.fontsize": 8,
+    "legend.frameon": False,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 0.6,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "xtick.minor.width": 0.4,
+    "ytick.minor.width": 0.4,
+    "lines.linewidth": 1.2,
+    "lines.markersize": 3.5,
+}
+"""What every figure of this library has in common; sizes are in points."""
 LONGEST = 12
 """Letters of the name of a part, next to its share."""
 LINE_HEIGHT = 0.19
@@ -163,6 +187,11 @@ def draw_panels(
     """
     if not len(table):
         raise StateError("there is no round to draw: tell a value first")
+    with extras.require("matplotlib", "lab", "a drawing of a history").rc_context(STYLE):
+        return _drawn(table, panels, maximize, title)
+
+
+def _drawn(table: Table, panels: Sequence[Panel], maximize: bool, title: str) -> Figure:
     drawn = panels[:MOST_PANELS]
     kinds = ["parameter"] * len(drawn) + ["value"]
     kinds += ["surprise"] * bool(np.isfinite(table["expected"]).any())
@@ -223,7 +252,7 @@ def figure_format(path: str | os.PathLike[str]) -> str:
     return kind
 
 
-def rendered(figure: Figure, kind: str) -> bytes:
+def rendered(figure: Figure, kind: str, **options: Any) -> bytes:
     """A figure as the content of a file: the same bytes for the same figure.
 
     Parameters
@@ -232,6 +261,8 @@ def rendered(figure: Figure, kind: str) -> bytes:
         What `draw_history` gave.
     kind : str
         "png", "svg" or "pdf".
+    **options
+        Of matplotlib's `savefig`, such as `dpi`.
 
     Returns
     -------
@@ -242,8 +273,9 @@ def rendered(figure: Figure, kind: str) -> bytes:
     # Without a date, and with names inside the file that do not come from a random number.
     undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[kind]
     content = io.BytesIO()
-    with matplotlib.rc_context({"svg.hashsalt": "dikin"}):
-        figure.savefig(content, format=kind, dpi=FILE_DPI, metadata=undated)
+    chosen: Any = {"dpi": FILE_DPI, "metadata": undated} | options
+    with matplotlib.rc_context(STYLE | {"svg.hashsalt": "dikin"}):
+        figure.savefig(content, format=kind, **chosen)
     return content.getvalue()
 
 
@@ -403,6 +435,8 @@ def _plain(axes: Axes, last: bool) -> None:
     axes.spines[["top", "right"]].set_visible(False)
     axes.spines[["left", "bottom"]].set_color(PALE)
     axes.tick_params(labelsize=SMALL, color=PALE, labelcolor=GREY, labelbottom=last)
+    # Ticks are made when the figure is drawn, which the user may do in a style of theirs.
+    axes.tick_params(labelfontfamily=FONTS)
     axes.yaxis.grid(True, color="#eeeeee", linewidth=0.8)
     axes.set_axisbelow(True)
     axes.margins(x=0)
@@ -427,7 +461,7 @@ def _draw_parameter(axes: Axes, table: Table, panel: Panel) -> None:
     several = len(panel.columns) > 1
     shown = sorted(order[:MOST_PARTS].tolist())
     labels = []
-    for colour, i in zip(PARTS, shown, strict=False):
+    for colour, i in zip(PALETTE, shown, strict=False):
         column, start = panel.columns[i], panel.start[i]
         if not several or len(shown) <= 3:
             _draw_played(axes, table, column, colour)
@@ -535,7 +569,7 @@ def _write_labels(axes: Axes, labels: list[Label]) -> None:
     height = axes.get_window_extent().height / DPI
     wanted = sorted((_share(axes, label.y), place) for place, label in enumerate(labels))
     room = LINE_HEIGHT / height
-    for y, place in _spread(wanted, room):
+    for y, place in spread(wanted, room):
         label = labels[place]
         axes.text(
             1.012,
@@ -554,8 +588,21 @@ def _share(axes: Axes, y: float) -> float:
     return float(axes.transAxes.inverted().transform(axes.transData.transform((1.0, y)))[1])
 
 
-def _spread(wanted: list[tuple[float, int]], room: float) -> Iterator[tuple[float, int]]:
-    """Heights in ascending order, moved so that neighbours have room, within the panel."""
+def spread(wanted: list[tuple[float, int]], room: float) -> Iterator[tuple[float, int]]:
+    """Heights in ascending order, moved so that neighbours have room, within the panel.
+
+    Parameters
+    ----------
+    wanted : list of tuple
+        Heights as shares of the panel's, ascending, each with the place of what stands there.
+    room : float
+        The least distance, as such a share.
+
+    Returns
+    -------
+    iterator of tuple
+        The heights to take, with the same places.
+    """
     heights = np.array([height for height, _ in wanted])
     steps = room * np.arange(len(heights))
     # With the steps taken off, the nearest ascending heights: those that would cross share a mean.

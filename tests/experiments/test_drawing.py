@@ -1,0 +1,144 @@
+"""The style of the figures: formulas, labels that do not overlap, files that are the same twice."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dikin.errors import ParameterError
+from dikin.experiments import drawing
+from dikin.experiments.drawing import EndLabel, maths
+from dikin.experiments.fit import Curve
+from dikin.experiments.rates.rate_cases import RATE_CASES
+from dikin.experiments.reproduce.plan import TABLES
+
+LABELS = [row.label for table in TABLES.values() for row in table.rows.values()]
+BOUNDS = [str(case.bound) for case in RATE_CASES.values()]
+
+
+def figure_of(text: str = "") -> Any:
+    figure, axes = drawing.pyplot().subplots(figsize=(2, 2))
+    axes.plot([1, 2], [1, 4])
+    axes.set_title(text)
+    return figure
+
+
+# --- formulas -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("label", "wanted"),
+    [
+        ("sigma_t = 0", r"$\sigma_{t} = 0$"),
+        ("sigma_t = sigma", r"$\sigma_{t} = \sigma$"),
+        ("first T^(3/4) rounds flat", r"first $T^{3/4}$ rounds flat"),
+        ("second half flat", "second half flat"),
+        ("sigma_t = 0.9 t^-0.25", r"$\sigma_{t} = 0.9\,t^{-0.25}$"),
+        ("sigma_t = t^-0.333", r"$\sigma_{t} = t^{-0.333}$"),
+        ("T^(1/2) (ln T)^(1/2)", r"$T^{1/2}\,(\ln\,T)^{1/2}$"),
+        ("ln T", r"$\ln\,T$"),
+        ("for sigma_t = sigma t^-alpha", r"for $\sigma_{t} = \sigma\,t^{-\alpha}$"),
+        ("cube, d = 5", "cube, $d = 5$"),
+        ("lambda_t, regularisation", r"$\lambda_{t}$, regularisation"),
+        ("trivial bound 2T", "trivial bound $2T$"),
+        ("nu = O(d)", r"$\nu = O(d)$"),
+        ("don't, a bowl, T-shirt", "don't, a bowl, T-shirt"),
+        ("noise of 20 % of its range, every 2/5", "noise of 20 % of its range, every 2/5"),
+        ("beta-carotene and alphabet", "beta-carotene and alphabet"),
+        ("5 $ a day", r"5 \$ a day"),
+    ],
+)
+def test_a_label_becomes_a_formula(label: str, wanted: str) -> None:
+    assert maths(label) == wanted
+
+
+@pytest.mark.parametrize("label", [*LABELS, *BOUNDS])
+def test_every_label_of_a_table_can_be_drawn(label: str, tmp_path: Path) -> None:
+    """No sign of a formula is left outside of dollars, and matplotlib reads what is inside."""
+    outside = "".join(maths(label).split("$")[::2])
+    assert not set("^_=\\") & set(outside), maths(label)
+    drawing.save_figure(figure_of(maths(label)), tmp_path / "label.svg")
+
+
+def test_a_formula_that_was_forgotten_would_be_noticed() -> None:
+    assert set("^_=\\") & set("first T^(3/4) rounds flat")
+
+
+# --- lines ----------------------------------------------------------------------------------------
+
+
+def test_lines_differ_in_more_than_colour() -> None:
+    found = drawing.looks(14)
+    assert len(set(found)) == 14
+    assert len({(look.colour, look.marker) for look in found}) == 14
+    grey = {(look.marker, str(look.dash)) for look in found}
+    assert len(grey) == 14, "without colour, marker and dash tell them apart"
+
+
+def test_ordered_colours_grow_lighter() -> None:
+    from matplotlib.colors import to_rgb
+
+    light = [np.dot((0.3, 0.6, 0.1), to_rgb(c)) for c in drawing.ordered_colours(6)]
+    assert light == sorted(light)
+    assert light[-1] < 0.75
+
+
+def overlaps(figure: Any) -> int:
+    """Pairs of labels that cover each other."""
+    figure.draw_without_rendering()
+    (axes,) = figure.axes
+    boxes = [text.get_window_extent() for text in axes.texts]
+    return sum(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+
+
+@pytest.mark.parametrize("scale", ["linear", "log"])
+def test_labels_at_the_ends_of_lines_keep_apart(scale: str) -> None:
+    figure = figure_of()
+    (axes,) = figure.axes
+    axes.set_yscale(scale)
+    labels = [EndLabel(2, 4 - 0.01 * i, f"line {i}", "#000000") for i in range(6)]
+    drawing.label_ends(axes, labels)
+    assert overlaps(figure) == 0
+    heights = [text.xy[1] for text in axes.texts]
+    assert heights == sorted(heights), "the order of the lines"
+    for text in axes.texts:
+        text.xy = (text.xy[0], 0.5)
+    assert overlaps(figure) == 15, "labels in one place are noticed"
+
+
+def test_a_band_is_the_interval_of_the_mean() -> None:
+    figure = figure_of()
+    (axes,) = figure.axes
+    regrets = np.array([[1.0, 3.0], [4.0, 4.0]])
+    curve = Curve("band", np.array([10.0, 100.0]), regrets)
+    drawing.draw_curve(axes, curve, drawing.looks(1)[0])
+    (band,) = axes.collections
+    ends = band.get_paths()[0].vertices[:, 1]
+    assert ends.max() == pytest.approx(2 + 12.706, abs=1e-3)  # Student's t, one degree of freedom
+    assert ends.min() == drawing.TINY
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+
+def test_a_user_gets_the_file_that_was_named_and_no_other(tmp_path: Path) -> None:
+    for name, begin in (("a.png", b"\x89PNG"), ("b.svg", b"<?xml"), ("c.pdf", b"%PDF")):
+        drawing.save_figure(figure_of(), tmp_path / name)
+        assert (tmp_path / name).read_bytes().startswith(begin)
+    assert len(list(tmp_path.iterdir())) == 3
+    with pytest.raises(ParameterError, match=r"\.png, \.svg, \.pdf"):
+        drawing.save_figure(figure_of(), tmp_path / "d.jpeg")
+
+
+def test_a_published_figure_is_the_same_twice(tmp_path: Path) -> None:
+    for name in ("one.png", "two"):
+        drawing.publish(figure_of(maths("sigma_t = 0")), tmp_path / name)
+    for ending in ("png", "svg"):
+        one, two = ((tmp_path / f"{name}.{ending}").read_bytes() for name in ("one", "two"))
+        assert one == two
+    assert b"<dc:date>" not in two
+    drawing.publish(figure_of("else"), tmp_path / "two")
+    assert (tmp_path / "two.svg").read_bytes() != one
