@@ -1,0 +1,254 @@
+"""What a release is made of, besides the archives: workflows, the citation, versions that agree."""
+
+from __future__ import annotations
+
+import copy
+import datetime
+import re
+import shutil
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dikin
+from release.archives import ROOT
+from release.ready import release_faults
+
+yaml = pytest.importorskip("yaml", reason="workflows and CITATION.cff were NOT read: no PyYAML")
+
+WORKFLOWS = ROOT / ".github" / "workflows"
+PUBLISHER = "pypa/gh-action-pypi-publish"
+
+
+def workflow(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load((WORKFLOWS / name).read_text(encoding="utf-8"))
+    return found
+
+
+# --- workflows -----------------------------------------------------------------------------------
+
+
+def steps(flow: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every step, with the name of its job."""
+    for name, job in flow["jobs"].items():
+        for step in job["steps"]:
+            yield name, step
+
+
+def action(step: dict[str, Any]) -> str:
+    """The action that a step uses, without its version."""
+    return str(step.get("uses", "")).partition("@")[0]
+
+
+def faults(flow: dict[str, Any]) -> set[str]:
+    """What a workflow of ours must not do."""
+    found = set()
+    if flow.get("permissions") not in ({}, {"contents": "read"}):
+        found.add("permissions of the workflow")
+    for name, job in flow["jobs"].items():
+        publishes = any(action(step) == PUBLISHER for step in job["steps"])
+        granted = job.get("permissions", {"contents": "read"})
+        wanted = {"id-token": "write"} if publishes else {"contents": "read"}
+        if granted != wanted:
+            found.add(f"permissions of {name}")
+        if publishes and job.get("environment") != "pypi":
+            found.add("no environment")
+        if publishes and any("run" in step or "checkout" in action(step) for step in job["steps"]):
+            found.add("code of the repository where a token can be had")
+        if "timeout-minutes" not in job:
+            found.add("no time limit")
+    for _, step in steps(flow):
+        # A tag can be moved to other code, a commit cannot.
+        if "uses" in step and not re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", step["uses"]):
+            found.add("an action that is not pinned")
+        if "checkout" in action(step) and step.get("with", {}).get("persist-credentials", True):
+            found.add("credentials that stay")
+        if "${{" in step.get("run", ""):
+            found.add("a text of somebody else in a command")
+        if action(step) == PUBLISHER and {"password", "user"} & step.get("with", {}).keys():
+            found.add("a password")
+    if re.search(r"\bsecrets\b", yaml.safe_dump(flow)):
+        found.add("a secret")
+    return found
+
+
+@pytest.mark.parametrize("path", sorted(WORKFLOWS.glob("*")), ids=lambda path: path.name)
+def test_a_workflow_does_no_more_than_it_must(path: Path) -> None:
+    assert faults(workflow(path.name)) == set()
+    pinned = [line for line in path.read_text().splitlines() if "uses:" in line]
+    assert pinned
+    for line in pinned:  # the version beside it is for people
+        assert re.search(r"@[0-9a-f]{40} # v\d+\.\d+\.\d+$", line), line
+
+
+def password(flow: Any) -> None:
+    flow["jobs"]["publish"]["steps"][-1]["with"]["password"] = "${{ secrets.PYPI }}"
+
+
+def write_all(flow: Any) -> None:
+    flow["permissions"] = "write-all"
+
+
+def token_everywhere(flow: Any) -> None:
+    flow["jobs"]["build"]["permissions"] = {"contents": "read", "id-token": "write"}
+
+
+def no_environment(flow: Any) -> None:
+    del flow["jobs"]["publish"]["environment"]
+
+
+def by_tag(flow: Any) -> None:
+    flow["jobs"]["publish"]["steps"][-1]["uses"] = f"{PUBLISHER}@release/v1"
+
+
+def built_there(flow: Any) -> None:
+    flow["jobs"]["publish"]["steps"].insert(0, {"run": "make dist"})
+
+
+def inserted(flow: Any) -> None:
+    flow["jobs"]["build"]["steps"].append({"run": "echo ${{ github.event.release.name }}"})
+
+
+def kept_credentials(flow: Any) -> None:
+    del flow["jobs"]["build"]["steps"][0]["with"]
+
+
+def endless(flow: Any) -> None:
+    del flow["jobs"]["build"]["timeout-minutes"]
+
+
+@pytest.mark.parametrize(
+    ("spoil", "caught"),
+    [
+        (password, {"a password", "a secret"}),
+        (write_all, {"permissions of the workflow"}),
+        (token_everywhere, {"permissions of build"}),
+        (no_environment, {"no environment"}),
+        (by_tag, {"an action that is not pinned"}),
+        (built_there, {"code of the repository where a token can be had"}),
+        (inserted, {"a text of somebody else in a command"}),
+        (kept_credentials, {"credentials that stay"}),
+        (endless, {"no time limit"}),
+    ],
+)
+def test_a_workflow_that_does_more_is_caught(spoil: Any, caught: set[str]) -> None:
+    flow = copy.deepcopy(workflow("publish.yml"))
+    spoil(flow)
+    assert faults(flow) == caught
+
+
+def test_every_version_of_python_is_tried() -> None:
+    flow = workflow("ci.yml")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    marks = [re.fullmatch(r".*Python :: (3\.\d+)", each) for each in project["classifiers"]]
+    named = [mark[1] for mark in marks if mark]
+    assert flow["jobs"]["test"]["strategy"]["matrix"]["python"] == named
+    assert project["requires-python"] == f">={named[0]}"
+    commands = {step["run"] for _, step in steps(flow) if "run" in step}
+    assert commands == {".ci/run", "make docs", "make dist"}
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert "\ndocs:" in makefile
+    assert "\ndist:" in makefile
+
+
+def test_what_is_checked_is_what_is_published() -> None:
+    flow = workflow("publish.yml")
+    assert flow[True] == {"release": {"types": ["published"]}}  # YAML reads `on` so
+    assert flow["jobs"]["publish"]["needs"] == "build"
+    (up,) = [s["with"] for _, s in steps(flow) if action(s) == "actions/upload-artifact"]
+    (down,) = [s["with"] for _, s in steps(flow) if action(s) == "actions/download-artifact"]
+    (publish,) = [s["with"] for _, s in steps(flow) if action(s) == PUBLISHER]
+    assert up["name"] == down["name"]
+    assert up["path"] == down["path"] == publish["packages-dir"] == "dist/"
+    assert publish["attestations"] is True
+    commands = [step["run"] for _, step in steps(flow) if "run" in step]
+    assert commands == ['python tests/release/ready.py "$TAG"', "make dist"]
+
+
+# --- the citation --------------------------------------------------------------------------------
+
+
+def citation_faults(cited: dict[str, Any]) -> list[str]:
+    """What the format asks for, and what a reader needs to cite software and paper."""
+    found = []
+    for name in ("cff-version", "message", "title", "authors", "version", "license", "type"):
+        if not cited.get(name):
+            found.append(name)
+    if cited.get("cff-version") != "1.2.0" or cited.get("type") != "software":
+        found.append("the format")
+    paper = cited.get("preferred-citation", {})
+    for name in ("type", "title", "authors", "year"):
+        if not paper.get(name):
+            found.append(f"{name} of the paper")
+    for author in (*cited.get("authors", []), *paper.get("authors", [])):
+        if not author.get("name") and not author.get("family-names"):
+            found.append("an author's name")
+    if not isinstance(cited.get("date-released", datetime.date.min), datetime.date):
+        found.append("a date")
+    return found
+
+
+CITED = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+
+
+def test_the_citation() -> None:
+    assert citation_faults(CITED) == []
+    assert CITED["version"] == dikin.__version__
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    released = f"\n## {dikin.__version__} (" in changelog
+    assert ("date-released" in CITED) == released
+
+
+def test_a_citation_without_something_is_caught() -> None:
+    for name in ("cff-version", "message", "title", "authors", "version", "license"):
+        assert name in citation_faults({k: v for k, v in CITED.items() if k != name})
+    assert "year of the paper" in citation_faults(CITED | {"preferred-citation": {"title": "a"}})
+    assert citation_faults(CITED | {"date-released": "soon"}) == ["a date"]
+    assert citation_faults(CITED | {"authors": [{"alias": "x"}]}) == ["an author's name"]
+
+
+# --- versions ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def ready(tmp_path: Path) -> Path:
+    """A checkout in which version 1.2.0 can be released."""
+    (tmp_path / "src" / "dikin").mkdir(parents=True)
+    (tmp_path / "src" / "dikin" / "__init__.py").write_text('__version__ = "1.2.0"\n')
+    (tmp_path / "CHANGELOG.md").write_text("## Unreleased\n\n## 1.2.0 (2030-01-31)\n")
+    shutil.copy(ROOT / "CITATION.cff", tmp_path)
+    cited = re.sub(r"(?m)^version: .*$", "version: 1.2.0", (tmp_path / "CITATION.cff").read_text())
+    (tmp_path / "CITATION.cff").write_text(f"{cited}date-released: 2030-01-31\n")
+    return tmp_path
+
+
+def test_a_release_that_is_ready(ready: Path) -> None:
+    assert release_faults("v1.2.0", ready) == []
+
+
+@pytest.mark.parametrize("tag", ["1.2.0", "v1.2", "v1.2.1", "latest"])
+def test_another_tag(ready: Path, tag: str) -> None:
+    assert release_faults(tag, ready) != []
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "said"),
+    [
+        ("src/dikin/__init__.py", "1.2.0", "1.1.0", "dikin.__version__ says version 1.1.0"),
+        ("CITATION.cff", "version: 1.2.0", "version: 1.1.0", "CITATION.cff says version"),
+        ("CITATION.cff", "date-released: 2030", "date-released: 2029", "date-released of"),
+        ("CITATION.cff", "date-released", "date", "date-released of CITATION.cff is not"),
+        ("CHANGELOG.md", "## 1.2.0 (2030-01-31)", "## 1.2.0", "CHANGELOG.md has no heading"),
+    ],
+)
+def test_a_file_that_was_forgotten(ready: Path, file: str, old: str, new: str, said: str) -> None:
+    text = (ready / file).read_text()
+    # Not the version of the format, which stands in the citation too.
+    changed = re.sub(rf"(?m)(?<!cff-){re.escape(old)}", new, text)
+    assert changed != text
+    (ready / file).write_text(changed)
+    (fault,) = release_faults("v1.2.0", ready)
+    assert fault.startswith(said)
