@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .PHONY: reproduce matrix test lint demo game loops price traffic program oppertune examples \
-	serve-demo bench kills torture load stub page docs clean
+	serve-demo bench kills torture load stub page docs dist clean
 .DELETE_ON_ERROR:
 
 reproduce: $(READY)
@@ -79,6 +79,10 @@ page: $(READY)
 docs: $(VENV)/.docs
 	$(BIN)/sphinx-build --fail-on-warning --keep-going --nitpicky --jobs auto docs site
 
+# The archives of a release, in dist/: checked, installed and tried, about two minutes.
+dist: $(VENV)/.release
+	$(BIN)/python tests/release/dist.py
+
 stub: $(READY)
 	$(BIN)/python -m dikin.stub
 
@@ -90,6 +94,10 @@ $(READY): pyproject.toml
 
 $(VENV)/.docs: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	touch $@
+
+$(VENV)/.release: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[release]'
 	touch $@
 
 clean:
