@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 import dikin
 from dikin import errors, registry
-from dikin.checks.learner import ask, shaped
+from dikin.checks.learner import ask, shaped, without_range
 from dikin.cli import main
 from dikin.domains.base import Array
 from dikin.learners import base
@@ -96,6 +96,67 @@ def test_a_first_range_that_is_the_one_to_ask_in() -> None:
     learner = told(dikin.FKM(dikin.Ball(2), 100, 32.0, loss_range=None, seed=1), 0.0, 0.5)
     assert learner.units.loss_range == (-1.0, 1.0)
     assert (learner.rounds, learner.restarts) == (2, 0)
+
+
+UNITS = (2.0**-60, 2.0**-20, 1.0, 2.0**40)
+AFTER_ZEROS = (0.0, 0.0, 0.75, 1.0, 0.0, 1.75, -0.25, 0.5)
+
+
+def ranges_in_units(first: Callable[[float, float], tuple[float, float]]) -> list[list[float]]:
+    """The ends of the range after each of `AFTER_ZEROS`, told in each unit of loss."""
+    found = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(base, "first_range", first)
+        for unit in UNITS:
+            learner = dikin.AdaptiveSmooth(BOX, 0.5 * unit, loss_range=None, seed=7)
+            for loss in AFTER_ZEROS:
+                told(learner, unit * loss)
+            found.append([end / unit for end in learner.units.loss_range])
+    return found
+
+
+def test_a_first_loss_of_zero_says_nothing_of_the_unit_of_loss() -> None:
+    """The first loss that is not 0 gives the scale, as the first one does otherwise."""
+
+    def check(first: Callable[[float, float], tuple[float, float]]) -> None:
+        assert ranges_in_units(first) == [[-2.0, 2.0]] * len(UNITS)
+
+    check(first_range)
+    fixed = 2.0**-16  # wider for ever than losses in the smallest unit
+
+    def mutant(loss: float, slope: float) -> tuple[float, float]:
+        return (-fixed, fixed) if loss == slope == 0.0 else first_range(loss, slope)
+
+    with pytest.raises(AssertionError):
+        check(mutant)
+
+
+def test_losses_in_a_tiny_unit_are_learnt_from_after_a_first_zero() -> None:
+    """As well as in any other: the regret in units of loss differs by less than a tenth."""
+
+    def regret(unit: float) -> float:
+        learner, total = dikin.AdaptiveSmooth(dikin.Ball(2), 2 * unit, loss_range=None, seed=2), 0.0
+        for _ in range(1000):
+            query = learner.ask()
+            loss = unit * float(np.sum((query.point - [0.5, 0.2]) ** 2))
+            learner.tell(query, loss if learner.rounds else 0.0, 2 * unit)
+            total += loss
+        return total / unit
+
+    assert regret(1e-9) == pytest.approx(regret(1.0), rel=0.1)
+
+
+@pytest.mark.parametrize("kind", sorted(registry.learners()))
+def test_every_learner_takes_zeros_first(kind: str) -> None:
+    cls = registry.learners()[kind]
+    domain = dikin.Ball(1)
+    learner = without_range(lambda seed: next(iter(cls.examples(domain, seed))), 1)
+    for loss in (0.0, 0.0, 1e-9, 0.0, 3e-9, 1.0, -2.0):
+        query = ask(learner)
+        assert all(domain.contains(point) for point in np.reshape(query.point, (-1, 1)))
+        learner.tell(query, shaped(learner, loss))
+    assert learner.rounds == 7
+    assert np.isfinite(learner.center).all()
 
 
 def test_curvature_that_only_the_range_limits_is_understated_not_refused() -> None:

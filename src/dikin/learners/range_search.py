@@ -1,10 +1,10 @@
 """The search for a range of losses that is not known: what a learner with `loss_range=None` keeps.
 
-The first loss told places a narrow range around itself. A loss outside doubles that range, as often
-as it takes, and the learner restarts: its mathematics begins anew for the wider range, seeded from
-its own stream. Before that it still learns from the loss outside, clipped to the old range; without
-that its rounds would be a biased sample, and the sum of the certificates no bound
-(docs/mathematics.md, 5.5).
+The first loss told places a narrow range around itself (`first_range`). A loss outside doubles that
+range, as often as it takes, and the learner restarts: its mathematics begins anew for the wider
+range, seeded from its own stream. Before that it still learns from the loss outside, clipped to the
+old range; without that its rounds would be a biased sample, and the sum of the certificates no
+bound (docs/mathematics.md, 5.5).
 
 The search is a value: `Learner` replaces it by another one when an answer changes it.
 """
@@ -26,6 +26,14 @@ costs every round. Much less, and rounding would decide which losses lie inside.
 
 FIRST_SLOPE_SHARE = 1.0 / 32.0
 """The least of it as a share of L R: for Lipschitz losses lambda_0 grows as the range narrows."""
+
+FIRST_AT_ZERO = 2.0**-100
+"""Half the first range where the first loss is 0 and no Lipschitz constant is declared.
+
+Nothing is known of the unit of loss then, and a range is never narrowed: this is far below any
+loss, so that the first loss that is not 0 ends it and places a range of its own size. As around 0
+nothing is rounded, it may be so small. A power of two, so that ranges are powers of two.
+"""
 
 Range = tuple[float, float]
 
@@ -162,6 +170,9 @@ class RangeSearch:
 def first_range(loss: float, slope: float) -> Range:
     """The range around the first loss.
 
+    A share of the loss, or of L R if that is more. Where both are 0 there is no scale to go by, and
+    it is as narrow as can be: the next loss that is not 0 doubles it to its own size at once.
+
     Parameters
     ----------
     loss
@@ -169,7 +180,7 @@ def first_range(loss: float, slope: float) -> Range:
     slope
         L R, or 0 where no Lipschitz constant is declared.
     """
-    half = max(FIRST_SHARE * abs(loss), FIRST_SLOPE_SHARE * slope) or FIRST_SHARE
+    half = max(FIRST_SHARE * abs(loss), FIRST_SLOPE_SHARE * slope) or FIRST_AT_ZERO
     return loss - half, loss + half
 
 
