@@ -75,8 +75,9 @@ load: $(READY)
 page: $(READY)
 	$(BIN)/python docs/build
 
-# The site, in site/: every example of the gallery is run, and a warning is an error.
+# The site, in site/, begun anew: every example of the gallery is run, and a warning is an error.
 docs: $(VENV)/.docs
+	rm -rf site docs/auto
 	$(BIN)/sphinx-build --fail-on-warning --keep-going --nitpicky --jobs auto docs site
 
 # The archives of a release, in dist/: checked, installed and tried, about two minutes.

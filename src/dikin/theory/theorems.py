@@ -79,9 +79,10 @@ def regret(setting: Setting, sigmas: ArrayLike, nu: float, first: float | None =
 def sharp_regret(setting: Setting, sigmas: ArrayLike, nu: float) -> float:
     """Theorem 2: what `AdaptiveSmooth` and `AdaptiveLipschitz` guarantee, before the game.
 
-    smooth:     E[regret] <= 8 + lambda_0/2 + 6.2 OPT_T + 3 d nu ln T + 3.2 d sqrt(nu T ln T)
-    Lipschitz:  E[regret] <= 8 + lambda_0/2 + 6.3 OPT_T + 3 d nu ln T
-                             + d^(4/3) (L+1)^(-2/3) S_T^(1/3) nu ln T
+        smooth:     E[regret] <= 8 + lambda_0/2 + 6.2 OPT_T + 3 d nu ln T
+                                 + 3.2 d sqrt(nu T ln T)
+        Lipschitz:  E[regret] <= 8 + lambda_0/2 + 6.3 OPT_T + 3 d nu ln T
+                                 + d^(4/3) (L+1)^(-2/3) S_T^(1/3) nu ln T
 
     for T >= 3, with lambda_0 the target of the setting, OPT_T the best price in hindsight of Lemma
     6 or 22, and S_T = lambda_{0:T} + sigma_{1:T} the curvature after the last round. The first has
