@@ -54,7 +54,8 @@ def run(*command: str | Path, cwd: Path | None = None, **environment: str) -> st
         check=False,
     )
     if done.returncode:
-        raise SystemExit(f"{' '.join(map(str, command))}\n{done.stdout}")
+        last = "\n".join(done.stdout.splitlines()[-40:])
+        raise SystemExit(f"{' '.join(map(str, command))}\n{last}")
     return done.stdout
 
 
