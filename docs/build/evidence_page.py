@@ -9,7 +9,7 @@ import numpy as np
 from pages import Row, fill_template, markdown
 
 from dikin.domains.ball import Ball
-from dikin.environments.patterns import FlatFirst
+from dikin.environments.patterns import Constant, FlatFirst
 from dikin.experiments.reproduce.plan import FULL, TABLES
 from dikin.experiments.tables import Columns, difference, exponent, interval, read_csv, whole
 from dikin.learners.adaptive_smooth import rho
@@ -22,7 +22,7 @@ def render(folder: Path) -> str:
     by_gap = sorted([*tables[1], *tables[2]], key=lambda row: float(row["gap"]))
     first, last = FULL.horizons[-FULL.tail], FULL.horizons[-1]
     slow = next(row for row in tables[2] if "8/9" in row["pattern"])
-    game = TABLES[1].environment(Ball(2), "zero", last, 0)
+    game = TABLES[1].environment(Ball(2), Constant(0.0), 0)
     smoothness = TABLES[1].constant / game.loss_range[1]
     return fill_template(
         folder,
@@ -54,8 +54,8 @@ def _bound_slope() -> float:
     table, values = TABLES[2], []
     horizons = np.array(FULL.horizons[-FULL.tail :])
     for horizon in horizons.tolist():
-        scale = table.environment(Ball(2), "first", horizon, 0).loss_range[1]
         pattern = table.rows["first"].pattern(horizon)
+        scale = table.environment(Ball(2), pattern, 0).loss_range[1]
         assert isinstance(pattern, FlatFirst)
         sigmas = np.where(np.arange(horizon) < pattern.rounds, 0.0, table.sigma / scale)
         setting = tuning.lipschitz(2, table.constant / scale)

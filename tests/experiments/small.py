@@ -10,8 +10,8 @@ from typing import Any
 from rich.console import Console
 
 from dikin.experiments import runner
-from dikin.experiments.reproduce.plan import Effort, Request, all_cells
-from dikin.experiments.reproduce.results import Measured, write_files
+from dikin.experiments.reproduce.plan import Effort, Request
+from dikin.experiments.reproduce.results import Measured, all_cells, write_files
 
 TINY = Effort("tiny", (200, 400, 800, 1600), 8, 3, (2, 4), 200, 4)
 

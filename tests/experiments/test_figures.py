@@ -32,7 +32,7 @@ def test_figures_read_results(file: Path) -> None:
 
 
 def test_the_files_are_found_and_the_rule_can_be_broken() -> None:
-    assert len(FILES) == 5
+    assert len(FILES) == 9
     for line in (
         "from dikin.engine.play import play",
         "import dikin.engine.replicate",

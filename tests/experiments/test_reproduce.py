@@ -24,15 +24,30 @@ import dikin
 from dikin.cli import main
 from dikin.errors import CheckFailedError, StateError
 from dikin.experiments.fit import RESAMPLES, fit_power
-from dikin.experiments.reproduce import refuse_broken_bounds, reproduce
-from dikin.experiments.reproduce.plan import FULL, QUICK, TABLES, Request, all_cells
-from dikin.experiments.reproduce.results import Line, Measured
+from dikin.experiments.reproduce import (
+    PAPER,
+    flat_rounds,
+    refuse_broken_bounds,
+    reproduce,
+    reproduce_paper,
+    told_curvature,
+)
+from dikin.experiments.reproduce.plan import FULL, QUICK, TABLES, PaperCell, Request
+from dikin.experiments.reproduce.results import Line, Measured, all_cells
 from dikin.experiments.store import Store
 from dikin.experiments.tables import read_csv
 from dikin.rng import stream
 from experiments import small
 
-CSVS = ("table1.csv", "table2.csv", "dimensions.csv", "games.csv")
+CSVS = (
+    "table1.csv",
+    "table2.csv",
+    "predictive.csv",
+    "dimensions.csv",
+    "flat_rounds.csv",
+    "told_curvature.csv",
+    "games.csv",
+)
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +72,8 @@ def test_the_folder_has_tables_figures_and_a_report_that_needs_no_network(whole:
             assert measured <= high + 1e-9
             assert float(row["regret"]) < float(row["certificate"])
     page = (whole / "report.html").read_text(encoding="utf-8")
-    assert page.count("<img ") == len(list(whole.glob("*.png"))) == 8
+    assert page.count("<img ") == len(list(whole.glob("*.png"))) == 11
+    assert len(list(whole.glob("*.svg"))) == 11
     assert not re.search(r'(src|href)="(?!data:)', page)
     assert "How every number was made" in page
     assert f"from {RESAMPLES} bootstrap resamples" in page
@@ -126,15 +142,18 @@ def test_other_settings_are_never_mixed_in(whole: Path) -> None:
     before = contents(whole)
     with pytest.raises(StateError, match=r"seed was 0, is 1"):
         small.run(whole, seed=1)
-    with pytest.raises(StateError, match=r'constants was "sharp", is "paper"'):
-        small.run(whole, constants="paper")
+    with pytest.raises(StateError, match=r"effort was .*tiny.*, is .*other"):
+        small.run(whole, effort=replace(small.TINY, name="other"))
     assert contents(whole) == before
 
 
 def test_a_bound_below_the_regret_is_loud(whole: Path) -> None:
     true = _lines(whole)
     refuse_broken_bounds(true)
-    broken = [replace(line, certificates=0.5 * line.curve.means) for line in true]
+    broken = [
+        replace(line, certificate=replace(line.curve, regrets=0.5 * line.curve.regrets))
+        for line in true
+    ]
     with pytest.raises(CheckFailedError, match=r"mean regret .* exceeds mean certificate"):
         refuse_broken_bounds(broken)
 
@@ -174,7 +193,7 @@ def test_the_interval_is_a_bootstrap_over_games() -> None:
     ("arguments", "message"),
     [
         (["--table", "3"], "'3' is not one of '1', '2'"),
-        (["--constants", "sharper"], "'sharper' is not one of"),
+        (["--paper", "--table", "0"], "'0' is not one of '1', '2'"),
         (["--workers", "0"], "0 is not in the range"),
         (["--dask", "tcp://127.0.0.1:1"], "no Dask cluster answers at tcp://127.0.0.1:1"),
     ],
@@ -214,8 +233,100 @@ def test_a_store_can_be_any_database_with_a_url(whole: Path, tmp_path: Path) -> 
             small.run(tmp_path / "out", store=wrong)
 
 
+# --- the parts beside the tables ------------------------------------------------------------------
+
+
+def test_the_papers_constants_are_played_far_and_a_run_goes_on(tmp_path: Path) -> None:
+    def run() -> str:
+        console = Console(record=True, width=120, file=io.StringIO())
+        reproduce_paper(small.request(), tmp_path, console)
+        return console.export_text()
+
+    assert "sigma_t = sigma" in run()
+    kept = {name: (tmp_path / name).read_bytes() for name in ("paper.csv", "games.csv")}
+    assert re.search(r"(\d+) of \1 cells are there already", run())
+    assert {name: (tmp_path / name).read_bytes() for name in kept} == kept
+    assert (tmp_path / "paper.png").exists()
+    # Inert at these horizons: the regret grows like T.
+    assert all(float(row["measured"]) > 0.9 for row in read_csv(tmp_path / "paper.csv"))
+    assert PAPER.horizons[-1] == 10**9
+
+
+def test_the_games_of_a_file_give_its_exponents(whole: Path) -> None:
+    """Anyone can fit anew: here with another program."""
+    games = read_csv(whole / "games.csv")
+    for row, name in zip(read_csv(whole / "table1.csv"), TABLES[1].rows, strict=True):
+        own = [game for game in games if game["part"] == f"table 1/{name}/sharp"]
+        sizes = sorted({int(game["horizon"]) for game in own})[-small.TINY.tail :]
+        means = [
+            np.mean([float(game["regret"]) for game in own if int(game["horizon"]) == size])
+            for size in sizes
+        ]
+        slope = linregress(np.log(sizes), np.log(means)).slope
+        assert float(row["measured"]) == pytest.approx(slope, abs=2e-6)
+
+
+def test_the_ratio_to_no_flat_rounds_has_a_bootstrap_interval(whole: Path) -> None:
+    games = read_csv(whole / "games.csv")
+    row = next(
+        row
+        for row in read_csv(whole / "flat_rounds.csv")
+        if (row["learner"], row["power"]) == ("Discard", "3/4")
+    )
+    assert int(row["rounds"]) == int(1600**0.75)
+
+    def regrets(power: str) -> list[float]:
+        part = f"flat rounds/table 1/{power}/Discard"
+        return [float(game["regret"]) for game in games if game["part"] == part]
+
+    flat, none = regrets("3/4"), regrets(flat_rounds.NONE)
+    assert float(row["ratio"]) == pytest.approx(sum(flat) / sum(none), rel=1e-5)
+    rng = stream(0, "flat rounds/table 1/3/4/Discard")
+    chosen = rng.integers(0, len(flat), (2000, len(flat)))
+    ratios = [sum(flat[i] for i in games) / sum(none[i] for i in games) for games in chosen]
+    ends = np.quantile(ratios, [0.025, 0.975])
+    assert (float(row["low"]), float(row["high"])) == pytest.approx(ends, rel=1e-5)
+
+
+def test_a_wrong_curvature_is_told_and_the_losses_are_the_same() -> None:
+    cell = told_curvature.ToldCell(1000, range(1), 1, told_curvature.CURVED, 4.0, False)
+    _, game = cell.start(3)
+    _, true = replace(cell, factor=1.0).start(3)
+    assert game.curvature(5) == pytest.approx(0.4)
+    point = game.domain.center + 0.1
+    assert game.kernel.value(5, 0.3, point) == true.kernel.value(5, 0.3, point)
+    noisy = told_curvature.Noisy(0.2)
+    values = [noisy.at(t) for t in range(1, 10_001)]
+    assert 0 <= min(values) < 0.001
+    assert 0.399 < max(values) <= noisy.sigma == 0.4
+    # Multiples of the golden ratio miss an integral by ln(n)/n times a small number.
+    assert np.mean(values) == pytest.approx(0.2, abs=1e-3)
+
+
+def test_predictive_plays_the_same_losses_with_and_without_a_random_sign() -> None:
+    plain = PaperCell(100, range(1), 1, "constant", "predictive")
+    learner, game = plain.start(0)
+    assert isinstance(learner, dikin.Predictive)
+    shifted, other = replace(plain, shifted=True).start(0)
+    assert isinstance(other, dikin.Shifted)
+    assert isinstance(shifted, dikin.Predictive)
+    assert other.loss_range[1] == 2 * game.loss_range[1]
+
+
+def test_the_dimension_is_varied_for_every_kind_of_row() -> None:
+    for table in TABLES.values():
+        rows = [row.name for row in table.dimension_rows]
+        assert rows[:4] == ["zero", "constant", "first", "last"]
+        below, above = (row.alpha for row in table.dimension_rows[4:])
+        assert below < 1 / (table.order + 1) < above
+        for row in table.dimension_rows:
+            told = row.pattern(1000)
+            game = table.steep(dikin.Ball(3), told, 0)
+            assert [game.curvature(t) for t in (1, 999)] == [told.at(t) for t in (1, 999)]
+
+
 def test_help_teaches() -> None:
     text = CliRunner().invoke(main, ["reproduce", "--help"]).output
-    for word in ("Examples:", "--full", "goes on where it was"):
+    for word in ("Examples:", "--full", "--paper", "goes on where it was"):
         assert word in text
     assert os.linesep in text

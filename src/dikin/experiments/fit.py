@@ -76,11 +76,12 @@ class Curve:
         parts: Iterable[tuple[int, list[Result]]],
         fitted: int | None = None,
         proved: float = nan,
+        value: str = "regret",
     ) -> Curve:
-        """From results of cells, each with its size; games of one size are put together."""
+        """From a value of the results of cells, each with its size; one size is put together."""
         found: dict[int, list[float]] = {}
         for size, results in parts:
-            found.setdefault(size, []).extend(result["regret"] for result in results)
+            found.setdefault(size, []).extend(result[value] for result in results)
         sizes, regrets = np.array([*found], dtype=float), np.array([*found.values()], dtype=float)
         return cls(name, sizes, regrets, fitted, proved)
 

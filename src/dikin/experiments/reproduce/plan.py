@@ -2,11 +2,13 @@
 
 A row is a pattern of curvature with the exponents that the paper proves; a cell is one row at one
 horizon and dimension, for a few seeds. Cells are independent of each other and of their order.
+Where neither the learner nor the pattern knows the horizon, a game is the beginning of the longer
+game with the same seed; the intervals resample whole games, and allow for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -26,7 +28,8 @@ from dikin.learners.base import Learner
 from dikin.theory import rates, tuning
 from dikin.theory.rates import Rate
 
-Constants = Literal["sharp", "paper"]
+Player = Literal["sharp", "paper", "predictive"]
+"""The paper's algorithm with the sharp or with the paper's constants, or `Predictive`."""
 Shape = Literal["ball", "cube"]
 SHAPES: tuple[Shape, ...] = ("ball", "cube")
 
@@ -42,15 +45,17 @@ class Effort:
     """How many of the largest horizons the exponent is fitted to."""
     dims: tuple[int, ...]
     dim_horizon: int
-    dim_seeds: int
+    other_seeds: int
+    """Games a cell of everything but the paper's learners in the two tables."""
 
 
-def _grid(least: float, most: float, count: int) -> tuple[int, ...]:
+def grid(least: float, most: float, count: int) -> tuple[int, ...]:
+    """Whole numbers with equal ratios."""
     return tuple(np.geomspace(least, most, count).round().astype(int).tolist())
 
 
-QUICK = Effort("quick", _grid(3e4, 1e6, 6), 12, 4, (2, 4, 8, 16, 32), 100_000, 4)
-FULL = Effort("full", _grid(1e5, 1e7, 7), 32, 4, (2, 4, 8, 16, 32), 1_000_000, 16)
+QUICK = Effort("quick", grid(3e4, 1e6, 6), 12, 4, (2, 4, 8, 16, 32), 100_000, 4)
+FULL = Effort("full", grid(1e5, 1e7, 7), 32, 4, (2, 4, 8, 16, 32), 1_000_000, 16)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,10 +64,9 @@ class Request(runner.Request):
 
     effort: Effort
     tables: tuple[int, ...] = (1, 2)
-    constants: Constants = "sharp"
 
     def settings(self) -> dict[str, Any]:
-        return {"effort": asdict(self.effort), "constants": self.constants, "seed": self.seed}
+        return {"effort": asdict(self.effort), "seed": self.seed}
 
 
 # --- the tables ---------------------------------------------------------------------------------
@@ -90,9 +94,11 @@ class Table:
     """The k of `dikin.theory.tuning`."""
     environment_kind: type[dikin.Ridge] | type[dikin.Kink]
     learner_kind: type[dikin.AdaptiveSmooth] | type[dikin.AdaptiveLipschitz]
-    steep: Mapping[str, Callable[[Domain, int], Environment]]
-    """Flat and curved losses that charge for exploring in every direction, from domain and seed:
-    to see what the dimension costs."""
+    constant_name: str
+    """What the learners call the constant of the losses."""
+    steep: Callable[[Domain, Pattern, int], Environment]
+    """Losses that charge for exploring in every direction, from domain, what is told of their
+    curvature, and seed: to see what the dimension costs."""
     sigma: float
     """The curvature of rounds that have any; also the first of the decaying ones."""
     constant: float
@@ -125,22 +131,26 @@ class Table:
         return FlatFirst(self.sigma, int(horizon ** float(self.flat_power)))
 
     @property
-    def dimension_rates(self) -> dict[str, Rate]:
-        """What is proved for the losses that the dimension is varied for."""
-        return {"flat": self.rows["zero"].rate, "curved": self.rows["constant"].rate}
+    def dimension_rows(self) -> list[Row]:
+        """The rows that the dimension is varied for: of the decays one on each side of the kink."""
+        below = [a for a in self.alphas if a < 1 / (self.order + 1)]
+        above = [a for a in self.alphas if a > 1 / (self.order + 1)]
+        wanted = {None, 0.0, below[-1], above[0]}
+        return [row for row in self.rows.values() if row.alpha in wanted]
 
-    def environment(self, domain: Domain, row: str, horizon: int, seed: int) -> Environment:
-        """The losses of a row."""
-        if row in self.steep:
-            return self.steep[row](domain, seed)
-        return self.environment_kind(domain, self.constant, self.rows[row].pattern(horizon), seed)
+    def environment(self, domain: Domain, pattern: Pattern, seed: int) -> Environment:
+        """Losses of this curvature, which charge for exploring what the analysis does."""
+        return self.environment_kind(domain, self.constant, pattern, seed)
 
-    def learner(self, game: Environment, constants: Constants, horizon: int, seed: int) -> Learner:
-        """The paper's algorithm for the table."""
-        settings: Any = {"constants": constants, "loss_range": game.loss_range, "seed": seed}
-        if constants == "paper":
-            settings["horizon"] = horizon
-        return self.learner_kind(game.domain, self.constant, **settings)
+    def learner(self, game: Environment, player: Player, horizon: int, seed: int) -> Learner:
+        """Who plays, told the constant of the table and the range of the losses."""
+        told: Any = {self.constant_name: self.constant}
+        told |= {"loss_range": game.loss_range, "seed": seed}
+        if player == "predictive":
+            return dikin.Predictive(game.domain, **told)
+        if player == "paper":
+            told["horizon"] = horizon
+        return self.learner_kind(game.domain, constants=player, **told)
 
 
 TABLES = {
@@ -149,10 +159,10 @@ TABLES = {
         order=tuning.SMOOTH,
         environment_kind=dikin.Ridge,
         learner_kind=dikin.AdaptiveSmooth,
-        steep={
-            "flat": lambda domain, seed: dikin.Understated(dikin.Quadratic(domain, 1.0, seed)),
-            "curved": lambda domain, seed: dikin.Quadratic(domain, 1.0, seed),
-        },
+        constant_name="smoothness",
+        steep=lambda domain, told, seed: dikin.Understated(
+            dikin.Quadratic(domain, 1.0, seed), told
+        ),
         sigma=1.0,
         constant=1.0,
         alphas=(0.1, 0.2, 0.3, 1 / 3, 0.5, 1.0),
@@ -163,10 +173,8 @@ TABLES = {
         order=tuning.LIPSCHITZ,
         environment_kind=dikin.Kink,
         learner_kind=dikin.AdaptiveLipschitz,
-        steep={
-            "flat": lambda domain, seed: dikin.Distance(domain, 1.5, 0.0, seed),
-            "curved": lambda domain, seed: dikin.Distance(domain, 1.5, 0.9, seed),
-        },
+        constant_name="lipschitz",
+        steep=lambda domain, told, seed: dikin.Distance(domain, 1.5, told, seed),
         sigma=0.9,
         constant=1.5,
         alphas=(0.1, 0.15, 0.25, 0.5, 1.0),
@@ -180,29 +188,58 @@ TABLES = {
 
 @dataclass(frozen=True)
 class PaperCell(Cell):
-    """Games of a row."""
+    """Games of a row, on the unit disc."""
 
     table: int
     row: str
-    """Of the table, or of its steep losses."""
-    constants: Constants
-    shape: Shape = "ball"
-    dim: int = 2
+    player: Player = "sharp"
+    shifted: bool = False
+    """Whether a random sign times the largest loss is added in every round: no learner can foresee
+    it, and no regret changes by it."""
 
     expected_warnings = (PaperConstantsWarning,)
 
     @property
     def name(self) -> str:
-        return f"table {self.table}/{self.row}/{self.shape}/{self.dim}/{self.constants}"
+        shifted = "/shifted" if self.shifted else ""
+        return f"table {self.table}/{self.row}/{self.player}{shifted}"
+
+    @property
+    def round_cost(self) -> float:
+        return 4.0 if self.player == "predictive" else 2.0
+
+    @property
+    def pattern(self) -> Pattern:
+        """The curvature of the losses."""
+        return TABLES[self.table].rows[self.row].pattern(self.horizon)
+
+    def start(self, seed: int) -> tuple[Learner, Environment]:
+        table, game = TABLES[self.table], self.environment(seed)
+        return table.learner(game, self.player, self.horizon, seed), game
+
+    def environment(self, seed: int) -> Environment:
+        """The losses of a game."""
+        game = TABLES[self.table].environment(dikin.Ball(2), self.pattern, seed)
+        return dikin.Shifted(game, game.loss_range[1]) if self.shifted else game
+
+
+@dataclass(frozen=True)
+class DimensionCell(PaperCell):
+    """Games of a row in any dimension, with losses that are steep in every direction."""
+
+    shape: Shape = "ball"
+    dim: int = 2
+
+    @property
+    def name(self) -> str:
+        return f"dimension/{super().name}/{self.shape}/{self.dim}"
 
     @property
     def round_cost(self) -> float:
         return self.dim
 
-    def start(self, seed: int) -> tuple[Learner, Environment]:
-        table = TABLES[self.table]
-        environment = table.environment(self._domain(), self.row, self.horizon, seed)
-        return table.learner(environment, self.constants, self.horizon, seed), environment
+    def environment(self, seed: int) -> Environment:
+        return TABLES[self.table].steep(self._domain(), self.pattern, seed)
 
     def _domain(self) -> Domain:
         """The set, of radius one."""
@@ -236,33 +273,33 @@ def row_cells(request: Request, number: int) -> Iterator[PaperCell]:
     for row in TABLES[number].rows:
         for horizon in request.effort.horizons:
             for block in blocks(seeds):
-                yield PaperCell(horizon, block, number, row, request.constants)
+                yield PaperCell(horizon, block, number, row)
 
 
-def dimension_cells(request: Request, number: int) -> Iterator[PaperCell]:
+def predictive_cells(request: Request, number: int) -> Iterator[PaperCell]:
+    """The same for `Predictive`: losses that can be foreseen, and losses that cannot."""
+    seeds = experiment_seeds(request.seed, request.effort.other_seeds)
+    for shifted in (False, True):
+        for row in TABLES[number].rows:
+            for horizon in request.effort.horizons:
+                for block in blocks(seeds):
+                    yield PaperCell(horizon, block, number, row, "predictive", shifted)
+
+
+def dimension_cells(request: Request, number: int) -> Iterator[DimensionCell]:
     """What the exponents of d of a table are made of."""
-    effort, constants = request.effort, request.constants
-    seeds, horizon = experiment_seeds(request.seed, effort.dim_seeds), effort.dim_horizon
-    for kind in TABLES[number].steep:
+    effort = request.effort
+    seeds, horizon = experiment_seeds(request.seed, effort.other_seeds), effort.dim_horizon
+    for row in TABLES[number].dimension_rows:
         for shape in SHAPES:
             for dim in effort.dims:
                 for block in blocks(seeds):
-                    yield PaperCell(horizon, block, number, kind, constants, shape, dim)
+                    yield DimensionCell(horizon, block, number, row.name, shape=shape, dim=dim)
 
 
-def course_cells(request: Request) -> dict[tuple[str, Constants], CourseCell]:
-    """Single games that are drawn, of the first table: by row and constants."""
-    wanted: tuple[tuple[str, Constants], ...]
+def course_cells(request: Request) -> dict[tuple[str, Player], CourseCell]:
+    """Single games that are drawn, of the first table: by row and player."""
+    wanted: tuple[tuple[str, Player], ...]
     wanted = ("constant", "paper"), ("constant", "sharp"), ("zero", "sharp")
     last, table = request.effort.horizons[-1], request.tables[0]
     return {about: CourseCell(last, range(1), table, *about) for about in wanted}
-
-
-def all_cells(request: Request) -> list[Cell]:
-    """Everything to be played."""
-    tables = request.tables
-    return [
-        *(cell for number in tables for cell in row_cells(request, number)),
-        *(cell for number in tables for cell in dimension_cells(request, number)),
-        *course_cells(request).values(),
-    ]

@@ -8,9 +8,16 @@ from html import escape
 from pathlib import Path
 
 from dikin.experiments.fit import RESAMPLES
+from dikin.experiments.reproduce import flat_rounds, told_curvature
 from dikin.experiments.reproduce.plan import TABLES
-from dikin.experiments.reproduce.results import SHOWN, SHOWN_DIMENSIONS, Line, Measured
-from dikin.experiments.tables import rows
+from dikin.experiments.reproduce.results import (
+    SHOWN,
+    SHOWN_DIMENSIONS,
+    SHOWN_PREDICTIVE,
+    Line,
+    Measured,
+)
+from dikin.experiments.tables import Columns, T, rows
 from dikin.serialization import replace_file
 
 STYLE = """
@@ -37,7 +44,10 @@ def write(
         "round. This page sets the exponents that they prove beside those that were measured. "
         "A proved exponent is an upper bound: a measured one may lie below it.</p>",
         *(_table(number, lines) for number, lines in measured.tables.items()),
+        *(_predictive(number, lines) for number, lines in measured.predictive.items()),
         _dimensions(measured),
+        _flat_rounds(measured),
+        _told(measured),
         "<h2>Figures</h2>",
         *(_figure(path, caption) for path, caption in pictures),
         _how(made),
@@ -52,23 +62,50 @@ def write(
 
 
 def _table(number: int, lines: list[Line]) -> str:
-    kind = f"{TABLES[number].losses} losses, Algorithm {number}"
-    curve = lines[0].curve
+    title = f"Table {number}: {TABLES[number].losses} losses, Algorithm {number}"
+    return _section(title, SHOWN, lines, f"Exponents of T. {_last(lines)}")
+
+
+def _predictive(number: int, lines: list[Line]) -> str:
     note = (
-        f"<p>Exponents of T. Regret and certificate at T = {int(curve.sizes[-1]):,}, mean of "
-        f"{curve.games} games, in units of half the range of the losses.</p>"
+        f"To shifted losses a random sign times the largest loss is added in every round. "
+        f"{_last(lines)} What is proved is the paper's."
     )
-    return f"<h2>Table {number}: {kind}</h2>{_html([*SHOWN], rows(SHOWN, lines))}{note}"
+    return _section(f"Predictive, the rows of Table {number}", SHOWN_PREDICTIVE, lines, note)
+
+
+def _last(lines: list[Line]) -> str:
+    curve = lines[0].curve
+    return (
+        f"Regret and certificate at T = {int(curve.sizes[-1]):,}, mean of {curve.games} games, in "
+        "units of half the range of the losses."
+    )
 
 
 def _dimensions(measured: Measured) -> str:
-    body = rows(SHOWN_DIMENSIONS, measured.dimensions)
     dims = [int(dim) for scaling in measured.dimensions for dim in scaling.curve.sizes]
     note = (
-        f"<p>Exponents of the dimension d, from {min(dims)} to {max(dims)}, at one horizon. The "
-        "tables' are upper bounds for nu = O(d) and large T.</p>"
+        f"Exponents of the dimension d, from {min(dims)} to {max(dims)}, at one horizon. The "
+        "tables' are upper bounds for nu = O(d) and large T."
     )
-    return f"<h2>Dimension</h2>{_html([*SHOWN_DIMENSIONS], body)}{note}"
+    return _section("Dimension", SHOWN_DIMENSIONS, measured.dimensions, note)
+
+
+def _flat_rounds(measured: Measured) -> str:
+    note = "The first M rounds of a game have no curvature; the interval is of the ratio."
+    return _section("Flat rounds", flat_rounds.SHOWN, measured.flat_rounds, note)
+
+
+def _told(measured: Measured) -> str:
+    note = (
+        "The learner is told another curvature than there is. Told too much, no bound holds: the "
+        "regret may exceed the certificate."
+    )
+    return _section("What is told of the curvature", told_curvature.SHOWN, measured.told, note)
+
+
+def _section(title: str, columns: Columns[T], things: Iterable[T], note: str) -> str:
+    return f"<h2>{title}</h2>{_html([*columns], rows(columns, things))}<p>{note}</p>"
 
 
 def _html(head: Iterable[str], body: Iterable[Iterable[str]]) -> str:
@@ -92,9 +129,11 @@ def _how(made: dict[str, str]) -> str:
     text = (
         "<p>Losses: <code>Ridge</code> (Table 1) and <code>Kink</code> (Table 2) on the unit disc; "
         "for the dimension <code>Quadratic</code> and <code>Distance</code>, steep in every "
-        "direction. Their best fixed points are known exactly. Each horizon is played anew. The "
-        "exponent is the least-squares slope of log mean regret against log T over the largest "
-        f"horizons; the interval is from {RESAMPLES} bootstrap resamples of the games. Every game "
+        "direction. Their best fixed points are known exactly. Every horizon is a game of its own; "
+        "where neither learner nor losses know the horizon, it is the beginning of the longer game "
+        "with the same seed. The exponent is the least-squares slope of log mean regret against "
+        f"log T over the largest horizons; the interval is from {RESAMPLES} bootstrap resamples of "
+        "seeds, each with all its horizons. Every game "
         "is a function of its seed; <code>games.csv</code> has all that the exponents are made of, "
         "and not the few that are drawn round by round.</p>"
     )

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from dikin.experiments import tables
-from dikin.experiments.cell import Result
+from dikin.experiments.cell import Cell, Result
 from dikin.experiments.fit import Curve
-from dikin.experiments.reproduce import plan
-from dikin.experiments.reproduce.plan import TABLES, Constants, Request, Row
+from dikin.experiments.reproduce import flat_rounds, plan, told_curvature
+from dikin.experiments.reproduce.flat_rounds import FlatRounds
+from dikin.experiments.reproduce.plan import TABLES, PaperCell, Player, Request, Row
+from dikin.experiments.reproduce.told_curvature import Told
 from dikin.experiments.runner import Results
 from dikin.experiments.tables import Columns, interval, six_decimals, whole
 from dikin.vectors import Array
@@ -25,8 +27,9 @@ class Line:
     table: int
     row: Row
     curve: Curve
-    certificates: Array
-    """The mean over games at each horizon."""
+    certificate: Curve
+    shifted: bool = False
+    """Whether the losses could not be foreseen."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,7 @@ class Scaling:
     """
 
     table: int
-    row: str
+    row: Row
     shape: str
     curve: Curve
 
@@ -61,41 +64,67 @@ class Measured:
     """All that was measured."""
 
     tables: dict[int, list[Line]]
+    predictive: dict[int, list[Line]]
+    """The same rows played by `Predictive`, first as they are, then shifted."""
     dimensions: list[Scaling]
-    courses: dict[tuple[str, Constants], Course]
-    """By row and constants, in the first table."""
+    flat_rounds: list[FlatRounds]
+    told: list[Told]
+    courses: dict[tuple[str, Player], Course]
+    """By row and player, in the first table."""
 
     @classmethod
     def of(cls, request: Request, results: Results) -> Measured:
         found = {key: Course.of(results[c.key]) for key, c in plan.course_cells(request).items()}
+        numbers = request.tables
         return cls(
-            {number: list(_lines(request, number, results)) for number in request.tables},
-            [s for number in request.tables for s in _scalings(request, number, results)],
+            {n: _lines(request, plan.row_cells(request, n), results) for n in numbers},
+            {n: _lines(request, plan.predictive_cells(request, n), results) for n in numbers},
+            [s for n in numbers for s in _scalings(request, n, results)],
+            [line for n in numbers for line in flat_rounds.measure(request, n, results)],
+            [line for n in numbers for line in told_curvature.measure(request, n, results)],
             found,
         )
 
 
-def _lines(request: Request, number: int, results: Results) -> Iterator[Line]:
-    cells = list(plan.row_cells(request, number))
-    for row in TABLES[number].rows.values():
-        parts = [(c.horizon, results[c.key]) for c in cells if c.row == row.name]
-        proved = row.rate.horizon_exponent
-        curve = Curve.of(f"table{number}/{row.name}", parts, request.effort.tail, proved)
-        bounds = [
-            np.mean([game["certificate"] for size, games in parts for game in games if size == t])
-            for t in curve.sizes
-        ]
-        yield Line(number, row, curve, np.array(bounds))
+def all_cells(request: Request) -> list[Cell]:
+    """Everything to be played."""
+    parts = (
+        plan.row_cells,
+        plan.predictive_cells,
+        plan.dimension_cells,
+        flat_rounds.cells,
+        told_curvature.cells,
+    )
+    found = [cell for number in request.tables for part in parts for cell in part(request, number)]
+    return [*found, *plan.course_cells(request).values()]
+
+
+def _lines(request: Request, cells: Iterable[PaperCell], results: Results) -> list[Line]:
+    """A line for each row of the cells, in their order."""
+    found: dict[tuple[int, str, bool], list[PaperCell]] = {}
+    for cell in cells:
+        found.setdefault((cell.table, cell.row, cell.shifted), []).append(cell)
+    return [_line(request, own, results) for own in found.values()]
+
+
+def _line(request: Request, cells: list[PaperCell], results: Results) -> Line:
+    parts, cell = [(c.horizon, results[c.key]) for c in cells], cells[0]
+    row, tail = TABLES[cell.table].rows[cell.row], request.effort.tail
+    regret, certificate = (
+        Curve.of(f"{cell.name}/{value}", parts, tail, row.rate.horizon_exponent, value)
+        for value in ("regret", "certificate")
+    )
+    return Line(cell.table, row, regret, certificate, cell.shifted)
 
 
 def _scalings(request: Request, number: int, results: Results) -> Iterator[Scaling]:
     cells = list(plan.dimension_cells(request, number))
-    for kind, rate in TABLES[number].dimension_rates.items():
+    for row in TABLES[number].dimension_rows:
         for shape in plan.SHAPES:
-            own = [c for c in cells if (c.row, c.shape) == (kind, shape)]
+            own = [c for c in cells if (c.row, c.shape) == (row.name, shape)]
             parts = ((c.dim, results[c.key]) for c in own)
-            name = f"dims{number}/{kind}/{shape}"
-            yield Scaling(number, kind, shape, Curve.of(name, parts, proved=rate.dim_exponent))
+            name, proved = f"dims{number}/{row.name}/{shape}", row.rate.dim_exponent
+            yield Scaling(number, row, shape, Curve.of(name, parts, proved=proved))
 
 
 # --- as text ------------------------------------------------------------------------------------
@@ -104,10 +133,16 @@ SHOWN: Columns[Line] = {
     "pattern": lambda line: line.row.label,
     **tables.FITTED_SHOWN,
     "mean regret": lambda line: whole(line.curve.means[-1]),
-    "mean certificate": lambda line: whole(line.certificates[-1]),
+    "mean certificate": lambda line: whole(line.certificate.means[-1]),
+}
+LOSSES = {False: "as they are", True: "shifted"}
+SHOWN_PREDICTIVE: Columns[Line] = {
+    "pattern": lambda line: line.row.label,
+    "losses": lambda line: LOSSES[line.shifted],
+    **{name: column for name, column in SHOWN.items() if name != "pattern"},
 }
 SHOWN_DIMENSIONS: Columns[Scaling] = {
-    "table, pattern, set": lambda s: f"{s.table}, {s.row}, {s.shape}",
+    "table, pattern, set": lambda s: f"{s.table}, {s.row.label}, {s.shape}",
     "in the table": lambda s: f"{s.curve.proved:.2f}",
     "measured": lambda s: f"{s.curve.power.exponent:.2f}",
     "95% interval": lambda s: interval(s.curve.power.low, s.curve.power.high, 2),
@@ -119,29 +154,53 @@ TABLE_FILE: Columns[Line] = {
     "gap": lambda line: six_decimals(line.curve.gap),
     "horizon": lambda line: int(line.curve.sizes[-1]),
     "regret": lambda line: six_decimals(line.curve.means[-1]),
-    "certificate": lambda line: six_decimals(line.certificates[-1]),
+    "certificate": lambda line: six_decimals(line.certificate.means[-1]),
+    "certificate_slope": lambda line: six_decimals(line.certificate.power.exponent),
+    "certificate_low": lambda line: six_decimals(line.certificate.power.low),
+    "certificate_high": lambda line: six_decimals(line.certificate.power.high),
     "seeds": lambda line: line.curve.games,
     "statement": lambda line: line.row.rate.statement,
 }
 DIMENSIONS_FILE: Columns[Scaling] = {
     "table": lambda s: s.table,
-    "pattern": lambda s: s.row,
+    "pattern": lambda s: s.row.label,
     "set": lambda s: s.shape,
     "theory": lambda s: six_decimals(s.curve.proved),
     **tables.FITTED_FILE,
 }
-GAME = ("table", "row", "set", "dim", "horizon", "constants", "seed", "regret", "certificate")
+PREDICTIVE_FILE: Columns[Line] = {
+    "table": lambda line: line.table,
+    "losses": lambda line: LOSSES[line.shifted],
+    **TABLE_FILE,
+}
+GAME = ("part", "horizon", "seed", "regret", "certificate")
 
 
 def write_files(measured: Measured, request: Request, results: Results, out: Path) -> None:
     """Every table, and every game."""
     for number, lines in measured.tables.items():
         tables.write_csv(out / f"table{number}.csv", TABLE_FILE, lines)
+    both = (line for lines in measured.predictive.values() for line in lines)
+    tables.write_csv(out / "predictive.csv", PREDICTIVE_FILE, both)
     tables.write_csv(out / "dimensions.csv", DIMENSIONS_FILE, measured.dimensions)
-    tables.write_csv(out / "games.csv", tables.items(*GAME), _games(request, results))
+    tables.write_csv(out / "flat_rounds.csv", flat_rounds.FILE, measured.flat_rounds)
+    tables.write_csv(out / "told_curvature.csv", told_curvature.FILE, measured.told)
+    cells = (cell for cell in all_cells(request) if not isinstance(cell, plan.CourseCell))
+    write_games(cells, results, out / "games.csv")
 
 
-def _games(request: Request, results: Results) -> Iterator[dict[str, object]]:
-    for number in request.tables:
-        for cell in (*plan.row_cells(request, number), *plan.dimension_cells(request, number)):
-            yield from (vars(cell) | {"set": cell.shape} | game for game in results[cell.key])
+def write_games(cells: Iterable[Cell], results: Results, file: Path) -> None:
+    """A row per game; `part` is what the cell is called."""
+    tables.write_csv(file, tables.items(*GAME), _games(cells, results))
+
+
+def _games(cells: Iterable[Cell], results: Results) -> Iterator[dict[str, object]]:
+    for cell in cells:
+        for game in results[cell.key]:
+            yield {
+                "part": cell.name,
+                "horizon": cell.horizon,
+                "seed": game["seed"],
+                "regret": six_decimals(game["regret"]),
+                "certificate": six_decimals(game["certificate"]),
+            }

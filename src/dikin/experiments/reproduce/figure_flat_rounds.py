@@ -1,0 +1,65 @@
+"""What M flat rounds cost, against M."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import log
+from typing import Any
+
+from dikin.experiments.drawing import DOTTED, GREY, LEAST_TEXT, WIDTH, looks, pyplot
+from dikin.experiments.reproduce.flat_rounds import NONE, FlatRounds
+from dikin.experiments.reproduce.plan import TABLES
+from dikin.experiments.reproduce.results import Measured
+
+
+def draw(measured: Measured) -> tuple[Any, str, str]:
+    """A panel per table."""
+    numbers = list(measured.tables)
+    figure, panels = pyplot().subplots(
+        1,
+        len(numbers),
+        figsize=(WIDTH * len(numbers) / 2, 2.9),
+        layout="constrained",
+        squeeze=False,
+    )
+    for axes, number in zip(panels[0], numbers, strict=True):
+        _panel(axes, number, [line for line in measured.flat_rounds if line.table == number])
+    horizon = measured.flat_rounds[0].horizon
+    caption = (
+        f"Mean regret with M flat rounds at the beginning of a game of T = {horizon:,}, over the "
+        "mean regret with none, both from the same seeds. Bars: 95% intervals. Dotted: as many as "
+        "leave the rate as it is, by the paper: for its learner, and for one that discards flat "
+        "rounds."
+    )
+    return figure, "flat_rounds", caption
+
+
+def _panel(axes: Any, number: int, lines: list[FlatRounds]) -> None:
+    names = list(dict.fromkeys(line.learner for line in lines))
+    for name, look in zip(names, looks(len(names)), strict=True):
+        own = [line for line in lines if line.learner == name and line.power != NONE]
+        axes.errorbar(
+            [log(line.rounds) / log(line.horizon) for line in own],
+            [line.ratio for line in own],
+            [[x.ratio - x.low for x in own], [x.high - x.ratio for x in own]],
+            color=look.colour,
+            marker=look.marker,
+            ls=look.dash,
+            label=name,
+        )
+    order = TABLES[number].order
+    for power in (TABLES[number].flat_power, Fraction(order - 1, order)):
+        axes.axvline(float(power), color=GREY, ls=DOTTED, lw=1.3)
+        axes.annotate(
+            f"$T^{{{power}}}$",
+            (float(power), 1.0),
+            xycoords=("data", "axes fraction"),
+            xytext=(2, -2),
+            textcoords="offset points",
+            va="top",
+            fontsize=LEAST_TEXT,
+            color=GREY,
+        )
+    axes.set(yscale="log", xlabel=r"$\ln M\,/\,\ln T$", ylabel="regret / regret with $M = 0$")
+    axes.set_title(f"Table {number}: {TABLES[number].losses} losses")
+    axes.legend(frameon=False, loc="upper left")
