@@ -64,6 +64,7 @@ nitpick_ignore = [
 default_role = "name"
 autodoc_typehints = "none"  # types stand in the docstrings, in words
 autodoc_member_order = "bysource"
+toc_object_entries_show_parents = "hide"
 autodoc_class_signature = "mixed"
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = True
@@ -103,6 +104,7 @@ html_favicon = "_static/favicon.svg"
 html_show_sourcelink = False
 html_copy_source = False
 html_last_updated_fmt = None
+html_context = {"default_mode": "auto"}
 html_theme_options = {
     "logo": {"text": "dikin", "image_light": "_static/logo.svg", "image_dark": "_static/logo.svg"},
     "header_links_before_dropdown": 8,

@@ -16,12 +16,13 @@ if TYPE_CHECKING:
 
 @cache
 def known() -> dict[str, str]:
-    """The full name of every public name, and of every short one that means one thing only."""
-    full = {name: name for name in entries()}
-    short: dict[str, list[str]] = {}
-    for name in full:
-        short.setdefault(name.rpartition(".")[2], []).append(name)
-    return {s: names[0] for s, names in short.items() if len(names) == 1} | full
+    """The full name of every public name, and of a class by its last part.
+
+    A function's last part is often the name of an argument too: `smoothness`.
+    """
+    public = entries()
+    classes = {thing.__name__: name for name, thing in public.items() if isinstance(thing, type)}
+    return classes | {name: name for name in public}
 
 
 def code(
