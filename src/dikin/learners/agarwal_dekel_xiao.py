@@ -53,6 +53,15 @@ class AgarwalDekelXiao(Descent):
 
     Regret of order (d T)^(2/3), up to a logarithm, over a known horizon.
 
+    Notes
+    -----
+    Published: the one-point estimate, steps of 1/(sigma t), the shrunk set, and the rate T^(2/3).
+
+    Ours: the constant in delta and the bound with its constants, derived anew and not compared with
+    the printed text; the price S = min{2, L}/r of the shrunk comparator, the smaller of what
+    convexity and what the slope give; and the limit r/2 on delta, which leaves room to move where T
+    is small.
+
     References
     ----------
     Agarwal, Dekel, Xiao: Optimal algorithms for online convex optimization with multi-point

@@ -31,6 +31,13 @@ from dikin.units import LossRange
 class AOGD(Learner):
     """Learner that is told the gradient at its point, for losses of any curvature.
 
+    Notes
+    -----
+    Published: the algorithm and its bound.
+
+    Ours: nothing but the units. Its lambda_t was checked by algebra and against the text of Luo,
+    Zhang and Zhao (COLT 2022).
+
     References
     ----------
     Bartlett, Hazan, Rakhlin: Adaptive online gradient descent. NIPS 2007.

@@ -62,8 +62,20 @@ class Memo(NamedTuple):
 class BanditNewton(ChartLearner):
     """Learner for independent convex losses with one mean, `lipschitz` at most, on any domain.
 
+    Notes
+    -----
+    Published: the update of mean and covariance with the authors' practical choice of eta and
+    lambda, by Lattimore and Gyorgy, for losses on the whole space; and the extension through the
+    gauge of a set, by Fokkema and others, for another form of the method.
+
+    Ours: putting the two together. No published theorem covers this learner as it stands: the
+    practical choice leaves out the truncations of the theorem. Ours are also the constant
+    min{1/eps, L} of the extension, the first covariance from the barrier's Hessian, a round in the
+    place of a horizon that is not given, and the guards against a matrix that has lost its digits.
+
     References
     ----------
+    Lattimore, Gyorgy: A second-order method for stochastic bandit convex optimisation. COLT 2023.
     Fokkema, van der Hoeven, Lattimore, Mayo: Online Newton method for bandit convex optimisation.
     COLT 2024.
 

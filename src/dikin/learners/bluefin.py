@@ -88,6 +88,17 @@ class Bluefin(Descent):
 
     It has no guarantee.
 
+    Notes
+    -----
+    Published: the two estimates, RMSprop and all constants, in the authors' packages.
+
+    Ours: every set but a box, where delta is measured in diameters of the inscribed ball and eta in
+    sides of the cube of the same radius; two points as the default, where the packages have one;
+    losses brought to [-1, 1] by their range, where the packages in Python divide a difference by
+    the larger of the two values; the centre of the set as the start; and pairs that find each other
+    whenever their answers come. Rounding to whole numbers and a falling eta, off by default there,
+    are not here.
+
     References
     ----------
     Karthikeyan et al.: SelfTune: tuning cluster managers. NSDI 2023.

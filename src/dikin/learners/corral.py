@@ -71,6 +71,15 @@ class Corral(Learner):
     ParameterError
         If a base plays on another domain, must be told more than a value, or is no learner.
 
+    Notes
+    -----
+    Published: the mirror descent on the shares, the thresholds, the rates that rise, and the bound.
+
+    Ours: bases are told f_t/pbar, of half the range of the text's l_t/pbar; each is told the
+    curvature of every round; a base that must be restarted is made anew for its wider range; and
+    the default eta = sqrt(M/T), where the theorem wants one that contains the regret of the best
+    base.
+
     References
     ----------
     Agarwal, Luo, Neyshabur, Schapire: Corralling a band of bandit algorithms. COLT 2017.

@@ -15,6 +15,18 @@ from dikin.theory.certificate import Part
 class Discard(HazanLevy):
     """Learner for losses that are `curvature`-strongly convex in the rounds that count.
 
+    Notes
+    -----
+    Published: the idea, as the naive method in the remarks of Luo, Zhang and Zhao, and how many
+    rounds it tolerates.
+
+    Ours: the algorithm: `HazanLevy` on the rounds whose curvature reaches `curvature`.
+
+    References
+    ----------
+    Luo, Zhang, Zhao: Adaptive bandit convex optimization with heterogeneous curvature. COLT 2022,
+    after Corollary 10.
+
     Examples
     --------
     >>> from dikin import Ball

@@ -57,6 +57,14 @@ class FKM(Descent):
     Regret of order sqrt(d) T^(3/4) for Lipschitz losses, T^(5/6) for bounded ones; curvature is not
     used.
 
+    Notes
+    -----
+    Published: the algorithm, and delta, the step and the shrunk set of both tunings.
+
+    Ours: the constants of the two bounds, from those numbers by a derivation of our own; that of
+    the bounded case is larger than the one that we know of the text, 3 T^(5/6) (d/r)^(1/3). The
+    limits on delta where T is small are ours too.
+
     References
     ----------
     Flaxman, Kalai, McMahan: Online convex optimization in the bandit setting: gradient descent

@@ -60,6 +60,14 @@ class KnownCurvature(NamedTuple):
 class HazanLevy(BarrierFTRL):
     """Learner for `smoothness`-smooth losses that are all `curvature`-strongly convex.
 
+    Notes
+    -----
+    Published: the algorithm and its rate eta, which was confirmed by the text of Luo, Zhang and
+    Zhao (COLT 2022) and not by the printed text itself.
+
+    Ours: the limit 1/(2 d) on eta; and the constants of the bound, by a proof that does not take
+    smooth bounded losses to be Lipschitz.
+
     References
     ----------
     Hazan, Levy: Bandit convex optimization: towards tight bounds. NeurIPS 2014.

@@ -91,6 +91,15 @@ class Ito(Learner):
     ParameterError
         If `depth` leaves no point of the domain.
 
+    Notes
+    -----
+    Published: the algorithm, with any convex set that answers whether a point belongs to it, means
+    and covariances that are estimated, and the constants of `constants="paper"`.
+
+    Ours: exact means and covariances, hence boxes and balls only; and with them the constants of
+    `constants="sharp"`, the default, which the docstring of the module states and
+    docs/mathematics.md proves.
+
     References
     ----------
     Ito: An optimal algorithm for bandit convex optimization with strongly-convex and smooth

@@ -225,8 +225,19 @@ class KernelLine(KernelLearner, ChartLearner):
     ParameterError
         If the horizon needs a grid of more than two million points.
 
+    Notes
+    -----
+    Published: the idea of a kernel that makes an estimate of small variance, by Bubeck, Eldan and
+    Lee, for any dimension and far from practical there; and that sqrt(T) is possible on a line, by
+    Bubeck, Dekel, Koren and Peres, without an algorithm.
+
+    Ours: the algorithm on a line with its grid, its floor eps, its rates, and the proof in
+    docs/mathematics.md.
+
     References
     ----------
+    Bubeck, Eldan, Lee: Kernel-based methods for bandit convex optimization. Journal of the ACM
+    2021.
     Bubeck, Dekel, Koren, Peres: Bandit convex optimization: sqrt(T) regret in one dimension.
     COLT 2015.
 

@@ -43,6 +43,15 @@ from dikin.units import LossRange
 class LiftedLinear(ChartLearner):
     """Learner for linear losses over a known number of rounds, with high probability.
 
+    Notes
+    -----
+    Published: the mirror descent on the shrunk set, the lifted test, the factor by which the rate
+    rises, and the bound with high probability, for kappa = 400.
+
+    Ours: the first rate, which the text leaves open, and kappa = 1 of `constants="sharp"`, the
+    default. The bound in the mean is proved in docs/mathematics.md; for kappa = 1 the one with high
+    probability is not claimed. The algorithm was not compared with the printed text line by line.
+
     References
     ----------
     Lee, Luo, Wei, Zhang, Zhang: Bias no more: high-probability data-dependent regret bounds for

@@ -24,6 +24,20 @@ from dikin.units import LossRange
 class LipschitzBarrier(FixedRateFTRL):
     """Learner for `lipschitz` losses over a known number of rounds; ignores curvature.
 
+    Notes
+    -----
+    Published: that such a method exists, with regret of order sqrt(L) d^(3/4) T^(3/4). The lecture
+    notes were not at hand; they are known by the rate that Luo, Zhang and Zhao (COLT 2022) quote.
+
+    Ours: the algorithm. It is that of `SahaTewari` with the share delta and the rate that balance
+    the bound for Lipschitz losses, and it has the quoted rate where nu is of the order of d. The
+    notes may do it in another way.
+
+    References
+    ----------
+    Luo: lecture notes on bandit convex optimization, as quoted by Luo, Zhang, Zhao: Adaptive bandit
+    convex optimization with heterogeneous curvature. COLT 2022.
+
     Examples
     --------
     >>> from dikin import Ball

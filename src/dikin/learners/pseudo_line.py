@@ -43,6 +43,20 @@ class PseudoLine(Descent):
     sum of the products of their entries. Where z.x is the same on the whole domain there is nothing
     to explore, and the centre itself is played.
 
+    Notes
+    -----
+    Published: that losses of one known product can be learnt at the rate T^(3/4) whatever d is, and
+    at sqrt(d T).
+
+    Ours: the algorithm for the first of the two, descent along the context with the tuning of `FKM`
+    at d = 1, reconstructed from the idea and not from the printed algorithm. The one for sqrt(d T)
+    is not here: its cover of the set grows exponentially with d.
+
+    References
+    ----------
+    Saha, Natarajan, Netrapalli, Jain: Optimal regret algorithm for pseudo-1d bandit convex
+    optimization. ICML 2021.
+
     Examples
     --------
     >>> from dikin import Ball

@@ -74,6 +74,19 @@ class RoundGeometry(DenseGeometry):
 class ReshapedFKM(FKM):
     """`FKM` in coordinates in which the domain is nearly round: for thin domains.
 
+    Notes
+    -----
+    Published: to make the set round by an affine map before `FKM` plays on it.
+
+    Ours: the map. The text brings the set into isotropic position by random walks inside it. Here
+    the barrier's Hessian at the analytic centre gives the map, without samples and the same in
+    every run, with a ratio of radii of the same order where nu is of the order of d.
+
+    References
+    ----------
+    Flaxman, Kalai, McMahan: Online convex optimization in the bandit setting: gradient descent
+    without a gradient. SODA 2005, section 3.2.
+
     Examples
     --------
     >>> from dikin import Box

@@ -25,6 +25,17 @@ from dikin.units import LossRange
 class SahaTewari(FixedRateFTRL):
     """Learner for `smoothness`-smooth losses over a known number of rounds; ignores curvature.
 
+    Notes
+    -----
+    Published: the loop, with one rate and one share delta of Dikin's ellipsoid, and the rate
+    T^(2/3). In the units of this library the text has delta = (d sqrt(2 nu ln T)/(beta D^2
+    sqrt(T)))^(1/3), D the diameter, and eta = (delta/d) sqrt(2 nu ln T/T).
+
+    Ours: the constants in both. delta = (d sqrt(nu T ln T)/((3/2) beta T))^(1/3), at most 1, and
+    eta = (delta/d) sqrt(nu ln T/T), at most delta/(2 d). The published proof takes a smooth bounded
+    loss to be Lipschitz, which it need not be near the boundary. The proof here moves the
+    comparator inwards by convexity alone, and these are the numbers that make its bound least.
+
     References
     ----------
     Saha, Tewari: Improved regret guarantees for online smooth convex optimization with bandit

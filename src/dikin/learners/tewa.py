@@ -114,6 +114,18 @@ def least_of(numbers: Any) -> float:
 class Tewa(KernelLearner):
     """Learner for losses of unknown curvature, over a known horizon; what is told is ignored.
 
+    Notes
+    -----
+    Published: the algorithm for a fixed comparator: h = sqrt(d) T^(-1/4), the surrogate losses, the
+    experts' steps, their weights, and 1 + ceil(log2(T)/2) experts.
+
+    Ours: the scale 1/(5 G D) of the grid of rates, which is that of MetaGrad (van Erven and Koolen,
+    NIPS 2016) and was not compared with the text; the set of the experts, (1 - h/r) X in place of
+    all points at least h inside, because it has a projection wherever X has one; the limit r/2 on h
+    in place of r, at which only the centre would be left; and G = d/h, the text's without a term
+    for noise of unknown size, as losses here have a range. The versions for a comparator that moves
+    are not here.
+
     References
     ----------
     Liu, Baudry, Zimmert, Rebeschini, Akhavan: Non-stationary bandit convex optimization. NeurIPS

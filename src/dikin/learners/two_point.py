@@ -57,6 +57,13 @@ class TwoPoint(Descent):
     `curvature` is a strong convexity of every loss, or None. Of a query `point[0]` and `point[1]`
     are played; the answer is the pair of their losses.
 
+    Notes
+    -----
+    Published: the estimate from two points, the steps, and the rates.
+
+    Ours: the constants, derived anew and not compared with the printed text; the step 1/(L sqrt(d
+    T)), which uses the smaller second moment of Shamir (JMLR 2017); and the limit r/2 on delta.
+
     References
     ----------
     Agarwal, Dekel, Xiao: Optimal algorithms for online convex optimization with multi-point
