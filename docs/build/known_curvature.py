@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from rich.console import Console
@@ -18,7 +19,21 @@ from rich.console import Console
 import dikin
 from dikin.experiments import runner
 from dikin.experiments.cell import Cell, Result, blocks
-from dikin.experiments.drawing import COLOURS, GREY, pyplot, save_figure
+from dikin.experiments.drawing import (
+    DOTTED,
+    GREY,
+    REGRET,
+    ROUNDS,
+    WIDTH,
+    EndLabel,
+    Look,
+    draw_curve,
+    draw_slope,
+    label_ends,
+    looks,
+    publish,
+    pyplot,
+)
 from dikin.experiments.fit import Curve
 from dikin.experiments.tables import Columns, read_csv, six_decimals, write_csv
 
@@ -90,21 +105,38 @@ def read(file: Path) -> Curves:
 def draw(measured: Curves, file: Path) -> None:
     """Both cases side by side."""
     figure, panels = pyplot().subplots(
-        1, len(CASES), figsize=(8.6, 3.6), sharey=True, layout="constrained"
+        1, len(CASES), figsize=(WIDTH, 2.9), sharey=True, layout="constrained"
     )
-    for axes, (case, words) in zip(panels, CASES.items(), strict=True):
-        shown = _shown(measured, case)
-        for (learner, curve), colour, mark in zip(shown.items(), COLOURS, "osD", strict=False):
-            label = f"{learner}: T^{curve.power.exponent:.2f}"
-            axes.loglog(curve.sizes, curve.means, f"{mark}-", color=colour, ms=4, label=label)
-        first = shown[LEARNERS[0]]
-        half = first.means[0] * np.sqrt(first.sizes / first.sizes[0])
-        axes.loglog(first.sizes, half, ":", color=GREY, label="slope 1/2")
-        axes.set_title(words, fontsize=10)
-        axes.set_xlabel("rounds T")
-        axes.legend(frameon=False, fontsize=8)
-    panels[0].set_ylabel("mean regret (units of B)")
-    save_figure(figure, file)
+    look = dict(zip(LEARNERS, looks(len(LEARNERS)), strict=True))
+    drawn = {axes: _shown(measured, case) for axes, case in zip(panels, CASES, strict=True)}
+    for axes, words in zip(panels, CASES.values(), strict=True):
+        axes.set(xscale="log", yscale="log", xlabel=ROUNDS)
+        axes.set_title(words, loc="left")
+        for learner, curve in drawn[axes].items():
+            draw_curve(axes, curve, look[learner])
+        first = drawn[axes][LEARNERS[0]]
+        draw_slope(
+            axes, first.sizes, first.means[0] * np.sqrt(first.sizes[-1] / first.sizes[0]), 0.5
+        )
+    panels[0].set_ylabel(REGRET)
+    for axes, curves in drawn.items():
+        label_ends(axes, [_end(learner, curve, look[learner]) for learner, curve in curves.items()])
+    _key(figure)
+    publish(figure, file)
+
+
+def _end(learner: str, curve: Curve, look: Look) -> EndLabel:
+    text = f"{learner}\n$T^{{{curve.power.exponent:.2f}}}$"
+    return EndLabel(curve.sizes[-1], curve.means[-1], text, look.colour)
+
+
+def _key(figure: Any) -> None:
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    games = Patch(color=GREY, alpha=0.2, lw=0, label=f"95% band of the mean, {len(SEEDS)} games")
+    half = Line2D([], [], color=GREY, ls=DOTTED, lw=1.3, label="slope 1/2")
+    figure.legend(handles=[games, half], loc="outside lower center", ncols=2)
 
 
 def _shown(measured: Curves, case: str) -> dict[str, Curve]:
@@ -117,7 +149,7 @@ def _shown(measured: Curves, case: str) -> dict[str, Curve]:
 
 
 def main(folder: Path) -> None:
-    """Play everything; known_curvature.csv and known_curvature.png."""
+    """Play everything; known_curvature.csv, and the figure as PNG and SVG."""
     wanted = list(cells())
     results = runner.run(wanted, runner.Request(), folder, Console())
     games = [(cell, result) for cell in wanted for result in results[cell.key]]

@@ -45,6 +45,7 @@ def figure_of(text: str = "") -> Any:
         ("lambda_t, regularisation", r"$\lambda_{t}$, regularisation"),
         ("trivial bound 2T", "trivial bound $2T$"),
         ("nu = O(d)", r"$\nu = O(d)$"),
+        ("every sqrt(T) rounds", r"every $\sqrt{T}$ rounds"),
         ("don't, a bowl, T-shirt", "don't, a bowl, T-shirt"),
         ("noise of 20 % of its range, every 2/5", "noise of 20 % of its range, every 2/5"),
         ("beta-carotene and alphabet", "beta-carotene and alphabet"),
@@ -103,7 +104,7 @@ def test_labels_at_the_ends_of_lines_keep_apart(scale: str) -> None:
     drawing.label_ends(axes, labels)
     assert overlaps(figure) == 0
     heights = [text.xy[1] for text in axes.texts]
-    assert heights == sorted(heights), "the order of the lines"
+    assert heights == sorted(heights, reverse=True), "the order of the lines"
     for text in axes.texts:
         text.xy = (text.xy[0], 0.5)
     assert overlaps(figure) == 15, "labels in one place are noticed"

@@ -18,6 +18,8 @@ with letters of at least `LEAST_TEXT` points:
   power, take `ordered_colours`, from dark to light.
 - `draw_curve` draws means with the 95% band of Student's t over games; say `BAND` in the caption.
   `draw_slope` draws a proved power of T, dotted, through the last mean.
+- `label_ends` writes the names beside the lines, once all limits are set. `number_ticks` gives an
+  axis that is short of two powers of ten numbers that are read.
 - `maths` turns a label of a table, such as `sigma_t = t^-0.3`, into a formula. A label is written
   once, as plain text. A name that a user chose is no label: give it to matplotlib with
   `parse_math=False`.
@@ -26,6 +28,7 @@ with letters of at least `LEAST_TEXT` points:
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -49,8 +52,8 @@ ROUNDS, REGRET = "rounds $T$", "mean regret (units of $B$)"
 BAND = "Bands: 95% intervals of the mean over games."
 TINY = 1e-9
 """Where a logarithmic axis has no place: what is not positive is drawn as this."""
-LINE_SPACE = 1.25
-"""From one line of text to the next, in sizes of its letters."""
+LINE_SPACE = 1.15
+"""From one text to the next beside the ends of lines, in heights of a text."""
 
 SOLID, DASHED, DASH_DOT = "-", (0, (4.5, 1.5)), (0, (4.5, 1.2, 1.0, 1.2))
 DOTTED = (0, (1.0, 1.4))
@@ -110,7 +113,7 @@ def draw_curve(axes: Any, curve: Curve, look: Look, **options: Any) -> None:
     means, half = curve.means, np.nan_to_num(half_interval(curve.regrets.T))
     colour, marker, dash = look
     low = np.maximum(means - half, TINY)
-    axes.fill_between(curve.sizes, low, means + half, color=colour, alpha=0.18, lw=0)
+    axes.fill_between(curve.sizes, low, means + half, color=colour, alpha=0.14, lw=0)
     shown = np.maximum(means, TINY)
     axes.plot(curve.sizes, shown, color=colour, marker=marker, ls=dash, **options)
 
@@ -127,26 +130,34 @@ def label_ends(axes: Any, labels: list[EndLabel], size: float = SMALL) -> None:
     """
     if not labels:
         return
+    texts = [_write_beside(axes, label, size) for label in labels]
     figure = axes.figure.get_figure(root=True)
-    figure.draw_without_rendering()  # else the layout does not know yet how high the axes are
-    box, to_pixels = axes.get_window_extent(), axes.transData.transform
-    places = [
-        (to_pixels((x, y)) - (box.x0, box.y0)) / (box.width, box.height) for x, y, *_ in labels
-    ]
-    room = LINE_SPACE * size / 72 * figure.dpi / box.height
+    figure.draw_without_rendering()  # the layout decides how high the axes are
+    to_share = (axes.transData + axes.transAxes.inverted()).transform
+    places = [to_share((label.x, label.y)) for label in labels]
+    high = max(text.get_window_extent().height for text in texts)
+    room = LINE_SPACE * high / axes.get_window_extent().height
     order = sorted((float(place[1]), i) for i, place in enumerate(places))
     for height, i in spread(order, room):
-        axes.annotate(
-            labels[i].text,
-            (float(places[i][0]), height),
-            xycoords="axes fraction",
-            xytext=(4, 0),
-            textcoords="offset points",
-            va="center",
-            color=labels[i].colour,
-            fontsize=size,
-            annotation_clip=False,
-        )
+        texts[i].xycoords = "axes fraction"
+        texts[i].xy = float(places[i][0]), height
+
+
+def _write_beside(axes: Any, label: EndLabel, size: float) -> Any:
+    style = {"va": "center", "fontsize": size, "linespacing": 1.05, "annotation_clip": False}
+    beside = {"xytext": (4, 0), "textcoords": "offset points"}
+    return axes.annotate(label.text, (label.x, label.y), color=label.colour, **beside, **style)
+
+
+def number_ticks(axis: Any) -> None:
+    """Whole numbers at 1, 2 and 5 on a logarithmic axis that is short of two powers of ten."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    low, high = axis.get_view_interval()
+    if high / low < 100:
+        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        axis.set_major_formatter("{x:,.0f}")
+        axis.set_minor_formatter(NullFormatter())
 
 
 # --- formulas -------------------------------------------------------------------------------------
@@ -157,7 +168,7 @@ LETTERS = "T t d B"
 _POWER = r"(?:\^(?:\([^()]*\)|-?[\w.]+))?"
 _NAMES = "|".join([*GREEK.split(), *LETTERS.split()])
 _SYMBOL = rf"(?:{_NAMES})(?:_[A-Za-z0-9]+)?(?!-?[A-Za-z]){_POWER}"
-_TERM = rf"(?:(?:\d+(?:\.\d+)? ?)?{_SYMBOL}|\(?\bln T\b\)?{_POWER}|O\({_SYMBOL}\))"
+_TERM = rf"(?:(?:\d+(?:\.\d+)? ?)?{_SYMBOL}|\(?\bln T\b\)?{_POWER}|(?:O|sqrt)\({_SYMBOL}\))"
 _NUMBER = r"-?\d+(?:\.\d+)?(?:/\d+)?(?![\w%])"
 _FORMULA = re.compile(rf"(?<![\w'.`(]){_TERM}(?:(?: (?:=|\+|<|<=) | )(?:{_TERM}|{_NUMBER}))*")
 
@@ -176,6 +187,7 @@ def maths(label: str) -> str:
 def _typeset(formula: str) -> str:
     """Plain text such as sigma_t = t^-0.3 in the language of formulas."""
     text = re.sub(r"\^\(([^()]*)\)|\^(-?[\w.]+)", lambda m: f"^{{{m[1] or m[2]}}}", formula)
+    text = re.sub(r"sqrt\(([^()]*)\)", r"\\sqrt{\1}", text)
     text = re.sub(r"_([A-Za-z0-9]+)", r"_{\1}", text)
     text = re.sub(rf"(?<![A-Za-z\\])({'|'.join(GREEK.split())}|ln)(?![A-Za-z])", r"\\\1", text)
     return re.sub(r"(?<=[\w})]) (?=[\w\\(])", r"\\,", text)
@@ -196,5 +208,17 @@ def publish(figure: Any, file: Path, **options: Any) -> None:
 
 def _write(figure: Any, files: Iterable[Path], options: dict[str, Any]) -> None:
     for file in files:
-        replace_file(file, rendered(figure, figure_format(file), **({"dpi": DPI} | options)))
+        kind = figure_format(file)
+        content = rendered(figure, kind, **({"dpi": DPI} | options))
+        replace_file(file, _fewer_colours(content) if kind == "png" else content)
     pyplot().close(figure)
+
+
+def _fewer_colours(content: bytes) -> bytes:
+    """A PNG in 256 colours, which no eye tells from more in a figure: a third of the size."""
+    from PIL import Image
+
+    small = io.BytesIO()
+    picture = Image.open(io.BytesIO(content)).convert("RGB")
+    picture.quantize(256, dither=Image.Dither.NONE).save(small, "png", optimize=True)
+    return small.getvalue()

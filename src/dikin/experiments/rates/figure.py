@@ -4,53 +4,92 @@ from __future__ import annotations
 
 from math import ceil
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import numpy as np
 
-from dikin.experiments.drawing import COLOURS, GREY, pyplot, save_figure
-from dikin.experiments.rates.results import Line
+from dikin.experiments.drawing import (
+    COLOURS,
+    DOTTED,
+    GREY,
+    LEAST_TEXT,
+    ROUNDS,
+    SOLID,
+    WIDTH,
+    Look,
+    draw_curve,
+    draw_slope,
+    maths,
+    publish,
+    pyplot,
+)
+from dikin.experiments.rates.results import BAND, Line
 
-COLUMNS = 4
+COLUMNS, HEIGHT = 4, 1.62
+"""Panels in a row, and inches of a row."""
+WRAP = 33
+"""Letters in a line above a panel."""
+WITHIN, OUTSIDE = COLOURS[:2]
+"""The colour of an exponent near the proved one, and of one that is not."""
 
 
 def draw(lines: list[Line], file: Path) -> None:
     """Measured means with their fitted slope, and the proved slope through the last of them."""
     plt = pyplot()
-    columns = min(COLUMNS, len(lines))
-    rows = ceil(len(lines) / columns)
+    rows = ceil(len(lines) / COLUMNS)
     figure, panels = plt.subplots(
         rows,
-        columns,
-        figsize=(2.6 * columns, 2.3 * rows + 0.4),
+        COLUMNS,
+        figsize=(WIDTH, HEIGHT * rows + 0.4),
         layout="constrained",
         squeeze=False,
     )
     for axes in panels.flat[len(lines) :]:
-        axes.set_visible(False)
+        axes.set_axis_off()
     for axes, line in zip(panels.flat, lines, strict=False):
         _panel(axes, line)
     for axes in panels[:, 0]:
-        axes.set_ylabel("regret")
-    for place in range(len(lines))[-columns:]:
-        panels.flat[place].set_xlabel("rounds T")
-    save_figure(figure, file)
+        axes.set_ylabel("mean regret")
+    for place in range(len(lines))[-COLUMNS:]:
+        panels.flat[place].set_xlabel(ROUNDS)
+    _key(figure, any(line.missed for line in lines))
+    publish(figure, file)
 
 
 def _panel(axes: Any, line: Line) -> None:
     bound, curve = line.case.bound, line.curve
-    horizons, means, errors = curve.sizes, curve.means, curve.errors
+    colour = OUTSIDE if line.missed else WITHIN
+    axes.set_xscale("log")
+    draw_curve(axes, curve, Look(colour, "o", "none"))
     if bound.power == 0:  # a logarithm is straight where only T is on a logarithmic scale
-        axes.semilogx(horizons, curve.logarithm.at(horizons), color=COLOURS[0], lw=1.2)
-        axes.set_ylim(0, 1.25 * (means + 2 * errors).max())
+        axes.plot(curve.sizes, curve.logarithm.at(curve.sizes), color=colour, ls=SOLID)
+        axes.set_ylim(0, 1.6 * (curve.means + 2 * np.nan_to_num(curve.errors)).max())
     else:
-        proved = means[-1] * (horizons / horizons[-1]) ** float(bound.power)
-        axes.loglog(horizons, proved, ":", color=GREY, lw=1.6)
-        axes.loglog(horizons, curve.power.at(horizons), color=COLOURS[0], lw=1.2)
-        low, high = np.log10([means.min(), means.max()])
-        axes.set_ylim(10 ** np.floor(low), 10 ** np.ceil(high + 0.1))
+        axes.set_yscale("log")
+        draw_slope(axes, curve.sizes, curve.means[-1], float(bound.power))
+        axes.plot(curve.sizes, curve.power.at(curve.sizes), color=colour, ls=SOLID)
+        low, high = np.log10([curve.means.min(), curve.means.max()])
+        axes.set_ylim(10 ** np.floor(low), 10 ** np.ceil(high + 0.35))
         axes.yaxis.set_minor_formatter("")
-    axes.errorbar(horizons, means, 2 * errors, fmt="o", color=COLOURS[0], ms=3.5, lw=1)
-    axes.set_title(f"{line.case.learner}\n{line.case.losses}", fontsize=6.5)
-    text = f"proved {bound}\nmeasured {curve.power.exponent:.3f}"
-    axes.text(0.04, 0.96, text, transform=axes.transAxes, va="top", fontsize=7)
+    axes.xaxis.set_minor_formatter("")
+    heading = f"{fill(str(line.case.learner), WRAP)}\n{fill(str(line.case.losses), WRAP)}"
+    axes.set_title(maths(heading), fontsize=LEAST_TEXT, loc="left", linespacing=1.0)
+    axes.tick_params(labelsize=LEAST_TEXT)
+    text = f"proved {maths(str(bound))}\nmeasured {curve.power.exponent:.3f}"
+    style = {"va": "top", "fontsize": LEAST_TEXT, "linespacing": 1.1, "color": "black"}
+    axes.text(0.04, 1.0, text, transform=axes.transAxes, **style)
+
+
+def _key(figure: Any, missed: bool) -> None:
+    """What the lines mean, below the panels."""
+    from matplotlib.lines import Line2D
+
+    handles = [
+        Line2D([], [], color=WITHIN, marker="o", label="mean, 95% band, fitted growth"),
+        Line2D([], [], color=GREY, ls=DOTTED, lw=1.3, label="proved power of $T$"),
+    ]
+    if missed:
+        words = f"exponent more than {BAND:g} from the proved one"
+        handles.insert(1, Line2D([], [], color=OUTSIDE, marker="o", label=words))
+    figure.legend(handles=handles, loc="outside lower center", ncols=3)

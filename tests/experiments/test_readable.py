@@ -1,0 +1,133 @@
+"""Every figure of an experiment is read in print: its width, the size of its letters, its edges."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import known_curvature
+import numpy as np
+import pytest
+from matplotlib.text import Text
+from matrix_file import read_matrix
+from rich.console import Console
+
+from dikin.experiments import drawing, runner
+from dikin.experiments.compare import figure as compare_figure
+from dikin.experiments.compare.matrix import Matrix
+from dikin.experiments.compare.scenarios import SCENARIOS
+from dikin.experiments.fit import Curve
+from dikin.experiments.rates import figure as rates_figure
+from dikin.experiments.rates.rate_cases import RATE_CASES
+from dikin.experiments.rates.results import Line
+from dikin.experiments.reproduce import figures
+from dikin.experiments.reproduce.results import Measured, all_cells
+from dikin.tuning.drawing import rendered
+from experiments import small
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+
+
+def faults(figure: Any) -> list[str]:
+    """What would not be read at the width of a page."""
+    found = []
+    if figure.get_figwidth() > drawing.WIDTH:
+        found.append(f"{figure.get_figwidth()} inches wide")
+    figure.draw_without_rendering()
+    texts = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text()]
+    for text in texts:
+        if text.get_fontsize() < drawing.LEAST_TEXT:
+            found.append(f"{text.get_text()!r} has {text.get_fontsize()} points")
+    boxes = {text.get_text(): text.get_window_extent() for text in figure.texts}
+    boxes |= {axes.get_title(loc="left"): axes.get_tightbbox() for axes in figure.axes}
+    frame = figure.bbox.padded(1.0)
+    for name, box in boxes.items():
+        if box.x0 < frame.x0 or box.x1 > frame.x1 or box.y0 < frame.y0 or box.y1 > frame.y1:
+            found.append(f"{name!r} is cut off")
+    return found
+
+
+@pytest.fixture
+def written(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The figures that are written to files."""
+    found: list[Any] = []
+
+    def record(figure: Any, kind: str, **options: Any) -> bytes:
+        found.append(figure)
+        return rendered(figure, kind, **options)
+
+    monkeypatch.setattr(drawing, "rendered", record)
+    return found
+
+
+def check(written: list[Any], folder: Path, *names: str) -> None:
+    for figure in written:
+        assert faults(figure) == []
+    for name in names:
+        assert {"png", "svg"} <= {path.suffix[1:] for path in folder.glob(f"{name}.*")}
+
+
+def test_what_is_too_small_too_wide_or_cut_off_is_noticed() -> None:
+    plt = drawing.pyplot()
+    sound = plt.figure(figsize=(4, 2))
+    sound.text(0.5, 0.5, "read me")
+    assert faults(sound) == []
+    wrong = plt.figure(figsize=(8, 2))
+    wrong.text(0.5, 0.5, "small", fontsize=5)
+    wrong.text(0.99, 0.5, "out of the page")
+    assert [fault.split()[-1] for fault in faults(wrong)] == ["wide", "points", "off"]
+
+
+def test_the_matrix(written: list[Any], tmp_path: Path) -> None:
+    compare_figure.draw(read_matrix(DOCS / "compare"), tmp_path / "compare.png")
+    check(written, tmp_path, "compare")
+
+
+def test_a_matrix_of_few(written: list[Any], tmp_path: Path) -> None:
+    whole = read_matrix(DOCS / "compare")
+    few = [c for c in whole.outcomes if c.scenario in ("zero", "cone") and c.learner[0] in "AP"]
+    compare_figure.draw(Matrix(tuple(few)), tmp_path / "few.png")
+    check(written, tmp_path, "few")
+
+
+def test_the_matrix_begins_with_the_learner_to_take_and_explains_its_columns() -> None:
+    matrix = read_matrix(DOCS / "compare")
+    heading, first, *_ = compare_figure.lines(matrix)
+    assert heading.heading
+    played = {name: compare_figure.played(matrix, name) for name in matrix.learners()}
+    least = min(
+        (name for name in played if 2 * len(played[name]) > len(matrix.scenarios)),
+        key=lambda name: (
+            matrix.section(name) != "dikin",
+            np.median([matrix.ratio(outcome) for outcome in played[name]]),
+        ),
+    )
+    assert first.text == least
+    listed = [name for name, _ in compare_figure.scenario_list(matrix) if name]
+    assert listed == matrix.scenarios == list(SCENARIOS)
+
+
+def test_known_curvature(written: list[Any], tmp_path: Path) -> None:
+    measured = known_curvature.read(DOCS / "compare" / "known_curvature.csv")
+    known_curvature.draw(measured, tmp_path / "known_curvature.png")
+    check(written, tmp_path, "known_curvature")
+
+
+def test_rates(written: list[Any], tmp_path: Path) -> None:
+    sizes = np.geomspace(1e3, 1e5, 5)
+    lines = []
+    for case in RATE_CASES.values():
+        means = sizes ** float(case.bound.power) * np.log(sizes) ** float(case.bound.logs)
+        curve = Curve(case.key, sizes, means[:, None] * np.linspace(0.9, 1.1, 4))
+        lines.append(Line(case, curve))
+    rates_figure.draw(lines, tmp_path / "rates.png")
+    check(written, tmp_path, "rates")
+
+
+def test_the_paper(written: list[Any], tmp_path: Path) -> None:
+    asked = small.request()
+    results = runner.run(all_cells(asked), asked, tmp_path, Console(file=io.StringIO()))
+    drawn = figures.draw_all(Measured.of(asked, results), 1, tmp_path)
+    assert len(written) == 2 * len(drawn)
+    check(written, tmp_path, *(file.stem for file, _ in drawn))
