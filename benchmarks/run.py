@@ -1,4 +1,8 @@
-"""`make bench`: every speed claim as a ratio, each pair timed in the same run."""
+"""`make bench`: every speed claim as a ratio, each pair timed in the same run.
+
+Beside each ratio stands the median of earlier runs on the same kind of machine, and how many there
+were. The run is added to benchmarks/history.csv when it is complete.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ import compiled
 import others
 import study
 import tuner
+from history import HISTORY, MARKS, append, earlier, this_run, usual
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
@@ -15,17 +20,22 @@ import predictive
 
 
 def main() -> None:
-    console = Console()
-    table = Table("what", "figure", "against", "ratio", "limit", "", title="dikin benchmarks")
+    run, measured = this_run(), []
+    before = earlier(HISTORY, run)
+    columns = ("what", "figure", "against", "ratio", "median before", "limit", "")
+    table = Table(*columns, title=f"dikin benchmarks on {run.processor}, {run.cores} cores")
     with Progress(console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("timing", total=None)
         for module in (ask_tell, compiled, predictive, tuner, others, study):
             for row in module.rows():
+                measured.append(row)
                 ratio = "" if row.ratio is None else f"{row.ratio:.3g}"
-                mark = {True: "yes", False: "NO", None: ""}[row.met]
-                table.add_row(row.what, row.figure, row.against, ratio, row.limit, mark)
+                past = usual(before.get(row.what, []))
+                mark = MARKS[row.met]
+                table.add_row(row.what, row.figure, row.against, ratio, past, row.limit, mark)
                 progress.update(task, advance=1, description=row.what)
-    console.print(table)
+    Console().print(table)
+    append(HISTORY, run, measured)
 
 
 if __name__ == "__main__":
