@@ -2,76 +2,259 @@
 
 from __future__ import annotations
 
-from math import log
+from math import pi
 from pathlib import Path
 
 import numpy as np
 from pages import Row, fill_template, markdown
 
 from dikin.domains.ball import Ball
+from dikin.environments.kink import SharpKernel
 from dikin.environments.patterns import Constant, FlatFirst
+from dikin.experiments.reproduce.paper_constants import PAPER
 from dikin.experiments.reproduce.plan import FULL, TABLES
 from dikin.experiments.tables import Columns, difference, exponent, interval, read_csv, whole
-from dikin.learners.adaptive_smooth import rho
+from dikin.learners import adaptive_lipschitz, adaptive_smooth
+from dikin.learners.adaptive import sharp_schedule
 from dikin.theory import theorems, tuning
+from dikin.vectors import Array
+
+DISC = Ball(2)
+FITTED = np.array(FULL.horizons[-FULL.tail :], dtype=float)
 
 
 def render(folder: Path) -> str:
     """The template of a folder, with the numbers of its CSVs."""
     tables = {n: read_csv(folder / f"table{n}.csv") for n in (1, 2)}
-    by_gap = sorted([*tables[1], *tables[2]], key=lambda row: float(row["gap"]))
-    first, last = FULL.horizons[-FULL.tail], FULL.horizons[-1]
-    slow = next(row for row in tables[2] if "8/9" in row["pattern"])
-    game = TABLES[1].environment(Ball(2), Constant(0.0), 0)
-    smoothness = TABLES[1].constant / game.loss_range[1]
     return fill_template(
         folder,
         seeds=tables[1][0]["seeds"],
         tail=FULL.tail,
-        horizon=int(tables[1][0]["horizon"]),
+        horizon=FULL.horizons[-1],
+        dim_horizon=FULL.dim_horizon,
         table1=markdown(TABLE, tables[1]),
         table2=markdown(TABLE, tables[2]),
         dims=markdown(DIMENSIONS, read_csv(folder / "dimensions.csv")),
-        worst=float(by_gap[-1]["gap"]),
-        worst_row=by_gap[-1]["pattern"],
-        least=float(by_gap[0]["gap"]),
-        least_row=by_gap[0]["pattern"],
-        log=0.5 * log(log(last) / log(first)) / log(last / first),
-        share=last ** (8 / 9 - 1),
-        bound=_bound_slope(),
-        first_theory=float(slow["theory"]),
-        first_low=float(slow["low"]),
-        first_high=float(slow["high"]),
-        first_over=float(slow["low"]) - float(slow["theory"]),
-        first=(smoothness + 1.0) * rho(1.0),
-        fifth=32**5,
-        dim_horizon=FULL.dim_horizon,
+        fifth=FULL.dims[-1] ** 5,
+        refit=float(exponent(float(tables[1][0]["measured"]))),
+        **_gaps(tables),
+        **_predictive(read_csv(folder / "predictive.csv"), tables),
+        **_flat_rounds(read_csv(folder / "flat_rounds.csv")),
+        **_told(read_csv(folder / "told_curvature.csv")),
+        **_paper(read_csv(folder / "paper" / "paper.csv")),
     )
+
+
+# --- the gaps ------------------------------------------------------------------------------------
+
+
+def _gaps(tables: dict[int, list[Row]]) -> dict[str, object]:
+    by_gap = sorted([*tables[1], *tables[2]], key=lambda row: float(row["gap"]))
+    slow = next(row for row in tables[2] if "8/9" in row["pattern"])
+    found: dict[str, object] = {
+        "worst": float(by_gap[-1]["gap"]),
+        "worst_row": by_gap[-1]["pattern"],
+        "least": float(by_gap[0]["gap"]),
+        "least_row": by_gap[0]["pattern"],
+        "share": FITTED[-1] ** (8 / 9 - 1),
+        "bound": _bound_slope(),
+        "first_theory": float(slow["theory"]),
+        "first_low": float(slow["low"]),
+        "first_high": float(slow["high"]),
+        "hessian": _hessian(),
+        "certificate1": exponent(float(tables[1][0]["certificate_slope"])),
+    }
+    for number, lines in tables.items():
+        costs = exploring(number, FITTED)
+        found[f"explore{number}"] = _slope(costs)
+        found[f"share{number}"] = costs[-1] / float(lines[0]["regret"])
+        found[f"zero{number}"] = exponent(float(lines[0]["measured"]))
+    return found
+
+
+def _slope(values: Array) -> float:
+    """Fitted as the exponents of the tables are."""
+    return float(np.polyfit(np.log(FITTED), np.log(values), 1)[0])
+
+
+def exploring(number: int, horizons: Array) -> Array:
+    """What exploring costs in all where no round is curved, once the centre is where it is best.
+
+    z = H^(-1/2) s with s uniform on the circle and H = h + eta S: the mean of beta/2 (a.z)^2 is
+    beta/(4 H), that of l |a.z| is (2/pi) l/sqrt(H).
+    """
+    table, game = TABLES[number], TABLES[number].environment(DISC, Constant(0.0), 0)
+    scale = game.loss_range[1]
+    schedule = sharp_schedule(table.order, 2, DISC.nu, table.constant / scale, None)
+    rounds = np.unique(np.geomspace(1, horizons[-1], 4000).astype(int))
+    totals = [
+        tuning.uncurved(schedule.first, schedule.target, t - 1, table.order)
+        for t in rounds.tolist()
+    ]
+    metric = np.array(
+        [
+            _hessian() + schedule.rate(total, t) * total
+            for total, t in zip(totals, rounds.tolist(), strict=True)
+        ]
+    )
+    if isinstance(game.kernel, SharpKernel):
+        costs = 2 / pi * game.kernel.slope / scale / np.sqrt(metric)
+    else:
+        costs = table.constant / scale / (4 * metric)
+    sums = np.concatenate([[0.0], np.cumsum((costs[1:] + costs[:-1]) / 2 * np.diff(rounds))])
+    return np.asarray(np.interp(horizons, rounds, sums))
+
+
+def _hessian() -> float:
+    """The mean eigenvalue of the barrier's, -ln(1 - r^2), where the losses are least."""
+    point, _ = TABLES[1].environment(DISC, Constant(0.0), 0).best()
+    square = float(point @ point)
+    return 2 / (1 - square) + 2 * square / (1 - square) ** 2
 
 
 def _bound_slope() -> float:
     """The slope of Theorem 12's expression itself, for the first T^(8/9) rounds flat."""
     table, values = TABLES[2], []
-    horizons = np.array(FULL.horizons[-FULL.tail :])
-    for horizon in horizons.tolist():
+    for horizon in FITTED.astype(int).tolist():
         pattern = table.rows["first"].pattern(horizon)
-        scale = table.environment(Ball(2), pattern, 0).loss_range[1]
+        scale = table.environment(DISC, pattern, 0).loss_range[1]
         assert isinstance(pattern, FlatFirst)
         sigmas = np.where(np.arange(horizon) < pattern.rounds, 0.0, table.sigma / scale)
         setting = tuning.lipschitz(2, table.constant / scale)
-        values.append(theorems.regret(setting, sigmas, 1.0))
-    return float(np.polyfit(np.log(horizons), np.log(values), 1)[0])
+        values.append(theorems.regret(setting, sigmas, DISC.nu))
+    return _slope(np.array(values))
+
+
+# --- the other parts -----------------------------------------------------------------------------
+
+
+def _predictive(lines: list[Row], tables: dict[int, list[Row]]) -> dict[str, object]:
+    others = {(str(n), row["pattern"]): row["regret"] for n in tables for row in tables[n]}
+    rows = [line | {"other": others[line["table"], line["pattern"]]} for line in lines]
+    plain = [row for row in rows if row["losses"] == "as they are"]
+    return {
+        "predictive_games": lines[0]["seeds"],
+        "predictive1": markdown(PREDICTIVE, (row for row in rows if row["table"] == "1")),
+        "predictive2": markdown(PREDICTIVE, (row for row in rows if row["table"] == "2")),
+        "wins": sum(float(row["regret"]) < float(row["other"]) for row in plain),
+        "rows": len(plain),
+    }
+
+
+def _flat_rounds(lines: list[Row]) -> dict[str, object]:
+    def factor(learner: str, power: str) -> str:
+        row = next(x for x in lines if (x["learner"], x["power"]) == (learner, power))
+        return f"{float(row['ratio']):.2f} ({interval(float(row['low']), float(row['high']), 2)})"
+
+    return {
+        "flat": markdown(FLAT, lines),
+        "adaptive_at": factor("AdaptiveSmooth", "3/4"),
+        "discard_at": factor("Discard", "3/4"),
+        "lipschitz_at": factor("AdaptiveLipschitz", "8/9"),
+    }
+
+
+def _told(lines: list[Row]) -> dict[str, object]:
+    exact = [line for line in lines if line["noisy"] == "no"]
+    bad = [x for x in exact if (x["table"], x["losses"]) == ("1", "late")][-1]
+    regrets = {(x["table"], x["losses"], x["told"], x["noisy"]): float(x["regret"]) for x in lines}
+    noise = max(
+        abs(value / regrets[*key[:3], "no"] - 1)
+        for key, value in regrets.items()
+        if key[3] == "yes"
+    )
+    return {
+        "told": markdown(TOLD, _pairs(exact)),
+        "told_bad": float(bad["told"]),
+        "bad_regret": float(bad["regret"]),
+        "bad_certificate": float(bad["certificate"]),
+        "noise": noise,
+    }
+
+
+def _pairs(lines: list[Row]) -> list[tuple[Row, Row]]:
+    """Curved losses and those that come late, with the same curvature told."""
+    late = {(x["table"], x["told"]): x for x in lines if x["losses"] == "late"}
+    return [(x, late[x["table"], x["told"]]) for x in lines if x["losses"] == "curved"]
+
+
+def _paper(lines: list[Row]) -> dict[str, object]:
+    one, two = (
+        table.constant / table.environment(DISC, Constant(0.0), 0).loss_range[1]
+        for table in TABLES.values()
+    )
+    begins = adaptive_smooth.rho(DISC.nu), adaptive_lipschitz.rho(2, DISC.nu, two)
+    return {
+        "paper": markdown(PAPER_TABLE, lines),
+        "first": max((one + 1) * begins[0], 4 * (one + 1)),
+        "first_lipschitz": max(begins[1], 4 * (two + 1) ** 2),
+        "begins1": begins[0],
+        "begins2": begins[1],
+        "far_horizon": PAPER.horizons[-1],
+        "far_games": PAPER.seeds,
+        "far_tail": PAPER.tail,
+        "far_words": "",
+    }
+
+
+# --- columns -------------------------------------------------------------------------------------
+
+
+def _measured(row: Row) -> str:
+    return exponent(float(row["measured"]))
+
+
+def _interval(row: Row) -> str:
+    return interval(float(row["low"]), float(row["high"]))
+
+
+def _plus_minus(row: Row) -> str:
+    return f"{float(row['regret']):,.0f} ±{float(row['half_interval']):,.0f}"
 
 
 TABLE: Columns[Row] = {
     "pattern": lambda row: row["pattern"],
     "proved": lambda row: exponent(float(row["theory"])),
-    "measured": lambda row: exponent(float(row["measured"])),
-    "95% interval": lambda row: interval(float(row["low"]), float(row["high"])),
+    "measured": _measured,
+    "95% interval": _interval,
     "gap": lambda row: difference(float(row["gap"])),
     "regret": lambda row: whole(float(row["regret"])),
     "certificate": lambda row: whole(float(row["certificate"])),
+    "its slope": lambda row: (
+        f"{float(row['certificate_slope']):.3f} "
+        f"({interval(float(row['certificate_low']), float(row['certificate_high']))})"
+    ),
     "statement": lambda row: f"`{row['statement']}`",
+}
+PREDICTIVE: Columns[Row] = {
+    "pattern": lambda row: row["pattern"],
+    "losses": lambda row: row["losses"],
+    "the paper's": lambda row: exponent(float(row["theory"])),
+    "measured": _measured,
+    "95% interval": _interval,
+    "regret": lambda row: whole(float(row["regret"])),
+    "certificate": lambda row: whole(float(row["certificate"])),
+    "paper's learner": lambda row: (
+        whole(float(row["other"])) if row["losses"] == "as they are" else ""
+    ),
+}
+FLAT: Columns[Row] = {
+    "learner": lambda row: f"`{row['learner']}`",
+    "flat rounds": lambda row: "none" if row["power"] == "none" else f"T^({row['power']})",
+    "M": lambda row: whole(int(row["rounds"])),
+    "regret": _plus_minus,
+    "over that of none": lambda row: f"{float(row['ratio']):.2f}",
+    "95% interval": lambda row: interval(float(row["low"]), float(row["high"]), 2),
+}
+TOLD: Columns[tuple[Row, Row]] = {
+    "table": lambda pair: pair[0]["table"],
+    "told": lambda pair: pair[0]["told"],
+    "curved losses: true": lambda pair: pair[0]["curvature"],
+    "regret": lambda pair: _plus_minus(pair[0]),
+    "certificate": lambda pair: whole(float(pair[0]["certificate"])),
+    "late losses: true": lambda pair: pair[1]["curvature"],
+    "regret ": lambda pair: _plus_minus(pair[1]),
+    "certificate ": lambda pair: whole(float(pair[1]["certificate"])),
 }
 DIMENSIONS: Columns[Row] = {
     "table": lambda row: row["table"],
@@ -80,4 +263,12 @@ DIMENSIONS: Columns[Row] = {
     "in the table": lambda row: f"{float(row['theory']):.2f}",
     "measured": lambda row: f"{float(row['measured']):.2f}",
     "95% interval": lambda row: interval(float(row["low"]), float(row["high"]), 2),
+}
+PAPER_TABLE: Columns[Row] = {
+    "table": lambda row: row["table"],
+    "pattern": lambda row: row["pattern"],
+    "proved": lambda row: exponent(float(row["theory"])),
+    "measured": _measured,
+    "95% interval": _interval,
+    "regret": lambda row: whole(float(row["regret"])),
 }

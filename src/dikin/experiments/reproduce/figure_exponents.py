@@ -7,7 +7,7 @@ from typing import Any
 from dikin.experiments.drawing import COLOURS, GREY, LEAST_TEXT, WIDTH, maths, pyplot
 from dikin.experiments.reproduce.results import Line, Measured
 
-PLAYERS = (
+SERIES = (
     ("paper's learner", COLOURS[0], "o", 0.22),
     ("Predictive, shifted losses", COLOURS[1], "s", 0.0),
     ("Predictive", COLOURS[2], "D", -0.22),
@@ -25,7 +25,7 @@ def draw(measured: Measured) -> tuple[Any, str, str]:
         own, others = measured.tables[number], measured.predictive[number]
         shifted = [line for line in others if line.shifted]
         plain = [line for line in others if not line.shifted]
-        for look, lines in zip(PLAYERS, (own, shifted, plain), strict=True):
+        for look, lines in zip(SERIES, (own, shifted, plain), strict=True):
             _dots(axes, lines, *look)
         _proved(axes, own)
         axes.set_title(f"Table {number}")

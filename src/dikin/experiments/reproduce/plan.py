@@ -28,7 +28,7 @@ from dikin.learners.base import Learner
 from dikin.theory import rates, tuning
 from dikin.theory.rates import Rate
 
-Player = Literal["sharp", "paper", "predictive"]
+LearnerName = Literal["sharp", "paper", "predictive"]
 """The paper's algorithm with the sharp or with the paper's constants, or `Predictive`."""
 Shape = Literal["ball", "cube"]
 SHAPES: tuple[Shape, ...] = ("ball", "cube")
@@ -142,7 +142,7 @@ class Table:
         """Losses of this curvature, which charge for exploring what the analysis does."""
         return self.environment_kind(domain, self.constant, pattern, seed)
 
-    def learner(self, game: Environment, player: Player, horizon: int, seed: int) -> Learner:
+    def learner(self, game: Environment, player: LearnerName, horizon: int, seed: int) -> Learner:
         """Who plays, told the constant of the table and the range of the losses."""
         told: Any = {self.constant_name: self.constant}
         told |= {"loss_range": game.loss_range, "seed": seed}
@@ -192,7 +192,7 @@ class PaperCell(Cell):
 
     table: int
     row: str
-    player: Player = "sharp"
+    player: LearnerName = "sharp"
     shifted: bool = False
     """Whether a random sign times the largest loss is added in every round: no learner can foresee
     it, and no regret changes by it."""
@@ -297,9 +297,9 @@ def dimension_cells(request: Request, number: int) -> Iterator[DimensionCell]:
                     yield DimensionCell(horizon, block, number, row.name, shape=shape, dim=dim)
 
 
-def course_cells(request: Request) -> dict[tuple[str, Player], CourseCell]:
+def course_cells(request: Request) -> dict[tuple[str, LearnerName], CourseCell]:
     """Single games that are drawn, of the first table: by row and player."""
-    wanted: tuple[tuple[str, Player], ...]
+    wanted: tuple[tuple[str, LearnerName], ...]
     wanted = ("constant", "paper"), ("constant", "sharp"), ("zero", "sharp")
     last, table = request.effort.horizons[-1], request.tables[0]
     return {about: CourseCell(last, range(1), table, *about) for about in wanted}
