@@ -18,6 +18,7 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/codespell
 
 demo: $(READY)
 	$(BIN)/python examples/real_data.py
@@ -79,6 +80,8 @@ page: $(READY)
 docs: $(VENV)/.docs
 	rm -rf site docs/auto
 	$(BIN)/sphinx-build --fail-on-warning --keep-going --nitpicky --jobs auto docs site
+	$(BIN)/python docs/_ext/check_site.py site
+	$(BIN)/python -m pytest tests/documentation/test_browser.py
 
 # The archives of a release, in dist/: checked, installed and tried, about two minutes.
 dist: $(VENV)/.release

@@ -80,6 +80,7 @@ numpydoc_xref_aliases = {
 sphinx_gallery_conf = {
     "examples_dirs": "gallery",
     "gallery_dirs": "auto/gallery",
+    "subsection_order": ["gallery/tuning", "gallery/learners"],
     "filename_pattern": r"/",
     "download_all_examples": False,
     "show_signature": False,

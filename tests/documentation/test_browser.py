@@ -1,0 +1,93 @@
+"""The built site in a real browser; `make docs` runs this after it has built it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from service.browser import Window, browser
+
+SITE = Path(__file__).resolve().parent.parent.parent / "site"
+PAGES = [
+    "index",
+    "guide",
+    "mathematics",
+    "evidence",
+    "which_learner",
+    "auto/gallery/index",
+    "auto/gallery/tuning/price_by_name",
+    "auto/api/learners",
+    "auto/api/dikin.Predictive",
+    "auto/api/commands",
+    "auto/root/contributing",
+]
+pytestmark = pytest.mark.skipif(
+    not (SITE / "index.html").exists(), reason="the site in a browser: it is not built (make docs)"
+)
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: Any) -> None: ...
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(SITE)))
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    with browser() as started:
+        yield started
+
+
+def sideways(page: Any) -> int:
+    """By how many pixels a page is wider than the window."""
+    root = "document.documentElement"
+    return int(page.evaluate(f"{root}.scrollWidth - {root}.clientWidth"))
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_every_kind_of_page(chromium: Any, address: str, width: int) -> None:
+    window = Window(chromium, address, viewport={"width": width, "height": 900})
+    wide = []
+    for name in PAGES:
+        page = window.open(f"/{name}.html")
+        page.wait_for_load_state("networkidle")
+        wide += [name] if sideways(page) > 0 else []
+    assert wide == []
+    assert window.foreign() == []
+    assert window.faults == []
+    page.set_content('<div style="width: 3000px">wide</div>')
+    assert sideways(page) > 0, "the mutant is not noticed"
+
+
+def test_search_finds_without_a_network(chromium: Any, address: str) -> None:
+    window = Window(chromium, address)
+    page = window.open("/search.html?q=certificate")
+    page.wait_for_selector("#search-results li a")
+    assert page.locator("#search-results li").count() > 5
+    assert window.foreign() == []
+    assert window.faults == []
+
+
+def test_formulas_are_set(chromium: Any, address: str) -> None:
+    window = Window(chromium, address)
+    page = window.open("/mathematics.html")
+    page.wait_for_load_state("networkidle")
+    formulas = page.locator(".math").count()
+    assert page.locator("mjx-container").count() >= formulas
+    assert page.locator("mjx-merror").count() == 0
+    assert window.foreign() == []

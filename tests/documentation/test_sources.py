@@ -1,0 +1,153 @@
+"""The pages as they stand in the repository: links, the reference, and what else the site reads."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from api_pages import GROUPS, docstring_to_rst, entries, group_of, pages
+from check_site import faults
+from interface_pages import commands, requests
+from markdown_links import anchors, is_local, links
+from repository_pages import AUTO, DOCS, FILES, ROOT, site_target
+
+from dikin.cli import main
+from documentation.markdown_pages import markdown
+from test_docstrings import public
+
+
+def broken(path: Path, text: str) -> list[str]:
+    """The links of a page that lead nowhere."""
+    return [target for target in links(text) if is_local(target) and not leads(target, path, text)]
+
+
+def leads(target: str, path: Path, text: str) -> bool:
+    file, _, fragment = target.partition("#")
+    if not file:
+        return fragment in anchors(text)
+    goal = Path(os.path.normpath(path.parent / file))
+    if AUTO in goal.parents:  # written when the site is built, and looked at then
+        return True
+    if not fragment or goal.suffix != ".md":
+        return goal.exists()
+    return goal.exists() and fragment in anchors(goal.read_text(encoding="utf-8"))
+
+
+# --- links ---------------------------------------------------------------------------------------
+
+
+def test_every_link_leads_somewhere() -> None:
+    found = {
+        path.relative_to(ROOT).as_posix(): broken(path, path.read_text(encoding="utf-8"))
+        for path in markdown()
+    }
+    assert {path: targets for path, targets in found.items() if targets} == {}
+    assert len(found) > 15
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[a](no_such_page.md)",
+        "![a](images/none.png)",
+        "[a](guide.md#no-such-heading)",
+        "# Here\n\n[a](#there)",
+        "[![a](images/none.png)](guide.md)",
+    ],
+)
+def test_a_broken_link_is_noticed(text: str) -> None:
+    assert len(broken(DOCS / "mutant.md", text)) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[a](guide.md#the-loop)",
+        "## `code` & more\n\n[a](#code--more)",
+        "```\n[a](nowhere.md)\n```\n`[a](nowhere.md)`",
+        "[a](https://example.org/none)",
+        "# Twice\n\n# Twice\n\n[a](#twice-1)",
+        "[a](../README.md) and [numbers](compare)",
+    ],
+)
+def test_what_is_right_is_not_noticed(text: str) -> None:
+    assert broken(DOCS / "mutant.md", text) == []
+
+
+def test_links_of_the_root_are_rewritten_for_the_site() -> None:
+    index, readme = DOCS / "index.md", ROOT / "README.md"
+    assert site_target("docs/guide.md#hold", readme, index) == "guide.md#hold"
+    assert site_target("CONTRIBUTING.md", readme, index) == "auto/root/contributing.md"
+    guide = DOCS / "guide.md"
+    assert (
+        site_target("../CONTRIBUTING.md#words", guide, guide) == "auto/root/contributing.md#words"
+    )
+    assert site_target("compare", guide, guide) == "auto/files.md#docs-compare"
+    assert site_target("#hold", guide, guide) == "#hold"
+    assert FILES.suffix == ".md"
+
+
+# --- the reference -------------------------------------------------------------------------------
+
+
+def test_every_public_name_is_in_the_reference() -> None:
+    assert {id(thing) for thing in entries().values()} == {id(thing) for thing in public().values()}
+    written = "\n".join(pages().values())
+    missing = [name for name in entries() if f":: {name}\n" not in written]
+    assert missing == []
+
+
+def test_a_name_without_a_group_is_noticed() -> None:
+    def stray() -> None: ...
+
+    with pytest.raises(LookupError, match="no group"):
+        group_of(stray)
+    assert {group_of(thing).file for thing in entries().values()} == {g.file for g in GROUPS}
+
+
+def test_formulas_and_bars_of_a_docstring() -> None:
+    lines = ["With |x| <= 1 and x_t:", "", "    f(x) = |x|", "", "|y| and `|z|`."]
+    assert docstring_to_rst(lines) == [
+        r"With \|x\| <= 1 and x_t:", "", "::", "", "    f(x) = |x|", "", r"\|y\| and `|z|`.",
+    ]  # fmt: skip
+
+
+def test_every_command_and_request_is_described() -> None:
+    said = {" ".join(path): words for path, words in commands(main)}
+    assert {"dikin", "dikin study create", "dikin serve", "dikin token create"} <= said.keys()
+    assert all("Usage:" in words for words in said.values())
+    described = {"paths": {"/a": {"get": {"description": "Does a.\nMore.", "x-right": "read"}}}}
+    assert list(requests(described)) == [("GET", "/a", "read", "Does a.")]
+
+
+# --- the check of what was built -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("html", "fault"),
+    [
+        ('<a href="none.html">', "leads nowhere"),
+        ('<a href="#none">', "leads nowhere"),
+        ('<a href="index.html#none">', "leads nowhere"),
+        ('<img src="none.png">', "leads nowhere"),
+        ('<script src="https://cdn.example.org/a.js"></script>', "another host"),
+        ('<link rel="stylesheet" href="//fonts.example.org/a.css">', "another host"),
+        ('<img src="index.html" srcset="https://example.org/a.png 2x">', "another host"),
+    ],
+)
+def test_a_fault_of_the_built_site_is_noticed(tmp_path: Path, html: str, fault: str) -> None:
+    page = tmp_path / "index.html"
+    page.write_text('<p id="here"><a href="#here">', encoding="utf-8")
+    assert list(faults(tmp_path)) == []
+    page.write_text(f'<a href="https://example.org/"><p id="here">{html}', encoding="utf-8")
+    assert [line.split(": ", 1)[0] for line in faults(tmp_path)] == ["index.html"]
+    assert fault in next(faults(tmp_path))
+
+
+def test_a_font_of_another_host_is_noticed(tmp_path: Path) -> None:
+    style = tmp_path / "a.css"
+    style.write_text("a { background: url(a.png) }", encoding="utf-8")
+    assert list(faults(tmp_path)) == []
+    style.write_text("@import 'https://fonts.example.org/a.css';", encoding="utf-8")
+    assert len(list(faults(tmp_path))) == 1
