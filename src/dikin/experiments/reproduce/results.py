@@ -13,7 +13,7 @@ from dikin.experiments.cell import Cell, Result
 from dikin.experiments.fit import Curve
 from dikin.experiments.reproduce import flat_rounds, plan, told_curvature
 from dikin.experiments.reproduce.flat_rounds import FlatRounds
-from dikin.experiments.reproduce.plan import TABLES, PaperCell, LearnerName, Request, Row
+from dikin.experiments.reproduce.plan import TABLES, LearnerName, PaperCell, Request, Row
 from dikin.experiments.reproduce.told_curvature import Told
 from dikin.experiments.runner import Results
 from dikin.experiments.tables import Columns, interval, six_decimals, whole
