@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Callable, Iterator
-from itertools import product
+from functools import cache
+from itertools import islice, product
 from math import inf
 from typing import Any, NamedTuple
 
@@ -32,16 +33,11 @@ class Game(NamedTuple):
     """What the learner is told besides, or instead."""
 
     def environment(self, seed: int = 5) -> Environment:
-        return list(self.environment_class.examples(self.domain, seed))[self.example]
+        return nth(self.environment_class.examples(self.domain, seed), self.example)
 
     def learner(self, seed: int = 5) -> Any:
-        world = self.environment(seed)
         wanted = inspect.signature(self.learner_class).parameters
-        settings = {
-            "smoothness": world.smoothness,
-            "lipschitz": world.lipschitz,
-            "curvature": world.curvature(1) or world.smoothness / 2 or 1.0,
-            "loss_range": world.loss_range,
+        settings = declared(self.domain, self.environment_class, self.example, seed) | {
             "horizon": 10**12 if self.constants == "paper" else 1000,
             "constants": self.constants,
             "seed": seed,
@@ -62,10 +58,33 @@ class Game(NamedTuple):
         return "-".join(parts)
 
 
+def nth(examples: Iterator[Environment], place: int) -> Environment:
+    """One of the examples; those after it are not built."""
+    return next(islice(examples, place, None))
+
+
+@cache
+def declared(domain: Domain, cls: type[Environment], example: int, seed: int) -> dict[str, Any]:
+    """What an environment declares: the same for every learner that plays against it."""
+    world = nth(cls.examples(domain, seed), example)
+    return {
+        "smoothness": world.smoothness,
+        "lipschitz": world.lipschitz,
+        "curvature": world.curvature(1) or world.smoothness / 2 or 1.0,
+        "loss_range": world.loss_range,
+    }
+
+
 def closed_domains() -> list[Domain]:
     """Every example of a domain whose geometry has a kernel."""
     found = [domain for cls in registry.domains().values() for domain in cls.examples()]
     return [d for d in found if d.geometry(d.radius).compilable]
+
+
+@cache
+def examples(cls: type[Environment], domain: Domain) -> list[tuple[int, Environment]]:
+    """The environments of a class on a domain, to look at: nobody plays with these."""
+    return list(enumerate(cls.examples(domain, 0)))
 
 
 def games() -> Iterator[Game]:
@@ -80,7 +99,7 @@ def games() -> Iterator[Game]:
         for constants in ("sharp", "paper") if twofold else ("sharp",):
             every = learner is dikin.AdaptiveSmooth and constants == "sharp"
             for cls in registry.environments().values():
-                worlds = list(enumerate(cls.examples(domain, 0)))
+                worlds = examples(cls, domain)
                 for index, world in worlds if every else worlds[-1:]:
                     game = Game(domain, cls, index, learner, constants)
                     if compiles(world.kernel) and playable(game, world):

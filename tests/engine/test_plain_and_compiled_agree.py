@@ -22,6 +22,7 @@ from engine.games import Game, covering, games, options, uncompiled_rounds
 
 ROUNDS = 60
 ALL = list(games())
+COVERING = covering(ALL)
 OPTIONS = list(options())
 Begin = Callable[[Any, Environment], Any]
 
@@ -61,7 +62,7 @@ def test_the_kernels_as_python_agree_with_ask_and_tell(game: Game) -> None:
     agree(game, plain_rounds, uncompiled_rounds)
 
 
-@pytest.mark.parametrize("game", covering(ALL), ids=str)
+@pytest.mark.parametrize("game", COVERING, ids=str)
 def test_the_compiled_kernels_agree_with_ask_and_tell(game: Game) -> None:
     agree(game, plain_rounds, compiled_rounds)
 
@@ -74,7 +75,7 @@ def test_the_compiled_kernels_know_the_options(game: Game) -> None:
 
 def test_every_type_of_kernel_is_compiled_once() -> None:
     assert len(ALL) > 200
-    assert 8 < len(covering(ALL)) < 40
+    assert 8 < len(COVERING) < 40
     played = {game.learner_class.__name__ for game in ALL}
     assert {"AdaptiveSmooth", "FKM", "Scrible", "HazanLevy", "Discard"} <= played
 
