@@ -44,6 +44,8 @@ myst_links_external_new_tab = False
 
 mathjax_path = "mathjax/tex-chtml.js"
 mathjax3_config = {
+    # A formula is set when it comes into view: the page of proofs has more than a thousand.
+    "loader": {"load": ["ui/lazy"]},
     # Its menu would load more parts of MathJax, which are not copied.
     "options": {"enableMenu": False},
     "chtml": {"displayAlign": "left", "displayIndent": "1.5em"},
@@ -117,7 +119,7 @@ html_theme_options = {
     "footer_end": [],
     "secondary_sidebar_items": ["page-toc"],
     "pygments_light_style": "a11y-high-contrast-light",
-    "pygments_dark_style": "a11y-high-contrast-dark",
+    "pygments_dark_style": "github-dark",
     "back_to_top_button": False,
 }
 html_sidebars: dict[str, list[str]] = {

@@ -1,6 +1,6 @@
 """MathJax from a package of the index, so that a page asks no other host for it.
 
-Of the package's 24 MB a page needs one script and the fonts.
+Of the package's 24 MB a page needs two scripts and the fonts.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from sphinx.util.fileutil import copy_asset
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
-SCRIPT = "tex-chtml.js"
+SCRIPTS = ["tex-chtml.js", "ui/lazy.js"]
 FONTS = "output/chtml/fonts/woff-v2"
 
 
@@ -24,7 +24,8 @@ def _copy(app: Sphinx, error: Exception | None) -> None:
     assert spec.origin is not None
     source = Path(spec.origin).parent / "static" / "mathjax"
     goal = app.outdir / "_static" / "mathjax"
-    copy_asset(source / SCRIPT, goal)
+    for script in SCRIPTS:
+        copy_asset(source / script, (goal / script).parent)
     copy_asset(source / FONTS, goal / FONTS)
 
 

@@ -53,6 +53,12 @@ def chromium() -> Iterator[Any]:
         yield started
 
 
+def opened(chromium: Any, address: str, **options: Any) -> Window:
+    window = Window(chromium, address, **options)
+    window.page.set_default_timeout(180_000)  # hundreds of formulas, on a busy machine
+    return window
+
+
 def sideways(page: Any) -> int:
     """By how many pixels a page is wider than the window."""
     root = "document.documentElement"
@@ -61,7 +67,7 @@ def sideways(page: Any) -> int:
 
 @pytest.mark.parametrize("width", [390, 1280])
 def test_every_kind_of_page(chromium: Any, address: str, width: int) -> None:
-    window = Window(chromium, address, viewport={"width": width, "height": 900})
+    window = opened(chromium, address, viewport={"width": width, "height": 900})
     wide = []
     for name in PAGES:
         page = window.open(f"/{name}.html")
@@ -75,7 +81,7 @@ def test_every_kind_of_page(chromium: Any, address: str, width: int) -> None:
 
 
 def test_search_finds_without_a_network(chromium: Any, address: str) -> None:
-    window = Window(chromium, address)
+    window = opened(chromium, address)
     page = window.open("/search.html?q=certificate")
     page.wait_for_selector("#search-results li a")
     assert page.locator("#search-results li").count() > 5
@@ -84,10 +90,12 @@ def test_search_finds_without_a_network(chromium: Any, address: str) -> None:
 
 
 def test_formulas_are_set(chromium: Any, address: str) -> None:
-    window = Window(chromium, address)
+    window = opened(chromium, address)
     page = window.open("/mathematics.html")
     page.wait_for_load_state("networkidle")
+    page.evaluate("MathJax.startup.document.lazyTypesetAll()")
     formulas = page.locator(".math").count()
-    assert page.locator("mjx-container").count() >= formulas
+    assert formulas > 100
+    assert page.locator("mjx-container > mjx-math").count() >= formulas
     assert page.locator("mjx-merror").count() == 0
     assert window.foreign() == []
