@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from comparison import CMA, COLOURS, band, interval, label_ends, new_figure, play_parallel, save
+from comparison import CMA, COLOURS, band, interval, label_ends, new_figure, play_parallel
 
 import dikin
+from dikin.experiments.drawing import save_figure
 
 DOMAIN = dikin.Box([0, 0], [10, 10])
 SMOOTHNESS, ROUNDS, GAMES, WORKERS = 0.5, 30_000, 8, 2
@@ -137,26 +138,26 @@ def print_table(played: list[Played], rounds: int) -> None:
 
 
 def draw(played: list[Played], rounds: int, shown: int, file: Path) -> None:
-    figure, (left, right) = new_figure(1, 2, figsize=(12.5, 5), width_ratios=(1, 1.35))
+    figure, (left, right) = new_figure(1, 2, height=2.9, width_ratios=(1, 1.05))
     draw_path(left, *path(rounds, shown))
     draw_regrets(right, played, rounds)
-    save(figure, file)
+    save_figure(figure, file)
 
 
 def draw_path(axes: Any, points: Array, centers: Array, best: Array) -> None:
     blue, orange = COLOURS["blue"], COLOURS["orange"]
-    axes.scatter(*points.T, s=6, color=COLOURS["grey"], alpha=0.2, linewidths=0)
-    axes.plot(*centers.T, color=blue, linewidth=0.9)
-    axes.plot(*best, "*", color=orange, markersize=17, markeredgecolor="white")
+    axes.scatter(*points.T, s=2.5, color=COLOURS["grey"], alpha=0.25, lw=0, rasterized=True)
+    axes.plot(*centers.T, color=blue, linewidth=0.6)
+    axes.plot(*best, "*", color=orange, markersize=11, markeredgecolor="white")
     low, high = DOMAIN.lower, DOMAIN.upper
     axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal")
     axes.set(xlabel="first number", ylabel="second number")
     axes.spines[["top", "right"]].set_visible(True)
-    axes.set_title(f"The first {len(points):,} rounds of one game", loc="left", fontsize=11)
+    axes.set_title(f"The first {len(points):,} rounds of one game", loc="left")
     notes = {"points played": COLOURS["grey"], "centre": blue, "best fixed point": orange}
     for line, (text, colour) in enumerate(notes.items()):
-        place = (0.03, 0.965 - 0.055 * line)
-        axes.annotate(text, place, xycoords="axes fraction", color=colour, va="top", weight="bold")
+        place = (0.03, 0.97 - 0.065 * line)
+        axes.annotate(text, place, xycoords="axes fraction", color=colour, va="top", fontsize=8)
 
 
 def draw_regrets(axes: Any, played: list[Played], rounds: int) -> None:
@@ -166,14 +167,14 @@ def draw_regrets(axes: Any, played: list[Played], rounds: int) -> None:
         labels[name] = band(axes, at, regrets(played, name), player.colour), player.colour
     bounds = np.array([one.certificate for one in played if one.player == "Predictive"])
     blue = COLOURS["blue"]
-    labels["Predictive's certificate"] = band(axes, at, bounds, blue, "--"), blue
-    label_ends(axes, rounds, labels, apart=1.5)
+    labels["certificate\nof Predictive"] = band(axes, at, bounds, blue, "--"), blue
     for text, where, side in (("a valley", 0.92, "right"), ("a bowl", 1.08, "left")):
-        axes.text(where * rounds / 10, 12, text, ha=side, fontsize=9, color="#444444")
+        axes.text(where * rounds / 10, 12, text, ha=side, fontsize=8, color="#444444")
     axes.set(xscale="log", yscale="log", xlim=(rounds / 300, rounds), ylim=(10, None))
+    label_ends(axes, rounds, labels)
     axes.set(xlabel="rounds", ylabel="units of loss")
     games = len(regrets(played, "Predictive"))
-    axes.set_title(f"Regret: mean and range of {games} games", loc="left", fontsize=11)
+    axes.set_title(f"Regret: mean and range of {games} games", loc="left")
     axes.grid(alpha=0.25, linewidth=0.5)
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from comparison import CMA, COLOURS, band, interval, label_ends, new_figure, play_parallel, save
+from comparison import CMA, COLOURS, band, interval, legend_below, new_figure, play_parallel, save
 
 import dikin
 from dikin.experiments.tables import fields, write_csv
@@ -352,7 +352,7 @@ DRAWN = {
     "Predictive": ("Predictive", "blue", "-"),
     "memory 4000": ("Predictive, memory 4000", "green", "-"),
     "memory 1000": ("Predictive, memory 1000", "grey", "-"),
-    "Predictive" + TOLD: ("Predictive,\ntold the curvature", "blue", "--"),
+    "Predictive" + TOLD: ("Predictive, told the curvature", "blue", "--"),
     "AdaptiveSmooth, told the smoothness": ("AdaptiveSmooth", "orange", "-"),
     "CMA of pycma, told the range": ("CMA of pycma", "purple", "-"),
 }
@@ -363,19 +363,17 @@ def draw(studies: list[Study], games: list[Game], file: Path) -> None:
     """Regret over rounds where the minimum moves, one panel for each way of moving."""
     index = next(i for i, study in enumerate(studies) if study.name == DRIFT.name)
     study = studies[index]
-    figure, panels = new_figure(1, len(study.settings), figsize=(15, 4.6), sharey=True)
+    figure, panels = new_figure(1, len(study.settings), height=3.0, sharey=True)
     for axes, setting in zip(panels, study.settings, strict=True):
-        labels = {}
-        for player, (label, colour, style) in DRAWN.items():
+        for player, (_, colour, style) in DRAWN.items():
             mine = [game for game in games if game.task[:3] == (index, setting, player)]
             regrets = np.array([game.regret for game in mine])
-            end = band(axes, mine[0].marks, regrets, COLOURS[colour], style)
-            labels[label] = end, COLOURS[colour]
-        label_ends(axes, study.rounds, labels, apart=1.5)
+            band(axes, mine[0].marks, regrets, COLOURS[colour], style)
         axes.set(yscale="log", xlim=(0, study.rounds), xlabel="rounds")
-        axes.set_title(f"The minimum {setting}", loc="left", fontsize=11)
+        axes.set_title(f"The minimum {setting}", loc="left")
         axes.grid(axis="y", alpha=0.25, linewidth=0.5)
     panels[0].set_ylabel("regret against the moving minimum")
+    legend_below(figure, {name: (COLOURS[colour], style) for name, colour, style in DRAWN.values()})
     save(figure, file)
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from comparison import COLOURS, label_ends, new_figure, play_parallel, save
+from comparison import COLOURS, THIN, WIDE, label_ends, new_figure, play_parallel, save
 from report import Results, publish
 from rivals import BLUEFIN, CMA_ES, RIVALS, TBPSA_, TPE, Array, Maker, tuner
 
@@ -124,7 +124,7 @@ DRAWN = {
 
 def draw(games: list[Game], file: Path) -> None:
     """The regret of each round, means over games and over some rounds around it."""
-    figure, panels = new_figure(1, len(PROBLEMS), figsize=(13, 4.6), sharey=True)
+    figure, panels = new_figure(1, len(PROBLEMS), height=2.8, sharey=True)
     for axes, (name, problem) in zip(panels, PROBLEMS.items(), strict=True):
         ends = {}
         for player, colour in DRAWN.items():
@@ -133,13 +133,13 @@ def draw(games: list[Game], file: Path) -> None:
             means = np.convolve(mine.mean(axis=0), np.full(window, 1 / window), "valid")
             rounds = np.arange(len(means)) + window / 2
             seen = np.maximum(means, LOWEST)
-            wide = 2.4 if player == TUNER else 1.4
+            wide = WIDE if player == TUNER else THIN
             axes.plot(rounds, seen, color=COLOURS[colour], linewidth=wide)
             ends[player] = float(seen[-1]), COLOURS[colour]
-        axes.axhline(100, color=COLOURS["grey"], linewidth=1.2)
+        axes.axhline(100, color=COLOURS["grey"], linewidth=1.0)
         axes.set(yscale="log", ylim=(LOWEST / 2.5, 200), xlim=(0, mine.shape[1]), xlabel="round")
         ends["keep the start"] = 100.0, COLOURS["grey"]
-        label_ends(axes, mine.shape[1], ends, apart=1.5)
+        label_ends(axes, mine.shape[1], ends)
         kind = "squared" if problem.distance is squares else "absolute"
         count = len(mine)
         axes.set_title(f"{name}, {kind} distance, mean of {count} games", loc="left")

@@ -16,9 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from comparison import (
     COLOURS,
+    THIN,
+    WIDE,
     interval,
     label_ends,
-    label_linear_ends,
     new_figure,
     play_parallel,
     save,
@@ -151,7 +152,7 @@ DRAWN = {
 
 def draw(results: Results, horizons: list[int], games: list[Game], file: Path) -> None:
     """Left: the price over one game. Right: regret with intervals over the number of rounds."""
-    figure, (left, right) = new_figure(1, 2, figsize=(13, 4.8), width_ratios=(3, 2))
+    figure, (left, right) = new_figure(1, 2, height=2.9, width_ratios=(5, 4))
     draw_prices(left, horizons[min(1, len(horizons) - 1)], games)
     draw_regret(right, results, horizons)
     save(figure, file)
@@ -161,17 +162,17 @@ def draw_prices(axes: Any, rounds: int, games: list[Game]) -> None:
     """Best guesses in the first game of this many rounds, and the best price of each round."""
     market, at = Market(rounds), marks(rounds)
     truth = [market.best(round)[0] for round in at]
-    axes.plot(at, truth, color="black", linewidth=1.5, linestyle=":")
+    axes.plot(at, truth, color="black", linewidth=1.2, linestyle=":")
     ends = {"best of each round": (truth[-1], "black")}
     seed = min(game.task.seed for game in games)
     for game in games:
         if game.task in {Task(player, rounds, seed) for player in DRAWN}:
             colour, style = DRAWN[game.task.player]
-            wide = 2.2 if game.task.player == TUNER else 1.1
+            wide = WIDE if game.task.player == TUNER else THIN
             axes.plot(at, game.prices, style, color=COLOURS[colour], linewidth=wide)
             ends[game.task.player] = game.prices[-1], COLOURS[colour]
     axes.set(xlim=(0, rounds), ylim=(3, 11), xlabel="round (an hour each)", ylabel="price")
-    label_linear_ends(axes, rounds, ends)
+    label_ends(axes, rounds, ends)
     axes.set_title(f"The price that each believes in, one game of {rounds:,} rounds", loc="left")
 
 
@@ -185,7 +186,7 @@ def draw_regret(axes: Any, results: Results, horizons: list[int]) -> None:
         means, halves = np.array([interval(each) for each in games]).T
         axes.errorbar(
             horizons, means, yerr=halves, color=COLOURS[colour], linestyle=style, marker="o",
-            markersize=5, capsize=3, linewidth=2,
+            capsize=2,
         )  # fmt: skip
         ends[player] = means[-1], COLOURS[colour]
     # An interval of few games may reach below 0, where a logarithmic axis has no place.
@@ -196,7 +197,7 @@ def draw_regret(axes: Any, results: Results, horizons: list[int]) -> None:
     axes.set(xscale="log", xlabel="rounds", xticks=horizons)
     axes.set_xticklabels([f"{rounds:,}" for rounds in horizons])
     axes.minorticks_off()
-    label_ends(axes, horizons[-1] * 1.15, ends, apart=1.28)
+    label_ends(axes, horizons[-1] * 1.15, ends)
     count = results.games(results.settings[0])
     axes.set_title(f"Mean regret a round, {count} games, 95 % intervals", loc="left")
     axes.grid(axis="y", which="both", alpha=0.25, linewidth=0.5)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from comparison import COLOURS, interval, label_linear_ends, new_figure, save
+from comparison import COLOURS, THIN, WIDE, interval, label_ends, new_figure, save
 from report import Results, publish
 from rich.console import Console
 from rich.progress import track
@@ -176,18 +176,18 @@ def print_settings(game: Game) -> None:
 
 def draw(results: Results, games: list[Game], file: Path) -> None:
     """Left: cost over the rounds. Right: means and intervals."""
-    figure, (left, right) = new_figure(1, 2, figsize=(13, 4.6), width_ratios=(3, 2))
+    figure, (left, right) = new_figure(1, 2, height=2.8, width_ratios=(5, 4))
     rounds = len(games[0].losses[TUNER])
     window, ends = max(1, rounds // 20), {}
     for player, colour in DRAWN.items():
         mine = np.mean([shares(game.losses, player) for game in games], axis=0)
         defaults = np.mean([shares(game.losses, KEEP) for game in games], axis=0)
         mean = 100.0 * smooth(mine, window) / smooth(defaults, window)
-        wide = 2.4 if player == TUNER else 1.4
+        wide = WIDE if player == TUNER else THIN
         left.plot(np.arange(len(mean)) + window, mean, color=COLOURS[colour], linewidth=wide)
         ends[player] = float(mean[-1]), COLOURS[colour]
     left.set(xlim=(0, rounds), xlabel="measurement", ylabel="% of zlib's defaults")
-    label_linear_ends(left, rounds, ends)
+    label_ends(left, rounds, ends)
     left.set_title(f"Time until a text has arrived, last {window} measurements", loc="left")
     left.grid(axis="y", alpha=0.25, linewidth=0.5)
     draw_intervals(right, results, len(games))
@@ -209,17 +209,17 @@ def draw_intervals(axes: Any, results: Results, count: int) -> None:
             face = COLOURS[DRAWN[player]] if place else "white"
             axes.errorbar(
                 mean, height, xerr=half, color=COLOURS[DRAWN[player]], marker=mark, capsize=3,
-                markerfacecolor=face, markersize=7, linewidth=1.6,
+                markerfacecolor=face, markersize=5, linewidth=1.2,
             )  # fmt: skip
             if player == TUNER:
                 label = "at the end" if place else "while tuning"
                 axes.annotate(
-                    label, (mean, height), xytext=(0, -14 if place else 9), ha="center",
-                    textcoords="offset points", fontsize=9, color=COLOURS[DRAWN[player]],
+                    label, (mean, height), xytext=(0, -11 if place else 6), ha="center",
+                    textcoords="offset points", fontsize=8, color=COLOURS[DRAWN[player]],
                 )  # fmt: skip
     axes.axvline(100, color=COLOURS["grey"], linewidth=1.2)
     axes.annotate(
-        KEEP, (100, 1.0), xytext=(-4, -10), textcoords="offset points", fontsize=9, ha="right",
+        KEEP, (100, 1.0), xytext=(-4, -10), textcoords="offset points", fontsize=8, ha="right",
         xycoords=("data", "axes fraction"), color=COLOURS["grey"],
     )  # fmt: skip
     axes.set(yticks=range(len(names)), ylim=(-0.6, len(names) - 0.4))

@@ -19,7 +19,15 @@ from comparison import interval, play_parallel
 import dikin
 from dikin.environments import data
 from dikin.environments.batches import Batches
-from dikin.experiments.drawing import pyplot, save_figure
+from dikin.experiments.drawing import (
+    COLOURS,
+    GREY,
+    LEAST_TEXT,
+    WIDTH,
+    maths,
+    publish,
+    pyplot,
+)
 from dikin.experiments.tables import items, write_csv
 
 ROUNDS, GAMES, BATCHES, WORKERS = 300_000, 8, 300, 2
@@ -111,11 +119,11 @@ class Player(NamedTuple):
     style: str = "-"
 
 
-TOLD = Player("told sigma_t", smooth, everything, "#0072b2")
-IGNORING = Player("told nothing", smooth, nothing, "#d55e00")
-SMALLEST = Player("told the smallest", smooth, smallest, "#009e73")
-OVERSTATED = Player("told too much", smooth, too_much, "#cc79a7", ":")
-PLAYERS = [TOLD, SMALLEST, IGNORING, OVERSTATED, Player("FKM", fkm, everything, "#777777", "--")]
+TOLD = Player("told sigma_t", smooth, everything, COLOURS[0])
+IGNORING = Player("told nothing", smooth, nothing, COLOURS[1])
+SMALLEST = Player("told the smallest", smooth, smallest, COLOURS[2])
+OVERSTATED = Player("told too much", smooth, too_much, COLOURS[3], ":")
+PLAYERS = [TOLD, SMALLEST, IGNORING, OVERSTATED, Player("FKM", fkm, everything, GREY, "--")]
 
 
 class Task(NamedTuple):
@@ -227,7 +235,7 @@ def table(results: list[Result]) -> list[dict[str, str]]:
 def draw(results: list[Result], file: Path) -> None:
     """Above: regret. Below: regret as a share of that of the learner that is told nothing."""
     figure, axes = pyplot().subplots(
-        2, len(SETTINGS), figsize=(13, 6.4), layout="constrained", sharex=True, sharey="row"
+        2, len(SETTINGS), figsize=(WIDTH, 4.4), layout="constrained", sharex=True, sharey="row"
     )
     rounds = results[0].checkpoints
     late = rounds >= rounds[-1] / 100
@@ -244,16 +252,18 @@ def draw(results: list[Result], file: Path) -> None:
         above.set(xscale="log", yscale="log")
         for one in (above, below):
             one.grid(alpha=0.25, linewidth=0.5)
-        above.set_title(about.name.replace(", batches", ",\nbatches"), fontsize=10)
+        above.set_title(about.name.replace(", batches", ",\nbatches"), fontsize=LEAST_TEXT)
         below.set(xlabel="rounds", ylim=(0, 2))
         if not about.plays(SMALLEST):
             note = r"the smallest $\sigma_t$ is 0: to be told it" "\nis to be told nothing"
-            below.text(0.04, 0.06, note, transform=below.transAxes, fontsize=8, color="#444444")
+            below.text(
+                0.04, 0.06, note, transform=below.transAxes, fontsize=LEAST_TEXT, color="#444444"
+            )
     axes[0, 0].set_ylabel("cumulative regret")
     axes[1, 0].set_ylabel("regret / that of told nothing")
     handles, labels = axes[0, 1].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=len(PLAYERS), frameon=False)
-    save_figure(figure, file, dpi=110)
+    figure.legend(handles, labels, loc="outside lower center", ncols=len(PLAYERS))
+    publish(figure, file)
 
 
 def band(axes: Any, rounds: Any, values: Array, player: Player) -> None:
@@ -264,8 +274,7 @@ def band(axes: Any, rounds: Any, values: Array, player: Player) -> None:
         mean,
         player.style,
         color=player.colour,
-        label=player.name.replace("sigma_t", r"$\sigma_t$"),
-        linewidth=1.6,
+        label=maths(player.name),
         zorder=2 + (player is TOLD),  # where lines coincide, this one is seen
     )
     axes.fill_between(

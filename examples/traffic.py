@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from comparison import COLOURS, label_linear_ends, new_figure, save
+from comparison import COLOURS, THIN, WIDE, label_ends, new_figure, save
 from fleet import Fleet
 from report import Results, publish
 from rich.console import Console
@@ -200,7 +200,7 @@ DRAWN = {
 def draw(records: dict[Task, Record], file: Path) -> None:
     """The tuner's shares in one game, and everyone's latencies, where the servers change."""
     setting = list(SETTINGS)[-1]
-    figure, (left, right) = new_figure(1, 2, figsize=(13, 4.8))
+    figure, (left, right) = new_figure(1, 2, height=2.9)
     one = of(records, setting, TUNER)[0]
     rounds = len(one.latencies)
     window = max(1, rounds // 20)
@@ -209,18 +209,18 @@ def draw(records: dict[Task, Record], file: Path) -> None:
     for player, (colour, style) in DRAWN.items():
         mean = np.mean([record.latencies for record in of(records, setting, player)], axis=0)
         line = smooth(mean, window)
-        wide = 2.4 if player == TUNER else 1.4
+        wide = WIDE if player == TUNER else THIN
         right.plot(np.arange(len(line)) + window, line, style, color=COLOURS[colour], lw=wide)
         ends[player] = float(line[-1]), COLOURS[colour]
         count = len(of(records, setting, TUNER))
     title = f"Mean latency of the last {window} rounds in ms, {count} games"
     right.set(xlim=(0, rounds), xlabel="round")
     right.set_title(title, loc="left")
-    label_linear_ends(right, rounds, ends)
+    label_ends(right, rounds, ends)
     for axes in (left, right):
         axes.axvline(rounds / 2, color="black", linewidth=0.8)
         axes.annotate(
-            "servers change places", (rounds / 2, 1.0), xytext=(4, -10), fontsize=9,
+            "servers change places", (rounds / 2, 1.0), xytext=(3, -8), fontsize=8,
             xycoords=("data", "axes fraction"), textcoords="offset points",
         )  # fmt: skip
     save(figure, file)
@@ -231,14 +231,14 @@ def draw_shares(axes: Any, record: Record, change: Change, window: int) -> None:
     rounds, ends = change.rounds, {}
     for i, colour in enumerate(("blue", "orange", "green", "purple")):
         line = smooth(record.shares[:, i], window)
-        axes.plot(np.arange(len(line)) + window, line, color=COLOURS[colour], linewidth=2)
+        axes.plot(np.arange(len(line)) + window, line, color=COLOURS[colour], linewidth=WIDE)
         name = f"{NAMES[i]}: {change.before[i]:g} ms, then {change.after[i]:g} ms"
         ends[name] = float(line[-1]), COLOURS[colour]
         for begin, paces in ((0, change.before), (rounds / 2, change.after)):
             share = (1 / paces[i]) / sum(1 / pace for pace in paces)
             axes.plot((begin, begin + rounds / 2), (share, share), ":", color=COLOURS[colour])
     axes.set(xlim=(0, rounds), ylim=(0, 0.8), xlabel="round", ylabel="share of the traffic")
-    label_linear_ends(axes, rounds, ends)
+    label_ends(axes, rounds, ends)
     axes.set_title("The tuner's shares in one game; dotted: by capacity", loc="left")
 
 

@@ -197,18 +197,6 @@ def test_the_interval_is_students(example: Any) -> None:
     assert example("comparison").interval(values) == pytest.approx((7 / 3, (high - low) / 2))
 
 
-def test_labels_are_moved_apart_and_no_more(example: Any) -> None:
-    spread = example("comparison").spread
-    assert spread([1.0, 100.0, 1.0], 4.0) == pytest.approx([0.5, 100.0, 2.0])
-    assert spread([5.0, 20.0], 4.0) == pytest.approx([5.0, 20.0])
-    generator = np.random.default_rng(1)
-    for _ in range(50):
-        heights = np.exp(generator.normal(0, 2, size=7))
-        moved = np.array(spread(heights, 1.5))
-        order = np.argsort(heights)
-        assert (np.diff(np.log(moved[order])) > np.log(1.5) - 1e-9).all()
-
-
 # --- the guide -----------------------------------------------------------------------------------
 
 

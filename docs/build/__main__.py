@@ -1,14 +1,17 @@
-"""`python docs/build`: every page that is made from CSVs, written anew."""
+"""`python docs/build`: every page and every figure that is made from CSVs, made anew."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import evidence_page
+import known_curvature
 import rates_page
 import real_data_page
 import which_learner_page
+from matrix_file import read_matrix
 
+from dikin.experiments.compare import figure as compare_figure
 from dikin.serialization import replace_file
 
 DOCS = Path(__file__).resolve().parent.parent
@@ -20,6 +23,16 @@ PAGES = {
 }
 """Each page, what makes it, and the folder of its CSVs and its template."""
 
+
+def draw_figures() -> None:
+    """The figures whose every number is in a CSV; no game is played."""
+    compare = DOCS / "compare"
+    compare_figure.draw(read_matrix(compare), compare / "compare.png")
+    measured = known_curvature.read(compare / "known_curvature.csv")
+    known_curvature.draw(measured, compare / "known_curvature.png")
+
+
 if __name__ == "__main__":
+    draw_figures()
     for name, (render, folder) in PAGES.items():
         replace_file(DOCS / name, render(DOCS / folder).encode())

@@ -142,8 +142,8 @@ def _caption(matrix: Matrix) -> str:
     return (
         f"Mean regret after {matrix.rounds:,} rounds, divided by the least that a learner of this "
         "library with one value a round has in the same scenario.\n"
-        "First in each section: the learner with the least median of these ratios. It is the one "
-        "to take if you know nothing of your losses."
+        "Sections are sorted by the median ratio, learners of few scenarios last. On top: the one "
+        "to take if nothing is known of the losses."
     )
 
 
