@@ -17,6 +17,7 @@ from dikin.environments.pseudo_kink import PseudoKink, PseudoKinkKernel
 from dikin.environments.ridge import Ridge, RidgeKernel
 from dikin.errors import CheckFailedError
 from dikin.rng import stream
+from engine.games import nth
 
 CHECKS = {n: f for n, f in inspect.getmembers(laws, inspect.isfunction) if n.startswith("check_")}
 ENVIRONMENTS = list(registry.environments().values())
@@ -42,7 +43,7 @@ def test_environment_keeps_the_laws(cls: Any, where: str) -> None:
     domain = examples[ENVIRONMENTS.index(cls) % len(examples)]
     for index, _ in enumerate(cls.examples(domain, 3)):
         for check in CHECKS.values():
-            check(lambda i=index: list(cls.examples(domain, 3))[i], stream(0, check.__name__))
+            check(lambda i=index: nth(cls.examples(domain, 3), i), stream(0, check.__name__))
 
 
 class TooCurved(Ridge):
