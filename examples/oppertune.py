@@ -144,7 +144,7 @@ def draw(games: list[Game], file: Path) -> None:
         count = len(mine)
         axes.set_title(f"{name}, {kind} distance, mean of {count} games", loc="left")
         axes.grid(axis="y", alpha=0.25, linewidth=0.5)
-    panels[0].set_ylabel(f"regret of a round, % of that of the start ({LOWEST:g}: or less)")
+    panels[0].set_ylabel(f"regret of a round, % of that\nof the start ({LOWEST:g}: or less)")
     save(figure, file)
 
 
