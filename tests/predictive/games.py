@@ -7,6 +7,7 @@ is a constant.
 """
 
 from collections.abc import Iterator
+from functools import cache
 from math import pi
 from typing import NamedTuple, Self
 
@@ -21,6 +22,8 @@ ROUNDS = 3000
 TARGET = np.array([0.3, -0.5])
 A = np.array([0.6, 0.8])
 B = np.array([0.8, -0.6])
+Losses = tuple[Array, Array, Array]
+"""o, g and q of every round."""
 
 
 @compiled
@@ -76,41 +79,51 @@ class Table(Environment):
         yield from ()
 
 
-def bowls(rounds: int, targets: Array, bend: float = 0.3) -> tuple[Array, Array, Array]:
+def bowls(rounds: int, targets: Array, bend: float = 0.3) -> Losses:
     """bend/2 |x - target_t|^2, less a constant that keeps it around 0."""
     offsets = bend / 2 * (targets**2).sum(axis=1) - 0.2
     return offsets, -bend * targets, np.full(rounds, bend)
 
 
-def steady(rounds: int) -> tuple[Array, Array, Array]:
+def steady(rounds: int) -> Losses:
     return bowls(rounds, np.tile(TARGET, (rounds, 1)))
 
 
-def hostile(rounds: int = ROUNDS) -> dict[str, Table]:
-    """Eleven games that are hard to foresee, or that change when one has come to rely on them."""
+def hostile(name: str, rounds: int = ROUNDS) -> Table:
+    """A game that is hard to foresee, or that changes when one has come to rely on it."""
+    return Table(*hostile_losses(rounds)[name])
+
+
+@cache
+def hostile_losses(rounds: int) -> dict[str, Losses]:
+    """Of all eleven such games: the same in every game of that length."""
     rng, t = np.random.default_rng(11), np.arange(rounds)
     signs = rng.choice([-1.0, 1.0], size=rounds)
     offsets, slopes, bends = steady(rounds)
     flat, none = np.zeros(rounds), np.zeros((rounds, 2))
 
-    def noisy(noise: Array) -> Table:
-        return Table(offsets + noise, slopes, bends)
+    def noisy(noise: Array) -> Losses:
+        return offsets + noise, slopes, bends
 
-    def linear(size: Array, way: Array = A) -> Table:
-        return Table(flat, size[:, None] * way, flat)
+    def linear(size: Array, way: Array = A) -> Losses:
+        return flat, size[:, None] * way, flat
 
     walk = np.clip(0.02 * rng.normal(size=rounds).cumsum(), -0.5, 0.5)
     switched = np.where((t // 300 % 2)[:, None] == 0, TARGET, -TARGET)
     return {
         "rare spikes": noisy(np.where(rng.random(rounds) < 0.01, 0.5, 0.0)),
         "bursts": noisy(np.where(t % 200 < 20, 0.5 * signs, 0.0)),
-        "switches": Table(*bowls(rounds, switched)),
+        "switches": bowls(rounds, switched),
         "period of 32": noisy(0.5 * np.sin(2 * pi * t / 32)),
         "calm, then storm": noisy(np.where(t < rounds // 2, 0.0, 0.5 * signs)),
-        "alternating": Table(np.where(t % 2, 0.8, -0.8), none + 0.2 * A, flat),
-        "random signs": Table(flat, 0.9 * signs[:, None] * A + 0.1 * B, flat),
+        "alternating": (np.where(t % 2, 0.8, -0.8), none + 0.2 * A, flat),
+        "random signs": (flat, 0.9 * signs[:, None] * A + 0.1 * B, flat),
         "nothing, then linear": linear(np.where(t < rounds - rounds // 10, 0.0, 1.0)),
         "growing": linear(0.9 * t / rounds * (1.0 + 0.1 * signs)),
         "shrinking": linear(np.minimum(0.9, 30.0 / (t + 1.0)) * (1.0 + 0.1 * signs)),
         "random walk": noisy(walk),
     }
+
+
+HOSTILE = tuple(hostile_losses(1))
+"""Their names."""

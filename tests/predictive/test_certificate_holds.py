@@ -6,6 +6,7 @@ whose gap is in truth zero once in 700 times.
 """
 
 from collections.abc import Callable
+from functools import cache
 from math import isfinite, sqrt
 from typing import Any
 
@@ -20,7 +21,7 @@ from dikin.environments.base import Environment
 from dikin.environments.patterns import Decaying, FlatFirst, FlatLast
 from dikin.learners.kernel_learner import Memo
 from paper.charts import Array, holds
-from predictive.games import ROUNDS, Table, hostile
+from predictive.games import HOSTILE, ROUNDS, Table, hostile
 
 SEEDS = 16
 DISC = dikin.Ball(2)
@@ -103,13 +104,13 @@ SETTINGS: dict[str, Callable[[Table], dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("name", hostile(1))
+@pytest.mark.parametrize("name", HOSTILE)
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_on_hostile_games(name: str, setting: str, monkeypatch: pytest.MonkeyPatch) -> None:
     gaps = []
     monkeypatch.setattr(jit, "COMPILE_FROM", 1)
     for seed in range(SEEDS):
-        game = hostile()[name]
+        game = hostile(name)
         learner = dikin.Predictive(game.domain, **SETTINGS[setting](game), seed=seed)
         run = dikin.play(learner, game, ROUNDS, checkpoints=1, progress=False)
         assert run.compiled
@@ -135,6 +136,15 @@ def played(world: Table, learner: Any, delays: Array) -> float:
     return total
 
 
+@cache
+def least_total(name: str, rounds: int) -> float:
+    """What the best fixed point suffers: it depends on the losses alone, not on the play."""
+    game = hostile(name, rounds)
+    for t in range(1, rounds + 1):
+        game.kernel.accumulate(t, 0.0, game.sums)
+    return game.best()[1]
+
+
 LATE: dict[str, Callable[[Table, int], Any]] = {
     "Predictive": lambda game, seed: built(dikin.Predictive, game, seed),
     "AdaptiveSmooth": lambda game, seed: dikin.AdaptiveSmooth(
@@ -146,19 +156,17 @@ LATE: dict[str, Callable[[Table, int], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", hostile(1))
+@pytest.mark.parametrize("name", HOSTILE)
 @pytest.mark.parametrize("make", LATE)
 def test_with_answers_up_to_fifty_rounds_late(name: str, make: str) -> None:
     rounds, gaps = 500, []
     for seed in range(48 if make == "Predictive" else 8):  # the others' are far above
         delays = np.random.default_rng([seed, 5]).integers(0, 51, size=rounds)
-        game = hostile(rounds)[name]
+        game = hostile(name, rounds)
         learner = LATE[make](game, seed)
         total = played(game, learner, delays)
-        for t in range(1, rounds + 1):
-            game.kernel.accumulate(t, 0.0, game.sums)
         assert learner.rounds == rounds
-        gaps.append(learner.certificate - (total - game.best()[1]))
+        gaps.append(learner.certificate - (total - least_total(name, rounds)))
     above(gaps)
 
 
@@ -168,7 +176,7 @@ def test_with_a_memory_for_the_discounted_regret(name: str) -> None:
     rounds, keep, gaps = 1000, 1 - 1 / 200, []
     weights = keep ** np.arange(rounds - 1, -1, -1.0)
     for seed in range(SEEDS):
-        game = hostile(rounds)[name]
+        game = hostile(name, rounds)
         learner = built(dikin.Predictive, game, seed, memory=200)
         total = 0.0
         for _ in range(rounds):

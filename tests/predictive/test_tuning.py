@@ -28,7 +28,7 @@ from dikin.learners.predictive_tuning import (
     TOTAL,
 )
 from paper.charts import holds
-from predictive.games import hostile
+from predictive.games import HOSTILE, hostile
 
 
 def planned(**options: Any) -> Any:
@@ -179,7 +179,7 @@ def test_the_rate_without_curvature_or_with_a_large_level() -> None:
 def test_no_step_is_longer_than_a_share_of_the_level() -> None:
     """0.9/(d c) with a range and 0.9 (1 + 1/sqrt(d))/(d c) without one, after every round."""
     for options, cap in (({"loss_range": (-1, 1)}, 0.9), ({}, 0.9 + 0.9 / sqrt(2))):
-        world = hostile(600)["bursts"]
+        world = hostile("bursts", 600)
         learner = dikin.Predictive(world.domain, seed=3, **options)
         steps = []
         for _ in range(600):
@@ -220,7 +220,7 @@ def check_budgets(game: str, options: dict[str, Any]) -> None:
     its cap, and rises within a like budget.
     """
     rounds, free, paid, most = 1000, 0, 0.0, 0.0
-    world = hostile(rounds)[game]
+    world = hostile(game, rounds)
     learner = dikin.Predictive(world.domain, seed=3, **options)
     for t in range(1, rounds + 1):
         before = list(learner._n)
@@ -245,7 +245,7 @@ def check_budgets(game: str, options: dict[str, Any]) -> None:
     assert free <= (0 if options.get("loss_range") else 10)
 
 
-@pytest.mark.parametrize("game", hostile(1))
+@pytest.mark.parametrize("game", HOSTILE)
 def test_level_and_rate_keep_their_budgets(game: str) -> None:
     for options in ({"smoothness": 0.3}, {}, {"lipschitz": 1.0}):
         check_budgets(game, options | {"loss_range": (-1, 1)})
@@ -417,7 +417,7 @@ def test_the_noise_of_a_round_costs_no_more_than_exploring_did() -> None:
 @pytest.mark.parametrize("game", ["random signs", "bursts", "nothing, then linear", "growing"])
 def test_exploring_is_paid_by_the_regulariser(game: str) -> None:
     """A_T <= sum lambda/2 + beta (log2(S_T/S_1) + 1), for it is lambda S_t/(4 S_{t-1}) a round."""
-    world = hostile(600)[game]
+    world = hostile(game, 600)
     learner = dikin.Predictive(world.domain, 0.3, loss_range=(-1, 1), seed=4)
     first = 0.0
     for _ in range(600):
