@@ -1,7 +1,8 @@
 """`make bench`: every speed claim as a ratio, each pair timed in the same run.
 
 Beside each ratio stands the median of earlier runs on the same kind of machine, and how many there
-were. The run is added to benchmarks/history.csv when it is complete.
+were. The run is added to benchmarks/history.csv when it is complete, with the share of the machine
+that other programs took.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import compiled
 import others
 import study
 import tuner
-from history import HISTORY, MARKS, append, earlier, this_run, usual
+from history import CALM, HISTORY, MARKS, Others, append, earlier, this_run, usual
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
@@ -20,7 +21,7 @@ import predictive
 
 
 def main() -> None:
-    run, measured = this_run(), []
+    run, elsewhere, measured = this_run(), Others(), []
     before = earlier(HISTORY, run)
     columns = ("what", "figure", "against", "ratio", "median before", "limit", "")
     table = Table(*columns, title=f"dikin benchmarks on {run.processor}, {run.cores} cores")
@@ -35,7 +36,10 @@ def main() -> None:
                 table.add_row(row.what, row.figure, row.against, ratio, past, row.limit, mark)
                 progress.update(task, advance=1, description=row.what)
     Console().print(table)
-    append(HISTORY, run, measured)
+    share = elsewhere.share()
+    if float(share or 0.0) > CALM:
+        print(f"Other programs took {share} of the machine: these ratios say little.")
+    append(HISTORY, run, share, measured)
 
 
 if __name__ == "__main__":

@@ -51,7 +51,7 @@ def lines(path: Path) -> list[dict[str, str]]:
 def test_runs_are_added_one_after_another(history: Any, rows: list[Any], tmp_path: Path) -> None:
     path = tmp_path / "history.csv"
     for count in (1, 2):
-        history.append(path, run(history), rows)
+        history.append(path, run(history), "0.02", rows)
         assert len(lines(path)) == count * len(rows)
     first = lines(path)[0]
     assert tuple(first) == history.COLUMNS
@@ -60,15 +60,16 @@ def test_runs_are_added_one_after_another(history: Any, rows: list[Any], tmp_pat
     assert lines(path)[1]["what"] == 'a "quoted", odd one'
 
 
-def test_only_the_same_kind_of_machine_counts(
+def test_only_calm_runs_on_the_same_kind_of_machine_count(
     history: Any, rows: list[Any], tmp_path: Path
 ) -> None:
     path = tmp_path / "history.csv"
     assert history.earlier(path, run(history)) == {}
-    history.append(path, run(history), rows)
-    history.append(path, run(history), [rows[0]._replace(ratio=4.0)])
-    history.append(path, run(history, processor="Other"), [rows[0]._replace(ratio=90.0)])
-    history.append(path, run(history, cores="64"), [rows[0]._replace(ratio=80.0)])
+    history.append(path, run(history), "0.02", rows)
+    history.append(path, run(history), "", [rows[0]._replace(ratio=4.0)])
+    history.append(path, run(history, processor="Other"), "0.00", [rows[0]._replace(ratio=90.0)])
+    history.append(path, run(history, cores="64"), "0.00", [rows[0]._replace(ratio=80.0)])
+    history.append(path, run(history), "0.90", [rows[0]._replace(ratio=70.0)])  # others' machine
     found = history.earlier(path, run(history))
     assert found == {"ask, ball": [2.0, 4.0], 'a "quoted", odd one': [3.5]}
     assert history.usual(found["ask, ball"]) == "3 (2)"
@@ -79,7 +80,7 @@ def test_a_run_that_is_killed_while_it_is_added_leaves_the_file(
     history: Any, rows: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "history.csv"
-    history.append(path, run(history), rows)
+    history.append(path, run(history), "0.02", rows)
     before = path.read_bytes()
 
     def killed(*_: Any) -> None:
@@ -88,7 +89,7 @@ def test_a_run_that_is_killed_while_it_is_added_leaves_the_file(
     with monkeypatch.context() as patch:
         patch.setattr("os.replace", killed)
         with pytest.raises(KeyboardInterrupt):
-            history.append(path, run(history), rows)
+            history.append(path, run(history), "0.02", rows)
     assert path.read_bytes() == before
 
     def plainly(path: Path, content: bytes) -> None:
@@ -98,8 +99,25 @@ def test_a_run_that_is_killed_while_it_is_added_leaves_the_file(
 
     monkeypatch.setattr(history, "replace_file", plainly)
     with pytest.raises(KeyboardInterrupt):
-        history.append(path, run(history), rows)
+        history.append(path, run(history), "0.02", rows)
     assert path.read_bytes() != before
+
+
+@pytest.mark.parametrize(("used", "own", "share"), [(20, 10, "0.50"), (10, 10, "0.00")])
+def test_what_others_took(
+    history: Any, used: float, own: float, share: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ten seconds of two cores, of which this process had `own` seconds and all had `used`."""
+    times = iter([(100.0, 5.0, 1000.0), (100.0 + used, 5.0 + own, 1010.0)])
+    monkeypatch.setattr(history.Others, "_now", staticmethod(lambda: next(times)))
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    assert history.Others().share() == share
+
+
+def test_where_the_system_does_not_tell(history: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert re.fullmatch(r"(\d+\.\d\d)?", history.Others().share())
+    monkeypatch.setattr(history.sys, "platform", "other")
+    assert history.Others().share() == ""
 
 
 def test_nothing_private_is_kept(history: Any) -> None:
