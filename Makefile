@@ -11,8 +11,10 @@ READY := $(VENV)/.ready
 reproduce: $(READY)
 	$(BIN)/dikin reproduce
 
+# Tests start hundreds of processes: each would compile the package anew if bytecode were not kept,
+# and threads of a matrix product would wait for each other on cores that are all in use.
 test: $(READY) lint
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+	PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 
 lint: $(READY)
 	$(BIN)/ruff format --check .
