@@ -17,6 +17,7 @@ from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import dikin
+import dikin.checks
 from dikin import registry
 
 if TYPE_CHECKING:
@@ -158,8 +159,8 @@ def _shown(module: ModuleType) -> Iterator[tuple[str, Any]]:
 
 def group_of(thing: Any) -> Group:
     """The group whose modules a class or function is defined in."""
-    home = f"{thing.__module__}."
-    found = [g for g in GROUPS if any(home.startswith(f"{m}.") for m in g.modules)]
+    module = f"{thing.__module__}."
+    found = [g for g in GROUPS if any(module.startswith(f"{m}.") for m in g.modules)]
     if len(found) != 1:
         raise LookupError(
             f"{thing.__module__}.{thing.__qualname__} has no group of its own: GROUPS"
@@ -179,8 +180,13 @@ def pages() -> dict[str, str]:
         written[group.file] = _group_page(group, own)
         for name, thing in own.items():
             if group.one_page_each and inspect.isclass(thing):
-                written[name] = f"{_title(thing.__name__)}\n{_description(name, thing)}"
+                written[name] = _class_page(name, thing)
     return written
+
+
+def _class_page(name: str, cls: type) -> str:
+    gallery = f".. minigallery:: {name}\n   :add-heading: In the gallery\n   :heading-level: -\n"
+    return f"{_title(cls.__name__)}\n{_description(name, cls)}\n{gallery}"
 
 
 def _index_page() -> str:
@@ -206,11 +212,23 @@ def _group_page(group: Group, own: dict[str, Any]) -> str:
         parts.append(_table({name: own[name] for name in names}))
         apart = {n for n in names if group.one_page_each and inspect.isclass(own[n])}
         parts += [_description(name, own[name]) for name in names if name not in apart]
+    if group.file == "checks":
+        parts.append(f"Laws\n----\n\n{_laws()}")
     paged = [name for name in own if group.one_page_each and inspect.isclass(own[name])]
     if paged:
         listed = "".join(f"   {own[name].__name__} <{name}>\n" for name in paged)
         parts.append(f".. toctree::\n   :hidden:\n\n{listed}")
     return "\n".join(parts)
+
+
+def _laws() -> str:
+    """Every law with its statement; their arguments are the same."""
+    modules = (info.name for info in pkgutil.iter_modules(dikin.checks.__path__))
+    rows = "".join(
+        f"   * - ``{name.removeprefix('check_')}``\n     - {plain_to_rst(first_line(law))}\n"
+        for name, law in sorted(dikin.checks.laws(*modules).items())
+    )
+    return f".. list-table::\n   :widths: auto\n   :class: names\n\n{rows}"
 
 
 def _sections(own: dict[str, Any]) -> list[tuple[str, list[str]]]:

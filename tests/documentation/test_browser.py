@@ -86,7 +86,8 @@ def test_search_finds_without_a_network(chromium: Any, address: str) -> None:
     page.wait_for_selector("#search-results li a")
     assert page.locator("#search-results li").count() > 5
     assert window.foreign() == []
-    assert window.faults == []
+    # Sphinx looks for summaries by an anchor with dots in it, does not find it, and says so.
+    assert [fault for fault in window.faults if "Anchored content block" not in fault] == []
 
 
 def test_formulas_are_set(chromium: Any, address: str) -> None:

@@ -1,7 +1,8 @@
 """Words of the pages: codespell knows frequent mistakes, a dictionary everything that is no word.
 
 `words.txt` has the words that the dictionary does not know: names of people and programs, terms of
-the field, and British spelling. A new one is added there, in its place in the alphabet.
+the field, and British spelling. A new one is added there, in its place in the alphabet; a plural
+needs no line of its own.
 """
 
 from __future__ import annotations
@@ -49,8 +50,8 @@ def unknown(text: str) -> set[str]:
     """The words of a page's prose that no dictionary has."""
     for pattern in NO_PROSE:
         text = re.sub(pattern, " ", text)
-    found: set[str] = dictionary().unknown({w.lower() for w in WORD.findall(text) if len(w) > 2})
-    return found
+    found = dictionary().unknown({word.lower() for word in WORD.findall(text) if len(word) > 2})
+    return {word for word in found if dictionary().unknown([word.removesuffix("s")])}
 
 
 def test_every_word_is_one() -> None:
