@@ -55,7 +55,7 @@ Row = list[tuple[str, list[str]]]
 """Groups with their scenarios."""
 
 
-class Place(NamedTuple):
+class MatrixLine(NamedTuple):
     """A line of the matrix: a learner, or the heading of a section."""
 
     text: str
@@ -84,15 +84,15 @@ def draw(matrix: Matrix, file: Path) -> None:
 # --- what is shown --------------------------------------------------------------------------------
 
 
-def lines(matrix: Matrix) -> list[Place]:
+def lines(matrix: Matrix) -> list[MatrixLine]:
     """The learners, and a heading above each section; first the learner to take."""
-    found: list[Place] = []
+    found: list[MatrixLine] = []
     section = ""
     for learner in matrix.learners():
         if matrix.section(learner) != section:
             section = matrix.section(learner)
-            found.append(Place(SECTIONS[section], True))
-        found.append(Place(learner, False))
+            found.append(MatrixLine(SECTIONS[section], True))
+        found.append(MatrixLine(learner, False))
     return found
 
 
@@ -166,7 +166,7 @@ class Page(NamedTuple):
         return self.figure.add_axes((*box, width / self.width, height / self.height))
 
 
-def _draw_band(page: Page, matrix: Matrix, places: list[Place], row: Row, top: float) -> None:
+def _draw_band(page: Page, matrix: Matrix, places: list[MatrixLine], row: Row, top: float) -> None:
     for number, place in enumerate(places):
         style: dict[str, Any] = {"fontstyle": "italic", "color": GREY} if place.heading else {}
         height = top + (number + 0.5) * ROW
@@ -187,7 +187,9 @@ def _draw_band(page: Page, matrix: Matrix, places: list[Place], row: Row, top: f
         x += wide
 
 
-def _draw_summary(page: Page, matrix: Matrix, places: list[Place], x: float, top: float) -> None:
+def _draw_summary(
+    page: Page, matrix: Matrix, places: list[MatrixLine], x: float, top: float
+) -> None:
     """The median ratio, and the scenarios in which nobody is distinguished from a learner."""
     titles = "median of\nthe ratios", "best, or not\ndistinguished"
     for column, title in enumerate(titles):
@@ -206,7 +208,7 @@ def _draw_summary(page: Page, matrix: Matrix, places: list[Place], x: float, top
             page.write(*at, text, ha="center", va="center")
 
 
-def _draw_cells(axes: Any, matrix: Matrix, places: list[Place], scenarios: list[str]) -> None:
+def _draw_cells(axes: Any, matrix: Matrix, places: list[MatrixLine], scenarios: list[str]) -> None:
     values = np.full((len(places), len(scenarios)), np.nan)
     for y, place in enumerate(places):
         for x, scenario in enumerate(scenarios):
