@@ -81,7 +81,8 @@ page: $(READY)
 # The site, in site/, begun anew: every example of the gallery is run, and a warning is an error.
 docs: $(VENV)/.docs
 	rm -rf site docs/auto
-	$(BIN)/sphinx-build --fail-on-warning --keep-going --nitpicky --jobs auto docs site
+	$(BIN)/sphinx-build --fail-on-warning --keep-going --nitpicky --jobs auto \
+		--doctree-dir docs/auto/doctrees docs site
 	$(BIN)/python docs/_ext/check_site.py site
 	$(BIN)/python -m pytest tests/documentation/test_browser.py
 
