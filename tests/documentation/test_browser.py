@@ -80,6 +80,15 @@ def test_every_kind_of_page(chromium: Any, address: str, width: int) -> None:
     assert sideways(page) > 0, "the mutant is not noticed"
 
 
+def test_a_script_of_another_host_is_noticed(chromium: Any, address: str) -> None:
+    window = opened(chromium, address)
+    page = window.open("/search.html")
+    page.set_content('<script src="http://127.0.0.1:9/none.js"></script>')
+    page.wait_for_load_state("networkidle")
+    assert window.foreign() == ["http://127.0.0.1:9/none.js"]
+    assert len(window.faults) == 1
+
+
 def test_search_finds_without_a_network(chromium: Any, address: str) -> None:
     window = opened(chromium, address)
     page = window.open("/search.html?q=certificate")
@@ -100,3 +109,5 @@ def test_formulas_are_set(chromium: Any, address: str) -> None:
     assert page.locator("mjx-container > mjx-math").count() >= formulas
     assert page.locator("mjx-merror").count() == 0
     assert window.foreign() == []
+    page.evaluate(r"document.body.append(MathJax.tex2chtml('\\frac{'))")
+    assert page.locator("mjx-merror").count() == 1, "the mutant is not noticed"
