@@ -131,13 +131,16 @@ def _bound_slope() -> float:
 def _predictive(lines: list[Row], tables: dict[int, list[Row]]) -> dict[str, object]:
     others = {(str(n), row["pattern"]): row["regret"] for n in tables for row in tables[n]}
     rows = [line | {"other": others[line["table"], line["pattern"]]} for line in lines]
-    plain = [row for row in rows if row["losses"] == "as they are"]
+    plain = [row for row in rows if row["losses"] == "plain"]
+    factors = [float(row["other"]) / float(row["regret"]) for row in plain]
     return {
         "predictive_games": lines[0]["seeds"],
         "predictive1": markdown(PREDICTIVE, (row for row in rows if row["table"] == "1")),
         "predictive2": markdown(PREDICTIVE, (row for row in rows if row["table"] == "2")),
-        "wins": sum(float(row["regret"]) < float(row["other"]) for row in plain),
+        "wins": sum(factor > 1 for factor in factors),
         "rows": len(plain),
+        "least_factor": min(factors),
+        "most_factor": max(factors),
     }
 
 
@@ -179,22 +182,42 @@ def _pairs(lines: list[Row]) -> list[tuple[Row, Row]]:
 
 
 def _paper(lines: list[Row]) -> dict[str, object]:
-    one, two = (
-        table.constant / table.environment(DISC, Constant(0.0), 0).loss_range[1]
-        for table in TABLES.values()
-    )
-    begins = adaptive_smooth.rho(DISC.nu), adaptive_lipschitz.rho(2, DISC.nu, two)
+    constants = {
+        number: table.constant / table.environment(DISC, Constant(0.0), 0).loss_range[1]
+        for number, table in TABLES.items()
+    }
+    begins = {
+        1: adaptive_smooth.rho(DISC.nu),
+        2: adaptive_lipschitz.rho(DISC.dim, DISC.nu, constants[2]),
+    }
+    targets = {
+        n: tuning.Setting(TABLES[n].order, DISC.dim, constant).target
+        for n, constant in constants.items()
+    }
+    # Algorithm 1 asks for (beta + 1) rho, Algorithm 2 for rho itself.
+    first = {1: max((constants[1] + 1) * begins[1], targets[1]), 2: max(begins[2], targets[2])}
+    far = PAPER.horizons[-1]
+    totals = {n: tuning.uncurved(first[n], targets[n], far, TABLES[n].order) for n in TABLES}
     return {
         "paper": markdown(PAPER_TABLE, lines),
-        "first": max((one + 1) * begins[0], 4 * (one + 1)),
-        "first_lipschitz": max(begins[1], 4 * (two + 1) ** 2),
-        "begins1": begins[0],
-        "begins2": begins[1],
-        "far_horizon": PAPER.horizons[-1],
+        "first": first[1],
+        "first_lipschitz": first[2],
+        "begins1": begins[1],
+        "begins2": begins[2],
+        "grown1": totals[1] / first[1],
+        "grown2": totals[2] / first[2],
+        "needed": _rounds_to_outgrow(first[1], targets[1]),
+        "far_horizon": far,
         "far_games": PAPER.seeds,
         "far_tail": PAPER.tail,
-        "far_words": "",
     }
+
+
+def _rounds_to_outgrow(first: float, target: float) -> float:
+    """The power of ten of the rounds after which S_t is ten times lambda_0, without curvature."""
+    powers = np.linspace(6, 20, 1401)
+    totals = [tuning.uncurved(first, target, int(10**p), TABLES[1].order) for p in powers]
+    return float(np.interp(10 * first, totals, powers))
 
 
 # --- columns -------------------------------------------------------------------------------------
@@ -234,9 +257,7 @@ PREDICTIVE: Columns[Row] = {
     "95% interval": _interval,
     "regret": lambda row: whole(float(row["regret"])),
     "certificate": lambda row: whole(float(row["certificate"])),
-    "paper's learner": lambda row: (
-        whole(float(row["other"])) if row["losses"] == "as they are" else ""
-    ),
+    "paper's learner": lambda row: whole(float(row["other"])) if row["losses"] == "plain" else "",
 }
 FLAT: Columns[Row] = {
     "learner": lambda row: f"`{row['learner']}`",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import re
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -56,6 +57,18 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("whole")
     reproduce(small.request(), out, Console(file=io.StringIO()))
     return out
+
+
+def test_the_tables_fit_into_a_terminal(tmp_path: Path, whole: Path) -> None:
+    """As wide as a terminal is by default: no cell is cut off, none is broken in two."""
+    shutil.copy(whole / "cells.sqlite", tmp_path)
+    console = Console(record=True, width=80, file=io.StringIO())
+    reproduce(small.request(), tmp_path, console)
+    shown = console.export_text()
+    assert "…" not in shown
+    rows = [line for line in shown.splitlines() if "sigma_t = t^-0.2" in line]
+    assert len(rows) == 3
+    assert all(re.search(r"\d\.\d{3} to \d\.\d{3}", line) for line in rows)
 
 
 def contents(folder: Path) -> dict[str, bytes]:

@@ -6,7 +6,9 @@ import platform
 from collections.abc import Iterable
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 
 from dikin.errors import CheckFailedError
@@ -24,6 +26,9 @@ from dikin.experiments.reproduce.results import (
 )
 from dikin.experiments.tables import terminal_table
 
+NARROW: dict[str, Any] = {"box": SIMPLE_HEAD, "padding": (0, 1, 0, 0), "pad_edge": False}
+"""Tables of this shape fit into eighty columns."""
+
 
 def reproduce(request: Request, out: Path, console: Console) -> None:
     """Measure both tables into a folder."""
@@ -32,10 +37,10 @@ def reproduce(request: Request, out: Path, console: Console) -> None:
     write_files(measured, request, results, out)
     for number, lines in measured.tables.items():
         title = f"Table {number}, {TABLES[number].losses} losses: exponents of T"
-        console.print(terminal_table(SHOWN, lines, title=title))
+        console.print(terminal_table(SHOWN, lines, title=title, **NARROW))
     for number, lines in measured.predictive.items():
         title = f"Predictive, {TABLES[number].losses} losses, beside the paper's exponents"
-        console.print(terminal_table(SHOWN_PREDICTIVE, lines, title=title))
+        console.print(terminal_table(SHOWN_PREDICTIVE, lines, title=title, **NARROW))
     with console.status("drawing"):
         pictures = figures.draw_all(measured, request.tables[0], out)
     report.write(out / "report.html", measured, pictures, made_with(request))

@@ -11,6 +11,9 @@ from dikin.experiments.reproduce.flat_rounds import NONE, FlatRounds
 from dikin.experiments.reproduce.plan import TABLES
 from dikin.experiments.reproduce.results import Measured
 
+DECADE = 10.0
+"""A ratio above which the axis is logarithmic."""
+
 
 def draw(measured: Measured) -> tuple[Any, str, str]:
     """A panel per table."""
@@ -60,6 +63,8 @@ def _panel(axes: Any, number: int, lines: list[FlatRounds]) -> None:
             fontsize=LEAST_TEXT,
             color=GREY,
         )
-    axes.set(yscale="log", xlabel=r"$\ln M\,/\,\ln T$", ylabel="regret / regret with $M = 0$")
+    axes.set(xlabel=r"$\ln M\,/\,\ln T$", ylabel="regret / regret with $M = 0$")
+    if max(line.ratio for line in lines) > DECADE:
+        axes.set_yscale("log")
     axes.set_title(f"Table {number}: {TABLES[number].losses} losses")
     axes.legend(frameon=False, loc="upper left")

@@ -129,17 +129,22 @@ def _scalings(request: Request, number: int, results: Results) -> Iterator[Scali
 
 # --- as text ------------------------------------------------------------------------------------
 
+# Columns for a terminal of eighty characters; the files have more.
+EXPONENTS: Columns[Line] = {
+    name: column for name, column in tables.FITTED_SHOWN.items() if name != "gap"
+}
 SHOWN: Columns[Line] = {
     "pattern": lambda line: line.row.label,
-    **tables.FITTED_SHOWN,
-    "mean regret": lambda line: whole(line.curve.means[-1]),
-    "mean certificate": lambda line: whole(line.certificate.means[-1]),
+    **EXPONENTS,
+    "regret": lambda line: whole(line.curve.means[-1]),
+    "certificate": lambda line: whole(line.certificate.means[-1]),
 }
-LOSSES = {False: "as they are", True: "shifted"}
+LOSSES = {False: "plain", True: "shifted"}
 SHOWN_PREDICTIVE: Columns[Line] = {
     "pattern": lambda line: line.row.label,
     "losses": lambda line: LOSSES[line.shifted],
-    **{name: column for name, column in SHOWN.items() if name != "pattern"},
+    **EXPONENTS,
+    "regret": lambda line: whole(line.curve.means[-1]),
 }
 SHOWN_DIMENSIONS: Columns[Scaling] = {
     "table, pattern, set": lambda s: f"{s.table}, {s.row.label}, {s.shape}",
