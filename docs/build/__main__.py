@@ -10,8 +10,10 @@ import rates_page
 import real_data_page
 import which_learner_page
 from matrix_file import read_matrix
+from rates_file import read_lines
 
 from dikin.experiments.compare import figure as compare_figure
+from dikin.experiments.rates import figure as rates_figure
 from dikin.serialization import replace_file
 
 DOCS = Path(__file__).resolve().parent.parent
@@ -30,6 +32,7 @@ def draw_figures() -> None:
     compare_figure.draw(read_matrix(compare), compare / "compare.png")
     measured = known_curvature.read(compare / "known_curvature.csv")
     known_curvature.draw(measured, compare / "known_curvature.png")
+    rates_figure.draw(read_lines(DOCS / "rates"), DOCS / "rates" / "rates.png")
 
 
 if __name__ == "__main__":

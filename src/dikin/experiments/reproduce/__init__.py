@@ -26,7 +26,7 @@ from dikin.experiments.reproduce.results import (
 )
 from dikin.experiments.tables import terminal_table
 
-NARROW: dict[str, Any] = {"box": SIMPLE_HEAD, "padding": (0, 1, 0, 0), "pad_edge": False}
+NARROW: dict[str, Any] = {"box": SIMPLE_HEAD, "padding": 0}
 """Tables of this shape fit into eighty columns."""
 
 
