@@ -159,18 +159,6 @@ def test_a_page_without_the_table_is_refused(example: Any, tmp_path: Path) -> No
         report.write_page([table], page)
 
 
-def test_labels_on_a_linear_axis_are_moved_apart(example: Any) -> None:
-    comparison = example("comparison")
-    figure, axes = comparison.new_figure()
-    axes.set_ylim(0, 100)
-    ends = {"low": (10.0, "k"), "two": (50.0, "k"), "three": (50.0, "k")}
-    comparison.label_linear_ends(axes, 1.0, ends)
-    heights = [text.xy[1] for text in axes.texts]
-    gap = 100 * comparison.LINE_HEIGHT
-    assert heights == pytest.approx([10, 50 - gap / 2, 50 + gap / 2])
-    importlib.import_module("matplotlib.pyplot").close(figure)
-
-
 # --- rivals --------------------------------------------------------------------------------------
 
 BOWL = {"x": dikin.Real(0, 10, start=2), "y": dikin.Real(1, 100, start=50, log=True)}

@@ -126,7 +126,8 @@ def draw(measured: Curves, file: Path) -> None:
 
 
 def _end(learner: str, curve: Curve, look: Look) -> EndLabel:
-    text = f"{learner}\n$T^{{{curve.power.exponent:.2f}}}$"
+    fit = curve.power
+    text = f"{learner}\n$T^{{{fit.exponent:.2f}}}$ ({fit.low:.2f} to {fit.high:.2f})"
     return EndLabel(curve.sizes[-1], curve.means[-1], text, look.colour)
 
 

@@ -31,10 +31,11 @@ from dikin.experiments.reproduce import (
     refuse_broken_bounds,
     reproduce,
     reproduce_paper,
+    show,
     told_curvature,
 )
 from dikin.experiments.reproduce.plan import FULL, QUICK, TABLES, PaperCell, Request
-from dikin.experiments.reproduce.results import Line, Measured, all_cells
+from dikin.experiments.reproduce.results import Measured, all_cells
 from dikin.experiments.store import Store
 from dikin.experiments.tables import read_csv
 from dikin.rng import stream
@@ -53,17 +54,16 @@ CSVS = (
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An uninterrupted run, with figures and report."""
+    """An uninterrupted run, without figures and report."""
     out = tmp_path_factory.mktemp("whole")
-    reproduce(small.request(), out, Console(file=io.StringIO()))
+    small.run(out)
     return out
 
 
-def test_the_tables_fit_into_a_terminal(tmp_path: Path, whole: Path) -> None:
+def test_the_tables_fit_into_a_terminal(whole: Path) -> None:
     """As wide as a terminal is by default: no cell is cut off, none is broken in two."""
-    shutil.copy(whole / "cells.sqlite", tmp_path)
     console = Console(record=True, width=80, file=io.StringIO())
-    reproduce(small.request(), tmp_path, console)
+    show(measured(whole), console)
     shown = console.export_text()
     assert "…" not in shown
     rows = [line for line in shown.splitlines() if "sigma_t = t^-0.2" in line]
@@ -75,7 +75,12 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {name: (folder / name).read_bytes() for name in CSVS}
 
 
-def test_the_folder_has_tables_figures_and_a_report_that_needs_no_network(whole: Path) -> None:
+def test_the_folder_has_tables_figures_and_a_report_that_needs_no_network(
+    whole: Path, tmp_path: Path
+) -> None:
+    shutil.copy(whole / "cells.sqlite", tmp_path)
+    reproduce(small.request(), tmp_path, Console(file=io.StringIO()))
+    assert contents(tmp_path) == contents(whole)
     for number, rows in ((1, 10), (2, 9)):
         table = read_csv(whole / f"table{number}.csv")
         assert len(table) == rows
@@ -84,9 +89,9 @@ def test_the_folder_has_tables_figures_and_a_report_that_needs_no_network(whole:
             assert low <= measured + 1e-9
             assert measured <= high + 1e-9
             assert float(row["regret"]) < float(row["certificate"])
-    page = (whole / "report.html").read_text(encoding="utf-8")
-    assert page.count("<img ") == len(list(whole.glob("*.png"))) == 11
-    assert len(list(whole.glob("*.svg"))) == 11
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert page.count("<img ") == len(list(tmp_path.glob("*.png"))) == 11
+    assert len(list(tmp_path.glob("*.svg"))) == 11
     assert not re.search(r'(src|href)="(?!data:)', page)
     assert "How every number was made" in page
     assert f"from {RESAMPLES} bootstrap resamples" in page
@@ -161,7 +166,7 @@ def test_other_settings_are_never_mixed_in(whole: Path) -> None:
 
 
 def test_a_bound_below_the_regret_is_loud(whole: Path) -> None:
-    true = _lines(whole)
+    true = measured(whole).tables[1]
     refuse_broken_bounds(true)
     broken = [
         replace(line, certificate=replace(line.curve, regrets=0.5 * line.curve.regrets))
@@ -171,10 +176,10 @@ def test_a_bound_below_the_regret_is_loud(whole: Path) -> None:
         refuse_broken_bounds(broken)
 
 
-def _lines(folder: Path) -> list[Line]:
+def measured(folder: Path) -> Measured:
     settings = {"version": dikin.__version__} | small.request().settings()
     kept = Store(f"sqlite:///{folder}/cells.sqlite", settings).finished()
-    return Measured.of(small.request(), kept).tables[1]
+    return Measured.of(small.request(), kept)
 
 
 def test_a_fit_finds_the_exponent_that_is_there() -> None:

@@ -76,7 +76,8 @@ def _panel(axes: Any, line: Line) -> None:
     heading = f"{fill(str(line.case.learner), WRAP)}\n{fill(str(line.case.losses), WRAP)}"
     axes.set_title(maths(heading), fontsize=LEAST_TEXT, loc="left", linespacing=1.0)
     axes.tick_params(labelsize=LEAST_TEXT)
-    text = f"proved {maths(str(bound))}\nmeasured {curve.power.exponent:.3f}"
+    fit = curve.power
+    text = f"proved {maths(str(bound))}\n{fit.exponent:.3f} ({fit.low:.3f} to {fit.high:.3f})"
     style = {"va": "top", "fontsize": LEAST_TEXT, "linespacing": 1.1, "color": "black"}
     axes.text(0.04, 1.0, text, transform=axes.transAxes, **style)
 

@@ -35,18 +35,23 @@ def reproduce(request: Request, out: Path, console: Console) -> None:
     results = runner.run(all_cells(request), request, out, console)
     measured = Measured.of(request, results)
     write_files(measured, request, results, out)
-    for number, lines in measured.tables.items():
-        title = f"Table {number}, {TABLES[number].losses} losses: exponents of T"
-        console.print(terminal_table(SHOWN, lines, title=title, **NARROW))
-    for number, lines in measured.predictive.items():
-        title = f"Predictive, {TABLES[number].losses} losses, beside the paper's exponents"
-        console.print(terminal_table(SHOWN_PREDICTIVE, lines, title=title, **NARROW))
+    show(measured, console)
     with console.status("drawing"):
         pictures = figures.draw_all(measured, request.tables[0], out)
     report.write(out / "report.html", measured, pictures, made_with(request))
     console.print(f"The report is {out / 'report.html'}")
     every = (*measured.tables.values(), *measured.predictive.values())
     refuse_broken_bounds(line for lines in every for line in lines)
+
+
+def show(measured: Measured, console: Console) -> None:
+    """The exponents of T in the terminal."""
+    for number, lines in measured.tables.items():
+        title = f"Table {number}, {TABLES[number].losses} losses: exponents of T"
+        console.print(terminal_table(SHOWN, lines, title=title, **NARROW))
+    for number, lines in measured.predictive.items():
+        title = f"Predictive, {TABLES[number].losses} losses, beside the paper's exponents"
+        console.print(terminal_table(SHOWN_PREDICTIVE, lines, title=title, **NARROW))
 
 
 def refuse_broken_bounds(lines: Iterable[Line]) -> None:
