@@ -98,7 +98,7 @@ full_option = partial(click.option, "--full", "effort", flag_value="full")
 
 @main.command()
 @quick_option(help="Minutes. The default.")
-@full_option(help="Up to 10^7 rounds, more games: about an hour and a half.")
+@full_option(help="Up to 10^7 rounds, more games: about an hour on two cores.")
 @click.option(
     "--paper",
     "effort",
@@ -145,7 +145,7 @@ def reproduce(
     Examples:
       dikin reproduce                       both tables, a few minutes
       dikin reproduce --full --out full     the long version
-      dikin reproduce --paper --out paper   two hours on two cores
+      dikin reproduce --paper --out paper   half an hour on two cores
     """  # noqa: D301 - click reads the backspace character
     console = extras.require("rich.console", "lab", "dikin reproduce").Console()
     from dikin.experiments.reproduce import FULL, PAPER, QUICK, Request, reproduce_paper
