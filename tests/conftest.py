@@ -2,17 +2,7 @@
 
 from __future__ import annotations
 
-import gc
 from typing import Any
-
-
-def pytest_collection_finish() -> None:
-    """Let the garbage collector leave alone what was imported and collected: it stays to the end.
-
-    A test that makes many objects would have it look through all of them again and again.
-    """
-    gc.collect()
-    gc.freeze()
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

@@ -88,6 +88,14 @@ def pyplot() -> Any:
     return plt
 
 
+def half_page_panels(count: int, height: float) -> tuple[Any, list[Any]]:
+    """A figure with panels side by side, each half as wide as a page."""
+    figure, panels = pyplot().subplots(
+        1, count, figsize=(WIDTH * count / 2, height), layout="constrained", squeeze=False
+    )
+    return figure, list(panels[0])
+
+
 def looks(count: int) -> list[Look]:
     """Lines that differ in two ways or three; from the eighth on, colours come again."""
     markers, dashes = "osD^vPX", (SOLID, DASHED, DASH_DOT)

@@ -9,7 +9,7 @@ from math import nan
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from dikin.experiments.cell import Result
 from dikin.rng import stream
@@ -122,12 +122,21 @@ class Curve:
 
 def fit_power(sizes: Array, regrets: Array, name: str) -> PowerFit:
     """The slope of log mean regret; rows of `regrets` are sizes, columns games."""
-    count = regrets.shape[1]
-    chosen = stream(0, name).integers(0, count, (RESAMPLES, count))
+    chosen = resampled_games(regrets.shape[1], name)
     slope, intercept = _slopes(sizes, regrets.mean(axis=1))
     resampled, _ = _slopes(sizes, regrets[:, chosen].mean(axis=2))
+    return PowerFit(float(slope), *middle_part(resampled), float(np.exp(intercept)))
+
+
+def resampled_games(count: int, name: str) -> NDArray[np.int64]:
+    """For a bootstrap over games: which of them are drawn, a row per resample."""
+    return stream(0, name).integers(0, count, (RESAMPLES, count))
+
+
+def middle_part(resampled: Array) -> tuple[float, float]:
+    """The ends between which 95% of the resamples lie."""
     low, high = np.quantile(resampled, [(1 - INTERVAL) / 2, (1 + INTERVAL) / 2])
-    return PowerFit(float(slope), float(low), float(high), float(np.exp(intercept)))
+    return float(low), float(high)
 
 
 def _slopes(sizes: Array, means: Array) -> Array:

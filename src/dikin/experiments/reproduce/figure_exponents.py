@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dikin.experiments.drawing import COLOURS, GREY, LEAST_TEXT, WIDTH, maths, pyplot
+from dikin.experiments.drawing import COLOURS, GREY, LEAST_TEXT, half_page_panels, maths
 from dikin.experiments.reproduce.results import Line, Measured
 
 SERIES = (
@@ -17,11 +17,8 @@ SERIES = (
 
 def draw(measured: Measured) -> tuple[Any, str, str]:
     """A panel per table, a row per row."""
-    count = len(measured.tables)
-    figure, panels = pyplot().subplots(
-        1, count, figsize=(WIDTH * count / 2, 3.6), layout="constrained", squeeze=False
-    )
-    for axes, number in zip(panels[0], measured.tables, strict=True):
+    figure, panels = half_page_panels(len(measured.tables), 3.6)
+    for axes, number in zip(panels, measured.tables, strict=True):
         own, others = measured.tables[number], measured.predictive[number]
         shifted = [line for line in others if line.shifted]
         plain = [line for line in others if not line.shifted]
@@ -30,7 +27,7 @@ def draw(measured: Measured) -> tuple[Any, str, str]:
         _proved(axes, own)
         axes.set_title(f"Table {number}")
         axes.set(xlabel="exponent of $T$", ylim=(-len(own) + 0.4, 0.6))
-    handles, names = panels[0][0].get_legend_handles_labels()
+    handles, names = panels[0].get_legend_handles_labels()
     figure.legend(handles, names, loc="outside lower center", ncols=4, frameon=False)
     caption = (
         "Exponents of T, proved by the paper and measured, with 95% intervals. To shifted losses a "

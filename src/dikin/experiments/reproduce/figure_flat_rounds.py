@@ -6,7 +6,7 @@ from fractions import Fraction
 from math import log
 from typing import Any
 
-from dikin.experiments.drawing import DOTTED, GREY, LEAST_TEXT, WIDTH, looks, pyplot
+from dikin.experiments.drawing import DOTTED, GREY, LEAST_TEXT, half_page_panels, looks
 from dikin.experiments.reproduce.flat_rounds import NONE, FlatRounds
 from dikin.experiments.reproduce.plan import TABLES
 from dikin.experiments.reproduce.results import Measured
@@ -18,14 +18,8 @@ DECADE = 10.0
 def draw(measured: Measured) -> tuple[Any, str, str]:
     """A panel per table."""
     numbers = list(measured.tables)
-    figure, panels = pyplot().subplots(
-        1,
-        len(numbers),
-        figsize=(WIDTH * len(numbers) / 2, 2.9),
-        layout="constrained",
-        squeeze=False,
-    )
-    for axes, number in zip(panels[0], numbers, strict=True):
+    figure, panels = half_page_panels(len(numbers), 2.9)
+    for axes, number in zip(panels, numbers, strict=True):
         _panel(axes, number, [line for line in measured.flat_rounds if line.table == number])
     horizon = measured.flat_rounds[0].horizon
     caption = (

@@ -17,12 +17,11 @@ import dikin
 from dikin.environments.base import Environment
 from dikin.environments.patterns import FlatFirst
 from dikin.experiments.cell import Cell, blocks, experiment_seeds
-from dikin.experiments.fit import INTERVAL, RESAMPLES, half_interval
+from dikin.experiments.fit import half_interval, middle_part, resampled_games
 from dikin.experiments.reproduce.plan import TABLES, Request
 from dikin.experiments.runner import Results
 from dikin.experiments.tables import Columns, fields, interval, six_decimals
 from dikin.learners.base import Learner
-from dikin.rng import stream
 from dikin.theory.tuning import SMOOTH
 from dikin.vectors import Array
 
@@ -116,9 +115,8 @@ def measure(request: Request, number: int, results: Results) -> list[FlatRounds]
 def _line(cell: FlatRoundsCell, regrets: Array, without: Array) -> FlatRounds:
     """`without` has the games of the same seeds in which no round is flat."""
     adaptive = TABLES[cell.table].learner_kind.__name__
-    chosen = stream(0, cell.name).integers(0, len(regrets), (RESAMPLES, len(regrets)))
+    chosen = resampled_games(len(regrets), cell.name)
     ratios = regrets[chosen].mean(axis=1) / without[chosen].mean(axis=1)
-    low, high = np.quantile(ratios, [(1 - INTERVAL) / 2, (1 + INTERVAL) / 2])
     return FlatRounds(
         cell.table,
         adaptive if cell.player == ADAPTIVE else cell.player,
@@ -129,8 +127,7 @@ def _line(cell: FlatRoundsCell, regrets: Array, without: Array) -> FlatRounds:
         float(regrets.mean()),
         float(half_interval(regrets)),
         float(regrets.mean() / without.mean()),
-        float(low),
-        float(high),
+        *middle_part(ratios),
     )
 
 

@@ -7,31 +7,19 @@ loop plays on: 10^9 rounds take some two minutes.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
 
 from dikin.experiments import runner, tables
 from dikin.experiments.cell import experiment_seeds
-from dikin.experiments.fit import Curve
 from dikin.experiments.reproduce import figure_paper
-from dikin.experiments.reproduce.plan import TABLES, Effort, PaperCell, Request, Row, grid
-from dikin.experiments.reproduce.results import write_games
-from dikin.experiments.runner import Results
+from dikin.experiments.reproduce.plan import Effort, PaperCell, Request, grid
+from dikin.experiments.reproduce.results import Line, lines_of, write_games
 from dikin.experiments.tables import Columns, exponent, interval, six_decimals, whole
 
 PAPER = Effort("paper", grid(1e7, 1e9, 5), 4, 3, (), 0, 0)
 ROWS = ("zero", "constant")
-
-
-@dataclass(frozen=True)
-class Far:
-    """A row played with the paper's constants, up to very many rounds."""
-
-    table: int
-    row: Row
-    curve: Curve
 
 
 def cells(request: Request) -> Iterator[PaperCell]:
@@ -43,36 +31,21 @@ def cells(request: Request) -> Iterator[PaperCell]:
                     yield PaperCell(horizon, range(seed, seed + 1), number, row, "paper")
 
 
-def measure(request: Request, results: Results) -> list[Far]:
-    """From finished cells."""
-    found: dict[str, list[PaperCell]] = {}
-    for cell in cells(request):
-        found.setdefault(cell.name, []).append(cell)
-    return [_far(request, own, results) for own in found.values()]
-
-
-def _far(request: Request, cells: list[PaperCell], results: Results) -> Far:
-    parts, cell = [(c.horizon, results[c.key]) for c in cells], cells[0]
-    row, tail = TABLES[cell.table].rows[cell.row], request.effort.tail
-    curve = Curve.of(cell.name, parts, tail, row.rate.horizon_exponent)
-    return Far(cell.table, row, curve)
-
-
-FILE: Columns[Far] = {
-    "table": lambda far: far.table,
-    "pattern": lambda far: far.row.label,
-    "theory": lambda far: six_decimals(far.curve.proved),
+FILE: Columns[Line] = {
+    "table": lambda line: line.table,
+    "pattern": lambda line: line.row.label,
+    "theory": lambda line: six_decimals(line.curve.proved),
     **tables.FITTED_FILE,
-    "horizon": lambda far: int(far.curve.sizes[-1]),
-    "regret": lambda far: six_decimals(far.curve.means[-1]),
-    "games": lambda far: far.curve.games,
+    "horizon": lambda line: int(line.curve.sizes[-1]),
+    "regret": lambda line: six_decimals(line.curve.means[-1]),
+    "games": lambda line: line.curve.games,
 }
-SHOWN: Columns[Far] = {
-    "table, pattern": lambda far: f"{far.table}, {far.row.label}",
-    "proved": lambda far: exponent(far.curve.proved),
-    "measured": lambda far: exponent(far.curve.power.exponent),
-    "95% interval": lambda far: interval(far.curve.power.low, far.curve.power.high),
-    "mean regret": lambda far: whole(far.curve.means[-1]),
+SHOWN: Columns[Line] = {
+    "table, pattern": lambda line: f"{line.table}, {line.row.label}",
+    "proved": lambda line: exponent(line.curve.proved),
+    "measured": lambda line: exponent(line.curve.power.exponent),
+    "95% interval": lambda line: interval(line.curve.power.low, line.curve.power.high),
+    "mean regret": lambda line: whole(line.curve.means[-1]),
 }
 
 
@@ -80,7 +53,7 @@ def reproduce_paper(request: Request, out: Path, console: Console) -> None:
     """Play far with the paper's constants, into a folder."""
     wanted = list(cells(request))
     results = runner.run(wanted, request, out, console)
-    lines = measure(request, results)
+    lines = lines_of(request, wanted, results)
     tables.write_csv(out / "paper.csv", FILE, lines)
     write_games(wanted, results, out / "games.csv")
     figure_paper.draw(lines, out / "paper.png")

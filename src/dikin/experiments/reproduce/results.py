@@ -77,8 +77,8 @@ class Measured:
         found = {key: Course.of(results[c.key]) for key, c in plan.course_cells(request).items()}
         numbers = request.tables
         return cls(
-            {n: _lines(request, plan.row_cells(request, n), results) for n in numbers},
-            {n: _lines(request, plan.predictive_cells(request, n), results) for n in numbers},
+            {n: lines_of(request, plan.row_cells(request, n), results) for n in numbers},
+            {n: lines_of(request, plan.predictive_cells(request, n), results) for n in numbers},
             [s for n in numbers for s in _scalings(request, n, results)],
             [line for n in numbers for line in flat_rounds.measure(request, n, results)],
             [line for n in numbers for line in told_curvature.measure(request, n, results)],
@@ -99,7 +99,7 @@ def all_cells(request: Request) -> list[Cell]:
     return [*found, *plan.course_cells(request).values()]
 
 
-def _lines(request: Request, cells: Iterable[PaperCell], results: Results) -> list[Line]:
+def lines_of(request: Request, cells: Iterable[PaperCell], results: Results) -> list[Line]:
     """A line for each row of the cells, in their order."""
     found: dict[tuple[int, str, bool], list[PaperCell]] = {}
     for cell in cells:
