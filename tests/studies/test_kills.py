@@ -1,8 +1,7 @@
-"""Kills and turns, in small; the full game is the command in docs/live.md."""
+"""Kills, in small; the full game is the command in docs/live.md."""
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -64,18 +63,6 @@ def test_the_game_finds_out_who_acknowledges_too_early(tmp_path: Path) -> None:
     game = run("-c", MUTANT, str(tmp_path))
     assert game.returncode != 0
     assert "was lost" in game.stderr or "two clients" in game.stderr, game.stderr
-
-
-@pytest.mark.parametrize(("way", "fair"), [("shipped", True), ("alone", False)])
-def test_turns_are_shared_out(tmp_path: Path, way: str, fair: bool) -> None:
-    """Three clients that want nothing but turns get as many each, up to a factor of two.
-
-    SQLite's own waiting, the mutant, gives one of them nearly all.
-    """
-    game = run(str(TESTS / "studies" / "turns.py"), str(tmp_path / "studies.db"), way, "1.5")
-    assert game.returncode == 0, game.stderr
-    shares, _, _ = json.loads(game.stdout)
-    assert (shares[0] * 2 >= shares[-1]) == fair, shares
 
 
 RACE = """

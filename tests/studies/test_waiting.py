@@ -10,8 +10,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ import pytest
 import dikin
 from dikin import errors
 from dikin.studies import fair_lock
+from dikin.studies.database import Database, open_database
 from dikin.studies.fair_lock import FairLock
 from studies.interrupts import Interrupt
 
@@ -320,6 +321,43 @@ def test_turns_come_in_the_order_of_asking(file: str) -> None:
     for thread in threads:
         thread.join()
     assert order == list(range(12))
+
+
+def test_who_ends_a_turn_goes_behind_who_waits(file: str) -> None:
+    dikin.Study(file, "a", learner()).close()
+    assert hand_overs(file, 10, lambda: bool(list(Path(f"{file}-queue").glob("[0-9]*")))) == 10
+
+
+def test_with_the_waiting_of_sqlite_it_does_not(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A mutant: who sleeps and tries again seldom does so just between two turns of another."""
+    monkeypatch.setattr(FairLock, "acquire", lambda self, patience, prepare: False)
+    dikin.Study(file, "a", learner()).close()
+    assert hand_overs(file, 10, lambda: True) < 10
+
+
+def hand_overs(file: str, turns: int, is_waiting: Callable[[], bool]) -> int:
+    """How often one that waits is before one that ends a turn and wants the next at once."""
+    with closing(open_database(file, 60.0)) as one, closing(open_database(file, 60.0)) as other:
+        return sum(_hands_over(one, other, is_waiting) for _ in range(turns))
+
+
+def _hands_over(one: Database, other: Database, is_waiting: Callable[[], bool]) -> bool:
+    order = list[str]()
+
+    def turn(database: Database, name: str) -> None:
+        database.begin(1)
+        order.append(name)
+        database.commit()
+
+    one.begin(1)
+    waits = threading.Thread(target=turn, args=(other, "other"))
+    waits.start()
+    while not is_waiting():
+        time.sleep(0.002)
+    one.commit()
+    turn(one, "one")
+    waits.join()
+    return order == ["other", "one"]
 
 
 def test_a_client_that_waited_in_vain_need_not_replay_anew(file: str) -> None:
