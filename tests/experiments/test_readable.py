@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +10,9 @@ import numpy as np
 import pytest
 from matplotlib.text import Text
 from matrix_file import read_matrix
-from rich.console import Console
 
-from dikin.experiments import drawing, runner
+from dikin.experiments import drawing
+from dikin.experiments.cell import Result
 from dikin.experiments.compare import figure as compare_figure
 from dikin.experiments.compare.matrix import Matrix
 from dikin.experiments.compare.scenarios import SCENARIOS
@@ -22,9 +21,9 @@ from dikin.experiments.rates import figure as rates_figure
 from dikin.experiments.rates.rate_cases import RATE_CASES
 from dikin.experiments.rates.results import Line
 from dikin.experiments.reproduce import figures
+from dikin.experiments.reproduce.plan import FULL, CourseCell, Request, course_cells
 from dikin.experiments.reproduce.results import Measured, all_cells
-from dikin.tuning.drawing import rendered
-from experiments import small
+from dikin.experiments.tables import read_csv
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -49,23 +48,22 @@ def faults(figure: Any) -> list[str]:
 
 
 @pytest.fixture
-def written(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """The figures that are written to files."""
-    found: list[Any] = []
+def written(monkeypatch: pytest.MonkeyPatch) -> dict[Any, set[str]]:
+    """The figures that were to be written, with the kinds of their files; none is encoded."""
+    found: dict[Any, set[str]] = {}
 
-    def record(figure: Any, kind: str, **options: Any) -> bytes:
-        found.append(figure)
-        return rendered(figure, kind, **options)
+    def record(figure: Any, files: list[Path], options: dict[str, Any]) -> None:
+        found[figure] = {file.suffix for file in files}
 
-    monkeypatch.setattr(drawing, "rendered", record)
+    monkeypatch.setattr(drawing, "_write", record)
     return found
 
 
-def check(written: list[Any], folder: Path, *names: str) -> None:
-    for figure in written:
+def check(written: dict[Any, set[str]], figures: int = 1) -> None:
+    assert len(written) == figures
+    for figure, kinds in written.items():
+        assert kinds == {".png", ".svg"}
         assert faults(figure) == []
-    for name in names:
-        assert {"png", "svg"} <= {path.suffix[1:] for path in folder.glob(f"{name}.*")}
 
 
 def test_what_is_too_small_too_wide_or_cut_off_is_noticed() -> None:
@@ -79,16 +77,16 @@ def test_what_is_too_small_too_wide_or_cut_off_is_noticed() -> None:
     assert [fault.split()[-1] for fault in faults(wrong)] == ["wide", "points", "off"]
 
 
-def test_the_matrix(written: list[Any], tmp_path: Path) -> None:
+def test_the_matrix(written: dict[Any, set[str]], tmp_path: Path) -> None:
     compare_figure.draw(read_matrix(DOCS / "compare"), tmp_path / "compare.png")
-    check(written, tmp_path, "compare")
+    check(written)
 
 
-def test_a_matrix_of_few(written: list[Any], tmp_path: Path) -> None:
+def test_a_matrix_of_few(written: dict[Any, set[str]], tmp_path: Path) -> None:
     whole = read_matrix(DOCS / "compare")
     few = [c for c in whole.outcomes if c.scenario in ("zero", "cone") and c.learner[0] in "AP"]
     compare_figure.draw(Matrix(tuple(few)), tmp_path / "few.png")
-    check(written, tmp_path, "few")
+    check(written)
 
 
 def test_the_matrix_begins_with_the_learner_to_take_and_explains_its_columns() -> None:
@@ -108,13 +106,13 @@ def test_the_matrix_begins_with_the_learner_to_take_and_explains_its_columns() -
     assert listed == matrix.scenarios == list(SCENARIOS)
 
 
-def test_known_curvature(written: list[Any], tmp_path: Path) -> None:
+def test_known_curvature(written: dict[Any, set[str]], tmp_path: Path) -> None:
     measured = known_curvature.read(DOCS / "compare" / "known_curvature.csv")
     known_curvature.draw(measured, tmp_path / "known_curvature.png")
-    check(written, tmp_path, "known_curvature")
+    check(written)
 
 
-def test_rates(written: list[Any], tmp_path: Path) -> None:
+def test_rates(written: dict[Any, set[str]], tmp_path: Path) -> None:
     sizes = np.geomspace(1e3, 1e5, 5)
     lines = []
     for case in RATE_CASES.values():
@@ -122,12 +120,27 @@ def test_rates(written: list[Any], tmp_path: Path) -> None:
         curve = Curve(case.key, sizes, means[:, None] * np.linspace(0.9, 1.1, 4))
         lines.append(Line(case, curve))
     rates_figure.draw(lines, tmp_path / "rates.png")
-    check(written, tmp_path, "rates")
+    check(written)
 
 
-def test_the_paper(written: list[Any], tmp_path: Path) -> None:
-    asked = small.request()
-    results = runner.run(all_cells(asked), asked, tmp_path, Console(file=io.StringIO()))
+def test_the_paper(written: dict[Any, set[str]], tmp_path: Path) -> None:
+    """From every game of the evidence; of single games from their beginning any three do."""
+    asked = Request(effort=FULL)
+    games: dict[tuple[str, int, int], Result] = {
+        (row["part"], int(row["horizon"]), int(row["seed"])): {
+            "regret": float(row["regret"]),
+            "certificate": float(row["certificate"]),
+        }
+        for row in read_csv(DOCS / "evidence" / "games.csv")
+    }
+    results = {
+        cell.key: [games[cell.name, cell.horizon, seed] for seed in cell.seeds]
+        for cell in all_cells(asked)
+        if not isinstance(cell, CourseCell)
+    }
+    course: list[Result] = [
+        {"round": t, "regret": t**0.6, "certificate": 5 * t**0.6} for t in (1e1, 1e4, 1e7)
+    ]
+    results |= {cell.key: course for cell in course_cells(asked).values()}
     drawn = figures.draw_all(Measured.of(asked, results), 1, tmp_path)
-    assert len(written) == 2 * len(drawn)
-    check(written, tmp_path, *(file.stem for file, _ in drawn))
+    check(written, len(drawn))
