@@ -54,6 +54,7 @@ def written(monkeypatch: pytest.MonkeyPatch) -> dict[Any, set[str]]:
 
     def record(figure: Any, files: list[Path], options: dict[str, Any]) -> None:
         found[figure] = {file.suffix for file in files}
+        drawing.pyplot().close(figure)
 
     monkeypatch.setattr(drawing, "_write", record)
     return found
