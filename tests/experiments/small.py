@@ -13,7 +13,7 @@ from dikin.experiments import runner
 from dikin.experiments.reproduce.plan import Effort, Request
 from dikin.experiments.reproduce.results import Measured, all_cells, write_files
 
-TINY = Effort("tiny", (400, 800, 1600), 4, 3, (2, 4), 200, 4)
+TINY = Effort("tiny", (40, 80, 160), 4, 3, (2, 4), 40, 4)
 
 
 def request(**changes: Any) -> Request:

@@ -15,7 +15,6 @@ import dikin
 from dikin import registry
 from dikin.cli import main
 from dikin.domains.base import Domain
-from dikin.engine import play as play_module
 from dikin.engine.play import plain_rounds
 from dikin.experiments import compare
 from dikin.experiments.compare import Request, Scenario, plan
@@ -370,14 +369,6 @@ class Undeclared(dikin.Linear):
         self.smoothness = self.lipschitz = float("nan")
 
 
-@pytest.fixture
-def uncompiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A few rounds are played faster than a loop is compiled."""
-    for module in (plan, play_module):
-        monkeypatch.setattr(module, "compiled_rounds", lambda *_: None)
-
-
-@pytest.mark.usefixtures("uncompiled")
 def test_a_registered_environment_is_a_scenario(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -401,7 +392,6 @@ def test_a_registered_environment_is_a_scenario(
     }
 
 
-@pytest.mark.usefixtures("uncompiled")
 def test_scenarios_are_values_too_on_any_domain(tmp_path: Path) -> None:
     box = dikin.Box([0.0], [4.0])
     wanted = (

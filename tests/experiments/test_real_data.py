@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from real_data_page import NOTHING, TOLD, TOO_MUCH, render
 
-from dikin.engine import play
 from dikin.experiments.tables import items, read_csv, write_csv
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -21,8 +20,6 @@ DOCS = ROOT / "docs"
 @pytest.fixture
 def example(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     monkeypatch.syspath_prepend(ROOT / "examples")
-    # A few rounds are played faster than a loop is compiled.
-    monkeypatch.setattr(play, "compiled_rounds", lambda *_: None)
     module = importlib.import_module("real_data")
     monkeypatch.setattr(module, "BATCHES", 20)
     yield module

@@ -61,7 +61,7 @@ ArgTypes = tuple[Any, ...]
 """Numba's types of some arguments."""
 
 
-def worth_compiling(rounds: int, games: float) -> bool:
+def worth_compiling(rounds: int, games: int) -> bool:
     """Whether so many games of that length are played compiled."""
     if rounds * games < COMPILE_FROM:
         return False

@@ -181,7 +181,7 @@ def play_game(
     rounds: int,
     checkpoints: int,
     progress: bool,
-    games: float,
+    games: int,
 ) -> Run:
     """`play`, as one of so many games: the length of all decides whether they are compiled."""
     _refuse_mismatch(learner, environment, rounds)

@@ -8,7 +8,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import redirect_stderr
 from dataclasses import dataclass
-from math import inf
 from typing import Any, ClassVar
 
 from dikin.engine.play import Run, play_game
@@ -20,6 +19,9 @@ Result = dict[str, Any]
 compiled."""
 BLOCK = 4
 """Games of a cell where an experiment does not say otherwise."""
+MANY = 20
+"""As one of so many a game is played: from 1 000 rounds on it is compiled. Not as one of those that
+an experiment has: a result depends on its cell alone."""
 SEED_STEP = 1_000_003
 """How far apart the seeds of two experiments begin whose own seeds follow each other."""
 
@@ -98,7 +100,5 @@ class Cell(ABC):
             for category in self.expected_warnings:
                 warnings.simplefilter("ignore", category)
             learner, environment = self.start(seed)
-            # As one of many: compiled wherever it can be, so that a result depends on its cell
-            # alone and not on how many games the experiment has.
-            run = play_game(learner, environment, self.horizon, checkpoints, False, games=inf)
+            run = play_game(learner, environment, self.horizon, checkpoints, False, games=MANY)
         return learner, environment, run
