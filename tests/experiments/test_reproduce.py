@@ -24,6 +24,7 @@ from scipy.stats import linregress
 import dikin
 from dikin.cli import main
 from dikin.errors import CheckFailedError, StateError
+from dikin.experiments import runner
 from dikin.experiments.fit import RESAMPLES, fit_power
 from dikin.experiments.reproduce import (
     PAPER,
@@ -230,8 +231,9 @@ def test_the_interval_is_a_bootstrap_over_games() -> None:
     ],
 )
 def test_mistakes_end_with_status_2_and_a_sentence(
-    arguments: list[str], message: str, tmp_path: Path
+    arguments: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(runner, "DASK_PATIENCE", 0.2)
     result = CliRunner().invoke(main, ["reproduce", "--out", str(tmp_path / "out"), *arguments])
     assert result.exit_code == 2
     assert message in result.output

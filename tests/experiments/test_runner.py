@@ -12,9 +12,10 @@ import pytest
 from rich.console import Console
 
 import dikin
+from dikin.engine.jit import worth_compiling
 from dikin.errors import StateError
 from dikin.experiments import runner
-from dikin.experiments.cell import Cell, Result, blocks, experiment_seeds
+from dikin.experiments.cell import MANY, Cell, Result, blocks, experiment_seeds
 from dikin.experiments.runner import Request
 
 PLAYED: list[str] = []
@@ -70,6 +71,12 @@ def test_results_are_of_the_game_in_units_of_half_the_range(tmp_path: Path) -> N
     learner, game = cell("a").start(1)
     alone = dikin.play(learner, game, 20, progress=False)
     assert games[1]["regret"] == pytest.approx(alone.regret[-1] / 0.5, rel=1e-15)
+
+
+def test_a_game_of_a_thousand_rounds_is_worth_compiling() -> None:
+    """Whatever else the experiment plays."""
+    assert worth_compiling(1000, MANY)
+    assert not worth_compiling(999, MANY)
 
 
 def test_the_key_is_the_content_and_nothing_else() -> None:

@@ -48,8 +48,14 @@ every day.
 ORDER_FREE = {"reassoc", "contract", "nsz"}
 """What a compiler may do to a sum whose order is free; NaN and infinity keep their meaning."""
 
-OPTIONS = {"error_model": "numpy", "forceinline": True}
-"""No checks for division by zero; one function in the end, in which nothing is passed around."""
+OPTIONS = {
+    "error_model": "numpy",
+    "forceinline": True,
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+}
+"""No checks for division by zero; one function in the end, in which nothing is passed around, and
+no way from Python into its parts: to compile those takes a tenth of the time."""
 
 PROTOCOLS = (GeometryKernel, Schedule, Pace, LearnerKernel, LossKernel, Pattern)
 """What kernels are. Compiled code calls a kernel's method by a name that one of these declares.

@@ -17,6 +17,8 @@ from dikin.errors import ParameterError
 from dikin.experiments.cell import Cell, Result
 from dikin.experiments.store import Store
 
+DASK_PATIENCE = 5.0
+"""Seconds in which a cluster has to answer."""
 Results = dict[str, list[Result]]
 """The results of finished cells, by the cells' keys."""
 
@@ -125,7 +127,7 @@ def _backend(dask: str | None) -> Iterator[None]:
     from joblib import parallel_config
 
     try:
-        client: Any = Client(dask, timeout=5)  # type: ignore[no-untyped-call]
+        client: Any = Client(dask, timeout=DASK_PATIENCE)  # type: ignore[no-untyped-call]
     except (OSError, ValueError, TimeoutError) as reason:
         raise ParameterError(f"no Dask cluster answers at {dask} ({reason})") from reason
     with client, parallel_config("dask", client=client):
