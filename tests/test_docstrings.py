@@ -246,6 +246,23 @@ def test_what_is_listed_as_not_documented_is_not() -> None:
     assert done == set(), "documented, or gone: take it off NOT_YET"
 
 
+@pytest.mark.parametrize("kind", registry.learners())
+def test_arguments_of_learners_have_types_and_defaults(kind: str) -> None:
+    """Their docstrings are made from the constructors: these words from their sources."""
+    cls = registry.learners()[kind]
+    documented = {name: words for name, words, _ in parsed(cls.__doc__)["Parameters"]}
+    assert list(documented) == list(inspect.signature(cls).parameters)
+    for name, argument in inspect.signature(cls).parameters.items():
+        words, default = documented[name], argument.default
+        assert ("float" in words) == (
+            "float" in argument.annotation or "Range" in argument.annotation
+        )
+        assert ("int" in words) == argument.annotation.startswith("int")
+        assert words.endswith(", optional") == (default is None)
+        given = default is not None and default is not inspect.Parameter.empty
+        assert (words.partition(", default ")[2] == repr(default)) == given
+
+
 def test_every_law_states_itself() -> None:
     names = [info.name for info in pkgutil.iter_modules(dikin.checks.__path__)]
     laws = dikin.checks.laws(*names)

@@ -165,8 +165,8 @@ class Learner(ABC):
         cls.parameters = cls.parameters | own
         if vars(cls).get("__doc__") and not inspect.isabstract(cls):
             known = {name: part.meaning for name, part in cls.parameters.items()} | cls.meanings
-            names = list(inspect.signature(cls).parameters)
-            cls.__doc__ = with_parameters(cls.__doc__ or "", names, known)
+            constructor = inspect.signature(cls).parameters
+            cls.__doc__ = with_parameters(cls.__doc__ or "", constructor, known)
 
     def __init__(self, domain: Domain, loss_range: LossRange, seed: int | None) -> None:
         if not isinstance(domain, Domain):

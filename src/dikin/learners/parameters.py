@@ -8,8 +8,9 @@ class's docstring follow from the declarations.
 
 from __future__ import annotations
 
+import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from textwrap import fill
 from typing import Any, Generic, Self, TypeVar, overload
 
@@ -138,20 +139,45 @@ COMMON = {
     "seed": "Whole number that all randomness comes from; None for a fresh one.",
 }
 """What arguments mean that every learner has."""
+TYPES = {
+    "LossRange": "(float, float) or None",
+    "ArrayLike": "array_like",
+    "Sequence[Learner]": "sequence of Learner",
+}
+"""What types are called in docstrings where that is another word than in the code."""
 SECTION = re.compile(r"^    (Raises|Notes|References|Examples)\n    -+\n", re.MULTILINE)
 
 
-def with_parameters(text: str, names: list[str], meanings: dict[str, str]) -> str:
+def with_parameters(
+    text: str, constructor: Mapping[str, inspect.Parameter], meanings: dict[str, str]
+) -> str:
     """The docstring of a class with a section `Parameters`, if it has none of its own."""
     if "    Parameters\n    ----------\n" in text:
         return text
     known = COMMON | meanings
-    entries = [f"    {name}\n{_wrapped(known[name])}\n" for name in names if name in known]
+    entries = [
+        f"    {name}{_typed(argument)}\n{_wrapped(known[name])}\n"
+        for name, argument in constructor.items()
+        if name in known
+    ]
     section = "    Parameters\n    ----------\n" + "".join(entries)
     found = SECTION.search(text)
     if found is None:
         return f"{text.rstrip()}\n\n{section}    "
     return f"{text[: found.start()]}{section}\n{text[found.start() :]}"
+
+
+def _typed(argument: inspect.Parameter) -> str:
+    """Type and default of an argument, as docstrings have them; nothing where it has no type."""
+    if argument.annotation is argument.empty:
+        return ""
+    written = inspect.formatannotation(argument.annotation).strip("'")
+    words = " or ".join(TYPES.get(part, part) for part in written.split(" | "))
+    if argument.default is argument.empty:
+        return f" : {words}"
+    if argument.default is None:
+        return f" : {words.removesuffix(' or None')}, optional"
+    return f" : {words}, default {argument.default!r}"
 
 
 def _wrapped(meaning: str) -> str:
