@@ -84,7 +84,7 @@ docs: $(VENV)/.docs
 	$(BIN)/sphinx-build --fail-on-warning --keep-going --nitpicky --jobs auto \
 		--doctree-dir docs/auto/doctrees docs site
 	$(BIN)/python docs/_ext/check_site.py site
-	$(BIN)/python -m pytest tests/documentation/test_browser.py
+	SITE=site $(BIN)/python -m pytest tests/documentation/test_browser.py
 
 # The archives of a release, in dist/: checked, installed and tried, about two minutes.
 dist: $(VENV)/.release

@@ -39,7 +39,8 @@ class Page(HTMLParser):
         wanted = LOADED.get(tag)
         if wanted in given and given.get("rel") not in NAMES_ONLY:
             self.loaded.append(given[wanted])
-            self.loaded += [part.split()[0] for part in given.get("srcset", "").split(",") if part]
+        parts = given.get("srcset", "").split(",")
+        self.loaded += [part.split()[0] for part in parts if part.strip()]
         if tag == "a" and "href" in given:
             self.links.append(given["href"])
 

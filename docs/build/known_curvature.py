@@ -99,7 +99,7 @@ def read(file: Path) -> Curves:
     for row in read_csv(file):
         game = int(row["horizon"]), [{"regret": float(row["regret"])}]
         found.setdefault((row["case"], row["learner"]), []).append(game)
-    return {key: Curve.of(f"known/{key[0]}/{key[1]}", games) for key, games in found.items()}
+    return {key: Curve.of(games) for key, games in found.items()}
 
 
 def draw(measured: Curves, file: Path) -> None:

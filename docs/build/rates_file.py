@@ -21,6 +21,6 @@ def read_lines(folder: Path) -> list[Line]:
 
 
 def _line(key: str, games: list[tuple[int, list[Result]]]) -> Line:
-    case, curve = RATE_CASES[key], Curve.of(f"rates/{key}", games)
+    case, curve = RATE_CASES[key], Curve.of(games)
     proved = case.bound.exponent(curve.sizes)
-    return Line(case, Curve.of(f"rates/{key}", games, proved=proved))
+    return Line(case, Curve.of(games, proved=proved))

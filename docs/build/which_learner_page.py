@@ -58,6 +58,7 @@ def render(folder: Path) -> str:
         absent=_absent(matrix),
         bases=_all(f"`{base.__name__}`" for base in BASES),
         speeds=_speeds(matrix),
+        floor=FLOOR,
     )
 
 
@@ -73,6 +74,12 @@ def level(matrix: Matrix, outcomes: list[Outcome]) -> list[Outcome]:
     """The first of some ranked outcomes, and those not distinguished from it."""
     first = outcomes[0]
     return [c for c in outcomes if c is first or not matrix.distinguished(c, first)]
+
+
+def _is_behind(matrix: Matrix, outcome: Outcome) -> bool:
+    """Whether the best of this library is distinguished from an outcome by less regret."""
+    best = matrix.of_library(outcome.scenario)[0]
+    return best.mean < outcome.mean and matrix.distinguished(outcome, best)
 
 
 def recommended(matrix: Matrix, scenario: str) -> list[Outcome]:
@@ -120,11 +127,11 @@ def _won_and_lost(matrix: Matrix, name: str) -> tuple[list[str], list[str]]:
         outcome, (best, *_) = matrix.at(name, scenario), matrix.of_library(scenario)
         if outcome is None or not outcome.played:
             continue
-        if outcome is best or not matrix.distinguished(outcome, best):
+        if not _is_behind(matrix, outcome):
             won.append(f"`{scenario}`")
         else:
-            ratio = _times(outcome, best)
-            lost.append((ratio, f"`{scenario}` ({ratio:.1f} times {_name(best)}{_dagger(best)})"))
+            compared = _compared(outcome, best, f" {_name(best)}{_dagger(best)}")
+            lost.append((_times(outcome, best), f"`{scenario}` ({compared})"))
     return won, [text for _, text in sorted(lost, reverse=True)]
 
 
@@ -201,10 +208,10 @@ def _hostile(matrix: Matrix) -> str:
         outcomes = [c for c in found if c is not None and c.played and not c.sees_more]
         if outcomes:
             worst = max(outcomes, key=matrix.ratio)
-            level = sum(matrix.mark(c) != "" for c in outcomes)
+            not_behind = sum(not _is_behind(matrix, c) for c in outcomes)
             ratio = f"{matrix.ratio(worst):.1f} (`{worst.scenario}`)"
-            rows.append([learner, f"{level} of {len(outcomes)}", ratio])
-    return table("learner | best or not distinguished | largest ratio", rows)
+            rows.append([learner, f"{not_behind} of {len(outcomes)}", ratio])
+    return table("learner | not behind the library's best | largest ratio", rows)
 
 
 def _baseline(matrix: Matrix) -> str:
@@ -255,7 +262,7 @@ def _external(matrix: Matrix) -> str:
                 level.append(name)
             else:
                 side = less if outcome.mean < best.mean else more
-                side.append(f"{name} ({_times(outcome, best):.2f})")
+                side.append(f"{name} ({_compared(outcome, best)})")
         lines.append(
             f"- `{learner}` wins in {_all(less) or 'none'}; loses in {_all(more) or 'none'}; is "
             f"not distinguished in {_all(level) or 'none'}."
@@ -357,6 +364,13 @@ def _speeds(matrix: Matrix) -> str:
 def _times(one: Outcome, two: Outcome) -> float:
     """How many times the regret of another a learner has."""
     return max(one.mean, FLOOR) / max(two.mean, FLOOR)
+
+
+def _compared(one: Outcome, two: Outcome, name: str = "") -> str:
+    """The regret of one in units of another's, or both where that says nothing."""
+    if min(one.mean, two.mean) < FLOOR:
+        return f"{one.mean:,.0f} against {two.mean:,.0f}{' of' + name if name else ''}"
+    return f"{_times(one, two):.1f} times{name}" if name else f"{_times(one, two):.2f}"
 
 
 def _name(outcome: Outcome) -> str:

@@ -62,7 +62,7 @@ def _end(message: str, status: int) -> NoReturn:
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="dikin")
 def main() -> None:
-    """Tune what runs: one number back per decision, names and ranges, and a bound you can print.
+    """Tune what runs: one number back per decision, and nothing to set but names and ranges.
 
     Begin with `dikin study create --help`: a study is a tuner, or a learner of bandit convex
     optimization, in a database. `dikin serve` offers studies over HTTP, with a page to watch them.

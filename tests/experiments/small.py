@@ -29,4 +29,4 @@ def run(out: Path, **changes: Any) -> str:
 
 
 if __name__ == "__main__":
-    run(Path(sys.argv[1]))
+    run(Path(sys.argv[1]), tables=(1,))

@@ -59,13 +59,17 @@ def test_a_label_becomes_a_formula(label: str, wanted: str) -> None:
 @pytest.mark.parametrize("label", [*LABELS, *BOUNDS])
 def test_every_label_of_a_table_can_be_drawn(label: str, tmp_path: Path) -> None:
     """No sign of a formula is left outside of dollars, and matplotlib reads what is inside."""
-    outside = "".join(maths(label).split("$")[::2])
-    assert not set("^_=\\") & set(outside), maths(label)
+    assert not left_outside(maths(label)), maths(label)
     drawing.save_figure(figure_of(maths(label)), tmp_path / "label.svg")
 
 
+def left_outside(text: str) -> set[str]:
+    """The signs of a formula that stand outside of dollars."""
+    return set("^_=\\") & set("".join(text.split("$")[::2]))
+
+
 def test_a_formula_that_was_forgotten_would_be_noticed() -> None:
-    assert set("^_=\\") & set("first T^(3/4) rounds flat")
+    assert left_outside("first T^(3/4) rounds flat") == {"^"}
 
 
 # --- lines ----------------------------------------------------------------------------------------
@@ -114,7 +118,7 @@ def test_a_band_is_the_interval_of_the_mean() -> None:
     figure = figure_of()
     (axes,) = figure.axes
     regrets = np.array([[1.0, 3.0], [4.0, 4.0]])
-    curve = Curve("band", np.array([10.0, 100.0]), regrets)
+    curve = Curve(np.array([10.0, 100.0]), regrets)
     drawing.draw_curve(axes, curve, drawing.looks(1)[0])
     (band,) = axes.collections
     ends = band.get_paths()[0].vertices[:, 1]

@@ -106,10 +106,10 @@ def test_the_slope_of_a_bound_counts_its_logarithms() -> None:
 
 def test_a_logarithm_and_a_power_are_distinguished() -> None:
     horizons, ones = np.geomspace(1e3, 1e5, 5), np.ones((1, 4))
-    slow = Curve("x", horizons, (2 + 3 * np.log(horizons))[:, None] * ones)
+    slow = Curve(horizons, (2 + 3 * np.log(horizons))[:, None] * ones)
     assert (slow.logarithm.start, slow.logarithm.step) == (pytest.approx(2), pytest.approx(3))
     assert slow.misfit(slow.logarithm) < 1e-12 < slow.misfit(slow.power)
-    root = Curve("x", horizons, np.sqrt(horizons)[:, None] * ones)
+    root = Curve(horizons, np.sqrt(horizons)[:, None] * ones)
     assert root.misfit(root.power) < 1e-12 < root.misfit(root.logarithm)
 
 

@@ -118,7 +118,7 @@ def test_rates(written: dict[Any, set[str]], tmp_path: Path) -> None:
     lines = []
     for case in RATE_CASES.values():
         means = sizes ** float(case.bound.power) * np.log(sizes) ** float(case.bound.logs)
-        curve = Curve(case.key, sizes, means[:, None] * np.linspace(0.9, 1.1, 4))
+        curve = Curve(sizes, means[:, None] * np.linspace(0.9, 1.1, 4))
         lines.append(Line(case, curve))
     rates_figure.draw(lines, tmp_path / "rates.png")
     check(written)

@@ -51,12 +51,16 @@ def sdist_names(sdist: Path) -> list[str]:
     return [name.partition("/")[2] for name in names]
 
 
+TRUSTED = "safe.directory=*"
+"""Git looks into a checkout of another user too, as in a container that runs as root."""
+
+
 def below(root: Path, folder: str) -> set[str]:
     """The files of a folder, by their paths from there, without what git ignores."""
     start = root / folder
     if (root / ".git").exists():
         listed = subprocess.run(
-            ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
+            ["git", "-c", TRUSTED, "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
             cwd=start,
             capture_output=True,
             check=True,

@@ -343,10 +343,11 @@ def test_help_shows_examples_line_by_line() -> None:
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="there is no Node here to run the client")
-def test_the_client_in_the_docs(store: str, tmp_path: Path) -> None:
+def test_the_client_in_the_docs(file: str, tmp_path: Path) -> None:
     """The ten lines of docs/live.md play exactly what Python plays."""
     (script,) = re.findall(r"```js\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.S)
     assert len(script.splitlines()) <= 10
+    assert command("create", "bowl", EXAMPLE, "--store", file).exit_code == 0
     (tmp_path / "client.mjs").write_text(script)
     (tmp_path / "dikin").write_text(f"#!{sys.executable}\nfrom dikin.cli import main\nmain()\n")
     (tmp_path / "dikin").chmod(0o755)
@@ -354,7 +355,7 @@ def test_the_client_in_the_docs(store: str, tmp_path: Path) -> None:
     run = subprocess.run(
         [shutil.which("node") or "node", "client.mjs"],
         cwd=tmp_path,
-        env=os.environ | {"PATH": path, "DIKIN_STORE": store},
+        env=os.environ | {"PATH": path, "DIKIN_STORE": file},
         capture_output=True,
         text=True,
         timeout=60,
@@ -366,6 +367,6 @@ def test_the_client_in_the_docs(store: str, tmp_path: Path) -> None:
         query = twin.ask()
         x, y = query.point.tolist()
         twin.tell(query, 0.2 * (x - 7) ** 2 + 0.25 * (y - 0.5) ** 2, 0.4)
-    with dikin.Study(store, "prices") as study:
+    with dikin.Study(file, "bowl") as study:
         assert study.state() == twin.state()
     assert "rounds: 20" in run.stdout

@@ -59,6 +59,18 @@ def files_of(folder: Path) -> list[str]:
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
 
 
+def wait_until(happened: Callable[[], object], lives: Callable[[], object]) -> None:
+    """Wait for what another thread or process will do; fail if it ends before."""
+    while not happened():
+        assert lives(), "it ended without doing so"
+        time.sleep(0.002)
+
+
+def tickets(file: str | Path) -> list[Path]:
+    """The tickets of those who wait, without those that are being made."""
+    return list(Path(f"{file}-queue").glob("[0-9]*"))
+
+
 def descriptors() -> int:
     return len(os.listdir("/proc/self/fd"))
 
@@ -103,8 +115,7 @@ def test_the_ticket_of_a_killed_process_is_removed(file: str) -> None:
             assert waiter.stdout is not None
             waiter.stdout.readline()
             queue = Path(f"{file}-queue")
-            while not (queue.is_dir() and [t for t in queue.iterdir() if t.name[0] != "."]):
-                time.sleep(0.01)
+            wait_until(lambda: tickets(file), lambda: waiter.poll() is None)
             waiter.kill()
             waiter.communicate()
             assert len(list(queue.iterdir())) == 1  # nobody has noticed yet
@@ -123,15 +134,22 @@ def test_an_interrupted_wait_gives_up_its_place(file: str, monkeypatch: pytest.M
         assert not list(Path(f"{file}-queue").iterdir())
 
 
+def until_nobody_is_ahead(ahead: int) -> float:
+    """A pause of no time that ends a wait: by the queue, not by the clock of a busy machine."""
+    if not ahead:
+        raise errors.BusyError("enough")
+    return 0.0
+
+
 def test_who_waits_in_a_crowd_prepares_once(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
     ahead, prepared = iter([40, 40, 20, 8, 5, 3, 1, 1]), list[int]()
     monkeypatch.setattr(fair_lock._Queue, "ahead", lambda *_: next(ahead, 0))
-    monkeypatch.setattr(fair_lock, "_pause", lambda ahead: 0.0)
+    monkeypatch.setattr(fair_lock, "_pause", until_nobody_is_ahead)
     dikin.Study(file, "a", learner()).close()
     with holder(file):
         lock = FairLock(Path(file).resolve())
         with pytest.raises(errors.BusyError):
-            lock.acquire(0.2, lambda: prepared.append(1))
+            lock.acquire(60.0, lambda: prepared.append(1))
         lock.close()
     assert prepared == [1]
 
@@ -150,9 +168,9 @@ def test_a_look_at_the_journal_does_not_give_up_the_place(
             seen.append(len(list(folder.iterdir())))
 
         lock._queue = _Fewer(lock._queue)
-        monkeypatch.setattr(fair_lock, "_pause", lambda ahead: 0.0)
+        monkeypatch.setattr(fair_lock, "_pause", until_nobody_is_ahead)
         with pytest.raises(errors.BusyError):
-            lock.acquire(0.1, prepare)
+            lock.acquire(60.0, prepare)
         assert seen == [1]
         lock.release()
 
@@ -188,8 +206,9 @@ def test_who_is_next_is_told(file: str, monkeypatch: pytest.MonkeyPatch) -> None
     threads = [threading.Thread(target=wait, args=(number,)) for number in range(20)]
     for thread in threads:
         thread.start()
-    while len(list(Path(f"{path}-queue").glob("[0-9]*"))) < len(threads):
-        time.sleep(0.002)
+    wait_until(
+        lambda: len(tickets(path)) == len(threads), lambda: all(t.is_alive() for t in threads)
+    )
     start = time.monotonic()
     first.close()
     for thread in threads:
@@ -261,8 +280,7 @@ def test_a_waiting_process_that_was_stopped_is_named(file: str) -> None:
     with dikin.Study(file, "a", learner(), patience=0.2) as study:
         with holder(file):
             waiter = subprocess.Popen([sys.executable, "-c", wait, file])
-            while not list(Path(f"{file}-queue").glob("[0-9]*")):
-                time.sleep(0.01)
+            wait_until(lambda: tickets(file), lambda: waiter.poll() is None)
             waiter.send_signal(signal.SIGSTOP)
         try:
             words = f"the first of them, process {waiter.pid}, was stopped by a signal"
@@ -315,8 +333,7 @@ def test_turns_come_in_the_order_of_asking(file: str) -> None:
     for number in range(12):
         threads.append(threading.Thread(target=wait, args=(number,)))
         threads[-1].start()
-        while len([t for t in Path(f"{path}-queue").glob("*") if t.name[0] != "."]) <= number:
-            time.sleep(0.002)
+        wait_until(lambda: len(tickets(path)) > number, threads[-1].is_alive)  # noqa: B023
     first.close()
     for thread in threads:
         thread.join()
@@ -325,7 +342,7 @@ def test_turns_come_in_the_order_of_asking(file: str) -> None:
 
 def test_who_ends_a_turn_goes_behind_who_waits(file: str) -> None:
     dikin.Study(file, "a", learner()).close()
-    assert hand_overs(file, 10, lambda: bool(list(Path(f"{file}-queue").glob("[0-9]*")))) == 10
+    assert hand_overs(file, 10, lambda: bool(tickets(file))) == 10
 
 
 def test_with_the_waiting_of_sqlite_it_does_not(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -352,8 +369,7 @@ def _hands_over(one: Database, other: Database, is_waiting: Callable[[], bool]) 
     one.begin(1)
     waits = threading.Thread(target=turn, args=(other, "other"))
     waits.start()
-    while not is_waiting():
-        time.sleep(0.002)
+    wait_until(is_waiting, waits.is_alive)
     one.commit()
     turn(one, "one")
     waits.join()
@@ -421,6 +437,7 @@ def test_a_forked_child_does_not_keep_its_parents_place(file: str) -> None:
         os.waitpid(child, 0)
 
 
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="counts open files in /proc")
 def test_studies_that_nobody_closed_leave_no_files_open(file: str) -> None:
     dikin.Study(file, "a", learner()).close()
     before = descriptors()

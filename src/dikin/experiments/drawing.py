@@ -158,13 +158,13 @@ def _write_beside(axes: Any, label: EndLabel, size: float) -> Any:
 
 
 def number_ticks(axis: Any) -> None:
-    """Whole numbers at 1, 2 and 5 on a logarithmic axis that is short of two powers of ten."""
+    """Plain numbers at 1, 2 and 5 on a logarithmic axis that is short of two powers of ten."""
     from matplotlib.ticker import LogLocator, NullFormatter
 
     low, high = axis.get_view_interval()
     if high / low < 100:
         axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-        axis.set_major_formatter("{x:,.0f}")
+        axis.set_major_formatter("{x:,.10g}")
         axis.set_minor_formatter(NullFormatter())
 
 

@@ -9,13 +9,11 @@ from math import nan
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from dikin.experiments.cell import Result
-from dikin.rng import stream
 from dikin.vectors import Array
 
-RESAMPLES = 2000
 INTERVAL = 0.95
 
 
@@ -59,8 +57,6 @@ class LogFit:
 class Curve:
     """Regrets at several sizes: horizons, or dimensions."""
 
-    name: str
-    """Fixes the randomness of the interval."""
     sizes: Array
     regrets: Array
     """A row per size, a column per game."""
@@ -72,7 +68,6 @@ class Curve:
     @classmethod
     def of(
         cls,
-        name: str,
         parts: Iterable[tuple[int, list[Result]]],
         fitted: int | None = None,
         proved: float = nan,
@@ -83,7 +78,7 @@ class Curve:
         for size, results in parts:
             found.setdefault(size, []).extend(result[value] for result in results)
         sizes, regrets = np.array([*found], dtype=float), np.array([*found.values()], dtype=float)
-        return cls(name, sizes, regrets, fitted, proved)
+        return cls(sizes, regrets, fitted, proved)
 
     @property
     def games(self) -> int:
@@ -100,9 +95,9 @@ class Curve:
 
     @cached_property
     def power(self) -> PowerFit:
-        """Least squares on the log-log curve of means; the interval by a bootstrap over games."""
+        """Least squares on the log-log curve of means."""
         last = slice(None if self.fitted is None else -self.fitted, None)
-        return fit_power(self.sizes[last], self.regrets[last], self.name)
+        return fit_power(self.sizes[last], self.regrets[last])
 
     @property
     def gap(self) -> float:
@@ -120,25 +115,15 @@ class Curve:
         return float(np.abs(fit.at(self.sizes) / self.means - 1).max())
 
 
-def fit_power(sizes: Array, regrets: Array, name: str) -> PowerFit:
-    """The slope of log mean regret; rows of `regrets` are sizes, columns games."""
-    chosen = resampled_games(regrets.shape[1], name)
-    slope, intercept = _slopes(sizes, regrets.mean(axis=1))
-    resampled, _ = _slopes(sizes, regrets[:, chosen].mean(axis=2))
-    return PowerFit(float(slope), *middle_part(resampled), float(np.exp(intercept)))
+def fit_power(sizes: Array, regrets: Array) -> PowerFit:
+    """The slope of log mean regret; rows of `regrets` are sizes, columns games.
 
-
-def resampled_games(count: int, name: str) -> NDArray[np.int64]:
-    """For a bootstrap over games: which of them are drawn, a row per resample."""
-    return stream(0, name).integers(0, count, (RESAMPLES, count))
-
-
-def middle_part(resampled: Array) -> tuple[float, float]:
-    """The ends between which 95% of the resamples lie."""
-    low, high = np.quantile(resampled, [(1 - INTERVAL) / 2, (1 + INTERVAL) / 2])
-    return float(low), float(high)
-
-
-def _slopes(sizes: Array, means: Array) -> Array:
-    """Slope and intercept of every column of means, on logarithmic scales."""
-    return np.asarray(np.polyfit(np.log(sizes), np.log(np.maximum(means, 1e-12)), 1))
+    To first order the slope is a mean over games: a game's regrets, each over the mean of its size,
+    times the weights of least squares. The interval is Student's for that mean. It allows for games
+    that are alike at all sizes, and for few of them.
+    """
+    logs, means = np.log(sizes), np.maximum(regrets.mean(axis=1), 1e-12)
+    slope, intercept = np.polyfit(logs, np.log(means), 1)
+    away = logs - logs.mean()
+    half = float(half_interval((away / away.dot(away) / means) @ regrets))
+    return PowerFit(float(slope), slope - half, slope + half, float(np.exp(intercept)))

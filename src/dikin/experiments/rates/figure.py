@@ -16,6 +16,7 @@ from dikin.experiments.drawing import (
     LEAST_TEXT,
     ROUNDS,
     SOLID,
+    TINY,
     WIDTH,
     Look,
     draw_curve,
@@ -67,9 +68,10 @@ def _panel(axes: Any, line: Line) -> None:
         axes.set_ylim(0, 1.6 * (curve.means + 2 * np.nan_to_num(curve.errors)).max())
     else:
         axes.set_yscale("log")
-        draw_slope(axes, curve.sizes, curve.means[-1], float(bound.power))
+        means = np.maximum(curve.means, TINY)  # as they are drawn
+        draw_slope(axes, curve.sizes, means[-1], float(bound.power))
         axes.plot(curve.sizes, curve.power.at(curve.sizes), color=colour, ls=SOLID)
-        low, high = np.log10([curve.means.min(), curve.means.max()])
+        low, high = np.log10([means.min(), means.max()])
         axes.set_ylim(10 ** np.floor(low), 10 ** np.ceil(high + 0.35))
         axes.yaxis.set_minor_formatter("")
     axes.xaxis.set_minor_formatter("")

@@ -32,7 +32,7 @@ class Line:
         parts = ((cell.horizon, results[cell.key]) for cell in cells(case, request))
         horizons = np.array(case.horizons(request.effort.horizons), dtype=float)
         proved = case.bound.exponent(horizons)
-        return cls(case, Curve.of(f"rates/{case.key}", parts, proved=proved))
+        return cls(case, Curve.of(parts, proved=proved))
 
     @property
     def missed(self) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterable
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,6 @@ from typing import Any
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 
-from dikin.errors import CheckFailedError
 from dikin.experiments import runner
 from dikin.experiments.reproduce import figures, report
 from dikin.experiments.reproduce.paper_constants import PAPER, reproduce_paper
@@ -19,9 +17,9 @@ from dikin.experiments.reproduce.plan import FULL, QUICK, TABLES, Request
 from dikin.experiments.reproduce.results import (
     SHOWN,
     SHOWN_PREDICTIVE,
-    Line,
     Measured,
     all_cells,
+    refuse_broken_bounds,
     write_files,
 )
 from dikin.experiments.tables import terminal_table
@@ -52,18 +50,6 @@ def show(measured: Measured, console: Console) -> None:
     for number, lines in measured.predictive.items():
         title = f"Predictive, {TABLES[number].losses} losses, beside the paper's exponents"
         console.print(terminal_table(SHOWN_PREDICTIVE, lines, title=title, **NARROW))
-
-
-def refuse_broken_bounds(lines: Iterable[Line]) -> None:
-    """A certificate below the regret it bounds would be an error of ours: say so loudly."""
-    for line in lines:
-        bounds = line.certificate.means
-        for horizon, regret, bound in zip(line.curve.sizes, line.curve.means, bounds, strict=True):
-            if not regret <= bound:
-                raise CheckFailedError(
-                    f"table {line.table}, {line.row.label}, T = {horizon:.0f}: mean regret "
-                    f"{regret:.6g} exceeds mean certificate {bound:.6g}"
-                )
 
 
 def made_with(request: Request) -> dict[str, str]:

@@ -6,7 +6,15 @@ from fractions import Fraction
 from math import log
 from typing import Any
 
-from dikin.experiments.drawing import DOTTED, GREY, LEAST_TEXT, half_page_panels, looks
+from dikin.experiments.drawing import (
+    DOTTED,
+    GREY,
+    LEAST_TEXT,
+    EndLabel,
+    half_page_panels,
+    label_ends,
+    looks,
+)
 from dikin.experiments.reproduce.flat_rounds import NONE, FlatRounds
 from dikin.experiments.reproduce.plan import TABLES
 from dikin.experiments.reproduce.results import Measured
@@ -32,7 +40,7 @@ def draw(measured: Measured) -> tuple[Any, str, str]:
 
 
 def _panel(axes: Any, number: int, lines: list[FlatRounds]) -> None:
-    names = list(dict.fromkeys(line.learner for line in lines))
+    names, ends = list(dict.fromkeys(line.learner for line in lines)), list[EndLabel]()
     for name, look in zip(names, looks(len(names)), strict=True):
         own = [line for line in lines if line.learner == name and line.power != NONE]
         axes.errorbar(
@@ -42,8 +50,9 @@ def _panel(axes: Any, number: int, lines: list[FlatRounds]) -> None:
             color=look.colour,
             marker=look.marker,
             ls=look.dash,
-            label=name,
         )
+        last = own[-1]
+        ends.append(EndLabel(log(last.rounds) / log(last.horizon), last.ratio, name, look.colour))
     order = TABLES[number].order
     for power in (TABLES[number].flat_power, Fraction(order - 1, order)):
         axes.axvline(float(power), color=GREY, ls=DOTTED, lw=1.3)
@@ -61,4 +70,4 @@ def _panel(axes: Any, number: int, lines: list[FlatRounds]) -> None:
     if max(line.ratio for line in lines) > DECADE:
         axes.set_yscale("log")
     axes.set_title(f"Table {number}: {TABLES[number].losses} losses")
-    axes.legend(frameon=False, loc="upper left")
+    label_ends(axes, ends)

@@ -32,20 +32,22 @@ def draw(measured: Measured) -> tuple[Any, str, str]:
         f"Mean regret and certificate at T = {horizon:,} against the curvature that is told in "
         "every round; the vertical line is the true one, 0 where there is none. Crosses: what is "
         "told is noisy, between nothing and twice as much. Bars: 95% intervals. To the right of "
-        "the line no theorem holds: where losses come late the regret exceeds the certificate."
+        "the line no theorem holds: where losses come late the regret can exceed the certificate."
     )
     return figure, "told_curvature", caption
 
 
 def _panel(axes: Any, lines: list[Told]) -> None:
-    exact = [line for line in lines if line.noisy == "no"]
-    noisy = [line for line in lines if line.noisy == "yes"]
+    exact = [line for line in lines if not line.noisy]
+    noisy = [line for line in lines if line.noisy]
     told = [line.told for line in exact]
     bars: dict[str, Any] = {"color": COLOURS[0], "lw": 1.2, "ms": 4}
     means = [line.regret for line in exact]
     axes.errorbar(told, means, [x.half for x in exact], fmt="o-", label="regret", **bars)
     places, values = [line.told for line in noisy], [line.regret for line in noisy]
-    axes.plot(places, values, "x", color=COLOURS[1], ms=6, label="regret, told with noise")
+    crosses: dict[str, Any] = {"color": COLOURS[1], "lw": 1.2, "ms": 6}
+    halves = [line.half for line in noisy]
+    axes.errorbar(places, values, halves, fmt="x", label="regret, told with noise", **crosses)
     bounds = [line.certificate for line in exact]
     axes.plot(told, bounds, "--", color=COLOURS[0], label="certificate")
     axes.axvline(exact[0].curvature, color=GREY, lw=1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -114,15 +114,18 @@ def _regret(plt: Any, number: int, lines: list[Line]) -> Drawn:
     figure, panels = plt.subplots(
         1, len(groups), figsize=(WIDTH, 3.1), layout="constrained", sharey=True, squeeze=False
     )
-    for axes, (kind, rows) in zip(panels[0], groups.items(), strict=True):
-        own = [line for line in lines if line.row in rows]
-        shown = [Shown(maths(line.row.label), line.curve, look[line.row.name]) for line in own]
-        _exponents(axes, shown)
+    shown = [
+        [Shown(maths(x.row.label), x.curve, look[x.row.name]) for x in lines if x.row in rows]
+        for rows in groups.values()
+    ]
+    for axes, kind, own in zip(panels[0], groups, shown, strict=True):
+        _slopes(axes, own)
         axes.set_title(f"Curvature: {kind}", loc="left")
         axes.set_xlabel(ROUNDS)
     panels[0, 0].set_ylabel(REGRET)
     number_ticks(panels[0, 0].yaxis)
     _key(figure, f"slope fitted to the largest {lines[0].curve.fitted} horizons", "proved slope")
+    _label(panels[0], shown)
     caption = (
         f"Table {number}: mean regret against T, by the kind of curvature. Beside each line the "
         f"measured exponent of T, and in brackets the one of the table. {BAND} {UNIT}"
@@ -130,19 +133,27 @@ def _regret(plt: Any, number: int, lines: list[Line]) -> Drawn:
     return figure, f"regret{number}", caption
 
 
-def _exponents(axes: Any, shown: list[Shown]) -> None:
-    """Curves on logarithmic axes, each with its fitted and its proved slope, and their numbers."""
+def _slopes(axes: Any, shown: list[Shown]) -> None:
+    """Curves on logarithmic axes, each with its fitted and its proved slope."""
     axes.set(xscale="log", yscale="log")
-    ends = []
-    for label, curve, look in shown:
+    for _, curve, look in shown:
         colour, marker, _ = look
         draw_curve(axes, curve, Look(colour, marker, "none"))
         tail = curve.sizes[-(curve.fitted or len(curve.sizes)) :]
         axes.plot(tail, curve.power.at(tail), color=colour)
         draw_slope(axes, curve.sizes, curve.means[-1], curve.proved, colour)
-        text = f"{label}\n{curve.power.exponent:.2f} ({curve.proved:.2f})"
-        ends.append(EndLabel(curve.sizes[-1], curve.means[-1], text, colour))
-    label_ends(axes, ends, LEAST_TEXT)
+
+
+def _label(panels: Iterable[Any], shown: Iterable[list[Shown]]) -> None:
+    """The exponents beside the curves, when all else is drawn: that decides how much room is."""
+    for axes, own in zip(panels, shown, strict=True):
+        label_ends(axes, [_end(each) for each in own], LEAST_TEXT)
+
+
+def _end(shown: Shown) -> EndLabel:
+    label, curve, look = shown
+    text = f"{label}\n{curve.power.exponent:.2f} ({curve.proved:.2f})"
+    return EndLabel(curve.sizes[-1], curve.means[-1], text, look[0])
 
 
 def _key(figure: Any, fitted: str, proved: str) -> None:
@@ -181,7 +192,7 @@ def _alphas(plt: Any, measured: dict[int, list[Line]]) -> Drawn:
         axes.legend(loc="lower right")
     caption = (
         "Decaying curvature: the exponent rises with alpha up to a kink, as proved. "
-        "Bars: 95% intervals, by a bootstrap over games."
+        "Bars: 95% intervals over games."
     )
     return figure, "alphas", caption
 
@@ -193,13 +204,16 @@ def _dimensions(plt: Any, dims: list[Scaling]) -> Drawn:
     figure, panels = plt.subplots(
         len(numbers), len(SHAPES), figsize=size, layout="constrained", sharex=True, squeeze=False
     )
+    shown: list[list[Shown]] = []
     for number, row in zip(numbers, panels, strict=True):
         own = [one for one in dims if one.table == number]
         look = row_looks(list({one.row.name: one.row for one in own}.values()))
         for axes, shape in zip(row, SHAPES, strict=True):
             here = [one for one in own if one.shape == shape]
-            shown = [Shown(maths(one.row.label), one.curve, look[one.row.name]) for one in here]
-            _exponents(axes, shown)
+            shown.append(
+                [Shown(maths(one.row.label), one.curve, look[one.row.name]) for one in here]
+            )
+            _slopes(axes, shown[-1])
             axes.set_title(f"Table {number}, {shape}", loc="left")
             number_ticks(axes.yaxis)
         row[0].set_ylabel(REGRET)
@@ -209,6 +223,7 @@ def _dimensions(plt: Any, dims: list[Scaling]) -> Drawn:
         axes.set_xticks(ticks, ticks)
         axes.minorticks_off()
     _key(figure, "fitted slope", "slope in the table, an upper bound")
+    _label(panels.flat, shown)
     caption = (
         "Growth with the dimension at a fixed horizon. The tables' exponents are upper bounds for "
         f"nu = O(d), which the cube has and the ball (nu = 1) has not. {BAND}"

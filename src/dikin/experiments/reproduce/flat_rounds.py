@@ -17,7 +17,7 @@ import dikin
 from dikin.environments.base import Environment
 from dikin.environments.patterns import FlatFirst
 from dikin.experiments.cell import Cell, blocks, experiment_seeds
-from dikin.experiments.fit import half_interval, middle_part, resampled_games
+from dikin.experiments.fit import half_interval
 from dikin.experiments.reproduce.plan import TABLES, Request
 from dikin.experiments.runner import Results
 from dikin.experiments.tables import Columns, fields, interval, six_decimals
@@ -115,8 +115,9 @@ def measure(request: Request, number: int, results: Results) -> list[FlatRounds]
 def _line(cell: FlatRoundsCell, regrets: Array, without: Array) -> FlatRounds:
     """`without` has the games of the same seeds in which no round is flat."""
     adaptive = TABLES[cell.table].learner_kind.__name__
-    chosen = resampled_games(len(regrets), cell.name)
-    ratios = regrets[chosen].mean(axis=1) / without[chosen].mean(axis=1)
+    ratio = float(regrets.mean() / without.mean())
+    # To first order the ratio is a mean over games, of these and a constant.
+    half = float(half_interval((regrets - ratio * without) / without.mean()))
     return FlatRounds(
         cell.table,
         adaptive if cell.player == ADAPTIVE else cell.player,
@@ -126,8 +127,9 @@ def _line(cell: FlatRoundsCell, regrets: Array, without: Array) -> FlatRounds:
         len(regrets),
         float(regrets.mean()),
         float(half_interval(regrets)),
-        float(regrets.mean() / without.mean()),
-        *middle_part(ratios),
+        ratio,
+        ratio - half,
+        ratio + half,
     )
 
 

@@ -298,8 +298,9 @@ def dimension_cells(request: Request, number: int) -> Iterator[DimensionCell]:
 
 
 def course_cells(request: Request) -> dict[tuple[str, LearnerName], CourseCell]:
-    """Single games that are drawn, of the first table: by row and player."""
+    """Single games that are drawn, of the first table asked for: by row and player."""
     wanted: tuple[tuple[str, LearnerName], ...]
     wanted = ("constant", "paper"), ("constant", "sharp"), ("zero", "sharp")
     last, table = request.effort.horizons[-1], request.tables[0]
-    return {about: CourseCell(last, range(1), table, *about) for about in wanted}
+    seeds = experiment_seeds(request.seed, 1)
+    return {about: CourseCell(last, seeds, table, *about) for about in wanted}

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from html import escape
 from pathlib import Path
 
-from dikin.experiments.fit import RESAMPLES
 from dikin.experiments.reproduce import flat_rounds, told_curvature
 from dikin.experiments.reproduce.plan import TABLES
 from dikin.experiments.reproduce.results import (
@@ -132,9 +131,8 @@ def _how(made: dict[str, str]) -> str:
         "direction. Their best fixed points are known exactly. Every horizon is a game of its own; "
         "where neither learner nor losses know the horizon, it is the beginning of the longer game "
         "with the same seed. The exponent is the least-squares slope of log mean regret against "
-        f"log T over the largest horizons; the interval is from {RESAMPLES} bootstrap resamples of "
-        "seeds, each with all its horizons. Every game "
-        "is a function of its seed; <code>games.csv</code> has all that the exponents are made of, "
-        "and not the few that are drawn round by round.</p>"
+        "log T over the largest horizons; the interval is Student's over games, each with all its "
+        "horizons. Every game is a function of its seed; <code>games.csv</code> has all that the "
+        "exponents are made of, and not the few that are drawn round by round.</p>"
     )
     return f"<h2>How every number was made</h2>{text}{_html(['', ''], made.items())}"

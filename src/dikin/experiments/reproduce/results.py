@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from dikin.errors import CheckFailedError
 from dikin.experiments import tables
 from dikin.experiments.cell import Cell, Result
 from dikin.experiments.fit import Curve
@@ -70,7 +71,7 @@ class Measured:
     flat_rounds: list[FlatRounds]
     told: list[Told]
     courses: dict[tuple[str, LearnerName], Course]
-    """By row and player, in the first table."""
+    """By row and player, in the first table asked for."""
 
     @classmethod
     def of(cls, request: Request, results: Results) -> Measured:
@@ -111,7 +112,7 @@ def _line(request: Request, cells: list[PaperCell], results: Results) -> Line:
     parts, cell = [(c.horizon, results[c.key]) for c in cells], cells[0]
     row, tail = TABLES[cell.table].rows[cell.row], request.effort.tail
     regret, certificate = (
-        Curve.of(f"{cell.name}/{value}", parts, tail, row.rate.horizon_exponent, value)
+        Curve.of(parts, tail, row.rate.horizon_exponent, value)
         for value in ("regret", "certificate")
     )
     return Line(cell.table, row, regret, certificate, cell.shifted)
@@ -123,8 +124,20 @@ def _scalings(request: Request, number: int, results: Results) -> Iterator[Scali
         for shape in plan.SHAPES:
             own = [c for c in cells if (c.row, c.shape) == (row.name, shape)]
             parts = ((c.dim, results[c.key]) for c in own)
-            name, proved = f"dims{number}/{row.name}/{shape}", row.rate.dim_exponent
-            yield Scaling(number, row, shape, Curve.of(name, parts, proved=proved))
+            proved = row.rate.dim_exponent
+            yield Scaling(number, row, shape, Curve.of(parts, proved=proved))
+
+
+def refuse_broken_bounds(lines: Iterable[Line]) -> None:
+    """A certificate below the regret it bounds would be an error of ours: say so loudly."""
+    for line in lines:
+        bounds = line.certificate.means
+        for horizon, regret, bound in zip(line.curve.sizes, line.curve.means, bounds, strict=True):
+            if not regret <= bound:
+                raise CheckFailedError(
+                    f"table {line.table}, {line.row.label}, T = {horizon:.0f}: mean regret "
+                    f"{regret:.6g} exceeds mean certificate {bound:.6g}"
+                )
 
 
 # --- as text ------------------------------------------------------------------------------------

@@ -119,7 +119,7 @@ class Told:
     losses: str
     curvature: float
     told: float
-    noisy: str
+    noisy: bool
     horizon: int
     games: int
     regret: float
@@ -144,7 +144,7 @@ def _line(cell: ToldCell, games: list[Result]) -> Told:
         cell.losses,
         sigma if cell.losses == CURVED else 0.0,
         cell.factor * sigma,
-        "yes" if cell.noisy else "no",
+        cell.noisy,
         cell.horizon,
         len(games),
         float(np.mean(regrets)),
@@ -157,7 +157,8 @@ FILE: Columns[Told] = {
     **fields("table", "losses"),
     "curvature": lambda line: f"{line.curvature:g}",
     "told": lambda line: f"{line.told:g}",
-    **fields("noisy", "horizon", "games"),
+    "noisy": lambda line: "yes" if line.noisy else "no",
+    **fields("horizon", "games"),
     "regret": lambda line: six_decimals(line.regret),
     "half_interval": lambda line: six_decimals(line.half),
     "certificate": lambda line: six_decimals(line.certificate),
@@ -165,7 +166,7 @@ FILE: Columns[Told] = {
 SHOWN: Columns[Told] = {
     "table, losses": lambda line: f"{line.table}, {line.losses}",
     "true sigma": lambda line: f"{line.curvature:g}",
-    "told": lambda line: f"{line.told:g}{' (noisy)' if line.noisy == 'yes' else ''}",
+    "told": lambda line: f"{line.told:g}{' (noisy)' if line.noisy else ''}",
     "mean regret": lambda line: f"{line.regret:,.0f} ±{line.half:,.0f}",
     "mean certificate": lambda line: f"{line.certificate:,.0f}",
 }
