@@ -8,7 +8,6 @@ import json
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -18,6 +17,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import dikin
+from ctrl_c import press_ctrl_c
 from dikin.cli import main
 from dikin.domains.base import Geometry
 from dikin.studies import jsonl
@@ -218,9 +218,8 @@ def test_each_line_is_answered_at_once_and_ctrl_c_is_quiet(store: str) -> None:
         process.stdin.write(b'{"ask": {}}\n')
         process.stdin.flush()
         assert json.loads(process.stdout.readline())["id"] == 0
-        process.send_signal(signal.SIGINT)
-        _, trouble = process.communicate()
-        assert (process.returncode, trouble) == (130, b"")
+        assert press_ctrl_c(process) == 130
+        assert process.communicate()[1] == b""
 
 
 # --- commands ------------------------------------------------------------------------------------
