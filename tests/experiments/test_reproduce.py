@@ -25,7 +25,7 @@ from scipy.stats import linregress, ttest_1samp
 import dikin
 from dikin.cli import main
 from dikin.errors import CheckFailedError, StateError
-from dikin.experiments import runner
+from dikin.experiments import drawing, runner
 from dikin.experiments.fit import fit_power
 from dikin.experiments.reproduce import (
     PAPER,
@@ -88,8 +88,9 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def test_the_folder_has_tables_figures_and_a_report_that_needs_no_network(
-    whole: Path, tmp_path: Path
+    whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(drawing, "DPI", 40)  # quicker; other tests look at the figures
     shutil.copy(whole / "cells.sqlite", tmp_path)
     reproduce(small.request(), tmp_path, Console(file=io.StringIO()))
     assert contents(tmp_path) == contents(whole)

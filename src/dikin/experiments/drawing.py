@@ -136,11 +136,24 @@ def label_ends(axes: Any, labels: list[EndLabel], size: float = SMALL) -> None:
 
     The limits of the axes must be set: a text stays where it is written.
     """
-    if not labels:
-        return
-    texts = [_write_beside(axes, label, size) for label in labels]
-    figure = axes.figure.get_figure(root=True)
-    figure.draw_without_rendering()  # the layout decides how high the axes are
+    label_panels([(axes, labels)], size)
+
+
+def label_panels(panels: list[tuple[Any, list[EndLabel]]], size: float = SMALL) -> None:
+    """The same for panels of one figure: to lay it out takes long, and is done once."""
+    written = [
+        (axes, labels, [_write_beside(axes, label, size) for label in labels])
+        for axes, labels in panels
+        if labels
+    ]
+    if written:
+        # The layout decides how high the axes are.
+        written[0][0].figure.get_figure(root=True).draw_without_rendering()
+    for axes, labels, texts in written:
+        _move_apart(axes, labels, texts)
+
+
+def _move_apart(axes: Any, labels: list[EndLabel], texts: list[Any]) -> None:
     to_share = (axes.transData + axes.transAxes.inverted()).transform
     places = [to_share((label.x, label.y)) for label in labels]
     high = max(text.get_window_extent().height for text in texts)

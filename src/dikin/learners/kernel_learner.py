@@ -125,7 +125,7 @@ class KernelLearner(Learner):
     def _learn(self, memo: Any, loss: float, curvature: float) -> None:
         state, round = self._state.copied(), self._rounds_in_range + 1
         self._kernel.tell(round, memo, loss, curvature, state)
-        diverged = self._has_converged(self._state) and not self._has_converged(state)
+        diverged = not self._has_converged(state) and self._has_converged(self._state)
         if diverged and not SILENCE.now:
             warnings.warn(NOT_CONVERGED, CertificateVoidWarning, stacklevel=3)
         # Everything that can fail has been done: from here on the learner changes.

@@ -26,6 +26,7 @@ from dikin.experiments.drawing import (
     draw_curve,
     draw_slope,
     label_ends,
+    label_panels,
     looks,
     maths,
     number_ticks,
@@ -146,8 +147,8 @@ def _slopes(axes: Any, shown: list[Shown]) -> None:
 
 def _label(panels: Iterable[Any], shown: Iterable[list[Shown]]) -> None:
     """The exponents beside the curves, when all else is drawn: that decides how much room is."""
-    for axes, own in zip(panels, shown, strict=True):
-        label_ends(axes, [_end(each) for each in own], LEAST_TEXT)
+    ends = ([_end(each) for each in own] for own in shown)
+    label_panels(list(zip(panels, ends, strict=True)), LEAST_TEXT)
 
 
 def _end(shown: Shown) -> EndLabel:
