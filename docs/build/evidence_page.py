@@ -11,9 +11,18 @@ from pages import Row, fill_template, markdown
 from dikin.domains.ball import Ball
 from dikin.environments.kink import SharpKernel
 from dikin.environments.patterns import Constant, FlatFirst
+from dikin.experiments.reproduce.flat_rounds import NONE
 from dikin.experiments.reproduce.paper_constants import PAPER
 from dikin.experiments.reproduce.plan import FULL, TABLES
-from dikin.experiments.tables import Columns, difference, exponent, interval, read_csv, whole
+from dikin.experiments.tables import (
+    Columns,
+    difference,
+    exponent,
+    interval,
+    plus_minus,
+    read_csv,
+    whole,
+)
 from dikin.learners import adaptive_lipschitz, adaptive_smooth
 from dikin.learners.adaptive import sharp_schedule
 from dikin.theory import theorems, tuning
@@ -232,7 +241,7 @@ def _interval(row: Row) -> str:
 
 
 def _plus_minus(row: Row) -> str:
-    return f"{float(row['regret']):,.0f} ±{float(row['half_interval']):,.0f}"
+    return plus_minus(float(row["regret"]), float(row["half_interval"]))
 
 
 TABLE: Columns[Row] = {
@@ -261,7 +270,7 @@ PREDICTIVE: Columns[Row] = {
 }
 FLAT: Columns[Row] = {
     "learner": lambda row: f"`{row['learner']}`",
-    "flat rounds": lambda row: "none" if row["power"] == "none" else f"T^({row['power']})",
+    "flat rounds": lambda row: "none" if row["power"] == NONE else f"T^({row['power']})",
     "M": lambda row: whole(int(row["rounds"])),
     "regret": _plus_minus,
     "over that of none": lambda row: f"{float(row['ratio']):.2f}",

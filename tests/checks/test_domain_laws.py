@@ -35,11 +35,16 @@ def turned(domain: Domain) -> Affine:
 
 
 def cases() -> Iterator[tuple[str, Domain, Law]]:
-    """An affine image of a set has no geometry of its own: the laws of the barrier suffice."""
+    """An affine image of a set has no geometry of its own: the laws of the barrier suffice.
+
+    A product is made of one set of each kind, the last example, which is the most awkward.
+    """
+    last = {domain.kind: label for label, domain in examples()}
     for label, domain in examples():
         for name, law in domain_laws().items():
             yield f"{label}-{name}", domain, law
-            yield f"{label}-in-product-{name}", Product(domain, Box([-1], [4])), law
+            if label in last.values():
+                yield f"{label}-in-product-{name}", Product(domain, Box([-1], [4])), law
         image = turned(domain)
         for name, law in laws("domain", "bounds").items():
             yield f"{label}-in-affine-{name}", image, law

@@ -33,7 +33,8 @@ def faults(figure: Any) -> list[str]:
     found = []
     if figure.get_figwidth() > drawing.WIDTH:
         found.append(f"{figure.get_figwidth()} inches wide")
-    figure.draw_without_rendering()
+    if (layout := figure.get_layout_engine()) is not None:
+        layout.execute(figure)
     texts = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text()]
     for text in texts:
         if text.get_fontsize() < drawing.LEAST_TEXT:

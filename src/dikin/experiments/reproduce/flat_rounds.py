@@ -20,7 +20,7 @@ from dikin.experiments.cell import Cell, blocks, experiment_seeds
 from dikin.experiments.fit import half_interval
 from dikin.experiments.reproduce.plan import TABLES, Request
 from dikin.experiments.runner import Results
-from dikin.experiments.tables import Columns, fields, interval, six_decimals
+from dikin.experiments.tables import Columns, fields, interval, plus_minus, six_decimals
 from dikin.learners.base import Learner
 from dikin.theory.tuning import SMOOTH
 from dikin.vectors import Array
@@ -145,7 +145,7 @@ SHOWN: Columns[FlatRounds] = {
     "table, learner": lambda line: f"{line.table}, {line.learner}",
     "flat rounds": lambda line: "0" if line.power == NONE else f"T^({line.power})",
     "M": lambda line: f"{line.rounds:,}",
-    "mean regret": lambda line: f"{line.regret:,.0f} ±{line.half:,.0f}",
+    "mean regret": lambda line: plus_minus(line.regret, line.half),
     "to M = 0": lambda line: f"{line.ratio:.2f}",
     "95% interval": lambda line: interval(line.low, line.high, 2),
 }

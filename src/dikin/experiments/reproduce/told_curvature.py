@@ -24,7 +24,7 @@ from dikin.experiments.cell import Cell, Result, blocks, experiment_seeds
 from dikin.experiments.fit import half_interval
 from dikin.experiments.reproduce.plan import TABLES, Request
 from dikin.experiments.runner import Results
-from dikin.experiments.tables import Columns, fields, six_decimals
+from dikin.experiments.tables import Columns, fields, plus_minus, six_decimals
 from dikin.learners.base import Learner
 
 SHARE = 0.1
@@ -167,6 +167,6 @@ SHOWN: Columns[Told] = {
     "table, losses": lambda line: f"{line.table}, {line.losses}",
     "true sigma": lambda line: f"{line.curvature:g}",
     "told": lambda line: f"{line.told:g}{' (noisy)' if line.noisy else ''}",
-    "mean regret": lambda line: f"{line.regret:,.0f} ±{line.half:,.0f}",
+    "mean regret": lambda line: plus_minus(line.regret, line.half),
     "mean certificate": lambda line: f"{line.certificate:,.0f}",
 }
