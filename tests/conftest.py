@@ -1,9 +1,15 @@
-"""Says at the end of a run, where nobody overlooks it, what could not be tested here."""
+"""What holds for all tests; at the end of a run it is said what could not be tested here."""
 
 from __future__ import annotations
 
 import gc
+import signal
 from typing import Any
+
+
+def pytest_configure() -> None:
+    """Let the programs that are tested hear Ctrl-C: a shell takes it from what runs behind it."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_finish() -> None:
