@@ -17,7 +17,7 @@ from dikin.domains.base import Domain
 from dikin.learners.base import Learner
 
 Array = NDArray[np.float64]
-ROUNDS = 250  # for each of four ways to answer: 1000 a domain and learner
+ROUNDS = 500  # for each of four ways to answer: 2000 a domain and learner
 EQUALITY = 1e-12  # granted to sum x = 1, trace X = 1 and X = X', never to an inequality
 
 DOMAINS = {

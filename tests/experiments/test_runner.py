@@ -15,7 +15,7 @@ import dikin
 from dikin.engine.jit import worth_compiling
 from dikin.errors import StateError
 from dikin.experiments import runner
-from dikin.experiments.cell import MANY, Cell, Result, blocks, experiment_seeds
+from dikin.experiments.cell import ASSUMED_GAMES, Cell, Result, blocks, experiment_seeds
 from dikin.experiments.runner import Request
 
 PLAYED: list[str] = []
@@ -75,8 +75,8 @@ def test_results_are_of_the_game_in_units_of_half_the_range(tmp_path: Path) -> N
 
 def test_a_game_of_a_thousand_rounds_is_worth_compiling() -> None:
     """Whatever else the experiment plays."""
-    assert worth_compiling(1000, MANY)
-    assert not worth_compiling(999, MANY)
+    assert worth_compiling(1000, ASSUMED_GAMES)
+    assert not worth_compiling(999, ASSUMED_GAMES)
 
 
 def test_the_key_is_the_content_and_nothing_else() -> None:

@@ -78,7 +78,7 @@ def built(kind: Kind, world: Environment, seed: int, **options: Any) -> Any:
 
 @pytest.mark.parametrize("name", shipped(1))
 def test_on_the_environments(name: str) -> None:
-    rounds = 800
+    rounds = 1200
 
     def check(kind: Kind) -> None:
         gaps = []

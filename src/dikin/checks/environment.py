@@ -142,7 +142,7 @@ def check_best_is_no_worse_than_any_point(setup: Setup, rng: Generator) -> None:
     environment = setup()
     candidates = points(environment.domain, rng)
     played, losses = [], []
-    for t in range(1, 101):
+    for t in range(1, 201):
         chance = _next_chance(environment)
         played.append((t, chance))
         losses.append(environment.answer(shaped(environment, candidates[t % len(candidates)]))[0])

@@ -169,7 +169,7 @@ Inside = Callable[[Domain, Array], bool]
 
 
 def exit_multiple(
-    domain: Domain, direction: Array, inside: Inside = finite_inside, digits: float = 1e-9
+    domain: Domain, direction: Array, inside: Inside = finite_inside, digits: float = 1e-11
 ) -> float:
     """The multiple of a direction at which a ray from the centre leaves the set, by bisection.
 

@@ -19,9 +19,9 @@ Result = dict[str, Any]
 compiled."""
 BLOCK = 4
 """Games of a cell where an experiment does not say otherwise."""
-MANY = 20
-"""As one of so many a game is played: from 1 000 rounds on it is compiled. Not as one of those that
-an experiment has: a result depends on its cell alone."""
+ASSUMED_GAMES = 20
+"""A game is compiled as if it were one of so many: from 1 000 rounds on. How many an experiment
+really has does not count, so that a result depends on its cell alone."""
 SEED_STEP = 1_000_003
 """How far apart the seeds of two experiments begin whose own seeds follow each other."""
 
@@ -100,5 +100,7 @@ class Cell(ABC):
             for category in self.expected_warnings:
                 warnings.simplefilter("ignore", category)
             learner, environment = self.start(seed)
-            run = play_game(learner, environment, self.horizon, checkpoints, False, games=MANY)
+            run = play_game(
+                learner, environment, self.horizon, checkpoints, False, games=ASSUMED_GAMES
+            )
         return learner, environment, run

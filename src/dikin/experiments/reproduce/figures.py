@@ -120,13 +120,13 @@ def _regret(plt: Any, number: int, lines: list[Line]) -> Drawn:
         for rows in groups.values()
     ]
     for axes, kind, own in zip(panels[0], groups, shown, strict=True):
-        _slopes(axes, own)
+        _draw_slopes(axes, own)
         axes.set_title(f"Curvature: {kind}", loc="left")
         axes.set_xlabel(ROUNDS)
     panels[0, 0].set_ylabel(REGRET)
     number_ticks(panels[0, 0].yaxis)
     _key(figure, f"slope fitted to the largest {lines[0].curve.fitted} horizons", "proved slope")
-    _label(panels[0], shown)
+    _label_exponents(panels[0], shown)
     caption = (
         f"Table {number}: mean regret against T, by the kind of curvature. Beside each line the "
         f"measured exponent of T, and in brackets the one of the table. {BAND} {UNIT}"
@@ -134,7 +134,7 @@ def _regret(plt: Any, number: int, lines: list[Line]) -> Drawn:
     return figure, f"regret{number}", caption
 
 
-def _slopes(axes: Any, shown: list[Shown]) -> None:
+def _draw_slopes(axes: Any, shown: list[Shown]) -> None:
     """Curves on logarithmic axes, each with its fitted and its proved slope."""
     axes.set(xscale="log", yscale="log")
     for _, curve, look in shown:
@@ -145,16 +145,16 @@ def _slopes(axes: Any, shown: list[Shown]) -> None:
         draw_slope(axes, curve.sizes, curve.means[-1], curve.proved, colour)
 
 
-def _label(panels: Iterable[Any], shown: Iterable[list[Shown]]) -> None:
+def _label_exponents(panels: Iterable[Any], shown: Iterable[list[Shown]]) -> None:
     """The exponents beside the curves, when all else is drawn: that decides how much room is."""
-    ends = ([_end(each) for each in own] for own in shown)
+    ends = ([_end_label(each) for each in own] for own in shown)
     label_panels(list(zip(panels, ends, strict=True)), LEAST_TEXT)
 
 
-def _end(shown: Shown) -> EndLabel:
+def _end_label(shown: Shown) -> EndLabel:
     label, curve, look = shown
     text = f"{label}\n{curve.power.exponent:.2f} ({curve.proved:.2f})"
-    return EndLabel(curve.sizes[-1], curve.means[-1], text, look[0])
+    return EndLabel(curve.sizes[-1], curve.means[-1], text, look.colour)
 
 
 def _key(figure: Any, fitted: str, proved: str) -> None:
@@ -214,7 +214,7 @@ def _dimensions(plt: Any, dims: list[Scaling]) -> Drawn:
             shown.append(
                 [Shown(maths(one.row.label), one.curve, look[one.row.name]) for one in here]
             )
-            _slopes(axes, shown[-1])
+            _draw_slopes(axes, shown[-1])
             axes.set_title(f"Table {number}, {shape}", loc="left")
             number_ticks(axes.yaxis)
         row[0].set_ylabel(REGRET)
@@ -224,7 +224,7 @@ def _dimensions(plt: Any, dims: list[Scaling]) -> Drawn:
         axes.set_xticks(ticks, ticks)
         axes.minorticks_off()
     _key(figure, "fitted slope", "slope in the table, an upper bound")
-    _label(panels.flat, shown)
+    _label_exponents(panels.flat, shown)
     caption = (
         "Growth with the dimension at a fixed horizon. The tables' exponents are upper bounds for "
         f"nu = O(d), which the cube has and the ball (nu = 1) has not. {BAND}"

@@ -116,7 +116,7 @@ def _line(cell: FlatRoundsCell, regrets: Array, without: Array) -> FlatRounds:
     """`without` has the games of the same seeds in which no round is flat."""
     adaptive = TABLES[cell.table].learner_kind.__name__
     ratio = float(regrets.mean() / without.mean())
-    # To first order the ratio is a mean over games, of these and a constant.
+    # To first order the ratio is a constant plus the mean of this over games.
     half = float(half_interval((regrets - ratio * without) / without.mean()))
     return FlatRounds(
         cell.table,
