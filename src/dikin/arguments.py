@@ -73,6 +73,13 @@ def positive(value: Any, name: str, error: Refusal = ParameterError) -> float:
     return given
 
 
+def true_or_false(value: Any, name: str) -> bool:
+    """A truth value: no other value stands for one."""
+    if not isinstance(value, bool):
+        raise ParameterError(f"{name} must be True or False, got {shown(value)}")
+    return value
+
+
 def horizon(least: int, why: str) -> Callable[[Any, str], int]:
     """The check of a number of rounds."""
 

@@ -24,6 +24,8 @@ NOT_CONVERGED = (
     "NaN until it is farther inside; the learner itself goes on"
 )
 
+EMPTY: Array = np.zeros(0)
+
 Proposal = tuple[float, float, float]
 """What `ask` finds out: |u|^2 of the vector to play, tr(H^-1) and 1/|s|."""
 
@@ -37,10 +39,12 @@ class LearnerState(NamedTuple):
     """The linear term of the update."""
     iterate: Array
     """The centre, as the geometry describes it."""
+    excess: Array = EMPTY
+    """What clipping has kept out of the linear term; empty for a learner that clips nothing."""
 
     def copied(self) -> LearnerState:
         """A state that can be written into."""
-        return LearnerState(self.numbers.copy(), self.linear.copy(), self.iterate.copy())
+        return LearnerState(*(part.copy() for part in self))
 
 
 class Memo(NamedTuple):

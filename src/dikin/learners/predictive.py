@@ -34,7 +34,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dikin import forecasts
-from dikin.arguments import LARGEST, moderate, nonnegative, number, optional, whole
+from dikin.arguments import (
+    LARGEST,
+    moderate,
+    nonnegative,
+    number,
+    optional,
+    true_or_false,
+    whole,
+)
 from dikin.domains.base import Array, Domain, Geometry
 from dikin.errors import (
     ForecastError,
@@ -56,18 +64,20 @@ from dikin.learners.parameters import (
     limit_of_smooth,
 )
 from dikin.learners.predictive_tuning import (
+    ALONG_SUM,
     CAP,
     CLIP,
     CLIPPED_ROUNDS,
+    CURVED,
+    CURVED_MEASURED,
     EXPLORING_COST,
     GUESS_MEASURED,
     GUESS_RANGED,
+    HELD_SUM,
     HIGH,
     LAMBDA_SUM,
-    LINEAR_SUM,
     LOW,
     MEAN_SQUARE,
-    MEASURING_ROUNDS,
     OWN_FORECAST,
     RATE,
     REACH,
@@ -75,31 +85,39 @@ from dikin.learners.predictive_tuning import (
     SHARE_MEASURED,
     SHARE_RANGED,
     SIGMA_TAU_SUM,
+    SQUARE_SUM,
+    SUMS,
     TAU_SUM,
     TOP,
     TOTAL,
     WEIGHTED_ROUNDS,
     Plan,
     affords,
+    begin,
     book,
     clip,
-    clip_price,
+    deviation_of,
     exploring_price,
     fresh,
+    is_fault,
+    lesson,
     look_ahead,
     measuring,
+    middle_sample,
+    new_rate,
+    new_sizes,
+    regularisation,
     smoothness_of,
+    sort_in,
     take_in,
-    take_measurement,
 )
 from dikin.learners.threads import locked
+from dikin.log_limit import LogLimit
 from dikin.units import LossRange, Units
 from dikin.vectors import add_scaled, multiply
 
 logger = logging.getLogger("dikin")
 
-ABSURD = 10.0
-"""A surprise of so many levels is worth a line in the log."""
 ENORMOUS = 1e6
 """Times the curvature of a bowl that fills the range: more is taken for an error."""
 EDGE, NEAR = 1e-3, 0.05
@@ -125,36 +143,103 @@ class PredictiveKernel(NamedTuple):
     def tell(
         self, round: int, memo: Memo, loss: float, curvature: float, state: LearnerState
     ) -> None:
-        plan, n, linear, then = self.plan, state.numbers, state.linear, memo.state
-        metric, s, (_, trace, unit) = memo.metric, memo.s, memo.asked
-        level, before = n[CLIP], n[RATE]
+        plan, n, linear = self.plan, state.numbers, state.linear
+        before, unknown = n[RATE], measuring(n)
         weight = 1.0 / before
-        if plan.keep < 1.0:
-            multiply(plan.keep, linear, linear)
-        if measuring(then.numbers):
-            take_measurement(plan, n, then.numbers, loss, round)
+        held = weight
+        if unknown:
+            learn_size(self.geometry, plan, round, memo, loss, state)
+            if measuring(n):
+                return
         else:
-            expected = expectation(plan, then.numbers)
-            surprise, most = loss - expected, then.numbers[CLIP]
-            clipped, surprise = abs(surprise) > most, clip(surprise, most)
-            shift = then.numbers[RATE] * then.numbers[TOTAL]
-            take_in(plan, n, then.numbers, believed(then.numbers, expected, loss), round)
-            slope = plan.dim * surprise * unit
-            along, square = self.geometry.linear_update(
-                then.iterate, metric, s, slope, curvature, linear
-            )
-            book(plan, n, surprise, clipped, round, along, square, trace, shift, curvature)
+            held *= plan.keep
+            fade(plan, state)
+            learn(self.geometry, plan, round, memo, loss, curvature, state)
         after = weight if n[RATE] == before else 1.0 / n[RATE]
         if plan.slope.size > 0:
-            add_scaled(plan.keep * weight - after, plan.slope, linear)
+            add_scaled(held - after, plan.slope, linear)
         self.geometry.solve(linear, n[TOTAL], after, state.iterate)
-        if n[RATE] != before and level > 0.0:
+        if n[RATE] != before and not unknown:
             barrier = start_barrier(self.geometry, plan, state.iterate)
             if not affords(plan, n, float(round), weight, barrier):
                 n[RATE] = before
                 if plan.slope.size > 0:
                     add_scaled(after - weight, plan.slope, linear)
                 self.geometry.solve(linear, n[TOTAL], weight, state.iterate)
+
+
+@compiled
+def fade(plan: Plan, state: LearnerState) -> None:
+    """What a round leaves of the sums before it."""
+    if plan.keep < 1.0:
+        for i in SUMS:
+            state.numbers[i] *= plan.keep
+        multiply(plan.keep, state.linear, state.linear)
+        multiply(plan.keep, state.excess, state.excess)
+
+
+@compiled
+def learn(
+    geometry: Any,
+    plan: Plan,
+    round: int,
+    memo: Memo,
+    loss: float,
+    curvature: float,
+    state: LearnerState,
+) -> None:
+    """Take in an answer, but for the new centre."""
+    n, then, iterate = state.numbers, memo.state.numbers, memo.state.iterate
+    _, trace, unit = memo.asked
+    stiff = plan.dim / trace - then[RATE] * then[TOTAL]
+    if measuring(then):  # late: today's forecast and level serve, which its direction did not move
+        then, trace, unit = n, REACH * REACH * trace, unit / REACH
+    expected, level = expectation(plan, then), then[CLIP]
+    surprise = clip(loss, 0.5 * plan.widest) - expected
+    learnt, slope = lesson(plan, surprise, level), plan.dim * unit
+    if not is_fault(plan, surprise, level):
+        take_in(n, then, believed(then, expected, loss), round)
+    along, square = geometry.linear_update(
+        iterate, memo.metric, memo.s, slope * learnt, curvature, state.linear
+    )
+    if learnt != surprise:
+        along += geometry.linear_update(
+            iterate, memo.metric, memo.s, slope * (surprise - learnt), 0.0, state.excess
+        )[0]
+    cost, smooth = exploring_price(plan, n, trace)
+    lam = regularisation(plan, n, cost, smooth, trace, curvature)
+    book(n, along, square, trace, cost, curvature, lam)
+    new_sizes(plan, n, surprise, level, loss, round)
+    new_rate(plan, n, learnt != surprise, round, stiff)
+
+
+@compiled
+def learn_size(
+    geometry: Any, plan: Plan, round: int, memo: Memo, loss: float, state: LearnerState
+) -> None:
+    """Take in an answer that shows how large losses are: it does not move the centre.
+
+    What it says of the gradient goes into the excess, as if all of it had been clipped: the
+    certificate counts it. The surprise is the difference from the median of the losses before it,
+    and that of the first loss from the second. A curvature that is told meanwhile is not used.
+    """
+    n, excess = state.numbers, state.excess
+    _, trace, unit = memo.asked
+    trace, slope = REACH * REACH * trace, plan.dim * unit / REACH
+    surprise = 1.0
+    if round > 1:
+        surprise = loss - middle_sample(n, round - 1)
+    if round == 2:
+        multiply(-surprise, excess, excess)
+        n[ALONG_SUM] *= -surprise
+    along, square = geometry.linear_update(
+        memo.state.iterate, memo.metric, memo.s, slope * surprise, 0.0, excess
+    )
+    book(n, along, square, trace, exploring_price(plan, n, trace)[0], 0.0, 0.0)
+    sort_in(n, loss, round - 1)
+    deviation = deviation_of(n, round)
+    if deviation > 0.0:
+        begin(plan, n, deviation)
 
 
 @compiled
@@ -237,9 +322,16 @@ class Predictive(KernelLearner):
         "the regret of about the last so many rounds. None for all.",
         optional(_remembered),
     )
+    by_lot = Parameter(
+        "Whether what is played at a point is decided by lot, as a whole number between two is. "
+        "Values that come rarely then say as much as frequent ones, and the level above which a "
+        "surprise is clipped does not fall.",
+        true_or_false,
+    )
     meanings = {
-        "loss_range": "The least and the largest loss. Without it the first eight rounds measure "
-        "how large losses are, and the range is found while playing.",
+        "loss_range": "The least and the largest loss; one that is told outside counts as the "
+        "nearer end. Without it the first eight rounds show how large losses are, and what is "
+        "absurdly large afterwards is not learnt from.",
         "start": "A point inside the domain at which to begin: today's setting. None for the "
         "centre.",
     }
@@ -253,8 +345,10 @@ class Predictive(KernelLearner):
         start: ArrayLike | None = None,
         memory: float | None = None,
         seed: int | None = None,
+        by_lot: bool = False,
     ) -> None:
         self.smoothness, self.lipschitz, self.memory = smoothness, lipschitz, memory
+        self.by_lot = by_lot
         self._ranged = loss_range is not None
         super().__init__(domain, loss_range, seed)
         self._shortest = self.geometry.shortest  # a search through all sides, and every tell asks
@@ -262,6 +356,7 @@ class Predictive(KernelLearner):
         """Where it begins, or None for the centre."""
         self._own = forecasts.NONE
         """The user's forecast of the query that is about to be asked."""
+        self._log_limit = LogLimit()
         plan = self._planned()
         self._begin(PredictiveKernel(self.geometry, plan), self._first_state(plan))
 
@@ -309,6 +404,8 @@ class Predictive(KernelLearner):
             share=SHARE_RANGED if self._ranged else SHARE_MEASURED,
             lipschitz=scaled,
             widest=2.0 if self._ranged else inf,
+            by_lot=self.by_lot,
+            curved=CURVED if self._ranged else CURVED_MEASURED,
             keep=1.0 if self.memory is None else 1.0 - 1.0 / self.memory,
             memory=inf if self.memory is None else self.memory,
             slope=slope,
@@ -329,7 +426,7 @@ class Predictive(KernelLearner):
             away = self.domain.support(-self._start_gradient())
             self._steepest = away + float(plan.slope @ u)
             """The most that -psi'(u_0).(u - u_0) can be."""
-        return LearnerState(numbers, linear, iterate)
+        return LearnerState(numbers, linear, iterate, np.zeros(geometry.size))
 
     def _start_vector(self) -> Array:
         """u_0."""
@@ -366,32 +463,47 @@ class Predictive(KernelLearner):
         return self._asked(state, self._noise.draw())
 
     def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
+        before = self._n
         super()._learn(memo, loss, curvature)
-        self._report(loss, memo.state.numbers)
+        self._report(loss, memo.state.numbers, before)
 
     def _has_converged(self, state: LearnerState) -> bool:
         return self.geometry.converged(state.iterate)
 
-    def _report(self, loss: float, then: list[float]) -> None:
-        """A line in the log for a loss that looks like a fault, or that was said to be none."""
-        if measuring(then):
+    def _report(self, loss: float, then: list[float], now: list[float]) -> None:
+        """A line in the log for a loss of which not all was learnt; some a minute at most."""
+        known = now if measuring(then) else then
+        if measuring(known):
             return
-        expected, level = expectation(self._plan, then), then[CLIP]
+        expected, level = expectation(self._plan, known), known[CLIP]
         surprise = loss - expected
-        outside = abs(loss) > 1.0 + ROUNDING and self._ranged
-        if outside or abs(surprise) > max(level, ABSURD * max(level, self._n[CLIP])):
-            told, sign = self._told
-            scale, offset = sign * self.units.loss_scale, sign * self.units.loss_offset
-            low, high = sorted(sign * end for end in self.units.loss_range)
-            logger.warning(
-                "round %d: the %s %g %s, %g was expected; it is learnt as %g",
-                self.rounds,
-                told,
-                offset + scale * loss,
-                f"lies outside loss_range=({low:g}, {high:g})" if outside else "is far off",
-                offset + scale * expected,
-                offset + scale * (expected + clip(surprise, level)),
-            )
+        learnt = lesson(self._plan, surprise, level)
+        if abs(learnt - surprise) <= ROUNDING or not self._log_limit.allows():
+            return
+        told, sense = self._told
+        scale, offset = sense * self.units.loss_scale, sense * self.units.loss_offset
+        low, high = sorted(sense * end for end in self.units.loss_range)
+        outside = self._ranged and abs(loss) > 1.0 + ROUNDING
+        fault = is_fault(self._plan, surprise, level)
+        logger.warning(
+            "round %d: the %s %g %s, %g was expected; %s%s",
+            self.rounds,
+            told,
+            offset + scale * loss,
+            f"lies outside loss_range=({low:g}, {high:g})" if outside else "is far off",
+            offset + scale * expected,
+            "nothing is learnt from it"
+            if fault
+            else f"it is learnt as {offset + scale * (expected + learnt):g}",
+            self._log_limit.passed_over(),
+        )
+
+    def _numbers(self) -> dict[str, Any]:
+        return super()._numbers() | {"excess": self._state.excess}
+
+    def _set_numbers(self, numbers: dict[str, Any]) -> None:
+        super()._set_numbers(numbers)
+        self._state = self._state._replace(excess=numbers["excess"])
 
     # --- what it knows -------------------------------------------------------------------------
 
@@ -555,52 +667,64 @@ class Predictive(KernelLearner):
         varies: float | None = None,
     ) -> float:
         """Theorem 13 of docs/mathematics.md, from the numbers and the least of the objective."""
-        if isnan(objective):
+        if isnan(objective) or measuring(n):
             return nan
-        plan = self._plan
-        weight = 1.0 / n[RATE]
-        width = plan.widest if self._ranged else max(n[HIGH] - n[LOW], 0.0)
+        share = max(n[WEIGHTED_ROUNDS], 1.0) ** -0.75
+        width = self._width(lipschitz, varies)
+        anchored = width is None  # the comparator moves to the centre, and what that costs is known
+        share = min(share, 0.5) if anchored else share
+        away = 0.0 if anchored else self._start_norm
+        far = (1.0 - share + share * away) ** 2
+        rest = 0.5 * n[LAMBDA_SUM] * far + self._rise(share, anchored) / n[RATE] + explored
+        rest -= 0.5 * n[SIGMA_TAU_SUM] / (self._plan.dim + 2.0)
+        rest += n[ALONG_SUM] - 0.5 * n[HELD_SUM] - objective
+        if width is None:
+            fall = 0.5 * smoothness * n[SQUARE_SUM] - n[ALONG_SUM]
+            return self.units.regret((rest + share * fall) / (1.0 - share))
+        return self.units.regret(share * self._fall * width * n[WEIGHTED_ROUNDS] + rest)
+
+    def _width(self, lipschitz: float, varies: float | None) -> float | None:
+        """The most by which one loss varies on the set, where that is known."""
         if varies is not None:
-            width = nonnegative(varies, "varies") / self.units.loss_scale
-        width = min(width, 2.0 * lipschitz)
-        if (
-            n[MEASURING_ROUNDS] == n[WEIGHTED_ROUNDS]
-        ):  # nothing has been learnt, and the rate is that of no loss
-            return self.units.regret(width * n[MEASURING_ROUNDS])
-        shrink = max(n[WEIGHTED_ROUNDS], 1.0) ** -0.75
-        moved = shrink * self._fall * width * n[WEIGHTED_ROUNDS] + width * n[MEASURING_ROUNDS]
-        far = (1.0 - shrink + shrink * self._start_norm) ** 2
-        clips = (
-            clip_price(plan.dim, width, smoothness, lipschitz) * n[CLIPPED_ROUNDS]
-            if n[CLIPPED_ROUNDS]
-            else 0.0
-        )
-        rest = 0.5 * n[LAMBDA_SUM] * far + weight * self._rise(shrink) + clips + explored
-        rest -= 0.5 * n[SIGMA_TAU_SUM] / (plan.dim + 2.0)
-        return self.units.regret(moved + rest + n[LINEAR_SUM] - objective)
+            return min(nonnegative(varies, "varies") / self.units.loss_scale, 2.0 * lipschitz)
+        width = min(self._plan.widest, 2.0 * lipschitz)
+        return width if width < inf else None
 
     @property
     def _fall(self) -> float:
         """The most by which a loss at the start is above that at another point, in widths."""
         return 1.0 / (1.0 + self.domain.symmetry) if self.start is None else 1.0
 
-    def _rise(self, shrink: float) -> float:
-        """At least psi_0 at every point that is moved by that share of its way to the start."""
+    def _rise(self, share: float, anchored: bool) -> float:
+        """At least psi_0 at every point moved by that share to the start, or to the centre."""
         if self.start is None:
-            return self.domain.barrier_growth(shrink)
-        return self.domain.nu * log(1.0 / shrink) + (1.0 - shrink) * self._steepest
+            return self.domain.barrier_growth(share)
+        if anchored:
+            steepest = self.domain.support(-self._start_gradient())
+            return self.domain.barrier_growth(share) + self._plan.lift + (1.0 - share) * steepest
+        return self.domain.nu * log(1.0 / share) + (1.0 - share) * self._steepest
 
     def _objective(self) -> float:
-        """The sum that the centre minimises, at the centre, but for what is in LINEAR_SUM.
+        """The least of the sum that the centre would minimise if nothing had been clipped.
 
         NaN where rounding at the boundary decides the centre.
         """
         if not self._has_converged(self._state):
             return nan
-        plan, (n, linear, iterate) = self._plan, self._state
-        y = self.geometry.vector(iterate)
+        if not self._state.excess.any():
+            return self._objective_at(self._state.linear, self._state.iterate)
+        linear, iterate = self._state.linear + self._state.excess, self._state.iterate.copy()
+        self.geometry.solve(linear, self._n[TOTAL], 1.0 / self._n[RATE], iterate)
+        if self.geometry.converged(iterate):
+            return self._objective_at(linear, iterate)
+        # Of a fault as large as this, at least: the set lies in the unit ball.
+        least = self._objective_at(self._state.linear, self._state.iterate)
+        return least - float(np.linalg.norm(self._state.excess))
+
+    def _objective_at(self, linear: Array, iterate: Array) -> float:
+        y, n = self.geometry.vector(iterate), self._n
         value = float(linear @ y) + 0.5 * n[TOTAL] * float(y @ y)
-        return float(value + (self.geometry.barrier(iterate) + plan.lift) / n[RATE])
+        return float(value + (self.geometry.barrier(iterate) + self._plan.lift) / n[RATE])
 
     @cached_property
     def _fixed_limit(self) -> tuple[float, str]:

@@ -7,7 +7,7 @@ below. All in working units; docs/mathematics.md, section 13, has the reasons an
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import inf, isfinite, log, sqrt
+from math import exp, inf, isfinite, log, sqrt
 from typing import Any, NamedTuple
 
 from dikin import forecasts
@@ -41,23 +41,39 @@ DEEPEST = 40.0
 """How often the level may halve: below 10^-12 of the range rounding would be the surprise."""
 CURVED, STEEP_CURVED = 2.0, 1.5
 """lambda_t/2 is this many times the price of exploring after it: smooth and Lipschitz losses."""
-GUESS_RANGED, GUESS_MEASURED = 1.0, 2.5
+CURVED_MEASURED = 2.5
+"""The same for smooth losses whose range is not known."""
+GUESS_RANGED, GUESS_MEASURED = 1.0, 10.0
 """The smoothness that is tuned for where none is declared, in units of the largest level: about
 that of a bowl that fills the range of the losses. With a known range the first level is that range.
 Without one it comes from losses around one point: in a random direction they vary by a share
-1/sqrt(d) of what they vary by at most, and so the guess is GUESS_MEASURED sqrt(d) levels. On bowls
-and absolute distances in 1 to 10 dimensions factors from 2 to 3 had about the same regret, and one
-guess for all dimensions had more. Certificates hold for any."""
+1/sqrt(d) of what they vary by at most, and so the guess is GUESS_MEASURED sqrt(d) levels.
+Certificates hold for any."""
 STEP = 1.1
 """A rate changes by this factor at least, or stays."""
 EVERY = 8
 """How often it is looked at, after the first WINDOW rounds: it costs a tenth of a round."""
 MEASURED = 8
-"""Losses that are only measured where their range is not known."""
+"""Losses around the start that tell their size where no range is known."""
 REACH = 0.5
 """How far out in the ellipsoid they are measured."""
 LEVEL = 8.0
 """The first level then, in standard deviations of those losses."""
+MEDIANS = 6.0
+"""The level later, in medians of |surprise|: some four standard deviations of normal noise."""
+FAR = 3.0
+"""A surprise of so many levels is taken for a fault: nothing is learnt from it."""
+MEDIAN_STEP = 0.05
+"""By this factor, as an exponent, the median moves a round."""
+TYPICAL_SHARE = 0.25
+"""A surprise below this share of the median says that it is far too large, in the first rounds."""
+AGREEING, ANY = 8.0, 24.0
+"""After so many far losses, less two for each that was not far, they are no faults: after the first
+number if they agree with each other, after the second in any case."""
+AGREE = 0.25
+"""They agree if they deviate by less than this share of their distance from what was expected."""
+SETTLING = 32.0
+"""Rounds after which the largest level no longer falls."""
 NORMAL = 0.95
 """The third largest of eight normal numbers less the third least, in standard deviations."""
 LONGEST = 32
@@ -87,8 +103,8 @@ HALVINGS = TOTAL + 5
 """How many doublings would bring the level back to the top."""
 CLIPPED_ROUNDS = TOTAL + 6
 """Rounds whose surprise was clipped."""
-LINEAR_SUM = TOTAL + 7
-"""The sum of g.y - sigma/2 |y|^2."""
+ALONG_SUM = TOTAL + 7
+"""The sum of g.y, of estimates that are not clipped."""
 TAU_SUM = TOTAL + 8
 """The sum of tau."""
 ROOT_TAU_SUM = TOTAL + 9
@@ -100,13 +116,22 @@ SIGMA_TAU_SUM = TOTAL + 11
 LAMBDA_SUM = TOTAL + 12
 WEIGHTED_ROUNDS = TOTAL + 13
 """The number of rounds, each by its discount."""
-MEASURING_ROUNDS = TOTAL + 14
-"""Rounds that only measured, likewise."""
-RATE_CHANGE_COST = TOTAL + 15
+RATE_CHANGE_COST = TOTAL + 14
 """What changes of the rate have cost: the sum of (1/eta_t - 1/eta_{t+1}) psi_0(y_{t+1})."""
-LOW, HIGH = TOTAL + 16, TOTAL + 17
+LOW, HIGH = TOTAL + 15, TOTAL + 16
 """The least and the largest loss, as clipped."""
-SAMPLES = TOTAL + 18
+SQUARE_SUM = TOTAL + 17
+"""The sum of |y|^2."""
+HELD_SUM = TOTAL + 18
+"""The sum of sigma |y|^2."""
+MEDIAN = TOTAL + 19
+"""The median of recent |surprise|."""
+SMOOTHED_LEVEL = TOTAL + 20
+"""The level that the median asks for, over the last rounds."""
+FAR_ROUNDS = TOTAL + 21
+"""How many rounds in a row were far off."""
+SAMPLES = TOTAL + 22
+"""Losses that were measured, sorted; later on, the last ones that were far off."""
 OWN_FORECAST = SAMPLES + MEASURED
 """What the user expects of the round that is asked, or `forecasts.NONE`."""
 SIZE = OWN_FORECAST + 1
@@ -114,15 +139,16 @@ SIZE = OWN_FORECAST + 1
 SUMS = (
     TOTAL,
     CLIPPED_ROUNDS,
-    LINEAR_SUM,
+    ALONG_SUM,
     TAU_SUM,
     ROOT_TAU_SUM,
     EXPLORING_COST,
     SIGMA_TAU_SUM,
     LAMBDA_SUM,
     WEIGHTED_ROUNDS,
-    MEASURING_ROUNDS,
     RATE_CHANGE_COST,
+    SQUARE_SUM,
+    HELD_SUM,
 )
 """What a memory discounts."""
 
@@ -148,6 +174,10 @@ class Plan(NamedTuple):
     """L, or infinity."""
     widest: float
     """The largest level: the width of the range, or infinity where it is not known."""
+    by_lot: bool
+    """Whether the level never falls, as rare values may then say as much as frequent ones."""
+    curved: float
+    """lambda_t/2 is this many times the price of exploring a smooth loss after it."""
     keep: float
     """What a round leaves of the terms before it: 1, or 1 - 1/memory."""
     memory: float
@@ -213,7 +243,7 @@ def regularisation(
     """
     total = n[TOTAL] if n[TOTAL] > 0.0 else plan.dim / (n[RATE] * trace)
     if smooth:
-        half, target = 0.5 * (total + told), 2.0 * CURVED * cost * total
+        half, target = 0.5 * (total + told), 2.0 * plan.curved * cost * total
         root: float = target / (half + sqrt(half * half + target))
         return root
     if cost == 0.0:
@@ -293,8 +323,14 @@ def affords(plan: Plan, n: Any, rounds: float, weight: float, barrier: float) ->
 
 
 @compiled
+def has_falling_level(plan: Plan) -> bool:
+    """Whether the level is that of a known range, halved where surprises are small."""
+    return plan.widest < inf and not plan.by_lot
+
+
+@compiled
 def new_level(plan: Plan, n: Any, clipped: bool, rounds: float) -> None:
-    """c_{t+1}: doubled after a round that was clipped, halved where that is rare and paid for.
+    """c_{t+1} in a known range: doubled after a clipped round, halved where that is paid for.
 
     The budget: were the level to come back to the top by clipping, and were one more round clipped,
     all clipped rounds together would cost no more than that.
@@ -311,6 +347,9 @@ def new_level(plan: Plan, n: Any, clipped: bool, rounds: float) -> None:
             n[HALVINGS] += 1.0
 
 
+# --- no known range ----------------------------------------------------------------------------
+
+
 @compiled
 def measuring(n: Any) -> bool:
     """Whether the size of the losses is not known yet."""
@@ -319,60 +358,124 @@ def measuring(n: Any) -> bool:
 
 
 @compiled
-def measure(plan: Plan, n: Any, loss: float, rounds: int) -> None:
-    """A loss that is only measured; after eight that are not all the same, the level is known.
-
-    The two largest and the two least are left out: they may be faults. The forecasters begin at the
-    mean of the others. Where the others are all the same, more are measured; if that does not help,
-    none are left out; and if all are the same, such as those of a bowl around its minimum, their
-    size says how large differences may be.
-    """
-    n[SAMPLES + (rounds - 1) % MEASURED] = loss
-    n[MEASURING_ROUNDS] += 1.0
-    if rounds < MEASURED:
-        return
-    for i in range(1, MEASURED):  # sorted in place: their order is of no interest any more
-        value, k = n[SAMPLES + i], i
-        while k > 0 and n[SAMPLES + k - 1] > value:
-            n[SAMPLES + k] = n[SAMPLES + k - 1]
-            k -= 1
-        n[SAMPLES + k] = value
-    least, most = n[SAMPLES + 2], n[SAMPLES + MEASURED - 3]
-    deviation = (most - least) / NORMAL
-    largest = max(abs(n[SAMPLES]), abs(n[SAMPLES + MEASURED - 1]))
-    same = TINY + ROUNDED * largest
-    if not deviation > same and rounds >= LONGEST:
-        least, most = n[SAMPLES], n[SAMPLES + MEASURED - 1]
-        deviation = 0.5 * (most - least)
-        if not deviation > same:
-            deviation = UNVARIED * largest
-    if deviation > same:
-        n[CLIP] = n[TOP] = LEVEL * deviation
-        n[MEAN_SQUARE] = (deviation / REACH) ** 2
-        n[RATE] = plan.cap / (plan.dim * n[CLIP])
-        n[LOW], n[HIGH] = least, most
-        total = 0.0
-        for i in range(2, MEASURED - 2):
-            total += n[SAMPLES + i]
-        forecasts.begin(n, total / (MEASURED - 4.0))
+def sort_in(n: Any, value: float, count: int) -> None:
+    """Put a value among so many sorted samples; if there is no room, in place of a middle one."""
+    if count >= MEASURED:
+        for i in range(MEASURED // 2, MEASURED - 1):
+            n[SAMPLES + i] = n[SAMPLES + i + 1]
+        count = MEASURED - 1
+    k = count
+    while k > 0 and n[SAMPLES + k - 1] > value:
+        n[SAMPLES + k] = n[SAMPLES + k - 1]
+        k -= 1
+    n[SAMPLES + k] = value
 
 
 @compiled
-def take_in(
-    plan: Plan,
-    n: Any,
-    seen: Any,
-    value: float,
-    rounds: int,
-) -> None:
-    """What every answer changes: sums fade, forecasters learn the value, clipped as it may be.
+def middle_sample(n: Any, count: int) -> float:
+    """The median of the first samples."""
+    last = min(count, MEASURED) - 1
+    middle: float = 0.5 * (n[SAMPLES + last // 2] + n[SAMPLES + (last + 1) // 2])
+    return middle
+
+
+@compiled
+def trimmed_mean(n: Any) -> float:
+    """The mean of eight sorted samples without the two largest and the two least."""
+    total = 0.0
+    for i in range(2, MEASURED - 2):
+        total += n[SAMPLES + i]
+    return total / (MEASURED - 4.0)
+
+
+@compiled
+def deviation_of(n: Any, rounds: int) -> float:
+    """The standard deviation of losses by eight samples; 0 if more are needed.
+
+    The two largest and the two least are left out: they may be faults. Where the others are all the
+    same, more are measured; if that does not help, none are left out; and if all are the same, such
+    as those of a bowl around its minimum, their size says how large differences may be.
+    """
+    if rounds < MEASURED:
+        return 0.0
+    deviation: float = (n[SAMPLES + MEASURED - 3] - n[SAMPLES + 2]) / NORMAL
+    largest = max(abs(n[SAMPLES]), abs(n[SAMPLES + MEASURED - 1]))
+    same = TINY + ROUNDED * largest
+    if not deviation > same and rounds >= LONGEST:
+        deviation = 0.5 * (n[SAMPLES + MEASURED - 1] - n[SAMPLES])
+        if not deviation > same:
+            deviation = UNVARIED * largest
+    return deviation if deviation > same else 0.0
+
+
+@compiled
+def begin(plan: Plan, n: Any, deviation: float) -> None:
+    """The first level, from losses of that deviation; forecasters begin at their mean."""
+    n[CLIP] = n[TOP] = n[SMOOTHED_LEVEL] = LEVEL * deviation
+    n[MEDIAN] = n[CLIP] / MEDIANS
+    n[MEAN_SQUARE] = (deviation / REACH) ** 2
+    n[RATE] = plan.cap / (plan.dim * n[CLIP])
+    n[LOW], n[HIGH] = n[SAMPLES + 2], n[SAMPLES + MEASURED - 3]
+    forecasts.begin(n, trimmed_mean(n))
+
+
+@compiled
+def follow_median(plan: Plan, n: Any, size: float, count: float) -> None:
+    """The level by the median of |surprise|, which faults hardly move.
+
+    It moves by a small step a round, up or down; only down faster, in the first rounds, as there
+    may be faults among the losses that were measured. The largest level follows what it asks for in
+    the mean, so that a burst of faults does not raise it.
+    """
+    early = 1.0 / (2.0 + 0.25 * max(count - MEASURED, 0.0))
+    step = MEDIAN_STEP
+    if size < TYPICAL_SHARE * n[MEDIAN] and early > step:
+        step = early
+    n[MEDIAN] *= exp(step if size > n[MEDIAN] else -step)
+    if n[MEDIAN] < TINY:
+        n[MEDIAN] = TINY
+    wanted = MEDIANS * n[MEDIAN]
+    window = max(1.0, min(0.25 * count, WINDOW))
+    n[SMOOTHED_LEVEL] *= (wanted / n[SMOOTHED_LEVEL]) ** (1.0 / window)
+    if n[SMOOTHED_LEVEL] > n[TOP] or count < SETTLING:
+        n[TOP] = n[SMOOTHED_LEVEL]
+    n[CLIP] = max(wanted, n[TOP]) if plan.by_lot else wanted
+
+
+@compiled
+def count_far(n: Any, value: float, far: bool) -> bool:
+    """Whether losses that were far off are no faults any more: then all begins anew with them."""
+    if not far:
+        n[FAR_ROUNDS] = max(n[FAR_ROUNDS] - 2.0, 0.0)
+        return False
+    n[SAMPLES + int(n[FAR_ROUNDS]) % MEASURED] = value
+    n[FAR_ROUNDS] += 1.0
+    if n[FAR_ROUNDS] < AGREEING:
+        return False
+    for i in range(MEASURED):
+        sort_in(n, n[SAMPLES + i], i)
+    deviation = (n[SAMPLES + MEASURED - 3] - n[SAMPLES + 2]) / NORMAL
+    middle = trimmed_mean(n)
+    if deviation > AGREE * abs(middle - n[forecasts.MIXTURE]) and n[FAR_ROUNDS] < ANY:
+        return False
+    n[FAR_ROUNDS] = 0.0
+    if LEVEL * deviation > n[CLIP]:
+        n[CLIP] = LEVEL * deviation
+        n[MEDIAN] = n[CLIP] / MEDIANS
+        n[MEAN_SQUARE] = max(n[MEAN_SQUARE], deviation * deviation)
+    forecasts.begin(n, middle)
+    return True
+
+
+# --- answers -----------------------------------------------------------------------------------
+
+
+@compiled
+def take_in(n: Any, seen: Any, value: float, rounds: int) -> None:
+    """Forecasters learn a value, clipped as it may be.
 
     `rounds` counts the answers, this one included; `seen` are the numbers when it was asked.
     """
-    if plan.keep < 1.0:
-        for i in SUMS:
-            n[i] *= plan.keep
-    n[WEIGHTED_ROUNDS] += 1.0
     if value < n[LOW]:
         n[LOW] = value
     if value > n[HIGH]:
@@ -381,52 +484,64 @@ def take_in(
 
 
 @compiled
-def take_measurement(plan: Plan, n: Any, seen: Any, loss: float, rounds: int) -> None:
-    """An answer that teaches nothing but how large losses are; it may come late."""
-    if measuring(n):
-        take_in(plan, n, seen, loss, rounds)
-        measure(plan, n, loss, rounds)
-    else:
-        expected, level = n[forecasts.MIXTURE], n[CLIP]
-        take_in(plan, n, seen, expected + clip(loss - expected, level), rounds)
-        n[MEASURING_ROUNDS] += 1.0
-
-
-@compiled
 def book(
-    plan: Plan,
-    n: Any,
-    surprise: float,
-    clipped: bool,
-    rounds: int,
-    rise: float,
-    square: float,
-    trace: float,
-    shift: float,
-    curvature: float,
+    n: Any, along: float, square: float, trace: float, cost: float, curvature: float, lam: float
 ) -> None:
-    """What an answer that teaches changes, but for the linear term and the centre.
+    """What an answer adds to the certificate, but for the linear term.
 
-    `rise` is g.y and `square` |y|^2 at the centre of the query; `trace` is tr(H^-1) there and
-    `shift` its eta S.
+    `along` is g.y, not clipped, and `square` |y|^2 at the centre of the query; `trace` is tr(H^-1)
+    there, times the square of how far out it was played; `cost` is the price of exploring.
     """
-    count = float(rounds)
-    cost, smooth = exploring_price(plan, n, trace)
-    lam = regularisation(plan, n, cost, smooth, trace, curvature)
-    n[LINEAR_SUM] += rise - 0.5 * curvature * square
+    n[WEIGHTED_ROUNDS] += 1.0
+    n[ALONG_SUM] += along
+    n[SQUARE_SUM] += square
+    n[HELD_SUM] += curvature * square
     n[TAU_SUM] += trace
     n[ROOT_TAU_SUM] += sqrt(trace)
     n[EXPLORING_COST] += cost
     n[SIGMA_TAU_SUM] += curvature * trace
     n[LAMBDA_SUM] += lam
     n[TOTAL] += curvature + lam
-    excess = surprise * surprise - n[MEAN_SQUARE]
-    n[MEAN_SQUARE] += excess / count if count < WINDOW else excess * (1.0 / WINDOW)
+
+
+@compiled
+def is_fault(plan: Plan, surprise: float, level: float) -> bool:
+    """Whether nothing is learnt from so large a surprise; within a known range there is none."""
+    return plan.widest == inf and abs(surprise) > FAR * level
+
+
+@compiled
+def lesson(plan: Plan, surprise: float, level: float) -> float:
+    """What is learnt of a surprise."""
+    return 0.0 if is_fault(plan, surprise, level) else clip(surprise, level)
+
+
+@compiled
+def new_sizes(
+    plan: Plan, n: Any, surprise: float, level: float, loss: float, rounds: int
+) -> None:
+    """V and the level after a surprise that had this level when it was asked."""
+    count, size = float(rounds), abs(surprise)
+    clipped, far = size > level, is_fault(plan, surprise, level)
     if clipped:
         n[CLIPPED_ROUNDS] += 1.0
-    new_level(plan, n, clipped, count)
+    if not far:
+        window = min(count, WINDOW)
+        if plan.widest == inf:
+            window = max(4.0, min(0.25 * count, WINDOW))
+        n[MEAN_SQUARE] += (min(size, level) ** 2 - n[MEAN_SQUARE]) / window
+    if has_falling_level(plan):
+        new_level(plan, n, clipped, count)
+    elif plan.widest == inf and not count_far(n, loss, far):
+        follow_median(plan, n, size, count)
+
+
+@compiled
+def new_rate(plan: Plan, n: Any, clipped: bool, rounds: int, stiff: float) -> None:
+    """The rate after a round, where it is time to look at it."""
+    count = float(rounds)
     if clipped or count < WINDOW or rounds % EVERY == 0:
-        wanted = rate(plan, n, count, plan.dim / trace - shift)
+        wanted = rate(plan, n, count, stiff)
         if not n[RATE] < STEP * wanted < STEP * STEP * n[RATE]:
             n[RATE] = wanted
         cap = plan.cap / (plan.dim * n[CLIP])
@@ -445,8 +560,7 @@ def look_ahead(
 
     Returns what the noise of the estimates costs, and what a memory leaves of a sum of before.
     """
-    learnt = n[WEIGHTED_ROUNDS] - n[MEASURING_ROUNDS]
-    told = max(n[TOTAL] - n[LAMBDA_SUM], 0.0) / learnt if learnt > 0.0 else 0.0
+    told = max(n[TOTAL] - n[LAMBDA_SUM], 0.0) / n[WEIGHTED_ROUNDS]
     noise, left, last = 0.0, 1.0, answered + rounds
     while answered < last:
         step = min(_stride(answered), last - answered)
@@ -480,8 +594,12 @@ def _book_alike(
     for i in SUMS:
         n[i] *= keep
     before = list(n)
-    n[WEIGHTED_ROUNDS] += 1.0
-    book(plan, n, sqrt(n[MEAN_SQUARE]), False, answered, 0.0, 0.0, trace, shift, told)
+    cost, smooth = exploring_price(plan, n, trace)
+    lam = regularisation(plan, n, cost, smooth, trace, told)
+    book(n, 0.0, 0.0, trace, cost, told, lam)
+    if has_falling_level(plan):
+        new_level(plan, n, False, float(answered))
+    new_rate(plan, n, False, answered, plan.dim / trace - shift)
     for i in SUMS:
         n[i] = before[i] + weight * (n[i] - before[i])
     changed, weight_before = n[RATE] != before[RATE], 1.0 / before[RATE]

@@ -164,22 +164,28 @@ class Space:
 
     # --- from points to values -----------------------------------------------------------------
 
-    def played(self, point: Array, uniform: Callable[[str], float]) -> Array:
+    @property
+    def has_whole_numbers(self) -> bool:
+        """Whether some value is drawn by lot from the two whole numbers around a coordinate."""
+        return np.int64 in self.types
+
+    def played(self, point: Array, uniform: float) -> Array:
         """The values to play at a working point.
 
         Parameters
         ----------
         point : Array
             In the domain.
-        uniform : callable
-            From a name to a random number in [0, 1), by which an Integer is rounded.
+        uniform : float
+            A random number in [0, 1), by which all whole numbers are rounded: with one lot for all
+            of them the mean value stays convex for more than sums of one term each.
 
         Returns
         -------
         Array
             One value for each column.
         """
-        return self._values(point, lambda name, side, u: side.played(u, uniform(name)))
+        return self._values(point, lambda side, u: side.played(u, uniform))
 
     def best(self, point: Array) -> Array:
         """The values to settle on at a working point: whole numbers are the nearest ones.
@@ -194,14 +200,14 @@ class Space:
         Array
             One value for each column.
         """
-        return self._values(point, lambda name, side, u: side.best(u))
+        return self._values(point, lambda side, u: side.best(u))
 
-    def _values(self, point: Array, of: Callable[[str, Interval, float], float]) -> Array:
+    def _values(self, point: Array, of: Callable[[Interval, float], float]) -> Array:
         values = np.empty(point.size)
         for name, (where, column) in self._places.items():
             side = self._intervals.get(name)
             values[column] = (
-                point[where] if side is None else of(name, side, float(point[where][0]))
+                point[where] if side is None else of(side, float(point[where][0]))
             )
         return values
 

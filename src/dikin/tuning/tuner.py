@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 
 from dikin import serialization
-from dikin.arguments import LARGEST, is_whole, whole
+from dikin.arguments import LARGEST, is_whole, true_or_false, whole
 from dikin.errors import (
     ClosedQueryError,
     DikinError,
@@ -140,6 +140,13 @@ class Tuner:
         The least and the largest value that can be told. Found while playing without it.
     seed : int, optional
         Whole number that all randomness comes from; a fresh one by default.
+    separable : bool, default False
+        Whether the values are a sum with one term for each parameter, convex (concave, with
+        `maximize`) each; if all parameters are whole numbers, also convex terms of the difference
+        of two of them. A certificate needs it where an `Integer` stands beside another parameter.
+    by_lot : bool, default False
+        Whether you play what is asked by lot, such as one of two servers with their `Shares` as
+        odds. True without saying so where there is an `Integer`.
 
     Attributes
     ----------
@@ -183,12 +190,13 @@ class Tuner:
         lipschitz: float | None = None,
         loss_range: tuple[float, float] | None = None,
         seed: int | None = None,
+        separable: bool = False,
+        by_lot: bool = False,
     ) -> None:
-        if not isinstance(maximize, bool):
-            raise ParameterError(f"maximize must be True or False, got {shown(maximize)}")
         self.space = Space(parameters, constraints)
+        self.separable = true_or_false(separable, "separable")
         self._refuse_smooth_corners(smoothness)
-        self.maximize = maximize
+        self.maximize = true_or_false(maximize, "maximize")
         self._sign = -1.0 if maximize else 1.0
         self.learner = Predictive(
             self.space.domain,
@@ -198,6 +206,7 @@ class Tuner:
             start=self.space.start,
             memory=memory,
             seed=seed,
+            by_lot=true_or_false(by_lot, "by_lot") or self.space.has_whole_numbers,
         )
         self._begin(secrets.token_hex(8) if seed is None else str(seed), self.learner.center)
 
@@ -298,7 +307,7 @@ class Tuner:
         """What is played; the same whenever it is asked, so that no state is kept of it."""
         if self.held:
             return self.center
-        return self.space.played(point, lambda name: _uniform(self._key, id, name))
+        return self.space.played(point, _uniform(self._key, id))
 
     @locked
     def tell(self, trial: Trial | int, value: Any, curvature: float = 0.0) -> None:
@@ -463,8 +472,18 @@ class Tuner:
 
     @property
     def certificate(self) -> float:
-        """The bound on the regret of the rounds learnt so far; NaN where no constant was given."""
-        return self.learner.certificate
+        """The bound on the regret of the rounds learnt so far.
+
+        NaN where no constant was given, and where a whole number stands beside other parameters and
+        the values were not declared `separable`.
+        """
+        return nan if self._lots_interact else self.learner.certificate
+
+    @property
+    def _lots_interact(self) -> bool:
+        """Whether the mean over lots need not be convex although the values are."""
+        alone = len(self.space.columns) == 1
+        return self.space.has_whole_numbers and not (alone or self.separable)
 
     def certificate_for(self, **constants: float) -> float:
         """Bound the regret for a constant that one believes in: `Predictive.certificate_for`.
@@ -477,7 +496,8 @@ class Tuner:
         Returns
         -------
         float
-            The bound for the rounds so far.
+            The bound for the rounds so far; NaN where a whole number stands beside other parameters
+            and the values were not declared `separable`.
 
         Raises
         ------
@@ -485,7 +505,8 @@ class Tuner:
             If not exactly one of the two is given, or `smoothness` where there is an `Integer`.
         """
         self._refuse_smooth_corners(constants.get("smoothness"))
-        return self.learner.certificate_for(**constants)
+        bound = self.learner.certificate_for(**constants)
+        return nan if self._lots_interact else bound
 
     @locked
     def summary(self) -> Summary:
@@ -585,7 +606,8 @@ class Tuner:
             What `dikin.restore` makes the same tuner from.
         """
         return {
-            "tuner": self.space.spec() | {"maximize": self.maximize},
+            "tuner": self.space.spec()
+            | {"maximize": self.maximize, "separable": self.separable},
             "learner": self.learner.state(),
             "key": self._key,
             "first": self._first.tolist(),
@@ -625,6 +647,7 @@ class Tuner:
         tuner = cls.__new__(cls)
         tuner.space = Space.from_spec(state["tuner"])
         tuner.maximize = bool(state["tuner"]["maximize"])
+        tuner.separable = bool(state["tuner"].get("separable", False))
         tuner._sign = -1.0 if tuner.maximize else 1.0
         tuner.learner = Predictive.restore(tuner.space.domain, state["learner"])
         tuner._begin(str(state["key"]), np.array(state["first"], dtype=float))
@@ -682,7 +705,7 @@ def range_of_losses(values: Any, maximize: bool) -> Any:
     return -high, -low
 
 
-def _uniform(key: str, id: int, name: str) -> float:
-    """A number in [0, 1) that is the same in every process and for ever."""
-    digest = hashlib.blake2b(f"{key}/{id}/{name}".encode(), digest_size=8).digest()
+def _uniform(key: str, id: int) -> float:
+    """The lot of a trial, a number in [0, 1): the same in every process and for ever."""
+    digest = hashlib.blake2b(f"{key}/{id}".encode(), digest_size=8).digest()
     return (int.from_bytes(digest) >> 11) / 2.0**53

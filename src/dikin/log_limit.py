@@ -1,0 +1,50 @@
+"""At most so many lines a minute in the log: what happens in every round must not fill a disk."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+LINES, SECONDS = 10, 60.0
+"""So many lines in so many seconds."""
+
+
+class LogLimit:
+    """Lets some lines through, and counts the others.
+
+    Parameters
+    ----------
+    clock : callable, default time.monotonic
+        Gives the present time in seconds.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock, self._since, self._written, self._left_out = clock, clock(), 0, 0
+
+    def allows(self) -> bool:
+        """Whether one more line may be written; if not, it is counted.
+
+        Returns
+        -------
+        bool
+            True for the first ten lines of a minute.
+        """
+        now = self._clock()
+        if now - self._since >= SECONDS:
+            self._since, self._written = now, 0
+        if self._written == LINES:
+            self._left_out += 1
+            return False
+        self._written += 1
+        return True
+
+    def passed_over(self) -> str:
+        """What the next line says of those that were not written since the last one.
+
+        Returns
+        -------
+        str
+            Empty if there were none.
+        """
+        count, self._left_out = self._left_out, 0
+        return f" ({count} such lines before it were not written)" if count else ""
