@@ -21,6 +21,7 @@ from dikin.errors import (
     ParameterError,
     UnknownKindError,
     did_you_mean,
+    shown,
 )
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ class Registry(Generic[T]):
         """The class called `kind`, or an error with the nearest name."""
         if kind not in self.classes and kind not in self.every():
             raise UnknownKindError(
-                f"no {self.role} is called {kind!r}.{did_you_mean(kind, self.classes)} One of your "
+                f"no {self.role} is called {shown(kind)}.{did_you_mean(kind, self.classes)} One of your "
                 "own is known once the module that registers it (dikin.register) was imported."
             )
         return self.classes[kind]

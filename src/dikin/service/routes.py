@@ -26,13 +26,13 @@ from dikin.errors import (
 )
 from dikin.learners.base import Query as LearnerQuery
 from dikin.loading import restore
-from dikin.serialization import finite_or_none
+from dikin.serialization import finite_or_none, strict_json
 from dikin.service import events, schemas
 from dikin.service.limits import AT_ONCE, DEEPEST_REQUEST, LARGEST_DIMENSION
 from dikin.service.problems import MEDIA_TYPE, Problem
 from dikin.service.service import Service
 from dikin.studies.client_arguments import printable
-from dikin.studies.jsonl import short_json, strict_json, summary_json
+from dikin.studies.jsonl import short_json, summary_json
 from dikin.studies.kept import OpenQuery
 from dikin.studies.rows import Question
 from dikin.studies.spec import learner_from_spec
