@@ -1,4 +1,4 @@
-"""JSON that is large or strange: read in a time that grows with its length, refused in few words."""
+"""JSON that is large or strange: read in a time that grows with its length, refused briefly."""
 
 from __future__ import annotations
 
