@@ -6,24 +6,28 @@ import asyncio
 import errno
 import json
 import os
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import h11
 import numpy as np
 import pytest
 import urllib3
 
 import dikin
 from dikin import errors
-from dikin.service import bodies, glance
+from dikin.service import bodies, glance, server
 from dikin.service.limits import (
     DEEPEST_REQUEST,
     FAULTS,
+    LARGEST_HEAD,
     LARGEST_STATE,
     LONGEST_CONSTRAINT,
     LONGEST_NAME,
@@ -31,6 +35,7 @@ from dikin.service.limits import (
     MOST_ENTRIES,
     MOST_KEYS,
     MOST_PARTS,
+    MOST_PIECES,
     MOST_VALUES,
     READ_AT_ONCE,
 )
@@ -56,10 +61,10 @@ def domain(**spec: Any) -> dict[str, Any]:
     return {"learner": "predictive", "domain": spec}
 
 
-TWICE = keys(98_000)[:-1] + b',"0":1}'
+TWICE = keys(98_000)[:-1] + b',"%x":1}' % 97_999  # the last one
 UNKNOWN = json.dumps({"id": 0, "value": 1} | {f"u{n}": 0 for n in range(60_000)}).encode()
 LARGE: list[tuple[str, Any, int, str]] = [
-    ("POST tell", TWICE, 400, "'0' stands twice in one object"),
+    ("POST tell", TWICE, 400, "'17ecf' stands twice in one object"),
     ("POST tell", UNKNOWN, 422, "at most 1,000 keys, and one has 60,002; send fewer"),
     ("POST tell", {"id": 0, "value": {"x": json.loads(keys(1001))}}, 422, "one has 1,001"),
     ("POST ask", json.loads(keys(900)), 422, "and 895 more"),
@@ -127,6 +132,44 @@ def test_an_unknown_study_among_many_is_refused_in_few_words(file: str) -> None:
         return (await served.problem_for(error, access, "y" * 150)).content()["detail"]
 
     assert len(asyncio.run(said())) == errors.LONGEST_MESSAGE
+
+
+def in_chunks(count: int) -> bytes:
+    """A request whose body comes in so many chunks, each of a byte."""
+    return (
+        b"POST /v1/studies/chunks/ask HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+        b"Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+        b"1\r\n{\r\n" + (count - 2) * b"1\r\n \r\n" + b"1\r\n}\r\n0\r\n\r\n"
+    )
+
+
+def parsed(parser: server.Parser, text: bytes) -> None:
+    """Read a request, piece by piece, to its end."""
+    parser.receive_data(text)
+    while not isinstance(parser.next_event(), h11.EndOfMessage):
+        pass
+
+
+def test_the_pieces_of_a_body_are_counted() -> None:
+    parser = server.Parser(h11.SERVER, LARGEST_HEAD)
+    for _ in range(2):  # each body by itself
+        parsed(parser, in_chunks(MOST_PIECES))
+        parser.send(h11.Response(status_code=200, headers=[("content-length", "0")]))
+        parser.send(h11.EndOfMessage())
+        parser.start_next_cycle()
+    with pytest.raises(h11.RemoteProtocolError, match="more than 10,000 pieces"):
+        parsed(parser, in_chunks(MOST_PIECES + 1))
+
+
+def test_a_body_in_too_many_pieces_is_not_read_to_its_end(service: Serving) -> None:
+    service.send("PUT", "/v1/studies/chunks", TUNER)
+    for count in (100, MOST_PIECES + 1):
+        with socket.create_connection(("127.0.0.1", service.port)) as client:
+            client.settimeout(60)
+            with suppress(ConnectionError):  # it may be closed while the rest is sent
+                client.sendall(in_chunks(count))
+                client.recv(4096)
+    assert service.send("GET", "/v1/studies/chunks/open").content["total"] == 1
 
 
 # --- what a study may be -------------------------------------------------------------------------

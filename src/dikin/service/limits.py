@@ -4,6 +4,10 @@ PATIENCE = 2.0
 """Seconds to wait for another process or for the database before an answer of 503."""
 LARGEST_REQUEST = 1_000_000
 """Bytes of a body."""
+LARGEST_HEAD = 16_384
+"""Bytes of a head that has not come at once."""
+MOST_PIECES = 10_000
+"""Chunks in which a body may come, or packets; to take in as many takes a tenth of a second."""
 READ_AT_ONCE = 65_536
 """Bytes of a body that the event loop reads itself, in some 5 ms at most; what is larger is read in
 a thread, for which small requests do not wait."""
