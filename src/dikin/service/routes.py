@@ -420,7 +420,10 @@ async def facts(request: Request, name: Name) -> Response:
 
 @router.get("/studies/{name}/history", openapi_extra=READ, response_model=schemas.History)
 async def history(request: Request, name: Name, first: First = 1, limit: Limit = 100) -> Response:
-    """Rounds as they stand in the journal, every seal checked; `next` is where to go on."""
+    """Rounds as they stand in the journal, every seal checked; `next` is where to go on.
+
+    Where points are large there are fewer than `limit`.
+    """
 
     def act(study: Study) -> dict[str, Any]:
         begin = max(first, study.first_round)  # what was trimmed is passed over
@@ -485,7 +488,7 @@ async def watch(
         str | None, Header(alias="Last-Event-ID", description="The last round that was seen.")
     ] = None,
 ) -> Response:
-    """Watch a study: the last 2,000 rounds, and then what comes."""
+    """Watch a study: the last 2,000 rounds, fewer where points are large, and then what comes."""
     service, looks = _service(request), request.app.state.looks
     service.refuse_stream(events.visitor(request))
     await service.glance(name)  # a problem now, rather than in the stream
