@@ -341,6 +341,12 @@ FEW = 10
 """Ids that a message lists."""
 LONGEST = 200
 """Characters of a value in a message."""
+LONGEST_MESSAGE = 2000
+"""Characters of a message to a program at the other end of a pipe or a connection."""
+LARGEST_SHOWN = 10_000
+"""Entries of a value that is printed to be shown; of a larger one the size is told."""
+KNOWN = 50
+"""Names that a message lists."""
 
 
 def shown(value: object) -> str:
@@ -356,6 +362,8 @@ def shown(value: object) -> str:
     str
         At most some 200 characters.
     """
+    if isinstance(value, list | tuple | dict) and _is_large(value):
+        return f"a {type(value).__name__} of {len(value):,} entries, too large to be shown"
     try:
         text = repr(value)
     except Exception:  # a number of too many digits, a list nested too deeply, a broken repr
@@ -365,6 +373,37 @@ def shown(value: object) -> str:
     if len(text) <= LONGEST:
         return text
     return f"{text[: LONGEST // 2]} ... {text[-20:]} ({len(text):,} characters)"
+
+
+def _is_large(value: Collection[object]) -> bool:
+    """Whether to print a value would take long; no more of it is looked at than is needed."""
+    waiting, entries = [value], 0
+    while waiting and entries <= LARGEST_SHOWN:
+        part = waiting.pop()
+        entries += len(part)
+        if entries <= LARGEST_SHOWN:
+            inner = part.values() if isinstance(part, dict) else part
+            waiting += [each for each in inner if isinstance(each, list | tuple | dict)]
+    return entries > LARGEST_SHOWN
+
+
+def shortened(message: str) -> str:
+    """A message as it is sent to a program: cut where it is long.
+
+    Parameters
+    ----------
+    message : str
+        Whatever is to be said.
+
+    Returns
+    -------
+    str
+        At most 2,000 characters.
+    """
+    if len(message) <= LONGEST_MESSAGE:
+        return message
+    end = f" ... (cut: {len(message):,} characters)"
+    return message[: LONGEST_MESSAGE - len(end)] + end
 
 
 def few_of(ids: Collection[int]) -> str:
@@ -386,7 +425,7 @@ def few_of(ids: Collection[int]) -> str:
 
 
 def did_you_mean(wanted: str, known: Iterable[str]) -> str:
-    """A sentence with the nearest known name, and all of them.
+    """A sentence with the nearest known name, and with all of them, or the first of many.
 
     Parameters
     ----------
@@ -401,6 +440,7 @@ def did_you_mean(wanted: str, known: Iterable[str]) -> str:
         What to add to an error's message; it begins with a space.
     """
     names = sorted(known)
-    near = difflib.get_close_matches(wanted.lower(), names, n=1)
+    near = difflib.get_close_matches(wanted[:LONGEST].lower(), names, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
-    return f"{hint} Known: {', '.join(names)}."
+    more = f" and {len(names) - KNOWN:,} more" if len(names) > KNOWN else ""
+    return f"{hint} Known: {', '.join(names[:KNOWN])}{more}."

@@ -21,6 +21,7 @@ from dikin.errors import (
     ParameterError,
     UnknownKindError,
     did_you_mean,
+    shown,
 )
 
 if TYPE_CHECKING:
@@ -61,9 +62,10 @@ class Registry(Generic[T]):
     def find(self, kind: str) -> type[T]:
         """The class called `kind`, or an error with the nearest name."""
         if kind not in self.classes and kind not in self.every():
+            near = did_you_mean(kind, self.classes)
             raise UnknownKindError(
-                f"no {self.role} is called {kind!r}.{did_you_mean(kind, self.classes)} One of your "
-                "own is known once the module that registers it (dikin.register) was imported."
+                f"no {self.role} is called {shown(kind)}.{near} One of your own is known once "
+                "the module that registers it (dikin.register) was imported."
             )
         return self.classes[kind]
 

@@ -8,7 +8,7 @@ import json
 import os
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import isfinite, nan
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -19,6 +19,61 @@ from dikin.errors import NotAFileError, StateError, StateVersionError, shown
 
 FORMAT = "dikin learner"
 VERSION = 3
+LONGEST_NUMBER = 1000
+"""Digits of a whole number in JSON; to read more takes a time that grows with their square."""
+
+
+# --- JSON that somebody else wrote ---------------------------------------------------------------
+
+
+def read_json(text: str, constant: Callable[[str], Any] | None = None) -> Any:
+    """What a text of JSON says; ValueError where it is none, or can be read in two ways.
+
+    `constant` says what NaN, Infinity and -Infinity are; numbers without it.
+    """
+    try:
+        return json.loads(
+            text, parse_constant=constant, parse_int=_whole, object_pairs_hook=_object
+        )
+    except RecursionError as reason:
+        raise ValueError("lists and objects are nested too deeply") from reason
+
+
+def strict_json(text: bytes | str) -> Any:
+    """The same of UTF-8, where NaN and Infinity are refused: JSON has none."""
+    return read_json(text if isinstance(text, str) else text.decode(), _refuse_constant)
+
+
+def _whole(digits: str) -> int:
+    if len(digits) > LONGEST_NUMBER:
+        raise ValueError(
+            f"a whole number has at most {LONGEST_NUMBER:,} digits, and one has {len(digits):,}"
+        )
+    return int(digits)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object; one that says something twice could be read in two ways."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError(f"{shown(_first_repeated(pairs))} stands twice in one object")
+    return found
+
+
+def _first_repeated(pairs: list[tuple[str, Any]]) -> str:
+    seen: set[str] = set()
+    for name, _ in pairs:
+        if name in seen:
+            break
+        seen.add(name)
+    return name
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON, and no loss; a query whose loss was lost is forgotten")
+
+
+# --- states --------------------------------------------------------------------------------------
 
 
 def encode(value: Any) -> Any:
@@ -142,8 +197,8 @@ def replacing(target: Path) -> Iterator[BinaryIO]:
 def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     """The state in a file, or an error that says what is wrong with the file."""
     try:
-        document = json.loads(path_of(path).read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as reason:  # not UTF-8, not JSON, or absurdly nested
+        document = read_json(path_of(path).read_text(encoding="utf-8"))
+    except ValueError as reason:  # not UTF-8, or not JSON
         raise StateError(f"{path} is not a saved learner: {reason}") from reason
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise StateError(f"{path} is not a saved learner: it does not say {FORMAT!r}")

@@ -46,6 +46,8 @@ class Answer(NamedTuple):
 class Serving:
     """A running service; `with` ends it."""
 
+    program = QUICK
+
     def __init__(self, store: str, *options: str, port: int = 0) -> None:
         self.store, self.options, self.port = store, options, port
         self.log = tempfile.TemporaryFile("w+")  # noqa: SIM115 - until the service ends
@@ -55,7 +57,7 @@ class Serving:
 
     def start(self) -> Self:
         """Start, or start again at the same port."""
-        command = [sys.executable, "-c", QUICK, "serve", "--store", self.store]
+        command = [sys.executable, "-c", self.program, "serve", "--store", self.store]
         command += ["--port", str(self.port), *self.options]
         environment = {k: v for k, v in os.environ.items() if not k.startswith("DIKIN_")}
         self.process = subprocess.Popen(

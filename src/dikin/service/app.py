@@ -27,7 +27,7 @@ import dikin
 from dikin.errors import DikinError, ParameterError, did_you_mean, shown
 from dikin.service import routes, schemas
 from dikin.service.events import Looks
-from dikin.service.limits import LARGEST_REQUEST, PATIENCE
+from dikin.service.limits import FAULTS, LARGEST_REQUEST, PATIENCE
 from dikin.service.metrics import MEDIA_TYPE
 from dikin.service.middleware import RequestMiddleware
 from dikin.service.problems import Problem
@@ -121,7 +121,7 @@ async def metrics(request: Request) -> Response:
     """Rounds, values, surprise, certificates and open queries of all studies, and requests."""
     service: Service = request.app.state.service
     seen = await service.glances(await service.names(request.state.access))
-    return Response(service.metrics.text(seen), media_type=MEDIA_TYPE)
+    return Response(await asyncio.to_thread(service.metrics.text, seen), media_type=MEDIA_TYPE)
 
 
 @_public.head("/healthz", include_in_schema=False)
@@ -178,7 +178,10 @@ def _problem(request: Request, error: Exception) -> Problem:
         return service.problem(error)
     if isinstance(error, RequestValidationError):
         known = _fields(request.scope["route"])
-        faults = [_fault(each, known) for each in error.errors()]
+        found = error.errors()
+        faults = [_fault(each, known) for each in found[:FAULTS]]
+        if len(found) > FAULTS:
+            faults.append(f"and {len(found) - FAULTS:,} more")
         return Problem(422, "request", "; ".join(faults))
     assert isinstance(error, HTTPException)
     words = {

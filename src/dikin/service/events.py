@@ -11,7 +11,8 @@ from typing import Any
 from starlette.requests import Request
 
 from dikin.errors import DikinError
-from dikin.service.glance import number_told
+from dikin.service.bodies import written
+from dikin.service.glance import fitting, number_told
 from dikin.service.limits import EVENT_ROUNDS, EVENTS_EVERY
 from dikin.service.problems import Problem
 from dikin.service.service import Service
@@ -88,10 +89,13 @@ async def _update(service: Service, name: str, last: int | None) -> Update:
     def look(study: Study) -> Update:
         seen = worker.glance(study)
         newest: int = seen["rounds"]
-        first = max(newest - EVENT_ROUNDS, 0 if last is None or last > newest else last) + 1
+        first = (
+            max(newest - fitting(study, EVENT_ROUNDS), 0 if last is None or last > newest else last)
+            + 1
+        )
         records = study.records(first, newest) if first <= newest else []
         update = {"study": seen, "rounds": _columns(records, len(seen["columns"]))}
-        return json.dumps(update, allow_nan=False).encode(), newest
+        return written(update), newest
 
     return await worker.do(look)
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from dikin.serialization import finite_or_none
+from dikin.service.limits import NUMBERS_AT_ONCE
 from dikin.studies.overview import Overview
 from dikin.studies.study import Study
 from dikin.tuning.parameters import Shares
@@ -105,6 +106,14 @@ def mean_of_first(study: Study) -> float | None:
     told = [number_told(record) for record in study.records(1, FIRST)]
     values = [value for value in told if value is not None]
     return sum(values) / FIRST if len(values) == FIRST else None
+
+
+def fitting(study: Study, rounds: int) -> int:
+    """So many rounds, or fewer where their points are large: one answer has not too many numbers.
+
+    Each round has a point, the best guess after it and, by name, the point again.
+    """
+    return max(1, min(rounds, NUMBERS_AT_ONCE // (3 * study.center.size)))
 
 
 def number_told(record: dict[str, Any]) -> float | None:

@@ -11,7 +11,7 @@ from fastapi import HTTPException
 from starlette.responses import Response
 
 from dikin import errors
-from dikin.errors import DikinError
+from dikin.errors import DikinError, shortened
 from dikin.studies.jsonl import error_code
 
 MEDIA_TYPE = "application/problem+json"
@@ -56,7 +56,7 @@ class Problem(HTTPException):
             "type": "about:blank",
             "title": HTTPStatus(self.status_code).phrase,
             "status": self.status_code,
-            "detail": self.detail,
+            "detail": shortened(self.detail),
             "code": self.code,
         }
 

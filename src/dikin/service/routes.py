@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Callable, Coroutine
 from datetime import UTC, datetime
 from typing import Annotated, Any
@@ -28,11 +27,14 @@ from dikin.learners.base import Query as LearnerQuery
 from dikin.loading import restore
 from dikin.serialization import finite_or_none
 from dikin.service import events, schemas
-from dikin.service.limits import AT_ONCE, DEEPEST_REQUEST, LARGEST_DIMENSION
+from dikin.service.bodies import JsonRequest, written
+from dikin.service.glance import fitting
+from dikin.service.limits import AT_ONCE
 from dikin.service.problems import MEDIA_TYPE, Problem
 from dikin.service.service import Service
+from dikin.service.sizes import refuse_large, refuse_large_state
 from dikin.studies.client_arguments import printable
-from dikin.studies.jsonl import short_json, strict_json, summary_json
+from dikin.studies.jsonl import short_json, summary_json
 from dikin.studies.kept import OpenQuery
 from dikin.studies.rows import Question
 from dikin.studies.spec import learner_from_spec
@@ -64,35 +66,6 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
         **PROBLEM,
     },
 }
-
-
-class JsonRequest(Request):
-    """A request whose JSON can be read in one way only."""
-
-    async def json(self) -> Any:
-        """What the body says."""
-        try:
-            found = strict_json(await self.body())
-            _refuse_deep(found)
-            return found
-        except ValueError as reason:
-            raise Problem(400, "request", f"the body is not JSON: {reason}") from reason
-
-
-def _refuse_deep(found: Any) -> None:
-    """Refuse what is nested so deeply that functions which call themselves would fail."""
-    level = [found]
-    for _ in range(DEEPEST_REQUEST):
-        level = [
-            part
-            for each in level
-            if isinstance(each, list | dict)
-            for part in (each.values() if isinstance(each, dict) else each)
-        ]
-    if level:
-        raise ValueError(
-            f"lists and objects are within each other more than {DEEPEST_REQUEST} times"
-        )
 
 
 class GuardedRoute(APIRoute):
@@ -187,8 +160,23 @@ def _utf8(header: str) -> str:
         return header
 
 
-def _json(content: Any, status: int = 200) -> Response:
-    return Response(json.dumps(content, allow_nan=False), status, media_type="application/json")
+def _json(content: dict[str, Any], status: int = 200) -> Response:
+    return _response(written(content), status)
+
+
+def _response(body: bytes, status: int = 200) -> Response:
+    return Response(body, status, media_type="application/json")
+
+
+async def _done(
+    request: Request,
+    name: str,
+    act: Callable[[Study], dict[str, Any]],
+    client: str | None = None,
+) -> Response:
+    """What comes of something that is done with a study; written in the study's own thread."""
+    workers = _service(request).workers
+    return _response(await workers.do(name, lambda study: written(act(study)), client))
 
 
 # --- studies -------------------------------------------------------------------------------------
@@ -211,7 +199,8 @@ async def list_studies(
     service = _service(request)
     names = [name for name in await service.names(request.state.access) if name > after]
     shown, more = names[:limit], names[limit:]
-    return _json({"studies": await service.glances(shown), "next": shown[-1] if more else None})
+    page = {"studies": await service.glances(shown), "next": shown[-1] if more else None}
+    return _response(await asyncio.to_thread(written, page))
 
 
 @router.put(
@@ -225,36 +214,27 @@ async def create_study(request: Request, name: Name, given: schemas.StudyGiven) 
     service = _service(request)
     if name in (".", ".."):
         raise RequestError(f"a study cannot be called {name!r}: in an address that is a folder")
-    spec = given.model_dump(exclude_unset=True)
-    _refuse_huge(spec)
+    spec = {field: getattr(given, field) for field in given.model_fields_set}
 
     def create() -> bool:
-        learner = _restored(spec["state"]) if set(spec) == {"state"} else learner_from_spec(spec)
+        learner = _learner(spec)
         existed = name in Study.names(service.store)
         Study(service.store, name, learner).close()
         return existed
 
-    existed = await asyncio.to_thread(create)
+    existed = await service.create_apart(create)
     return _json(await service.glance(name), 200 if existed else 201)
 
 
-def _refuse_huge(spec: Any) -> None:
-    """Refuse a domain that a short request makes larger than the memory of the machine."""
-    for name, value in spec.items() if isinstance(spec, dict) else enumerate(spec):
-        if name == "dim" and is_whole(value) and value > LARGEST_DIMENSION:
-            raise ParameterError(
-                f"a domain over HTTP has at most {LARGEST_DIMENSION} dimensions, got dim = "
-                f"{shown(value)}"
-            )
-        if isinstance(value, dict | list):
-            _refuse_huge(value)
-
-
-def _restored(state: Any) -> Any:
+def _learner(spec: dict[str, Any]) -> Any:
+    """The learner or tuner that a client describes."""
+    refuse_large(spec)
     try:
-        return restore(state)
+        made = restore(spec["state"]) if set(spec) == {"state"} else learner_from_spec(spec)
     except StateError as error:  # the client's mistake, and no damage here
-        raise RequestError(f"the state cannot be used: {error}") from error
+        raise RequestError(f"the state or description cannot be used: {error}") from error
+    refuse_large_state(made.state())
+    return made
 
 
 @router.get("/studies/{name}", openapi_extra=READ, response_model=schemas.Glance)
@@ -291,13 +271,13 @@ async def ask(
         raise RequestError(f"at most {AT_ONCE} can be asked for at once, got n = {wanted.n}")
     named = None if key is None else printable(_utf8(key), "Idempotency-Key")
 
-    def act(study: Study) -> Any:
+    def act(study: Study) -> dict[str, Any]:
         found = study.ask(wanted.context, n=wanted.n, forecast=wanted.forecast, key=named)
         if isinstance(found, list):
             return {"queries": [_asked(each) for each in found]}
         return _asked(found)
 
-    return _json(await _service(request).workers.do(name, act, _client(request, client)))
+    return await _done(request, name, act, _client(request, client))
 
 
 def _asked(question: Question) -> dict[str, Any]:
@@ -337,7 +317,7 @@ async def tell(
         study.tell(query, given.loss, given.curvature, value=given.value)
         return {"told": given.id} | _standing(study)
 
-    return _json(await _service(request).workers.do(name, act, _client(request, client)))
+    return await _done(request, name, act, _client(request, client))
 
 
 def _standing(study: Study) -> dict[str, Any]:
@@ -378,7 +358,7 @@ async def forget(
         study.forget(_question(study, given.id, given.point))
         return {"forgotten": given.id}
 
-    return _json(await _service(request).workers.do(name, act, _client(request, client)))
+    return await _done(request, name, act, _client(request, client))
 
 
 @router.post("/studies/{name}/hold", openapi_extra=PLAY, response_model=schemas.Held)
@@ -407,46 +387,47 @@ async def open_queries(
 ) -> Response:
     """What waits for an answer, oldest first, with who asked it and when."""
 
-    def act(study: Study) -> tuple[list[OpenQuery], int]:
-        return study.waiting(after, limit), study.overview().open_queries
+    def act(study: Study) -> dict[str, Any]:
+        now = datetime.now(UTC)
+        listed = [_waiting(query, now) for query in study.waiting(after, limit)]
+        return {"queries": listed, "total": study.overview().open_queries}
 
-    shown, total = await _service(request).workers.do(name, act)
-    now = datetime.now(UTC)
-    listed = [
-        {
-            "id": query.id,
-            "params": query.params,
-            "point": query.point.tolist(),
-            "client": query.client,
-            "asked": query.asked.isoformat(),
-            "age_seconds": max(0.0, (now - query.asked).total_seconds()),
-        }
-        for query in shown
-    ]
-    return _json({"queries": listed, "total": total})
+    return await _done(request, name, act)
+
+
+def _waiting(query: OpenQuery, now: datetime) -> dict[str, Any]:
+    return {
+        "id": query.id,
+        "params": query.params,
+        "point": query.point.tolist(),
+        "client": query.client,
+        "asked": query.asked.isoformat(),
+        "age_seconds": max(0.0, (now - query.asked).total_seconds()),
+    }
 
 
 @router.get("/studies/{name}/summary", openapi_extra=READ, response_model=schemas.Summary)
 async def summary(request: Request, name: Name) -> Response:
     """What a tuner has to say: rounds, best setting, recent mean, cost of exploring, outlook."""
-    said = await _service(request).workers.do(name, Study.summary)
-    return _json(summary_json(said))
+    return await _done(request, name, lambda study: summary_json(study.summary()))
 
 
 @router.get("/studies/{name}/facts", openapi_extra=READ, response_model=schemas.Facts)
 async def facts(request: Request, name: Name) -> Response:
     """What there is to say in words, as pairs of a name and a text."""
-    said = await _service(request).workers.do(name, lambda study: list(study.facts()))
-    return _json({"facts": said})
+    return await _done(request, name, lambda study: {"facts": list(study.facts())})
 
 
 @router.get("/studies/{name}/history", openapi_extra=READ, response_model=schemas.History)
 async def history(request: Request, name: Name, first: First = 1, limit: Limit = 100) -> Response:
-    """Rounds as they stand in the journal, every seal checked; `next` is where to go on."""
+    """Rounds as they stand in the journal, every seal checked; `next` is where to go on.
+
+    Where points are large there are fewer than `limit`.
+    """
 
     def act(study: Study) -> dict[str, Any]:
         begin = max(first, study.first_round)  # what was trimmed is passed over
-        found = study.records(begin, begin + limit - 1)
+        found = study.records(begin, begin + fitting(study, limit) - 1)
         space = study.space
         for record in found:
             point = np.array(record["point"])
@@ -454,7 +435,7 @@ async def history(request: Request, name: Name, first: First = 1, limit: Limit =
         more = bool(found) and found[-1]["round"] < study.rounds
         return {"rounds": found, "next": found[-1]["round"] + 1 if more else None}
 
-    return _json(await _service(request).workers.do(name, act))
+    return await _done(request, name, act)
 
 
 @router.get("/studies/{name}/certificate", openapi_extra=READ, response_model=schemas.Certificate)
@@ -485,7 +466,7 @@ async def certificate(
 @router.get("/studies/{name}/state", openapi_extra=READ, response_model=dict[str, Any])
 async def state(request: Request, name: Name) -> Response:
     """The state of the learner or tuner, for `dikin.restore`: one of its own, outside the study."""
-    return _json(await _service(request).workers.do(name, Study.state))
+    return await _done(request, name, Study.state)
 
 
 @router.get(
@@ -507,7 +488,7 @@ async def watch(
         str | None, Header(alias="Last-Event-ID", description="The last round that was seen.")
     ] = None,
 ) -> Response:
-    """Watch a study: the last 2,000 rounds, and then what comes."""
+    """Watch a study: the last 2,000 rounds, fewer where points are large, and then what comes."""
     service, looks = _service(request), request.app.state.looks
     service.refuse_stream(events.visitor(request))
     await service.glance(name)  # a problem now, rather than in the stream

@@ -7,19 +7,47 @@ import socket
 import sys
 from typing import Any, cast
 
+import h11
 import uvicorn
 from fastapi import FastAPI
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from dikin.errors import ParameterError
-from dikin.service.limits import CONNECTIONS, FINISH_SECONDS, HEAD_SECONDS
+from dikin.service.limits import (
+    CONNECTIONS,
+    FINISH_SECONDS,
+    HEAD_SECONDS,
+    LARGEST_HEAD,
+    MOST_PIECES,
+)
 from dikin.service.service import Service
+
+
+class Parser(h11.Connection):
+    """Reads requests; a body in too many pieces is refused: each of them takes its time."""
+
+    _pieces = 0
+
+    def next_event(self) -> Any:
+        """The next part of a request."""
+        event = super().next_event()
+        if isinstance(event, h11.Data):
+            self._pieces += 1
+        elif isinstance(event, h11.EndOfMessage):
+            self._pieces = 0
+        if self._pieces > MOST_PIECES:
+            raise h11.RemoteProtocolError(f"a body came in more than {MOST_PIECES:,} pieces")
+        return event
 
 
 class Connection(H11Protocol):
     """A connection; one on which a request does not come is closed, lest such fill the server."""
 
     _deadline: asyncio.TimerHandle | None = None
+
+    def __init__(self, *given: Any, **more: Any) -> None:
+        super().__init__(*given, **more)
+        self.conn = Parser(h11.SERVER, LARGEST_HEAD)
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin."""

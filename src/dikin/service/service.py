@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from starlette.datastructures import Headers
 from starlette.requests import Request
@@ -20,6 +20,7 @@ from dikin.errors import (
     MissingExtraError,
     UnknownStudyError,
     did_you_mean,
+    shortened,
 )
 from dikin.service.glance import Glance, unreadable
 from dikin.service.limits import PATIENCE, STORE_FRESH, STREAMS, STREAMS_EACH, TOKENS_FRESH
@@ -30,6 +31,8 @@ from dikin.service.tokens import EVERYTHING, Access, TokenCheck, TokenStore
 from dikin.service.workers import Workers
 from dikin.studies.database import open_database
 from dikin.studies.study import Study
+
+T = TypeVar("T")
 
 SAFE = ("GET", "HEAD")
 PROXIES = ("forwarded", "via", "x-forwarded", "x-real-ip", "cf-connecting-ip", "true-client-ip")
@@ -49,6 +52,9 @@ class Service:
         self._tokens = TokenStore(store)
         # A thread of its own: a client whose token is checked must not wait for others' long jobs.
         self._token_thread = ThreadPoolExecutor(1, "tokens")
+        # Large bodies, and studies that are created, wait for their like and for nobody else.
+        self._read_thread = ThreadPoolExecutor(1, "read")
+        self._create_threads = ThreadPoolExecutor(2, "create")
         self._check = SharedRead(self._read_tokens, TOKENS_FRESH)
         self._guarded = False
         self.reachable = SharedRead(lambda: asyncio.to_thread(self.check_store), STORE_FRESH)
@@ -81,6 +87,16 @@ class Service:
         loop = asyncio.get_running_loop()
         return TokenCheck(await loop.run_in_executor(self._token_thread, self._tokens.all))
 
+    # --- apart from the event loop ---------------------------------------------------------------
+
+    async def read_apart(self, read: Callable[[bytes], T], body: bytes) -> T:
+        """Read a large body."""
+        return await asyncio.get_running_loop().run_in_executor(self._read_thread, read, body)
+
+    async def create_apart(self, create: Callable[[], T]) -> T:
+        """Create a study."""
+        return await asyncio.get_running_loop().run_in_executor(self._create_threads, create)
+
     # --- looking ---------------------------------------------------------------------------------
 
     async def names(self, access: Access) -> list[str]:
@@ -100,7 +116,7 @@ class Service:
         try:
             return await self.glance(name)
         except DikinError as error:
-            return unreadable(name, self.without_store(str(error)))
+            return unreadable(name, shortened(self.without_store(str(error))))
 
     # --- one at a time, and not too many ---------------------------------------------------------
 
@@ -151,7 +167,7 @@ class Service:
         """The same, without names of studies that this visitor may not see."""
         if isinstance(error, UnknownStudyError) and study is not None:
             known = await self.names(access)
-            others = did_you_mean(study, known) if known else ""
+            others = await asyncio.to_thread(did_you_mean, study, known) if known else ""
             error = UnknownStudyError(
                 f"there is no study {study!r}.{others} To create one: PUT /v1/studies/NAME, or "
                 "dikin.Study(url, name, learner)"

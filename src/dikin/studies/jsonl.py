@@ -22,8 +22,8 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any, BinaryIO
 
-from dikin.errors import DikinError, RequestError, did_you_mean
-from dikin.serialization import finite_or_none
+from dikin.errors import DikinError, RequestError, did_you_mean, shortened, shown
+from dikin.serialization import finite_or_none, strict_json
 from dikin.studies.kept import OpenQuery
 from dikin.studies.study import Study
 from dikin.tuning.summary import Summary
@@ -34,6 +34,8 @@ Verbs = dict[str, Callable[[Study, dict[str, Any]], Reply]]
 
 LONGEST_LINE = 1_000_000
 """Bytes of a request, if nothing else is said."""
+LONGEST_JSON = 80
+"""Characters of a value in a message."""
 
 
 def answer_lines(
@@ -80,12 +82,13 @@ def reply(study: Study, line: bytes) -> Reply:
     except DikinError as error:
         return error_reply(error)
     except Exception as error:
-        return {"error": {"code": "internal", "message": f"{type(error).__name__}: {error}"}}
+        said = shortened(f"{type(error).__name__}: {error}")
+        return {"error": {"code": "internal", "message": said}}
 
 
 def error_reply(error: DikinError) -> Reply:
     """An error as an object."""
-    return {"error": {"code": error_code(type(error)), "message": str(error)}}
+    return {"error": {"code": error_code(type(error)), "message": shortened(str(error))}}
 
 
 def error_code(kind: type[DikinError]) -> str:
@@ -107,40 +110,20 @@ def _request(line: bytes, verbs: Verbs) -> tuple[str, dict[str, Any]]:
         )
     ((verb, given),) = request.items()
     if verb not in verbs:
-        raise RequestError(f"there is no verb {verb!r}.{did_you_mean(verb, verbs)}")
+        raise RequestError(f"there is no verb {shown(verb)}.{did_you_mean(verb, verbs)}")
     if not isinstance(given, dict):
         raise RequestError(f"what is given to {verb!r} must be an object, got {short_json(given)}")
     return verb, given
 
 
-def strict_json(text: bytes) -> Any:
-    """What a text of JSON says; ValueError where it is none, or can be read in two ways."""
-    try:
-        return json.loads(
-            text.decode(), parse_constant=_refuse_constant, object_pairs_hook=_without_twins
-        )
-    except RecursionError as reason:
-        raise ValueError(str(reason)) from reason
-
-
-def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object; one that says something twice could be read in two ways."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"{twice!r} stands twice in one object")
-    return found
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is not JSON, and no loss; a query whose loss was lost is forgotten")
-
-
 def short_json(value: Any) -> str:
     """A value as it was sent, cut where that is long."""
-    text = json.dumps(value)
-    return text if len(text) <= 80 else text[:77] + "..."
+    text = ""
+    for piece in json.JSONEncoder().iterencode(value):  # no more of it than is shown
+        text += piece
+        if len(text) > LONGEST_JSON:
+            return text[: LONGEST_JSON - 3] + "..."
+    return text
 
 
 def _check_fields(given: dict[str, Any], verb: str, needed: set[str], optional: set[str]) -> None:

@@ -7,13 +7,13 @@ A learner is {"learner": kind, "domain": {"kind": ...}, argument: value}, a tune
 from __future__ import annotations
 
 import inspect
-import json
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 from dikin.errors import DikinError, ParameterError, did_you_mean, shown
 from dikin.learners.base import LEARNERS, Learner
 from dikin.loading import domain_from_spec
+from dikin.serialization import strict_json
 from dikin.tuning.parameters import parameter_from_spec
 from dikin.tuning.tuner import Tuner
 
@@ -37,8 +37,8 @@ def learner_from_text(text: str) -> Any:
     <Tuner maximize price, 0 rounds>
     """
     try:
-        spec = json.loads(text)
-    except (ValueError, RecursionError) as reason:
+        spec = strict_json(text)
+    except ValueError as reason:
         raise ParameterError(
             f"a learner is described by a JSON object such as {EXAMPLE}, a tuner by one such as "
             f"{TUNER_EXAMPLE}, got {shown(text)} ({reason})"
@@ -80,11 +80,13 @@ def _made(cls: Callable[..., T], first: Any, arguments: dict[str, Any]) -> T:
     except DikinError:
         raise
     except (TypeError, ValueError) as reason:
-        raise ParameterError(f"no {cls.__name__} can be made of {arguments}: {reason}") from reason
+        raise ParameterError(
+            f"no {cls.__name__} can be made of {shown(arguments)}: {reason}"
+        ) from reason
 
 
 def _text(value: Any) -> str:
-    return value.lower() if isinstance(value, str) else repr(value)
+    return value.lower() if isinstance(value, str) else shown(value)
 
 
 def _refuse_arguments(cls: type[Learner] | type[Tuner], given: dict[str, Any]) -> None:
@@ -94,7 +96,7 @@ def _refuse_arguments(cls: type[Learner] | type[Tuner], given: dict[str, Any]) -
     for name in given:
         if name not in known:
             near = did_you_mean(name, known)
-            raise ParameterError(f"{cls.__name__} has no argument {name!r}.{near}")
+            raise ParameterError(f"{cls.__name__} has no argument {shown(name)}.{near}")
     for name, argument in known.items():
         if argument.default is argument.empty and name not in given:
             raise ParameterError(

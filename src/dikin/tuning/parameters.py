@@ -7,6 +7,7 @@ checked when a `Tuner` is made, so that a refusal can name the parameter.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, replace
 from math import exp, floor, isfinite, log
@@ -344,7 +345,7 @@ class Shares:
                 f"{name}: Shares need the names of two parts or more, such as Shares(['old', "
                 f"'new']), got {shown(names)}"
             )
-        twice = [each for each in dict.fromkeys(names) if names.count(each) > 1]
+        twice = [each for each, count in Counter(names).items() if count > 1]
         if twice:
             raise ParameterError(f"{name}: the part {shown(twice[0])} is named twice")
         if isinstance(start, Mapping):
@@ -367,10 +368,11 @@ class Shares:
         return list(zip(self.names, self.start, strict=True))
 
     def _refuse_names(self, name: str, start: Mapping[Any, Any]) -> None:
+        known = set(self.names)
         for part in start:
-            if part not in self.names:
+            if part not in known:
                 near = did_you_mean(str(part), self.names)
-                raise ParameterError(f"{name}: start has a share of {part!r}.{near}")
+                raise ParameterError(f"{name}: start has a share of {shown(part)}.{near}")
         lacking = [part for part in self.names if part not in start]
         raise ParameterError(f"{name}: start has no share of {', '.join(lacking)}")
 

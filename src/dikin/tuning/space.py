@@ -6,6 +6,7 @@ column: the parameters in their order, each Shares with a column for each part.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -108,10 +109,10 @@ class Space:
             for parameter in self.parameters.values()
             for _ in range(_size(parameter))
         )
-        titles = [*self.columns, *(f"best.{column}" for column in self.columns)]  # of a history
-        twice = [title for title in titles if titles.count(title) > 1]
-        if twice:
-            raise ParameterError(f"two values would be called {twice[0]!r}: rename a parameter")
+        titles = Counter([*self.columns, *(f"best.{each}" for each in self.columns)])
+        for title, count in titles.items():
+            if count > 1:  # two columns of a history
+                raise ParameterError(f"two values would be called {title!r}: rename a parameter")
         self.domain = self._domain(limits)
 
     def _placed(self) -> dict[str, _Place]:

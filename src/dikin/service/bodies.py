@@ -1,0 +1,80 @@
+"""Bodies of requests and answers: large ones are read and written apart from the event loop."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from typing import Any
+
+from starlette.requests import Request
+
+from dikin.serialization import strict_json
+from dikin.service.limits import DEEPEST_REQUEST, MOST_KEYS, READ_AT_ONCE
+from dikin.service.problems import Problem
+from dikin.service.service import Service
+
+
+class JsonRequest(Request):
+    """A request whose JSON can be read in one way only."""
+
+    async def json(self) -> Any:
+        """What the body says."""
+        body = await self.body()
+        if len(body) <= READ_AT_ONCE:
+            return read_body(body)
+        service: Service = self.app.state.service
+        return await service.read_apart(read_body, body)
+
+
+def read_body(body: bytes) -> Any:
+    """What a body says, or a problem."""
+    try:
+        found = strict_json(body)
+    except ValueError as reason:
+        raise Problem(400, "request", f"the body is not JSON: {reason}") from reason
+    _refuse_shape(found)
+    return found
+
+
+def _refuse_shape(found: Any) -> None:
+    """Refuse what is nested so deeply, or has so many keys, that to look at it takes long."""
+    level = [found]
+    for _ in range(DEEPEST_REQUEST):
+        level = [part for each in level for part in _parts(each) if isinstance(part, list | dict)]
+    if level:
+        raise Problem(
+            422,
+            "request",
+            f"lists and objects are within each other more than {DEEPEST_REQUEST} times; send "
+            "fewer levels",
+        )
+
+
+def _parts(value: Any) -> Collection[Any]:
+    if isinstance(value, dict):
+        if len(value) > MOST_KEYS:
+            raise Problem(
+                422,
+                "request",
+                f"an object in a body has at most {MOST_KEYS:,} keys, and one has {len(value):,}; "
+                "send fewer",
+            )
+        return value.values()
+    return value if isinstance(value, list) else ()
+
+
+def written(content: dict[str, Any]) -> bytes:
+    """An answer as JSON.
+
+    Lists are written entry by entry: while Python writes a value, no other thread runs.
+    """
+    return _text(content).encode()
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, dict):
+        fields = (f"{json.dumps(name)}: {_text(part)}" for name, part in value.items())
+        return "{" + ", ".join(fields) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(json.dumps(part, allow_nan=False) for part in value) + "]"
+    return json.dumps(value, allow_nan=False)

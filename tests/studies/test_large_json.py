@@ -1,0 +1,143 @@
+"""JSON that is large or strange: read in a time that grows with its length, refused briefly."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dikin
+from dikin import errors, serialization
+from dikin.studies.jsonl import answer_lines, short_json
+from dikin.studies.spec import TUNER_EXAMPLE, learner_from_text
+
+
+class Counted(str):
+    """A text that counts how often it is compared."""
+
+    compared = 0
+
+    def __eq__(self, other: object) -> bool:
+        Counted.compared += 1
+        return str.__eq__(self, other)
+
+    __hash__ = str.__hash__
+
+
+def names(count: int) -> list[Counted]:
+    Counted.compared = 0
+    return [Counted(f"name {n}") for n in range(count)]
+
+
+MANY = 2000
+
+
+def test_a_repeated_key_is_found_with_few_comparisons() -> None:
+    pairs = [(name, 0) for name in [*names(MANY), Counted(f"name {MANY - 1}")]]
+    with pytest.raises(ValueError, match=f"'name {MANY - 1}' stands twice in one object"):
+        serialization._object(pairs)
+    assert Counted.compared < 10 * MANY
+
+
+def test_parameters_are_told_apart_with_few_comparisons() -> None:
+    dikin.Tuner({name: dikin.Real(0, 1) for name in names(MANY)}, seed=7)
+    assert Counted.compared < 100 * MANY
+
+
+def test_shares_are_told_apart_with_few_comparisons() -> None:
+    parts = names(MANY)
+    dikin.Tuner({"split": dikin.Shares(parts)}, seed=7)
+    with pytest.raises(errors.ParameterError, match="start has a share of 'x'"):
+        dikin.Tuner({"split": dikin.Shares(parts, {**dict.fromkeys(parts, 0), "x": 1})})
+    assert Counted.compared < 100 * MANY
+
+
+TWICE = '{"tuner": {"x": {"low": 0, "high": 1}, "x": {"low": 0, "high": 9}}}'
+
+
+def test_the_command_line_takes_no_key_twice() -> None:
+    with pytest.raises(errors.ParameterError, match="'x' stands twice"):
+        learner_from_text(TWICE)
+    with pytest.raises(errors.ParameterError, match="NaN is not JSON"):
+        learner_from_text('{"tuner": {"x": {"low": NaN, "high": 1}}}')
+    assert learner_from_text(TUNER_EXAMPLE).rounds == 0
+
+
+def test_a_saved_file_with_a_key_twice_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "saved"
+    dikin.Tuner({"x": dikin.Real(0, 1)}, seed=7).save(path)
+    path.write_text(path.read_text().replace('"version": 3,', '"version": 3, "version": 3,'))
+    with pytest.raises(errors.StateError, match="'version' stands twice"):
+        dikin.load(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (b"[" * 100_000, "nested too deeply"),
+        (b"9" * 1001, "at most 1,000 digits, and one has 1,001"),
+        (b'{"id": -' + b"9" * 900_000 + b"}", "at most 1,000 digits"),
+        (b"\xff", "utf-8"),
+        (b'{"a": Infinity}', "Infinity is not JSON"),
+    ],
+)
+def test_strange_json(text: bytes, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        serialization.strict_json(text)
+
+
+def test_numbers_as_they_are() -> None:
+    text = json.dumps([10**999, -1, 0.1, 1e300])
+    assert serialization.strict_json(text) == [10**999, -1, 0.1, 1e300]
+    assert serialization.strict_json("[1e999999]") == [float("inf")]
+
+
+def replies(study: dikin.Study[Any], *lines: bytes) -> list[Any]:
+    sink = io.BytesIO()
+    answer_lines(study, io.BytesIO(b"\n".join(lines)), sink)
+    return [json.loads(line) for line in sink.getvalue().splitlines()]
+
+
+def test_answers_to_large_lines_are_short(file: str) -> None:
+    with dikin.Study(file, "a", dikin.Tuner({"x": dikin.Real(0, 1)}, seed=7)) as study:
+        many = {f"u{n}": n for n in range(50_000)}
+        lines = [{"ask": many}, {"x" * 900_000: {}}, {"tell": {"id": [[0]] * 100_000, "value": 1}}]
+        found = replies(study, *(json.dumps(line).encode() for line in lines))
+        assert len(found) == 3
+        for answer in found:
+            assert len(answer["error"]["message"]) < 1000
+
+
+def test_no_more_of_a_value_is_written_than_is_shown() -> None:
+    class Untouched(list[Any]):
+        def __iter__(self) -> Any:
+            raise AssertionError("read to the end")
+
+    assert short_json([1, "a", None]) == '[1, "a", null]'
+    assert short_json([["x" * 100], Untouched([1])]) == '[["' + "x" * 74 + "..."
+
+
+def test_a_message_is_cut() -> None:
+    assert errors.shortened("a" * 2000) == "a" * 2000
+    cut = errors.shortened("a" * 1_000_000)
+    assert len(cut) == 2000
+    assert cut.endswith("(cut: 1,000,000 characters)")
+
+
+def test_a_large_value_is_not_printed_to_be_shown() -> None:
+    class Loud:
+        def __repr__(self) -> str:
+            raise AssertionError("printed")
+
+    assert errors.shown([[Loud()] * 100] * 200) == "a list of 200 entries, too large to be shown"
+    assert errors.shown([1, [2, {"a": 3}]]) == "[1, [2, {'a': 3}]]"
+
+
+def test_names_that_are_known_are_not_all_listed() -> None:
+    known = [f"study {n:05}" for n in range(10_000)]
+    said = errors.did_you_mean("study 07000" * 1000, known)
+    assert said.endswith("study 00049 and 9,950 more.")
+    assert errors.did_you_mean("b", ["a", "b1"]) == " Did you mean 'b1'? Known: a, b1."
