@@ -471,17 +471,6 @@ def test_a_function_of_named_arguments_is_given_them() -> None:
     assert by_name.best == by_dict.best == any_names.best
 
 
-def test_a_function_of_one_argument_is_given_the_dictionary() -> None:
-    seen: list[object] = []
-
-    def cost(x: object) -> float:
-        seen.append(x)
-        return 1.0
-
-    dikin.minimize(cost, {"x": dikin.Real(0, 1)}, rounds=1, seed=1)
-    assert isinstance(seen[0], dict)
-
-
 @pytest.mark.parametrize("domain", [Ball(2), Ball(5), dikin.Box([-1, -1], [1, 1])], ids=repr)
 def test_a_bowl_around_its_minimum_is_no_fault(
     domain: dikin.Domain, caplog: pytest.LogCaptureFixture
