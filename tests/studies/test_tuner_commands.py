@@ -101,7 +101,10 @@ def test_a_study_by_flags_or_by_json(store: str) -> None:
         (("--param", "price=1"), "--param wants NAME=LOW:HIGH[:START]"),
         (("--param", "price=1:2:1:2"), "got price=1:2:1:2"),
         (("--param", "price=1:ten"), "price: high must be a number, got 'ten'"),
-        (("--param", "price=1:nan"), "price: high must be a finite number, got nan"),
+        (
+            ("--param", "price=1:nan"),
+            "price: high must be a finite number between -1e+100 and 1e+100, got nan",
+        ),
         (("--param", "price=9:1"), "price: low must be below high"),
         (("--param", "price=1:9:12"), "price: start=12 lies outside its range, 1 to 9"),
         (("--param", "price=0:9:log"), "price: log=True needs a low above 0"),

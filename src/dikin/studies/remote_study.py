@@ -468,16 +468,19 @@ class RemoteStudy(Study[Q]):
 
 def _plain(told: Any, what: str, error: type[DikinError]) -> Any:
     """A number, or what else a learner is told, as JSON can say it."""
-    if isinstance(told, np.ndarray | np.generic):
-        return _plain(told.tolist(), what, error)
+    if isinstance(told, np.ndarray) and told.ndim:
+        told = list(told)
     if isinstance(told, list | tuple):
         return [_plain(part, what, error) for part in told]
-    if isinstance(told, float) and not isfinite(told):  # JSON has no word for it
+    if isinstance(told, bool | str | None):  # refused there, in the same words as elsewhere
+        return told
+    number = real_number(told, what, error)
+    if not isfinite(number):  # JSON has no word for it
         raise error(
-            f"the {what} must be a finite number, got {told}. Tell a number, or forget what was "
+            f"the {what} must be a finite number, got {number}. Tell a number, or forget what was "
             "asked if its value was lost. Nothing was changed."
         )
-    return told if isinstance(told, bool | str | None) else real_number(told, what, error)
+    return number
 
 
 def _as_json(body: Any) -> bytes:
