@@ -231,6 +231,15 @@ def test_the_same_errors(service: Serving, file: str, mistake: str) -> None:
         assert said == words
 
 
+def test_a_study_knows_whether_it_was_created(service: Serving, file: str) -> None:
+    for url in (file, service.url):
+        created = []
+        for given in (learner(), learner(), None):
+            with dikin.Study(url, "created", given) as study:
+                created.append(study.created)
+        assert created == [True, False, False]
+
+
 @pytest.mark.parametrize("loss", [Decimal("0.1"), Fraction(1, 3), np.float32(0.1), np.array(0.1)])
 def test_any_real_number_is_told(service: Serving, file: str, loss: Any) -> None:
     name = f"told {loss!r}"

@@ -64,8 +64,9 @@ def test_flags_describe_parameters(
 def test_a_study_by_flags_or_by_json(store: str) -> None:
     with dikin.Study(store, "prices") as study:
         assert study.state() == twin().state()
+        assert not study.created
     again = command("create", "prices", *FLAGS, "--store", store)
-    assert "is there" in again.output
+    assert "existed with this learner or tuner and 0 rounds: nothing was changed" in again.output
     text = json.dumps(
         {
             "tuner": {
@@ -81,6 +82,7 @@ def test_a_study_by_flags_or_by_json(store: str) -> None:
     more = ("--constraint", "ads + 3*staff <= 100", "--memory", "4000")
     ranges = ("--param", "ads=0:60", "--param", "staff=0:30")
     made = command("create", "plan", *ranges, *more, "--store", store)
+    assert made.output.startswith("created study 'plan' in ")
     assert made.exit_code == 0, made.output
     with dikin.Study(store, "plan") as study:
         assert study.space is not None

@@ -230,12 +230,11 @@ async def create_study(request: Request, name: Name, given: schemas.StudyGiven) 
 
     def create() -> bool:
         learner = _restored(spec["state"]) if set(spec) == {"state"} else learner_from_spec(spec)
-        existed = name in Study.names(service.store)
-        Study(service.store, name, learner).close()
-        return existed
+        with Study(service.store, name, learner) as study:
+            return study.created
 
-    existed = await asyncio.to_thread(create)
-    return _json(await service.glance(name), 200 if existed else 201)
+    created = await asyncio.to_thread(create)
+    return _json(await service.glance(name), 201 if created else 200)
 
 
 def _refuse_huge(spec: Any) -> None:
