@@ -48,7 +48,13 @@ mathjax3_config = {
     "loader": {"load": ["ui/lazy"]},
     # Its menu would load more parts of MathJax, which are not copied.
     "options": {"enableMenu": False},
-    "chtml": {"displayAlign": "left", "displayIndent": "1.5em"},
+    "chtml": {
+        "displayAlign": "left",
+        "displayIndent": "1.5em",
+        # Not as large as the letters of the reader's font ask for: then some would not fit.
+        "matchFontHeight": False,
+        "scale": 1.05,
+    },
 }
 numfig = True
 

@@ -8,6 +8,8 @@ import json
 import math
 import warnings
 from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
 from functools import partial
 from typing import Any
 
@@ -203,7 +205,19 @@ def test_rounding_over_a_limit_is_clipped(make: Callable[..., Learner]) -> None:
 
 
 @pytest.mark.parametrize(
-    "loss", [1, np.int64(1), np.float32(1), np.array(1.0), np.array(1), np.float64(1)], ids=repr
+    "loss",
+    [
+        1,
+        np.int64(1),
+        np.float32(1),
+        np.float64(1),
+        np.array(1.0),
+        np.array(1),
+        Fraction(1),
+        Decimal(1),
+        Decimal("1.0"),
+    ],
+    ids=repr,
 )
 def test_every_kind_of_real_number_is_a_loss(loss: Any) -> None:
     learner, plain = smooth(), smooth()

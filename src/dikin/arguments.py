@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 from math import inf, isfinite
+from numbers import Real
 from typing import Any, TypeVar
 
 import numpy as np
@@ -21,16 +23,29 @@ LARGEST = 1e100
 """Beyond this, or its inverse, products of three such numbers would overflow."""
 
 
-def number(value: Any, name: str, error: Refusal = ParameterError) -> float:
-    """A real number; texts and truth values are none."""
-    if isinstance(value, str | bytes | bool | np.bool_ | np.timedelta64):
-        raise error(f"{name} must be a number, got {shown(value)}")
+def as_float(value: Any) -> float | None:
+    """A real number as a float, infinite where it is too large for one; None for anything else.
+
+    Truth values, texts and times are none. Arrays of a single number without a dimension are.
+    """
+    if isinstance(value, np.ndarray):
+        return float(value) if value.ndim == 0 and value.dtype.kind in "fiu" else None
+    if isinstance(value, bool | np.bool_ | np.timedelta64) or not isinstance(value, Real | Decimal):
+        return None
     try:
         return float(value)
     except OverflowError:
-        return inf
-    except (TypeError, ValueError) as reason:
-        raise error(f"{name} must be a number, got {shown(value)}") from reason
+        return inf if value > 0 else -inf  # type: ignore[operator]
+    except ValueError:  # a Decimal that signals that it is no number
+        return None
+
+
+def number(value: Any, name: str, error: Refusal = ParameterError) -> float:
+    """A real number, as `as_float` takes them."""
+    given = as_float(value)
+    if given is None:
+        raise error(f"{name} must be a number, got {shown(value)}")
+    return given
 
 
 def is_whole(value: Any) -> bool:

@@ -115,6 +115,41 @@ def test_a_word_of_no_page_is_not_found(chromium: Any, address: str) -> None:
     assert page.locator("#search-results li a").count() == 0
 
 
+CUT_OFF = """
+  () => [...document.querySelectorAll(".bd-article mjx-container[display=true] > mjx-math")]
+    .filter((formula) => {
+      const box = formula.getBoundingClientRect();
+      for (let at = formula.parentElement; at.tagName !== "BODY"; at = at.parentElement) {
+        const room = at.getBoundingClientRect();
+        if (box.left < room.left - 1) return true;
+        if (box.right > room.right + 1) return !SCROLLS.includes(getComputedStyle(at).overflowX);
+      }
+      return false;
+    }).length
+"""
+"""How many displayed formulas stick out of a box that does not scroll; SCROLLS: which do."""
+
+
+def cut_off(page: Any, scrolls: str) -> int:
+    return int(page.evaluate(CUT_OFF.replace("SCROLLS", scrolls)))
+
+
+@pytest.mark.parametrize(
+    ("width", "scrolls"), [(1280, "[]"), (390, "['auto', 'scroll']")], ids=["desk", "phone"]
+)
+def test_no_formula_is_cut_off(chromium: Any, address: str, width: int, scrolls: str) -> None:
+    """On a desk every displayed formula fits; on a phone it may scroll, from its left end on."""
+    window = opened(chromium, address, viewport={"width": width, "height": 900})
+    page = window.open("/mathematics.html")
+    await_formulas(page)
+    page.evaluate("MathJax.startup.document.lazyTypesetAll()")
+    assert cut_off(page, scrolls) == 0
+    wide = "mjx-container[display=true] > mjx-math { min-width: 3000px !important }"
+    page.add_style_tag(content=f"{wide} .bd-article * {{ overflow: hidden !important }}")
+    formulas = page.locator(".bd-article mjx-container[display=true]").count()
+    assert cut_off(page, scrolls) == formulas, "the mutant is not noticed"
+
+
 def test_formulas_are_set(chromium: Any, address: str) -> None:
     window = opened(chromium, address)
     page = window.open("/mathematics.html")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,30 @@ def leads(target: str, path: Path, text: str) -> bool:
     if not fragment or goal.suffix != ".md":
         return goal.exists()
     return goal.exists() and fragment in anchors(goal.read_text(encoding="utf-8"))
+
+
+# --- how to install ------------------------------------------------------------------------------
+
+
+def from_an_index(text: str) -> list[str]:
+    """Commands that would ask an index for this package: it is on none."""
+    return re.findall(r"pip install[^`#\n]*?[ \"']dikin\b[^`\n]*", text)
+
+
+def test_what_is_said_to_be_installed_can_be() -> None:
+    found = {path.name: from_an_index(path.read_text(encoding="utf-8")) for path in markdown()}
+    assert {name: commands for name, commands in found.items() if commands} == {}
+
+
+@pytest.mark.parametrize(
+    "text", ["`pip install dikin`", 'pip install "dikin[lab]"', "pip install -U 'dikin[data]'"]
+)
+def test_an_installation_from_an_index_is_noticed(text: str) -> None:
+    assert len(from_an_index(text)) == 1
+
+
+def test_an_installation_from_a_checkout_is_none() -> None:
+    assert from_an_index("`pip install '.[lab]'` adds pictures to dikin; pip install .") == []
 
 
 # --- links ---------------------------------------------------------------------------------------

@@ -150,6 +150,27 @@ def test_it_says_that_the_service_is_away_and_comes_back(chromium: Any) -> None:
         page.close()
 
 
+def test_a_value_far_off_is_marked_and_flattens_no_other(chromium: Any) -> None:
+    with folder() as store, Serving(store) as running:
+        with shop(store, rounds=30) as study:
+            for value in (1e6, -1e9):
+                study.tell(study.ask(), value)
+        window = Window(chromium, running.url)
+        page = window.open("/#/study/shop")
+        chart = page.locator("figure.hue-value")
+        note = "mean of 32 without 2 far off, each value. 1 above, 1 below the axis."
+        chart.get_by_text(note).wait_for()
+        for hue in ("value", "surprise"):
+            scale = page.locator(f"figure.hue-{hue} .labels text[text-anchor=end]")
+            scale.first.wait_for()
+            numbers = [float(each.strip("\N{MINUS SIGN}")) for each in scale.all_text_contents()]
+            assert max(numbers) < 2000, numbers
+        assert chart.locator("path.outside").get_attribute("d").count("M") == 2
+        assert chart.locator("path.dots").get_attribute("d").count("M") == 30
+        assert window.faults == []
+        page.close()
+
+
 def test_nothing_is_run_that_a_name_contains(chromium: Any) -> None:
     name = '<img src=x onerror="document.title=1">'
     tuner = dikin.Tuner({"<script>document.title=2</script>": dikin.Real(0, 1)}, seed=1)

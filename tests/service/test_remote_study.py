@@ -7,6 +7,8 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from decimal import Decimal
+from fractions import Fraction
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -156,6 +158,9 @@ MISTAKES: dict[str, Act] = {
     "none": lambda study: study.tell(0),
     "true": lambda study: study.tell(0, True),
     "nan": lambda study: study.tell(0, math.nan),
+    "decimal nan": lambda study: study.tell(0, Decimal("nan")),
+    "huge": lambda study: study.tell(0, 10**400),
+    "time": lambda study: study.tell(0, np.timedelta64(1, "ns")),
     "outside": lambda study: study.tell(0, 400.0),
     "two": lambda study: study.tell(0, 1.0, value=2.0),
     "bent": lambda study: study.tell(0, 1.0, -1.0),
@@ -190,7 +195,16 @@ MISTAKES: dict[str, Act] = {
 }
 
 
-OTHER_WORDS = {"nan", "none", "infinitely bent", "no forecast", "no constant", "other learner"}
+OTHER_WORDS = {
+    "nan",
+    "decimal nan",
+    "huge",
+    "none",
+    "infinitely bent",
+    "no forecast",
+    "no constant",
+    "other learner",
+}
 """JSON and an address say these in another way; the class of the error is the same."""
 
 
@@ -215,6 +229,25 @@ def test_the_same_errors(service: Serving, file: str, mistake: str) -> None:
     assert theirs is kind
     if mistake not in OTHER_WORDS:
         assert said == words
+
+
+def test_a_study_knows_whether_it_was_created(service: Serving, file: str) -> None:
+    for url in (file, service.url):
+        created = []
+        for given in (learner(), learner(), None):
+            with dikin.Study(url, "created", given) as study:
+                created.append(study.created)
+        assert created == [True, False, False]
+
+
+@pytest.mark.parametrize("loss", [Decimal("0.1"), Fraction(1, 3), np.float32(0.1), np.array(0.1)])
+def test_any_real_number_is_told(service: Serving, file: str, loss: Any) -> None:
+    name = f"told {loss!r}"
+    with dikin.Study(file, name, learner()) as ours, dikin.Study(service.url, name, learner()) as s:
+        for study in (ours, s):
+            study.tell(study.ask(), loss)
+            assert study.history()["loss"].tolist() == [float(loss)]
+            study.tell(0, float(loss))  # the same answer again
 
 
 def test_what_only_a_database_or_only_a_service_has(service: Serving, file: str) -> None:

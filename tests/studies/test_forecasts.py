@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +85,7 @@ def test_rows_of_asks() -> None:
         (AskArguments.of(None, None), ""),
         (AskArguments.of([1, 2.5], None), ', "context": [1.0, 2.5]'),
         (AskArguments.of(None, np.float32(0.5)), ', "forecast": 0.5'),
+        (AskArguments.of(None, Decimal("0.1")), ', "forecast": 0.1'),
         (
             AskArguments.of(np.array([1]), 1),
             ', "context": {"array": [1.0], "shape": [1]}, "forecast": 1.0',

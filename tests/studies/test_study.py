@@ -8,6 +8,7 @@ import os
 import threading
 import warnings
 from collections.abc import Iterator
+from decimal import Decimal
 from math import isnan
 from typing import Any
 
@@ -347,7 +348,7 @@ def test_an_answer_of_another_shape_is_read_as_it_was_told() -> None:
 
     from dikin import serialization
 
-    told = Answer.of((np.float64(0.1), np.array([1.0, -0.0])), np.float32(0.5))
+    told = Answer.of((Decimal("0.1"), np.array([1.0, -0.0])), np.float32(0.5))
     read = json.loads(f"{{{told.text('loss')}}}")
     loss = serialization.decode(read["loss"])
     assert loss[0] == told.loss[0] == 0.1

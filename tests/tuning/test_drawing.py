@@ -149,12 +149,76 @@ def test_stretches_by_hand() -> None:
     assert drawing.stretches(held & False, 0) == []
 
 
-def test_a_value_far_off_is_counted_and_hides_nothing() -> None:
-    table = made_up(PRICES, 500)
-    table["value"][100] = 1e9
-    axes = draw_history(table, PRICES, maximize=False).axes[2]
-    assert axes.get_ylim()[1] < 100
-    assert "1 beyond the frame" in axes.get_title("right")
+@pytest.mark.parametrize("rounds", [6, 12, 50, 500, 3000])
+def test_a_value_far_off_is_marked_and_hides_nothing(rounds: int) -> None:
+    table = made_up(PRICES, rounds)
+    sound = draw_history(table, PRICES, maximize=False).axes[2]
+    table["value"][[1, rounds - 1]] = 1e9, -1e6
+    axes, surprise = draw_history(table, PRICES, maximize=False).axes[2:4]
+    usual = np.delete(table["value"], [1, rounds - 1])
+    low, high = axes.get_ylim()
+    assert high - low < 2 * np.ptp(usual) + 1
+    assert surprise.get_ylim()[1] < 20
+    for sign, edge, round in (("▲", high, 2), ("▼", low, rounds)):
+        mark = labelled(axes, sign)
+        assert mark.get_ydata().tolist() == [edge]
+        assert mark.get_xdata()[0] == pytest.approx(round, abs=rounds / drawing.MARKS)
+    note = "▲ 1 above and ▼ 1 below the axis · 2 far off, not in the mean"
+    assert note in axes.get_title("right")
+    assert np.nanmax(np.abs(labelled(axes, "mean value").get_ydata())) < 10
+    assert "axis" not in sound.get_title("right")
+
+
+@pytest.mark.parametrize("absurd", [[], [1e6], [1e6, -1e6], [1e6, 1e12]])
+def test_what_is_far_off(absurd: list[float]) -> None:
+    noise = np.random.default_rng(1).normal(size=40)
+    values = np.array([*noise[:20], *absurd, np.nan, *noise[20:]])
+    assert values[drawing.far_off(values)].tolist() == absurd
+    shifted = drawing.far_off(1e3 + 1e-3 * values)
+    np.testing.assert_array_equal(shifted, drawing.far_off(values))
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [],
+        [3.0],
+        [3.0, 1e6],
+        [70.0, 72.0, 1e6],
+        [0.0] * 90 + [5.0, 20.0],  # most are nothing: what is seldom is not absurd
+        [0.3] * 9 + [0.1 + 0.2] * 9 + [7.0],  # equal but for rounding
+        [0.0, 1.0] * 45 + [100.0] * 10,  # a tenth is not few
+        np.exp(-np.arange(60) / 8),  # learning from a bad start
+        np.full(5, np.nan),
+    ],
+)
+def test_what_is_not_far_off(values: Any) -> None:
+    assert not drawing.far_off(np.array(values, dtype=float)).any()
+
+
+@pytest.mark.parametrize("rounds", [1, 2, 3, 5, 8, 9, 70, 1234])
+def test_rounds_on_the_axis_are_whole_and_distinct(rounds: int) -> None:
+    figure = draw_history(made_up(PRICES, rounds), PRICES, maximize=False)
+    check_whole_rounds(figure.axes[-1], rounds)
+
+
+def check_whole_rounds(axes: Any, rounds: int) -> None:
+    low, high = axes.get_xlim()
+    ticks = [tick for tick in axes.xaxis.get_majorticklocs() if low <= tick <= high]
+    written = axes.xaxis.get_major_formatter().format_ticks(ticks)
+    assert written == [f"{tick:,.0f}" for tick in ticks]
+    assert len(set(written)) == len(written)
+    assert min(rounds, 2) <= len(ticks) <= 9
+    assert all(tick == round(tick) for tick in ticks)
+
+
+def test_a_whole_number_that_never_changed_is_written_once() -> None:
+    table = made_up(PRICES, 5)
+    for column in ("level", "best.level"):
+        table[column] = 6
+    axes = draw_history(table, PRICES, maximize=False).axes[1]
+    low, high = axes.get_ylim()
+    assert [tick for tick in axes.yaxis.get_majorticklocs() if low <= tick <= high] == [6]
 
 
 def test_panels_that_are_not_drawn_are_counted() -> None:

@@ -1,10 +1,12 @@
 """Real, Integer and Shares: what they accept, and how a coordinate becomes a value."""
 
 import json
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from math import log10
 from typing import Any
+from unittest.mock import call
 
 import numpy as np
 import pytest
@@ -14,54 +16,81 @@ from dikin import Integer, Real, Shares
 from dikin.errors import ParameterError
 from dikin.tuning.parameters import check_parameters, parameter_from_spec, spec_of
 
-REFUSED: list[tuple[Any, list[str]]] = [
-    (Real(9, 1), ["low must be below high", "low=9", "high=1"]),
-    (Real(3, 3), ["low must be below high"]),
-    (Real(float("nan"), 1), ["low", "finite", "nan"]),
-    (Real(0, float("inf")), ["high", "finite", "inf"]),
-    (Real("1", 14), ["low", "number", "'1'"]),
-    (Real(True, 14), ["low", "number", "True"]),
-    (Real(1, 14, start=15), ["start=15", "1 to 14"]),
-    (Real(1, 14, start=0), ["start=0", "1 to 14"]),
-    (Real(1, 14, start=float("nan")), ["start=nan", "1 to 14"]),
-    (Real(1, 14, start="4"), ["start", "number", "'4'"]),
-    (Real(0, 14, log=True), ["log=True", "above 0", "low=0"]),
-    (Real(1, 14, log="yes"), ["log", "True or False", "'yes'"]),
-    (Real(-1e200, 1e200), ["low", "finite"]),
-    (Integer(1.5, 9), ["low", "whole number", "1.5"]),
-    (Integer(1, 9, start=2.0), ["start", "whole number", "2.0"]),
-    (Integer(True, 9), ["low", "whole number", "True"]),
-    (Integer(9, 1), ["low must be below high"]),
-    (Integer(1, 9, start=10), ["start=10", "1 to 9"]),
-    (Integer(0, 10**400), ["high", "2^53", "bits"]),
-    (Shares([]), ["names of two parts or more"]),
-    (Shares(["a"]), ["names of two parts or more", "('a',)"]),
-    (Shares("ab"), ["names of two parts or more", "'ab'"]),
-    (Shares(["a", 2]), ["names of two parts or more"]),
-    (Shares(["a", "b", "a"]), ["'a' is named twice"]),
-    (Shares(["a", "b"], start=[0.5]), ["a share for each of a, b", "(0.5,)"]),
-    (Shares(["a", "b"], start={"a": 1.0}), ["no share of b"]),
-    (Shares(["a", "b"], start={"a": 0.5, "c": 0.5}), ["'c'", "Known: a, b"]),
-    (Shares(["a", "b"], start=[0.5, 0.6]), ["add up to 1", "1.1"]),
-    (Shares(["a", "b"], start=[1.5, -0.5]), ["not be negative", "-0.5"]),
-    (Shares(["a", "b"], start=[0.5, "x"]), ["share of b", "number", "'x'"]),
-    (Shares(["a", "b"], start=0.5), ["a share for each of a, b", "0.5"]),
+REFUSED: list[tuple[Any, Any, list[str]]] = [
+    (Real, call(9, 1), ["low must be below high", "low=9", "high=1"]),
+    (Real, call(3, 3), ["low must be below high"]),
+    (Real, call(float("nan"), 1), ["low", "finite", "nan"]),
+    (Real, call(0, float("inf")), ["high", "finite", "inf"]),
+    (Real, call("1", 14), ["low", "number", "'1'"]),
+    (Real, call(True, 14), ["low", "number", "True"]),
+    (Real, call(1, 14, start=15), ["start=15", "1 to 14"]),
+    (Real, call(1, 14, start=0), ["start=0", "1 to 14"]),
+    (Real, call(1, 14, start=float("nan")), ["start=nan", "1 to 14"]),
+    (Real, call(1, 14, start="4"), ["start", "number", "'4'"]),
+    (Real, call(0, 14, log=True), ["log=True", "above 0", "low=0"]),
+    (Real, call(1, 14, log="yes"), ["log", "True or False", "'yes'"]),
+    (Real, call(-1e200, 1e200), ["low", "finite"]),
+    (Integer, call(1.5, 9), ["low", "whole number", "1.5"]),
+    (Integer, call(1, 9, start=2.0), ["start", "whole number", "2.0"]),
+    (Integer, call(True, 9), ["low", "whole number", "True"]),
+    (Integer, call(9, 1), ["low must be below high"]),
+    (Integer, call(1, 9, start=10), ["start=10", "1 to 9"]),
+    (Integer, call(0, 10**400), ["high", "2^53", "bits"]),
+    (Shares, call([]), ["names of two parts or more"]),
+    (Shares, call(["a"]), ["names of two parts or more", "('a',)"]),
+    (Shares, call("ab"), ["names of two parts or more", "'ab'"]),
+    (Shares, call(["a", 2]), ["names of two parts or more"]),
+    (Shares, call(["a", "b", "a"]), ["'a' is named twice"]),
+    (Shares, call(["a", "b"], start=[0.5]), ["a share for each of a, b", "(0.5,)"]),
+    (Shares, call(["a", "b"], start={"a": 1.0}), ["no share of b"]),
+    (Shares, call(["a", "b"], start={"a": 0.5, "c": 0.5}), ["'c'", "Known: a, b"]),
+    (Shares, call(["a", "b"], start=[0.5, 0.6]), ["add up to 1", "1.1"]),
+    (Shares, call(["a", "b"], start=[1.5, -0.5]), ["not be negative", "-0.5"]),
+    (Shares, call(["a", "b"], start=[0.5, "x"]), ["share of b", "number", "'x'"]),
+    (Shares, call(["a", "b"], start=0.5), ["a share for each of a, b", "0.5"]),
+    (Integer, call(3, 3), ["low must be below high"]),
+    (Integer, call(0, 2.5), ["high", "whole number", "2.5"]),
+    (Real, call(0, 1j), ["high", "number", "1j"]),
+    (Real, call(0, np.array([1.0])), ["high", "number", "array"]),
+    (Shares, call([["a"], ["b"]], start={"a": 1.0}), ["names of two parts or more"]),
+    (Shares, call(["a", "b"], start=[True, 0.0]), ["share of a", "number", "True"]),
+]
+NO_PARAMETERS: list[tuple[Any, list[str]]] = [
     (["red", "green"], ["dikin.Real", "no categories", "Shares", "Integer(0, 1)"]),
     ((1, 14), ["dikin.Real(low, high)", "(1, 14)", "Did you mean"]),
     (None, ["dikin.Real", "None"]),
 ]
 
 
-@pytest.mark.parametrize(("parameter", "words"), REFUSED, ids=repr)
-def test_a_refusal_names_the_parameter_what_came_and_what_is_wanted(
-    parameter: Any, words: list[str]
-) -> None:
+def refusal(make: Callable[[], Any]) -> str:
     with pytest.raises(ParameterError) as refused:
-        dikin.Tuner({"price": parameter})
-    message = str(refused.value)
+        make()
+    return str(refused.value).lower()
+
+
+@pytest.mark.parametrize(("kind", "given", "words"), REFUSED, ids=repr)
+def test_what_cannot_be_tuned_is_refused_where_it_is_written(
+    kind: Any, given: Any, words: list[str]
+) -> None:
+    message = refusal(lambda: kind(*given.args, **given.kwargs))
+    assert [word for word in words if word.lower() not in message] == []
+
+
+@pytest.mark.parametrize(("kind", "given", "words"), REFUSED, ids=repr)
+def test_a_refused_description_is_named(kind: Any, given: Any, words: list[str]) -> None:
+    """Of many parameters in one JSON object, which is it?"""
+    named = dict(zip(("names",) if kind is Shares else ("low", "high"), given.args, strict=False))
+    spec = {"kind": kind.__name__.lower(), **named, **given.kwargs}
+    message = refusal(lambda: parameter_from_spec("price", spec))
     assert message.startswith("price: ")
-    for word in words:
-        assert word.lower() in message.lower(), message
+    assert [word for word in words if word.lower() not in message] == []
+
+
+@pytest.mark.parametrize(("parameter", "words"), NO_PARAMETERS, ids=repr)
+def test_what_is_no_parameter_is_named(parameter: Any, words: list[str]) -> None:
+    message = refusal(lambda: dikin.Tuner({"price": parameter}))
+    assert message.startswith("price: ")
+    assert [word for word in words if word.lower() not in message] == []
 
 
 @pytest.mark.parametrize("names", [None, {}, [], {"": Real(0, 1)}, {3: Real(0, 1)}, {"a\n": 1}])
@@ -166,6 +195,8 @@ def test_numbers_of_numpy_and_fractions_become_plain_ones() -> None:
             "small": Integer(np.int8(-100), np.int8(100)),
             "single": Real(np.float32(0.1), np.float32(0.3), start=np.float32(0.2)),
             "third": Real(Fraction(1, 3), Decimal(2)),
+            "no dimension": Real(np.array(0.1), np.array(3), start=Decimal("1.5")),
+            "traffic": Shares(["old", "new"], start=[Decimal("0.9"), Fraction(1, 10)]),
         },
         seed=1,
     )
@@ -173,7 +204,9 @@ def test_numbers_of_numpy_and_fractions_become_plain_ones() -> None:
     trials = tuner.ask(20)
     assert trials == twin.ask(20)
     assert len({trial["small"] for trial in trials}) > 5
-    assert {type(p.low) for p in tuner.space.parameters.values()} == {int, float}
+    ends = [p.low for p in tuner.space.parameters.values() if not isinstance(p, Shares)]
+    assert {type(low) for low in ends} == {int, float}
+    assert tuner.space.parameters["traffic"].start == (0.9, 0.1)
 
 
 @pytest.mark.parametrize(

@@ -1,21 +1,21 @@
 """The laws of every domain, learner and environment: one function, one statement.
 
 `check_domain`, `check_learner` and `check_environment` run all that apply. A law is a function
-called `check_*` in one of the modules here; it is found by its name, which says what it states, and
-its failure by the number that broke it.
+called `check_*` in one of the modules here; it is found by its name, which says what it states. Its
+failure says which law it is, what was done, what came of it and what was wanted.
 """
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from functools import partial
+from functools import partial, wraps
 from itertools import islice
 from typing import Any
 
 from dikin.domains.base import Domain
 from dikin.environments.base import Environment
-from dikin.errors import ParameterError
+from dikin.errors import CheckFailedError, ParameterError
 from dikin.learners.barrier_ftrl import BarrierFTRL
 from dikin.learners.base import Learner
 from dikin.learners.descent import Descent
@@ -43,11 +43,25 @@ def laws(*modules: str) -> dict[str, Law]:
     for name in modules:
         module = importlib.import_module(f"dikin.checks.{name}")
         found |= {
-            key: value
+            key: _named_in_failures(value)
             for key, value in vars(module).items()
             if key.startswith("check_") and value.__module__ == module.__name__
         }
     return found
+
+
+def _named_in_failures(law: Law) -> Law:
+    """The law, with its name in words at the beginning of a failure."""
+    words = law.__name__.removeprefix("check_").replace("_", " ")
+
+    @wraps(law)
+    def named(*arguments: Any) -> None:
+        try:
+            law(*arguments)
+        except CheckFailedError as failure:
+            raise CheckFailedError(f'the law "{words}" is broken by {failure}') from None
+
+    return named
 
 
 def domain_laws() -> dict[str, Law]:
@@ -97,7 +111,7 @@ def check_domain(domain: Domain, seed: int = 0) -> list[str]:
     Raises
     ------
     CheckFailedError
-        At the first law that does not hold, with the number that broke it.
+        At the first law that does not hold: its name, what came and what was wanted.
     ParameterError
         If it is no domain.
 
@@ -138,7 +152,7 @@ def check_learner(
     Raises
     ------
     CheckFailedError
-        At the first law that does not hold, with the number that broke it.
+        At the first law that does not hold: its name, what came and what was wanted.
     ParameterError
         If an argument is not what is written here, or the class has no examples.
 
@@ -202,7 +216,7 @@ def check_environment(
     Raises
     ------
     CheckFailedError
-        At the first law that does not hold, with the number that broke it.
+        At the first law that does not hold: its name, what came and what was wanted.
     ParameterError
         If an argument is not what is written here, or the class has no examples.
 

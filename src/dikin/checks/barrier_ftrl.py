@@ -93,11 +93,13 @@ def check_points_are_uniform_on_the_ellipsoid_of_h(make: BarrierFTRLFactory, see
     s = np.array(steps) / (radius * learner._schedule.reach) @ here.root
     length = float(np.abs(np.linalg.norm(s, axis=1) - 1).max())
     if not length <= 1e-7 + 100 * here.digits:
-        fail(name(learner), f"(z'Hz)^(1/2) is {length:.3g} from 1")
+        fail(name(learner), f"(z'Hz)^(1/2) misses 1 by {length:.3g}", "0")
     spread = float(np.abs(d * s.T @ s / n - np.eye(d)).max())
     if not spread <= 6 * sqrt(2 / n):
         fail(
-            name(learner), f"d E ss' is {spread:.3g} from the identity, band {6 * sqrt(2 / n):.3g}"
+            name(learner),
+            f"d E ss' is {spread:.3g} from the identity",
+            f"at most {6 * sqrt(2 / n):.3g}",
         )
 
 
@@ -137,7 +139,11 @@ def check_estimate_is_unbiased_for_linear_losses(make: BarrierFTRLFactory, seed:
         vars(learner).update(before)
     off = float(np.abs(total / (2 * d) - a).max())
     if not off <= 1e-7 + 100 * here.digits:
-        fail(name(learner), f"the mean estimate misses the slope by {off:.3g} of its length")
+        fail(
+            name(learner),
+            f"the mean estimate misses the slope by {off:.3g} of its length",
+            "0",
+        )
 
 
 class Surrogate(NamedTuple):
@@ -179,7 +185,7 @@ def check_certificate_adds_up_with_late_answers(make: BarrierFTRLFactory, seed: 
                 rounds.append(_surrogate(learner, query, loss_at(learner, (-1.0) ** query.id)))
             wanted, size = _certificate(learner, rounds)
             if not abs(learner.certificate - wanted) <= DIGITS * size:
-                fail(name(learner), f"the certificate is {learner.certificate}, not {wanted}")
+                fail(name(learner), f"the certificate is {learner.certificate}", f"{wanted}")
 
 
 def _surrogate(learner: BarrierFTRL, query: Query, loss: float) -> Surrogate:

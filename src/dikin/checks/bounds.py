@@ -31,7 +31,7 @@ def check_support_bounds_the_set(domain: Domain, rng: Generator) -> None:
         most = max(float((ends @ direction).max()), _farthest(domain, direction))
         slack = SLACK * domain.radius * float(np.linalg.norm(direction))
         if not most <= bound + slack:
-            fail(domain, f"along {direction} a point lies at {most:.9g}, beyond {bound:.9g}")
+            fail(domain, f"along {direction} a point lies at {most:.9g}", f"at most {bound:.9g}")
 
 
 def check_exact_support_is_reached(domain: Domain, rng: Generator) -> None:
@@ -41,7 +41,7 @@ def check_exact_support_is_reached(domain: Domain, rng: Generator) -> None:
     for direction in _slopes(domain, rng):
         bound, most = domain.support(direction), _farthest(domain, direction)
         if not bound <= most + 1e-6 * domain.radius * float(np.linalg.norm(direction)):
-            fail(domain, f"along {direction} the support is {bound:.9g}, reached is {most:.9g}")
+            fail(domain, f"along {direction} the support is {bound:.9g}", f"{most:.9g}")
 
 
 def check_barrier_growth_bounds_the_barrier_of_a_shrunk_set(domain: Domain, rng: Generator) -> None:
@@ -56,23 +56,32 @@ def check_barrier_growth_bounds_the_barrier_of_a_shrunk_set(domain: Domain, rng:
         if not bound <= most + SLACK * (1 + most):
             fail(
                 domain,
-                f"barrier_growth({share:g}) is {bound:.9g}, more than nu ln(1/e) = {most:.9g}",
+                f"barrier_growth({share:g}) is {bound:.9g}",
+                f"at most nu ln(1/e) = {most:.9g}",
             )
         for end in ends:
             rise = domain.barrier((1 - share) * end) - least
             if not rise <= bound + 1e-4 * share + SLACK * (1 + abs(least) + most):
-                fail(domain, f"psi rises by {rise:.9g} to {share:g} from {end}, not {bound:.9g}")
+                fail(
+                    domain,
+                    f"psi rises by {rise:.9g} to {share:g} from {end}",
+                    f"at most {bound:.9g}",
+                )
 
 
 def check_symmetry_turns_the_set_into_itself(domain: Domain, rng: Generator) -> None:
     """-s v belongs to the set for every v of it, 0 < s <= 1; v is known to 1e-11."""
     s = domain.symmetry
     if not 0 < s <= 1:
-        fail(domain, f"the symmetry is {s:.9g}, wanted a number in (0, 1]")
+        fail(domain, f"the symmetry is {s:.9g}", "a number in (0, 1]")
     for end in (*boundary(domain, rng), *corners(domain, rng)):
         gauge = domain.gauge(-s * end)
         if not gauge <= 1 + SLACK:
-            fail(domain, f"{-s:.9g} times the boundary point {end} has the gauge {gauge:.9g}")
+            fail(
+                domain,
+                f"{-s:.9g} times the boundary point {end} has the gauge {gauge:.9g}",
+                "at most 1",
+            )
 
 
 def _slopes(domain: Domain, rng: Generator) -> Array:

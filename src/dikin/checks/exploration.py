@@ -26,4 +26,8 @@ def check_points_surround_the_center(make: LearnerFactory, seed: int) -> None:
     )
     bias = np.abs(steps.mean(axis=0)) * sqrt(n) / steps.std(axis=0).clip(1e-300)
     if not bias.max() <= 6:
-        fail(name(learner), f"the mean of {n} points is {bias.max():.3g} sd from the centre")
+        fail(
+            name(learner),
+            f"the mean of {n} points is {bias.max():.3g} sd from the centre",
+            "at most 6",
+        )

@@ -7,19 +7,21 @@ from typing import NoReturn
 from dikin.errors import CheckFailedError
 
 
-def fail(subject: object, message: str) -> NoReturn:
+def fail(subject: object, came: str, wanted: str) -> NoReturn:
     """Say that a law is broken.
 
     Parameters
     ----------
     subject
         What broke it.
-    message
-        How, with the number that is wrong.
+    came
+        What was done and what came of it.
+    wanted
+        What the law wants there.
 
     Raises
     ------
     CheckFailedError
         Always.
     """
-    raise CheckFailedError(f"{subject}: {message}")
+    raise CheckFailedError(f"{subject}: {came}, wanted {wanted}")

@@ -37,9 +37,11 @@ def check_any_finite_loss_is_taken_and_nothing_else(make: LearnerFactory, seed: 
             learner.tell(query, shaped(learner, wrong))
         except LossError:
             continue
-        fail(name(learner), f"accepted the loss {wrong!r}")
-    if learner.state() != before or learner.rounds != 12:
-        fail(name(learner), "a refused answer changed the state, or a loss was not counted")
+        fail(name(learner), f"accepted the loss {wrong!r}", "a LossError")
+    if learner.state() != before:
+        fail(name(learner), "a refused answer changed the state", "the same as before")
+    if learner.rounds != 12:
+        fail(name(learner), f"counts {learner.rounds} rounds after answers", "12")
 
 
 def check_unit_and_zero_of_the_losses_do_not_matter(make: LearnerFactory, seed: int) -> None:
@@ -58,7 +60,11 @@ def check_unit_and_zero_of_the_losses_do_not_matter(make: LearnerFactory, seed: 
         one, two = ask(small), ask(large)
         gap = float(np.abs(one.point - two.point).max())
         if gap > 1e-6 * small.domain.radius:
-            fail(name(small), f"in round {t} plays {two.point} for losses 1024 times as large")
+            fail(
+                name(small),
+                f"in round {t} plays {two.point} for losses 1024 times as large",
+                f"{one.point} as for the small ones",
+            )
         small.tell(one, bowl(small, one.point, 1.0, 0.0))
         large.tell(two, bowl(large, one.point, 1024.0, 4096.0))
 
@@ -74,4 +80,8 @@ def check_a_fault_costs_little(make: LearnerFactory, seed: int) -> None:
     domain = calm.domain
     apart = domain.locate(calm.center) - domain.locate(disturbed.center)
     if domain.gauge(domain.locate(disturbed.center)) > 0.99 or not np.isfinite(apart).all():
-        fail(name(calm), f"a fault drove the centre to {disturbed.center}")
+        fail(
+            name(calm),
+            f"a loss of 1e6 drove the centre to {disturbed.center}",
+            f"about {calm.center}",
+        )

@@ -51,7 +51,11 @@ class InteriorPoint:
             return np.asarray(np.linalg.cholesky(self.hessian), dtype=float)
         except np.linalg.LinAlgError:
             least = float(np.linalg.eigvalsh(self.hessian)[0])
-            fail(self.domain, f"the least eigenvalue of the Hessian at {self.v} is {least:.3g}")
+            fail(
+                self.domain,
+                f"the least eigenvalue of the Hessian at {self.v} is {least:.3g}",
+                "above 0",
+            )
 
     @cached_property
     def magnification(self) -> Array:
@@ -193,10 +197,10 @@ def exit_multiple(
     while inside(domain, high * direction):
         low, high = high, 2 * high
         if high > UNBOUNDED:
-            fail(domain, f"{high:.1g} times {direction} is still inside: the set has no end there")
+            fail(domain, f"{high:.1g} times {direction} is still inside", "a bounded set")
     while high - low > digits * high:
         if high < 1e-12:
-            fail(domain, f"a ray along {direction} is outside at {high:.1g} of it: it starts so")
+            fail(domain, f"{high:.1g} times {direction} is outside", "the centre well inside")
         middle = (low + high) / 2
         low, high = (middle, high) if inside(domain, middle * direction) else (low, middle)
     return low

@@ -43,24 +43,39 @@ def check_unknown_range_is_doubled_by_a_loss_outside(make: LearnerFactory, seed:
         try:
             learner.tell(ask(learner), shaped(learner, loss), learner.curvature_limit[0] / 2)
         except LossRangeError:
-            fail(name(learner), f"refused the loss {loss:g} after {told}")
+            fail(name(learner), f"refused the loss {loss:g} after {told}", "a wider range")
         told.append(loss)
         least, most = learner.units.loss_range
         slack = 1e-9 * (most - least)  # as much as `tell` takes for rounding
         if not least - slack <= min(told) <= max(told) <= most + slack:
-            fail(name(learner), f"({least:g}, {most:g}) does not contain the losses {told}")
+            fail(
+                name(learner),
+                f"the range is ({least:g}, {most:g})",
+                f"one that contains the losses {told}",
+            )
         if learner.rounds != len(told):
-            fail(name(learner), f"counts {learner.rounds} rounds after {len(told)} answers")
+            fail(name(learner), f"counts {learner.rounds} rounds after answers", f"{len(told)}")
         outside = len(told) > 1 and not low - slack <= loss <= high + slack
         if learner.restarts != restarts + outside:
+            wanted = restarts + outside
             fail(
-                name(learner), f"counts {learner.restarts} restarts at {loss:g}, {restarts} before"
+                name(learner),
+                f"counts {learner.restarts} restarts after the loss {loss:g}",
+                f"{wanted}",
             )
         doublings = log2((most - least) / (high - low))
         if len(told) > 1 and abs(doublings - max(outside, round(doublings))) > 1e-6:
-            fail(name(learner), f"{loss:g} made the range {2**doublings:g} times as wide")
+            fail(
+                name(learner),
+                f"the loss {loss:g} made the range {2**doublings:g} times as wide",
+                f"a power of two and at least {1 + outside}",
+            )
         if not most - least <= max(4.001 * (max(told) - min(told)), first):
-            fail(name(learner), f"({least:g}, {most:g}) is too wide for the losses {told}")
+            fail(
+                name(learner),
+                f"the range is ({least:g}, {most:g}) for the losses {told}",
+                "at most four times their spread",
+            )
 
 
 def check_restarted_learner_is_that_of_the_wider_range(make: LearnerFactory, seed: int) -> None:
@@ -82,9 +97,17 @@ def check_restarted_learner_is_that_of_the_wider_range(make: LearnerFactory, see
             twin = learner._anew(learner.domain, arguments, stream)
         query, theirs = ask(learner, i), ask(twin, i)
         if not np.array_equal(query.point, theirs.point):
-            fail(name(learner), f"after {loss:g} asks about {query.point}, wanted {theirs.point}")
+            fail(
+                name(learner),
+                f"told the loss {loss:g}, it asks about {query.point}",
+                f"{theirs.point} as with the range {learner.units.loss_range} from the beginning",
+            )
         if not np.array_equal(learner.center, twin.center):
-            fail(name(learner), f"after {loss:g} its centre is {learner.center}, not {twin.center}")
+            fail(
+                name(learner),
+                f"told the loss {loss:g}, its centre is {learner.center}",
+                f"{twin.center} as with the range {learner.units.loss_range} from the beginning",
+            )
 
 
 def check_queries_stay_open_after_a_restart(make: LearnerFactory, seed: int) -> None:
@@ -98,7 +121,12 @@ def check_queries_stay_open_after_a_restart(make: LearnerFactory, seed: int) -> 
         learner.tell(queries[i], shaped(learner, loss))
         if learner.open_queries != queries[i + 1 :]:
             asked = [query.id for query in queries[i + 1 :]]
-            fail(name(learner), f"has {learner.open_queries} open, not the queries {asked}")
+            found = [query.id for query in learner.open_queries]
+            fail(
+                name(learner),
+                f"told the loss {loss:g}, it has the queries {found} open",
+                f"{asked}",
+            )
     present = ask(learner)
     before = learner.state()
     for query in (queries[2], present):
@@ -107,22 +135,35 @@ def check_queries_stay_open_after_a_restart(make: LearnerFactory, seed: int) -> 
                 learner.tell(query, shaped(learner, wrong))
             except LossError:
                 continue
-            fail(name(learner), f"accepted the loss {wrong} for query {query.id}")
+            fail(
+                name(learner),
+                f"accepted the loss {wrong!r} for query {query.id}",
+                "a LossError",
+            )
     if learner.state() != before:
-        fail(name(learner), "a refused answer changed the state")
+        fail(name(learner), "a refused answer changed the state", "the same as before")
     learner.forget(present)
     for i, loss in ((2, 5.0), (4, -200.0)):
         numbers = learner.state()["numbers"]
         learner.tell(queries[i].id, shaped(learner, loss))
         if i == 2 and learner.state()["numbers"] != numbers:
-            fail(name(learner), "learnt from a query of an earlier range")
+            fail(
+                name(learner),
+                f"learnt from query {queries[i].id} of an earlier range",
+                "nothing learnt",
+            )
     left = [query.id for query in learner.open_queries]
     if learner.rounds != 4 or learner.restarts != 2 or left != [queries[3].id]:
-        found = f"{learner.rounds} rounds, {learner.restarts} restarts and {left} open"
-        fail(name(learner), f"has {found} after four late answers, two of them outside")
+        fail(
+            name(learner),
+            "after four late answers, two of them outside, it has "
+            f"{learner.rounds} rounds, {learner.restarts} restarts and the queries {left} open",
+            f"4, 2 and {[queries[3].id]}",
+        )
     learner.forget(queries[3])
     if learner.open_queries:
-        fail(name(learner), "still has a query open that was forgotten")
+        found = [query.id for query in learner.open_queries]
+        fail(name(learner), f"has the queries {found} open after forgetting all", "none")
 
 
 def check_unknown_range_continues_exactly_when_restored(make: LearnerFactory, seed: int) -> None:
@@ -145,7 +186,11 @@ def check_unknown_range_continues_exactly_when_restored(make: LearnerFactory, se
                 each.tell(ask(each), shaped(each, loss))
         same_state(learner, twin, "at the end")
     if (learner.rounds, learner.restarts) != (twin.rounds, twin.restarts):
-        fail(name(learner), f"restored it counts {twin.rounds} rounds, {twin.restarts} restarts")
+        fail(
+            name(learner),
+            f"restored it counts {twin.rounds} rounds and {twin.restarts} restarts",
+            f"{learner.rounds} and {learner.restarts}",
+        )
 
 
 def check_certificate_of_unknown_range_covers_every_range(make: LearnerFactory, seed: int) -> None:
@@ -156,8 +201,16 @@ def check_certificate_of_unknown_range_covers_every_range(make: LearnerFactory, 
     """
     learner = without_range(make, seed)
     if not isnan(learner.certificate):
-        fail(name(learner), f"has the certificate {learner.certificate:g} before the first loss")
+        fail(
+            name(learner),
+            f"the certificate is {learner.certificate:g} before the first loss",
+            "NaN",
+        )
     for loss in LOSSES:
         learner.tell(ask(learner), shaped(learner, loss))
         if learner._certificate_part() is None and not isnan(learner.certificate):
-            fail(name(learner), f"has the certificate {learner.certificate:g} of no range")
+            fail(
+                name(learner),
+                f"the certificate is {learner.certificate:g} after the loss {loss:g}",
+                "NaN: no range says what it adds",
+            )

@@ -19,7 +19,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 from functools import cached_property
 from math import inf, isfinite, nan
-from numbers import Real
 from threading import RLock
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -27,7 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dikin import rng, serialization
-from dikin.arguments import LARGEST, is_whole
+from dikin.arguments import LARGEST, as_float, is_whole
 from dikin.domains.base import Array, Domain, Geometry
 from dikin.errors import (
     ClosedQueryError,
@@ -922,11 +921,7 @@ def real_number(value: Any, name: str, error: type[DikinError]) -> float:
     error
         What is raised if it is not a real number.
     """
-    if isinstance(value, Real) and not isinstance(value, bool | np.bool_ | np.timedelta64):
-        try:
-            return float(value)
-        except OverflowError:
-            return inf if value > 0 else -inf  # type: ignore[operator]
-    if isinstance(value, np.ndarray) and value.ndim == 0 and value.dtype.kind in "fiu":
-        return float(value)
-    raise error(f"the {name} must be a real number, got {shown(value)}. Nothing was changed.")
+    told = as_float(value)
+    if told is None:
+        raise error(f"the {name} must be a real number, got {shown(value)}. Nothing was changed.")
+    return told

@@ -217,13 +217,11 @@ async def create_study(request: Request, name: Name, given: schemas.StudyGiven) 
     spec = {field: getattr(given, field) for field in given.model_fields_set}
 
     def create() -> bool:
-        learner = _learner(spec)
-        existed = name in Study.names(service.store)
-        Study(service.store, name, learner).close()
-        return existed
+        with Study(service.store, name, _learner(spec)) as study:
+            return study.created
 
-    existed = await service.create_apart(create)
-    return _json(await service.glance(name), 200 if existed else 201)
+    created = await service.create_apart(create)
+    return _json(await service.glance(name), 201 if created else 200)
 
 
 def _learner(spec: dict[str, Any]) -> Any:

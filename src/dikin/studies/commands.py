@@ -172,8 +172,11 @@ def create(name: str, learner: str | None, store: str, **tuner: Any) -> None:
         )
     kept = given if learner is None else learner_from_text(learner)
     with Study(store, name, kept) as made:
-        there = f"there already, with {made.rounds} rounds" if made.rounds else "there"
-        click.echo(f"study {made.name!r} in {store} is {there}")
+        if made.created:
+            click.echo(f"created study {made.name!r} in {store}")
+        else:
+            was = f"with this learner or tuner and {made.rounds:,} rounds"
+            click.echo(f"study {made.name!r} in {store} existed {was}: nothing was changed")
 
 
 @study.command("list")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import isfinite
 
 import numpy as np
 
 from dikin.studies.drawing import learner_curves
 from dikin.studies.history import Table
 from dikin.studies.study import Study
+from dikin.tuning.drawing import far_off
 from dikin.vectors import Array
 
 WIDTH = 42
@@ -16,6 +18,8 @@ WIDTH = 42
 MARGIN = 14
 """Columns that the names take, if none is longer."""
 BLOCKS = "▁▂▃▄▅▆▇█"
+FAR_OFF = "▼▲"
+"""Below and above the scale."""
 
 
 def curves(study: Study, rounds: Table) -> dict[str, Array]:
@@ -26,15 +30,27 @@ def curves(study: Study, rounds: Table) -> dict[str, Array]:
 
 
 def sparkline(values: Array, width: int = WIDTH) -> str:
-    """A curve as one line of blocks, each the mean of its share of the rounds; a gap for NaN."""
+    """A curve as one line of blocks, each the mean of its share of the rounds; a gap for NaN.
+
+    A share with a value far off is a triangle, which says on which side, and flattens no other.
+    """
     shares = np.array_split(values, min(width, len(values))) if len(values) else []
+    far = np.array_split(far_off(values), len(shares)) if shares else []
     means = np.array([np.mean(share) for share in shares])
-    seen = means[np.isfinite(means)]
+    usual = np.array([not any(each) for each in far], bool)
+    seen = means[usual & np.isfinite(means)]
     if not len(seen):
         return " " * len(means)
-    low, spread = seen.min(), seen.max() - seen.min()
-    heights = np.zeros(len(means)) if spread == 0 else (means - low) / spread * (len(BLOCKS) - 1)
-    return "".join(BLOCKS[round(h)] if np.isfinite(h) else " " for h in heights)
+    low, spread = seen.min(), (seen.max() - seen.min()) or 1.0
+    return "".join(
+        _block((mean - low) / spread) if near else FAR_OFF[int(mean > low)]
+        for mean, near in zip(means, usual, strict=True)
+    )
+
+
+def _block(height: float) -> str:
+    """A height from 0 to 1 as a block; a gap for NaN."""
+    return BLOCKS[round(height * (len(BLOCKS) - 1))] if isfinite(height) else " "
 
 
 def text(study: Study) -> Iterator[str]:
@@ -53,3 +69,6 @@ def text(study: Study) -> Iterator[str]:
     for name, values in over.items():
         ends = f"{values[0]:>11,.5g}{values[-1]:>11,.5g}"
         yield f"{name:<{margin}}{sparkline(values):<{WIDTH}}{ends}"
+    far = sum(int(far_off(values).sum()) for values in over.values())
+    if far:
+        yield f"{'':<{margin}}{FAR_OFF}: {far:,} far off, not in the scale"

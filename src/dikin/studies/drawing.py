@@ -8,12 +8,25 @@ import numpy as np
 
 from dikin import extras
 from dikin.studies.history import Table
-from dikin.tuning.drawing import BLUE, FONTS, GREEN, PALE, PURPLE, STYLE
+from dikin.tuning.drawing import (
+    BLUE,
+    FONTS,
+    GREEN,
+    PALE,
+    PURPLE,
+    STYLE,
+    far_off,
+    frame,
+    mark_outside,
+    number_rounds,
+)
 from dikin.vectors import Array
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+DOTS: Any = {"markersize": 2, "color": PALE, "rasterized": True}
 NO_CERTIFICATE = (
     "NaN: this learner has none, no constant was declared (certificate_for takes one), or its "
     "centre is too close to the boundary"
@@ -50,13 +63,9 @@ def _drawn(rounds: Table, title: str) -> Figure:
     x, lines = rounds["round"], learner_curves(rounds)
     figure: Figure = figures.Figure(figsize=(7, 6), layout="constrained")
     panels = top, middle, bottom = figure.subplots(3, sharex=True, height_ratios=[3, 1.5, 2])
-    dots = {"markersize": 2, "color": PALE, "rasterized": True}
-    top.plot(x, lines["loss"], ".", label="loss", **dots)
-    top.plot(x, lines["running mean"], color=BLUE, label="running mean")
-    top.set_ylabel("loss")
-    top.legend(loc="upper right")
+    _draw_losses(top, x, lines["loss"])
     told = lines["curvature"]
-    middle.plot(x, told, ".", **dots)
+    middle.plot(x, told, ".", **DOTS)
     middle.plot(x, np.cumsum(told) / np.arange(1, len(told) + 1), color=GREEN, label="running mean")
     middle.set_ylabel("curvature told")
     middle.legend(loc="upper right")
@@ -67,5 +76,19 @@ def _drawn(rounds: Table, title: str) -> Figure:
     bottom.set_xlabel("round")
     for axes in panels:
         axes.tick_params(labelfontfamily=FONTS)  # ticks are made when the figure is drawn
+        number_rounds(axes)
     figure.suptitle(title, parse_math=False)
     return figure
+
+
+def _draw_losses(axes: Axes, x: Array, losses: Array) -> None:
+    """Each loss, and their running mean, which one that is far off would drive away for good."""
+    usual = ~far_off(losses)
+    mean = np.cumsum(np.where(usual, losses, 0.0)) / np.maximum(1, np.cumsum(usual))
+    axes.plot(x, losses, ".", label="loss", **DOTS)
+    axes.plot(x, mean, color=BLUE, label="running mean" + " of the others" * (not usual.all()))
+    axes.set_ylabel("loss")
+    axes.legend(loc="upper right")
+    ends = frame(losses)
+    axes.set_ylim(*ends)
+    axes.set_title(mark_outside(axes, x, losses, ends), loc="right")

@@ -98,8 +98,8 @@ class Journal:
         self.study = found[0][0] if found else 0
         return bool(found)
 
-    def create(self, state: str) -> None:
-        """Write a new study, in a transaction, unless somebody else was first."""
+    def create(self, state: str) -> bool:
+        """Write a new study, in a transaction; False if somebody else was first."""
         database = self.database
         seal = seal_after("", "study", self.name, state)
         database.run(
@@ -109,8 +109,10 @@ class Journal:
         )
         found = database.rows("SELECT id FROM dikin_studies WHERE name = ?", (self.name,))
         self.study = found[0][0]
-        if not database.rows("SELECT 1 FROM dikin_snapshots WHERE study = ?", (self.study,)):
-            self.save_snapshot(Snapshot(0, seal, state))
+        if database.rows("SELECT 1 FROM dikin_snapshots WHERE study = ?", (self.study,)):
+            return False
+        self.save_snapshot(Snapshot(0, seal, state))
+        return True
 
     def delete(self) -> None:
         """Remove the study and all its rows, in a transaction."""

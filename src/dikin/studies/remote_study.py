@@ -12,6 +12,7 @@ import secrets
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from http import HTTPStatus
 from math import isfinite
 from typing import Any, NoReturn, cast
 from urllib.parse import quote, urlencode, urlsplit
@@ -110,6 +111,19 @@ class ServiceClient:
 
         `slowest` is how long an answer may take once the request is sent.
         """
+        return self.answer(method, path, body, headers, patience=patience, slowest=slowest)[1]
+
+    def answer(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        headers: dict[str, str] | None = None,
+        *,
+        patience: float | None = None,
+        slowest: float = SLOWEST,
+    ) -> tuple[int, dict[str, Any]]:
+        """As `send`, with the status."""
         if self._closed:
             raise StateError("this study was closed; open it again with Study(url, name)")
         wait = self.patience if patience is None else patience
@@ -128,7 +142,7 @@ class ServiceClient:
 
     def _send_once(
         self, method: str, path: str, body: Any, headers: dict[str, str], slowest: float
-    ) -> dict[str, Any]:
+    ) -> tuple[int, dict[str, Any]]:
         # As UTF-8, which urllib3 does only with bytes.
         sent = {name: text.encode() for name, text in {**self.headers, **headers}.items()}
         if body is not None:
@@ -151,7 +165,7 @@ class ServiceClient:
         if answer.status >= 400:
             self._refuse(answer.status, content)
         if answer.status == 204:
-            return {}
+            return answer.status, {}
         if answer.status >= 300:
             where = answer.headers.get("Location", "nowhere")
             raise NotAServiceError(f"{self.url} sends its visitors to {where}: give that address")
@@ -161,7 +175,7 @@ class ServiceClient:
                 f"{answer.headers.get('Content-Type', 'something of no type')}. Is it a proxy, or "
                 "a page to sign in to?"
             )
-        return content
+        return answer.status, content
 
     def _refuse(self, status: int, content: Any) -> NoReturn:
         """Raise what the service refused a request with, as the library would have."""
@@ -207,7 +221,8 @@ class RemoteStudy(Study[Q]):
         method, body = (
             ("GET", None) if learner is None else ("PUT", {"state": keep(learner).state()})
         )
-        seen = self._service.send(method, self._path, body, patience=first)
+        status, seen = self._service.answer(method, self._path, body, patience=first)
+        self.created = status == HTTPStatus.CREATED
         self.space = None if seen["space"] is None else Space.from_spec(seen["space"])
 
     @property
@@ -468,16 +483,19 @@ class RemoteStudy(Study[Q]):
 
 def _plain(told: Any, what: str, error: type[DikinError]) -> Any:
     """A number, or what else a learner is told, as JSON can say it."""
-    if isinstance(told, np.ndarray | np.generic):
-        return _plain(told.tolist(), what, error)
+    if isinstance(told, np.ndarray) and told.ndim:
+        told = list(told)
     if isinstance(told, list | tuple):
         return [_plain(part, what, error) for part in told]
-    if isinstance(told, float) and not isfinite(told):  # JSON has no word for it
+    if isinstance(told, bool | str | None):  # refused there, in the same words as elsewhere
+        return told
+    number = real_number(told, what, error)
+    if not isfinite(number):  # JSON has no word for it
         raise error(
-            f"the {what} must be a finite number, got {told}. Tell a number, or forget what was "
+            f"the {what} must be a finite number, got {number}. Tell a number, or forget what was "
             "asked if its value was lost. Nothing was changed."
         )
-    return told if isinstance(told, bool | str | None) else real_number(told, what, error)
+    return number
 
 
 def _as_json(body: Any) -> bytes:

@@ -7,12 +7,12 @@ is told live and what it is told again are the same.
 from __future__ import annotations
 
 import json
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dikin import serialization
+from dikin.arguments import as_float
 from dikin.errors import ForecastError
 from dikin.learners.base import Query, real_number
 from dikin.tuning.tuner import Trial
@@ -110,13 +110,9 @@ def _as_read(value: Any) -> Any:
     """The value that a replay will read; what is no number is left for the learner to refuse."""
     if type(value) is float:
         return value
-    if isinstance(value, Real) and not isinstance(value, bool | np.bool_):
-        try:
-            return float(value)
-        except OverflowError:
-            return value
-    if isinstance(value, np.ndarray) and value.dtype.kind in "fiu":
-        return value.astype(float) if value.ndim else float(value)
     if isinstance(value, list | tuple):
         return tuple(_as_read(part) for part in value)
-    return value
+    if isinstance(value, np.ndarray) and value.ndim and value.dtype.kind in "fiu":
+        return value.astype(float)
+    told = as_float(value)
+    return value if told is None else told

@@ -115,6 +115,8 @@ class Study(Generic[Q]):
         What the study is called.
     space : Space or None
         The parameters of a tuner; None in the study of a learner.
+    created : bool
+        Whether it was created when it was opened here, and did not exist before.
 
     Raises
     ------
@@ -217,6 +219,7 @@ class Study(Generic[Q]):
         self._journal = Journal(database, self.name)
         self._session = Session(database, self._journal, commit_within)
         self._has_keys = False
+        self.created = False
         try:
             self.space: Space | None = self._session.retry(self._open, given)
             self._session.shorten_replays()
@@ -267,7 +270,7 @@ class Study(Generic[Q]):
         database.begin(journal.SCHEMA_LOCK)
         try:
             journal.create_tables(database)
-            self._journal.create(state)
+            self.created = self._journal.create(state)
             database.commit((self._journal.study, 0, ""))  # a deleted study may have left a mark
         except BaseException:
             database.rollback()

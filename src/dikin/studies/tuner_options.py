@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import click
 
 from dikin.errors import ParameterError
-from dikin.tuning.parameters import Integer, Parameter, Real, Shares
+from dikin.tuning.parameters import Integer, Parameter, Real, Shares, refusals_about
 from dikin.tuning.tuner import Tuner
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -104,11 +104,11 @@ def _interval(name: str, text: str) -> Parameter:
         numbers.append(last)
     if not 2 <= len(numbers) <= 3:
         raise ParameterError(f"--param wants {RANGE}, got {name}={text}")
-    whats = ("low", "high", "start")
-    if form == "int":
-        return Integer(*(_whole(name, *each) for each in zip(whats, numbers, strict=False)))
-    ends = [_number(name, *each) for each in zip(whats, numbers, strict=False)]
-    return Real(ends[0], ends[1], ends[2] if len(ends) == 3 else None, log=form == "log")
+    parts = list(zip(("low", "high", "start"), numbers, strict=False))
+    with refusals_about(name):
+        if form == "int":
+            return Integer(**{what: _whole(what, text) for what, text in parts})
+        return Real(**{what: _number(what, text) for what, text in parts}, log=form == "log")
 
 
 def _shares(name: str, text: str) -> Parameter:
@@ -116,23 +116,24 @@ def _shares(name: str, text: str) -> Parameter:
     parts = [part.partition(":") for part in text.split(",")]
     names = [part.strip() for part, _, _ in parts]
     given = [colon for _, colon, _ in parts]
-    if not any(given):
-        return Shares(names)
-    if not all(given):
+    if any(given) and not all(given):
         raise ParameterError(f"--shares wants {PARTS}, got {name}={text}")
-    return Shares(names, [_number(name, f"the share of {p.strip()}", s) for p, _, s in parts])
+    with refusals_about(name):
+        if not any(given):
+            return Shares(names)
+        return Shares(names, [_number(f"the share of {p.strip()}", s) for p, _, s in parts])
 
 
-def _number(name: str, what: str, text: str) -> float:
+def _number(what: str, text: str) -> float:
     try:
         value = float(text)
     except ValueError:
-        raise ParameterError(f"{name}: {what} must be a number, got {text!r}") from None
+        raise ParameterError(f"{what} must be a number, got {text!r}") from None
     return int(value) if value.is_integer() and abs(value) < 2**53 else value
 
 
-def _whole(name: str, what: str, text: str) -> int:
+def _whole(what: str, text: str) -> int:
     try:
         return int(text)
     except ValueError:
-        raise ParameterError(f"{name}: {what} must be a whole number, got {text!r}") from None
+        raise ParameterError(f"{what} must be a whole number, got {text!r}") from None

@@ -49,6 +49,8 @@ LEAST_WINDOW, WINDOWS = 10, 50
 """A curve is taken over a fiftieth of all rounds, and at least ten."""
 LOW, HIGH = 0.05, 0.95
 """The quantiles that bound a band."""
+FAR = 10
+"""A few values that are so many times as far from the median as all others are far off."""
 
 # Okabe and Ito's palette (2008), which people with any colour vision can distinguish.
 BLUE, ORANGE, GREEN, PURPLE = "#0072b2", "#d55e00", "#009e73", "#cc79a7"
@@ -194,7 +196,7 @@ def draw_panels(
 def _drawn(table: Table, panels: Sequence[Panel], maximize: bool, title: str) -> Figure:
     drawn = panels[:MOST_PANELS]
     kinds = ["parameter"] * len(drawn) + ["value"]
-    kinds += ["surprise"] * bool(np.isfinite(table["expected"]).any())
+    kinds += ["surprise"] * bool(np.isfinite(table["expected"][~far_off(table["value"])]).any())
     kinds += ["certificate"] * bool(np.isfinite(table["certificate"]).any())
     figure, axes = _layout(kinds, HEAD + TITLE * bool(title))
     for panel, place in zip(drawn, axes, strict=False):
@@ -391,6 +393,31 @@ def stretches(held: NDArray[np.bool_], gap: int) -> list[tuple[int, int]]:
     return list(zip(firsts.tolist(), (lasts + 1).tolist(), strict=True))
 
 
+def far_off(values: Array) -> NDArray[np.bool_]:
+    """Which few values are many times as far from the median as all others.
+
+    At most two, or a fiftieth of all, and fewer than half. Where most values are equal, none is far
+    off: all can be seen as they are.
+
+    Parameters
+    ----------
+    values : numpy.ndarray
+        One number a row; rows that are not finite are not far off.
+
+    Returns
+    -------
+    numpy.ndarray of bool
+        One truth a row.
+    """
+    seen = values[np.isfinite(values)]
+    middle = np.median(seen) if len(seen) else 0.0
+    away, order = np.abs(values - middle), np.sort(np.abs(seen - middle))
+    first = max(len(order) - max(2, len(order) // 50), (len(order) + 1) // 2 + 1)
+    nearer, farther = order[first - 1 : -1], order[first:]
+    jumps = np.flatnonzero((farther > FAR * nearer) & (nearer > 1e-9 * abs(middle)))
+    return away >= farther[jumps[0]] if len(jumps) else np.zeros(len(values), bool)
+
+
 def frame(values: Array) -> tuple[float, float]:
     """The ends of an axis on which a few values far off do not hide the others.
 
@@ -402,11 +429,12 @@ def frame(values: Array) -> tuple[float, float]:
     Returns
     -------
     tuple of float
-        All values, or those within two widths of the middle 98 %.
+        All values that are not far off, or those within two widths of their middle 98 %.
     """
-    low, high = np.quantile(values, (0.01, 0.99))
-    width = high - low if high > low else np.ptp(values) or abs(low) or 1.0
-    least, most = max(values.min(), low - 2 * width), min(values.max(), high + 2 * width)
+    usual = values[~far_off(values)]
+    low, high = np.quantile(usual, (0.01, 0.99))
+    width = high - low if high > low else np.ptp(usual) or abs(low) or 1.0
+    least, most = max(usual.min(), low - 2 * width), min(usual.max(), high + 2 * width)
     return float(least - 0.06 * width), float(most + 0.06 * width)
 
 
@@ -441,10 +469,59 @@ def _plain(axes: Axes, last: bool) -> None:
     axes.set_axisbelow(True)
     axes.margins(x=0)
     axes.locator_params(axis="y", nbins=4)
-    axes.locator_params(axis="x", nbins=8, integer=True)
-    axes.xaxis.set_major_formatter("{x:,.0f}")
+    number_rounds(axes)
     if last:
         axes.set_xlabel("round", fontsize=NORMAL, color=GREY, loc="right")
+
+
+def number_rounds(axes: Axes) -> None:
+    """Write whole rounds below an axis, each once.
+
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+        Whose horizontal axis counts rounds.
+    """
+    axes.xaxis.set_major_locator(_whole_ticks(8))
+    axes.xaxis.set_major_formatter("{x:,.0f}")
+
+
+def _whole_ticks(most: int) -> Any:
+    """Ticks at whole numbers; without the last word there are at least two, and they are broken."""
+    ticker = extras.require("matplotlib.ticker", "lab", "a drawing of a history")
+    return ticker.MaxNLocator(most, steps=[1, 2, 2.5, 5, 10], integer=True, min_n_ticks=1)
+
+
+def mark_outside(axes: Axes, x: NDArray[Any], y: Array, ends: tuple[float, float]) -> str:
+    """Mark values beyond the ends of an axis by triangles at its edge.
+
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+        Where to draw.
+    x : numpy.ndarray
+        The rounds.
+    y : numpy.ndarray
+        The value of each.
+    ends : tuple of float
+        The least and the largest value that can be seen.
+
+    Returns
+    -------
+    str
+        How many there are, for the heading; empty where there is none.
+    """
+    low, high = ends
+    at, words = marks(len(x)), []
+    for beyond, edge, marker, sign in ((y > high, high, "^", "▲"), (y < low, low, "v", "▼")):
+        rows = np.flatnonzero(beyond)
+        if not len(rows):
+            continue
+        drawn = x[at[np.unique(np.searchsorted(at, rows))]]  # at most one to a pixel or two
+        style: dict[str, Any] = {"color": ORANGE, "markersize": 6, "markeredgewidth": 0}
+        axes.plot(drawn, np.full(len(drawn), edge), marker, clip_on=False, label=sign, **style)
+        words.append(f"{sign} {len(rows):,} {'above' if edge == high else 'below'}")
+    return f"{' and '.join(words)} the axis" if words else ""
 
 
 def _heading(axes: Axes, name: str, note: str = "") -> None:
@@ -489,7 +566,7 @@ def _show_scale(axes: Axes, panel: Panel) -> None:
             axes.yaxis.set_major_locator(few)
         axes.yaxis.set_minor_locator(ticker.NullLocator())
     elif panel.whole:
-        axes.yaxis.set_major_locator(ticker.MaxNLocator(4, integer=True))
+        axes.yaxis.set_major_locator(_whole_ticks(4))
         axes.yaxis.set_major_formatter("{x:,.0f}")
     elif len(panel.columns) > 1:
         axes.yaxis.set_major_formatter(ticker.PercentFormatter(1.0))
@@ -529,22 +606,24 @@ def _draw_value(axes: Axes, table: Table, maximize: bool) -> None:
         _dots(axes, x, values, GREY)
     else:
         axes.fill_between(x[at], *band(values), color=GREY, alpha=0.18, linewidth=0, label="value")
-    mean = rolling(values, np.mean)
+    far = far_off(values)
+    mean = rolling(np.where(far, np.nan, values), np.mean)
     axes.plot(x[at], mean, color=INK, linewidth=1.8, label="mean value")
-    low, high = frame(values)
-    axes.set_ylim(low, high)
-    outside = int(np.count_nonzero((values < low) | (values > high)))
-    note = "larger is better" if maximize else "smaller is better"
-    if outside:
-        note += f"; {outside:,} beyond the frame"
-    _heading(axes, "value", note)
-    _write_labels(axes, [Label(float(mean[-1]), f"{_number(mean[-1])}\nmean of {size:,}", INK)])
+    ends = frame(values)
+    axes.set_ylim(*ends)
+    notes = ["larger is better" if maximize else "smaller is better"]
+    notes.append(mark_outside(axes, x, values, ends))
+    notes.append(f"{far.sum():,} far off, not in the mean" if far.any() else "")
+    _heading(axes, "value", " · ".join(filter(None, notes)))
+    last = mean[np.isfinite(mean)][-1]
+    _write_labels(axes, [Label(float(last), f"{_number(last)}\nmean of {size:,}", INK)])
 
 
 def _draw_line(axes: Axes, table: Table, kind: str) -> None:
     at = marks(len(table))
     if kind == "surprise":
-        y = rolling(table["value"] - table["expected"], root_mean_square)
+        usual = np.where(far_off(table["value"]), np.nan, table["value"])
+        y = rolling(usual - table["expected"], root_mean_square)
         note, colour = "how far the value is from what was expected (root mean square)", GREEN
     else:
         y, note, colour = table["certificate"][at], "bound on the regret so far", PURPLE
@@ -556,7 +635,7 @@ def _draw_line(axes: Axes, table: Table, kind: str) -> None:
 
 
 def _largest(y: Array) -> float:
-    """Where the axis ends: an outlier, or the first rounds, which know nothing, may be beyond."""
+    """Where the axis ends: the first rounds, which know nothing, may be beyond."""
     seen = y[np.isfinite(y)]
     return float(max(min(seen.max(), 8.0 * np.median(seen)), seen[-1])) or 1.0
 

@@ -6,6 +6,7 @@ import inspect
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from math import isfinite
 from typing import Any, NamedTuple, Protocol
 
@@ -36,7 +37,7 @@ FIRST_ROWS = 1024
 
 
 def minimize(
-    function: Callable[[Any], float],
+    function: Callable[..., float],
     parameters: Mapping[str, Parameter] | Domain,
     rounds: int,
     *,
@@ -58,8 +59,9 @@ def minimize(
     Parameters
     ----------
     function : callable
-        Takes a setting and returns one number; noise is allowed. A setting is a dictionary by name,
-        or for a domain a point.
+        Takes a setting and returns one number; noise is allowed. A function of named parameters
+        that can be called with their names, as `cost(price=4.0, ads=20.0)`, is called so; any other
+        is given one dictionary. For a domain a setting is a point.
     parameters : mapping or Domain
         From names to `Real`, `Integer` or `Shares`; or the set of points, such as a `Ball`.
     rounds : int
@@ -104,8 +106,8 @@ def minimize(
     Examples
     --------
     >>> from dikin import Real
-    >>> def cost(params):
-    ...     return (params["x"] - 3) ** 2
+    >>> def cost(x):
+    ...     return (x - 3) ** 2
     >>> result = minimize(cost, {"x": Real(0, 10, start=8)}, rounds=500, seed=1)
     >>> abs(result.best["x"] - 3) < 0.5
     True
@@ -124,7 +126,7 @@ def minimize(
 
 
 def maximize(
-    function: Callable[[Any], float],
+    function: Callable[..., float],
     parameters: Mapping[str, Parameter] | Domain,
     rounds: int,
     *,
@@ -144,7 +146,7 @@ def maximize(
     Parameters
     ----------
     function : callable
-        Takes a setting and returns one number; noise is allowed.
+        Takes a setting, as `minimize` says, and returns one number; noise is allowed.
     parameters : mapping or Domain
         From names to `Real`, `Integer` or `Shares`; or the set of points.
     rounds : int
@@ -199,7 +201,7 @@ class _Options(NamedTuple):
 
 
 def _optimize(
-    function: Callable[[Any], float],
+    function: Callable[..., float],
     parameters: Any,
     rounds: int,
     *,
@@ -214,7 +216,7 @@ def _optimize(
         )
     planned = whole(rounds, "rounds", 1, "how often the function is called")
     asker = _asker(parameters, start, constraints, options)
-    game = _Game(_with_one_argument(function, parameters), asker)
+    game = _Game(_of_setting(function, parameters), asker)
     try:
         game.play(planned, progress)
     except KeyboardInterrupt:
@@ -226,22 +228,27 @@ def _optimize(
     return _result(game.table(), asker, planned, options.maximize)
 
 
-def _with_one_argument(function: Callable[..., float], parameters: Any) -> Callable[[Any], float]:
-    """The function of a setting; one that takes an argument for each name is given them by name."""
+def _of_setting(function: Callable[..., float], parameters: Any) -> Callable[[Any], float]:
+    """The function of a setting: what can be called by name is, any other with the dictionary."""
     if not isinstance(parameters, Mapping):
         return function
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):  # of some functions written in C nothing is known
         return function
-    if _can_take(signature, None) or not _can_take(signature, **dict.fromkeys(parameters)):
+    if _fits(partial(signature.bind, **dict.fromkeys(parameters))):
+        return lambda params: function(**params)
+    if _fits(partial(signature.bind, None)):
         return function
-    return lambda params: function(**params)
+    raise ParameterError(
+        f"function must be called with {' and '.join(parameters)} by name, or with one dictionary, "
+        f"got one of the arguments {signature}"
+    )
 
 
-def _can_take(signature: inspect.Signature, *args: Any, **kwargs: Any) -> bool:
+def _fits(bind: Callable[[], Any]) -> bool:
     try:
-        signature.bind(*args, **kwargs)
+        bind()
     except TypeError:
         return False
     return True

@@ -1,15 +1,16 @@
 """What is tuned: a name, a range and, where there is one, today's value.
 
 A parameter knows its part of the working space: intervals are sides of a cube, shares are a
-simplex. It says how a coordinate there becomes a value of the user's, and back. Arguments are
-checked when a `Tuner` is made, so that a refusal can name the parameter.
+simplex. It says how a coordinate there becomes a value of the user's, and back. What cannot be
+tuned is refused where it is written; numbers are kept as Python's own.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import MISSING, dataclass, fields
 from math import exp, floor, isfinite, log
 from typing import Any
 
@@ -40,6 +41,11 @@ class Real:
         guarantee is then for values that are convex (concave, if large values are good) in the
         logarithm of the parameter: many are in one of the two scales only.
 
+    Raises
+    ------
+    ParameterError
+        If the bounds or the start are unusable.
+
     Examples
     --------
     >>> Real(1, 14, start=4)
@@ -54,28 +60,17 @@ class Real:
     def __repr__(self) -> str:
         return _shown(self)
 
-    def check(self, name: str) -> None:
-        """Refuse what cannot be tuned.
-
-        Parameters
-        ----------
-        name : str
-            What the parameter is called, for the message.
-
-        Raises
-        ------
-        ParameterError
-            If the bounds or the start are unusable.
-        """
-        low, high = _bounds(self, name)
+    def __post_init__(self) -> None:
+        low, high = _bounds(self)
         if not isinstance(self.log, bool):
-            raise ParameterError(f"{name}: log must be True or False, got {shown(self.log)}")
+            raise ParameterError(f"log must be True or False, got {shown(self.log)}")
         if self.log and low <= 0:
             raise ParameterError(
-                f"{name}: log=True needs a low above 0, got low={self.low}; give a small positive "
-                "low, or leave log out"
+                f"log=True needs a low above 0, got low={self.low}; give a small positive low, or "
+                "leave log out"
             )
-        _check_start(self, name, low, high)
+        _check_start(self, low, high)
+        _keep(self, _as_number)
 
     def to_unit(self, value: float) -> float:
         """The coordinate in [0, 1] of a value.
@@ -179,6 +174,11 @@ class Integer:
     start : int, optional
         Today's value, where tuning begins. The middle of the range without one.
 
+    Raises
+    ------
+    ParameterError
+        If the bounds or the start are unusable.
+
     Examples
     --------
     >>> Integer(1, 9, start=6)
@@ -192,34 +192,23 @@ class Integer:
     def __repr__(self) -> str:
         return _shown(self)
 
-    def check(self, name: str) -> None:
-        """Refuse what cannot be tuned.
-
-        Parameters
-        ----------
-        name : str
-            What the parameter is called, for the message.
-
-        Raises
-        ------
-        ParameterError
-            If the bounds or the start are unusable.
-        """
+    def __post_init__(self) -> None:
         for what in ("low", "high", "start"):
             value = getattr(self, what)
             if what == "start" and value is None:
                 continue
             if not is_whole(value):
                 raise ParameterError(
-                    f"{name}: {what} of an Integer must be a whole number, got {shown(value)}"
+                    f"{what} of an Integer must be a whole number, got {shown(value)}"
                 )
             if abs(int(value)) > MOST_WHOLE:
                 raise ParameterError(
-                    f"{name}: {what} must be between -2^53 and 2^53, got a number of "
+                    f"{what} must be between -2^53 and 2^53, got a number of "
                     f"{int(value).bit_length()} bits"
                 )
-        low, high = _bounds(self, name)
-        _check_start(self, name, low, high)
+        low, high = _bounds(self)
+        _check_start(self, low, high)
+        _keep(self, int)
 
     def to_unit(self, value: float) -> float:
         """The coordinate in [0, 1] of a value.
@@ -305,6 +294,11 @@ class Shares:
     start : mapping or sequence, optional
         Today's shares, by name or in the order of the names. Equal shares without one.
 
+    Raises
+    ------
+    ParameterError
+        If the names or the start are unusable.
+
     Examples
     --------
     >>> Shares(["old", "new"], start={"old": 0.9, "new": 0.1})
@@ -318,63 +312,50 @@ class Shares:
         self, names: Sequence[str], start: Mapping[str, float] | Sequence[float] | None = None
     ) -> None:
         object.__setattr__(self, "names", _as_tuple(names))
-        if isinstance(start, Mapping) and set(start) == set(self.names):
-            start = tuple(start[name] for name in self.names)
-        object.__setattr__(self, "start", start if isinstance(start, Mapping) else _as_tuple(start))
+        self._check_names()
+        object.__setattr__(self, "start", None if start is None else self._shares(start))
 
     def __repr__(self) -> str:
         return _shown(self)
 
-    def check(self, name: str) -> None:
-        """Refuse what cannot be tuned.
-
-        Parameters
-        ----------
-        name : str
-            What the parameter is called, for the message.
-
-        Raises
-        ------
-        ParameterError
-            If the names or the start are unusable.
-        """
-        names, start = self.names, self.start
+    def _check_names(self) -> None:
+        names = self.names
         named = isinstance(names, tuple) and all(isinstance(each, str) and each for each in names)
         if not named or len(names) < 2:
             raise ParameterError(
-                f"{name}: Shares need the names of two parts or more, such as Shares(['old', "
-                f"'new']), got {shown(names)}"
+                "Shares need the names of two parts or more, such as Shares(['old', 'new']), got "
+                f"{shown(names)}"
             )
         twice = [each for each, count in Counter(names).items() if count > 1]
         if twice:
-            raise ParameterError(f"{name}: the part {shown(twice[0])} is named twice")
-        if isinstance(start, Mapping):
-            self._refuse_names(name, start)
-        if start is None:
-            return
-        if not isinstance(start, tuple) or len(start) != len(names):
+            raise ParameterError(f"the part {shown(twice[0])} is named twice")
+
+    def _shares(self, start: Any) -> tuple[float, ...]:
+        """The shares of the start in the order of the names, if they are shares."""
+        given = self._by_order(start) if isinstance(start, Mapping) else _as_tuple(start)
+        if not isinstance(given, tuple) or len(given) != len(self.names):
             raise ParameterError(
-                f"{name}: start must have a share for each of {', '.join(names)}, got "
-                f"{shown(start)}"
+                f"start must have a share for each of {', '.join(self.names)}, got {shown(given)}"
             )
-        shares = [number(share, f"{name}: the share of {part}") for part, share in self._started()]
+        named = dict(zip(self.names, given, strict=True))
+        shares = tuple(number(share, f"the share of {part}") for part, share in named.items())
         if not (all(share >= 0 for share in shares) and abs(sum(shares) - 1) <= SLACK):
             raise ParameterError(
-                f"{name}: the shares of start must not be negative and add up to 1, got "
-                f"{dict(self._started())} with the sum {sum(shares):g}"
+                f"the shares of start must not be negative and add up to 1, got {named} with the "
+                f"sum {sum(shares):g}"
             )
+        return shares
 
-    def _started(self) -> list[tuple[str, Any]]:
-        return list(zip(self.names, self.start, strict=True))
-
-    def _refuse_names(self, name: str, start: Mapping[Any, Any]) -> None:
+    def _by_order(self, start: Mapping[Any, Any]) -> tuple[Any, ...]:
         known = set(self.names)
         for part in start:
             if part not in known:
                 near = did_you_mean(str(part), self.names)
-                raise ParameterError(f"{name}: start has a share of {shown(part)}.{near}")
+                raise ParameterError(f"start has a share of {shown(part)}.{near}")
         lacking = [part for part in self.names if part not in start]
-        raise ParameterError(f"{name}: start has no share of {', '.join(lacking)}")
+        if lacking:
+            raise ParameterError(f"start has no share of {', '.join(lacking)}")
+        return tuple(start[name] for name in self.names)
 
     def start_point(self) -> Array:
         """The shares of the start, which add up to 1 exactly, or equal ones."""
@@ -428,21 +409,7 @@ def check_parameters(parameters: Any) -> dict[str, Parameter]:
                 f"{name}: wanted dikin.Real(low, high), dikin.Integer(low, high) or "
                 f"dikin.Shares(names), got {shown(parameter)}. {_advice(parameter)}"
             )
-        parameter.check(name)
-    return {name: _with_plain_numbers(parameter) for name, parameter in parameters.items()}
-
-
-def _with_plain_numbers(parameter: Parameter) -> Parameter:
-    """The same with Python's own numbers: NumPy's have other digits, and may overflow."""
-    if isinstance(parameter, Shares):
-        return parameter
-    kind: Callable[[Any], Any] = int if isinstance(parameter, Integer) else _as_number
-    start: Any = None if parameter.start is None else kind(parameter.start)
-    return replace(parameter, low=kind(parameter.low), high=kind(parameter.high), start=start)
-
-
-def _as_number(value: Any) -> float:
-    return value if type(value) is int else float(value)
+    return dict(parameters)
 
 
 def _advice(came: Any) -> str:
@@ -460,7 +427,10 @@ def spec_of(parameter: Parameter) -> dict[str, Any]:
     parameter : Real, Integer or Shares
         Checked before.
     """
-    values = {part.name: _plain(getattr(parameter, part.name)) for part in fields(parameter)}
+    given = {part.name: getattr(parameter, part.name) for part in fields(parameter)}
+    values = {
+        name: list(value) if isinstance(value, tuple) else value for name, value in given.items()
+    }
     return {"kind": type(parameter).__name__.lower()} | values
 
 
@@ -503,12 +473,23 @@ def parameter_from_spec(name: str, spec: Any) -> Parameter:
             f"are such as {EXAMPLES}"
         )
     _refuse_words(name, cls, given)
-    try:
+    with refusals_about(name):
         return cls(**given)
-    except (TypeError, ValueError) as reason:
-        raise ParameterError(
-            f"{name}: a parameter is an object such as {EXAMPLES}, got {shown(spec)}"
-        ) from reason
+
+
+@contextmanager
+def refusals_about(name: str) -> Iterator[None]:
+    """Have a refusal say which parameter it is about.
+
+    Parameters
+    ----------
+    name : str
+        What the parameter is called.
+    """
+    try:
+        yield
+    except ParameterError as refused:
+        raise ParameterError(f"{name}: {refused}") from None
 
 
 def _refuse_words(name: str, cls: type[Parameter], given: dict[str, Any]) -> None:
@@ -534,37 +515,45 @@ def _shown(parameter: Parameter) -> str:
     return f"{type(parameter).__name__}({', '.join(parts)})"
 
 
-def _bounds(parameter: Interval, name: str) -> tuple[float, float]:
-    low, high = number(parameter.low, f"{name}: low"), number(parameter.high, f"{name}: high")
+def _bounds(parameter: Interval) -> tuple[float, float]:
+    low, high = number(parameter.low, "low"), number(parameter.high, "high")
     for what, bound in (("low", low), ("high", high)):
         if not (isfinite(bound) and abs(bound) < LARGEST):
-            raise ParameterError(f"{name}: {what} must be a finite number, got {bound}")
+            raise ParameterError(
+                f"{what} must be a finite number between {-LARGEST:g} and {LARGEST:g}, got {bound}"
+            )
     if not low < high:
         raise ParameterError(
-            f"{name}: low must be below high, got low={parameter.low} and high={parameter.high}"
+            f"low must be below high, got low={parameter.low} and high={parameter.high}"
         )
     return low, high
 
 
-def _check_start(parameter: Interval, name: str, low: float, high: float) -> None:
+def _check_start(parameter: Interval, low: float, high: float) -> None:
     if parameter.start is None:
         return
-    start = number(parameter.start, f"{name}: start")
+    start = number(parameter.start, "start")
     if not low <= start <= high:
         raise ParameterError(
-            f"{name}: start={parameter.start} lies outside its range, {parameter.low} to "
-            f"{parameter.high}; widen the range, or begin inside"
+            f"start={parameter.start} lies outside its range, {parameter.low} to {parameter.high}; "
+            "widen the range, or begin inside"
         )
 
 
+def _keep(parameter: Interval, kind: Callable[[Any], float]) -> None:
+    """Keep Python's own numbers: NumPy's have other digits, and may overflow."""
+    for part in ("low", "high", "start"):
+        value = getattr(parameter, part)
+        if value is not None:
+            object.__setattr__(parameter, part, kind(value))
+
+
+def _as_number(value: Any) -> float:
+    return value if type(value) is int else float(value)
+
+
 def _as_tuple(values: Any) -> Any:
-    """Names or shares as a tuple; what is none is left for `check` to refuse."""
+    """Names or shares as a tuple; what is none is left as it is, to be refused."""
     if isinstance(values, list | tuple | np.ndarray):
         return tuple(value.item() if isinstance(value, np.generic) else value for value in values)
     return values
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return [_plain(part) for part in value]
-    return value.item() if isinstance(value, np.generic) else value

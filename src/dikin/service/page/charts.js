@@ -25,7 +25,7 @@ export class Chart {
     this.note = make("p", { class: "chart-note" });
     this.parts = {
       held: svg("g", { class: "held" }), grid: svg("g", { class: "grid" }),
-      band: svg("path", { class: "band" }), dots: svg("path", { class: "dots" }),
+      band: svg("path", { class: "band" }), dots: svg("path", { class: "dots" }), outside: svg("path", { class: "outside" }),
       rule: svg("path", { class: "rule" }), line: svg("path", { class: "line" }),
       labels: svg("g", { class: "labels" }), ruleLabel: svg("text", { class: "rule-label", "text-anchor": "end" }),
       end: svg("circle", { class: "end", r: 3.5 }), endLabel: svg("text", { class: "end-label" }),
@@ -203,11 +203,20 @@ export class Chart {
 
   drawShapes() {
     const { x, y } = this.scale;
-    const { band, dots, line } = this.model;
+    const { band, dots, outside, line } = this.model;
     setAttribute(this.parts.band, "d", bandPath(band ?? [], x, y));
     // A line of no length with round ends is a dot; one path for all dots is cheap.
     setAttribute(this.parts.dots, "d", (dots ?? []).map(([r, v]) => `M${fine(x(r))} ${fine(y(v))}h0`).join(""));
+    setAttribute(this.parts.outside, "d", (outside ?? []).map((point) => this.triangle(point)).join(""));
     setAttribute(this.parts.line, "d", linePath(line, x, y));
+  }
+
+  /** What lies beyond an end of the axis, as a triangle that stands there and points to it. */
+  triangle([round, value]) {
+    const { x, y } = this.scale;
+    const size = 0.25 * this.size.rem;
+    const height = value > this.model.domain[1] ? 2 * size : -2 * size;
+    return `M${fine(x(round) - size)} ${fine(y(value) + height)}h${fine(2 * size)}L${fine(x(round))} ${fine(y(value))}Z`;
   }
 
   drawRule() {

@@ -104,6 +104,23 @@ export function quantile(values, q) {
   return values[low] + (values[high] - values[low]) * (place - low);
 }
 
+/** A few values that are so many times as far from the median as all others are far off. */
+const FAR = 10;
+
+/** The values with null for those that are far off: two at most, or a fiftieth, and fewer than half. */
+export function withoutFarOff(values) {
+  const seen = sorted(values);
+  const n = seen.length;
+  if (!n) return values;
+  const middle = quantile(seen, 0.5);
+  const order = seen.map((value) => Math.abs(value - middle)).sort((a, b) => a - b);
+  // Where most values are equal, none is far off: all can be seen as they are.
+  const far = order.findIndex((distance, i) => i >= Math.max(n - Math.max(2, Math.floor(n / 50)), Math.floor((n + 1) / 2) + 1)
+    && distance > FAR * order[i - 1] && order[i - 1] > 1e-9 * Math.abs(middle));
+  if (far < 0) return values;
+  return values.map((value) => (isNumber(value) && Math.abs(value - middle) >= order[far] ? null : value));
+}
+
 /** What was played or seen in each bucket, as `[round, low, high]`: 5 to 95 % of many, all of few. */
 export function band(round, values, from, size) {
   const rows = [];

@@ -1,10 +1,10 @@
 // What each chart of a study shows: from the history to numbers and sentences.
 //
 // A model has: first, last (rounds), step (rounds of one drawn position), domain, log, bounds, held,
-// band, dots, line, rule, format (of the label at the end), tick (of the axis), note, summary,
+// band, dots, outside (dots beyond the domain), line, rule, format (of the label at the end), tick (of the axis), note, summary,
 // and at(round), which gives the round, the height of the mark and the texts at the cursor.
 
-import { band, buckets, extent, heldStretches, line, quantile, rollingMean, sorted } from "./data.js";
+import { band, buckets, extent, heldStretches, line, quantile, rollingMean, sorted, withoutFarOff } from "./data.js";
 import { clock, columnFormat, count, formatFor, isNumber, number, steady } from "./words.js";
 import { tickFormat } from "./charts.js";
 
@@ -97,24 +97,28 @@ function padded(seen, log = false) {
 
 export function valueModel(frame) {
   const { study, history, from } = frame;
-  const mean = rollingMean(history.value, frame.recent, frame.whole);
+  const usual = withoutFarOff(history.value);
+  const mean = rollingMean(usual, frame.recent, frame.whole);
   const few = frame.shown <= FEW;
   const tube = few ? [] : band(history.round, history.value, from, frame.wide);
   const dots = few ? points(history, history.value, from) : outliers(frame, frame.wide);
   const path = line(history.round, mean, from, frame.step);
-  const domain = robustDomain(history.value.slice(from), path);
-  const outside = history.value.slice(from).filter((v) => isNumber(v) && (v < domain[0] || v > domain[1])).length;
+  const domain = robustDomain(usual.slice(from), path);
+  const within = ([, v]) => v >= domain[0] && v <= domain[1];
+  const outside = points(history, history.value, from).filter((point) => !within(point));
   const word = study.maximize ? "Larger" : "Smaller";
-  const more = outside ? ` ${count(outside)} off the axis.` : "";
+  const more = offTheAxis(outside, domain);
+  const without = leftOut(history.value, usual, from);
   return {
     ...base(frame, { domain }),
     band: tube,
-    dots,
+    dots: dots.filter(within),
+    outside,
     line: path,
     format: (v) => steady(v, 4),
     namesHeld: true,
-    note: `mean of ${frame.recent}, ${few ? "each value" : "5–95 % of the values"}.${more}`,
-    summary: `Value ${reach(frame)}. Mean of the last ${frame.recent} rounds: ${number(mean.at(-1))}, `
+    note: `mean of ${frame.recent}${without}, ${few ? "each value" : "5–95 % of the values"}.${more}`,
+    summary: `Value ${reach(frame)}. Mean of the last ${frame.recent} rounds${without}: ${number(mean.at(-1))}, `
       + `at the beginning ${number(mean.slice(from).find(isNumber))}. ${word} is better.${more}`,
     at: (round) => {
       const i = history.indexOf(round);
@@ -122,6 +126,18 @@ export function valueModel(frame) {
       return reading(frame, i, mean[i], `value ${number(history.value[i])}, mean ${number(mean[i])}${hold}`);
     },
   };
+}
+
+function offTheAxis(outside, [, high]) {
+  const above = outside.filter(([, v]) => v > high).length;
+  const below = outside.length - above;
+  const parts = [above && `${count(above)} above`, below && `${count(below)} below`].filter(Boolean);
+  return parts.length ? ` ${parts.join(", ")} the axis.` : "";
+}
+
+function leftOut(values, usual, from) {
+  const far = values.slice(from).filter((v, i) => isNumber(v) && usual[from + i] === null).length;
+  return far ? ` without ${count(far)} far off` : "";
 }
 
 /** The values outside of 5 to 95 % of their bucket; these would be hidden otherwise. */
@@ -153,7 +169,7 @@ function robustDomain(values, path) {
 
 export function surpriseModel(frame) {
   const { history, from } = frame;
-  const errors = history.value.map((v, i) => (isNumber(history.expected[i]) && isNumber(v) ? Math.abs(v - history.expected[i]) : null));
+  const errors = withoutFarOff(history.value).map((v, i) => (isNumber(history.expected[i]) && isNumber(v) ? Math.abs(v - history.expected[i]) : null));
   const mean = rollingMean(errors, frame.recent, frame.whole);
   if (!mean.slice(from).some(isNumber)) return null;
   const path = line(history.round, mean, from, frame.step);
