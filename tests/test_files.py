@@ -8,7 +8,7 @@ import pytest
 
 import dikin
 from dikin.errors import NotAFileError
-from dikin.serialization import replace_file
+from dikin.files import replace_file
 
 
 def learner() -> dikin.Predictive:

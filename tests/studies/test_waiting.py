@@ -307,7 +307,7 @@ def test_what_may_not_be_made_leaves_waiting_to_sqlite(
 def test_a_folder_without_pipes_leaves_waiting_to_sqlite(
     file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuses(path: Path) -> None:
+    def refuses(*_: Any, **__: Any) -> None:
         raise OSError(errno.EOPNOTSUPP, "not supported")
 
     monkeypatch.setattr(os, "mkfifo", refuses)
