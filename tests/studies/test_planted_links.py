@@ -296,12 +296,11 @@ def test_what_is_made_beside_a_database_has_its_mode(file: str, mode: int) -> No
 
 def test_what_is_there_keeps_its_mode(file: str) -> None:
     dikin.Study(file, "a", learner()).close()
-    for name in ("", "-marks", "-turn"):
-        Path(f"{file}{name}").chmod(0o640)
+    beside = [Path(f"{file}-marks"), Path(f"{file}-turn")]
+    for path in beside:
+        path.chmod(0o640)
     ask(file)
-    assert {stat.S_IMODE(Path(f"{file}{n}").stat().st_mode) for n in ("", "-marks", "-turn")} == {
-        0o640
-    }
+    assert {stat.S_IMODE(path.stat().st_mode) for path in beside} == {0o640}
 
 
 @needs_root
