@@ -15,7 +15,6 @@ import pytest
 import dikin
 from dikin import files
 from dikin.errors import BusyError, NotAFileError
-from dikin.experiments.runner import prepare_folder
 from dikin.files import replace_file, replacing
 
 
@@ -170,14 +169,6 @@ def test_what_is_named_like_an_unfinished_file_is_left_alone(tmp_path: Path, kin
     replace_file(tmp_path / "tuner.json", b"new")
     assert os.path.lexists(planted)
     assert victim.read_bytes() == b"precious"
-
-
-def test_to_try_a_folder_touches_nothing_that_is_there(tmp_path: Path) -> None:
-    (tmp_path / "victim").write_bytes(b"precious")
-    (tmp_path / ".writable").symlink_to(tmp_path / "victim")
-    prepare_folder(tmp_path)
-    assert (tmp_path / "victim").read_bytes() == b"precious"
-    assert (tmp_path / ".writable").is_symlink()
 
 
 # --- many at once --------------------------------------------------------------------------------
