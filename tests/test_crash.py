@@ -131,7 +131,7 @@ def test_killed_while_saving(tmp_path: Path, way: str) -> None:
     """
     command = [sys.executable, "-c", KILLED, str(tmp_path / "a.json"), way]
     game = subprocess.run(
-        command, capture_output=True, text=True, timeout=60, check=False, env=LONELY
+        command, capture_output=True, text=True, timeout=600, check=False, env=LONELY
     )
     if way == "naive":
         assert "StateError" in game.stderr
