@@ -289,7 +289,7 @@ def test_a_body_that_is_too_large(service: Serving) -> None:
     # It is refused by its length, before it is sent.
     head = SLOW.replace(b"Content-Length: 100", b"Content-Length: 1000000000")
     with socket.create_connection(("127.0.0.1", service.port)) as client:
-        client.settimeout(10)
+        client.settimeout(60)
         client.sendall(head)
         assert client.recv(4096).startswith(b"HTTP/1.1 413")
     # Without a length, piece by piece.
@@ -494,7 +494,7 @@ def test_warnings_stay_with_their_study(file: str) -> None:
             warnings.warn(f"of {study.name}", UserWarning, stacklevel=1)
 
     async def play() -> dict[str, list[str]]:
-        made = Workers(file, 2.0)
+        made = Workers(file, 600.0)
         with collecting_warnings():
             await asyncio.gather(made.do("one", warn), made.do("two", warn))
             heard = {called: list((await made.of(called)).warnings) for called in ("one", "two")}
