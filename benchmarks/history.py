@@ -23,7 +23,7 @@ from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
 import dikin
-from dikin.serialization import replace_file
+from dikin.files import replace_file
 
 if TYPE_CHECKING:
     from timing import Row

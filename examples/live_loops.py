@@ -22,7 +22,7 @@ from comparison import CMA, COLOURS, band, interval, legend_below, new_figure, p
 
 import dikin
 from dikin.experiments.tables import fields, write_csv
-from dikin.serialization import replace_file
+from dikin.files import replace_file
 
 WORKERS, MARKS = 2, 100
 NOISE = 0.05

@@ -14,7 +14,7 @@ import numpy as np
 from comparison import interval
 
 from dikin.experiments.tables import fields, write_csv
-from dikin.serialization import replace_file
+from dikin.files import replace_file
 
 Array = np.typing.NDArray[np.float64]
 

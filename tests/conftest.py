@@ -6,6 +6,12 @@ import gc
 import signal
 from typing import Any
 
+from hypothesis import HealthCheck, settings
+
+# How long an example takes says nothing on a machine that is busy with something else.
+settings.register_profile("dikin", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("dikin")
+
 
 def pytest_configure() -> None:
     """Let the programs that are tested hear Ctrl-C: a shell takes it from what runs behind it."""

@@ -83,7 +83,7 @@ def test_a_run_that_is_killed_while_it_is_added_leaves_the_file(
     history.append(path, run(history), "0.02", rows)
     before = path.read_bytes()
 
-    def killed(*_: Any) -> None:
+    def killed(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:

@@ -2,13 +2,20 @@
 
 import os
 import stat
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import dikin
-from dikin.errors import NotAFileError
-from dikin.serialization import replace_file
+from dikin import files
+from dikin.errors import BusyError, NotAFileError
+from dikin.files import replace_file, replacing
 
 
 def learner() -> dikin.Predictive:
@@ -25,10 +32,19 @@ def test_a_file_that_exists_keeps_its_mode(tmp_path: Path, mode: int) -> None:
     assert dikin.load(file).rounds == 0
 
 
-def test_a_new_file_has_the_mode_that_files_have(tmp_path: Path) -> None:
-    (tmp_path / "plain").write_text("")
-    learner().save(tmp_path / "tuner.json")
-    assert (tmp_path / "tuner.json").stat().st_mode == (tmp_path / "plain").stat().st_mode
+@pytest.fixture
+def generous() -> Iterator[None]:
+    """A process that gives everybody everything it makes, unless it is told otherwise."""
+    before = os.umask(0)
+    yield
+    os.umask(before)
+
+
+@pytest.mark.usefixtures("generous")
+def test_a_new_file_is_its_owners_alone(tmp_path: Path) -> None:
+    with replacing(tmp_path / "tuner.json"):
+        assert [stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()] == [0o600]
+    assert stat.S_IMODE((tmp_path / "tuner.json").stat().st_mode) == 0o600
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may give files away")
@@ -39,6 +55,29 @@ def test_a_file_that_exists_keeps_its_owner(tmp_path: Path) -> None:
     learner().save(file)
     found = file.stat()
     assert (found.st_uid, found.st_gid) == (4321, 4322)
+
+
+def test_a_group_that_cannot_be_kept_gets_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mode was meant for the group that the file had, not for the one of who saves it."""
+    file = tmp_path / "tuner.json"
+    file.write_text("old")
+    file.chmod(0o664)
+    fstat = os.fstat
+
+    def another_group(handle: int) -> os.stat_result:
+        found = list(fstat(handle))
+        found[stat.ST_GID] += 1
+        return os.stat_result(found)
+
+    def refuses(*_: Any) -> None:
+        raise PermissionError(1, "not yours")
+
+    monkeypatch.setattr(os, "fstat", another_group)
+    monkeypatch.setattr(os, "fchown", refuses)
+    replace_file(file, b"new")
+    assert stat.S_IMODE(file.stat().st_mode) == 0o604
 
 
 def test_a_link_stays_a_link(tmp_path: Path) -> None:
@@ -88,3 +127,180 @@ def test_what_is_no_path_is_refused(path: object) -> None:
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="nowhere"):
         replace_file(tmp_path / "nowhere" / "file", b"")
+
+
+def test_a_name_may_be_as_long_as_any(tmp_path: Path) -> None:
+    replace_file(tmp_path / ("a" * 255), b"whole")
+    assert (tmp_path / ("a" * 255)).read_bytes() == b"whole"
+
+
+def test_an_error_of_the_library_keeps_its_words(tmp_path: Path) -> None:
+    """It may also be an `OSError`, which is given the path of the file otherwise."""
+    with pytest.raises(BusyError, match="try again"), replacing(tmp_path / "history.csv"):
+        raise BusyError("others wait; try again")
+    assert not list(tmp_path.iterdir())
+
+
+# --- links that others put there -----------------------------------------------------------------
+
+
+def test_a_folder_that_becomes_a_link_meanwhile(tmp_path: Path) -> None:
+    """All happens in the folder that was there when it began."""
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "victims").mkdir()
+    with replacing(tmp_path / "folder" / "tuner.json") as file:
+        (tmp_path / "folder").rename(tmp_path / "moved")
+        (tmp_path / "folder").symlink_to(tmp_path / "victims")
+        file.write(b"new")
+    assert (tmp_path / "moved" / "tuner.json").read_bytes() == b"new"
+    assert not list((tmp_path / "victims").iterdir())
+
+
+@pytest.mark.parametrize("kind", ["link", "second name", "pipe"])
+def test_what_is_named_like_an_unfinished_file_is_left_alone(tmp_path: Path, kind: str) -> None:
+    victim, planted = tmp_path / "victim", tmp_path / f".dikin-{'0' * 16}.part"
+    victim.write_bytes(b"precious")
+    if kind == "link":
+        planted.symlink_to(victim)
+    elif kind == "pipe":
+        os.mkfifo(planted)
+    else:
+        os.link(victim, planted)
+    replace_file(tmp_path / "tuner.json", b"new")
+    assert os.path.lexists(planted)
+    assert victim.read_bytes() == b"precious"
+
+
+# --- many at once --------------------------------------------------------------------------------
+
+CONTENTS = [bytes([65 + number]) * 200_000 for number in range(4)]
+
+SAVES = """
+import sys
+from pathlib import Path
+from dikin.files import replace_file
+for _ in range(int(sys.argv[3])):
+    replace_file(Path(sys.argv[1]), sys.argv[2].encode() * 200_000)
+"""
+
+
+def read_until(path: Path, done: threading.Event) -> int:
+    """Read a file again and again; how often, if it was always one whole file."""
+    count = 0
+    while not done.is_set() or not count:
+        assert path.read_bytes() in CONTENTS
+        count += 1
+    return count
+
+
+def test_threads_that_save_to_one_path(tmp_path: Path) -> None:
+    path, done = tmp_path / "tuner.json", threading.Event()
+    replace_file(path, CONTENTS[0])
+    with ThreadPoolExecutor(5) as pool:
+        reader = pool.submit(read_until, path, done)
+        try:
+            list(pool.map(lambda number: replace_file(path, CONTENTS[number % 4]), range(600)))
+        finally:
+            done.set()
+        assert reader.result() > 0
+    assert os.listdir(tmp_path) == ["tuner.json"]
+
+
+def test_processes_that_save_to_one_path(tmp_path: Path) -> None:
+    path, done = tmp_path / "tuner.json", threading.Event()
+    replace_file(path, CONTENTS[0])
+    with ThreadPoolExecutor(1) as pool:
+        reader = pool.submit(read_until, path, done)
+        commands = [[sys.executable, "-c", SAVES, str(path), chr(c[0]), "100"] for c in CONTENTS]
+        try:
+            running = [subprocess.Popen(command) for command in commands]
+            assert [process.wait() for process in running] == [0, 0, 0, 0]
+        finally:
+            done.set()
+        assert reader.result() > 0
+    assert os.listdir(tmp_path) == ["tuner.json"]
+
+
+# --- what a killed process leaves ----------------------------------------------------------------
+
+KILLED = """
+import sys
+from pathlib import Path
+from dikin.files import replacing
+with replacing(Path(sys.argv[1])) as file:
+    file.write(b"half of it")
+    file.flush()
+    print("writes", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_what_a_killed_process_left_is_removed_by_the_next(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", KILLED, str(tmp_path / "tuner.json")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "writes\n"
+    left = os.listdir(tmp_path)
+    assert len(left) == 1
+    replace_file(tmp_path / "another.json", b"whole")
+    assert sorted(os.listdir(tmp_path)) == sorted([*left, "another.json"])  # it lives
+    process.kill()
+    process.communicate()
+    replace_file(tmp_path / "another.json", b"whole")
+    assert os.listdir(tmp_path) == ["another.json"]
+
+
+def test_what_is_being_written_stays(tmp_path: Path) -> None:
+    with replacing(tmp_path / "a") as file:
+        replace_file(tmp_path / "b", b"b")
+        file.write(b"a")
+    assert (tmp_path / "a").read_bytes() == b"a"
+
+
+def removed_before_it_was_held(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """Another process finds a new file, which nobody holds yet, and removes it."""
+    hold = files._hold
+    calls = iter([True])
+
+    def late(file: int) -> bool:
+        if next(calls, False):
+            for path in folder.glob(".dikin-*"):
+                path.unlink()
+        return hold(file)
+
+    monkeypatch.setattr(files, "_hold", late)
+
+
+def test_a_new_file_that_was_taken_for_an_abandoned_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    removed_before_it_was_held(monkeypatch, tmp_path)
+    replace_file(tmp_path / "tuner.json", b"whole")
+    assert (tmp_path / "tuner.json").read_bytes() == b"whole"
+
+
+def test_who_does_not_look_whether_it_is_still_there_loses_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mutant of the test above."""
+    removed_before_it_was_held(monkeypatch, tmp_path)
+    late = files._hold
+    monkeypatch.setattr(files, "_hold", lambda file: late(file) or True)
+    with pytest.raises(FileNotFoundError):
+        replace_file(tmp_path / "tuner.json", b"whole")
+
+
+def test_a_drive_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files are written all the same; nothing is taken for abandoned."""
+
+    def refuses(file: int) -> bool:
+        raise OSError(38, "Function not implemented")
+
+    (tmp_path / f".dikin-{'0' * 16}.part").touch()
+    monkeypatch.setattr(files, "_hold", refuses)
+    replace_file(tmp_path / "tuner.json", b"whole")
+    assert sorted(os.listdir(tmp_path)) == [f".dikin-{'0' * 16}.part", "tuner.json"]

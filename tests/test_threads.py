@@ -158,6 +158,28 @@ class NoLock(nullcontext[None]):
     def release(self) -> None: ...
 
 
+class AnnouncedLock:
+    """A lock as a learner has it, which says when a second thread has come to it."""
+
+    def __init__(self) -> None:
+        self._lock, self._threads, self.second = threading.RLock(), set[int](), threading.Event()
+
+    def acquire(self) -> None:
+        self._threads.add(threading.get_ident())
+        if len(self._threads) > 1:
+            self.second.set()
+        self._lock.acquire()
+
+    def release(self) -> None:
+        self._lock.release()
+
+    def __enter__(self) -> None:
+        self.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+
 @pytest.mark.parametrize("kind", MAKES)
 def test_without_the_lock_they_are_not(kind: str, tmp_path: Path) -> None:
     learner = MAKES[kind]()
@@ -169,15 +191,15 @@ def test_without_the_lock_they_are_not(kind: str, tmp_path: Path) -> None:
 def test_a_context_belongs_to_the_call_that_it_came_with() -> None:
     """Another thread asks with another context in the middle of a call."""
 
-    def off_its_line(lock: Any) -> float:
+    def off_its_line(lock: Any, comes: Callable[[threading.Thread], object]) -> float:
         learner: Any = dikin.PseudoLine(DISC, 1000, 1.0, seed=1)
-        learner._lock, draw = lock or learner._lock, learner._noise.draw
+        learner._lock, draw = lock, learner._noise.draw
         other = threading.Thread(target=learner.ask, args=([0.0, 1.0],))
 
         def interrupted() -> Any:
             if not other.ident:
                 other.start()
-                other.join(0.1)  # it has to wait for this call where there is a lock
+                comes(other)
             return draw()
 
         learner._noise.draw = interrupted
@@ -185,8 +207,9 @@ def test_a_context_belongs_to_the_call_that_it_came_with() -> None:
         other.join()
         return float(abs(query.point[1]))
 
-    assert off_its_line(None) == 0.0
-    assert off_its_line(NoLock()) > 0.0
+    held = AnnouncedLock()
+    assert off_its_line(held, lambda other: held.second.wait()) == 0.0
+    assert off_its_line(NoLock(), lambda other: other.join()) > 0.0
 
 
 def test_threads_ignore_warnings_one_after_the_other() -> None:

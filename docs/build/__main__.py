@@ -14,7 +14,7 @@ from rates_file import read_lines
 
 from dikin.experiments.compare import figure as compare_figure
 from dikin.experiments.rates import figure as rates_figure
-from dikin.serialization import replace_file
+from dikin.files import replace_file
 
 DOCS = Path(__file__).resolve().parent.parent
 PAGES = {

@@ -175,7 +175,7 @@ class ForeignQueryError(QueryError):
 
 
 class NotAFileError(DikinError, OSError):
-    """What should be written or read is a folder, a device or a pipe, or no path at all.
+    """What should be written or read is no plain file (a folder, a device, a pipe), or no path.
 
     Give the path of a file. Nothing was written.
     """

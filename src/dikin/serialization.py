@@ -1,21 +1,19 @@
-"""States on disk: JSON with a version and a digest, written atomically, never pickled."""
+"""States on disk: JSON with a version and a digest, never pickled."""
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import os
-import stat
 import sys
 from collections.abc import Callable, Iterator
 from math import isfinite, nan
-from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
-from dikin.errors import NotAFileError, StateError, StateVersionError, shown
+from dikin.errors import StateError, StateVersionError, shown
+from dikin.files import path_of, replace_file
 
 FORMAT = "dikin learner"
 VERSION = 3
@@ -151,49 +149,6 @@ def write(path: str | os.PathLike[str], state: dict[str, Any]) -> None:
     replace_file(path_of(path), json.dumps(document).encode())
 
 
-def path_of(value: Any) -> Path:
-    """The path that came, or an error of the library."""
-    if not isinstance(value, str | os.PathLike):
-        raise NotAFileError(f"a path is a text or a pathlib.Path, got {shown(value)}")
-    path = Path(value)
-    if "\0" in str(path):
-        raise NotAFileError(f"a path has no NUL character, got {shown(str(path))}")
-    return path
-
-
-def replace_file(target: Path, content: bytes) -> None:
-    """Write a file so that at any instant its path holds the whole old one or the whole new one."""
-    with replacing(target) as file:
-        file.write(content)
-
-
-@contextlib.contextmanager
-def replacing(target: Path) -> Iterator[BinaryIO]:
-    """A file to write, which takes the place of another when it is complete, or never.
-
-    A link stays one: what it leads to is replaced. A file that exists keeps its mode and, where
-    this process may give it away, its owner.
-    """
-    target = Path(os.path.realpath(target))
-    existing = _existing_file(target)
-    beside = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        with open(beside, "wb") as file:
-            if existing is not None:
-                _take_over(file.fileno(), existing)
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, target)
-    except BaseException as reason:
-        with contextlib.suppress(OSError):
-            beside.unlink()
-        if isinstance(reason, OSError):
-            raise type(reason)(reason.errno, reason.strerror, str(target)) from reason
-        raise
-    _sync_folder(target.parent)
-
-
 def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     """The state in a file, or an error that says what is wrong with the file."""
     try:
@@ -207,30 +162,6 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     if not isinstance(state, dict) or document.get("digest") != _digest(state):
         raise StateError(f"{path} was altered or damaged: its digest does not match its content")
     return state
-
-
-def _existing_file(target: Path) -> os.stat_result | None:
-    """What is known of a file that is there; refused where it is no file."""
-    try:
-        found = target.stat()
-    except OSError:  # not there, or what writing it will say
-        return None
-    if not stat.S_ISREG(found.st_mode):
-        kind = "a folder" if stat.S_ISDIR(found.st_mode) else "a device or a pipe"
-        raise NotAFileError(
-            f"{target} is {kind}, which cannot be replaced as a whole; give the path of a file. "
-            "Nothing was written"
-        )
-    return found
-
-
-def _take_over(file: int, existing: os.stat_result) -> None:
-    if hasattr(os, "fchown"):  # neither exists on Windows
-        new = os.fstat(file)
-        if (new.st_uid, new.st_gid) != (existing.st_uid, existing.st_gid):
-            with contextlib.suppress(PermissionError):
-                os.fchown(file, existing.st_uid, existing.st_gid)
-        os.fchmod(file, stat.S_IMODE(existing.st_mode))
 
 
 def refuse_version(what: str, version: object, wanted: int) -> None:
@@ -251,13 +182,3 @@ def refuse_version(what: str, version: object, wanted: int) -> None:
 
 def _digest(state: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(state, sort_keys=True).encode()).hexdigest()
-
-
-def _sync_folder(folder: Path) -> None:
-    # Makes the rename itself durable. Windows cannot open a folder, and needs no such step.
-    if os.name == "posix":
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

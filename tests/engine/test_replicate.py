@@ -6,6 +6,8 @@ import os
 import signal
 import threading
 import time
+from functools import partial
+from pathlib import Path
 
 import distributed
 import joblib
@@ -48,12 +50,15 @@ def test_a_learner_in_the_place_of_its_maker_is_refused() -> None:
         dikin.replicate(learner(0), world, 10, 2)  # type: ignore[arg-type]
 
 
-def slow_learner(seed: int) -> dikin.Learner:
-    time.sleep(0.3)
+def waiting_learner(folder: Path, seed: int) -> dikin.Learner:
+    """Waits until a worker was killed."""
+    (folder / str(os.getpid())).touch()
+    while not (folder / "killed").exists():
+        time.sleep(0.01)
     return learner(seed)
 
 
-def test_a_dask_cluster_that_loses_a_worker_gives_the_same_results() -> None:
+def test_a_dask_cluster_that_loses_a_worker_gives_the_same_results(tmp_path: Path) -> None:
     alone = dikin.replicate(learner, world, 400, 12)
     with (
         distributed.LocalCluster(
@@ -62,14 +67,17 @@ def test_a_dask_cluster_that_loses_a_worker_gives_the_same_results() -> None:
         distributed.Client(cluster) as client,
     ):
         victim = next(iter(client.run(os.getpid).values()))
-        killed: list[int] = []
 
         def kill() -> None:
+            while not (tmp_path / str(victim)).exists():  # it has begun a game
+                time.sleep(0.01)
             os.kill(victim, signal.SIGKILL)
-            killed.append(victim)
+            (tmp_path / "killed").touch()
 
-        threading.Timer(1.2, kill).start()
+        threading.Thread(target=kill, daemon=True).start()
         with joblib.parallel_config("dask", client=client):
-            together = dikin.replicate(slow_learner, world, 400, 12, workers=None)
-        assert killed, "the games ended before the worker was killed"
+            together = dikin.replicate(
+                partial(waiting_learner, tmp_path), world, 400, 12, workers=None
+            )
+        assert (tmp_path / "killed").exists()
     assert same(alone, together)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import io
+import itertools
+import os
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,6 +15,7 @@ from rich.console import Console
 from dikin.experiments import runner
 from dikin.experiments.reproduce.plan import Effort, Request
 from dikin.experiments.reproduce.results import Measured, all_cells, write_files
+from dikin.experiments.store import Store
 
 TINY = Effort("tiny", (40, 80, 160), 4, 3, (2, 4), 40, 4)
 
@@ -28,5 +32,18 @@ def run(out: Path, **changes: Any) -> str:
     return console.export_text()
 
 
+def run_and_die(out: Path, cells: int) -> None:
+    """Play the first table, and be killed when so many cells are kept."""
+    keep, left = Store.keep, itertools.count(cells - 1, -1)
+
+    def keep_and_die(self: Store, *given: Any) -> None:
+        keep(self, *given)
+        if not next(left):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    Store.keep = keep_and_die  # type: ignore[method-assign]
+    run(out, tables=(1,))
+
+
 if __name__ == "__main__":
-    run(Path(sys.argv[1]), tables=(1,))
+    run_and_die(Path(sys.argv[1]), int(sys.argv[2]))

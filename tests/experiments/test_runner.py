@@ -123,3 +123,11 @@ def test_every_experiment_of_another_seed_plays_other_games() -> None:
     first, second = experiment_seeds(0, 10), experiment_seeds(1, 10)
     assert not {*first} & {*second}
     assert [*blocks(first)] == [range(4), range(4, 8), range(8, 10)]
+
+
+def test_to_try_a_folder_touches_nothing_that_is_there(tmp_path: Path) -> None:
+    (tmp_path / "victim").write_bytes(b"precious")
+    (tmp_path / ".writable").symlink_to(tmp_path / "victim")
+    runner.prepare_folder(tmp_path)
+    assert (tmp_path / "victim").read_bytes() == b"precious"
+    assert (tmp_path / ".writable").is_symlink()

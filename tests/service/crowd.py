@@ -55,6 +55,18 @@ def start(count: int, url: str, name: str, patience: float, end: Any) -> list[Cl
     return clients
 
 
+def wait_for_rounds(clients: list[Client], rounds: int) -> None:
+    """Until so many more rounds are acknowledged than now."""
+
+    def told() -> int:
+        return sum(len(client.account.told) for client in clients)
+
+    wanted = told() + rounds
+    while told() < wanted:
+        assert any(client.is_alive() for client in clients), "all clients have ended"
+        time.sleep(0.002)
+
+
 def together(clients: list[Client]) -> Account:
     """Wait for their end; the account of all."""
     for client in clients:

@@ -79,12 +79,12 @@ class Serving:
         self.process.kill()
         self._gone()
 
-    def stop(self, seconds: float = 30.0) -> int:
+    def stop(self, seconds: float = 120.0) -> int:
         """End as an operator would; the exit status."""
         self.process.send_signal(signal.SIGTERM)
         return self._gone(seconds)
 
-    def _gone(self, seconds: float = 30.0) -> int:
+    def _gone(self, seconds: float = 120.0) -> int:
         status = self.process.wait(seconds)
         assert self.process.stdout is not None
         self.process.stdout.close()

@@ -60,7 +60,7 @@ def test_no_fault_and_no_answer_that_is_not_in_the_file(case: Any, tried: Servin
         case.path_parameters["name"] = there  # about half of all requests
     checks = [check for check in CHECKS.get_all() if check.__name__ not in NOT_SAID]
     headers = {"Authorization": f"Bearer {tried.tokens['admin']}"}
-    case.call_and_validate(base_url=tried.url, headers=headers, checks=checks, timeout=30)
+    case.call_and_validate(base_url=tried.url, headers=headers, checks=checks, timeout=300)
 
 
 def test_the_studies_still_stand(tried: Serving) -> None:

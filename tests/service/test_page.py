@@ -50,7 +50,7 @@ def test_it_loads_and_everybody_can_read_it(
         chromium, live.url, viewport={"width": width, "height": height}, color_scheme=scheme
     )
     page = window.open(path)
-    page.get_by_text("150").first.wait_for(timeout=15_000)
+    page.get_by_text("150").first.wait_for(timeout=120_000)
     page.get_by_role("heading", level=1).wait_for()
     assert window.violations() == []
     wider = page.evaluate("document.documentElement.scrollWidth - innerWidth")
@@ -81,11 +81,11 @@ def test_a_live_update_arrives(chromium: Any, live: Serving) -> None:
         late = study.ask()
         page = window.open("/#/study/shop")
         page.get_by_text("150").first.wait_for()
-        page.get_by_role("cell", name=str(late.id), exact=True).wait_for(timeout=10_000)
+        page.get_by_role("cell", name=str(late.id), exact=True).wait_for(timeout=120_000)
         for _ in range(7):
             trial = study.ask()
             study.tell(trial, revenue(trial))
-        page.get_by_text("157").first.wait_for(timeout=10_000)
+        page.get_by_text("157").first.wait_for(timeout=120_000)
         study.forget(late)
     assert window.faults == []
     page.close()
@@ -141,9 +141,9 @@ def test_it_says_that_the_service_is_away_and_comes_back(chromium: Any) -> None:
         page = window.open("/#/study/shop")
         page.get_by_text("live", exact=True).wait_for()
         running.kill()
-        page.get_by_text("econnecting").first.wait_for(timeout=20_000)
+        page.get_by_text("econnecting").first.wait_for(timeout=120_000)
         threading.Timer(0.1, running.start).start()
-        page.get_by_text("live", exact=True).wait_for(timeout=30_000)
+        page.get_by_text("live", exact=True).wait_for(timeout=120_000)
         with dikin.Study(running.url, "shop") as study:
             study.tell(study.ask(), 400.0)
         page.get_by_text("6", exact=True).first.wait_for()

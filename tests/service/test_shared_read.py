@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from types import SimpleNamespace
 
+import pytest
+
+from dikin.service import shared_read
 from dikin.service.shared_read import SharedRead
 
 
@@ -16,12 +20,20 @@ def counted(seconds: float, fails: int = 0) -> tuple[SharedRead[int], Callable[[
         nonlocal reads
         reads += 1
         mine = reads
-        await asyncio.sleep(0.01)
+        await asyncio.sleep(0)
         if mine <= fails:
             raise OSError("away")
         return mine
 
     return SharedRead(read, seconds), lambda: reads
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The time, which goes on when a test says so."""
+    now = [1000.0]
+    monkeypatch.setattr(shared_read, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    return now
 
 
 def test_all_who_come_meanwhile_share_a_read() -> None:
@@ -34,24 +46,26 @@ def test_all_who_come_meanwhile_share_a_read() -> None:
     asyncio.run(play())
 
 
-def test_it_is_read_again_when_it_is_old() -> None:
+def test_it_is_read_again_when_it_is_old(clock: list[float]) -> None:
     async def play() -> None:
-        shared, _ = counted(0.05)
+        shared, _ = counted(5.0)
         assert await shared.get() == 1
-        await asyncio.sleep(0.06)
+        clock[0] += 5.0
+        assert await shared.get() == 1
+        clock[0] += 0.1
         assert await shared.get() == 2
 
     asyncio.run(play())
 
 
-def test_an_error_is_shared_and_believed_as_long() -> None:
+def test_an_error_is_shared_and_believed_as_long(clock: list[float]) -> None:
     async def play() -> None:
-        shared, reads = counted(0.05, fails=1)
+        shared, reads = counted(5.0, fails=1)
         found = await asyncio.gather(*(shared.get() for _ in range(5)), return_exceptions=True)
         assert [type(each) for each in found] == [OSError] * 5
         assert isinstance((await asyncio.gather(shared.get(), return_exceptions=True))[0], OSError)
         assert reads() == 1
-        await asyncio.sleep(0.06)
+        clock[0] += 5.1
         assert await shared.get() == 2
 
     asyncio.run(play())
@@ -62,7 +76,7 @@ def test_who_gives_up_does_not_take_the_read_from_others() -> None:
         shared, reads = counted(60.0)
         impatient = asyncio.ensure_future(shared.get())
         patient = asyncio.ensure_future(shared.get())
-        await asyncio.sleep(0.001)
+        await asyncio.sleep(0)  # both have begun to wait
         impatient.cancel()
         assert await patient == 1
         assert reads() == 1

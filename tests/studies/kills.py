@@ -145,6 +145,13 @@ def spawn(url: str, folder: Path, serial: int, commit_within: float) -> int:
         os._exit(1)
 
 
+def wait_until_it_plays(folder: Path, serial: int) -> None:
+    """On a busy machine a client may take long to begin: to kill it before would try nothing."""
+    acks, trouble = folder / f"acks-{serial}", folder / f"error-{serial}"
+    while not trouble.exists() and not (acks.exists() and acks.stat().st_size):
+        time.sleep(0.002)
+
+
 def game(
     url: str,
     folder: Path,
@@ -166,6 +173,7 @@ def game(
     for kill in range(kills):
         time.sleep(chance.uniform(0.0, 0.12))
         victim = chance.choice(list(children))
+        wait_until_it_plays(folder, children[victim])
         os.kill(victim, signal.SIGKILL)
         os.waitpid(victim, 0)
         del children[victim]

@@ -16,6 +16,7 @@ import pytest
 import dikin
 from dikin import errors
 from dikin.studies.database import LostConnection
+from studies.interrupts import LATER
 from studies.small import begin, fresh, step
 
 
@@ -84,7 +85,7 @@ import os, sys, time, dikin
 study = dikin.Study(sys.argv[1], "a")
 with study._session.transaction():
     if not os.fork():
-        time.sleep(30)  # a child that has nothing to do with it, and lives on
+        time.sleep(86400)  # a child that has nothing to do with it, and lives on
         os._exit(0)
     print("held", flush=True)
     sys.stdin.readline()
@@ -93,7 +94,7 @@ with study._session.transaction():
 
 def test_a_client_that_dies_in_its_turn_and_leaves_a_child(file: str) -> None:
     """The child inherits the open files; it must not inherit the turn."""
-    study = dikin.Study(file, "a", fresh(), patience=10)
+    study = dikin.Study(file, "a", fresh(), patience=60)
     with study, holder(file, FORKED, start_new_session=True) as process:
         process.send_signal(signal.SIGKILL)
         try:
@@ -200,7 +201,7 @@ def test_the_replica_is_not_ahead_of_the_database(
 
 def test_events_that_waited_and_were_lost(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not durable, so they may be lost; but whoever told them hears of it."""
-    with dikin.Study(url, "a", fresh(), commit_within=0.4) as study:
+    with dikin.Study(url, "a", fresh(), patience=2 * LATER, commit_within=LATER) as study:
         step(study)
         study.flush()
         step(study)
@@ -217,7 +218,7 @@ def test_a_connection_that_breaks_in_a_look_while_events_wait(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With the connection went the transaction: what waited must not be written without one."""
-    with dikin.Study(url, "a", fresh(), patience=2, commit_within=1) as study:
+    with dikin.Study(url, "a", fresh(), patience=2 * LATER, commit_within=LATER) as study:
         step(study)
         study.flush()
         step(study)
@@ -279,7 +280,7 @@ def test_a_refused_ask_leaves_the_query_to_the_next_one(
 
 
 def test_a_refused_context_does_not_lose_what_waits(file: str) -> None:
-    with dikin.Study(file, "a", fresh(), patience=2, commit_within=1) as study:
+    with dikin.Study(file, "a", fresh(), patience=2 * LATER, commit_within=LATER) as study:
         query = study.ask()
         with pytest.raises(errors.FeedbackError):
             study.ask([1.0, 0.0])

@@ -12,6 +12,7 @@ import dikin
 from dikin import errors
 from dikin.studies.session import Session
 from studies.interrupts import (
+    LATER,
     calls,
     consistent,
     flushes,
@@ -70,7 +71,7 @@ def test_opening_can_be_interrupted(file: str) -> None:
 
 def test_what_waited_is_written_over_another_connection(url: str) -> None:
     """Ctrl-C may leave a connection that cannot be used any more."""
-    with dikin.Study(url, "a", learner(), patience=10.0, commit_within=5.0) as study:
+    with dikin.Study(url, "a", learner(), patience=2 * LATER, commit_within=LATER) as study:
         for _ in range(4):
             study.tell(study.ask(), 0.25)
         study._session.database.disconnect()
@@ -80,7 +81,7 @@ def test_what_waited_is_written_over_another_connection(url: str) -> None:
 
 
 def test_unless_somebody_else_had_a_turn_meanwhile(url: str) -> None:
-    with dikin.Study(url, "a", learner(), patience=10.0, commit_within=5.0) as study:
+    with dikin.Study(url, "a", learner(), patience=2 * LATER, commit_within=LATER) as study:
         study.tell(study.ask(), 0.25)
         study._session.database.disconnect()
         study._session.database._end_turn()
@@ -110,7 +111,7 @@ def test_a_connection_that_is_left_locked_is_not_waited_for(server: Any) -> None
 def test_rows_that_cannot_be_kept_are_said_to_be_lost(
     file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with dikin.Study(file, "a", learner(), patience=10.0, commit_within=5.0) as study:
+    with dikin.Study(file, "a", learner(), patience=2 * LATER, commit_within=LATER) as study:
         for _ in range(4):
             study.tell(study.ask(), 0.25)
         monkeypatch.setattr(type(study._session), "_keep_returned", lambda *_: False)
@@ -123,7 +124,7 @@ def test_rows_that_cannot_be_kept_are_said_to_be_lost(
 def test_an_error_of_another_kind_loses_nothing_that_was_returned_with(
     file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with dikin.Study(file, "a", learner(), patience=10.0, commit_within=5.0) as study:
+    with dikin.Study(file, "a", learner(), patience=2 * LATER, commit_within=LATER) as study:
         for _ in range(4):
             study.tell(study.ask(), 0.25)
 
@@ -139,7 +140,7 @@ def test_an_error_of_another_kind_loses_nothing_that_was_returned_with(
 
 
 def test_an_interrupted_study_can_be_closed(file: str) -> None:
-    with dikin.Study(file, "a", learner(), patience=10.0, commit_within=5.0) as study:
+    with dikin.Study(file, "a", learner(), patience=2 * LATER, commit_within=LATER) as study:
         for _ in range(3):
             study.tell(study.ask(), 0.25)
         study._session._inside = True  # interrupted in its work, and in giving it back

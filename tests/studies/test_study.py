@@ -323,7 +323,10 @@ def test_a_warning_made_an_error_changes_nothing(file: str) -> None:
 
 def test_events_that_wait_are_written_together(url: str) -> None:
     twin = fresh()
-    with dikin.Study(url, "a", twin, commit_within=0.4) as study, dikin.Study(url, "a") as other:
+    with (
+        dikin.Study(url, "a", twin, commit_within=0.4) as study,
+        dikin.Study(url, "a", patience=60.0) as other,
+    ):
         for _ in range(5):
             query = study.ask()
             assert query == twin.ask()

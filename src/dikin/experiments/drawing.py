@@ -37,7 +37,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dikin.experiments.fit import Curve, half_interval
-from dikin.serialization import replace_file
+from dikin.files import replace_file
 from dikin.tuning.drawing import PALETTE, STYLE, figure_format, rendered, spread
 from dikin.vectors import Array
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 from rich.console import Console
@@ -64,9 +65,7 @@ def prepare_folder(out: Path) -> None:
     """Make the folder, and make sure that it can be written."""
     try:
         out.mkdir(parents=True, exist_ok=True)
-        probe = out / ".writable"
-        probe.write_bytes(b"")
-        probe.unlink()
+        TemporaryFile(dir=out).close()
     except OSError as reason:
         raise ParameterError(
             f"{out} cannot be written ({reason.strerror}); choose another --out"

@@ -12,7 +12,7 @@ from operator import attrgetter, itemgetter
 from pathlib import Path
 from typing import Any, TypeVar
 
-from dikin.serialization import replace_file
+from dikin.files import replace_file
 
 T = TypeVar("T")
 Columns = Mapping[str, Callable[[T], object]]

@@ -809,6 +809,10 @@ class Learner(ABC):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state to a JSON file; a crash at any instant leaves the old file or the new.
 
+        A new file is its owner's alone, one that exists keeps its mode. A link stays one: the file
+        that it leads to is replaced. Threads and processes may save to one path at once; the last
+        one to finish stays.
+
         Parameters
         ----------
         path

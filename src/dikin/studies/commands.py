@@ -14,7 +14,7 @@ import click
 
 from dikin.engine.progress import Progress
 from dikin.errors import DikinError, ParameterError, StateError
-from dikin.serialization import replacing
+from dikin.files import replacing
 from dikin.studies import display
 from dikin.studies.history import Table, write_csv
 from dikin.studies.jsonl import LONGEST_LINE, answer_lines, error_reply, write_line

@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote
 
 from dikin import extras
-from dikin.errors import BusyError, ParameterError, StateError, StoreError, shown
+from dikin.errors import BusyError, NotAFileError, ParameterError, StateError, StoreError, shown
+from dikin.files import Folder
 from dikin.studies.fair_lock import FairLock, FileBeside, open_beside
 
 if TYPE_CHECKING:
@@ -37,6 +38,9 @@ MARKED_SEAL = 32
 
 ROWS_AT_ONCE = 64
 """Rows that a PostgreSQL server is given in one statement."""
+
+OF_SQLITE = ("-wal", "-shm", "-journal")
+"""Endings of the files that SQLite makes beside a database."""
 
 CHECKPOINT_PAGES = 200
 """Pages of SQLite's log (800 KB) after which they are carried over into the file, and the log is
@@ -329,6 +333,22 @@ class Sqlite(Database):
         if not os.access(folder, os.W_OK):
             raise StoreError(f"{self.path} cannot be made: the folder is not writable")
 
+    def connect(self) -> None:
+        if self._cursor is None:
+            try:
+                self._make_file()
+            except OSError as error:
+                raise StoreError(f"{self.name} cannot be opened: {error}") from error
+        super().connect()
+
+    def _make_file(self) -> None:
+        """Make the file for its owner alone; SQLite gives its own files beside it the same mode."""
+        with Folder(self.path.parent) as folder:
+            for ending in OF_SQLITE:  # which follows no links either, but does not say why
+                folder.refuse_link(f"{self.path.name}{ending}")
+            with suppress(FileExistsError):
+                folder.make_file(self.path.name)
+
     def _connect_arguments(self) -> dict[str, Any]:
         # Transactions by hand, and from whichever thread holds the study at the moment.
         return {"isolation_level": None, "check_same_thread": False, "timeout": self.patience}
@@ -341,6 +361,7 @@ class Sqlite(Database):
 
     def _begin(self, key: int, deadline: float, prepare: Callable[[], None]) -> None:
         try:
+            self._open_marks()
             waited = self._lock.acquire(self.patience, prepare)
         except BusyError:
             raise
@@ -386,20 +407,31 @@ class Sqlite(Database):
 
     def mark(self, study: int, number: int, seal: str) -> None:
         record = f"{number:>19} {seal or '-':>{MARKED_SEAL}}\n".encode()
-        if not hasattr(os, "pwrite"):  # Windows: no marks
-            return
-        with suppress(OSError):  # a full disk: the commit is what counts
-            if self._marks is None:
+        if self._marks is not None:
+            with suppress(OSError):  # a full disk: the commit is what counts
+                os.pwrite(self._marks.file, record, study * len(record))
+
+    def _open_marks(self) -> None:
+        """Open the file of marks, where there can be one; refuse a link in its place."""
+        if self._marks is None and hasattr(os, "pwrite"):  # not on Windows
+            try:
                 self._marks = open_beside(self.path, "-marks")
-            os.pwrite(self._marks.file, record, study * len(record))
+            except NotAFileError:
+                raise
+            except OSError:  # a full disk, or another user's: a study goes on without marks
+                return
 
     def marked(self, study: int) -> tuple[int, str] | None:
         size = MARKED_SEAL + 21
         try:
-            with open(f"{self.path}-marks", "rb") as file:
-                file.seek(study * size)
-                number, seal = file.read(size).decode().split()
+            with Folder(self.path.parent) as folder:
+                file = folder.open_file(f"{self.path.name}-marks", os.O_RDONLY)
+            with open(file, "rb") as marks:
+                marks.seek(study * size)
+                number, seal = marks.read(size).decode().split()
                 return int(number), seal
+        except NotAFileError as error:
+            raise StoreError(f"{self.name} cannot be read: {error}") from error
         except (OSError, ValueError):
             return None
 

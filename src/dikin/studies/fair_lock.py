@@ -9,6 +9,10 @@ listens to the pipe, which the operating system sees to at whatever instant a pr
 
 Nothing but the order of turns depends on this: what keeps two writers apart is the database. Where
 there is no `flock` or no named pipe (Windows, some network drives) SQLite's own waiting has to do.
+
+Who owns the folder of a database can put anything there, and another user, root too, may write to
+that database. So no link is followed beside it, nothing is removed that is not named like a ticket,
+and nothing is given to the owner of the database but what was made just now.
 """
 
 from __future__ import annotations
@@ -16,16 +20,18 @@ from __future__ import annotations
 import errno
 import itertools
 import os
+import re
 import select
 import stat
 import time
 import weakref
 from bisect import bisect, bisect_left
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from dikin.errors import BusyError
+from dikin.errors import BusyError, NotAFileError
+from dikin.files import Folder, give
 
 try:
     import fcntl
@@ -41,6 +47,11 @@ MAKING_TAKES = 10.0
 """Seconds after which a ticket that is not ready never will be."""
 NO_QUEUE = {errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL, errno.EACCES, errno.EROFS}
 """What a file system says that has no named pipes, or lets this user make none."""
+
+HAS_PIPES = fcntl is not None and os.mkfifo in os.supports_dir_fd
+
+TICKET = re.compile(r"\.?\d{20}\.\d+\.\d+")
+"""Time, process and number; with a point in front while it is being made."""
 
 _tickets = itertools.count()
 
@@ -78,7 +89,7 @@ class FairLock:
         BusyError
             If it was not one's turn by then. The place in the queue is given up.
         """
-        if fcntl is None:
+        if not HAS_PIPES:
             return False
         try:
             return self._acquire(patience, prepare)
@@ -175,23 +186,16 @@ class FileBeside:
 
 
 def open_beside(path: Path, ending: str) -> FileBeside:
-    """A file beside a database that anyone may use who may write to the database."""
-    beside = Path(f"{path}{ending}")
-    opened = FileBeside(os.open(beside, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
-    _share(beside, path)
+    """A file beside a database; a new one is for those who may use the database."""
+    name = f"{path.name}{ending}"
+    with Folder(path.parent) as folder:
+        try:
+            opened = FileBeside(folder.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            return FileBeside(folder.open_file(name, os.O_RDWR))
+        database = folder.stat(path.name)
+        give(opened.file, database, database.st_mode & 0o666)
     return opened
-
-
-def _share(made: Path, database: Path, *, folder: bool = False) -> None:
-    """Give what was made to those who may use the database, whatever the mask of this process."""
-    known = database.stat()
-    mode = known.st_mode & 0o666
-    if folder:  # who may read files there may look into it
-        mode |= (mode >> 2) & 0o111
-    with suppress(PermissionError):  # another user's, who has done it
-        if os.geteuid() == 0:
-            os.chown(made, known.st_uid, known.st_gid)
-        os.chmod(made, mode)
 
 
 def _close_inherited() -> None:
@@ -257,8 +261,8 @@ def _is_stopped(process: int) -> bool:
 class _Ticket:
     """A place in the queue: a pipe to which its owner listens while it waits."""
 
-    def __init__(self, path: Path, opened: FileBeside) -> None:
-        self.name, self._path, self._opened = path.name, path, opened
+    def __init__(self, queue: _Queue, name: str, opened: FileBeside) -> None:
+        self.name, self._queue, self._opened = name, queue, opened
         self._poll = select.poll()
         self._poll.register(opened.file, select.POLLIN)
 
@@ -270,27 +274,45 @@ class _Ticket:
 
     def remove(self) -> None:
         """Give up the place."""
-        with suppress(FileNotFoundError):
-            self._path.unlink()
-        self._opened.close()
+        with suppress(OSError), self._queue.folder() as folder:
+            folder.remove(self.name)
+        self._opened.close()  # which makes it a dead one's, if it is still there
 
 
 class _Queue:
     """The folder of tickets, the oldest first."""
 
     def __init__(self, path: Path) -> None:
-        self._path, self._folder = path, Path(f"{path}-queue")
+        self._path = path
+
+    @contextmanager
+    def folder(self) -> Iterator[Folder]:
+        """The folder, open."""
+        path = Path(f"{self._path}-queue")
+        with Folder(path.parent) as beside:
+            try:
+                folder = Folder(path, beside)
+            except OSError as error:
+                if error.errno in (errno.ELOOP, errno.ENOTDIR):
+                    raise NotAFileError(
+                        f"{path} is a link or a file, and clients wait in a folder of that name; "
+                        "remove it, and find out who put it there"
+                    ) from error
+                raise
+        with folder:
+            yield folder
 
     def _names(self) -> list[str]:
         """The tickets, in order; those that are being made begin with a point, and come first."""
         try:
-            names = sorted(os.listdir(self._folder))
-        except OSError:  # there is none, or it is another user's
+            with self.folder() as folder:
+                names = sorted(filter(TICKET.fullmatch, folder.names()))
+                begin = bisect(names, "/")  # what stands between the point and the digits
+                for name in names[:begin]:
+                    if _is_old(name):  # killed while it made a ticket
+                        _remove(folder, name)
+        except (FileNotFoundError, PermissionError):  # there is none, or it is another user's
             return []
-        begin = bisect(names, "/")  # what stands between the point and the digits
-        for name in names[:begin]:
-            if _is_old(name):  # killed while it made a ticket
-                _remove(self._folder / name)
         return names[begin:]
 
     def is_empty(self) -> bool:
@@ -309,28 +331,42 @@ class _Queue:
         """A place at the end of the queue."""
         # A clock that all processes share, and never goes back. The rest keeps names apart.
         name = f"{time.monotonic_ns():020d}.{os.getpid()}.{next(_tickets)}"
-        making, made = self._folder / f".{name}", self._folder / name
         try:
-            self._make_pipe(making)
-            # Open for both: so that it does not end with the first who writes into it.
-            opened = FileBeside(os.open(making, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC))
-            os.rename(making, made)  # only now: a ticket to which nobody listens is a dead one's
-            return _Ticket(made, opened)
-        except BaseException:  # the pipe is closed with its owner, which nobody has any more
-            for path in (making, made):
-                with suppress(FileNotFoundError):
-                    path.unlink()
-            raise
-
-    def _make_pipe(self, path: Path) -> None:
-        try:
-            os.mkfifo(path)
+            return self._draw(name)
         except FileNotFoundError:
-            with suppress(FileExistsError):
-                os.mkdir(self._folder)
-                _share(self._folder, self._path, folder=True)
-            os.mkfifo(path)
-        _share(path, self._path)
+            self._make_folder()
+            return self._draw(name)
+
+    def _draw(self, name: str) -> _Ticket:
+        with self.folder() as folder:
+            try:
+                folder.make_pipe(f".{name}")
+                # Open for both: so that it does not end with the first who writes into it.
+                opened = FileBeside(folder.open(f".{name}", os.O_RDWR))
+                if _is_ours(opened.file) and _is_pipe(opened.file):
+                    queue = folder.stat(".")
+                    give(opened.file, queue, queue.st_mode & 0o666)
+                # Only now: a ticket to which nobody listens is a dead one's.
+                folder.rename(f".{name}", name)
+                return _Ticket(self, name, opened)
+            except BaseException:  # the pipe is closed with its owner, which nobody has any more
+                for made in (f".{name}", name):
+                    with suppress(FileNotFoundError):
+                        folder.remove(made)
+                raise
+
+    def _make_folder(self) -> None:
+        """Make the folder for those who may use the database."""
+        name = f"{self._path.name}-queue"
+        with Folder(self._path.parent) as beside, suppress(FileExistsError):
+            beside.make_folder(name)
+            made = FileBeside(beside.open(name, os.O_RDONLY | os.O_DIRECTORY))
+            # Another folder may have been put in its place since: one with anything in it is kept.
+            if _is_ours(made.file) and all(map(TICKET.fullmatch, os.listdir(made.file))):
+                database = beside.stat(self._path.name)
+                mode = database.st_mode & 0o666
+                give(made.file, database, mode | (mode >> 2) & 0o111)  # who may read may look in
+            made.close()
 
     def wake(self) -> None:
         """Tell the first who listens that the turn may be free, and another to prepare."""
@@ -344,38 +380,59 @@ class _Queue:
         if not self._listens(name):
             return False
         try:
-            # Open for both: who gives up at this very instant makes it no broken pipe.
-            file = os.open(self._folder / name, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
+            with self.folder() as folder:
+                # Open for both: who gives up at this very instant makes it no broken pipe.
+                file = folder.open(name, os.O_RDWR)
         except OSError:  # gone, or another user's
             return False
         try:
+            if not _is_pipe(file):  # put there since
+                return False
             with suppress(BlockingIOError):  # full: it was told often enough
                 os.write(file, b".")
+            return True
         finally:
             os.close(file)
-        return True
 
     def _listens(self, name: str) -> bool:
         """Whether the owner of a ticket lives; the ticket of one that does not is removed."""
-        path = self._folder / name
         try:
-            file = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+            with self.folder() as folder:
+                alive = _is_listened_to(folder, name)
+                if not alive:
+                    _remove(folder, name)
         except FileNotFoundError:
             return False
-        except OSError as error:
-            # ENXIO is what a pipe says to which nobody listens; of another user only the process
-            # tells.
-            alive = error.errno != errno.ENXIO and _is_alive(_owner(name))
-        else:
-            alive = stat.S_ISFIFO(os.fstat(file).st_mode)  # not of an older dikin, or put there
-            os.close(file)
-        if not alive:
-            _remove(path)
         return alive
 
     def first(self) -> int:
         """The process that has waited longest; 0 if nobody waits."""
         return next((_owner(name) for name in self._names() if self._listens(name)), 0)
+
+
+def _is_listened_to(folder: Folder, ticket: str) -> bool:
+    try:
+        file = folder.open(ticket, os.O_WRONLY)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        # ENXIO is what a pipe says to which nobody listens, ELOOP a link; of another user's only
+        # the process tells.
+        return error.errno not in (errno.ENXIO, errno.ELOOP) and _is_alive(_owner(ticket))
+    try:
+        return _is_pipe(file)  # not of an older dikin, or put there
+    finally:
+        os.close(file)
+
+
+def _is_pipe(file: int) -> bool:
+    return stat.S_ISFIFO(os.fstat(file).st_mode)
+
+
+def _is_ours(file: int) -> bool:
+    """Whether this process's user made a file, and it has no second name elsewhere."""
+    found = os.fstat(file)
+    return found.st_uid == os.geteuid() and (stat.S_ISDIR(found.st_mode) or found.st_nlink == 1)
 
 
 def _owner(ticket: str) -> int:
@@ -403,6 +460,6 @@ def _is_alive(process: int) -> bool:
     return process > 0
 
 
-def _remove(path: Path) -> None:
+def _remove(folder: Folder, name: str) -> None:
     with suppress(OSError):  # gone, or in a folder of another user
-        path.unlink()
+        folder.remove(name)

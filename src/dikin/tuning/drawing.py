@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from dikin import extras
 from dikin.errors import ParameterError, StateError
-from dikin.serialization import path_of, replace_file
+from dikin.files import path_of, replace_file
 from dikin.tuning.history import BEST, Table
 from dikin.tuning.parameters import Integer, Real, Shares
 from dikin.tuning.space import Space

@@ -17,7 +17,7 @@ from dikin.experiments.reproduce.results import (
     Measured,
 )
 from dikin.experiments.tables import Columns, T, rows
-from dikin.serialization import replace_file
+from dikin.files import replace_file
 
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; color: #222; max-width: 60rem; margin: 2rem auto;

@@ -1,0 +1,305 @@
+"""Files: written whole or not at all, for their owner alone, and where they were meant to be.
+
+The folder in which a file is written may belong to another user. So a new file is one that was not
+there (`O_EXCL`), no link that lies there is followed, and the folder is opened once: whatever
+becomes of its path meanwhile, all that is done to one file is done in one folder.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import secrets
+import stat
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, BinaryIO, Self
+
+from dikin.errors import DikinError, NotAFileError, shown
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+OWNERS_ALONE = 0o600
+"""Mode of a new file."""
+
+NO_LINKS = getattr(os, "O_NOFOLLOW", 0)
+_ALWAYS = sum(getattr(os, name, 0) for name in ("O_CLOEXEC", "O_NONBLOCK", "O_BINARY"))
+_FOLDER = getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_PATH", 0)
+_NO_FILE = {errno.ELOOP, errno.EMLINK, errno.EISDIR, errno.ENXIO, errno.ENOTDIR}
+"""What systems say of a link that is not followed, of a folder, and of a socket."""
+
+UNFINISHED = re.compile(r"\.dikin-[0-9a-f]{16}\.part")
+"""Names of files that are being written, whatever they will be called."""
+
+
+def path_of(value: Any) -> Path:
+    """The path that came, or an error of the library."""
+    if not isinstance(value, str | os.PathLike):
+        raise NotAFileError(f"a path is a text or a pathlib.Path, got {shown(value)}")
+    path = Path(value)
+    if "\0" in str(path):
+        raise NotAFileError(f"a path has no NUL character, got {shown(str(path))}")
+    return path
+
+
+# --- a folder ------------------------------------------------------------------------------------
+
+
+class Folder:
+    """An open folder; names are those of its own files.
+
+    Parameters
+    ----------
+    path : Path
+        Where it is. The last name may not be a link.
+    parent : Folder, optional
+        The open folder that it lies in.
+    """
+
+    def __init__(self, path: Path, parent: Folder | None = None) -> None:
+        self.path = path
+        self._file: int | None = None
+        if os.name == "posix":  # Windows opens no folders: there a path has to do
+            flags = os.O_RDONLY | _FOLDER | NO_LINKS | _ALWAYS
+            self._file = (
+                os.open(path, flags)
+                if parent is None
+                else os.open(path.name, flags, dir_fd=parent._file)
+            )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file is not None:
+            os.close(self._file)
+
+    def _at(self, name: str) -> str:
+        return name if self._file is not None else str(self.path / name)
+
+    def open(self, name: str, flags: int) -> int:
+        """Open what is there, or make a file for its owner alone; a link is not followed."""
+        return os.open(self._at(name), flags | NO_LINKS | _ALWAYS, OWNERS_ALONE, dir_fd=self._file)
+
+    def open_file(self, name: str, flags: int) -> int:
+        """Open a file that is there; refuse what `refuse_link` refuses."""
+        try:
+            file = self.open(name, flags)
+        except OSError as error:
+            if error.errno in _NO_FILE:
+                raise self._is_no_file(name) from error
+            raise
+        if _is_plain(os.fstat(file)):
+            return file
+        os.close(file)
+        raise self._is_no_file(name)
+
+    def refuse_link(self, name: str) -> None:
+        """Refuse a link, a file with a second name, and what is no file; nothing is opened."""
+        with suppress(FileNotFoundError):
+            if not _is_plain(self.stat(name)):
+                raise self._is_no_file(name)
+
+    def _is_no_file(self, name: str) -> NotAFileError:
+        return NotAFileError(
+            f"{self.path / name} is a link, or not a plain file. It may lead to a file of somebody "
+            "else, so it was left alone; remove it, and find out who put it there"
+        )
+
+    def make_file(self, name: str) -> None:
+        """Make an empty file for its owner alone, where there is none, without opening it.
+
+        To close a file ends the locks that the same process has on it, those of SQLite too.
+        """
+        if sys.platform == "linux":
+            os.mknod(self._at(name), stat.S_IFREG | OWNERS_ALONE, dir_fd=self._file)
+        else:  # where only root may do so
+            os.close(self.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
+
+    def stat(self, name: str) -> os.stat_result:
+        """What is known of a file, or of a link itself."""
+        return os.stat(self._at(name), dir_fd=self._file, follow_symlinks=False)
+
+    def names(self) -> list[str]:
+        """What lies in it."""
+        if self._file is None:
+            return os.listdir(self.path)
+        listed = self._readable()
+        try:
+            return os.listdir(listed)
+        finally:
+            os.close(listed)
+
+    def rename(self, old: str, new: str) -> None:
+        """Give a file another name, in place of what has that name."""
+        os.replace(self._at(old), self._at(new), src_dir_fd=self._file, dst_dir_fd=self._file)
+
+    def remove(self, name: str) -> None:
+        """Remove a file."""
+        os.unlink(self._at(name), dir_fd=self._file)
+
+    def make_folder(self, name: str) -> None:
+        """Make a folder for its owner alone."""
+        os.mkdir(self._at(name), 0o700, dir_fd=self._file)
+
+    def make_pipe(self, name: str) -> None:
+        """Make a named pipe for its owner alone."""
+        os.mkfifo(self._at(name), OWNERS_ALONE, dir_fd=self._file)
+
+    def sync(self) -> None:
+        """Make durable which names there are. Windows needs no such step."""
+        if self._file is not None:
+            synced = self._readable()
+            try:
+                os.fsync(synced)
+            finally:
+                os.close(synced)
+
+    def _readable(self) -> int:
+        # `O_PATH`, by which it was opened, needs no right to read the folder, and gives none.
+        return os.open(".", os.O_RDONLY | os.O_CLOEXEC, dir_fd=self._file)
+
+
+def _is_plain(found: os.stat_result) -> bool:
+    """Whether it is a file with one name."""
+    return stat.S_ISREG(found.st_mode) and found.st_nlink <= 1
+
+
+def give(file: int, example: os.stat_result, mode: int) -> None:
+    """Give a file that this process has just made to the owner and group of another one.
+
+    Who is not root may change the group alone, to one of their own; where the group stays another
+    one, the mode gives it nothing.
+    """
+    if not hasattr(os, "fchown"):  # Windows
+        return
+    made = os.fstat(file)
+    with suppress(PermissionError):
+        if made.st_uid != example.st_uid:
+            os.fchown(file, example.st_uid, -1)
+    try:
+        if made.st_gid != example.st_gid:
+            os.fchown(file, -1, example.st_gid)
+    except PermissionError:
+        mode &= ~stat.S_IRWXG
+    os.fchmod(file, mode)
+
+
+# --- a file that takes the place of another ------------------------------------------------------
+
+
+def replace_file(target: Path, content: bytes) -> None:
+    """Write a file so that at any instant its path holds the whole old one or the whole new one."""
+    with replacing(target) as file:
+        file.write(content)
+
+
+@contextmanager
+def replacing(target: Path) -> Iterator[BinaryIO]:
+    """A file to write, which takes the place of another when it is complete, or never.
+
+    Several may write to one path at once: each writes a file of its own, and the last one to finish
+    stays. A new file is its owner's alone. A link stays one: what it leads to is replaced. A file
+    that exists keeps its mode and, as far as this process may give it away, its owner and group.
+
+    What a killed process left is removed by the next one that writes a file in the same folder. On
+    Windows it stays.
+    """
+    target = Path(os.path.realpath(target))
+    try:
+        with Folder(target.parent) as folder:
+            existing = _existing_file(folder, target.name)
+            _remove_abandoned(folder)
+            with _unfinished(folder, target.name) as file:
+                if existing is not None:
+                    give(file.fileno(), existing, existing.st_mode & 0o777)
+                yield file
+            folder.sync()
+    except DikinError:
+        raise
+    except OSError as reason:
+        raise type(reason)(reason.errno, reason.strerror, str(target)) from reason
+
+
+@contextmanager
+def _unfinished(folder: Folder, target: str) -> Iterator[BinaryIO]:
+    """A file under a name of its own, which gets the name of the target in the end."""
+    name, handle = _new_file(folder)
+    try:
+        with open(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(handle)
+            if os.name == "nt":
+                file.close()  # Windows renames no open file
+            folder.rename(name, target)
+    except BaseException:
+        with suppress(OSError):
+            folder.remove(name)
+        raise
+
+
+def _existing_file(folder: Folder, name: str) -> os.stat_result | None:
+    """What is known of a file that is there; refused where it is no file."""
+    try:
+        found = folder.stat(name)
+    except FileNotFoundError:
+        return None
+    if not stat.S_ISREG(found.st_mode):
+        kind = "a folder" if stat.S_ISDIR(found.st_mode) else "a device or a pipe"
+        raise NotAFileError(
+            f"{folder.path / name} is {kind}, which cannot be replaced as a whole; give the path "
+            "of a file. Nothing was written"
+        )
+    return found
+
+
+# Who writes a file holds its lock, which ends with the process however it dies. Only who holds the
+# lock of a file removes or renames it.
+
+
+def _new_file(folder: Folder) -> tuple[str, int]:
+    """The name and the handle of a new file that this process holds."""
+    while True:
+        name = f".dikin-{secrets.token_hex(8)}.part"
+        file = folder.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+        try:
+            if fcntl is None or _hold(file):
+                return name, file
+        except OSError:  # a drive without locks: nobody can take it for an abandoned file
+            return name, file
+        os.close(file)  # another process took it for one before it was held
+
+
+def _hold(file: int) -> bool:
+    """Whether this process now holds a file, and it is still there."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return os.fstat(file).st_nlink > 0
+
+
+def _remove_abandoned(folder: Folder) -> None:
+    """Remove what processes left that were killed while they wrote a file."""
+    if fcntl is None:
+        return
+    with suppress(PermissionError):  # a folder that may be written to, but not read
+        for name in filter(UNFINISHED.fullmatch, folder.names()):
+            with suppress(OSError):  # finished meanwhile, or another user's
+                _remove_if_abandoned(folder, name)
+
+
+def _remove_if_abandoned(folder: Folder, name: str) -> None:
+    file = folder.open_file(name, os.O_RDWR)
+    try:
+        if _hold(file):
+            folder.remove(name)
+    finally:
+        os.close(file)

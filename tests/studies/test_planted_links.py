@@ -1,0 +1,336 @@
+"""Links that the owner of a folder puts beside a database: none is followed, whoever runs it."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+import dikin
+from dikin import errors, files
+from dikin.studies import fair_lock
+from dikin.studies.database import open_database
+
+ENDINGS = ["-marks", "-turn", "-queue", "-wal", "-shm", "-journal"]
+NOBODY = 65534
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root may act for others")
+
+
+AS_NOBODY = """
+import os, sys
+import dikin
+from dikin.studies.database import open_database
+open_database(sys.argv[1], 1.0)  # what is imported late may not be readable for others
+os.setgroups([])
+os.setgid(65534)
+os.setuid(65534)
+try:
+    with dikin.Study(sys.argv[1], "a", patience=60.0) as study:
+        study.ask()
+    print("asked")
+except dikin.DikinError as error:
+    print(error)
+"""
+
+
+def ask_as_nobody(file: str) -> str:
+    """What a client of another user than root prints."""
+    run = subprocess.run(
+        [sys.executable, "-c", AS_NOBODY, file], capture_output=True, text=True, check=False
+    )
+    assert not run.stderr
+    return run.stdout.strip()
+
+
+def learner() -> dikin.Learner:
+    return dikin.Predictive(dikin.Ball(2), seed=1)
+
+
+def everything(folder: Path) -> dict[str, tuple[int, ...]]:
+    """Owner, mode, size and time of change of all that lies in a folder and below."""
+    found = {str(path): path.lstat() for path in [folder, *folder.rglob("*")]}
+    return {
+        path: (s.st_uid, s.st_gid, s.st_mode, s.st_size, s.st_mtime_ns) for path, s in found.items()
+    }
+
+
+@pytest.fixture
+def study_file(file: str) -> str:
+    """A study that nobody holds; where that is possible, it and its folder are another user's."""
+    with dikin.Study(file, "a", learner()) as study:
+        study.tell(study.ask(), 0.5)
+    if os.geteuid() == 0:
+        os.chown(Path(file).parent, NOBODY, NOBODY)
+        os.chown(file, NOBODY, NOBODY)
+    return file
+
+
+@pytest.fixture
+def victims(tmp_path: Path) -> Path:
+    """A folder with a file, a hidden file and a folder that belong to somebody else."""
+    tmp_path.chmod(0o777)
+    (tmp_path / "file").write_bytes(b"precious")
+    (tmp_path / ".hidden").write_bytes(b"precious")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "file").write_bytes(b"precious")
+    return tmp_path
+
+
+def plant(study_file: str, ending: str, target: Path) -> Path:
+    """Put a link in the place of a file beside a database."""
+    beside = Path(f"{study_file}{ending}")
+    if beside.is_dir():
+        beside.rmdir()
+    beside.unlink(missing_ok=True)
+    beside.symlink_to(target)
+    return beside
+
+
+def ask(file: str) -> None:
+    with dikin.Study(file, "a") as study:
+        study.ask()
+
+
+@pytest.mark.parametrize("target", ["file", "folder", "nothing"])
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_link_beside_a_database_is_refused(
+    study_file: str, victims: Path, ending: str, target: str
+) -> None:
+    link = plant(study_file, ending, victims / target)
+    before = everything(victims)
+    with pytest.raises(errors.StoreError, match=f"{ending} is a link"):
+        ask(study_file)
+    assert everything(victims) == before
+    assert link.is_symlink()
+    link.unlink()
+    ask(study_file)
+
+
+@pytest.mark.parametrize("ending", ["-marks", "-turn"])
+def test_without_the_refusal_it_would_be_followed(
+    study_file: str, victims: Path, ending: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mutant: the test above notices it."""
+    plant(study_file, ending, victims / "file")
+    before = everything(victims)
+    monkeypatch.setattr(files, "NO_LINKS", 0)
+    ask(study_file)
+    assert everything(victims) != before
+
+
+@needs_root
+@pytest.mark.parametrize("target", ["file", "nothing"])
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_an_ordinary_user_follows_none_either(
+    study_file: str, victims: Path, ending: str, target: str
+) -> None:
+    for beside in Path(study_file).parent.iterdir():
+        os.chown(beside, NOBODY, NOBODY)
+    os.chown(victims / "file", NOBODY, NOBODY)
+    plant(study_file, ending, victims / target)
+    before = everything(victims)
+    assert f"{ending} is a link" in ask_as_nobody(study_file)
+    assert everything(victims) == before
+
+
+@pytest.mark.parametrize("ending", ["-marks", "-turn", "-wal", "-shm", "-journal"])
+def test_a_second_name_of_another_file_is_refused(
+    study_file: str, ending: str, tmp_path: Path
+) -> None:
+    victim, beside = Path(study_file).parent / "victim", Path(f"{study_file}{ending}")
+    victim.write_bytes(b"precious")
+    beside.unlink(missing_ok=True)
+    os.link(victim, beside)
+    with pytest.raises(errors.StoreError, match=f"{ending} is a link"):
+        ask(study_file)
+    assert victim.read_bytes() == b"precious"
+    assert victim.stat().st_uid == os.geteuid()
+
+
+@pytest.mark.parametrize("ending", ["-marks", "-turn"])
+def test_a_pipe_beside_a_database_is_refused_and_nobody_waits_for_it(
+    study_file: str, ending: str
+) -> None:
+    Path(f"{study_file}{ending}").unlink(missing_ok=True)
+    os.mkfifo(f"{study_file}{ending}")
+    with pytest.raises(errors.StoreError, match="not a plain file"):
+        ask(study_file)
+
+
+# --- tickets -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def queue(study_file: str) -> Iterator[fair_lock._Queue]:
+    """A queue with one who waits."""
+    made = fair_lock._Queue(Path(study_file).resolve())
+    ticket = made.draw()
+    yield made
+    ticket.remove()
+
+
+def test_a_link_in_the_queue_is_removed_and_not_followed(
+    study_file: str, queue: fair_lock._Queue, victims: Path
+) -> None:
+    before = everything(victims)
+    folder = Path(f"{study_file}-queue")
+    for number, target in enumerate(["file", "folder", "nothing"]):
+        (folder / f"{number:020d}.1.1").symlink_to(victims / target)
+        (folder / f".{number:020d}.1.1").symlink_to(victims / target)
+    assert queue.first() == os.getpid()
+    queue.wake()
+    assert len(list(folder.iterdir())) == 1
+    assert everything(victims) == before
+
+
+def test_what_is_no_ticket_stays_in_the_queue(study_file: str, queue: fair_lock._Queue) -> None:
+    folder = Path(f"{study_file}-queue")
+    for name in ("notes.txt", ".profile", "0.1.1"):
+        (folder / name).write_bytes(b"precious")
+    before = sorted(folder.iterdir())
+    assert queue.first() == os.getpid()
+    queue.wake()
+    assert sorted(folder.iterdir()) == before
+
+
+def test_a_file_put_in_the_place_of_a_ticket_is_not_written_to(
+    study_file: str, queue: fair_lock._Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After the look at it, and before the message."""
+    ticket = next(Path(f"{study_file}-queue").iterdir())
+    ticket.unlink()
+    ticket.write_bytes(b"precious")
+    monkeypatch.setattr(queue, "_listens", lambda name: True)
+    queue.wake()
+    assert ticket.read_bytes() == b"precious"
+
+
+@needs_root
+def test_a_folder_put_in_the_place_of_the_queue_is_not_given_away(
+    study_file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who owns the folder renames root's own folder, at the instant root makes the queue."""
+    path = Path(study_file).resolve()
+    secret, put = path.parent / "secret", Path(f"{path}-queue")
+    secret.mkdir(0o700)
+    (secret / "key").write_bytes(b"precious")
+    mkdir = os.mkdir
+
+    def swaps(*given: object, **options: object) -> None:
+        mkdir(*given, **options)  # type: ignore[arg-type]
+        put.rmdir()
+        secret.rename(put)
+
+    monkeypatch.setattr(os, "mkdir", swaps)
+    fair_lock._Queue(path).draw().remove()
+    found = put.stat()
+    assert (found.st_uid, stat.S_IMODE(found.st_mode)) == (0, 0o700)
+    assert (put / "key").read_bytes() == b"precious"
+
+
+# --- the folder itself ---------------------------------------------------------------------------
+
+
+def test_a_folder_that_became_a_link_is_not_followed(study_file: str, victims: Path) -> None:
+    """Between the instant a client found the file and the one when it writes beside it."""
+    path = Path(study_file).resolve()
+    inside = path.parent / "inside"
+    inside.mkdir()
+    path.rename(inside / path.name)
+    with closing(open_database(inside / path.name, 1.0)) as database:
+        inside.rename(path.parent / "moved")
+        inside.symlink_to(victims)
+        before = everything(victims)
+        with pytest.raises(errors.StoreError):
+            database.begin(1)
+    assert everything(victims) == before
+
+
+# --- modes and owners ----------------------------------------------------------------------------
+
+
+def modes(file: str) -> set[int]:
+    """The modes of a database and of all beside it; of the folder without the right to look in."""
+    beside = Path(file).parent.rglob("*")
+    return {stat.S_IMODE(path.stat().st_mode) & 0o666 for path in beside}
+
+
+@pytest.fixture
+def generous() -> Iterator[None]:
+    """A process that gives everybody everything it makes, unless it is told otherwise."""
+    before = os.umask(0)
+    yield
+    os.umask(before)
+
+
+@pytest.mark.usefixtures("generous")
+def test_a_new_database_is_its_owners_alone(file: str) -> None:
+    with dikin.Study(file, "a", learner()) as study:
+        study.ask()
+        ticket = fair_lock._Queue(Path(file).resolve()).draw()
+        assert {path.name for path in Path(file).parent.iterdir()} >= {
+            f"studies.db{ending}" for ending in ("", "-wal", "-shm", "-marks", "-turn", "-queue")
+        }
+        assert modes(file) == {0o600}
+        ticket.remove()
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o660, 0o666])
+def test_what_is_made_beside_a_database_has_its_mode(file: str, mode: int) -> None:
+    dikin.Study(file, "a", learner()).close()
+    for beside in Path(file).parent.glob("studies.db-*"):
+        beside.unlink()
+    Path(file).chmod(mode)
+    with dikin.Study(file, "a") as study:
+        study.ask()
+        ticket = fair_lock._Queue(Path(file).resolve()).draw()
+        assert modes(file) == {mode}
+        ticket.remove()
+
+
+def test_what_is_there_keeps_its_mode(file: str) -> None:
+    dikin.Study(file, "a", learner()).close()
+    beside = [Path(f"{file}-marks"), Path(f"{file}-turn")]
+    for path in beside:
+        path.chmod(0o640)
+    ask(file)
+    assert {stat.S_IMODE(path.stat().st_mode) for path in beside} == {0o640}
+
+
+@needs_root
+def test_what_root_makes_beside_a_database_belongs_to_its_owner(study_file: str) -> None:
+    for beside in Path(study_file).parent.glob("studies.db-*"):
+        beside.unlink()
+    with dikin.Study(study_file, "a") as study:
+        study.ask()
+        ticket = fair_lock._Queue(Path(study_file).resolve()).draw()
+        found = [path.stat() for path in Path(study_file).parent.rglob("*")]
+        assert len(found) == 7
+        assert {(s.st_uid, s.st_gid) for s in found} == {(NOBODY, NOBODY)}
+        ticket.remove()
+
+
+@needs_root
+def test_what_is_there_is_never_given_away(study_file: str) -> None:
+    """The file of marks was root's before: it stays root's, and is used."""
+    assert Path(f"{study_file}-marks").stat().st_uid == 0
+    ask(study_file)
+    assert Path(f"{study_file}-marks").stat().st_uid == 0
+
+
+@needs_root
+def test_a_group_that_shares_a_database_shares_what_is_beside_it(study_file: str) -> None:
+    """As docs/live.md describes it: root makes the files, one of the group goes on."""
+    folder = Path(study_file).parent
+    folder.chmod(0o2770)
+    for path in [folder, *folder.iterdir()]:
+        os.chown(path, 0, NOBODY)
+    subprocess.run(f"chmod g+rwX {study_file}*", shell=True, check=True)
+    assert ask_as_nobody(study_file) == "asked"
+    ask(study_file)
