@@ -26,7 +26,9 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 OWNERS_ALONE = 0o600
-"""Mode of a new file."""
+"""Mode of a new file that has a state in it."""
+TO_BE_READ = 0o666
+"""Mode of a new picture, table or page, less the umask."""
 
 NO_LINKS = getattr(os, "O_NOFOLLOW", 0)
 _ALWAYS = sum(getattr(os, name, 0) for name in ("O_CLOEXEC", "O_NONBLOCK", "O_BINARY"))
@@ -83,9 +85,9 @@ class Folder:
     def _at(self, name: str) -> str:
         return name if self._file is not None else str(self.path / name)
 
-    def open(self, name: str, flags: int) -> int:
-        """Open what is there, or make a file for its owner alone; a link is not followed."""
-        return os.open(self._at(name), flags | NO_LINKS | _ALWAYS, OWNERS_ALONE, dir_fd=self._file)
+    def open(self, name: str, flags: int, mode: int = OWNERS_ALONE) -> int:
+        """Open what is there, or make a file of that mode; a link is not followed."""
+        return os.open(self._at(name), flags | NO_LINKS | _ALWAYS, mode, dir_fd=self._file)
 
     def open_file(self, name: str, flags: int) -> int:
         """Open a file that is there; refuse what `refuse_link` refuses."""
@@ -194,18 +196,18 @@ def give(file: int, example: os.stat_result, mode: int) -> None:
 # --- a file that takes the place of another ------------------------------------------------------
 
 
-def replace_file(target: Path, content: bytes) -> None:
+def replace_file(target: Path, content: bytes, mode: int = TO_BE_READ) -> None:
     """Write a file so that at any instant its path holds the whole old one or the whole new one."""
-    with replacing(target) as file:
+    with replacing(target, mode) as file:
         file.write(content)
 
 
 @contextmanager
-def replacing(target: Path) -> Iterator[BinaryIO]:
+def replacing(target: Path, mode: int = TO_BE_READ) -> Iterator[BinaryIO]:
     """A file to write, which takes the place of another when it is complete, or never.
 
     Several may write to one path at once: each writes a file of its own, and the last one to finish
-    stays. A new file is its owner's alone. A link stays one: what it leads to is replaced. A file
+    stays. A new file has the mode that is given. A link stays one: what it leads to is replaced. A file
     that exists keeps its mode and, as far as this process may give it away, its owner and group.
 
     What a killed process left is removed by the next one that writes a file in the same folder. On
@@ -216,7 +218,7 @@ def replacing(target: Path) -> Iterator[BinaryIO]:
         with Folder(target.parent) as folder:
             existing = _existing_file(folder, target.name)
             _remove_abandoned(folder)
-            with _unfinished(folder, target.name) as file:
+            with _unfinished(folder, target.name, mode) as file:
                 if existing is not None:
                     give(file.fileno(), existing, existing.st_mode & 0o777)
                 yield file
@@ -228,9 +230,9 @@ def replacing(target: Path) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def _unfinished(folder: Folder, target: str) -> Iterator[BinaryIO]:
+def _unfinished(folder: Folder, target: str, mode: int) -> Iterator[BinaryIO]:
     """A file under a name of its own, which gets the name of the target in the end."""
-    name, handle = _new_file(folder)
+    name, handle = _new_file(folder, mode)
     try:
         with open(handle, "wb") as file:
             yield file
@@ -264,11 +266,11 @@ def _existing_file(folder: Folder, name: str) -> os.stat_result | None:
 # lock of a file removes or renames it.
 
 
-def _new_file(folder: Folder) -> tuple[str, int]:
+def _new_file(folder: Folder, mode: int) -> tuple[str, int]:
     """The name and the handle of a new file that this process holds."""
     while True:
         name = f".dikin-{secrets.token_hex(8)}.part"
-        file = folder.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+        file = folder.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
         try:
             if fcntl is None or _hold(file):
                 return name, file

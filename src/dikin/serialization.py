@@ -6,14 +6,14 @@ import hashlib
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from math import isfinite, nan
 from typing import Any
 
 import numpy as np
 
 from dikin.errors import StateError, StateVersionError, shown
-from dikin.files import path_of, replace_file
+from dikin.files import OWNERS_ALONE, path_of, replace_file
 
 FORMAT = "dikin learner"
 VERSION = 3
@@ -146,7 +146,7 @@ def number_or_nan(value: float | None) -> float:
 def write(path: str | os.PathLike[str], state: dict[str, Any]) -> None:
     """Write a state to a file."""
     document = {"format": FORMAT, "version": VERSION, "digest": _digest(state), "state": state}
-    replace_file(path_of(path), json.dumps(document).encode())
+    replace_file(path_of(path), json.dumps(document).encode(), OWNERS_ALONE)
 
 
 def read(path: str | os.PathLike[str]) -> dict[str, Any]:

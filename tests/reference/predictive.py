@@ -7,60 +7,63 @@ regularisation lambda and the next rate eta. The class draws nothing and chooses
 
     psi_0(x) = psi(x) - psi(x_0) - grad psi(x_0).(x - x_0)          least at the start x_0 = y_1
     query    at the centre y: H = hess psi(y) + eta S I, played y + z with z'Hz = 1
-    answer   r = f - b, clipped to [-c, c]: rbar;  g = d rbar H z;  l(x) = g.x + (sigma/2)|x - y|^2
+    answer   r = f - b, of which rbar is learnt: r clipped to [-c, c], or whatever one likes;
+             g = d rbar H z;  l(x) = g.x + (sigma/2)|x - y|^2
              with y, H, z, b, c of its query, however late it comes
+             (played at y + q z, 0 < q <= 1: g = d rbar H z/q and tau q^2 for tau below)
     Phi(x)   = sum_s gamma^(T-s) [l_s(x) + (lambda_s/2)|x|^2] + psi_0(x)/eta         after T answers
     centre   = argmin Phi,   S = sum_s gamma^(T-s) (sigma_s + lambda_s),   gamma = 1 - 1/memory or 1
 
 Answers are numbered as they arrive; tau = tr(H^-1) of the query, and all sums have the weights
-gamma^(T-s). W bounds how much one loss varies on X, rho = max |u| and h = max
--grad psi(x_0).(u - x_0) over X, Lambda = sum of the lambdas. For every eps in (0, 1], fixed
-beforehand,
+gamma^(T-s). Let L_s be l_s with r in the place of rbar, and Psi be Phi with L_s in the place of
+l_s: what the run would have minimised if it had learnt all. W bounds how much one loss varies on X,
+rho = max |u| and h = max -grad psi(x_0).(u - x_0) over X, Lambda = sum of the lambdas. For every
+eps in (0, 1), fixed beforehand,
 
-    C_T = eps W sum 1 + (Lambda/2) rho^2 + (nu ln(1/eps) + h)/eta + sum [a_s + p 1{|r_s| > c_s}]
-          + sum l_s(y_s) - Phi(argmin Phi)                        (y_s: the centre of query s)
+    C_T = eps W sum 1 + (Lambda/2) rho^2 + (nu ln(1/eps) + h)/eta + sum a_s
+          + sum L_s(y_s) - min Psi                                (y_s: the centre of query s)
     a   = explore + smooth - (sigma/2) tau/(d+2)
     explore = min{(beta/2) tau/d, L sqrt(tau/d)}
     smooth  = min{(beta/2) tau/(d+2), L sqrt(tau/(d+2))}
-    p   = 2 d min{W + 2 beta, 2 L}
 
-bounds the mean of sum [f_s(x_s) - f_s(u)], for every u in X.
+bounds the mean of sum [f_s(x_s) - f_s(u)], for every u in X. For smooth losses of unknown width so
+does, with psi((1 - eps) u) - psi(0) <= growth on X and k = max -grad psi(x_0).u,
+
+    [ (Lambda/2)(1 - eps)^2 + (growth + psi(0) - psi(x_0) + grad psi(x_0).x_0 + (1 - eps) k)/eta
+      + sum a_s + sum L_s(y_s) - min Psi + eps sum ((beta/2)|y_s|^2 - d r_s H z.y_s) ]/(1 - eps).
+
+What is told is f(x) plus a noise whose mean is 0 at every x, and whose law may depend on x: the
+proof needs the mean of r alone.
 
 Proof. Let v = (1 - eps) u + eps x_0. (i) By convexity f(v) - f(u) <= eps (f(x_0) - f(u)) <= eps W.
 
-(ii) Phi is least at the centre, hence Phi(centre) <= Phi(v), on every path. Read as an inequality
-for sum l_s(v) it says
+(ii) min Psi <= Psi(v), on every path. Read as an inequality for sum L_s(v) it says
 
-    sum [l_s(y_s) - l_s(v)] <= sum l_s(y_s) - Phi(centre) + (Lambda/2)|v|^2 + psi_0(v)/eta.
+    sum [L_s(y_s) - L_s(v)] <= sum L_s(y_s) - min Psi + (Lambda/2)|v|^2 + psi_0(v)/eta.
 
 Here |v| <= rho, for v is in X; more precisely |v| <= (1 - eps) rho + eps |x_0|. On the segment from
 x_0 to u the barrier grows by at most nu ln(1/eps) up to v [Nesterov, Introductory Lectures on
 Convex Optimization, Thm 4.2.4, integrated], and the linear part of psi_0 is at most (1 - eps) h <=
-h, as h >= 0. No rate has to fall, and eta d c may be of any size.
+h, as h >= 0. No rate has to fall, eta d c may be of any size, and how y_s came about is of no
+matter: it only has to be known before the direction.
 
 (iii) Fix one query, and average over its direction. Let w be uniform in the solid
 ellipsoid, E ww' = H^-1/(d+2). As b is the same for all directions and E[Hz] = 0, the divergence
-theorem gives E[d r H z] = E grad f(y + w) when nothing is clipped. Strong convexity at y + w
+theorem gives E[d r H z] = E grad f(y + w), noise included. Strong convexity at y + w
 towards v, averaged, is
 
     f(y) - f(v) <= E grad f(y + w).(y - v) - (sigma/2)|y - v|^2 + E D - (sigma/2) tau/(d+2),
     D = f(y) - f(y + w) + grad f(y + w).w.
 
 D is a Bregman divergence, at most (beta/2)|w|^2; and E D <= L E|w|, as f(y) <= E f(y + w). The
-first two terms on the right are E[l(y) - l(v)]. Playing y + z in place of y costs at most
+first two terms on the right are E[L(y) - L(v)]. Playing y + z in place of y costs at most
 (beta/2) E|z|^2 or L E|z|, with E zz' = H^-1/d.
 
-(iv) Clipping takes q = r - rbar out of the estimate, which adds d E[q z'Hn], n = y - v. Let
-z* = z - 2an with a = z'Hn/n'Hn be the mirror image of z, named so that a > 0. Both are as likely,
-so that the pair adds (d/2) a n'Hn (q(z) - q(z*)) in the mean: nothing unless one of the two is
-clipped. q is a nondecreasing function of f of slope at most 1, and f is convex: the difference is
-at most 2a (grad f(x).n)^+ at x = y + z. Here
-
-    grad f(x).n = grad f(x).(x - v) - grad f(x).z
-               <= [f(x) - f(v) + (beta/2)|x - v|^2] + [f(y) - f(x)] <= W + 2 beta,
-
-or at most 2 L. With a^2 n'Hn <= z'Hz = 1 such a pair adds at most d min{W + 2 beta, 2 L}, and at
-most twice the share of clipped directions are in such pairs. Add up (i) to (iv). QED
+(iv) Unknown width: let v = (1 - eps) u. By convexity f(v) - f(u) <= eps (f(0) - f(u)), which is
+eps (f(0) - f(x)) + eps (f(x) - f(u)): the last part is eps times the regret. With F(y) = E f(y + w),
+f(0) <= F(0) <= F(y) - grad F(y).y + (beta/2)|y|^2 and E f(y + z) >= F(y), as the mean of a convex f
+over a sphere is at least that over the ball. So E[f(0) - f(x)] <= E[(beta/2)|y|^2 - d r H z.y].
+Solve for the regret. Add up (i) to (iv). QED
 
 What the proof needs: b, c and H are fixed before the direction is drawn, every loss is truly sigma
 strongly convex, and when an answer comes depends neither on its direction nor on its loss. The
@@ -105,6 +108,7 @@ class Query:
     forecast: float
     level: float
     z: Array
+    reach: float = 1.0
 
     @cached_property
     def trace(self) -> float:
@@ -119,20 +123,36 @@ class Answer:
     sigma: float
     lam: float
     arrived_at: Array  # the centre that this answer moves
+    forecast: float
+    learnt: float  # rbar
 
     @property
     def surprise(self) -> float:
-        return self.loss - self.query.forecast
+        return self.loss - self.forecast
 
     @property
-    def clipped(self) -> float:
-        return min(max(self.surprise, -self.query.level), self.query.level)
+    def trace(self) -> float:
+        return self.query.trace * self.query.reach**2
+
+    @property
+    def direction(self) -> Array:
+        """d H z, by the reach of the query: what a surprise of 1 says of the gradient."""
+        z = self.query.z
+        return z.size / self.query.reach * (self.query.metric @ z)
 
     @cached_property
     def estimate(self) -> Array:
         """g = d rbar H z."""
-        z = self.query.z
-        return z.size * self.clipped * (self.query.metric @ z)
+        return self.learnt * self.direction
+
+    @cached_property
+    def full_estimate(self) -> Array:
+        """d r H z."""
+        return self.surprise * self.direction
+
+
+def clipped(surprise: float, level: float) -> float:
+    return min(max(surprise, -level), level)
 
 
 def cheapest(
@@ -190,21 +210,36 @@ class PredictiveReference:
     def discounted(self, terms: Sequence[float]) -> float:
         return float(self.weights @ np.array(terms, dtype=np.float64))
 
-    def ask(self, forecast: float, level: float, z: Array) -> int:
-        """Record that center + z was played; the key is for `tell`."""
+    def ask(self, forecast: float, level: float, z: Array, reach: float = 1.0) -> int:
+        """Record that center + reach z was played; the key is for `tell`."""
         metric = self.metric
         length = float(z @ metric @ z)
         if not abs(length - 1) <= ELLIPSOID_TOLERANCE:
             raise OffTheEllipsoidError(f"query {len(self.queries)}: z'Hz = {length}, wanted 1")
-        self.queries.append(Query(self.center, metric, forecast, level, z.copy()))
+        self.queries.append(Query(self.center, metric, forecast, level, z.copy(), reach))
         return len(self.queries) - 1
 
-    def tell(self, key: int, loss: float, sigma: float, lam: float, next_rate: float) -> None:
-        """Learn an answer. Keys may come in any order, and some never."""
+    def tell(
+        self,
+        key: int,
+        loss: float,
+        sigma: float,
+        lam: float,
+        next_rate: float,
+        forecast: float | None = None,
+        learnt: float | None = None,
+    ) -> None:
+        """Learn an answer. Keys may come in any order, and some never.
+
+        Forecast and lesson are those of the query, unless others are given.
+        """
         if not 0 <= key < len(self.queries) or key in self.answered:
             raise ValueError(f"key {key}: wanted one of a query that was asked and not answered")
         self.answered.add(key)
-        self.answers.append(Answer(self.queries[key], loss, sigma, lam, self.center))
+        query = self.queries[key]
+        expected = query.forecast if forecast is None else forecast
+        lesson = clipped(loss - expected, query.level) if learnt is None else learnt
+        self.answers.append(Answer(query, loss, sigma, lam, self.center, expected, lesson))
         self.rates.append(next_rate)
         self.centers.append(self.minimiser())
 
@@ -222,6 +257,16 @@ class PredictiveReference:
         """l(x) = g.x + (sigma/2)|x - y|^2."""
         away = x - self.anchor(answer)
         return float(answer.estimate @ x + answer.sigma / 2 * (away @ away))
+
+    def full_model(self, answer: Answer, x: Array) -> float:
+        """L(x)."""
+        rest = answer.full_estimate - answer.estimate
+        return self.model(answer, x) + float(rest @ x)
+
+    def left_out(self) -> Array:
+        """The slope of Psi - Phi."""
+        rest = [answer.full_estimate - answer.estimate for answer in self.answers]
+        return self.weights @ np.array(rest) if rest else np.zeros(self.dim)
 
     def start_divergence(self, x: Array) -> float:
         """psi_0(x)."""
@@ -246,8 +291,10 @@ class PredictiveReference:
     def objective_hessian(self, x: Array) -> Array:
         return self.S * np.eye(self.dim) + self.psi.hessian(x) / self.rate
 
-    def minimiser(self) -> Array:
-        """Damped Newton: eta Phi is self-concordant, so a step of 1/(1 + decrement) stays in X.
+    def minimiser(self, slope_more: Array | float = 0.0) -> Array:
+        """The minimiser of Phi, or of Phi and a linear function.
+
+        Damped Newton: eta Phi is self-concordant, so a step of 1/(1 + decrement) stays in X.
 
         Near the end the decrement falls quadratically. A step that does not lower it is rounding:
         the point before it is as good as float64 allows.
@@ -255,7 +302,7 @@ class PredictiveReference:
         x = before = self.center
         least = inf
         for _ in range(500):
-            slope = self.rate * self.objective_gradient(x)
+            slope = self.rate * (self.objective_gradient(x) + slope_more)
             step = -np.linalg.solve(self.rate * self.objective_hessian(x), slope)
             decrement = sqrt(max(float(-slope @ step), 0.0))
             if decrement >= least and least <= DECREMENT:
@@ -271,25 +318,22 @@ class PredictiveReference:
         own = [self.model(a, a.query.center) for a in self.answers]
         return self.discounted(own) - self.objective(self.center)
 
+    def full_surplus(self) -> float:
+        """sum L_s(y_s) - min Psi."""
+        own = [self.full_model(a, a.query.center) for a in self.answers]
+        more = self.left_out()
+        best = self.minimiser(more)
+        return self.discounted(own) - self.objective(best) - float(more @ best)
+
     def round_price(
         self, answer: Answer, smoothness: float | None, lipschitz: float | None
     ) -> float:
         """a: exploration and smoothing of one query, less its own curvature."""
-        tau = answer.query.trace
+        tau = answer.trace
         sphere, ball = tau / self.dim, tau / (self.dim + 2)  # E|z|^2 and E|w|^2
         explore = cheapest(smoothness, lipschitz, sphere / 2, sqrt(sphere))
         smooth = cheapest(smoothness, lipschitz, ball / 2, sqrt(ball))
         return explore + smooth - answer.sigma / 2 * ball
-
-    def clip_price(
-        self, answer: Answer, width: float, smoothness: float | None, lipschitz: float | None
-    ) -> float:
-        """2 d min{W + 2 beta, 2 L} if the surprise was clipped: |x - v| <= 2 in the unit ball."""
-        if abs(answer.surprise) <= answer.query.level:
-            return 0.0
-        smooth = inf if smoothness is None else width + 2 * smoothness
-        steep = inf if lipschitz is None else 2 * lipschitz
-        return 2 * self.dim * min(smooth, steep)
 
     def certificate(
         self,
@@ -312,6 +356,22 @@ class PredictiveReference:
         pull = self.discounted([a.lam for a in answers]) / 2 * rho**2
         barrier = (nu * log(1 / eps) + support) / self.rate
         rounds = [self.round_price(a, smoothness, lipschitz) for a in answers]
-        clips = [self.clip_price(a, width, smoothness, lipschitz) for a in answers]
-        prices = self.discounted(rounds) + self.discounted(clips)
-        return comparator + pull + barrier + prices + self.surplus()
+        return comparator + pull + barrier + self.discounted(rounds) + self.full_surplus()
+
+    def certificate_of_smooth(
+        self, eps: float, smoothness: float, growth: float, support: float
+    ) -> float:
+        """The one for losses of unknown width, with k = `support`."""
+        answers, start = self.answers, self.start
+        pull = self.discounted([a.lam for a in answers]) / 2 * (1 - eps) ** 2
+        lift = self.psi.value(np.zeros(self.dim)) - self.psi.value(start)
+        lift += float(self.psi.gradient(start) @ start)
+        barrier = (growth + lift + (1 - eps) * support) / self.rate
+        rounds = [self.round_price(a, smoothness, None) for a in answers]
+        falls = [
+            smoothness / 2 * float(a.query.center @ a.query.center)
+            - float(a.full_estimate @ a.query.center)
+            for a in answers
+        ]
+        total = pull + barrier + self.discounted(rounds) + self.full_surplus()
+        return (total + eps * self.discounted(falls)) / (1 - eps)

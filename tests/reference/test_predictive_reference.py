@@ -225,17 +225,46 @@ def test_a_certificate_worked_out_by_hand() -> None:
         assert got == pytest.approx(surplus + rest + price, abs=1e-14)
 
 
-def test_the_price_of_a_clipped_round_worked_out_by_hand() -> None:
-    """A curvature of 1/2 gives back (1/4)(1/6); clipping costs 2 min{2 + 2 beta, 2 L}."""
+def test_a_clipped_round_worked_out_by_hand() -> None:
+    """[-1, 1] from 0, one round, a surprise of 1 of which nothing is learnt, eta = 1, no lambda.
+
+    The centre stays. Psi(x) = sqrt 2 x - ln(1 - x^2) is least where 2x/(1 - x^2) = -sqrt 2, at
+    x = (1 - sqrt 3)/sqrt 2.
+    """
+    run = PredictiveReference(interval(), 1, None, None, 1.0)
+    run.tell(run.ask(0.0, 0.0, np.array([sqrt(0.5)])), 1.0, 0.0, 0.0, 1.0)
+    assert run.center == [0.0]
+    assert run.surplus() == 0
+    least = (1 - sqrt(3)) / sqrt(2)
+    assert run.full_surplus() == pytest.approx(-sqrt(2) * least + log(1 - least**2), abs=1e-14)
+
+
+def test_a_curvature_gives_back_a_part_of_the_price() -> None:
     run = PredictiveReference(interval(), 1, None, 2.0, 0.3)
-    for loss, level in ((0.9, 0.9), (0.9, 0.8)):
-        run.tell(run.ask(0.0, level, on_ellipsoid(run.metric, np.ones(1))), loss, 0.5, 0.0, 0.3)
-    first, last = run.answers
-    assert run.round_price(first, 3.0, None) == pytest.approx(1 - 1 / 24, abs=1e-15)
-    assert [run.clip_price(first, 2.0, 3.0, 3.5), run.clip_price(last, 2.0, 3.0, 3.5)] == [0, 14]
-    assert run.clip_price(last, 2.0, 3.0, None) == 16
+    for loss in (0.9, 0.8):
+        run.tell(run.ask(0.0, 1.0, on_ellipsoid(run.metric, np.ones(1))), loss, 0.5, 0.0, 0.3)
+    assert run.round_price(run.answers[0], 3.0, None) == pytest.approx(1 - 1 / 24, abs=1e-15)
     assert run.S == 0.75  # 1/2 * 1/2 + 1/2
-    assert last.clipped == 0.8
+
+
+def test_a_query_half_way_out_worked_out_by_hand() -> None:
+    """Played at z/2 the slope says twice as much, and a quarter of the price is paid."""
+    run = PredictiveReference(interval(), 1, None, None, 0.3)
+    run.tell(run.ask(0.2, 1.0, np.array([sqrt(0.5)]), 0.5), 0.7, 0.0, 0.0, 0.3)
+    (answer,) = run.answers
+    assert answer.estimate == pytest.approx([sqrt(2)], abs=1e-15)
+    assert run.round_price(answer, 3.0, None) == pytest.approx((3 / 4 + 3 / 12) / 4, abs=1e-15)
+
+
+def test_the_certificate_of_unknown_width_worked_out_by_hand() -> None:
+    """[-1, 1] from 0, two rounds without a surprise at 0 and at 0: only prices are left."""
+    run = PredictiveReference(interval(), 1, None, None, 0.3)
+    for _ in range(2):
+        run.tell(run.ask(0.4, 1.0, np.array([sqrt(0.5)])), 0.4, 0.0, 0.0, 0.3)
+    # Each round costs 3/4 + 3/12; growth is -ln(1 - (1 - eps)^2) at the ends.
+    growth = -log(1 - 0.75**2)
+    got = run.certificate_of_smooth(0.25, 3.0, growth, 0.0)
+    assert got == pytest.approx((2 + growth / 0.3) / 0.75, abs=1e-13)
 
 
 # In the mean
@@ -314,11 +343,14 @@ class UnsignedBarrierSum(PredictiveReference):
         return super().surplus() + self.discounted(extra)
 
 
-class FreeClipping(PredictiveReference):
-    def clip_price(
-        self, answer: Answer, width: float, smoothness: float | None, lipschitz: float | None
-    ) -> float:
-        return 0.0
+class CertifiesWhatWasLearnt(PredictiveReference):
+    """The clipped estimates in the place of those that are unbiased."""
+
+    def full_model(self, answer: Answer, x: Array) -> float:
+        return self.model(answer, x)
+
+    def full_surplus(self) -> float:
+        return self.surplus()
 
 
 class PulledToTheStart(PredictiveReference):
@@ -362,8 +394,8 @@ MUTANTS: list[tuple[type[PredictiveReference], str]] = [
     (ForecastAfterTheDirection, "mean round"),
     (UnsignedBarrierSum, "telescope"),
     (UnsignedBarrierSum, "pathwise"),
-    (FreeClipping, "mean round"),
-    (FreeClipping, "every game"),
+    (CertifiesWhatWasLearnt, "mean round"),
+    (CertifiesWhatWasLearnt, "every game"),
     (BarrierLeastAtTheCenter, "start"),
     (PulledToTheStart, "pull"),
     (PulledToTheStart, "center"),

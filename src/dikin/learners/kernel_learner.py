@@ -157,7 +157,7 @@ class KernelLearner(Learner):
     # --- what is saved -------------------------------------------------------------------------
 
     def _numbers(self) -> dict[str, Any]:
-        numbers, linear, iterate = self._state
+        numbers, linear, iterate, _ = self._state
         return {"numbers": tuple(numbers), "linear": linear, "iterate": iterate}
 
     def _set_numbers(self, numbers: dict[str, Any]) -> None:

@@ -72,6 +72,9 @@ AGREEING, ANY = 8.0, 24.0
 number if they agree with each other, after the second in any case."""
 AGREE = 0.25
 """They agree if they deviate by less than this share of their distance from what was expected."""
+LOWEST = 1.0 / 64.0
+"""The level is at least this share of the largest one: where nothing is left to be surprised at,
+smaller steps would gain little, and one fault would cost the certificate much."""
 SETTLING = 32.0
 """Rounds after which the largest level no longer falls."""
 NORMAL = 0.95
@@ -432,8 +435,8 @@ def follow_median(plan: Plan, n: Any, size: float, count: float) -> None:
     if size < TYPICAL_SHARE * n[MEDIAN] and early > step:
         step = early
     n[MEDIAN] *= exp(step if size > n[MEDIAN] else -step)
-    if n[MEDIAN] < TINY:
-        n[MEDIAN] = TINY
+    if n[MEDIAN] * MEDIANS < LOWEST * n[TOP] and count >= SETTLING:
+        n[MEDIAN] = LOWEST * n[TOP] / MEDIANS
     wanted = MEDIANS * n[MEDIAN]
     window = max(1.0, min(0.25 * count, WINDOW))
     n[SMOOTHED_LEVEL] *= (wanted / n[SMOOTHED_LEVEL]) ** (1.0 / window)
