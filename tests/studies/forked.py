@@ -221,6 +221,7 @@ ENDS = {"closes": closes, "exits": exits, "is killed": is_killed}
 
 def parent(place: Place, way: str, end: str, pause: float) -> None:
     warnings.simplefilter("ignore")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # what pools say of a parent that is gone
     study = dikin.Study(place.url, NAME, dikin.Predictive(dikin.Ball(2), seed=1), patience=60)
     step(place, study)
     expected = len(ROUNDS) + (way == "a server that preloads")
@@ -249,6 +250,8 @@ def game(way: str, end: str, pause: float) -> Count:
         if not child:
             try:
                 parent(place, way, end, pause)
+            except BaseException as error:
+                place.say(f"error {type(error).__name__}: {error}")
             finally:
                 os._exit(0)
         os.waitpid(child, 0)

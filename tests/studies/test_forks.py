@@ -129,24 +129,24 @@ def test_where_that_fails_the_next_call_says_so(file: str, monkeypatch: pytest.M
 
 def test_a_fork_waits_for_the_calls_of_other_threads(url: str) -> None:
     order = list[str]()
-    begun = threading.Event()
+    begun, forked = threading.Event(), threading.Event()
     with dikin.Study(url, "a", fresh()) as study:
 
         def call() -> None:
             with study._session.transaction():
                 begun.set()
-                while forks._gate.acquire(blocking=False):  # until the other thread forks
-                    forks._gate.release()
+                while not forked.is_set() and forks._gate.acquire(blocking=False):
+                    forks._gate.release()  # the other thread has not begun to fork
                 study._journal.database.rows("SELECT 1")
                 order.append("the call ends")
 
         thread = threading.Thread(target=call)
         thread.start()
         begun.wait()
-        assert in_child(lambda: " ".join([*order, "the child begins"])) == (
-            "the call ends the child begins"
-        )
+        heard = in_child(lambda: " ".join([*order, "and the child begins"]))
+        forked.set()
         thread.join()
+        assert heard == "the call ends and the child begins"
         assert study.ask().id == 0
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import logging  # noqa: F401 - its lock is taken before a fork, too: after ours, if it is loaded now
 import os
-from threading import Lock, RLock
+from threading import RLock
 from typing import Protocol
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -84,7 +84,7 @@ if hasattr(os, "register_at_fork"):  # there are no forks where there is none
 
 # --- forks of which Python does not hear ---------------------------------------------------------
 
-_noting = Lock()
+_noting = RLock()
 _opened: WeakKeyDictionary[object, int] = WeakKeyDictionary()
 """Open connections to SQLite files, and the process that opened each."""
 
