@@ -346,6 +346,7 @@ class Sqlite(Database):
         self.path = _resolved(url.database)
         self._lock = FairLock(self.path)
         self._marks: FileBeside | None = None
+        self._paths = [f"{self.path}{ending}" for ending in SQLITE_FILES]
         self._files: list[FileIdentity | None] = []
         """Which file the database is, since the first connection; and while there is a connection,
         which files the log and its index are."""
@@ -368,9 +369,9 @@ class Sqlite(Database):
     def _connect(self) -> None:
         self._refuse_exchanged()  # SQLite would make a new file in the place of one that is gone
         forks.refuse_inherited(self.name)
-        before = self._files[0] if self._files else _identity(self.path)
+        before = self._files[0] if self._files else _identity(self._paths[0])
         super()._connect()
-        files = [_identity(f"{self.path}{ending}") for ending in SQLITE_FILES]
+        files = [_identity(path) for path in self._paths]
         if before not in (None, files[0]):
             self.disconnect()
             raise LostConnection("the file was replaced while it was being opened")
@@ -383,10 +384,10 @@ class Sqlite(Database):
         del self._files[1:]
 
     def _refuse_exchanged(self) -> None:
-        for ending, known in zip(SQLITE_FILES, self._files, strict=False):
-            found = _identity(f"{self.path}{ending}")
+        for path, known in zip(self._paths, self._files, strict=False):
+            found = _identity(path)
             if found != known:
-                raise StoreError(_exchanged(f"{self.name}{ending}", found is None))
+                raise StoreError(_exchanged(path, found is None))
 
     def _prepare(self) -> None:
         self._cursor.execute("PRAGMA synchronous=FULL")
@@ -562,7 +563,7 @@ FileIdentity = tuple[int, int]
 """Device and inode: what a file has and keeps under whatever name."""
 
 
-def _identity(path: str | Path) -> FileIdentity | None:
+def _identity(path: str) -> FileIdentity | None:
     """Which file is at a path, if any."""
     try:
         found = os.stat(path)
