@@ -79,7 +79,7 @@ def play(folder: str, rounds: int) -> None:
     warnings.simplefilter("ignore")
     place = Place(folder)
     playing = place.lock("plays", fcntl.LOCK_SH)
-    place.lock(f"lives-{os.getpid()}", fcntl.LOCK_EX)
+    place.lock(f"lives-{os.getpid()}", fcntl.LOCK_SH)  # a worker may play twice
     try:
         with dikin.Study(place.url, NAME, patience=60) as study:
             place.say(f"open {os.getpid()}")
