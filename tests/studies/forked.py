@@ -23,6 +23,7 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -65,21 +66,12 @@ class Place:
         """Until nobody plays."""
         os.close(self.lock("plays", fcntl.LOCK_EX))
 
-    def end_pools(self) -> None:
-        """Kill workers that have outlived their pool; a number may be another process by now."""
-        for process in self.said("open"):
-            try:
-                os.close(self.lock(f"lives-{process}", fcntl.LOCK_EX | fcntl.LOCK_NB))
-            except BlockingIOError:
-                os.kill(int(process), signal.SIGKILL)
-
 
 def play(folder: str, rounds: int) -> None:
     """What a child does: it opens the study for itself, as it is told to."""
     warnings.simplefilter("ignore")
     place = Place(folder)
     playing = place.lock("plays", fcntl.LOCK_SH)
-    place.lock(f"lives-{os.getpid()}", fcntl.LOCK_SH)  # a worker may play twice
     try:
         with dikin.Study(place.url, NAME, patience=60) as study:
             place.say(f"open {os.getpid()}")
@@ -249,14 +241,17 @@ def game(way: str, end: str, pause: float) -> Count:
         child = os.fork()
         if not child:
             try:
+                os.setsid()
                 parent(place, way, end, pause)
             except BaseException as error:
                 place.say(f"error {type(error).__name__}: {error}")
             finally:
                 os._exit(0)
-        os.waitpid(child, 0)
+        os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)  # its number stays taken
         place.wait_for_all()
-        place.end_pools()
+        with suppress(ProcessLookupError):
+            os.killpg(child, signal.SIGKILL)  # workers that have outlived their pool
+        os.waitpid(child, 0)
         assert not place.said("error"), place.said("error")
         return reckoned(place)
 
