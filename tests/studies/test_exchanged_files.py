@@ -150,6 +150,8 @@ def test_a_file_that_is_exchanged_while_it_is_opened(
         monkeypatch.undo()
         prepare(database)
         replace_by_copy(file)
+        delete_log(file)
+        delete_index(file)
 
     monkeypatch.setattr(Sqlite, "_prepare", exchanging)
     with dikin.Study(file, "a") as study:
