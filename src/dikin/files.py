@@ -207,8 +207,9 @@ def replacing(target: Path, mode: int = TO_BE_READ) -> Iterator[BinaryIO]:
     """A file to write, which takes the place of another when it is complete, or never.
 
     Several may write to one path at once: each writes a file of its own, and the last one to finish
-    stays. A new file has the mode that is given. A link stays one: what it leads to is replaced. A file
-    that exists keeps its mode and, as far as this process may give it away, its owner and group.
+    stays. A new file has the mode that is given. A link stays one: what it leads to is replaced. A
+    file that exists keeps its mode and, as far as this process may give it away, its owner and
+    group.
 
     What a killed process left is removed by the next one that writes a file in the same folder. On
     Windows it stays.

@@ -60,10 +60,10 @@ first two terms on the right are E[L(y) - L(v)]. Playing y + z in place of y cos
 (beta/2) E|z|^2 or L E|z|, with E zz' = H^-1/d.
 
 (iv) Unknown width: let v = (1 - eps) u. By convexity f(v) - f(u) <= eps (f(0) - f(u)), which is
-eps (f(0) - f(x)) + eps (f(x) - f(u)): the last part is eps times the regret. With F(y) = E f(y + w),
-f(0) <= F(0) <= F(y) - grad F(y).y + (beta/2)|y|^2 and E f(y + z) >= F(y), as the mean of a convex f
-over a sphere is at least that over the ball. So E[f(0) - f(x)] <= E[(beta/2)|y|^2 - d r H z.y].
-Solve for the regret. Add up (i) to (iv). QED
+eps (f(0) - f(x)) + eps (f(x) - f(u)): the last part is eps times the regret. With F(y) =
+E f(y + w), f(0) <= F(0) <= F(y) - grad F(y).y + (beta/2)|y|^2 and E f(y + z) >= F(y), as the mean
+of a convex f over a sphere is at least that over the ball. So E[f(0) - f(x)] is at most
+E[(beta/2)|y|^2 - d r H z.y]. Solve for the regret. Add up (i) to (iv). QED
 
 What the proof needs: b, c and H are fixed before the direction is drawn, every loss is truly sigma
 strongly convex, and when an answer comes depends neither on its direction nor on its loss. The

@@ -235,7 +235,8 @@ def check_mean_round(kind: Kind) -> None:
     for loss, level, forecast in product(losses, (inf, 0.3, 0.02), (0.0, 0.6)):
         runs = [continued(reference, s, loss, forecast, level) for s in circle(64)]
         answers = [run.answers[-1] for run in runs]
-        price = np.mean([reference.round_price(a, loss.smoothness, loss.lipschitz) for a in answers])
+        prices = [reference.round_price(b, loss.smoothness, loss.lipschitz) for b in answers]
+        price = np.mean(prices)
         played = np.mean([answer.loss for answer in answers])
         for v in points:
             models = [reference.full_model(b, y) - reference.full_model(b, v) for b in answers]

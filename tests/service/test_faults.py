@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import sqlite3
 import threading
@@ -266,6 +267,22 @@ def test_a_fault_in_the_middle_fails_those_before_it(file: str) -> None:
     assert isinstance(rounds, errors.StoreError)  # what it saw may never have been
     assert isinstance(lost, errors.StoreError)
     assert (after, again) == (1, 2)
+
+
+def test_a_file_that_is_deleted_under_the_service(file: str) -> None:
+    async def play() -> list[Any]:
+        async with working(file) as workers:
+            worker = await workers.of("shop")
+            before = await worker.do(ask("a"), "test")
+            os.rename(file, f"{file}.moved")
+            found = await at_once(worker, (ask("b"), lambda study: study.rounds))
+            os.rename(f"{file}.moved", file)
+            return [before, *found, await worker.do(ask("b"), "test")]
+
+    before, asked, rounds, after = asyncio.run(play())
+    assert isinstance(asked, errors.StoreError)
+    assert isinstance(rounds, errors.StoreError)
+    assert (before, after) == (1, 2)
 
 
 def test_studies_that_nobody_uses_are_closed(file: str, monkeypatch: pytest.MonkeyPatch) -> None:

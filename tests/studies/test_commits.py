@@ -35,7 +35,7 @@ def test_another_program_holds_the_file(played: str) -> None:
         before = study.state()
         foreign = sqlite3.connect(played, isolation_level=None)
         foreign.execute("BEGIN IMMEDIATE")
-        with pytest.raises(errors.BusyError, match="another program has held"):
+        with pytest.raises(errors.BusyError, match="another program holds"):
             study.ask()
         assert study.state() == before  # readers do not wait
         foreign.execute("ROLLBACK")

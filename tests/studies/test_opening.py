@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +15,7 @@ import pytest
 
 import dikin
 from dikin import errors
+from dikin.studies import database
 from dikin.studies.journal import Snapshot
 from dikin.studies.replayed_learner import ReplayedLearner
 from studies.small import prices as fresh
@@ -75,6 +81,42 @@ def test_a_deleted_study_and_a_closed_one(url: str) -> None:
     study.close()
     with pytest.raises(errors.StateError, match="was closed"):
         study.ask()
+
+
+@pytest.fixture
+def read_elsewhere(file: str) -> Iterator[sqlite3.Connection]:
+    """A new file that another program reads: SQLite refuses at once to give it a log."""
+    with closing(sqlite3.connect(file, isolation_level=None)) as other:
+        other.execute("CREATE TABLE other (x)")
+        other.execute("BEGIN")
+        other.execute("SELECT * FROM other").fetchall()
+        yield other
+
+
+def test_who_creates_a_file_waits_for_others_who_do(
+    file: str, read_elsewhere: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pauses = list[float]()
+
+    def pause(seconds: float) -> None:
+        pauses.append(seconds)
+        read_elsewhere.execute("ROLLBACK")
+
+    monkeypatch.setattr(database.time, "sleep", pause)
+    with dikin.Study(file, "a", fresh(), patience=60) as study:
+        monkeypatch.undo()
+        assert len(pauses) == 1
+        assert study.ask().id == 0
+
+
+@pytest.mark.usefixtures("read_elsewhere")
+def test_who_waits_in_vain_hears_how_long_it_has_waited(file: str) -> None:
+    began = time.monotonic()
+    with pytest.raises(errors.BusyError, match="another program holds") as caught:
+        dikin.Study(file, "a", fresh(), patience=0.1)
+    waited = re.search(r"has waited (\S+) seconds", str(caught.value))
+    assert waited is not None
+    assert 0.1 <= float(waited[1]) <= time.monotonic() - began + 0.005  # it is rounded
 
 
 def test_a_schema_that_changes_under_a_client_is_noticed(url: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import os
 import threading
 import warnings
 from collections.abc import Iterator
@@ -257,7 +256,7 @@ def test_trimming_does_not_touch_the_learner(url: str, monkeypatch: pytest.Monke
         assert study.ask() == twin.ask()
 
 
-# --- threads, forks, warnings, groups ------------------------------------------------------------
+# --- threads, warnings, groups --------------------------------------------------------------------
 
 
 def test_threads_share_a_study(file: str) -> None:
@@ -277,16 +276,6 @@ def test_threads_share_a_study(file: str) -> None:
         assert shared.verify() == 120
         for study in own:
             study.close()
-
-
-def test_a_study_does_not_go_through_a_fork(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    with dikin.Study(file, "a", fresh()) as study:
-        here = os.getpid()
-        monkeypatch.setattr(os, "getpid", lambda: here + 1)
-        with pytest.raises(errors.StateError, match="does not go through a fork"):
-            study.ask()
-        monkeypatch.undo()
-        study.ask()
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """Everything that studies were ever broken with, once more and for longer; one table of it.
 
-    make torture        about ten minutes
+    make torture        about thirteen minutes
 
 Each row is one kind of harm: how often it was tried, how often it did harm, and what there is to
 say. The short forms of all of it are in `make test`. Ends with status 1 if anything did harm.
@@ -33,7 +33,7 @@ import dikin
 import forgery
 import strange
 from marks import into_page
-from studies import damage, fuzz, interrupts, kills, small
+from studies import damage, forked, fuzz, interrupts, kills, small
 from studies.crowd import Crowd, crowd, ratio
 from studies.postgres import Server
 
@@ -104,6 +104,16 @@ def killed(place: str, keeps: str, count: int, crashes: int = 0) -> Trial:
 
     crashed = f" and {crashes} crashes of the server" if crashes else ""
     return Trial(f"kill -9 of clients{crashed}, a {keeps}", place, 0.13 * count + 5, run)
+
+
+def forking(way: str, count: int, seconds: float) -> Trial:
+    def run(share: float) -> tuple[int, str]:
+        games = max(len(forked.ENDS), int(share * count))
+        seen = forked.total(forked.games(way, games))
+        assert seen.lost == seen.twice == 0, seen
+        return games, f"{seen.acknowledged:,} acknowledged, 0 lost, 0 twice"
+
+    return Trial(f"the parent ends after a fork by {way}", "SQLite", seconds, run)
 
 
 def interrupted(
@@ -241,6 +251,12 @@ TRIALS = [
     killed("SQLite", "tuner", 100),
     killed("PostgreSQL", "learner", 150, crashes=5),
     killed("PostgreSQL", "tuner", 100, crashes=2),
+    forking("os.fork", 100, 20),
+    forking("multiprocessing", 100, 20),
+    forking("a server that preloads", 100, 30),
+    forking("joblib multiprocessing", 30, 15),
+    forking("joblib loky", 12, 30),
+    forking("Dask", 20, 25),
     interrupted("in ask and tell, every call", "SQLite", 15, interrupts.calls, 1),
     interrupted("in ask and tell, every call", "PostgreSQL", 25, interrupts.calls, 1),
     interrupted("with commit_within", "SQLite", 8, interrupts.waiting_commits, 1),

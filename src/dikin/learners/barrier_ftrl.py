@@ -149,7 +149,8 @@ class BarrierFTRL(KernelLearner):
 
     def _certificate_part(self) -> Part | None:
         """None where the centre is not known well enough to account for the rounds."""
-        geometry, schedule, (numbers, linear, iterate, _) = self.geometry, self._schedule, self._state
+        geometry, schedule = self.geometry, self._schedule
+        numbers, linear, iterate, _ = self._state
         if not self._has_converged(self._state):
             return None
         y, weight = geometry.vector(iterate), schedule.kappa / numbers[RATE]

@@ -12,26 +12,29 @@ server gives out in the order of asking. Both end with the process or connection
 from __future__ import annotations
 
 import os
+import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 from urllib.parse import quote
 
 from dikin import extras
 from dikin.errors import BusyError, NotAFileError, ParameterError, StateError, StoreError, shown
 from dikin.files import Folder
+from dikin.studies import forks
 from dikin.studies.fair_lock import FairLock, FileBeside, open_beside
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import URL
 
 Row = tuple[Any, ...]
+T = TypeVar("T")
 
 RETRY_PAUSE = 0.02
-"""Seconds between two attempts to reach a server that is away."""
+"""Seconds between two attempts to reach a database that is away, or that others are creating."""
 
 MARKED_SEAL = 32
 """Characters of a seal in the file of marks."""
@@ -41,6 +44,8 @@ ROWS_AT_ONCE = 64
 
 OF_SQLITE = ("-wal", "-shm", "-journal")
 """Endings of the files that SQLite makes beside a database."""
+SQLITE_FILES = ("", "-wal", "-shm")
+"""Endings of the names of a database, of its log, and of the index of the log."""
 
 CHECKPOINT_PAGES = 200
 """Pages of SQLite's log (800 KB) after which they are carried over into the file, and the log is
@@ -140,6 +145,10 @@ class Database(ABC):
         self._errors = (self.engine.dialect.loaded_dbapi.Error, UnicodeDecodeError)
         self._pooled: Any = None
         self._cursor: Any = None
+        self.lock = threading.RLock()
+        """Held by the thread that uses the connection."""
+        self._cut_off = False
+        """Whether a transaction was rolled back by a fork, and who began it has not heard of it."""
 
     def check_folder(self) -> None:  # noqa: B027 - a server has no folder
         """Refuse a file that is not there and cannot be made."""
@@ -162,8 +171,8 @@ class Database(ABC):
         """Begin a write; `key` is the study's, and the wait for others ends at the deadline."""
 
     @abstractmethod
-    def _explain(self, error: Exception) -> StateError:
-        """The driver's error in our words."""
+    def _explain(self, error: Exception, waited: float) -> StateError:
+        """The driver's error in our words; it came after so many seconds."""
 
     def _translate(self, sql: str) -> str:
         return sql
@@ -172,26 +181,31 @@ class Database(ABC):
 
     def connect(self) -> None:
         """Open the connection unless it is open."""
-        if self._cursor is not None:
-            return
+        if self._cut_off:
+            raise LostConnection("the process was forked in the middle of a transaction")
+        if self._cursor is None:
+            self._connect()
+
+    def _connect(self) -> None:
+        began = time.monotonic()
         try:
             self._pooled = self.engine.raw_connection()
             self._cursor = self._pooled.cursor()
             self._prepare()
         except self._errors as error:
             self.disconnect()
-            raise self._lost_or_explained(error, connecting=True) from error
+            raise self._lost_or_explained(error, began) from error
 
     def _prepare(self) -> None:
         """Settings of a new connection; there may be none."""
         return
 
-    def _lost_or_explained(self, error: Exception, connecting: bool = False) -> Exception:
-        connection = None if connecting else self._pooled and self._pooled.driver_connection
+    def _lost_or_explained(self, error: Exception, began: float) -> Exception:
+        connection = self._pooled and self._pooled.driver_connection
         if self._is_disconnect(error, connection):
             self.disconnect()
             return LostConnection(self._without_secrets(_one_line(error)))
-        return self._explain(error)
+        return self._explain(error, time.monotonic() - began)
 
     def _is_disconnect(self, error: Exception, connection: Any) -> bool:
         return False
@@ -207,45 +221,54 @@ class Database(ABC):
         self.disconnect()
         self.engine.dispose()
 
+    def cut_off(self) -> None:
+        """Close the connection before a fork; who is in a transaction has to begin it again."""
+        self._cut_off = self.in_transaction
+        self.close()
+
     # --- statements ----------------------------------------------------------------------------
+
+    def _use(self, act: Callable[..., T], *values: Any) -> T:
+        """Do something with the connection, opened if need be; errors in our words."""
+        with self.lock:
+            self.connect()
+            began = time.monotonic()
+            try:
+                return act(*values)
+            except self._errors as error:
+                raise self._lost_or_explained(error, began) from error
 
     def run(self, sql: str, values: Row = ()) -> None:
         """Run a statement."""
-        self.connect()
-        try:
-            self._cursor.execute(self._translate(sql), values)
-        except self._errors as error:
-            raise self._lost_or_explained(error) from error
+        self._use(self._run, sql, values)
+
+    def _run(self, sql: str, values: Row) -> None:
+        self._cursor.execute(self._translate(sql), values)
 
     def insert(self, table: str, columns: str, rows: list[Row]) -> None:
         """Insert rows."""
-        self.connect()
+        self._use(self._insert, table, columns, rows)
+
+    def _insert(self, table: str, columns: str, rows: list[Row]) -> None:
         sql = f"INSERT INTO {table} ({columns}) VALUES ({_marks(rows[0])})"
-        try:
-            self._cursor.executemany(sql, rows)
-        except self._errors as error:
-            raise self._lost_or_explained(error) from error
+        self._cursor.executemany(sql, rows)
 
     def rows(self, sql: str, values: Row = ()) -> list[Row]:
         """The rows of a query."""
-        self.connect()
-        try:
-            self._cursor.execute(self._translate(sql), values)
-            found: list[Row] = self._cursor.fetchall()
-        except self._errors as error:
-            raise self._lost_or_explained(error) from error
+        return self._use(self._rows, sql, values)
+
+    def _rows(self, sql: str, values: Row) -> list[Row]:
+        self._cursor.execute(self._translate(sql), values)
+        found: list[Row] = self._cursor.fetchall()
         return found
 
     # --- transactions --------------------------------------------------------------------------
 
     def begin(self, key: int, prepare: Callable[[], None] = lambda: None) -> None:
         """Begin a write when it is this client's turn; `prepare` is called while it waits."""
-        self._end_stale()  # which may close the connection
-        self.connect()
-        try:
-            self._begin(key, time.monotonic() + self.patience, prepare)
-        except self._errors as error:
-            raise self._lost_or_explained(error) from error
+        self._end_stale()
+        self._use(self._begin, key, time.monotonic() + self.patience, prepare)
+        self._refuse_exchanged()
 
     @property
     @abstractmethod
@@ -254,28 +277,28 @@ class Database(ABC):
 
     def _end_stale(self) -> None:
         """End a transaction whose call was interrupted before it could."""
-        if self.in_transaction:
+        if self._cut_off or self.in_transaction:
             self.rollback()
 
     @contextmanager
     def view(self) -> Iterator[None]:
         """Statements that see the database as it was at the first of them."""
-        self._end_stale()
-        try:
-            self.run(self.begin_read)
-            yield
-        finally:
-            self._roll_back()  # and whoever waits for a turn meanwhile goes on waiting
+        with self.lock:
+            self._end_stale()
+            try:
+                self.run(self.begin_read)
+                self._refuse_exchanged()
+                yield
+            finally:
+                self._roll_back()  # and whoever waits for a turn meanwhile goes on waiting
 
     def commit(self, head: tuple[int, int, str] | None = None) -> None:
         """End a write; what was written is durable when this returns.
 
         `head` is the study that was written, and the number and seal of its last row.
         """
-        try:
-            self._cursor.execute("COMMIT")
-        except self._errors as error:
-            raise self._lost_or_explained(error) from error
+        self.run("COMMIT")
+        self._refuse_exchanged()
         if head is not None:
             self.mark(*head)
         self._end_turn()
@@ -288,11 +311,16 @@ class Database(ABC):
             self._end_turn()
 
     def _roll_back(self) -> None:
+        self._cut_off = False
         try:
             if self._cursor is not None:
                 self._cursor.execute("ROLLBACK")
         except self._errors:
             self.disconnect()
+
+    def _refuse_exchanged(self) -> None:
+        """Refuse to go on where what is written goes into files that nobody else will find."""
+        return
 
     def _end_turn(self) -> None:
         """Let the next client in, where the database does not do so by itself."""
@@ -321,6 +349,10 @@ class Sqlite(Database):
         self.path = _resolved(url.database)
         self._lock = FairLock(self.path)
         self._marks: FileBeside | None = None
+        self._paths = [f"{self.path}{ending}" for ending in SQLITE_FILES]
+        self._files: list[FileIdentity | None] = []
+        """Which file the database is, since the first connection; and while there is a connection,
+        which files the log and its index are."""
         super().__init__(url.set(database=str(self.path)), patience)
         self.name = url.database
 
@@ -353,11 +385,47 @@ class Sqlite(Database):
         # Transactions by hand, and from whichever thread holds the study at the moment.
         return {"isolation_level": None, "check_same_thread": False, "timeout": self.patience}
 
+    def _connect(self) -> None:
+        self._refuse_exchanged()  # SQLite would make a new file in the place of one that is gone
+        forks.refuse_inherited(self.name)
+        before = self._files[0] if self._files else _identity(self._paths[0])
+        super()._connect()
+        files = [_identity(path) for path in self._paths]
+        if before not in (None, files[0]):
+            self.disconnect()
+            raise LostConnection("the file was replaced while it was being opened")
+        self._files = files
+        forks.note_open(self)
+
+    def disconnect(self) -> None:
+        super().disconnect()
+        forks.note_closed(self)
+        del self._files[1:]
+
+    def _refuse_exchanged(self) -> None:
+        for path, known in zip(self._paths, self._files, strict=False):
+            found = _identity(path)
+            if found != known:
+                raise StoreError(_exchanged(path, found is None))
+
     def _prepare(self) -> None:
         self._cursor.execute("PRAGMA synchronous=FULL")
         self._cursor.execute(f"PRAGMA wal_autocheckpoint={CHECKPOINT_PAGES}")
-        if self._cursor.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
-            self._cursor.execute("PRAGMA journal_mode=WAL")
+        deadline = time.monotonic() + self.patience
+        while not self._open_log(time.monotonic() > deadline):
+            time.sleep(RETRY_PAUSE)
+
+    def _open_log(self, last_try: bool) -> bool:
+        """Open the log, which there is from the first time on for good; not while others do so."""
+        try:
+            if self._cursor.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+                self._cursor.execute("PRAGMA journal_mode=WAL")  # refused at once: does not wait
+            self._cursor.execute("SELECT 1 FROM sqlite_master").fetchall()
+        except self._errors as error:
+            if last_try or not _is_held(error):
+                raise
+            return False
+        return True
 
     def _begin(self, key: int, deadline: float, prepare: Callable[[], None]) -> None:
         try:
@@ -384,12 +452,12 @@ class Sqlite(Database):
     def _end_turn(self) -> None:
         self._lock.release()
 
-    def _explain(self, error: Exception) -> StateError:
+    def _explain(self, error: Exception, waited: float) -> StateError:
         text = str(error)
-        if "locked" in text or "busy" in text:
+        if _is_held(error):
             return BusyError(
-                f"another program has held {self.name} for more than {self.patience:g} seconds "
-                f"({text}). Nothing was changed; try again"
+                f"another program holds {self.name} ({text}); this call has waited {waited:.2f} "
+                "seconds. Nothing was changed; try again, or give Study a longer patience"
             )
         if "not a database" in text:
             return StateError(f"{self.name} is not an SQLite database; it was left as it is")
@@ -488,13 +556,13 @@ class Postgres(Database):
             and self._pooled.driver_connection.info.transaction_status != idle
         )
 
-    def insert(self, table: str, columns: str, rows: list[Row]) -> None:
+    def _insert(self, table: str, columns: str, rows: list[Row]) -> None:
         # Not by executemany: that of psycopg does not bear to be interrupted.
         for first in range(0, len(rows), ROWS_AT_ONCE):
             some = rows[first : first + ROWS_AT_ONCE]
             groups = ", ".join(f"({_marks(row)})" for row in some)
             values = tuple(value for row in some for value in row)
-            self.run(f"INSERT INTO {table} ({columns}) VALUES {groups}", values)
+            self._run(f"INSERT INTO {table} ({columns}) VALUES {groups}", values)
 
     def _roll_back(self) -> None:
         self._leave_interrupted()
@@ -512,7 +580,7 @@ class Postgres(Database):
             return code is None or code.startswith("57")
         return bool(self.engine.dialect.is_disconnect(error, connection, None))  # type: ignore[arg-type]
 
-    def _explain(self, error: Exception) -> StateError:
+    def _explain(self, error: Exception, waited: float) -> StateError:
         text, code = self._without_secrets(_one_line(error)), getattr(error, "sqlstate", None) or ""
         if code == "55P03":
             return BusyError(
@@ -520,6 +588,32 @@ class Postgres(Database):
                 "Nothing was changed; try again, or give Study a longer patience"
             )
         return StoreError(f"{self.name} cannot be used: {text}. Nothing was changed")
+
+
+FileIdentity = tuple[int, int]
+"""Device and inode: what a file has and keeps under whatever name."""
+
+
+def _identity(path: str) -> FileIdentity | None:
+    """Which file is at a path, if any."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _exchanged(file: str, gone: bool) -> str:
+    what = "is gone: it was deleted or moved" if gone else "is another file now: it was replaced"
+    return (
+        f"{file} {what} while this study was open. Nothing was acknowledged since then. Put back "
+        "the file that was there, or open the study again to go on with what is there now"
+    )
+
+
+def _is_held(error: Exception) -> bool:
+    """Whether SQLite says that another program holds the file."""
+    return "locked" in str(error) or "busy" in str(error)
 
 
 def _marks(row: Row) -> str:

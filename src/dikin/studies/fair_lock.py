@@ -169,16 +169,13 @@ def _pause(ahead: int) -> float:
 
 # --- files ---------------------------------------------------------------------------------------
 
-_OPEN: weakref.WeakSet[FileBeside] = weakref.WeakSet()
-
 
 class FileBeside:
-    """An open file that is closed once: by hand, with its owner, or in a child after a fork."""
+    """An open file that is closed once: by hand, or with its owner."""
 
     def __init__(self, file: int) -> None:
         self.file = file
         self._close = weakref.finalize(self, os.close, file)
-        _OPEN.add(self)
 
     def close(self) -> None:
         """Close it, unless that was done."""
@@ -198,15 +195,6 @@ def open_beside(path: Path, ending: str) -> FileBeside:
     return opened
 
 
-def _close_inherited() -> None:
-    # A lock belongs to everyone who has the file open, and ends with the last of them. A child that
-    # kept it open would keep the turn, or the place in the queue, of a parent that was killed.
-    for file in list(_OPEN):
-        file.close()
-
-
-if fcntl is not None:
-    os.register_at_fork(after_in_child=_close_inherited)
 
 
 class _Turn:

@@ -21,6 +21,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 from dikin.errors import BusyError, DikinError, StateError, StoreError
+from dikin.studies import forks
 from dikin.studies.database import RETRY_PAUSE, Database, LostConnection
 from dikin.studies.journal import Event, Journal, row_seal
 from dikin.studies.replayed_learner import ReplayedLearner
@@ -47,7 +48,7 @@ class Session:
 
     def __init__(self, database: Database, journal: Journal, commit_within: float) -> None:
         self.database, self.journal = database, journal
-        self.lock = threading.RLock()
+        self.lock = database.lock
         self.unclaimed: list[tuple[Event, Question]] = []
         """Queries that were written without their caller hearing of it: such asks give them."""
         self.keyed: set[int] = set()
@@ -76,11 +77,13 @@ class Session:
         self._uncertain: tuple[Event, Any] | None = None
         """An event whose commit has begun, and what its caller is to get."""
         self._closed = False
+        forks.register(self)
 
     # --- calls ---------------------------------------------------------------------------------
 
     def write(self, act: Act[T]) -> T:
         """Make an event when it is this client's turn."""
+        forks.let_pass()
         with self.lock:
             self._refuse_unusable()
             self._inside = True
@@ -103,6 +106,7 @@ class Session:
 
         This waits for nobody's turn.
         """
+        forks.let_pass()
         with self.lock:
             self._refuse_unusable()
             self._inside = True
@@ -117,11 +121,14 @@ class Session:
     def _refuse_unusable(self) -> None:
         if self._closed:
             raise StateError("this study was closed; open it again with Study(url, name)")
-        if os.getpid() != self._process:
-            raise StateError("a study does not go through a fork: open it again in the new process")
+        self._refuse_child()
         self._raise_failure()
         if self._inside:  # the last call was interrupted, perhaps before it could give all back
             self._undo(KeyboardInterrupt())
+
+    def _refuse_child(self) -> None:
+        if os.getpid() != self._process:
+            raise StateError("a study does not go through a fork: open it again in the new process")
 
     def _raise_failure(self) -> None:
         failure, self._failure = self._failure, None
@@ -132,6 +139,7 @@ class Session:
         """Do a job again while the server is away, up to this client's patience."""
         deadline = time.monotonic() + self.database.patience
         while True:
+            self._refuse_child()  # which a call that was begun in the parent may be in by now
             try:
                 return job(given)
             except LostConnection as lost:
@@ -388,12 +396,21 @@ class Session:
     def _commit_on_timer(self) -> None:
         """What the timer does where no call came to commit."""
         with self.lock:
-            if threading.current_thread() is not self._timer:
-                return
-            try:
-                self.flush()
-            except DikinError as failure:
-                self._failure = failure
+            if threading.current_thread() is self._timer:
+                self._flush_for_nobody()
+
+    def _flush_for_nobody(self) -> None:
+        """Commit what waits where no call would hear of a failure: the next one does."""
+        try:
+            self.flush()
+        except DikinError as failure:
+            self._failure = failure
+
+    def before_fork(self) -> None:
+        """Commit what waits and close the connection, which the next call opens again."""
+        if not self._inside:  # else what waits is given back, and written, by the call itself
+            self._flush_for_nobody()
+        self.database.cut_off()
 
     def flush(self) -> None:
         """Commit what waits; an error too if the timer could not, and nobody has heard of it."""

@@ -267,14 +267,16 @@ class Study(Generic[Q]):
         state = snapshot_text(given, {})
         ReplayedLearner.of(Snapshot(0, "", state))  # refused now, or readable for ever
         database = self._journal.database
-        database.begin(journal.SCHEMA_LOCK)
-        try:
-            journal.create_tables(database)
-            self.created = self._journal.create(state)
-            database.commit((self._journal.study, 0, ""))  # a deleted study may have left a mark
-        except BaseException:
-            database.rollback()
-            raise
+        with database.lock:
+            database.begin(journal.SCHEMA_LOCK)
+            try:
+                journal.create_tables(database)
+                self.created = self._journal.create(state)
+                # A deleted study may have left a mark.
+                database.commit((self._journal.study, 0, ""))
+            except BaseException:
+                database.rollback()
+                raise
 
     def _refuse_other(self, came: Kept, kept: Kept) -> None:
         ours, theirs = kept.identity(), came.identity()

@@ -1,0 +1,300 @@
+"""A process with an open study forks, its children open the study too, and the process ends.
+
+The parent closes its study, lets go of it without a word, or is killed, while its children ask and
+tell. Each writes what was acknowledged into a file. Then everything must be in the journal, and
+nothing twice.
+
+    python tests/studies/forked.py --games 100
+"""
+
+from __future__ import annotations
+
+import argparse
+import fcntl
+import gc
+import multiprocessing
+import os
+import random
+import signal
+import sys
+import tempfile
+import threading
+import time
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+import dikin
+from studies.kills import rows_of
+
+NAME = "forked"
+ROUNDS = (4, 12, 24)
+"""Of each child: one closes its study while others go on."""
+
+Join = Callable[[], object]
+"""Waits for the children."""
+
+
+class Place:
+    """A folder with the database, and with what each process has to say."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder, self.url = folder, f"{folder}/studies.db"
+
+    def say(self, line: str) -> None:
+        """A line in a file that all write to."""
+        file = os.open(f"{self.folder}/said", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+        os.write(file, f"{line}\n".encode())
+        os.close(file)
+
+    def said(self, kind: str) -> list[str]:
+        """What stands behind this word."""
+        path = Path(self.folder, "said")
+        lines = path.read_text().splitlines() if path.exists() else []
+        return [line.partition(" ")[2] for line in lines if line.startswith(f"{kind} ")]
+
+    def lock(self, name: str, how: int) -> int:
+        """A lock that ends with this process, if its file is not closed before."""
+        file = os.open(f"{self.folder}/{name}", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC)
+        fcntl.flock(file, how)
+        return file
+
+    def wait_for_all(self) -> None:
+        """Until nobody plays."""
+        os.close(self.lock("plays", fcntl.LOCK_EX))
+
+
+def play(folder: str, rounds: int) -> None:
+    """What a child does: it opens the study for itself, as it is told to."""
+    warnings.simplefilter("ignore")
+    place = Place(folder)
+    playing = place.lock("plays", fcntl.LOCK_SH)
+    try:
+        with dikin.Study(place.url, NAME, patience=60) as study:
+            place.say(f"open {os.getpid()}")
+            for _ in range(rounds):
+                step(place, study)
+    except BaseException as error:
+        place.say(f"error {type(error).__name__}: {error}")
+        raise
+    finally:
+        os.close(playing)
+
+
+def step(place: Place, study: dikin.Study) -> None:
+    query = study.ask()
+    place.say(f"asked {query.id}")
+    study.tell(query, 0.25 + 0.5 * (query.id % 2))
+    place.say(f"told {query.id}")
+
+
+# --- ways to fork --------------------------------------------------------------------------------
+
+
+def start(folder: str, rounds: int) -> int:
+    child = os.fork()
+    if child:
+        return child
+    try:
+        play(folder, rounds)
+    finally:
+        os._exit(0)
+
+
+def by_fork(place: Place, study: dikin.Study) -> Join:
+    children = [start(place.folder, rounds) for rounds in ROUNDS]
+    return lambda: [os.waitpid(child, 0) for child in children]
+
+
+def by_multiprocessing(place: Place, study: dikin.Study) -> Join:
+    context = multiprocessing.get_context("fork")
+    children = [context.Process(target=play, args=(place.folder, rounds)) for rounds in ROUNDS]
+    for child in children:
+        child.start()
+    return lambda: [child.join() for child in children]
+
+
+def by_preloading(place: Place, study: dikin.Study) -> Join:
+    """A server that loads the application, forks workers, and replaces one that has died.
+
+    A thread of its own asks and tells all the while.
+    """
+    stop = threading.Event()
+
+    def serve() -> None:
+        while not stop.is_set():
+            step(place, study)
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    victim = start(place.folder, 10**9)
+    wait_until(lambda: len(place.said("open")) == 1)
+    children = [start(place.folder, rounds) for rounds in ROUNDS[1:]]
+    os.kill(victim, signal.SIGKILL)
+    os.waitpid(victim, 0)
+    children.append(start(place.folder, ROUNDS[0]))
+    stop.set()
+    thread.join()
+    return lambda: [os.waitpid(child, 0) for child in children]
+
+
+def by_joblib(backend: str) -> Callable[[Place, dikin.Study], Join]:
+    def begin(place: Place, study: dikin.Study) -> Join:
+        import joblib
+
+        def work() -> None:
+            jobs = (joblib.delayed(play)(place.folder, rounds) for rounds in ROUNDS)
+            joblib.Parallel(len(ROUNDS), backend=backend)(jobs)
+
+        thread = threading.Thread(target=work, daemon=True)
+        thread.start()
+        return thread.join
+
+    return begin
+
+
+def by_dask(place: Place, study: dikin.Study) -> Join:
+    import dask
+    import distributed
+
+    dask.config.set({"distributed.worker.multiprocessing-method": "fork"})
+    cluster = distributed.LocalCluster(
+        n_workers=len(ROUNDS), threads_per_worker=1, dashboard_address=None
+    )
+    client = distributed.Client(cluster)
+    jobs = [client.submit(play, place.folder, rounds) for rounds in ROUNDS]
+
+    def join() -> None:
+        client.gather(jobs)
+        client.close()
+        cluster.close()
+
+    return join
+
+
+WAYS: dict[str, Callable[[Place, dikin.Study], Join]] = {
+    "os.fork": by_fork,
+    "multiprocessing": by_multiprocessing,
+    "a server that preloads": by_preloading,
+    "joblib multiprocessing": by_joblib("multiprocessing"),
+    "joblib loky": by_joblib("loky"),
+    "Dask": by_dask,
+}
+
+
+# --- what becomes of the parent ------------------------------------------------------------------
+
+
+def wait_until(true: Callable[[], bool]) -> None:
+    while not true():
+        time.sleep(0.002)
+
+
+def closes(place: Place, study: dikin.Study, join: Join) -> None:
+    study.close()
+    join()
+
+
+def exits(place: Place, study: dikin.Study, join: Join) -> None:
+    """Without closing anything: the connection goes with the study."""
+    vars(study).clear()
+    gc.collect()
+
+
+def is_killed(place: Place, study: dikin.Study, join: Join) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+ENDS = {"closes": closes, "exits": exits, "is killed": is_killed}
+
+
+def parent(place: Place, way: str, end: str, pause: float) -> None:
+    warnings.simplefilter("ignore")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # what pools say of a parent that is gone
+    study = dikin.Study(place.url, NAME, dikin.Predictive(dikin.Ball(2), seed=1), patience=60)
+    step(place, study)
+    expected = len(ROUNDS) + (way == "a server that preloads")
+    join = WAYS[way](place, study)
+    wait_until(lambda: len(place.said("open")) + len(place.said("error")) >= expected)
+    step(place, study)
+    time.sleep(pause)
+    ENDS[end](place, study, join)
+
+
+# --- the reckoning -------------------------------------------------------------------------------
+
+
+class Count(NamedTuple):
+    """What was acknowledged in a game, and what of it was lost or given twice."""
+
+    acknowledged: int
+    lost: int
+    twice: int
+
+
+def game(way: str, end: str, pause: float) -> Count:
+    with tempfile.TemporaryDirectory(dir=_memory()) as folder:
+        place = Place(folder)
+        child = os.fork()
+        if not child:
+            try:
+                os.setsid()
+                parent(place, way, end, pause)
+            except BaseException as error:
+                place.say(f"error {type(error).__name__}: {error}")
+            finally:
+                os._exit(0)
+        os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)  # its number stays taken
+        place.wait_for_all()
+        with suppress(ProcessLookupError):
+            os.killpg(child, signal.SIGKILL)  # workers that have outlived their pool
+        os.waitpid(child, 0)
+        assert not place.said("error"), place.said("error")
+        return reckoned(place)
+
+
+def _memory() -> str | None:
+    return "/dev/shm" if os.path.isdir("/dev/shm") else None
+
+
+def reckoned(place: Place) -> Count:
+    rows = rows_of(place.url)
+    lost = twice = acknowledged = 0
+    for kind, word in (("ask", "asked"), ("tell", "told")):
+        said = Counter(map(int, place.said(word)))
+        kept = Counter(query for _, row, query, _, _ in rows if row == kind)
+        acknowledged += said.total()
+        lost += (said - kept).total() - (said - Counter(set(said))).total()
+        twice += (said - Counter(set(said))).total() + (kept - Counter(set(kept))).total()
+    with dikin.Study(place.url, NAME) as study:
+        assert study.verify() == len(rows)
+    return Count(acknowledged, lost, twice)
+
+
+def games(way: str, count: int, seed: int = 1) -> Iterator[Count]:
+    """Games in which the parent ends in each way by turns, after another pause each time."""
+    chance = random.Random(seed)
+    for number in range(count):
+        yield game(way, list(ENDS)[number % len(ENDS)], chance.uniform(0, 0.02))
+
+
+def total(counts: Iterator[Count]) -> Count:
+    return Count(*map(sum, zip(*counts, strict=True)))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--games", type=int, default=100)
+    parser.add_argument("--way", choices=[*WAYS])
+    wanted = parser.parse_args()
+    for way in [wanted.way] if wanted.way else WAYS:
+        seen = total(games(way, wanted.games))
+        print(f"{way}: {wanted.games} games, {seen}", flush=True)
+        assert seen.lost == seen.twice == 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,173 @@
+"""A database that is deleted, moved or replaced while a study is open: nothing goes there unheard.
+
+Linux lets one delete a file that others have open, and SQLite goes on writing to it: what it keeps
+there is gone when it closes the file.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dikin
+from dikin import errors
+from dikin.studies.database import Sqlite
+from studies.small import fresh, step
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="open files cannot be deleted there")
+
+
+def delete(file: str) -> None:
+    os.unlink(file)
+
+
+def move(file: str) -> None:
+    os.rename(file, f"{file}.moved")
+
+
+def replace_by_copy(file: str) -> None:
+    shutil.copy(file, f"{file}.copy")
+    os.replace(f"{file}.copy", file)
+
+
+def replace_by_other(file: str) -> None:
+    dikin.Study(f"{file}.other", "a", fresh()).close()
+    os.replace(f"{file}.other", file)
+
+
+def delete_log(file: str) -> None:
+    os.unlink(f"{file}-wal")
+
+
+def delete_index(file: str) -> None:
+    os.unlink(f"{file}-shm")
+
+
+EXCHANGES = [delete, move, replace_by_copy, replace_by_other, delete_log, delete_index]
+CALLS: dict[str, Callable[[dikin.Study[Any], Any], object]] = {
+    "ask": lambda study, query: study.ask(),
+    "tell": lambda study, query: study.tell(query, 0.5),
+    "forget": lambda study, query: study.forget(query),
+    "rounds": lambda study, query: study.rounds,
+    "history": lambda study, query: study.history(),
+    "verify": lambda study, query: study.verify(),
+}
+MESSAGE = r"(is gone|is another file now): .* while this study was open\. Nothing was acknowledged"
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("exchange", EXCHANGES)
+def test_the_next_call_says_so(file: str, exchange: Callable[[str], None], call: str) -> None:
+    study = dikin.Study(file, "a", fresh())
+    query = study.ask()
+    exchange(file)
+    for _ in range(2):
+        with pytest.raises(errors.StoreError, match=MESSAGE):
+            CALLS[call](study, query)
+    study.close()
+
+
+@pytest.mark.parametrize("exchange", EXCHANGES)
+def test_a_file_that_is_exchanged_before_the_commit(
+    file: str, exchange: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The turn has begun with the right file."""
+    study = dikin.Study(file, "a", fresh())
+    move_head = study._journal.move_head
+
+    def exchanging(number: int, seal: str) -> None:
+        move_head(number, seal)
+        exchange(file)
+
+    monkeypatch.setattr(study._journal, "move_head", exchanging)
+    with pytest.raises(errors.StoreError, match=MESSAGE):
+        study.ask()
+    study.close()
+
+
+def test_what_commit_within_returned_is_said_to_be_lost(file: str) -> None:
+    study = dikin.Study(file, "a", fresh(), patience=60, commit_within=30)
+    step(study)
+    delete(file)
+    with pytest.raises(errors.StoreError, match=r"2 events .* may be lost: .* is gone"):
+        study.flush()
+    study.close()
+
+
+def test_a_file_that_is_put_back_is_gone_on_with(file: str) -> None:
+    with dikin.Study(file, "a", fresh()) as study:
+        step(study)
+        move(file)
+        with pytest.raises(errors.StoreError, match=MESSAGE):
+            study.ask()
+        os.rename(f"{file}.moved", file)
+        step(study)
+        assert study.verify() == 4
+
+
+def test_what_is_there_now_is_opened_anew(file: str) -> None:
+    """And the study that was open before does it no harm when it is closed."""
+    study = dikin.Study(file, "a", fresh())
+    step(study)
+    replace_by_other(file)
+    for ending in ("-wal", "-shm", "-marks"):
+        os.unlink(f"{file}{ending}")
+    with dikin.Study(file, "a") as again:
+        step(again)
+        study.close()
+        step(again)
+        assert again.verify() == 4
+    with dikin.Study(file, "a") as again:
+        assert again.rounds == 2
+
+
+@pytest.mark.parametrize("exchange", [delete, replace_by_other])
+def test_a_connection_is_not_opened_again_to_another_file(
+    file: str, exchange: Callable[[str], None]
+) -> None:
+    study = dikin.Study(file, "a", fresh())
+    study._journal.database.disconnect()  # as before a fork, or after Ctrl-C
+    exchange(file)
+    with pytest.raises(errors.StoreError, match=MESSAGE):
+        study.ask()
+    assert Path(file).exists() == (exchange is not delete)  # SQLite would have made one
+    study.close()
+
+
+def test_a_file_that_is_exchanged_while_it_is_opened(
+    file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLite has the old one open, and the name leads to the new one: it is opened once more."""
+    dikin.Study(file, "a", fresh()).close()
+    prepare = Sqlite._prepare
+
+    def exchanging(database: Sqlite) -> None:
+        monkeypatch.undo()
+        prepare(database)
+        replace_by_copy(file)
+        delete_log(file)
+        delete_index(file)
+
+    monkeypatch.setattr(Sqlite, "_prepare", exchanging)
+    with dikin.Study(file, "a") as study:
+        study.ask()
+    with dikin.Study(file, "a") as again:
+        assert len(again.open_queries) == 1
+
+
+def test_without_the_look_rounds_would_go_unheard(
+    file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mutant: what is acknowledged is nowhere."""
+    monkeypatch.setattr(Sqlite, "_refuse_exchanged", lambda self: None)
+    with dikin.Study(file, "a", fresh()) as study:
+        delete(file)
+        step(study)
+        assert study.rounds == 1
+    with pytest.raises(errors.UnknownStudyError):
+        dikin.Study(file, "a")
