@@ -68,7 +68,7 @@ MEDIAN_STEP = 0.05
 TYPICAL_SHARE = 0.25
 """A surprise below this share of the median says that it is far too large, in the first rounds."""
 AGREEING, ANY = 8.0, 24.0
-"""After so many far losses, less two for each that was not far, they are no faults: after the first
+"""After so many far losses, less one for each that was not far, they are no faults: after the first
 number if they agree with each other, after the second in any case."""
 AGREE = 0.25
 """They agree if they deviate by less than this share of their distance from what was expected."""
@@ -449,7 +449,7 @@ def follow_median(plan: Plan, n: Any, size: float, count: float) -> None:
 def count_far(n: Any, value: float, far: bool) -> bool:
     """Whether losses that were far off are no faults any more: then all begins anew with them."""
     if not far:
-        n[FAR_ROUNDS] = max(n[FAR_ROUNDS] - 2.0, 0.0)
+        n[FAR_ROUNDS] = max(n[FAR_ROUNDS] - 1.0, 0.0)
         return False
     n[SAMPLES + int(n[FAR_ROUNDS]) % MEASURED] = value
     n[FAR_ROUNDS] += 1.0
