@@ -257,7 +257,14 @@ class Replay:
             None if self.setting.start else domain.barrier_growth,
         )
         bound = self.reference.bound(
-            2.0 if self.setting.ranged else inf, beta, steep, domain.nu, self.support, away, fall, rise
+            2.0 if self.setting.ranged else inf,
+            beta,
+            steep,
+            domain.nu,
+            self.support,
+            away,
+            fall,
+            rise,
         )
         return self.half * bound
 
