@@ -497,6 +497,7 @@ def test_what_a_learner_cannot_do(file: str) -> None:
 def test_what_a_tuner_knows(file: str) -> None:
     twin = plan()
     with dikin.Study(file, "a", plan()) as study:
+        # The first eight only show how large values are.
         for value in (3.0, 5.0, 4.0, 4.5, 3.5, 5.5, 4.2, 3.8, 4.1, 900.0):
             study.tell(study.ask(), value)
             twin.tell(twin.ask(), value)

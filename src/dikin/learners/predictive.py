@@ -210,6 +210,8 @@ def learn(
     lam = regularisation(plan, n, cost, smooth, trace, curvature)
     book(n, along, square, trace, cost, curvature, lam)
     new_sizes(plan, n, surprise, level, loss, round)
+    if abs(loss) > 0.5 * plan.widest + ROUNDING and learnt == surprise:
+        n[CLIPPED_ROUNDS] += 1.0
     new_rate(plan, n, learnt != surprise, round, stiff)
 
 
@@ -236,6 +238,7 @@ def learn_size(
         memo.state.iterate, memo.metric, memo.s, slope * surprise, 0.0, excess
     )
     book(n, along, square, trace, exploring_price(plan, n, trace)[0], 0.0, 0.0)
+    take_in(n, memo.state.numbers, loss, round)
     sort_in(n, loss, round - 1)
     deviation = deviation_of(n, round)
     if deviation > 0.0:
@@ -476,14 +479,14 @@ class Predictive(KernelLearner):
         if measuring(known):
             return
         expected, level = expectation(self._plan, known), known[CLIP]
-        surprise = loss - expected
+        surprise = clip(loss, 0.5 * self._plan.widest) - expected
         learnt = lesson(self._plan, surprise, level)
-        if abs(learnt - surprise) <= ROUNDING or not self._log_limit.allows():
+        outside = self._ranged and abs(loss) > 1.0 + ROUNDING
+        if (learnt == surprise and not outside) or not self._log_limit.allows():
             return
         told, sense = self._told
         scale, offset = sense * self.units.loss_scale, sense * self.units.loss_offset
         low, high = sorted(sense * end for end in self.units.loss_range)
-        outside = self._ranged and abs(loss) > 1.0 + ROUNDING
         fault = is_fault(self._plan, surprise, level)
         logger.warning(
             "round %d: the %s %g %s, %g was expected; %s%s",

@@ -29,6 +29,4 @@ def tell_clipped(learner: Predictive, query: Any, loss: float, curvature: float 
     """
     before = learner._plan.keep * learner.clipped  # what a memory leaves of the count
     learner.tell(query, loss, curvature)
-    low, high = learner.units.loss_range
-    outside = learner._ranged and not low <= loss <= high
-    return outside or learner.clipped > before
+    return learner.clipped > before
