@@ -109,7 +109,9 @@ def test_a_tuner_writes_ten_lines_a_minute(heard: Clock, caplog: pytest.LogCaptu
     assert tuner.clipped == 16  # written or not
 
 
-@pytest.mark.parametrize("twin", [copy.copy, copy.deepcopy, lambda t: pickle.loads(pickle.dumps(t))])
+@pytest.mark.parametrize(
+    "twin", [copy.copy, copy.deepcopy, lambda t: pickle.loads(pickle.dumps(t))]
+)
 def test_a_copy_has_a_limit_of_its_own(twin: object, heard: Clock) -> None:
     tuner = shop()
     other = twin(tuner)  # type: ignore[operator]

@@ -217,6 +217,17 @@ def test_the_board_has_what_it_should() -> None:
     assert max(x for x, _ in places) < 24
 
 
+def test_prometheus_finds_its_rules(compose: dict[str, Any]) -> None:
+    mounts = dict(v.split(":")[:2] for v in compose["services"]["prometheus"]["volumes"])
+    assert read("prometheus.yml")["rule_files"] == [mounts["./rules.yml"]]
+    for alert in alerts():
+        assert re.fullmatch(r"Dikin\w+", alert["alert"])
+        assert re.fullmatch(r"\d+m", alert["for"])
+        assert alert["annotations"]["description"].endswith(".")
+        assert "$labels.study" in alert["annotations"]["summary"]
+        assert "by (study)" in alert["expr"]
+
+
 def test_the_board_asks_for_metrics_that_are_there(service: Serving) -> None:
     played = {"tuned": TUNER, "learnt": LEARNER}
     for name, spec in played.items():

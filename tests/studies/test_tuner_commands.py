@@ -178,7 +178,9 @@ def test_two_whole_numbers_by_flags_or_by_json(file: str, separable: bool) -> No
         }
     )
     assert "existed" in command("create", "crew", text, "--store", file).output
-    other = command("create", "crew", *(CREW if separable else (*CREW, "--separable")), "--store", file)
+    other = command(
+        "create", "crew", *(CREW if separable else (*CREW, "--separable")), "--store", file
+    )
     assert other.exit_code != 0
     assert f"'separable': {separable}" in other.output
     with dikin.Study(file, "crew") as study:

@@ -579,7 +579,7 @@ def test_shares_by_lot_are_another_tuner(file: str) -> None:
     dikin.Study(file, "a", split(by_lot=True)).close()
     with dikin.Study(file, "a", split(by_lot=True)) as study:
         assert dikin.restore(study.state()).learner.by_lot
-    with pytest.raises(errors.StudyExistsError, match="'by_lot': True.* not .*'by_lot': False"):
+    with pytest.raises(errors.StudyExistsError, match=r"'by_lot': True.* not .*'by_lot': False"):
         dikin.Study(file, "a", split())
 
 

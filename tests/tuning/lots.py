@@ -149,6 +149,10 @@ def bowl(p: Any, _: float) -> float:
     return (p["x"] - 0.3) ** 2
 
 
+def line(p: Any, _: float) -> float:
+    return float(0.3 * p["x"])
+
+
 def valley(p: Any, _: float) -> float:
     return 0.2 + 0.6 * abs(p["x"] - 0.6)
 
@@ -178,6 +182,12 @@ def timeouts(value: float, p: Any, rng: Generator) -> float:
     """Rarely a huge loss, and a little less than the mean in all other rounds."""
     odds = 0.01 * (1 + p["x"])
     return float(value + (20.0 if rng.random() < odds else -20.0 * odds / (1 - odds)))
+
+
+def misleading(value: float, p: Any, rng: Generator) -> float:
+    """Who takes the huge losses for faults finds that large x are better, and they are worse."""
+    odds = 0.005 + 0.03 * p["x"]
+    return float(value + 20.0 * (float(rng.random() < odds) - odds) + rng.normal(0, 0.05))
 
 
 def success(value: float, p: Any, rng: Generator) -> float:
@@ -220,6 +230,7 @@ LOTS: dict[str, Game] = {
     "an arm that becomes better, by lot": Game(
         later_arm, 0.175, ARMS, FLAT | {"by_lot": True}, play=by_odds
     ),
+    "losses that are no faults": Game(line, 0.0, LINE, {"smoothness": 0}, measure=misleading),
 }
 """Games in which clipping what is rare cost the certificate."""
 
@@ -246,9 +257,7 @@ MORE: dict[str, Game] = {
     "three arms, range": Game(arm, 0.2, THREE, FLAT, play=by_odds),
     "three arms by lot, range": Game(arm, 0.2, THREE, FLAT | {"by_lot": True}, play=by_odds),
     "jumps": Game(bowl, 0.0, LINE, {"smoothness": 2}, measure=jumps),
-    "jumps, range": Game(
-        bowl, 0.0, LINE, {"smoothness": 2, "loss_range": (-1, 6)}, measure=jumps
-    ),
+    "jumps, range": Game(bowl, 0.0, LINE, {"smoothness": 2, "loss_range": (-1, 6)}, measure=jumps),
     "timeouts": Game(bowl, 0.0, LINE, {"smoothness": 2}, measure=timeouts),
     "timeouts, range": Game(
         bowl, 0.0, LINE, {"smoothness": 2, "loss_range": (-1, 21)}, measure=timeouts

@@ -129,9 +129,7 @@ def minimize(
         start=start,
         constraints=constraints,
         progress=progress,
-        options=_Options(
-            False, memory, smoothness, lipschitz, loss_range, seed, separable, by_lot
-        ),
+        options=_Options(False, memory, smoothness, lipschitz, loss_range, seed, separable, by_lot),
     )
 
 
@@ -201,9 +199,7 @@ def maximize(
         start=start,
         constraints=constraints,
         progress=progress,
-        options=_Options(
-            True, memory, smoothness, lipschitz, loss_range, seed, separable, by_lot
-        ),
+        options=_Options(True, memory, smoothness, lipschitz, loss_range, seed, separable, by_lot),
     )
 
 

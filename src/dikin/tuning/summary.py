@@ -86,7 +86,10 @@ class Summary:
             )
             yield f"last {self.recent_rounds}", f"mean {self.recent_mean:.6g}   {about}".rstrip()
         if self.clipped:
-            yield "clipped", f"{self.clipped:,} of {self.rounds:,} values, too far off to be learnt in full"
+            yield (
+                "clipped",
+                f"{self.clipped:,} of {self.rounds:,} values, too far off to be learnt in full",
+            )
         if isfinite(self.exploring_cost):
             yield "exploring", f"costs at most about {self.exploring_cost:.4g} a round now"
         else:
