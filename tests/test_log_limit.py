@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import dikin
-from dikin.learners.threads import silence
 from dikin.log_limit import LINES, SECONDS, LogLimit
+from dikin.silence import silence
 
 
 class Clock:

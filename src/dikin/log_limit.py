@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from dikin.learners.threads import SILENCE
+from dikin.silence import SILENCE
 
 LINES, SECONDS = 10, 60.0
 """So many lines in so many seconds."""
@@ -26,7 +26,7 @@ class LogLimit:
     def allows(self) -> bool:
         """Whether one more line may be written; if not, it is counted.
 
-        Nothing is written or counted while `dikin.learners.threads.silence` holds.
+        Nothing is written or counted while `dikin.silence.silence` holds.
 
         Returns
         -------

@@ -356,6 +356,20 @@ def test_values_that_were_not_learnt_in_full_are_counted(memory: float | None) -
         assert tuner.learner.clipped < 3  # there they fade away
 
 
+def test_values_without_end_are_all_counted() -> None:
+    """Also where the learner's own count, which fades, no longer grows."""
+    tuner = Tuner(SHOP, loss_range=(0, 1), memory=2, seed=2)
+    for _ in range(100):
+        tuner.tell(tuner.ask(), 5.0)
+    assert tuner.clipped == 100
+
+
+@pytest.mark.parametrize("twin", COPIES)
+def test_a_copy_has_counted_the_same(twin: Callable[[Tuner], Tuner]) -> None:
+    tuner = with_faults((70, 71, 90), 1e7)
+    assert twin(tuner).clipped == tuner.clipped >= 3
+
+
 @pytest.mark.parametrize("by_lot", [False, True])
 def test_values_outside_the_range_are_counted(by_lot: bool) -> None:
     options = {"loss_range": (0, 1000), "by_lot": by_lot}
