@@ -1,7 +1,7 @@
 """How `Predictive` chooses lambda, the rate and the level: closed forms, budgets, units."""
 
 from collections.abc import Callable, Iterator
-from math import inf, isfinite, isinf, log, sqrt
+from math import inf, isinf, log, sqrt
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,6 @@ from dikin.learners.predictive_tuning import (
     CURVED,
     EXPLORING_COST,
     FACTOR,
-    HALVINGS,
     LAMBDA_SUM,
     MEAN_SQUARE,
     RATE,
