@@ -63,7 +63,7 @@ def test_it_finds_the_best_setting() -> None:
 
 def test_every_kind_of_parameter_has_its_type_and_range() -> None:
     tuner = Tuner(MIXED, seed=3)
-    for _ in range(300):
+    for _ in range(600):
         trial = tuner.ask()
         level, mix, rate = trial["level"], trial["mix"], trial["rate"]
         assert type(level) is int
@@ -168,7 +168,7 @@ def test_a_good_forecast_helps() -> None:
             tuner.tell(trial, revenue(trial.params) + extra)
         return sum_
 
-    gains = np.array([total(seed, True) - total(seed, False) for seed in range(20)])
+    gains = np.array([total(seed, True) - total(seed, False) for seed in range(40)])
     assert gains.mean() > 3 * gains.std(ddof=1) / np.sqrt(len(gains))
 
 

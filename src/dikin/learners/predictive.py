@@ -153,7 +153,6 @@ class PredictiveKernel(NamedTuple):
                 return
         else:
             held *= plan.keep
-            fade(plan, state)
             learn(self.geometry, plan, round, memo, loss, curvature, state)
         after = weight if n[RATE] == before else 1.0 / n[RATE]
         if plan.slope.size > 0:
@@ -197,6 +196,7 @@ def learn(
     expected, level = expectation(plan, then), then[CLIP]
     surprise = clip(loss, 0.5 * plan.widest) - expected
     learnt, slope = lesson(plan, surprise, level), plan.dim * unit
+    fade(plan, state)  # not before: the state that was asked may be the same
     if not is_fault(plan, surprise, level):
         take_in(n, then, believed(then, expected, loss), round)
     along, square = geometry.linear_update(
@@ -547,11 +547,11 @@ class Predictive(KernelLearner):
         """The bound on the regret so far, in the user's units: E[regret] <= E[certificate].
 
         NaN where neither `smoothness` nor `lipschitz` was given (`certificate_for` takes a constant
-        that one believes in afterwards), and where rounding at the boundary decides the centre.
-        With a `memory` it bounds the regret in which a round weighs 1 - 1/memory of the next.
-        Without a `loss_range` it covers losses that vary by no more than those told so far, each
-        within its level of what was expected. Answers may be late: which of them have come must
-        depend neither on their directions nor on their losses.
+        that one believes in afterwards), where rounding at the boundary decides the centre, and
+        without a `loss_range` in the first eight rounds. With a `memory` it bounds the regret in
+        which a round weighs 1 - 1/memory of the next. What is told may have noise whose mean is 0
+        at every point; its law may depend on the point. Answers may be late: which of them have
+        come must depend neither on their directions nor on their losses.
         """
         plan = self._plan
         if self.smoothness is None and self.lipschitz is None:
@@ -577,8 +577,8 @@ class Predictive(KernelLearner):
         smoothness, lipschitz
             One of them, in the sense of the constructor.
         varies
-            The most by which one loss varies on the domain. By default the width of `loss_range`,
-            or of the losses told so far where none was given.
+            The most by which one loss varies on the domain. By default the width of `loss_range`;
+            where none was given nothing is assumed of it.
 
         Returns
         -------
