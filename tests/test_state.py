@@ -288,13 +288,13 @@ def test_not_a_saved_learner(tmp_path: Path, content: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "advice"), [(2, "go on with the dikin that wrote it"), (4, "upgrade dikin")]
+    ("version", "advice"), [(3, "go on with the dikin that wrote it"), (5, "upgrade dikin")]
 )
 def test_another_version(saved: Path, version: int, advice: str) -> None:
-    text = saved.read_text().replace('"version": 3', f'"version": {version}')
+    text = saved.read_text().replace('"version": 4', f'"version": {version}')
     saved.write_text(text)
     with pytest.raises(
-        errors.StateVersionError, match=f"version {version}, this dikin reads version 3: {advice}"
+        errors.StateVersionError, match=f"version {version}, this dikin reads version 4: {advice}"
     ):
         dikin.load(saved)
     assert saved.read_text() == text
