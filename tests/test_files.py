@@ -15,7 +15,7 @@ import pytest
 import dikin
 from dikin import files
 from dikin.errors import BusyError, NotAFileError
-from dikin.files import replace_file, replacing
+from dikin.files import OWNERS_ALONE, replace_file, replacing
 
 
 def learner() -> dikin.Predictive:
@@ -42,9 +42,19 @@ def generous() -> Iterator[None]:
 
 @pytest.mark.usefixtures("generous")
 def test_a_new_file_is_its_owners_alone(tmp_path: Path) -> None:
-    with replacing(tmp_path / "tuner.json"):
+    with replacing(tmp_path / "tuner.json", OWNERS_ALONE):
         assert [stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()] == [0o600]
-    assert stat.S_IMODE((tmp_path / "tuner.json").stat().st_mode) == 0o600
+    learner().save(tmp_path / "learner.json")
+    assert [stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()] == [0o600, 0o600]
+
+
+def test_what_is_made_to_be_read_follows_the_umask(tmp_path: Path) -> None:
+    before = os.umask(0o027)
+    try:
+        replace_file(tmp_path / "table.csv", b"")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "table.csv").stat().st_mode) == 0o640
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may give files away")

@@ -28,6 +28,7 @@ BOTTOM = {
     "feedback",
     "files",
     "kernel",
+    "log_limit",
     "registry",
     "rng",
     "serialization",
@@ -42,6 +43,7 @@ GAME = ROLES | {"engine", "tuning", "dikin"}
 ALLOWED = {
     "errors": set(),
     "kernel": set(),
+    "log_limit": set(),
     "feedback": set(),
     "vectors": {"kernel"},
     "arguments": {"errors", "vectors"},

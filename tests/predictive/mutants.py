@@ -10,12 +10,14 @@ from dikin.learners.kernel_learner import Memo
 from dikin.learners.predictive import expectation, start_barrier
 from dikin.learners.predictive_tuning import (
     CLIP,
-    CLIPPED_ROUNDS,
     EXPLORING_COST,
     LAMBDA_SUM,
-    MEASURING_ROUNDS,
     RATE,
+    ROOT_TAU_SUM,
+    TAU_SUM,
     TOTAL,
+    clip,
+    measuring,
 )
 from predictive.replay import Setting
 
@@ -57,21 +59,32 @@ class CountsTheBarrierUnsigned(dikin.Predictive):
         return super()._objective() - self.gains
 
 
-class Without(dikin.Predictive):
-    """The certificate without one of its sums."""
+class CertifiesWhatWasLearnt(dikin.Predictive):
+    """Of the certificate: what clipping kept out of the estimates."""
 
-    left_out = CLIPPED_ROUNDS
-
-    def _bound(self, *arguments: Any) -> float:
-        kept, self._n[self.left_out] = self._n[self.left_out], 0.0
-        try:
-            return super()._bound(*arguments)
-        finally:
-            self._n[self.left_out] = kept
+    def _objective(self) -> float:
+        return self._objective_at(self._state.linear, self._state.iterate)
 
 
-class MeasuresForFree(Without):
-    left_out = MEASURING_ROUNDS
+class MeasuresForFree(dikin.Predictive):
+    """Nothing is booked of the answers that only measure."""
+
+    def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
+        unknown = measuring(self._n)
+        super()._learn(memo, loss, curvature)
+        if unknown:
+            self._n[TAU_SUM] = self._n[ROOT_TAU_SUM] = self._n[EXPLORING_COST] = 0.0
+
+
+class LearnsFromFaults(dikin.Predictive):
+    """A fault counts as much as the level admits."""
+
+    def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
+        then = memo.state.numbers
+        expected, level = expectation(self._plan, then), then[CLIP]
+        if not measuring(then) and not self._ranged:
+            loss = expected + clip(loss - expected, level)
+        super()._learn(memo, loss, curvature)
 
 
 class PullsToTheStart(dikin.Predictive):
@@ -81,7 +94,7 @@ class PullsToTheStart(dikin.Predictive):
         before = self._plan.keep * self._n[LAMBDA_SUM]
         super()._learn(memo, loss, curvature)
         if self.start is not None:
-            n, linear, iterate = self._state
+            n, linear, iterate, _ = self._state
             linear -= (n[LAMBDA_SUM] - before) * self._start_vector()
             self.geometry.solve(linear, n[TOTAL], 1 / n[RATE], iterate)
 
@@ -125,7 +138,8 @@ MUTANTS = {
     "forecasts afterwards": (ForecastsAfterwards, LATE),
     "leaves the barrier out": (LeavesTheBarrierOut, START),
     "counts the barrier unsigned": (CountsTheBarrierUnsigned, START),
-    "clips for free": (Without, LATE),
+    "certifies what was learnt": (CertifiesWhatWasLearnt, FOUND),
+    "learns from faults": (LearnsFromFaults, FOUND),
     "measures for free": (MeasuresForFree, FOUND),
     "pulls to the start": (PullsToTheStart, START),
     "never forgets": (NeverForgets, MEMORY),
@@ -137,6 +151,7 @@ HARMLESS = {
     name: (MUTANTS[name][0], PLAIN)
     for name in (
         "measures for free",
+        "learns from faults",
         "pulls to the start",
         "never forgets",
         "answers here and now",

@@ -1,8 +1,9 @@
 """E[regret] <= E[certificate], seen on games whose best fixed point is known exactly.
 
 The gap, certificate less regret, must be above zero by three standard errors of its mean over the
-seeds. These are fixed, so nothing fails by chance; a new learner that is right would fail a game
-whose gap is in truth zero once in 700 times.
+seeds; in hostile games, where it may in truth be about zero, not below it by three. Seeds are
+fixed, so nothing fails by chance; a new learner that is right would fail a hostile game whose gap
+is in truth zero once in 700 times.
 """
 
 from collections.abc import Callable
@@ -115,7 +116,7 @@ def test_on_hostile_games(name: str, setting: str, monkeypatch: pytest.MonkeyPat
         run = dikin.play(learner, game, ROUNDS, checkpoints=1, progress=False)
         assert run.compiled
         gaps.append(run.certificate[-1] - run.regret[-1])
-    above(gaps)
+    above(gaps, -3.0)  # the estimates of a few rounds may decide, in either direction
 
 
 def played(world: Table, learner: Any, delays: Array) -> float:
@@ -167,7 +168,7 @@ def test_with_answers_up_to_fifty_rounds_late(name: str, make: str) -> None:
         total = played(game, learner, delays)
         assert learner.rounds == rounds
         gaps.append(learner.certificate - (total - least_total(name, rounds)))
-    above(gaps)
+    above(gaps, -3.0)
 
 
 @pytest.mark.parametrize("name", ["switches", "growing", "shrinking", "random signs"])

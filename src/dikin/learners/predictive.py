@@ -210,6 +210,8 @@ def learn(
     lam = regularisation(plan, n, cost, smooth, trace, curvature)
     book(n, along, square, trace, cost, curvature, lam)
     new_sizes(plan, n, surprise, level, loss, round)
+    if abs(loss) > 0.5 * plan.widest + ROUNDING and learnt == surprise:
+        n[CLIPPED_ROUNDS] += 1.0
     new_rate(plan, n, learnt != surprise, round, stiff)
 
 
@@ -236,6 +238,7 @@ def learn_size(
         memo.state.iterate, memo.metric, memo.s, slope * surprise, 0.0, excess
     )
     book(n, along, square, trace, exploring_price(plan, n, trace)[0], 0.0, 0.0)
+    take_in(n, memo.state.numbers, loss, round)
     sort_in(n, loss, round - 1)
     deviation = deviation_of(n, round)
     if deviation > 0.0:
@@ -476,14 +479,14 @@ class Predictive(KernelLearner):
         if measuring(known):
             return
         expected, level = expectation(self._plan, known), known[CLIP]
-        surprise = loss - expected
+        surprise = clip(loss, 0.5 * self._plan.widest) - expected
         learnt = lesson(self._plan, surprise, level)
-        if abs(learnt - surprise) <= ROUNDING or not self._log_limit.allows():
+        outside = self._ranged and abs(loss) > 1.0 + ROUNDING
+        if (learnt == surprise and not outside) or not self._log_limit.allows():
             return
         told, sense = self._told
         scale, offset = sense * self.units.loss_scale, sense * self.units.loss_offset
         low, high = sorted(sense * end for end in self.units.loss_range)
-        outside = self._ranged and abs(loss) > 1.0 + ROUNDING
         fault = is_fault(self._plan, surprise, level)
         logger.warning(
             "round %d: the %s %g %s, %g was expected; %s%s",
@@ -544,11 +547,11 @@ class Predictive(KernelLearner):
         """The bound on the regret so far, in the user's units: E[regret] <= E[certificate].
 
         NaN where neither `smoothness` nor `lipschitz` was given (`certificate_for` takes a constant
-        that one believes in afterwards), and where rounding at the boundary decides the centre.
-        With a `memory` it bounds the regret in which a round weighs 1 - 1/memory of the next.
-        Without a `loss_range` it covers losses that vary by no more than those told so far, each
-        within its level of what was expected. Answers may be late: which of them have come must
-        depend neither on their directions nor on their losses.
+        that one believes in afterwards), where rounding at the boundary decides the centre, and
+        without a `loss_range` in the first eight rounds. With a `memory` it bounds the regret in
+        which a round weighs 1 - 1/memory of the next. What is told may have noise whose mean is 0
+        at every point; its law may depend on the point. Answers may be late: which of them have
+        come must depend neither on their directions nor on their losses.
         """
         plan = self._plan
         if self.smoothness is None and self.lipschitz is None:
@@ -574,8 +577,8 @@ class Predictive(KernelLearner):
         smoothness, lipschitz
             One of them, in the sense of the constructor.
         varies
-            The most by which one loss varies on the domain. By default the width of `loss_range`,
-            or of the losses told so far where none was given.
+            The most by which one loss varies on the domain. By default the width of `loss_range`;
+            where none was given nothing is assumed of it.
 
         Returns
         -------

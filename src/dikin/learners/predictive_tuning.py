@@ -68,7 +68,7 @@ MEDIAN_STEP = 0.05
 TYPICAL_SHARE = 0.25
 """A surprise below this share of the median says that it is far too large, in the first rounds."""
 AGREEING, ANY = 8.0, 24.0
-"""After so many far losses, less two for each that was not far, they are no faults: after the first
+"""After so many far losses, less one for each that was not far, they are no faults: after the first
 number if they agree with each other, after the second in any case."""
 AGREE = 0.25
 """They agree if they deviate by less than this share of their distance from what was expected."""
@@ -79,6 +79,8 @@ SETTLING = 32.0
 """Rounds after which the largest level no longer falls."""
 NORMAL = 0.95
 """The third largest of eight normal numbers less the third least, in standard deviations."""
+NORMAL_WIDE = 1.7
+"""The second largest of eight normal numbers less the second least, likewise."""
 LONGEST = 32
 """Losses that are measured while most of them are the same."""
 ROUNDED = 1e-12
@@ -424,7 +426,7 @@ def begin(plan: Plan, n: Any, deviation: float) -> None:
 
 @compiled
 def follow_median(plan: Plan, n: Any, size: float, count: float) -> None:
-    """The level by the median of |surprise|, which faults hardly move.
+    """The level by the median of |surprise|, of all that are no faults.
 
     It moves by a small step a round, up or down; only down faster, in the first rounds, as there
     may be faults among the losses that were measured. The largest level follows what it asks for in
@@ -446,28 +448,24 @@ def follow_median(plan: Plan, n: Any, size: float, count: float) -> None:
 
 
 @compiled
-def count_far(n: Any, value: float, far: bool) -> bool:
-    """Whether losses that were far off are no faults any more: then all begins anew with them."""
-    if not far:
-        n[FAR_ROUNDS] = max(n[FAR_ROUNDS] - 2.0, 0.0)
-        return False
+def count_far(n: Any, value: float) -> None:
+    """One more loss that is far off; when they are no faults any more, sizes begin anew."""
     n[SAMPLES + int(n[FAR_ROUNDS]) % MEASURED] = value
     n[FAR_ROUNDS] += 1.0
     if n[FAR_ROUNDS] < AGREEING:
-        return False
+        return
     for i in range(MEASURED):
         sort_in(n, n[SAMPLES + i], i)
-    deviation = (n[SAMPLES + MEASURED - 3] - n[SAMPLES + 2]) / NORMAL
+    deviation = (n[SAMPLES + MEASURED - 2] - n[SAMPLES + 1]) / NORMAL_WIDE
     middle = trimmed_mean(n)
     if deviation > AGREE * abs(middle - n[forecasts.MIXTURE]) and n[FAR_ROUNDS] < ANY:
-        return False
+        return
     n[FAR_ROUNDS] = 0.0
     if LEVEL * deviation > n[CLIP]:
         n[CLIP] = LEVEL * deviation
         n[MEDIAN] = n[CLIP] / MEDIANS
         n[MEAN_SQUARE] = max(n[MEAN_SQUARE], deviation * deviation)
     forecasts.begin(n, middle)
-    return True
 
 
 # --- answers -----------------------------------------------------------------------------------
@@ -520,9 +518,7 @@ def lesson(plan: Plan, surprise: float, level: float) -> float:
 
 
 @compiled
-def new_sizes(
-    plan: Plan, n: Any, surprise: float, level: float, loss: float, rounds: int
-) -> None:
+def new_sizes(plan: Plan, n: Any, surprise: float, level: float, loss: float, rounds: int) -> None:
     """V and the level after a surprise that had this level when it was asked."""
     count, size = float(rounds), abs(surprise)
     clipped, far = size > level, is_fault(plan, surprise, level)
@@ -535,7 +531,10 @@ def new_sizes(
         n[MEAN_SQUARE] += (min(size, level) ** 2 - n[MEAN_SQUARE]) / window
     if has_falling_level(plan):
         new_level(plan, n, clipped, count)
-    elif plan.widest == inf and not count_far(n, loss, far):
+    elif far:
+        count_far(n, loss)
+    elif plan.widest == inf:
+        n[FAR_ROUNDS] = max(n[FAR_ROUNDS] - 1.0, 0.0)
         follow_median(plan, n, size, count)
 
 

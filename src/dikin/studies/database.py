@@ -378,8 +378,9 @@ class Sqlite(Database):
         with Folder(self.path.parent) as folder:
             for ending in OF_SQLITE:  # which follows no links either, but does not say why
                 folder.refuse_link(f"{self.path.name}{ending}")
-            with suppress(FileExistsError):
-                folder.make_file(self.path.name)
+            if not self._files:  # later it must be the file that it was
+                with suppress(FileExistsError):
+                    folder.make_file(self.path.name)
 
     def _connect_arguments(self) -> dict[str, Any]:
         # Transactions by hand, and from whichever thread holds the study at the moment.

@@ -195,8 +195,6 @@ def open_beside(path: Path, ending: str) -> FileBeside:
     return opened
 
 
-
-
 class _Turn:
     """A file that one process at a time holds; it says which, and since when."""
 

@@ -163,9 +163,10 @@ class Integer:
 
     Tuning happens between the whole numbers: 3.3 is played as 3 in seven of ten rounds and as 4 in
     three, by lot. In the mean this is the piecewise linear interpolation of the values at whole
-    numbers. It is convex if the sequence of values is, and then the guarantee is against the best
-    whole number; it has corners, so that a `lipschitz` constant can hold for it and a `smoothness`
-    cannot.
+    numbers. For one whole number alone it is convex if the sequence of values is, and then the
+    guarantee is against the best whole number; beside other parameters it need not be, and the
+    guarantee is for values that are declared separable (`Tuner(separable=True)`). It has corners,
+    so that a `lipschitz` constant can hold for it and a `smoothness` cannot.
 
     Parameters
     ----------

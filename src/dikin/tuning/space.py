@@ -207,9 +207,7 @@ class Space:
         values = np.empty(point.size)
         for name, (where, column) in self._places.items():
             side = self._intervals.get(name)
-            values[column] = (
-                point[where] if side is None else of(side, float(point[where][0]))
-            )
+            values[column] = point[where] if side is None else of(side, float(point[where][0]))
         return values
 
     def params(self, values: Array) -> Params:

@@ -606,8 +606,7 @@ class Tuner:
             What `dikin.restore` makes the same tuner from.
         """
         return {
-            "tuner": self.space.spec()
-            | {"maximize": self.maximize, "separable": self.separable},
+            "tuner": self.space.spec() | {"maximize": self.maximize, "separable": self.separable},
             "learner": self.learner.state(),
             "key": self._key,
             "first": self._first.tolist(),
