@@ -32,6 +32,7 @@ BOTTOM = {
     "registry",
     "rng",
     "serialization",
+    "silence",
     "vectors",
 }
 GEOMETRY = BOTTOM | {"domains"}
@@ -43,7 +44,8 @@ GAME = ROLES | {"engine", "tuning", "dikin"}
 ALLOWED = {
     "errors": set(),
     "kernel": set(),
-    "log_limit": set(),
+    "silence": set(),
+    "log_limit": {"silence"},
     "feedback": set(),
     "vectors": {"kernel"},
     "arguments": {"errors", "vectors"},

@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from dikin.silence import SILENCE
+
 LINES, SECONDS = 10, 60.0
 """So many lines in so many seconds."""
 
@@ -24,13 +26,17 @@ class LogLimit:
     def allows(self) -> bool:
         """Whether one more line may be written; if not, it is counted.
 
+        Nothing is written or counted while `dikin.silence.silence` holds.
+
         Returns
         -------
         bool
             True for the first ten lines of a minute.
         """
+        if SILENCE.now:  # what is done again was said before
+            return False
         now = self._clock()
-        if now - self._since >= SECONDS:
+        if not 0.0 <= now - self._since < SECONDS:  # a copy may have come from another machine
             self._since, self._written = now, 0
         if self._written == LINES:
             self._left_out += 1

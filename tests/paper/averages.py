@@ -45,7 +45,7 @@ def plane(learner: Adaptive) -> Array:
 
 def seen(learner: Adaptive, noise: Array) -> Direction:
     """The direction that the learner would make of noise."""
-    numbers, _, iterate = learner._state
+    numbers, _, iterate, _ = learner._state
     shift = numbers[RATE] * numbers[TOTAL]
     return Direction(learner.geometry, iterate, learner._schedule.kappa, shift, noise)
 

@@ -22,8 +22,9 @@ DEPLOY = ROOT / "deploy"
 BOARD = DEPLOY / "grafana" / "dikin.json"
 MADE_LATER = {"secrets/prometheus_token"}
 """What the reader makes, and git ignores."""
-WORDS = {"by", "max", "min", "sum", "count", "or", "rate", "vector", "histogram_quantile"}
-"""What is not a name of a metric in the expressions of the board."""
+WORDS = {"by", "max", "min", "sum", "count", "or", "rate", "increase", "vector"}
+WORDS |= {"histogram_quantile"}
+"""What is not a name of a metric in the expressions of the board and of the rules."""
 
 
 def read(name: str) -> Any:
@@ -46,7 +47,7 @@ def test_what_is_mounted_is_there(compose: dict[str, Any]) -> None:
         for service in compose["services"].values()
         for volume in service.get("volumes", [])
     ]
-    assert len(mounted) == 8
+    assert len(mounted) == 9
     for source in mounted:
         if source.startswith("."):
             assert (DEPLOY / source).exists(), source
@@ -190,6 +191,12 @@ def queries() -> list[str]:
     return found + [each["definition"] for each in board["templating"]["list"]]
 
 
+def alerts() -> list[dict[str, Any]]:
+    (group,) = read("rules.yml")["groups"]
+    found: list[dict[str, Any]] = group["rules"]
+    return found
+
+
 def test_the_board_has_what_it_should() -> None:
     board = json.loads(BOARD.read_text(encoding="utf-8"))
     (variable,) = board["templating"]["list"]
@@ -210,6 +217,17 @@ def test_the_board_has_what_it_should() -> None:
     assert max(x for x, _ in places) < 24
 
 
+def test_prometheus_finds_its_rules(compose: dict[str, Any]) -> None:
+    mounts = dict(v.split(":")[:2] for v in compose["services"]["prometheus"]["volumes"])
+    assert read("prometheus.yml")["rule_files"] == [mounts["./rules.yml"]]
+    for alert in alerts():
+        assert re.fullmatch(r"Dikin\w+", alert["alert"])
+        assert re.fullmatch(r"\d+m", alert["for"])
+        assert alert["annotations"]["description"].endswith(".")
+        assert "$labels.study" in alert["annotations"]["summary"]
+        assert "by (study)" in alert["expr"]
+
+
 def test_the_board_asks_for_metrics_that_are_there(service: Serving) -> None:
     played = {"tuned": TUNER, "learnt": LEARNER}
     for name, spec in played.items():
@@ -223,7 +241,7 @@ def test_the_board_asks_for_metrics_that_are_there(service: Serving) -> None:
     samples = {sample.name: set(sample.labels) for each in families for sample in each.samples}
     named = {each.name for each in families}
 
-    for query in queries():
+    for query in queries() + [alert["expr"] for alert in alerts()]:
         bare = re.sub(r'"[^"]*"|\[[^]]*\]', "", query)
         metrics = set(re.findall(r"\bdikin_\w+", bare))
         assert metrics, query

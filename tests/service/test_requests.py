@@ -350,6 +350,7 @@ def test_metrics(service: Serving) -> None:
     assert found["dikin_open_queries"] == 1
     assert 0 <= found["dikin_oldest_open_query_seconds"] < 60
     assert found["dikin_held"] == 0
+    assert found["dikin_clipped_rounds_total"] == summary.clipped
     assert "dikin_certificate" not in found  # no constant was declared
     assert 'dikin_request_seconds_count{method="POST",route="/v1/studies/{name}/ask"' in text
     assert "dikin_busy_total" in text
@@ -455,6 +456,24 @@ def test_pages_share_their_looks(file: str) -> None:
         return looked
 
     assert asyncio.run(watch()) == 1
+
+
+# --- values that look like faults ---------------------------------------------------------------
+
+
+def test_values_that_were_not_learnt_in_full(service: Serving) -> None:
+    with shop(service.url, "faulty", rounds=30) as study:
+        before = study.summary().clipped
+        for _ in range(3):
+            study.tell(study.ask(), 1e9)
+        assert study.summary().clipped == before + 3
+    assert service.send("GET", "/v1/studies/faulty").content["clipped"] == before + 3
+    text = service.send("GET", "/metrics").content.decode()
+    assert f'dikin_clipped_rounds_total{{study="faulty"}} {before + 3}.0' in text
+    service.send("PUT", "/v1/studies/learnt", LEARNER)
+    assert service.send("GET", "/v1/studies/learnt").content["clipped"] is None
+    text = service.send("GET", "/metrics").content.decode()
+    assert 'dikin_clipped_rounds_total{study="learnt"}' not in text
 
 
 # --- warnings ------------------------------------------------------------------------------------

@@ -119,6 +119,10 @@ def test_a_study_by_flags_or_by_json(store: str) -> None:
         (("--shares", "traffic=old:0.5,new:0.6"), "add up to 1"),
         (("--param", "ads=0:1", "--constraint", "adds <= 1"), "Did you mean 'ads'?"),
         (("--param", "ads=0:1", "--memory", "-3"), "memory"),
+        (("--separable",), "--separable goes with --param"),
+        (("{}", "--by-lot"), "--by-lot goes with --param"),
+        (('{"tuner": {"a": {"low": 1, "high": 2}}, "separable": 1}',), "separable must be True"),
+        (('{"tuner": {"a": {"low": 1, "high": 2}}, "by_lots": true}',), "mean 'by_lot'?"),
         (('{"tuner": 3}',), "tuner must be an object of parameters by name"),
         (('{"tuner": {}}',), "one or more names"),
         (('{"tuner": {"a": {"low": 1}}}',), "a: high missing"),
@@ -150,9 +154,46 @@ def test_help_teaches() -> None:
         (("--help",), "dikin study create shop --param price=1:14:4"),
         (("create", "--help"), "--shares traffic=old:0.9,new:0.1"),
         (("create", "--help"), '--constraint "ads + 3*staff <= 100"'),
+        (("create", "--help"), "--param night=0:9:int --separable"),
+        (("create", "--help"), "--shares server=a,b --by-lot"),
         (("run", "--help"), '{"tell": {"id": 0, "value": 512}}'),
     ):
         assert line in command(*page).output
+
+
+CREW = ("--param", "day=0:9:2:int", "--param", "night=0:9:7:int", "--seed", "7")
+
+
+@pytest.mark.parametrize("separable", [False, True])
+def test_two_whole_numbers_by_flags_or_by_json(file: str, separable: bool) -> None:
+    flags = (*CREW, "--separable") if separable else CREW
+    assert command("create", "crew", *flags, "--store", file).exit_code == 0
+    text = json.dumps(
+        {
+            "tuner": {
+                "day": {"kind": "integer", "low": 0, "high": 9, "start": 2},
+                "night": {"kind": "integer", "low": 0, "high": 9, "start": 7},
+            },
+            "separable": separable,
+        }
+    )
+    assert "existed" in command("create", "crew", text, "--store", file).output
+    other = command(
+        "create", "crew", *(CREW if separable else (*CREW, "--separable")), "--store", file
+    )
+    assert other.exit_code != 0
+    assert f"'separable': {separable}" in other.output
+    with dikin.Study(file, "crew") as study:
+        assert dikin.restore(study.state()).separable is separable
+
+
+def test_shares_by_lot_by_flags_or_by_json(file: str) -> None:
+    flags = ("--shares", "server=a,b", "--by-lot", "--store", file)
+    assert command("create", "split", *flags).exit_code == 0
+    text = '{"tuner": {"server": {"kind": "shares", "names": ["a", "b"]}}, "by_lot": true}'
+    assert "existed" in command("create", "split", text, "--store", file).output
+    with dikin.Study(file, "split") as study:
+        assert dikin.restore(study.state()).learner.by_lot
 
 
 # --- JSON lines ----------------------------------------------------------------------------------
@@ -192,6 +233,7 @@ def test_a_summary_has_null_for_what_is_not_known(store: str) -> None:
         said = jsonl.reply(study, b'{"summary": {}}')
         assert said["rounds"] == 0
         assert said["recent_mean"] is None
+        assert said["clipped"] == 0
         assert said["best"] == {"price": 4.0, "ads": 40.0}
         json.dumps(said, allow_nan=False)
 
@@ -223,6 +265,27 @@ def test_an_error_is_an_object(store: str, request_: Any, code: str, words: str)
         assert answer["error"]["code"] == code
         assert words in answer["error"]["message"]
         assert study.verify() == 1
+
+
+def test_a_certificate_in_json_lines(file: str) -> None:
+    """Null where whole numbers may interact, a number where they are said to be separable."""
+    spec = {
+        "tuner": {name: {"kind": "integer", "low": 0, "high": 9} for name in ("day", "night")},
+        "lipschitz": 15.0,
+        "seed": 7,
+    }
+    for more in ({}, {"separable": True}):
+        described = learner_from_text(json.dumps(spec | more))
+        with dikin.Study(file, str(more), described) as study:
+            for id in range(12):
+                jsonl.reply(study, b'{"ask": {}}')
+                value = 900.0 if id == 10 else id % 3
+                line = json.dumps({"tell": {"id": id, "value": value}})
+                told = jsonl.reply(study, line.encode())
+            said = jsonl.reply(study, b'{"summary": {}}')
+        assert (told["certificate"] is None) == (not more)
+        assert said["certificate"] == told["certificate"]
+        assert said["clipped"] == 1
 
 
 def test_a_tuner_that_is_described_where_it_runs(file: str) -> None:

@@ -437,6 +437,7 @@ OTHERS = {
     "sense maximize, not minimize": lambda: dikin.Tuner(PARAMETERS),
     r"constraints \[\], not \['price <= 9'\]": lambda: shop(constraints="price <= 9"),
     r"arguments .*'memory': None.* not .*'memory': 50": lambda: shop(memory=50),
+    r"arguments .*'separable': False.* not .*'separable': True": lambda: shop(separable=True),
     "kind tuner, not adaptivesmooth": prices,
 }
 
@@ -496,12 +497,15 @@ def test_what_a_learner_cannot_do(file: str) -> None:
 def test_what_a_tuner_knows(file: str) -> None:
     twin = plan()
     with dikin.Study(file, "a", plan()) as study:
-        for value in (3.0, 5.0, 4.0) * 4:  # the first eight only show how large values are
+        # The first eight only show how large values are.
+        for value in (3.0, 5.0, 4.0, 4.5, 3.5, 5.5, 4.2, 3.8, 4.1, 900.0):
             study.tell(study.ask(), value)
             twin.tell(twin.ask(), value)
         assert study.space is not None
         assert study.space.columns == ("ads", "staff")
-        assert study.certificate == twin.certificate
+        assert study.certificate == twin.certificate > 0
+        assert study.summary().clipped == twin.clipped == 1
+        assert dict(study.facts())["clipped"].startswith("1 of 10 values")
         assert study.certificate_for(smoothness=9.0) == twin.certificate_for(smoothness=9.0)
         assert study.restarts == 0
         assert str(study.summary()) == str(twin.summary())
@@ -539,3 +543,55 @@ def test_another_start_opens_the_same_study(file: str) -> None:
         assert study.best == {"price": 4.0}
     with pytest.raises(errors.StudyExistsError, match="price"):
         dikin.Study(file, "a", tuner(4, high=15))
+
+
+def crew(**more: Any) -> dikin.Tuner:
+    """Two whole numbers, and a constant."""
+    ranges = {"day": dikin.Integer(0, 9, start=2), "night": dikin.Integer(0, 9, start=7)}
+    return dikin.Tuner(ranges, lipschitz=15.0, seed=3, **more)
+
+
+def play_crew(study: Any) -> float:
+    """Ten rounds; the certificate after them."""
+    for _ in range(10):
+        trial = study.ask()
+        study.tell(trial, float(abs(trial["day"] - 5) + abs(trial["night"] - 4)))
+    return float(study.certificate)
+
+
+def test_two_whole_numbers_have_a_certificate_if_they_are_separable(file: str) -> None:
+    with dikin.Study(file, "a", crew()) as study:
+        assert isnan(play_crew(study))
+        assert isnan(study.certificate_for(lipschitz=15.0))
+        assert "certificate" not in dict(study.facts())
+    with dikin.Study(file, "b", crew(separable=True)) as study:
+        assert play_crew(study) == study.certificate_for(lipschitz=15.0) > 0
+        assert "certificate" in dict(study.facts())
+        study.verify()
+    with dikin.Study(file, "b", crew(separable=True)) as again:
+        assert again.certificate > 0
+
+
+def test_shares_by_lot_are_another_tuner(file: str) -> None:
+    def split(**more: Any) -> dikin.Tuner:
+        return dikin.Tuner({"mix": dikin.Shares(["a", "b"])}, seed=3, **more)
+
+    dikin.Study(file, "a", split(by_lot=True)).close()
+    with dikin.Study(file, "a", split(by_lot=True)) as study:
+        assert dikin.restore(study.state()).learner.by_lot
+    with pytest.raises(errors.StudyExistsError, match=r"'by_lot': True.* not .*'by_lot': False"):
+        dikin.Study(file, "a", split())
+
+
+@pytest.mark.parametrize("memory", [None, 20])
+def test_a_replay_counts_what_was_clipped(file: str, memory: float | None) -> None:
+    alone = shop(memory=memory)
+    with dikin.Study(file, "a", shop(memory=memory)) as study:
+        for round in range(60):
+            value = 1e9 if round in (20, 35, 50) else 500.0 + round % 7
+            study.tell(study.ask(), value)
+            alone.tell(alone.ask(), value)
+        assert study.state() == alone.state()
+        study.verify()
+    with dikin.Study(file, "a") as study:
+        assert study.summary().clipped == alone.clipped >= 3

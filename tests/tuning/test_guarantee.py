@@ -58,6 +58,7 @@ def test_whole_numbers_beside_a_real() -> None:
         lambda seed: Tuner(
             {"level": Integer(0, 9, start=1), "x": Real(0, 1, start=0.2)},
             lipschitz=np.hypot(13.5, 2.0),
+            separable=True,
             seed=seed,
         ),
         lambda p: float(LEVELS[p["level"]]) + 2 * abs(p["x"] - 0.7),

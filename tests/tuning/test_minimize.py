@@ -228,6 +228,10 @@ def test_an_error_of_the_function_comes_out_as_it_was() -> None:
         ({"loss_range": (2, 1)}, "loss_range"),
         ({"memory": 0}, "memory"),
         ({"seed": -1}, "seed"),
+        ({"separable": 1}, "separable must be True or False, got 1"),
+        ({"by_lot": "no"}, "by_lot must be True or False, got 'no'"),
+        ({"parameters": Ball(2), "by_lot": "no"}, "by_lot must be True or False, got 'no'"),
+        ({"parameters": Ball(2), "separable": True}, "separable=True is for named parameters"),
     ],
 )
 def test_an_unusable_argument_is_named(
@@ -480,3 +484,47 @@ def test_a_bowl_around_its_minimum_is_no_fault(
     result = minimize(lambda x: float(x @ x), domain, 300, seed=1)
     assert not caplog.records
     assert result.value < 0.5 * result.first_value
+
+
+# --- lots and faults -----------------------------------------------------------------------------
+
+
+NUMBERS = {"a": Integer(0, 5, start=1), "b": Integer(0, 5, start=4)}
+
+
+def apart(a: int, b: int) -> float:
+    return float(abs(a - 3) + abs(b - 2))
+
+
+def test_whole_numbers_have_a_certificate_if_they_are_separable(known_costs: None) -> None:
+    plain = minimize(apart, NUMBERS, 30, lipschitz=9.0, seed=1)
+    assert np.isfinite(plain.learner.certificate)  # which knows nothing of the other number
+    assert np.isnan(plain.certificate)
+    assert np.isnan(plain.history["certificate"]).all()
+    assert "certificate" not in repr(plain)
+    told = minimize(apart, NUMBERS, 30, lipschitz=9.0, separable=True, seed=1)
+    assert told.certificate == told.history["certificate"][-1] == told.learner.certificate
+    assert "certificate" in repr(told)
+    turned = maximize(lambda a, b: -apart(a, b), NUMBERS, 30, lipschitz=9.0, separable=True, seed=1)
+    assert turned.certificate == told.certificate
+
+
+@pytest.mark.parametrize("sense", [minimize, maximize])
+@pytest.mark.parametrize("parameters", [PLANE, Ball(2)], ids=["named", "domain"])
+def test_what_is_played_by_lot_is_said_to_the_learner(
+    sense: Callable[..., Any], parameters: Any
+) -> None:
+    for by_lot in (False, True):
+        assert sense(lambda _: 1.0, parameters, 2, by_lot=by_lot).learner.by_lot is by_lot
+
+
+@pytest.mark.parametrize("parameters", [PLANE, Ball(2)], ids=["named", "domain"])
+@pytest.mark.parametrize("memory", [None, 5])
+def test_values_that_were_not_learnt_in_full_are_counted(
+    parameters: Any, memory: float | None, known_costs: None
+) -> None:
+    values = iter([*(3.0 + k % 5 for k in range(60)), 1e9, 1e9, *(3.0 + k % 5 for k in range(38))])
+    result = minimize(lambda _: next(values), parameters, 100, memory=memory, seed=1)
+    assert result.clipped >= 2
+    words = f"{result.clipped} of 100 values, too far off to be learnt in full"
+    assert words in repr(result)

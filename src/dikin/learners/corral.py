@@ -41,7 +41,8 @@ from dikin.learners.base import LEARNERS, Learner, Memo
 from dikin.learners.fkm import FKM
 from dikin.learners.hazan_levy import HazanLevy
 from dikin.learners.saha_tewari import SahaTewari
-from dikin.learners.threads import ignored, locked, silence
+from dikin.learners.threads import ignored, locked
+from dikin.silence import silence
 from dikin.units import LossRange
 
 

@@ -15,8 +15,9 @@ import numpy as np
 from dikin.errors import CertificateVoidWarning
 from dikin.feedback import Feedback
 from dikin.learners.base import Learner
-from dikin.learners.threads import SILENCE, locked
+from dikin.learners.threads import locked
 from dikin.rng import Generator
+from dikin.silence import SILENCE
 from dikin.vectors import Array
 
 NOT_CONVERGED = (

@@ -153,7 +153,6 @@ class PredictiveKernel(NamedTuple):
                 return
         else:
             held *= plan.keep
-            fade(plan, state)
             learn(self.geometry, plan, round, memo, loss, curvature, state)
         after = weight if n[RATE] == before else 1.0 / n[RATE]
         if plan.slope.size > 0:
@@ -197,6 +196,7 @@ def learn(
     expected, level = expectation(plan, then), then[CLIP]
     surprise = clip(loss, 0.5 * plan.widest) - expected
     learnt, slope = lesson(plan, surprise, level), plan.dim * unit
+    fade(plan, state)  # not before: the state that was asked may be the same
     if not is_fault(plan, surprise, level):
         take_in(n, then, believed(then, expected, loss), round)
     along, square = geometry.linear_update(

@@ -27,10 +27,9 @@ is then a multiple of what surprises are, so that a step of a full level is rare
 1/sqrt(d) leads to the minimum and the rest is noise; so in many dimensions larger steps had more
 regret, and in few they had less. Certificates hold for any."""
 SHARE_RANGED, SHARE_MEASURED = 1.0, 4.0
-"""Clipped rounds may cost so many times all else, and so may rises of the rate: with a known range
-and without one. A larger share had less regret on bowls and on absolute distances, and a larger
-certificate in games that clip often. The rates that are proved are for 1; certificates hold for
-any."""
+"""Rises of the rate may cost so many times all else, with a known range and without one, and so may
+clipped rounds in a known range. A larger share had less regret on bowls and on absolute distances.
+The rates that are proved are for 1; certificates hold for any."""
 SPREAD = 8.0
 """The level c is taken for at most so many times the typical surprise."""
 RARE = 3.0

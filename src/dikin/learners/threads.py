@@ -1,4 +1,4 @@
-"""What lets threads share a learner: one lock each, and warnings that one thread keeps back."""
+"""What lets threads share a learner: one lock each, and filters of warnings one at a time."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
-from threading import RLock, local
+from threading import RLock
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 P = ParamSpec("P")
@@ -48,25 +48,3 @@ def ignored(category: type[Warning]) -> Iterator[None]:
     with _filters, warnings.catch_warnings():
         warnings.simplefilter("ignore", category)
         yield
-
-
-class _Silence(local):
-    """Whether this thread does again what was done before, with all that was to be said then."""
-
-    now = False
-
-
-SILENCE = _Silence()
-
-
-@contextmanager
-def silence() -> Iterator[None]:
-    """Let learners say nothing in this thread: no warning, no line in a log.
-
-    Unlike filters of warnings this changes nothing for other threads, and costs next to nothing.
-    """
-    before, SILENCE.now = SILENCE.now, True
-    try:
-        yield
-    finally:
-        SILENCE.now = before

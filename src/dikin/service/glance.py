@@ -74,6 +74,7 @@ def _said_by_tuner(seen: Overview) -> Glance:
             "maximize": False,
             "held": False,
             **dict.fromkeys(("best", "start", "surprise", "exploring_cost", "ahead", "outlook")),
+            "clipped": None,
         }
     return {
         "maximize": said.maximize,
@@ -84,6 +85,7 @@ def _said_by_tuner(seen: Overview) -> Glance:
         "exploring_cost": finite_or_none(said.exploring_cost),
         "ahead": said.ahead,
         "outlook": finite_or_none(said.outlook),
+        "clipped": said.clipped,
     }
 
 

@@ -93,11 +93,17 @@ class _Studies:
         restarts = CounterMetricFamily(
             "dikin_restarts", "How often the range of values was widened.", labels=["study"]
         )
+        clipped = CounterMetricFamily(
+            "dikin_clipped_rounds",
+            "Values of a tuner that were too far off to be learnt in full.",
+            labels=["study"],
+        )
         best = GaugeMetricFamily("dikin_best", "The best guess now.", labels=["study", "parameter"])
         for seen in self._readable:
             rounds.add_metric([seen["name"]], seen["rounds"])
             restarts.add_metric([seen["name"]], seen["restarts"])
             if seen["kind"] == "tuner":
+                clipped.add_metric([seen["name"]], seen["clipped"])
                 for column, value in zip(seen["columns"], seen["center"], strict=True):
                     best.add_metric([seen["name"], column], value)
         broken = GaugeMetricFamily(
@@ -105,7 +111,7 @@ class _Studies:
         )
         for name in self._unreadable:
             broken.add_metric([name], 1.0)
-        yield from (rounds, restarts, best, broken, *self._gauges())
+        yield from (rounds, restarts, clipped, best, broken, *self._gauges())
 
     def _gauges(self) -> Iterator[Metric]:
         for name, (explanation, read) in GAUGES.items():

@@ -34,6 +34,8 @@ HEADERS = {
 }
 
 log = logging.getLogger("dikin.service")
+LEARNERS = "dikin"
+"""The logger of learners, whose lines have values in them."""
 
 
 class RequestMiddleware:
@@ -167,17 +169,23 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
 
 
 class JsonLines(logging.Formatter):
-    """A line of JSON for each entry: time, level, event, and what else is known."""
+    """A line of JSON for each entry: time, level, event, and what else is known.
+
+    Of what a learner says it has the thread, which names the study, and not the values.
+    """
 
     def format(self, record: logging.LogRecord) -> str:
         """The line."""
+        learner = record.name == LEARNERS
         told: dict[str, Any] = {
             "time": time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))
             + f".{int(record.msecs):03d}Z",
             "level": record.levelname.lower(),
             "logger": record.name,
-            "event": record.getMessage(),
+            "event": "unexpected value" if learner else record.getMessage(),
         }
+        if learner:
+            told["thread"] = record.threadName
         told |= {k: v for k, v in getattr(record, "fields", {}).items() if v is not None}
         if record.exc_info:
             told["traceback"] = self.formatException(record.exc_info)
@@ -188,7 +196,7 @@ def log_to_stderr(level: str) -> None:
     """Let the service and uvicorn log lines of JSON."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
-    for name in ("dikin", "uvicorn.error"):
+    for name in (LEARNERS, "uvicorn.error"):
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [handler], False
         logger.setLevel(level.upper())

@@ -110,7 +110,11 @@ OUTLOOK = (
     "How much worse than the best fixed setting the next `ahead` rounds together will be at most, "
     "about; divide by `ahead` for one round."
 )
-CERTIFICATE = "The bound on the regret of all rounds so far; null where no constant was declared."
+CERTIFICATE = (
+    "The bound on the regret of all rounds so far. Null where no constant was declared, and of a "
+    "tuner with a whole number beside other parameters that was not declared separable."
+)
+CLIPPED = "Values of a tuner that were too far off to be learnt in full: they look like faults."
 
 # --- answers -------------------------------------------------------------------------------------
 
@@ -229,6 +233,7 @@ class Glance(BaseModel):
     ahead: int | None = Field(default=None, description="The rounds that `outlook` is for.")
     outlook: float | None = Field(default=None, description=OUTLOOK)
     certificate: float | None = Field(default=None, description=CERTIFICATE)
+    clipped: int | None = Field(default=None, description=CLIPPED)
     restarts: int | None = Field(
         default=None, description="How often the range of the values was found to be wider."
     )
@@ -262,6 +267,7 @@ class Summary(BaseModel):
     ahead: int = Field(description="The rounds that `outlook` is for.")
     outlook: float | None = Field(description=OUTLOOK)
     certificate: float | None = Field(description=CERTIFICATE)
+    clipped: int = Field(description=CLIPPED)
 
 
 class Facts(BaseModel):

@@ -148,6 +148,8 @@ def create(name: str, learner: str | None, store: str, **tuner: Any) -> None:
       dikin study create split --shares traffic=old:0.9,new:0.1
       dikin study create plan --param ads=0:60 --param staff=0:30 --memory 4000 \\
           --constraint "ads + 3*staff <= 100"
+      dikin study create crew --param day=0:9:int --param night=0:9:int --separable
+      dikin study create canary --shares server=a,b --by-lot
 
     A LEARNER, or a tuner too, is described by a JSON object:
 

@@ -280,7 +280,8 @@ class KeptTuner(Kept):
             "constraints": space.constraints,
             "sense": "maximize" if tuner.maximize else "minimize",
             # The start follows from the parameters.
-            "arguments": {name: value for name, value in given.items() if name != "start"},
+            "arguments": {name: value for name, value in given.items() if name != "start"}
+            | {"separable": tuner.separable},
         }
 
     def facts(self) -> Iterator[tuple[str, str]]:

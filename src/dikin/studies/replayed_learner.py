@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 from dikin import serialization
 from dikin.errors import FeedbackError, ForecastError, StateError
-from dikin.learners.threads import SILENCE, silence
 from dikin.loading import restore
+from dikin.silence import SILENCE, silence
 from dikin.studies.journal import Event, Snapshot, row_seal
 from dikin.studies.kept import Kept, keep
 from dikin.studies.rows import (

@@ -44,6 +44,17 @@ _OPTIONS = (
         type=float,
         help="Rounds to remember, for a best setting that drifts. Default: all.",
     ),
+    click.option(
+        "--separable",
+        is_flag=True,
+        help="Values are a sum with one term for each parameter. A certificate needs this where a "
+        "whole number (:int) stands beside another parameter.",
+    ),
+    click.option(
+        "--by-lot",
+        is_flag=True,
+        help="You play what is asked by lot, such as --shares as odds. Always so with :int.",
+    ),
     click.option("--seed", type=click.IntRange(0), help="Of all randomness. Default: a fresh one."),
 )
 
@@ -81,7 +92,7 @@ def _refuse_alone(more: dict[str, Any]) -> None:
     absent = (None, False, ())
     given = [name for name, value in more.items() if not any(value is each for each in absent)]
     if given:
-        options = ", ".join("--" + name.removesuffix("s") for name in given)
+        options = ", ".join("--" + name.removesuffix("s").replace("_", "-") for name in given)
         raise ParameterError(
             f"{options} goes with --param {RANGE} or --shares; of a JSON object it is a key"
         )

@@ -19,6 +19,7 @@ from dikin.engine.progress import Progress
 from dikin.errors import LossError, ParameterError, shown
 from dikin.learners.base import Query, real_number
 from dikin.learners.predictive import Predictive
+from dikin.tuning.clipping import tell_clipped
 from dikin.tuning.history import Table, history_table
 from dikin.tuning.interrupts import Interrupts
 from dikin.tuning.parameters import Parameter
@@ -48,6 +49,8 @@ def minimize(
     lipschitz: float | None = None,
     loss_range: tuple[float, float] | None = None,
     seed: int | None = None,
+    separable: bool = False,
+    by_lot: bool = False,
     progress: bool = True,
 ) -> Result:
     """Find the setting at which a function is small, from noisy values and in so many calls.
@@ -80,6 +83,11 @@ def minimize(
         The least and the largest value. Found while playing without it.
     seed : int, optional
         Whole number that all randomness of the settings comes from; a fresh one by default.
+    separable : bool, default False
+        Whether the function is a sum with one term for each parameter, as `Tuner` says: a
+        certificate needs it where an `Integer` stands beside another parameter.
+    by_lot : bool, default False
+        Whether the function plays its setting by lot, such as `Shares` as odds.
     progress : bool, default True
         Whether a progress bar may appear, on a terminal, after two seconds.
 
@@ -121,7 +129,7 @@ def minimize(
         start=start,
         constraints=constraints,
         progress=progress,
-        options=_Options(False, memory, smoothness, lipschitz, loss_range, seed),
+        options=_Options(False, memory, smoothness, lipschitz, loss_range, seed, separable, by_lot),
     )
 
 
@@ -137,6 +145,8 @@ def maximize(
     lipschitz: float | None = None,
     loss_range: tuple[float, float] | None = None,
     seed: int | None = None,
+    separable: bool = False,
+    by_lot: bool = False,
     progress: bool = True,
 ) -> Result:
     """Find the setting at which a function is large: `minimize` of its negative.
@@ -163,6 +173,10 @@ def maximize(
         The least and the largest value.
     seed : int, optional
         Whole number that all randomness of the settings comes from.
+    separable : bool, default False
+        Whether the function is a sum with one term for each parameter, as `Tuner` says.
+    by_lot : bool, default False
+        Whether the function plays its setting by lot, such as `Shares` as odds.
     progress : bool, default True
         Whether a progress bar may appear, on a terminal, after two seconds.
 
@@ -185,7 +199,7 @@ def maximize(
         start=start,
         constraints=constraints,
         progress=progress,
-        options=_Options(True, memory, smoothness, lipschitz, loss_range, seed),
+        options=_Options(True, memory, smoothness, lipschitz, loss_range, seed, separable, by_lot),
     )
 
 
@@ -198,6 +212,8 @@ class _Options(NamedTuple):
     lipschitz: float | None
     loss_range: Any
     seed: int | None
+    separable: bool
+    by_lot: bool
 
 
 def _optimize(
@@ -272,6 +288,11 @@ def _asker(parameters: Any, start: Any, constraints: Any, options: _Options) -> 
             f"constraints={shown(constraints)} are for named parameters: describe a domain that "
             "has them, such as dikin.Polytope(A, b)"
         )
+    if options.separable:
+        raise ParameterError(
+            f"separable={shown(options.separable)} is for named parameters with an Integer among "
+            "them: leave it out, a domain needs it for nothing"
+        )
     return _PointAsker(parameters, start, options)
 
 
@@ -288,6 +309,8 @@ def _result(table: Table, asker: _Asker, planned: int, maximize: bool) -> Result
         history=table,
         learner=asker.learner,
         tuner=asker.tuner,
+        certificate=asker.certificate,
+        clipped=asker.clipped,
     )
 
 
@@ -322,6 +345,12 @@ class _Asker(Protocol):
     def tuner(self) -> Tuner | None: ...
 
     @property
+    def certificate(self) -> float: ...
+
+    @property
+    def clipped(self) -> int: ...
+
+    @property
     def center(self) -> Array: ...
 
     @property
@@ -346,6 +375,14 @@ class _TunerAsker:
         self.tuner.forget(query)
 
     @property
+    def certificate(self) -> float:
+        return self.tuner.certificate
+
+    @property
+    def clipped(self) -> int:
+        return self.tuner.clipped
+
+    @property
     def center(self) -> Array:
         return self.tuner.center
 
@@ -360,7 +397,7 @@ class _PointAsker:
     tuner = None
 
     def __init__(self, domain: Domain, start: Any, options: _Options) -> None:
-        self._sign = -1.0 if options.maximize else 1.0
+        self._sign, self.clipped = -1.0 if options.maximize else 1.0, 0
         self.columns = coordinate_names(domain)
         self.types = len(self.columns) * (np.float64,)
         self.learner = Predictive(
@@ -371,6 +408,7 @@ class _PointAsker:
             start=start,
             memory=options.memory,
             seed=options.seed,
+            by_lot=options.by_lot,
         )
 
     def ask(self) -> _Asked:
@@ -380,10 +418,14 @@ class _PointAsker:
         return _Asked(query, query.point.copy(), query.point.ravel(), expected)
 
     def tell(self, query: Query, value: float) -> None:
-        self.learner.tell(query, self._sign * value)
+        self.clipped += tell_clipped(self.learner, query, self._sign * value)
 
     def forget(self, query: Query) -> None:
         self.learner.forget(query)
+
+    @property
+    def certificate(self) -> float:
+        return self.learner.certificate
 
     @property
     def center(self) -> Array:
@@ -432,9 +474,8 @@ class _Game:
         asker.tell(asked.query, value)
         if self.rounds == len(self._rows):
             self._rows = np.concatenate([self._rows, np.empty_like(self._rows)])
-        certificate = asker.learner.certificate
-        told = (round, *asked.values, value, asked.expected, False, *asker.center, certificate)
-        self._rows[self.rounds] = told
+        known = asked.expected, False, *asker.center, asker.certificate
+        self._rows[self.rounds] = (round, *asked.values, value, *known)
         self.rounds = round
 
 

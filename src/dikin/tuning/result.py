@@ -71,6 +71,11 @@ class Result:
         What learnt.
     tuner : Tuner or None
         The tuner of named parameters, which can play on; None for a domain.
+    certificate : float
+        The bound on the regret of the rounds; NaN where there is none.
+    clipped : int
+        How many of the values were not learnt in full: they were too far off what was expected, or
+        outside `loss_range`, and look like faults.
 
     Examples
     --------
@@ -92,6 +97,8 @@ class Result:
     history: Table
     learner: Predictive
     tuner: Tuner | None
+    certificate: float
+    clipped: int
 
     def to_frame(self) -> Any:
         """The history as a pandas DataFrame, one row a round."""
@@ -146,7 +153,8 @@ class Result:
             exploring_cost=self.learner.exploring_cost,
             ahead=AHEAD,
             outlook=self.learner.outlook(AHEAD),
-            certificate=self.learner.certificate,
+            certificate=self.certificate,
+            clipped=self.clipped,
         )
 
     def _named(self) -> tuple[dict[str, Any], dict[str, Any]]:

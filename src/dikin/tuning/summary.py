@@ -44,7 +44,10 @@ class Summary:
         How much worse than the best fixed setting these rounds together are expected to be at most,
         if surprises stay as large as now; NaN before that is known.
     certificate : float
-        The bound on the regret so far; NaN where no constant was declared.
+        The bound on the regret so far; NaN where there is none (`Tuner.certificate`).
+    clipped : int
+        How many of the values were not learnt in full: they were too far off what was expected, or
+        outside `loss_range`, and look like faults.
     """
 
     rounds: int
@@ -60,6 +63,7 @@ class Summary:
     ahead: int
     outlook: float
     certificate: float
+    clipped: int
 
     def lines(self) -> Iterator[tuple[str, str]]:
         """What there is to say, as names and texts.
@@ -81,6 +85,11 @@ class Summary:
                 f"±{self.surprise:.4g} from what was expected" if isfinite(self.surprise) else ""
             )
             yield f"last {self.recent_rounds}", f"mean {self.recent_mean:.6g}   {about}".rstrip()
+        if self.clipped:
+            yield (
+                "clipped",
+                f"{self.clipped:,} of {self.rounds:,} values, too far off to be learnt in full",
+            )
         if isfinite(self.exploring_cost):
             yield "exploring", f"costs at most about {self.exploring_cost:.4g} a round now"
         else:

@@ -37,6 +37,7 @@ from dikin.learners import forks
 from dikin.learners.base import real_number
 from dikin.learners.predictive import Predictive
 from dikin.learners.threads import locked
+from dikin.tuning.clipping import tell_clipped
 from dikin.tuning.drawing import draw_history, save_figure
 from dikin.tuning.history import Row, Table, history_table, to_frame
 from dikin.tuning.parameters import Integer, Parameter
@@ -156,8 +157,13 @@ class Tuner:
         As given.
     learner : Predictive
         What learns, on the cube.
+    separable : bool
+        As given.
     rounds : int
         Values told so far.
+    clipped : int
+        How many of them were not learnt in full: they were too far off what was expected, or
+        outside `loss_range`, and look like faults.
     held : bool
         Whether it is on hold.
 
@@ -232,7 +238,7 @@ class Tuner:
         self._recent: deque[float] = deque(maxlen=RECENT)
         self._history: deque[Row] = deque(maxlen=HISTORY)
         """The centres in it are the learner's."""
-        self.rounds, self.held = 0, False
+        self.rounds, self.clipped, self.held = 0, 0, False
 
     @locked
     def __getstate__(self) -> dict[str, Any]:
@@ -345,7 +351,7 @@ class Tuner:
             self.learner._scaled_curvature(curvature)  # refused all the same
             self.learner.forget(id)
         else:
-            self.learner.tell(id, self._sign * told, curvature)
+            self.clipped += tell_clipped(self.learner, id, self._sign * told, curvature)
         del self._open[id]
         self.rounds += 1
         self._recent.append(told)
@@ -532,6 +538,7 @@ class Tuner:
             ahead=AHEAD,
             outlook=self.learner.outlook(AHEAD),
             certificate=self.certificate,
+            clipped=self.clipped,
         )
 
     @locked
@@ -611,6 +618,7 @@ class Tuner:
             "key": self._key,
             "first": self._first.tolist(),
             "rounds": self.rounds,
+            "clipped": self.clipped,
             "held": self.held,
             "recent": list(self._recent),
             "open": [
@@ -646,11 +654,12 @@ class Tuner:
         tuner = cls.__new__(cls)
         tuner.space = Space.from_spec(state["tuner"])
         tuner.maximize = bool(state["tuner"]["maximize"])
-        tuner.separable = bool(state["tuner"].get("separable", False))
+        tuner.separable = bool(state["tuner"]["separable"])
         tuner._sign = -1.0 if tuner.maximize else 1.0
         tuner.learner = Predictive.restore(tuner.space.domain, state["learner"])
         tuner._begin(str(state["key"]), np.array(state["first"], dtype=float))
-        tuner.rounds, tuner.held = int(state["rounds"]), bool(state["held"])
+        tuner.rounds, tuner.clipped = int(state["rounds"]), int(state["clipped"])
+        tuner.held = bool(state["held"])
         tuner._recent.extend(map(float, state["recent"]))
         for id, values, expected, held in state["open"]:
             point = np.array(values, dtype=float)

@@ -93,7 +93,8 @@ class StudyView {
     };
     this.numbers = {
       rounds: item("Rounds"), mean: item("Mean of the last rounds"), surprise: item("Surprise"),
-      cost: item("Exploring costs at most"), outlook: item("Still to gain, at most"), certificate: item("Certificate a round"),
+      cost: item("Exploring costs"), outlook: item("Still to gain, at most"), certificate: item("Certificate a round"),
+      clipped: item("Not learnt in full"),
     };
     return make("dl", { class: "numbers" }, ...Object.values(this.numbers).map((n) => n.element));
   }
@@ -116,7 +117,7 @@ class StudyView {
     this.outcome.certificate.element.append(this.certificateText);
     this.outcomeBox = make("div", { class: "charts charts-outcome" }, ...Object.values(this.outcome).map((c) => c.element));
     this.grey = make("p", { class: "legend", text: "Grey: on hold.", hidden: true });
-    this.noProof = make("p", { class: "legend", text: "Without a certificate: no constant (smoothness or lipschitz) was declared.", hidden: true });
+    this.noProof = make("p", { class: "legend", text: "Without a certificate: it needs smoothness or lipschitz and, with a whole number beside other decisions, separable.", hidden: true });
     return make("section", { "aria-labelledby": "h-outcome" },
       make("div", { class: "section-head" }, make("h2", { id: "h-outcome", text: "Outcome" }), this.grey, this.noProof), this.buildFirst(), this.outcomeBox);
   }
@@ -363,12 +364,15 @@ class StudyView {
     const began = isNumber(study.first_mean) ? `${sense(study)}; the first ${study.first_rounds}: ${steady(study.first_mean, 4)}` : sense(study);
     fill(numbers.mean, study.recent_mean, began, 4);
     fill(numbers.surprise, this.outcome.surprise.model?.line.at(-1)?.[1] ?? null, "off what was expected, mean");
-    fill(numbers.cost, study.held ? null : study.exploring_cost, "in one round, now");
+    fill(numbers.cost, study.held ? null : study.exploring_cost, "at most in one round, now");
     if (study.held) setText(numbers.cost.note, "on hold: nothing is explored");
     fill(numbers.outlook, outlookOf(study), `a round, on average over the next ${count(study.ahead)}, about`);
     const against = spread === null ? "" : `the values spread over ${steady(spread)}`;
     fill(numbers.certificate, certificateOf(study), against);
     numbers.certificate.element.hidden = !isNumber(study.certificate);
+    setText(numbers.clipped.value, count(study.clipped));
+    setText(numbers.clipped.note, `of ${plural(study.rounds, "value")}: too far off, as faults are`);
+    numbers.clipped.element.hidden = !study.clipped;
   }
 
   /** What grows by itself between two events. */
