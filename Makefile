@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .PHONY: reproduce matrix test lint demo game loops price traffic program oppertune examples \
-	serve-demo bench kills torture load stub page docs dist clean
+	beginning absurd serve-demo bench kills torture load stub page docs dist clean
 .DELETE_ON_ERROR:
 
 reproduce: $(READY)
@@ -53,6 +53,15 @@ examples: $(READY)
 	$(BIN)/python examples/traffic.py --games 6 $(TO_PAGE)
 	$(BIN)/python examples/program.py --games 8 $(TO_PAGE)
 	$(BIN)/python examples/oppertune.py --games 16 $(TO_PAGE)
+
+# The first rounds beside pycma, about two minutes. PAGE=1 writes docs/beginning.md.
+BEGINNING_OUT := $(if $(PAGE),--out docs/beginning --page docs/beginning.md)
+beginning: $(READY)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/beginning.py $(BEGINNING_OUT)
+
+# Absurd values, more and more of them, about five minutes. PAGE=1 writes docs/beginning.md.
+absurd: $(READY)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/absurd.py $(BEGINNING_OUT)
 
 bench: $(READY)
 	$(BIN)/python benchmarks/run.py

@@ -37,14 +37,16 @@ WIDE, THIN = 1.8, 1.0
 
 
 def play_parallel(play: Callable[[Task], Game], tasks: list[Task], workers: int) -> list[Game]:
-    """Every game, in the order of the tasks, with a progress bar."""
+    """Every game, in the order of the tasks, with a progress bar on the error stream."""
     from joblib import Parallel, delayed
+    from rich.console import Console
     from rich.progress import track
 
     done: Iterator[Game] = Parallel(n_jobs=workers, return_as="generator")(
         delayed(play)(task) for task in tasks
     )
-    return list(track(done, f"{len(tasks)} games", total=len(tasks)))
+    bar = f"{len(tasks)} games"
+    return list(track(done, bar, total=len(tasks), console=Console(stderr=True)))
 
 
 def interval(values: Array) -> tuple[Any, Any]:

@@ -18,8 +18,6 @@ from dikin.files import replace_file
 
 Array = np.typing.NDArray[np.float64]
 
-LEAST = "the least is that of"
-
 
 class Cell(NamedTuple):
     """A line of the CSV."""
@@ -94,7 +92,11 @@ class Results(NamedTuple):
             least = next(player for player, mark in marks.items() if mark == "least")
             equal = [player for player, mark in marks.items() if mark == "equal"]
             rest = f"; not distinguished from it: {', '.join(equal)}" if equal else ""
-            yield f"{setting}: {LEAST} {least}{rest}."
+            yield f"{setting}: the least is that of {least}{rest}."
+
+    def block(self) -> Block:
+        """What is printed and stands on a page."""
+        return Block(self.name, self.head, self.rows(), list(self.verdicts()))
 
 
 def _rounded(value: float, size: float) -> str:
@@ -107,27 +109,8 @@ def _rounded(value: float, size: float) -> str:
 
 def publish(results: list[Results], file: Path, page: Path | None) -> None:
     """Print the tables, write them as a CSV and, where there is one, into a page."""
-    print_results(results)
     write_results(results, file)
-    if page is not None:
-        write_page(results, page)
-
-
-def print_results(results: list[Results]) -> None:
-    """Tables and verdicts on the terminal."""
-    from rich.console import Console
-    from rich.table import Table
-
-    console = Console()
-    for result in results:
-        table = Table(title=result.head[0], title_justify="left")
-        for place, name in enumerate(["", *result.head[1:]]):
-            table.add_column(name, justify="right" if place else "left")
-        for row in result.rows():
-            table.add_row(*(cell.replace("**", "") for cell in row))
-        console.print(table)
-        for verdict in result.verdicts():
-            console.print(verdict, highlight=False)
+    publish_blocks([result.block() for result in results], page)
 
 
 def write_results(results: list[Results], file: Path) -> None:
@@ -136,16 +119,52 @@ def write_results(results: list[Results], file: Path) -> None:
     write_csv(file, fields(*Cell._fields), [cell for each in results for cell in each.cells()])
 
 
-def write_page(results: list[Results], page: Path) -> None:
-    """Write tables and verdicts into a page, where a table begins with the name of each."""
+class Block(NamedTuple):
+    """A table, and what it says as a list below it."""
+
+    name: str
+    """One word, by which a page finds the table: its head begins with it and a colon."""
+    head: list[str]
+    rows: list[list[str]]
+    notes: list[str]
+
+    def markdown(self) -> str:
+        rows = (self.head, len(self.head) * ["---"], *self.rows)
+        lines = [f"| {' | '.join(row)} |" for row in rows]
+        return "\n".join([*lines, "", *(f"- {note}" for note in self.notes)]) + "\n"
+
+
+def publish_blocks(blocks: list[Block], page: Path | None) -> None:
+    """Print tables with their notes and, where there is a page, write them there."""
+    for block in blocks:
+        print_block(block)
+    if page is not None:
+        write_page(blocks, page)
+
+
+def print_block(block: Block) -> None:
+    """A table and its notes on the terminal."""
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    table = Table(title=block.head[0], title_justify="left")
+    for place, name in enumerate(["", *block.head[1:]]):
+        table.add_column(name, justify="right" if place else "left")
+    for row in block.rows:
+        table.add_row(*(cell.replace("**", "") for cell in row))
+    console.print(table)
+    for note in block.notes:
+        console.print(note, highlight=False)
+
+
+def write_page(blocks: list[Block], page: Path) -> None:
+    """Write tables and notes into a page, in place of those that begin with the same names."""
     text = page.read_text(encoding="utf-8")
-    for result in results:
-        rows = [result.head, len(result.head) * ["---"], *result.rows()]
-        lines = [*(f"| {' | '.join(row)} |" for row in rows), ""]
-        table = "\n".join([*lines, *(f"- {verdict}" for verdict in result.verdicts())]) + "\n"
-        pattern = rf"^\| {re.escape(result.name)}: .*\n(?:\|.*\n)*(?:\n(?:- .*{LEAST}.*\n)+)?"
+    for block in blocks:
+        pattern = rf"^\| {re.escape(block.name)}: .*\n(?:\|.*\n)*(?:\n(?:- .*\n)+)?"
         # No escapes: a backslash in a name stays one.
-        text, found = re.subn(pattern, table.replace("\\", r"\\"), text, flags=re.M)
+        text, found = re.subn(pattern, block.markdown().replace("\\", r"\\"), text, flags=re.M)
         if not found:
-            raise SystemExit(f"{page} has no table that begins with '| {result.name}: '")
+            raise SystemExit(f"{page} has no table that begins with '| {block.name}: '")
     replace_file(page, text.encode())

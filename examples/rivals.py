@@ -12,7 +12,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from math import nan
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -146,12 +146,16 @@ class Today(Rival):
 class PyCMA(Rival):
     """CMA-ES of the package cma, with its bounds and its population size."""
 
+    first_step: ClassVar[float] = STEP
+
     def _prepare(self, start: Array, generator: Generator) -> None:
         normal = generator.standard_normal
         # A seed of NaN: it leaves NumPy's global generator alone and draws from ours.
         chance = {"seed": nan, "randn": lambda *shape: normal(shape)}
         strategy = import_optional("cma").CMAEvolutionStrategy
-        self._strategy = strategy(start, STEP, {"verbose": -9, "bounds": [0, 1], **chance})
+        self._strategy = strategy(
+            start, self.first_step, {"verbose": -9, "bounds": [0, 1], **chance}
+        )
         self._queue: list[Array] = []
         self._answers: list[tuple[Array, float]] = []
 

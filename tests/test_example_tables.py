@@ -156,7 +156,7 @@ def test_a_page_without_the_table_is_refused(example: Any, tmp_path: Path) -> No
     page.write_text("| other: numbers | s |\n| --- | --- |\n", encoding="utf-8")
     table = report.Results("test", "numbers", {"a": {"s": np.array([1.0, 2.0])}})
     with pytest.raises(SystemExit, match="no table that begins with"):
-        report.write_page([table], page)
+        report.write_page([table.block()], page)
 
 
 # --- rivals --------------------------------------------------------------------------------------

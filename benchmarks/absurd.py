@@ -1,0 +1,404 @@
+"""Absurd values: what they cost, more and more of them, in five loops and of six kinds.
+
+Prints for each loop the regret a round without faults, the ratio to it with 0.5, 1.5, 5 and 10 % of
+faults, and what the setting that would be kept costs. Then the values of each loop are multiplied
+by 100 half-way, which is no fault: how many rounds pass until surprises are no longer clipped?
+
+    python benchmarks/absurd.py [--games N] [--out FOLDER] [--page PAGE]
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator
+from itertools import product
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "examples"))
+
+from comparison import play_parallel
+from loops import (
+    ASKED,
+    PLAYERS,
+    WITH_TBPSA,
+    Generator,
+    Kind,
+    Loop,
+    Player,
+    excess,
+    in_cube,
+    loop_of,
+    outcomes,
+    ranges,
+    rotation,
+    standing,
+    tuner_of,
+    typical_size,
+)
+from report import Block, publish_blocks
+from rivals import Array
+
+import dikin
+from dikin.experiments.tables import fields, write_csv
+
+ROUNDS, GAMES, FEWER_GAMES, FIRST_SEED, WORKERS = 2000, 12, 6, 3000, 2
+"""Fewer games with whole numbers, which are not compiled."""
+SHARES = (0.005, 0.015, 0.05, 0.1)
+WANTED = {0.05: 1.3, 0.1: 2.0}
+"""The largest ratio to the regret without faults, by the share of faults."""
+BURST = 20
+JUMP = 700
+"""Rounds between two jumps of the minimum."""
+
+Rounds = np.typing.NDArray[np.int64]
+"""Some rounds, from 0 on."""
+
+
+# --- what is tuned -----------------------------------------------------------------------------
+
+
+def shop(chance: Generator, rounds: int) -> Loop:
+    """The shop of README.md, its price and its advertising on the cube, with noise of 5."""
+    start, best = np.array([3 / 13, 2 / 3]), np.array([7 / 13, 1 / 3])
+    matrix = np.diag(np.sqrt([4.0, 0.05]) * [13.0, 60.0])
+    losses = standing(matrix, best, True, 5.0 * chance.standard_normal(rounds))
+    return Loop(ranges(start), losses._replace(offset=-500.0), typical_size(losses, start))
+
+
+def of_kind(kind: Kind, turn: Callable[[Generator, int], Array]) -> Callable[..., Loop]:
+    """Losses on the cube, with random start and minimum."""
+
+    def make(chance: Generator, rounds: int) -> Loop:
+        start, minimum = in_cube(chance, 2, kind.d)
+        return loop_of(kind, start, minimum, turn(chance, kind.d), chance, rounds)
+
+    return make
+
+
+def as_it_is(chance: Generator, d: int) -> Array:
+    """No rotation."""
+    return np.eye(d)
+
+
+def jumping(chance: Generator, rounds: int) -> Loop:
+    """A bowl in three dimensions whose minimum jumps."""
+    loop = of_kind(Kind(3, True, 1.0, 0.1), as_it_is)(chance, rounds)
+    rows = np.arange(rounds) // JUMP
+    minima = in_cube(chance, int(rows[-1]) + 1, 3)
+    minima[0] = loop.losses.minima[0]
+    return loop._replace(losses=loop.losses._replace(minima=minima, rows=rows))
+
+
+def whole_numbers(chance: Generator, rounds: int) -> Loop:
+    """A bowl of two whole numbers; the excess at the start is 1, and the noise 0.1."""
+    start, minimum = chance.permutation(np.arange(3, 18))[:4].reshape(2, 2).astype(float)
+    losses = standing(np.eye(2), minimum, True, 0.1 * chance.standard_normal(rounds))
+    losses = losses._replace(scale=1.0 / excess(losses, 1, start))
+    names = {f"n{i}": dikin.Integer(0, 20, start=int(value)) for i, value in enumerate(start)}
+    return Loop(names, losses, typical_size(losses, start))
+
+
+class Setting(NamedTuple):
+    """A loop, who tunes it, and how often."""
+
+    about: str
+    make: Callable[[Generator, int], Loop]
+    players: dict[str, Player]
+    games: int = GAMES
+
+
+LOOPS = {
+    "shop": Setting("price and advertising, noise 5", shop, WITH_TBPSA),
+    "bowl": Setting(
+        "d = 5, condition 30, rotated, noise 0.3",
+        of_kind(Kind(5, True, 30, 0.3), rotation),
+        PLAYERS,
+    ),
+    "absolute": Setting(
+        "absolute distances, d = 2, noise 0.1",
+        of_kind(Kind(2, False, 1, 0.1), as_it_is),
+        PLAYERS,
+    ),
+    "jumps": Setting(f"d = 3, the minimum jumps every {JUMP} rounds, noise 0.1", jumping, PLAYERS),
+    "whole": Setting("two whole numbers, noise 0.1", whole_numbers, ASKED, FEWER_GAMES),
+}
+
+
+# --- faults ------------------------------------------------------------------------------------
+
+
+class Change(NamedTuple):
+    """What becomes of the values of some rounds: factor value + added."""
+
+    factor: Array
+    added: Array
+
+
+def mixed(chance: Generator, loop: Loop, count: int) -> Change:
+    """Half of them are multiplied by 40, the others one constant far above or below."""
+    multiplied = chance.permutation(count) < count / 2
+    constant = loop.losses.offset + chance.choice([-60.0, 60.0]) * loop.size
+    return Change(np.where(multiplied, 40.0, 0.0), np.where(multiplied, 0.0, constant))
+
+
+def above(chance: Generator, loop: Loop, count: int) -> Change:
+    """Too large, each by another amount."""
+    return Change(np.ones(count), 50.0 * loop.size * np.abs(chance.standard_normal(count)))
+
+
+def around(chance: Generator, loop: Loop, count: int) -> Change:
+    """Too large or too small."""
+    return Change(np.ones(count), 200.0 * loop.size * chance.standard_normal(count))
+
+
+def shifted(chance: Generator, loop: Loop, count: int) -> Change:
+    """All of them too large by the same amount."""
+    return Change(np.ones(count), np.full(count, 100.0 * loop.size))
+
+
+def constant(value: float) -> Callable[[Generator, Loop, int], Change]:
+    """Replaced by a number."""
+    return lambda chance, loop, count: Change(np.zeros(count), np.full(count, value))
+
+
+def single(chance: Generator, rounds: int, share: float) -> Rounds:
+    """Rounds that are hit, anywhere: exactly that share of them."""
+    return np.flatnonzero(chance.permutation(rounds) < round(share * rounds))
+
+
+def bursts(chance: Generator, rounds: int, share: float) -> Rounds:
+    """Rounds that are hit, twenty in a row: that share of them on average.
+
+    A burst begins in the first half of its own piece of rounds, so that no two touch.
+    """
+    pieces = rounds // (2 * BURST)
+    count = int(share * rounds / BURST + chance.random())
+    chosen = chance.permutation(pieces)[:count]
+    begins = 2 * BURST * chosen + chance.integers(BURST, size=count)
+    return np.sort((begins[:, None] + np.arange(BURST)).ravel())
+
+
+class Fault(NamedTuple):
+    """Which rounds are hit, and what becomes of their values."""
+
+    hit: Callable[[Generator, int, float], Rounds]
+    change: Callable[[Generator, Loop, int], Change]
+
+
+NONE = "none"
+FAULTS = {
+    "mixed": Fault(single, mixed),
+    "one-sided": Fault(single, above),
+    "two-sided": Fault(single, around),
+    "bursts": Fault(bursts, shifted),
+    "zero": Fault(single, constant(0.0)),
+    "-999999": Fault(single, constant(-999_999.0)),
+}
+
+
+def with_faults(loop: Loop, fault: Fault, share: float, chance: Generator) -> Loop:
+    """The same loop, some of whose values are absurd."""
+    factor, added = loop.losses.factor.copy(), loop.losses.added.copy()
+    hit = fault.hit(chance, len(factor), share)
+    factor[hit], added[hit] = fault.change(chance, loop, len(hit))
+    return loop._replace(losses=loop.losses._replace(factor=factor, added=added))
+
+
+# --- games -------------------------------------------------------------------------------------
+
+
+class Task(NamedTuple):
+    """One game."""
+
+    loop: str
+    fault: str
+    share: float
+    player: str
+    game: int
+
+
+class Row(NamedTuple):
+    """A line of the CSV."""
+
+    loop: str
+    fault: str
+    share: float
+    player: str
+    game: int
+    rounds: int
+    cost: float
+    """The regret a round."""
+    final: float
+    """That of the setting that would be kept."""
+
+
+def new_loop(name: str, game: int, rounds: int) -> Loop:
+    """What is tuned in a game, the same for all players and faults."""
+    chance = np.random.default_rng([FIRST_SEED + game, [*LOOPS].index(name)])
+    return LOOPS[name].make(chance, rounds)
+
+
+def play(task: Task, rounds: int) -> Row:
+    """One game."""
+    seed, players = FIRST_SEED + task.game, LOOPS[task.loop].players
+    loop = new_loop(task.loop, task.game, rounds)
+    if task.fault != NONE:
+        chance = np.random.default_rng([seed, [*FAULTS].index(task.fault), int(1000 * task.share)])
+        loop = with_faults(loop, FAULTS[task.fault], task.share, chance)
+    (outcome,) = outcomes(players[task.player], loop, seed, (rounds,))
+    return Row(*task, *outcome)
+
+
+def tasks(games: int | None) -> Iterator[Task]:
+    """Every game; where a number is given, so many of each."""
+    cases = [(NONE, 0.0), *product(FAULTS, SHARES)]
+    for name, setting in LOOPS.items():
+        for player, case in product(setting.players, cases):
+            for game in range(games or setting.games):
+                yield Task(name, case[0], case[1], player, game)
+
+
+# --- another scale -----------------------------------------------------------------------------
+
+SCALE, CALM, SCALE_GAMES = 100.0, 20, 10
+"""The factor; rounds in a row that must not be clipped; games of each loop of real numbers."""
+WANTED_ROUNDS = 50
+SCALED_AT = 1000
+
+
+class ScaledTask(NamedTuple):
+    """One game whose values have another scale from some round on."""
+
+    loop: str
+    game: int
+
+
+class Scaled(NamedTuple):
+    """A line of the CSV."""
+
+    loop: str
+    game: int
+    rounds: int
+    """From the change on, up to the last one that is clipped before CALM that are not."""
+
+
+def scaled_tasks(games: int | None) -> list[ScaledTask]:
+    """Every game; where a number is given, so many of each."""
+    real = [name for name, setting in LOOPS.items() if setting.players is not ASKED]
+    return [ScaledTask(*task) for task in product(real, range(games or SCALE_GAMES))]
+
+
+def play_scaled(task: ScaledTask) -> Scaled:
+    """One game, round by round after the change."""
+    loop, seed = new_loop(task.loop, task.game, ROUNDS), FIRST_SEED + task.game
+    loop.losses.factor[SCALED_AT:] = SCALE
+    learner, advance = tuner_of(loop, seed)
+    advance(SCALED_AT)
+    passed = last = 0
+    while passed < last + CALM and SCALED_AT + passed < ROUNDS:
+        before = learner.clipped
+        advance(1)
+        passed += 1
+        last = passed if learner.clipped > before else last
+    return Scaled(*task, last)
+
+
+def scale_block(scaled: list[Scaled]) -> Block:
+    """Median and largest number of rounds."""
+    names = dict.fromkeys(game.loop for game in scaled)
+    by_loop = {name: [game.rounds for game in scaled if game.loop == name] for name in names}
+    everything = [game.rounds for game in scaled]
+    lines = [
+        [f"{name}, {len(counts)} games", f"{np.median(counts):g}", str(max(counts))]
+        for name, counts in (by_loop | {"all": everything}).items()
+    ]
+    missed = sum(count > WANTED_ROUNDS for count in everything)
+    share = f"{missed} of {len(everything)} games"
+    note = f"At most {WANTED_ROUNDS} rounds are wanted: more were needed in {share}."
+    about = f"rounds until surprises are not clipped, values times {SCALE:g} at round {SCALED_AT:,}"
+    return Block("scale", [f"scale: {about}", "median", "largest"], lines, [note])
+
+
+# --- what is seen ------------------------------------------------------------------------------
+
+
+def mean_of(rows: list[Row], measure: str) -> float:
+    return float(np.mean([getattr(row, measure) for row in rows]))
+
+
+def select(rows: list[Row], fault: str, share: float, player: str) -> list[Row]:
+    return [row for row in rows if (row.fault, row.share, row.player) == (fault, share, player)]
+
+
+def ratios(rows: list[Row], fault: str, player: str) -> dict[float, float]:
+    """The regret with a fault over that without, by the share of faults."""
+    plain = mean_of(select(rows, NONE, 0.0, player), "cost")
+    return {share: mean_of(select(rows, fault, share, player), "cost") / plain for share in SHARES}
+
+
+def line(rows: list[Row], fault: str, player: str) -> list[str]:
+    """Regret without faults, the ratios, and what is kept without faults and with most."""
+    plain = select(rows, NONE, 0.0, player)
+    kept = [plain, *(select(rows, fault, share, player) for share in WANTED)]
+    return [
+        f"{fault}, {player}",
+        f"{mean_of(plain, 'cost'):.3g}",
+        *(f"{ratio:.2f}" for ratio in ratios(rows, fault, player).values()),
+        *(f"{mean_of(games, 'final'):.2g}" for games in kept),
+    ]
+
+
+def verdict(rows: list[Row], player: str, share: float) -> str:
+    """With which faults a player misses what is wanted."""
+    found = {fault: ratios(rows, fault, player)[share] for fault in FAULTS}
+    missed = [f"{fault} ({ratio:.2f})" for fault, ratio in found.items() if ratio > WANTED[share]]
+    result = f"missed with {', '.join(missed)}" if missed else "held with all"
+    return f"{player}, at most {WANTED[share]:g} at {percent(share)}: {result}."
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:g} %"
+
+
+def fault_block(name: str, rows: list[Row]) -> Block:
+    """The table of one loop."""
+    setting = LOOPS[name]
+    head = [
+        f"{name}: {setting.about}, {len({row.game for row in rows})} games",
+        "no faults",
+        *map(percent, SHARES),
+        "kept: no faults",
+        *(f"kept: {percent(share)}" for share in WANTED),
+    ]
+    lines = [line(rows, fault, player) for fault, player in product(FAULTS, setting.players)]
+    notes = [verdict(rows, player, share) for player, share in product(setting.players, WANTED)]
+    return Block(name, head, lines, notes)
+
+
+def blocks(rows: list[Row], scaled: list[Scaled]) -> list[Block]:
+    """A table for each loop, and one for the other scale."""
+    mine = {name: [row for row in rows if row.loop == name] for name in LOOPS}
+    return [*(fault_block(name, found) for name, found in mine.items()), scale_block(scaled)]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--games", type=int, help=f"of each case ({GAMES}, whole: {FEWER_GAMES})")
+    parser.add_argument("--out", type=Path, help="a folder for faults.csv and scale.csv")
+    parser.add_argument("--page", type=Path, help="a page whose tables are written anew")
+    chosen = parser.parse_args()
+    rows = play_parallel(lambda task: play(task, ROUNDS), [*tasks(chosen.games)], WORKERS)
+    scaled = play_parallel(play_scaled, scaled_tasks(chosen.games), WORKERS)
+    if chosen.out is not None:
+        chosen.out.mkdir(parents=True, exist_ok=True)
+        write_csv(chosen.out / "faults.csv", fields(*Row._fields), rows)
+        write_csv(chosen.out / "scale.csv", fields(*Scaled._fields), scaled)
+    publish_blocks(blocks(rows, scaled), chosen.page)
+
+
+if __name__ == "__main__":
+    main()
