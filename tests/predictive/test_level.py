@@ -58,7 +58,7 @@ def test_the_level_follows_the_median(by_lot: bool) -> None:
     median = found[0][1] / 6
     top = smooth = found[0][1]
     for count, (surprise, level, n) in enumerate(found, start=9):
-        if abs(surprise) > 3 * level:
+        if abs(surprise) > (1.5 if by_lot else 3) * level:
             continue  # counted apart
         early = 1 / (2 + (count - 8) / 4)
         step = max(0.05, early) if abs(surprise) < median / 4 else 0.05

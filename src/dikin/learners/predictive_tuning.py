@@ -60,8 +60,9 @@ LEVEL = 8.0
 """The first level then, in standard deviations of those losses."""
 MEDIANS = 6.0
 """The level later, in medians of |surprise|: some four standard deviations of normal noise."""
-FAR = 3.0
-"""A surprise of so many levels is taken for a fault: nothing is learnt from it."""
+FAR, FAR_BY_LOT = 3.0, 1.5
+"""A surprise of so many levels is taken for a fault: nothing is learnt from it. Where rare values
+count, the level is that of the first rounds, and few are beyond it."""
 MEDIAN_STEP = 0.05
 """By this factor, as an exponent, the median moves a round."""
 TYPICAL_SHARE = 0.25
@@ -507,7 +508,8 @@ def book(
 @compiled
 def is_fault(plan: Plan, surprise: float, level: float) -> bool:
     """Whether nothing is learnt from so large a surprise; within a known range there is none."""
-    return plan.widest == inf and abs(surprise) > FAR * level
+    far = FAR_BY_LOT if plan.by_lot else FAR
+    return plan.widest == inf and abs(surprise) > far * level
 
 
 @compiled
