@@ -78,6 +78,7 @@ from dikin.learners.predictive_tuning import (
     LAMBDA_SUM,
     LOW,
     MEAN_SQUARE,
+    MEASURED,
     OWN_FORECAST,
     RATE,
     REACH,
@@ -93,22 +94,21 @@ from dikin.learners.predictive_tuning import (
     WEIGHTED_ROUNDS,
     Plan,
     affords,
-    begin,
     book,
     clip,
-    deviation_of,
     exploring_price,
     fresh,
     is_fault,
     lesson,
     look_ahead,
+    measure,
     measuring,
     middle_sample,
     new_rate,
     new_sizes,
+    provisional,
     regularisation,
     smoothness_of,
-    sort_in,
     take_in,
 )
 from dikin.learners.threads import locked
@@ -144,21 +144,19 @@ class PredictiveKernel(NamedTuple):
         self, round: int, memo: Memo, loss: float, curvature: float, state: LearnerState
     ) -> None:
         plan, n, linear = self.plan, state.numbers, state.linear
-        before, unknown = n[RATE], measuring(n)
-        weight = 1.0 / before
-        held = weight
-        if unknown:
+        before = n[RATE]
+        if measuring(n):
             learn_size(self.geometry, plan, round, memo, loss, state)
-            if measuring(n):
-                return
-        else:
-            held *= plan.keep
-            learn(self.geometry, plan, round, memo, loss, curvature, state)
+            if not measuring(n):
+                begin_at_start(self.geometry, plan, state)
+            return
+        weight = 1.0 / before
+        learn(self.geometry, plan, round, memo, loss, curvature, state)
         after = weight if n[RATE] == before else 1.0 / n[RATE]
         if plan.slope.size > 0:
-            add_scaled(held - after, plan.slope, linear)
+            add_scaled(plan.keep * weight - after, plan.slope, linear)
         self.geometry.solve(linear, n[TOTAL], after, state.iterate)
-        if n[RATE] != before and not unknown:
+        if n[RATE] != before:
             barrier = start_barrier(self.geometry, plan, state.iterate)
             if not affords(plan, n, float(round), weight, barrier):
                 n[RATE] = before
@@ -175,6 +173,15 @@ def fade(plan: Plan, state: LearnerState) -> None:
             state.numbers[i] *= plan.keep
         multiply(plan.keep, state.linear, state.linear)
         multiply(plan.keep, state.excess, state.excess)
+
+
+@compiled
+def begin_at_start(geometry: Any, plan: Plan, state: LearnerState) -> None:
+    """The centre at the start, with the rate that has just been chosen."""
+    weight = 1.0 / state.numbers[RATE]
+    if plan.slope.size > 0:
+        multiply(-weight, plan.slope, state.linear)
+    geometry.solve(state.linear, state.numbers[TOTAL], weight, state.iterate)
 
 
 @compiled
@@ -195,7 +202,7 @@ def learn(
         then, trace, unit = n, REACH * REACH * trace, unit / REACH
     expected, level = expectation(plan, then), then[CLIP]
     surprise = clip(loss, 0.5 * plan.widest) - expected
-    learnt, slope = lesson(plan, surprise, level), plan.dim * unit
+    learnt, slope = lesson(plan, n, surprise, level), plan.dim * unit
     fade(plan, state)  # not before: the state that was asked may be the same
     if not is_fault(plan, surprise, level):
         take_in(n, then, believed(then, expected, loss), round)
@@ -223,10 +230,14 @@ def learn_size(
 
     What it says of the gradient goes into the excess, as if all of it had been clipped: the
     certificate counts it. The surprise is the difference from the median of the losses before it,
-    and that of the first loss from the second. A curvature that is told meanwhile is not used.
+    and that of the first loss from the second. A curvature that is told meanwhile is not used. With
+    a memory the first eight weigh the same, however many there are: what a round weighs must not
+    depend on losses.
     """
     n, excess = state.numbers, state.excess
     _, trace, unit = memo.asked
+    if round > MEASURED:
+        fade(plan, state)
     trace, slope = REACH * REACH * trace, plan.dim * unit / REACH
     surprise = 1.0
     if round > 1:
@@ -239,10 +250,7 @@ def learn_size(
     )
     book(n, along, square, trace, exploring_price(plan, n, trace)[0], 0.0, 0.0)
     take_in(n, memo.state.numbers, loss, round)
-    sort_in(n, loss, round - 1)
-    deviation = deviation_of(n, round)
-    if deviation > 0.0:
-        begin(plan, n, deviation)
+    measure(plan, n, loss, round)
 
 
 @compiled
@@ -418,18 +426,17 @@ class Predictive(KernelLearner):
     def _first_state(self, plan: Plan) -> LearnerState:
         """The state at the start."""
         geometry, numbers = self.geometry, fresh(plan)
-        linear, iterate = np.zeros(geometry.size), geometry.start()
+        zero = np.zeros(geometry.size)
+        state = LearnerState(numbers, zero, geometry.start(), zero.copy())
         self._start_norm, self._steepest = 0.0, 0.0
         if self.start is not None:
-            weight = 1.0 / numbers[RATE]
-            linear = -weight * plan.slope
-            geometry.solve(linear, 0.0, weight, iterate)
+            begin_at_start(geometry, plan, state)
             u = self._start_vector()
             self._start_norm = sqrt(float(u @ u))
             away = self.domain.support(-self._start_gradient())
             self._steepest = away + float(plan.slope @ u)
             """The most that -psi'(u_0).(u - u_0) can be."""
-        return LearnerState(numbers, linear, iterate, np.zeros(geometry.size))
+        return state
 
     def _start_vector(self) -> Array:
         """u_0."""
@@ -476,11 +483,11 @@ class Predictive(KernelLearner):
     def _report(self, loss: float, then: list[float], now: list[float]) -> None:
         """A line in the log for a loss of which not all was learnt; some a minute at most."""
         known = now if measuring(then) else then
-        if measuring(known):
+        if measuring(known) or provisional(self._plan, known):
             return
         expected, level = expectation(self._plan, known), known[CLIP]
         surprise = clip(loss, 0.5 * self._plan.widest) - expected
-        learnt = lesson(self._plan, surprise, level)
+        learnt = lesson(self._plan, known, surprise, level)
         outside = self._ranged and abs(loss) > 1.0 + ROUNDING
         if (learnt == surprise and not outside) or not self._log_limit.allows():
             return
@@ -682,7 +689,8 @@ class Predictive(KernelLearner):
         rest -= 0.5 * n[SIGMA_TAU_SUM] / (self._plan.dim + 2.0)
         rest += n[ALONG_SUM] - 0.5 * n[HELD_SUM] - objective
         if width is None:
-            fall = 0.5 * smoothness * n[SQUARE_SUM] - n[ALONG_SUM]
+            spread = n[SQUARE_SUM] + n[TAU_SUM] / (self._plan.dim + 2.0)
+            fall = 0.5 * smoothness * spread - n[ALONG_SUM]
             return self.units.regret((rest + share * fall) / (1.0 - share))
         return self.units.regret(share * self._fall * width * n[WEIGHTED_ROUNDS] + rest)
 

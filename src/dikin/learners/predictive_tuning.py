@@ -135,7 +135,9 @@ SMOOTHED_LEVEL = TOTAL + 20
 """The level that the median asks for, over the last rounds."""
 FAR_ROUNDS = TOTAL + 21
 """How many rounds in a row were far off."""
-SAMPLES = TOTAL + 22
+BEGUN = TOTAL + 22
+"""The round in which sizes were known; 0 while they are not, or provisionally."""
+SAMPLES = TOTAL + 23
 """Losses that were measured, sorted; later on, the last ones that were far off."""
 OWN_FORECAST = SAMPLES + MEASURED
 """What the user expects of the round that is asked, or `forecasts.NONE`."""
@@ -363,6 +365,13 @@ def measuring(n: Any) -> bool:
 
 
 @compiled
+def provisional(plan: Plan, n: Any) -> bool:
+    """Whether there is a level, but one of losses that were nearly all the same."""
+    unsettled: bool = plan.widest == inf and n[BEGUN] == 0.0
+    return unsettled
+
+
+@compiled
 def sort_in(n: Any, value: float, count: int) -> None:
     """Put a value among so many sorted samples; if there is no room, in place of a middle one."""
     if count >= MEASURED:
@@ -394,55 +403,99 @@ def trimmed_mean(n: Any) -> float:
 
 
 @compiled
-def deviation_of(n: Any, rounds: int) -> float:
-    """The standard deviation of losses by eight samples; 0 if more are needed.
-
-    The two largest and the two least are left out: they may be faults. Where the others are all the
-    same, more are measured; if that does not help, none are left out; and if all are the same, such
-    as those of a bowl around its minimum, their size says how large differences may be.
-    """
-    if rounds < MEASURED:
-        return 0.0
-    deviation: float = (n[SAMPLES + MEASURED - 3] - n[SAMPLES + 2]) / NORMAL
-    largest = max(abs(n[SAMPLES]), abs(n[SAMPLES + MEASURED - 1]))
-    same = TINY + ROUNDED * largest
-    if not deviation > same and rounds >= LONGEST:
-        deviation = 0.5 * (n[SAMPLES + MEASURED - 1] - n[SAMPLES])
-        if not deviation > same:
-            deviation = UNVARIED * largest
-    return deviation if deviation > same else 0.0
+def same_within(n: Any) -> float:
+    """Samples that differ by less are the same but for rounding."""
+    return TINY + ROUNDED * max(abs(n[SAMPLES]), abs(n[SAMPLES + MEASURED - 1]))
 
 
 @compiled
-def begin(plan: Plan, n: Any, deviation: float) -> None:
-    """The first level, from losses of that deviation; forecasters begin at their mean."""
+def deviation_of(n: Any) -> float:
+    """The standard deviation of losses by eight samples; 0 if most are the same.
+
+    The two largest and the two least are left out: they may be faults.
+    """
+    deviation: float = (n[SAMPLES + MEASURED - 3] - n[SAMPLES + 2]) / NORMAL
+    return deviation if deviation > same_within(n) else 0.0
+
+
+@compiled
+def provisional_deviation(n: Any) -> float:
+    """The same where most are the same.
+
+    None are left out then; and if all are the same, such as those of a bowl around its minimum,
+    their size says how large differences may be. 0 if they are all 0.
+    """
+    largest = max(abs(n[SAMPLES]), abs(n[SAMPLES + MEASURED - 1]))
+    deviation: float = 0.5 * (n[SAMPLES + MEASURED - 1] - n[SAMPLES])
+    if not deviation > same_within(n):
+        deviation = UNVARIED * largest
+    return deviation if deviation > TINY else 0.0
+
+
+@compiled
+def measure(plan: Plan, n: Any, loss: float, rounds: int) -> None:
+    """One more loss that shows how large they are; the first level when there are enough.
+
+    After LONGEST of which most are the same there is a provisional level.
+    """
+    sort_in(n, loss, rounds - 1)
+    if rounds < MEASURED:
+        return
+    deviation = deviation_of(n)
+    n[BEGUN] = float(rounds) if deviation > 0.0 else 0.0
+    if deviation == 0.0 and rounds >= LONGEST:
+        deviation = provisional_deviation(n)
+    if deviation > 0.0:
+        set_sizes(n, deviation)
+        n[RATE] = plan.cap / (plan.dim * n[CLIP])
+        n[LOW], n[HIGH] = n[SAMPLES + 2], n[SAMPLES + MEASURED - 3]
+        forecasts.begin(n, trimmed_mean(n))
+
+
+@compiled
+def measure_on(plan: Plan, n: Any, loss: float, rounds: int) -> None:
+    """One more loss while the level is provisional: it ends when enough of them differ.
+
+    What was guessed by that level ends with it: no lambda has to be chosen before it is used.
+    """
+    sort_in(n, loss, rounds - 1)
+    deviation = deviation_of(n)
+    if deviation == 0.0:
+        return
+    n[BEGUN] = float(rounds)
+    set_sizes(n, deviation)
+    if plan.smoothness < 0.0:
+        n[TOTAL] = max(n[TOTAL] - n[LAMBDA_SUM], 0.0)
+        n[LAMBDA_SUM] = n[EXPLORING_COST] = 0.0
+
+
+@compiled
+def set_sizes(n: Any, deviation: float) -> None:
+    """Level and V by losses of that deviation, whatever they were."""
+    n[MEAN_SQUARE] = (deviation / REACH) ** 2
     n[CLIP] = n[TOP] = n[SMOOTHED_LEVEL] = LEVEL * deviation
     n[MEDIAN] = n[CLIP] / MEDIANS
-    n[MEAN_SQUARE] = (deviation / REACH) ** 2
-    n[RATE] = plan.cap / (plan.dim * n[CLIP])
-    n[LOW], n[HIGH] = n[SAMPLES + 2], n[SAMPLES + MEASURED - 3]
-    forecasts.begin(n, trimmed_mean(n))
 
 
 @compiled
-def follow_median(plan: Plan, n: Any, size: float, count: float) -> None:
+def follow_median(plan: Plan, n: Any, size: float, age: float) -> None:
     """The level by the median of |surprise|, of all that are no faults.
 
     It moves by a small step a round, up or down; only down faster, in the first rounds, as there
     may be faults among the losses that were measured. The largest level follows what it asks for in
     the mean, so that a burst of faults does not raise it.
     """
-    early = 1.0 / (2.0 + 0.25 * max(count - MEASURED, 0.0))
+    early = 1.0 / (2.0 + 0.25 * max(age - MEASURED, 0.0))
     step = MEDIAN_STEP
     if size < TYPICAL_SHARE * n[MEDIAN] and early > step:
         step = early
     n[MEDIAN] *= exp(step if size > n[MEDIAN] else -step)
-    if n[MEDIAN] * MEDIANS < LOWEST * n[TOP] and count >= SETTLING:
+    if n[MEDIAN] * MEDIANS < LOWEST * n[TOP] and age >= SETTLING:
         n[MEDIAN] = LOWEST * n[TOP] / MEDIANS
     wanted = MEDIANS * n[MEDIAN]
-    window = max(1.0, min(0.25 * count, WINDOW))
+    window = max(1.0, min(0.25 * age, WINDOW))
     n[SMOOTHED_LEVEL] *= (wanted / n[SMOOTHED_LEVEL]) ** (1.0 / window)
-    if n[SMOOTHED_LEVEL] > n[TOP] or count < SETTLING:
+    if n[SMOOTHED_LEVEL] > n[TOP] or age < SETTLING:
         n[TOP] = n[SMOOTHED_LEVEL]
     n[CLIP] = max(wanted, n[TOP]) if plan.by_lot else wanted
 
@@ -513,9 +566,11 @@ def is_fault(plan: Plan, surprise: float, level: float) -> bool:
 
 
 @compiled
-def lesson(plan: Plan, surprise: float, level: float) -> float:
-    """What is learnt of a surprise."""
-    return 0.0 if is_fault(plan, surprise, level) else clip(surprise, level)
+def lesson(plan: Plan, n: Any, surprise: float, level: float) -> float:
+    """What is learnt of a surprise that had this level when it was asked."""
+    if provisional(plan, n) or is_fault(plan, surprise, level):
+        return 0.0
+    return clip(surprise, level)
 
 
 @compiled
@@ -523,20 +578,23 @@ def new_sizes(plan: Plan, n: Any, surprise: float, level: float, loss: float, ro
     """V and the level after a surprise that had this level when it was asked."""
     count, size = float(rounds), abs(surprise)
     clipped, far = size > level, is_fault(plan, surprise, level)
+    age = count - n[BEGUN] + MEASURED
     if clipped:
         n[CLIPPED_ROUNDS] += 1.0
     if not far:
         window = min(count, WINDOW)
         if plan.widest == inf:
-            window = max(4.0, min(0.25 * count, WINDOW))
+            window = max(4.0, min(0.25 * age, WINDOW))
         n[MEAN_SQUARE] += (min(size, level) ** 2 - n[MEAN_SQUARE]) / window
     if has_falling_level(plan):
         new_level(plan, n, clipped, count)
+    elif provisional(plan, n):
+        measure_on(plan, n, loss, rounds)
     elif far:
         count_far(n, loss)
     elif plan.widest == inf:
         n[FAR_ROUNDS] = max(n[FAR_ROUNDS] - 1.0, 0.0)
-        follow_median(plan, n, size, count)
+        follow_median(plan, n, size, age)
 
 
 @compiled
