@@ -9,11 +9,14 @@ from dikin.forecasts import MIXTURE
 from dikin.learners.kernel_learner import Memo
 from dikin.learners.predictive import expectation, start_barrier
 from dikin.learners.predictive_tuning import (
+    BEGUN,
     CLIP,
     EXPLORING_COST,
     LAMBDA_SUM,
+    MEASURED,
     RATE,
     ROOT_TAU_SUM,
+    SUMS,
     TAU_SUM,
     TOTAL,
     clip,
@@ -127,12 +130,34 @@ class PaysTheLarger(dikin.Predictive):
             self._n[EXPLORING_COST] = plan.keep * before + max(smooth, steep)
 
 
+class LearnsByAProvisionalLevel(dikin.Predictive):
+    """A level that losses which are all the same have given counts like any other."""
+
+    def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
+        if self._n[CLIP] > 0 and self._n[BEGUN] == 0:
+            self._n[BEGUN] = float(self._rounds_in_range)
+        super()._learn(memo, loss, curvature)
+
+
+class WeighsByLosses(dikin.Predictive):
+    """All answers that only measure weigh the same, and how many there are the losses decide."""
+
+    def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
+        longer = measuring(self._n) and self._rounds_in_range >= MEASURED
+        if longer:
+            for i in SUMS:
+                self._n[i] /= self._plan.keep
+        super()._learn(memo, loss, curvature)
+
+
 LATE = Setting("smooth", True, False, None, 6)
 START = Setting("smooth", True, True, None, 0)
 MEMORY = Setting("smooth", True, False, 12.0, 0)
 FOUND = Setting("smooth", False, False, None, 0)
 BOTH = Setting("both", True, True, 12.0, 6)
 PLAIN = Setting("smooth", True, False, None, 0)
+
+SAME = Setting("smooth", False, True, 12.0, 0, 36)
 
 MUTANTS = {
     "forecasts afterwards": (ForecastsAfterwards, LATE),
@@ -141,6 +166,8 @@ MUTANTS = {
     "certifies what was learnt": (CertifiesWhatWasLearnt, FOUND),
     "learns from faults": (LearnsFromFaults, FOUND),
     "measures for free": (MeasuresForFree, FOUND),
+    "learns by a provisional level": (LearnsByAProvisionalLevel, SAME),
+    "weighs by losses": (WeighsByLosses, SAME),
     "pulls to the start": (PullsToTheStart, START),
     "never forgets": (NeverForgets, MEMORY),
     "answers here and now": (AnswersHereAndNow, LATE),
@@ -152,6 +179,8 @@ HARMLESS = {
     for name in (
         "measures for free",
         "learns from faults",
+        "learns by a provisional level",
+        "weighs by losses",
         "pulls to the start",
         "never forgets",
         "answers here and now",

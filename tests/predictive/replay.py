@@ -7,9 +7,11 @@ estimates, discounts, the certificate.
 Some things are the shipped learner's own. Exploring and smoothing are priced together (docs, 5.1):
 L sqrt(tau/d) for Lipschitz losses, and the smaller price where both constants are declared. From
 the analytic centre the comparator costs W/(1 + s) and the barrier no more than it rises in the set.
-Without a known range the first eight answers are played half-way out and move nothing; each is
-compared with the median of those before it, the first with the second, and they weigh the same.
-Later on nothing is learnt from a surprise of more than three levels.
+Without a known range the first eight answers are played half-way out and move nothing, nor do more
+of them while losses are the same; each is compared with the median of those before it, the first
+with the second, and the first eight weigh the same. Later on nothing is learnt from a surprise of
+more than three levels, nor from any while the level is provisional. When that ends, all lambdas so
+far are 0: the round in which it ends takes them back.
 """
 
 from collections.abc import Callable
@@ -105,11 +107,16 @@ class Setting:
     start: bool
     memory: float | None
     late: int
+    same: int = 0
+    """How many losses are the same at first."""
 
     def __str__(self) -> str:
         words = [self.constants, "range" if self.ranged else "no range"]
         words += ["start"] * self.start + [f"memory {self.memory}"] * (self.memory is not None)
-        return ", ".join([*words, f"late {self.late}"] if self.late else words)
+        words += [f"late {self.late}"] * (self.late > 0) + [f"{self.same} the same"] * (
+            self.same > 0
+        )
+        return ", ".join(words)
 
 
 @dataclass
@@ -183,6 +190,8 @@ class Replay:
 
     def loss(self, u: Array) -> float:
         """A bowl, noise, and one in five far outside of what may be expected."""
+        if len(self.reference.answers) < self.setting.same:
+            return 0.25
         bowl = 0.4 * float((u - 0.2) @ (u - 0.2)) - 0.3
         return bowl + float(self.rng.normal()) * (9.0 if self.rng.random() < 0.2 else 0.1)
 
@@ -205,12 +214,17 @@ class Replay:
         loss = float(np.clip(loss, -1, 1)) if self.setting.ranged else loss
         surprise = loss - forecast
         learnt = float(np.clip(surprise, -level, level))
-        if not self.setting.ranged and abs(surprise) > FAR * level:
+        if not self.setting.ranged and (self.alike() or abs(surprise) > FAR * level):
             learnt = 0.0
         lam = after[TOTAL] - reference.gamma * before[TOTAL] - sigma
         reference.tell(
             self.keys[query.id], loss, sigma, lam, after[RATE], forecast=forecast, learnt=learnt
         )
+
+    def alike(self) -> bool:
+        """Whether the losses told so far are the same, but for two on either side."""
+        losses = sorted(answer.loss for answer in self.reference.answers)
+        return losses[2] == losses[-3]
 
     def measure(self, key: int, loss: float, rate: float) -> None:
         """An answer that only measures: its forecast is the median of the others before it."""
@@ -246,7 +260,7 @@ class Replay:
 
     def bound(self, beta: float | None, steep: float | None) -> float:
         domain, away = self.space.domain, float(np.linalg.norm(self.start))
-        if len(self.reference.answers) < self.reference.measured:
+        if self.learner._n[CLIP] == 0:
             return nan
         if not self.setting.ranged and steep is None:
             assert beta is not None

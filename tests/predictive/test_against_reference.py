@@ -39,13 +39,22 @@ def test_centers_and_certificates(name: str, setting: Setting) -> None:
     assert replay.learner.clipped > 0 or not setting.ranged
 
 
+@pytest.mark.parametrize("same", [5, 20, 40])
+@pytest.mark.parametrize("constants", ["smooth", "nothing"])
+def test_losses_that_are_all_the_same_at_first(constants: str, same: int) -> None:
+    """From a start, with a memory; more than 32 have a provisional level."""
+    setting = Setting(constants, False, True, 12.0, 0, same)
+    Replay(SPACES["disc"](), setting).play(ANSWERS + same)
+
+
 @pytest.mark.parametrize("name", MUTANTS)
 def test_the_comparison_notices(name: str) -> None:
     """Each on the disc, in the setting in which the right learner has passed."""
     mutant, setting = MUTANTS[name]
-    Replay(SPACES["disc"](), setting).play(ANSWERS)
+    answers = ANSWERS + setting.same
+    Replay(SPACES["disc"](), setting).play(answers)
     with pytest.raises(AssertionError):
-        Replay(SPACES["disc"](), setting, mutant).play(ANSWERS)
+        Replay(SPACES["disc"](), setting, mutant).play(answers)
 
 
 @pytest.mark.parametrize("name", HARMLESS)

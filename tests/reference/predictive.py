@@ -18,7 +18,7 @@ Answers are numbered as they arrive; tau = tr(H^-1) of the query, and all sums h
 gamma^(T-s). Let L_s be l_s with r in the place of rbar, and Psi be Phi with L_s in the place of
 l_s: what the run would have minimised if it had learnt all. W bounds how much one loss varies on X,
 rho = max |u| and h = max -grad psi(x_0).(u - x_0) over X, Lambda = sum of the lambdas. For every
-eps in (0, 1), fixed beforehand,
+eps in (0, 1], fixed beforehand,
 
     C_T = eps W sum 1 + (Lambda/2) rho^2 + (nu ln(1/eps) + h)/eta + sum a_s
           + sum L_s(y_s) - min Psi                                (y_s: the centre of query s)
@@ -30,7 +30,8 @@ bounds the mean of sum [f_s(x_s) - f_s(u)], for every u in X. For smooth losses 
 does, with psi((1 - eps) u) - psi(0) <= growth on X and k = max -grad psi(x_0).u,
 
     [ (Lambda/2)(1 - eps)^2 + (growth + psi(0) - psi(x_0) + grad psi(x_0).x_0 + (1 - eps) k)/eta
-      + sum a_s + sum L_s(y_s) - min Psi + eps sum ((beta/2)|y_s|^2 - d r_s H z.y_s) ]/(1 - eps).
+      + sum a_s + sum L_s(y_s) - min Psi
+      + eps sum ((beta/2)(|y_s|^2 + tau_s/(d+2)) - d r_s H z.y_s) ]/(1 - eps).
 
 What is told is f(x) plus a noise whose mean is 0 at every x, and whose law may depend on x: the
 proof needs the mean of r alone.
@@ -60,14 +61,15 @@ first two terms on the right are E[L(y) - L(v)]. Playing y + z in place of y cos
 (beta/2) E|z|^2 or L E|z|, with E zz' = H^-1/d.
 
 (iv) Unknown width: let v = (1 - eps) u. By convexity f(v) - f(u) <= eps (f(0) - f(u)), which is
-eps (f(0) - f(x)) + eps (f(x) - f(u)): the last part is eps times the regret. With F(y) =
-E f(y + w), f(0) <= F(0) <= F(y) - grad F(y).y + (beta/2)|y|^2 and E f(y + z) >= F(y), as the mean
+eps (f(0) - f(x)) + eps (f(x) - f(u)): the last part is eps times the regret. As f is smooth,
+f(0) <= f(y + w) - grad f(y + w).(y + w) + (beta/2)|y + w|^2. The mean over w: grad f(y + w).w is at
+least 0 in the mean, as f is convex, E|w|^2 = tau/(d+2), and E f(y + z) >= E f(y + w), as the mean
 of a convex f over a sphere is at least that over the ball. So E[f(0) - f(x)] is at most
-E[(beta/2)|y|^2 - d r H z.y]. Solve for the regret. Add up (i) to (iv). QED
+E[(beta/2)(|y|^2 + tau/(d+2)) - d r H z.y]. Solve for the regret. Add up (i) to (iv). QED
 
-What the proof needs: b, c and H are fixed before the direction is drawn, every loss is truly sigma
-strongly convex, and when an answer comes depends neither on its direction nor on its loss. The
-lambdas and the rates may depend on anything known when they are set, the last direction included.
+What the proof needs: b and H are fixed before the direction is drawn, or at least do not depend on
+it, every loss is truly sigma strongly convex, and when an answer comes depends neither on its
+direction nor on its loss. What is learnt, the lambdas and the rates may depend on anything.
 """
 
 from collections.abc import Sequence
@@ -370,6 +372,7 @@ class PredictiveReference:
         rounds = [self.round_price(a, smoothness, None) for a in answers]
         falls = [
             smoothness / 2 * float(a.query.center @ a.query.center)
+            + smoothness / 2 * a.trace / (self.dim + 2)
             - float(a.full_estimate @ a.query.center)
             for a in answers
         ]

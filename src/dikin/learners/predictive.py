@@ -92,6 +92,7 @@ from dikin.learners.predictive_tuning import (
     TOP,
     TOTAL,
     WEIGHTED_ROUNDS,
+    Centre,
     Plan,
     affords,
     book,
@@ -649,7 +650,8 @@ class Predictive(KernelLearner):
             return nan
         later, y = n.copy(), self._center_vector()
         barrier = start_barrier(self.geometry, plan, self._state.iterate)
-        noise, left = look_ahead(plan, later, self._rounds_in_range, ahead, self._trace, barrier)
+        centre = Centre(self._trace, barrier, float(y @ y))
+        noise, left = look_ahead(plan, later, self._rounds_in_range, ahead, centre)
 
         def held(n: list[float]) -> float:
             """What the regularisers have at the centre."""

@@ -62,7 +62,7 @@ MEDIANS = 6.0
 """The level later, in medians of |surprise|: some four standard deviations of normal noise."""
 FAR, FAR_BY_LOT = 3.0, 1.5
 """A surprise of so many levels is taken for a fault: nothing is learnt from it. Where rare values
-count, the level is that of the first rounds, and few are beyond it."""
+count, the level is at least what surprises have been, and few are beyond it."""
 MEDIAN_STEP = 0.05
 """By this factor, as an exponent, the median moves a round."""
 TYPICAL_SHARE = 0.25
@@ -134,11 +134,11 @@ MEDIAN = TOTAL + 19
 SMOOTHED_LEVEL = TOTAL + 20
 """The level that the median asks for, over the last rounds."""
 FAR_ROUNDS = TOTAL + 21
-"""How many rounds in a row were far off."""
+"""How many losses were far off, less one for each that was not."""
 BEGUN = TOTAL + 22
 """The round in which sizes were known; 0 while they are not, or provisionally."""
 SAMPLES = TOTAL + 23
-"""Losses that were measured, sorted; later on, the last ones that were far off."""
+"""Losses that were measured, sorted; later on, some of the last ones that were far off."""
 OWN_FORECAST = SAMPLES + MEASURED
 """What the user expects of the round that is asked, or `forecasts.NONE`."""
 SIZE = OWN_FORECAST + 1
@@ -182,7 +182,7 @@ class Plan(NamedTuple):
     widest: float
     """The largest level: the width of the range, or infinity where it is not known."""
     by_lot: bool
-    """Whether the level never falls, as rare values may then say as much as frequent ones."""
+    """Whether rare values may say as much as frequent ones: then the level falls little."""
     curved: float
     """lambda_t/2 is this many times the price of exploring a smooth loss after it."""
     keep: float
@@ -405,7 +405,8 @@ def trimmed_mean(n: Any) -> float:
 @compiled
 def same_within(n: Any) -> float:
     """Samples that differ by less are the same but for rounding."""
-    return TINY + ROUNDED * max(abs(n[SAMPLES]), abs(n[SAMPLES + MEASURED - 1]))
+    least: float = TINY + ROUNDED * max(abs(n[SAMPLES]), abs(n[SAMPLES + MEASURED - 1]))
+    return least
 
 
 @compiled
@@ -463,6 +464,7 @@ def measure_on(plan: Plan, n: Any, loss: float, rounds: int) -> None:
     if deviation == 0.0:
         return
     n[BEGUN] = float(rounds)
+    n[RATE_CHANGE_COST] = 0.0
     set_sizes(n, deviation)
     if plan.smoothness < 0.0:
         n[TOTAL] = max(n[TOTAL] - n[LAMBDA_SUM], 0.0)
@@ -483,7 +485,8 @@ def follow_median(plan: Plan, n: Any, size: float, age: float) -> None:
 
     It moves by a small step a round, up or down; only down faster, in the first rounds, as there
     may be faults among the losses that were measured. The largest level follows what it asks for in
-    the mean, so that a burst of faults does not raise it.
+    the mean, so that a burst of faults does not raise it. By lot the level is at least that one,
+    which then falls as 1/t, and not below any surprise of late.
     """
     early = 1.0 / (2.0 + 0.25 * max(age - MEASURED, 0.0))
     step = MEDIAN_STEP
@@ -497,6 +500,8 @@ def follow_median(plan: Plan, n: Any, size: float, age: float) -> None:
     n[SMOOTHED_LEVEL] *= (wanted / n[SMOOTHED_LEVEL]) ** (1.0 / window)
     if n[SMOOTHED_LEVEL] > n[TOP] or age < SETTLING:
         n[TOP] = n[SMOOTHED_LEVEL]
+    if plan.by_lot and age >= SETTLING:
+        n[TOP] = max(n[TOP] * (1.0 - 1.0 / age), size)
     n[CLIP] = max(wanted, n[TOP]) if plan.by_lot else wanted
 
 
@@ -610,14 +615,24 @@ def new_rate(plan: Plan, n: Any, clipped: bool, rounds: int, stiff: float) -> No
             n[RATE] = cap
 
 
+class Centre(NamedTuple):
+    """What a look ahead has to know of the centre, which stays."""
+
+    trace: Callable[[float], float]
+    """tr(H^-1) for any eta S."""
+    barrier: float
+    """psi_0."""
+    square: float
+    """|y|^2."""
+
+
 def look_ahead(
-    plan: Plan, n: Any, answered: int, rounds: int, trace: Callable[[float], float], barrier: float
+    plan: Plan, n: Any, answered: int, rounds: int, centre: Centre
 ) -> tuple[float, float]:
     """Change the numbers as so many answers more would, if nothing else changed.
 
     Every surprise is sqrt(V), none is clipped, the centre stays, and the curvature that is told is
-    the mean of what was told. `trace` gives tr(H^-1) at the centre for any eta S; `barrier` is
-    psi_0 there. Later rounds are taken several at a time: numbers change slowly then.
+    the mean of what was told. Later rounds are taken several at a time: numbers change slowly then.
 
     Returns what the noise of the estimates costs, and what a memory leaves of a sum of before.
     """
@@ -629,7 +644,7 @@ def look_ahead(
         weight = float(step) if keep == 1.0 else (1.0 - keep) / (1.0 - plan.keep)
         noise = keep * noise + weight * 0.5 * n[RATE] * plan.dim**2 * n[MEAN_SQUARE]
         left, answered = keep * left, answered + step
-        _book_alike(plan, n, answered, keep, weight, trace(n[RATE] * n[TOTAL]), told, barrier)
+        _book_alike(plan, n, answered, keep, weight, told, centre)
     return noise, left
 
 
@@ -646,25 +661,26 @@ def _book_alike(
     answered: int,
     keep: float,
     weight: float,
-    trace: float,
     told: float,
-    barrier: float,
+    centre: Centre,
 ) -> None:
     """Some rounds that are all the same: one is booked, and counts `weight` times."""
     shift = n[RATE] * n[TOTAL]
+    trace = centre.trace(shift)
     for i in SUMS:
         n[i] *= keep
     before = list(n)
     cost, smooth = exploring_price(plan, n, trace)
     lam = regularisation(plan, n, cost, smooth, trace, told)
     book(n, 0.0, 0.0, trace, cost, told, lam)
+    n[SQUARE_SUM] += centre.square  # HELD_SUM grows by as much as the objective falls
     if has_falling_level(plan):
         new_level(plan, n, False, float(answered))
     new_rate(plan, n, False, answered, plan.dim / trace - shift)
     for i in SUMS:
         n[i] = before[i] + weight * (n[i] - before[i])
     changed, weight_before = n[RATE] != before[RATE], 1.0 / before[RATE]
-    if changed and not affords(plan, n, float(answered), weight_before, barrier):
+    if changed and not affords(plan, n, float(answered), weight_before, centre.barrier):
         n[RATE] = before[RATE]
 
 
