@@ -88,6 +88,8 @@ ROUNDED = 1e-12
 UNVARIED = 0.5
 """Where all of them are the same: their deviation is taken for so much of the largest. A bowl
 around its minimum has four times the measured loss farther out, within LEVEL such deviations."""
+TOO_HIGH = 8.0
+"""A provisional level of so many times the one that is found later is given up."""
 TINY = 1.0 / LARGEST
 """Losses that differ by less are the same: squares would be 0."""
 BEYOND = LARGEST**3
@@ -457,13 +459,16 @@ def measure(plan: Plan, n: Any, loss: float, rounds: int) -> None:
 def measure_on(plan: Plan, n: Any, loss: float, rounds: int) -> None:
     """One more loss while the level is provisional: it ends when enough of them differ.
 
-    What was guessed by that level ends with it: no lambda has to be chosen before it is used.
+    Where it was far too high, what was guessed by it ends too: no lambda has to be chosen before
+    it is used.
     """
     sort_in(n, loss, rounds - 1)
     deviation = deviation_of(n)
     if deviation == 0.0:
         return
     n[BEGUN] = float(rounds)
+    if n[CLIP] < TOO_HIGH * LEVEL * deviation:
+        return
     n[RATE_CHANGE_COST] = 0.0
     set_sizes(n, deviation)
     if plan.smoothness < 0.0:
