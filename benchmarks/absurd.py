@@ -45,7 +45,7 @@ from rivals import Array
 import dikin
 from dikin.experiments.tables import fields, write_csv
 
-ROUNDS, GAMES, FEWER_GAMES, FIRST_SEED, WORKERS = 2000, 12, 6, 3000, 2
+ROUNDS, GAMES, FEWER_GAMES, FIRST_SEED, WORKERS = 2000, 24, 12, 50_000, 2
 """Fewer games with whole numbers, which are not compiled."""
 SHARES = (0.005, 0.015, 0.05, 0.1)
 WANTED = {0.05: 1.3, 0.1: 2.0}

@@ -30,7 +30,7 @@ from rivals import CMA_ES, Array
 from dikin.experiments.tables import fields, write_csv
 
 HORIZONS = (200, 1000, 5000)
-GAMES, FIRST_SEED, WORKERS = 8, 3000, 2
+GAMES, FIRST_SEED, WORKERS = 16, 50_000, 2
 KINDS = [Kind(*kind) for kind in product((2, 5), (True, False), (1, 30), (0.05, 0.5))]
 FAR = 0.25
 """A start is far from the minimum at this times sqrt(d)."""

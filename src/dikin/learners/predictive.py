@@ -557,12 +557,14 @@ class Predictive(KernelLearner):
         NaN where neither `smoothness` nor `lipschitz` was given (`certificate_for` takes a constant
         that one believes in afterwards), where rounding at the boundary decides the centre, and
         without a `loss_range` in the first eight rounds (more while all losses are the same). With
-        a `memory` it bounds the regret in which a round weighs 1 - 1/memory of the next, but for the
-        first eight without a range, which weigh the same. What is told may have noise whose mean is
-        0 at every point; its law may depend on the point. With a `loss_range` it must lie in it,
-        noise included. Answers may be late: which of them have come must depend neither on their
-        directions nor on their losses, and in the first eight rounds without a range nor may their
-        order, and losses must not depend on the directions of those before.
+        a `memory` it bounds the regret in which a round weighs 1 - 1/memory of the next; without a
+        range the first eight weigh the same.
+
+        What is told may have noise whose mean is 0 at every point; its law may depend on the point.
+        With a `loss_range` it lies in it, noise included. Answers may be late: which of them have
+        come must depend neither on their directions nor on their losses. In the first eight rounds
+        without a range their order must not either, and losses must not depend on the directions of
+        those before.
         """
         plan = self._plan
         if self.smoothness is None and self.lipschitz is None:
