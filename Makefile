@@ -54,12 +54,12 @@ examples: $(READY)
 	$(BIN)/python examples/program.py --games 8 $(TO_PAGE)
 	$(BIN)/python examples/oppertune.py --games 16 $(TO_PAGE)
 
-# The first rounds beside pycma, about two minutes. PAGE=1 writes docs/beginning.md.
+# The first rounds beside pycma, about four minutes. PAGE=1 writes docs/beginning.md.
 BEGINNING_OUT := $(if $(PAGE),--out docs/beginning --page docs/beginning.md)
 beginning: $(READY)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/beginning.py $(BEGINNING_OUT)
 
-# Absurd values, more and more of them, about five minutes. PAGE=1 writes docs/beginning.md.
+# Absurd values, more and more of them, about ten minutes. PAGE=1 writes docs/beginning.md.
 absurd: $(READY)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/absurd.py $(BEGINNING_OUT)
 
