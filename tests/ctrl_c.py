@@ -6,17 +6,20 @@ import signal
 import subprocess
 from contextlib import suppress
 
-PATIENCE = 60
-"""Seconds after which a process that goes on does not listen."""
+PATIENCE = 15
+"""Seconds in which a process ends that has noticed, on a busy machine too. A second signal while it
+ends would kill it."""
+TRIES = 8
+"""A process that goes on after so many signals does not listen."""
 
 
 def press_ctrl_c(process: subprocess.Popen[str] | subprocess.Popen[bytes]) -> int:
-    """Send SIGINT, and again after each second in which the process has not ended; its status.
+    """Send SIGINT, and again where the process has not ended after PATIENCE; its status.
 
     A signal that comes just before a call which waits is noticed by Python after that call.
     """
-    for _ in range(PATIENCE):
+    for _ in range(TRIES):
         process.send_signal(signal.SIGINT)
         with suppress(subprocess.TimeoutExpired):
-            return process.wait(timeout=1)
+            return process.wait(timeout=PATIENCE)
     raise AssertionError("it goes on, whatever one presses")

@@ -261,10 +261,11 @@ def test_the_certificate_of_unknown_width_worked_out_by_hand() -> None:
     run = PredictiveReference(interval(), 1, None, None, 0.3)
     for _ in range(2):
         run.tell(run.ask(0.4, 1.0, np.array([sqrt(0.5)])), 0.4, 0.0, 0.0, 0.3)
-    # Each round costs 3/4 + 3/12; growth is -ln(1 - (1 - eps)^2) at the ends.
+    # Each round costs 3/4 + 3/12, and 0 may be 3/12 above what was played; growth is
+    # -ln(1 - (1 - eps)^2) at the ends.
     growth = -log(1 - 0.75**2)
     got = run.certificate_of_smooth(0.25, 3.0, growth, 0.0)
-    assert got == pytest.approx((2 + growth / 0.3) / 0.75, abs=1e-13)
+    assert got == pytest.approx((2 + growth / 0.3 + 0.25 * 2 / 4) / 0.75, abs=1e-13)
 
 
 # In the mean

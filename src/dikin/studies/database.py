@@ -187,11 +187,16 @@ class Database(ABC):
             self._connect()
 
     def _connect(self) -> None:
+        from sqlalchemy.exc import DBAPIError
+
         began = time.monotonic()
         try:
             self._pooled = self.engine.raw_connection()
             self._cursor = self._pooled.cursor()
             self._prepare()
+        except DBAPIError as error:  # of a statement of SQLAlchemy's, on the first connection
+            assert isinstance(error.orig, Exception)
+            raise self._lost_or_explained(error.orig, began) from error
         except self._errors as error:
             self.disconnect()
             raise self._lost_or_explained(error, began) from error
