@@ -1,6 +1,6 @@
 """The laws of a domain's working form: the update and the exploration.
 
-The oracles of the domain, which have laws of their own, are the judge: whatever closed form a
+The oracles of the domain, which have their own laws, are the reference: whatever closed form a
 geometry uses, its answers are carried into the chart and compared there. With u in the set of
 scale r, v = r u is the chart vector and r^2 Hessian(psi)(v) the Hessian in u.
 """
@@ -20,7 +20,7 @@ from dikin.domains.dense import DenseGeometry
 from dikin.rng import Generator
 
 DIGITS = 1e-9
-"""Relative slack of an equality between numbers that are right but for rounding."""
+"""Relative slack of an equality between numbers that are exact except for rounding."""
 
 
 class ScaledGeometry(NamedTuple):
@@ -45,7 +45,7 @@ class ScaledGeometry(NamedTuple):
 
 
 class Update(NamedTuple):
-    """What `solve` is given, but for the iterate to start from."""
+    """The arguments of `solve`, except for the iterate to start from."""
 
     linear: Array
     quadratic: float

@@ -92,7 +92,7 @@ def answer_at(learner: Learner, position: float) -> Any:
     Parameters
     ----------
     learner
-        Who is told.
+        The learner to tell.
     position
         As for `loss_at`.
     """
@@ -105,7 +105,7 @@ def shaped(learner: Learner, loss: Any, other: Any = None, slope: float = 1.0) -
     Parameters
     ----------
     learner
-        Who is told.
+        The learner to tell.
     loss
         The loss.
     other
@@ -127,7 +127,7 @@ def ask(learner: Learner, round: int | None = None) -> Query:
     Parameters
     ----------
     learner
-        Who is asked.
+        The learner to ask.
     round
         The number that the context is made from; that of the learner's rounds for None.
     """
@@ -157,7 +157,7 @@ def play(learner: Learner, rounds: int, pattern: str = "steep") -> Iterator[Quer
     Parameters
     ----------
     learner
-        Who plays.
+        The learner that plays.
     rounds
         How many rounds.
     pattern
@@ -204,7 +204,7 @@ def name(learner: Learner) -> str:
     Parameters
     ----------
     learner
-        Who is meant.
+        The learner to name.
     """
     return f"{type(learner).__name__} on {learner.domain}"
 
@@ -318,9 +318,9 @@ def _numbers_in(value: Any) -> int:
 
 
 def check_looking_changes_nothing(make: LearnerFactory, seed: int) -> None:
-    """Reading a learner, or writing into an array that it gave away, leaves its future as it was.
+    """Reading a learner, or writing into an array that it returned, does not change its future.
 
-    An array that cannot be written into is as good as a copy.
+    A read-only array is as good as a copy.
     """
     learner, twin = make(seed), make(seed)
     for ours, theirs in zip(play(learner, 20), play(twin, 20), strict=True):
@@ -349,7 +349,7 @@ def check_looking_changes_nothing(make: LearnerFactory, seed: int) -> None:
 
 
 class Refusal(NamedTuple):
-    """An answer that must be refused."""
+    """An answer that must be rejected."""
 
     query: Any
     loss: Any
@@ -363,7 +363,7 @@ def refusals(learner: Learner, query: Query, closed: Query) -> Iterator[Refusal]
     Parameters
     ----------
     learner
-        Who must refuse.
+        The learner that must reject them.
     query
         An open one.
     closed

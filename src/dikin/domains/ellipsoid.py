@@ -38,14 +38,14 @@ class Ellipsoid(QuadraticDomain):
     Attributes
     ----------
     axes : Array
-        The directions of the axes, one a column.
+        The directions of the axes, one per column.
     semi : Array
         The lengths of the semi-axes, in the same order.
 
     Raises
     ------
     ShapeError
-        If the matrix has another number of rows or columns than the centre has entries.
+        If the matrix does not have one row and one column per entry of the centre.
     DomainError
         If the matrix is not symmetric, or has a negative eigenvalue.
     FlatDomainError
@@ -87,7 +87,7 @@ class Ellipsoid(QuadraticDomain):
         self.diameter = 2 * self.radius
 
     def _eigen(self) -> tuple[Array, Array]:
-        # A diagonal shape keeps its own axes, so that no rotation costs d^2 a round.
+        # A diagonal shape keeps its own axes, so that no rotation costs d^2 per round.
         if self._diagonal:
             return np.diag(self.shape).copy(), np.eye(self.dim)
         squares, axes = np.linalg.eigh(self.shape)
@@ -138,7 +138,7 @@ class Ellipsoid(QuadraticDomain):
 
 
 class EllipsoidNumbers(NamedTuple):
-    """What an ellipsoid is made of, for the compiled loop."""
+    """The constants of an ellipsoid, for the compiled loop."""
 
     size: int
     p: Array

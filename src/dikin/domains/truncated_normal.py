@@ -32,7 +32,7 @@ class HasTruncatedNormal(Protocol):
     ) -> float:
         """Explore the law N(theta, I/precision) on the set: H is its inverse covariance.
 
-        The iterate becomes its mean, for `point` and `linear_update` only; gives |s|^2.
+        The iterate becomes its mean, for `point` and `linear_update` only; returns |s|^2.
         """
         ...
 

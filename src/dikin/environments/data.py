@@ -1,4 +1,4 @@
-"""Real rows, from data that scikit-learn carries in its package: nothing is fetched.
+"""Real rows, from data included in scikit-learn: nothing is downloaded.
 
 Columns are standardised and replaced by their first principal components, each with mean 0 and
 variance 1, so that no direction is flat merely because of a unit or of two columns that say the
@@ -18,7 +18,7 @@ from dikin.errors import MissingExtraError, ParameterError
 
 
 class Rows(NamedTuple):
-    """What was known about each case, and what came of it.
+    """What was known about each case, and its outcome.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ class FromFunction(Environment):
     Parameters
     ----------
     domain : Domain
-        The set that is played on.
+        The set to play on.
     loss : callable
         `loss(round, point)` gives the loss as a float, for rounds 1, 2, ... and flattened points.
         It must be convex in the point and depend on nothing else. A function compiled with
