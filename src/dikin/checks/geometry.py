@@ -284,7 +284,7 @@ def _slack(at: InteriorPoint, H: Array) -> float:
 
 
 class View(NamedTuple):
-    """What is seen from an iterate, with the H of the oracles there, and the slack of both."""
+    """An iterate, with the H of the oracles there, and the slack of both."""
 
     form: ScaledGeometry
     iterate: Array
@@ -332,7 +332,7 @@ def check_point_lies_on_the_ellipsoid(domain: Domain, rng: Generator) -> None:
 
 
 def check_linear_update_is_the_hessian_times_the_step(domain: Domain, rng: Generator) -> None:
-    """It adds g - damping y for g = scale H^(1/2) s = scale |s| H z, and tells g.y and |y|^2."""
+    """It adds g - damping y for g = scale H^(1/2) s = scale |s| H z; returns g.y and |y|^2."""
     for view in views(domain, rng):
         y = view.form.chart(view.y)
         for seen in view.directions(rng, 3):

@@ -163,7 +163,7 @@ class EllipsoidGeometry(EllipsoidNumbers, ExplicitGeometry):
         h(m) = 1 - 2w/m - sum_i p_i G_i^2/(S + m p_i)^2,
 
     concave and increasing. Newton's method from the left climbs onto the root; from the right its
-    first step lands left of it. The last round's multiplier is close, so two or three steps do.
+    first step lands left of it. The last round's multiplier is close: two or three steps suffice.
 
     metric = (the square roots of D, w, k, stretch, w.s).   H = D + gamma v v' is factored as
     C C' with C = D^(1/2) (I + k w w'), w = D^(-1/2) v, where (1 + k |w|^2)^2 = 1 + gamma |w|^2 is

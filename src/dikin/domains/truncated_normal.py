@@ -20,7 +20,7 @@ NODES = 64
 DROP = 40.0
 """A density e^-40 of its largest value is negligible: 4e-18."""
 PEAK_NODES = 48
-"""Of the nodes so many must see the peak."""
+"""How many nodes must lie under the peak."""
 
 
 @runtime_checkable
