@@ -112,9 +112,7 @@ def refuse_other_form(value: Any, form: Any, what: str) -> None:
         for place, part in enumerate(form):
             refuse_other_form(value[place], part, f"{what}[{place}]")
     elif isinstance(form, dict | list) or not _same_kind(value, form):
-        raise StateError(
-            f"{what} of a state cannot be {shown(value)}; wanted a value such as {shown(form)}"
-        )
+        raise StateError(f"{what} of a state must be like {shown(form)}, got {shown(value)}")
 
 
 def refuse_infinite(value: Any, what: str) -> None:

@@ -41,9 +41,8 @@ class Units:
         for name, length in (("radius", domain.radius), ("inradius", domain.inradius)):
             if not 1 / LARGEST < length < LARGEST:
                 raise DomainError(
-                    f"{domain} has the {name} {length:g}; so that squares of lengths can be "
-                    f"computed, it must lie in ({1 / LARGEST:g}, {LARGEST:g}): choose another unit "
-                    "of length"
+                    f"{domain} has the {name} {length:g}; its square can be computed only if it "
+                    f"lies in ({1 / LARGEST:g}, {LARGEST:g}): choose another unit of length"
                 )
         low, high = checked_range(loss_range)
         return cls(domain.center, domain.radius, (low, high), (high - low) / 2, high / 2 + low / 2)
