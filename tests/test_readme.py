@@ -16,6 +16,10 @@ ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 FIRST_AND_LAST = ("ranges =", "print(")
 GUIDE = (ROOT / "docs" / "learners.md").read_text(encoding="utf-8")
+OVERVIEW = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
+LONGEST = 120
+"""Lines of a page that one reads to the end."""
 
 
 def test_the_six_lines_do_what_they_say(
@@ -40,10 +44,35 @@ def test_every_page_and_picture_that_is_named_exists() -> None:
         assert (ROOT / target).exists(), target
 
 
+def unknown_commands(page: str) -> list[str]:
+    """The `make` commands that a page names and the Makefile does not have."""
+    return [name for name in re.findall(r"`make ([\w-]+)`", page) if f"\n{name}:" not in MAKEFILE]
+
+
 def test_the_commands_are_in_the_makefile() -> None:
-    targets = (ROOT / "Makefile").read_text(encoding="utf-8")
-    for command in re.findall(r"`make (\w+)`", README):
-        assert f"\n{command}:" in targets, command
+    assert unknown_commands(README) == unknown_commands(OVERVIEW) == []
+    assert unknown_commands("`make test`, `make serve-demos`, `make tests`") == [
+        "serve-demos",
+        "tests",
+    ]
+
+
+def claims_without_command(page: str) -> list[str]:
+    """The strengths that a page claims and names no command for."""
+    section = page.split("## What it is good at\n")[1].split("\n## ")[0]
+    strengths = re.split(r"^- ", section, flags=re.M)[1:]
+    return [text for text in strengths if not re.search(r"`make [\w-]+`", text)]
+
+
+def test_every_strength_is_shown_by_a_command() -> None:
+    assert claims_without_command(README) == []
+    mutant = README.replace("with late answers: `make traffic`", "with late answers")
+    assert [text.split("**")[1] for text in claims_without_command(mutant)] == ["Splitting traffic"]
+
+
+def test_it_is_a_landing_page() -> None:
+    assert len(README.splitlines()) <= LONGEST
+    assert README.count("![") == 1
 
 
 def test_every_heading_that_is_named_exists() -> None:
@@ -56,7 +85,7 @@ def test_every_heading_that_is_named_exists() -> None:
 
 def test_every_learner_is_named() -> None:
     for cls in registry.learners().values():
-        assert f"`{cls.__name__}`" in README, cls.__name__
+        assert f"`{cls.__name__}`" in OVERVIEW, cls.__name__
         assert f"`{cls.__name__}(" in GUIDE, cls.__name__
 
 

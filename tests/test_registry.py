@@ -95,20 +95,20 @@ class NoDomain(dikin.FKM):
         (CRATE, r"got Crate\(dim=1\)"),
         (
             dikin.Learner,
-            "Learner is abstract: also write _learn, _memo_from, .* every learner needs",
+            "Learner is abstract: define _learn, _memo_from, .* every learner needs",
         ),
-        (NoMethods, "NoMethods is abstract: also write .*center, examples"),
-        (dikin.Domain, "Domain is abstract: also write arguments, barrier, examples"),
+        (NoMethods, "NoMethods is abstract: define .*center, examples"),
+        (dikin.Domain, "Domain is abstract: define arguments, barrier, examples"),
         (
             dikin.Environment,
-            "Environment is abstract: also write best, examples, which every environ",
+            "Environment is abstract: define best, examples, which every environ",
         ),
         (NoExamples, "NoExamples.examples must be a classmethod"),
         (NoSeed, "NoSeed must take the domain first and seed by name.*'seed'"),
         (NoDomain, "NoDomain must take the domain first and seed by name"),
         (
             fkm_of_another_module(),
-            r"dikin\.learners\.fkm\.FKM has the name 'fkm' already: give elsewhere\.FKM another",
+            r"dikin\.learners\.fkm\.FKM already has the name 'fkm': give elsewhere\.FKM another",
         ),
     ],
 )
@@ -138,7 +138,7 @@ def test_two_classes_of_one_name_and_the_same_lines_twice() -> None:
     assert old is not new
     assert registry.learners()["again"] is new
     other = type("Again", (dikin.FKM,), {"__module__": "elsewhere"})
-    with pytest.raises(errors.ParameterError, match="has the name 'again' already"):
+    with pytest.raises(errors.ParameterError, match="already has the name 'again'"):
         dikin.register(other)
     assert registry.learners()["again"] is new
 
@@ -293,7 +293,7 @@ def test_entry_points_are_read_to_save_and_to_load(installed: Any, tmp_path: Pat
         ("broken_file", "ZeroDivisionError"),
         ("swift_file:Other", "AttributeError"),
         ("swift_file:dikin.FKM.examples", "ParameterError: register needs a class"),
-        ("taken_file:FKM", "ParameterError: the learner .*has the name 'fkm' already"),
+        ("taken_file:FKM", "ParameterError: the learner .*already has the name 'fkm'"),
     ],
 )
 def test_a_broken_entry_point_is_left_out_alone(installed: Any, value: str, said: str) -> None:

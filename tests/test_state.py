@@ -288,7 +288,7 @@ def test_not_a_saved_learner(tmp_path: Path, content: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "advice"), [(3, "go on with the dikin that wrote it"), (5, "upgrade dikin")]
+    ("version", "advice"), [(3, "continue with the dikin that wrote it"), (5, "upgrade dikin")]
 )
 def test_another_version(saved: Path, version: int, advice: str) -> None:
     text = saved.read_text().replace('"version": 4', f'"version": {version}')

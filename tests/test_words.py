@@ -40,6 +40,10 @@ PHRASES = {
     "told apart": "distinguished",
     "said in words": "as a message",
     "one result a seed": "per seed",
+    "a row a round": "one row per round",
+    "is no domain": "is not a domain",
+    "thousand million": "10^9",
+    "truth value": "boolean",
 }
 
 NAMES = {
@@ -116,6 +120,10 @@ def test_no_private_words() -> None:
         ('"""Losses that bend."""', {"bend"}),
         ('"""What cannot be told\n    apart."""', {"told apart"}),
         ('message = "the arena"', {"arena"}),
+        ('"""Texts and truth\n    values."""', {"truth value"}),
+        ("raise DomainError(f'{x} is no domain')", {"is no domain"}),
+        ("# A row a round.", {"a row a round"}),
+        ("# A thousand million rounds.", {"thousand million"}),
         ("class Place(NamedTuple): ...", {"Place"}),
         ("lock.walk_in()", {"walk_in"}),
     ],

@@ -1,4 +1,4 @@
-"""What constructors are given: checked, and named in the refusal."""
+"""Checks of constructor arguments; an error names the argument."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ LARGEST = 1e100
 
 
 def as_float(value: Any) -> float | None:
-    """A real number as a float, infinite where it is too large for one; None for anything else.
+    """A real number as a float, infinite if it is too large for one; None for anything else.
 
-    Truth values, texts and times are none. Arrays of a single number without a dimension are.
+    Strings, booleans and times are rejected. Arrays of one number and no dimension are accepted.
     """
     if isinstance(value, np.ndarray):
         return float(value) if value.ndim == 0 and value.dtype.kind in "fiu" else None
@@ -36,12 +36,12 @@ def as_float(value: Any) -> float | None:
         return float(value)
     except OverflowError:
         return inf if value > 0 else -inf  # type: ignore[operator]
-    except ValueError:  # a Decimal that signals that it is no number
+    except ValueError:  # a Decimal that is a signalling NaN
         return None
 
 
 def number(value: Any, name: str, error: Refusal = ParameterError) -> float:
-    """A real number, as `as_float` takes them."""
+    """A real number, as `as_float` accepts it."""
     given = as_float(value)
     if given is None:
         raise error(f"{name} must be a number, got {shown(value)}")
@@ -49,7 +49,7 @@ def number(value: Any, name: str, error: Refusal = ParameterError) -> float:
 
 
 def is_whole(value: Any) -> bool:
-    """Whether it is a whole number; a truth value is none, nor is a time of NumPy's."""
+    """Whether it is a whole number; booleans and NumPy times are not."""
     return isinstance(value, int | np.integer) and not isinstance(
         value, bool | np.bool_ | np.timedelta64
     )
@@ -65,7 +65,7 @@ def whole(value: Any, name: str, least: int, why: str, error: Refusal = Paramete
 
 
 def size_of_set(value: Any, name: str, least: int, most: int, why: str) -> int:
-    """What the size of a set is made from; refused where no memory could hold a point."""
+    """A size of a set; rejected if no memory could hold a point."""
     given = whole(value, name, least, why, DomainError)
     if given > most:
         raise DomainError(f"{name} must be at most {most:,}, got {shown(value)}")
@@ -89,7 +89,7 @@ def positive(value: Any, name: str, error: Refusal = ParameterError) -> float:
 
 
 def true_or_false(value: Any, name: str) -> bool:
-    """A truth value: no other value stands for one."""
+    """A boolean; no other value is converted to one."""
     if not isinstance(value, bool):
         raise ParameterError(f"{name} must be True or False, got {shown(value)}")
     return value
@@ -108,7 +108,7 @@ def horizon(least: int, why: str) -> Callable[[Any, str], int]:
 
 
 def one_of(*known: str) -> Callable[[Any, str], str]:
-    """The check of a word, which says the nearest known one where it is another."""
+    """The check of a word; the error suggests the nearest known one."""
 
     def check(value: Any, name: str) -> str:
         if value not in known:
@@ -143,7 +143,7 @@ def moderate(value: float, name: str, given: float) -> float:
 
 
 def frozen(values: ArrayLike, name: str, ndim: int) -> Array:
-    """A read-only float copy of an argument, refused where it has a wrong rank or is not finite."""
+    """A read-only float copy of an argument; the wrong rank or infinite entries raise an error."""
     try:
         array = np.array(values, dtype=float)
     except (TypeError, ValueError) as reason:
@@ -167,6 +167,6 @@ def frozen(values: ArrayLike, name: str, ndim: int) -> Array:
 
 
 def not_finite(array: Array) -> tuple[str, float]:
-    """The place and value of the first entry that is not finite."""
+    """The index and value of the first entry that is not finite."""
     where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
     return ", ".join(map(str, where)), float(array[where])

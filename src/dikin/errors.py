@@ -1,8 +1,9 @@
 """Every error a user can meet.
 
 One family: `except dikin.DikinError` catches them all, and each is also the built-in that a
-Python programmer would expect (`ValueError`, `KeyError`, ...). A message names what came, what was
-wanted and, where there is one, the next right step. An error is raised before anything has changed.
+Python programmer would expect (`ValueError`, `KeyError`, ...). A message says what was passed, what
+is required and, if there is one, the next right step. An error is raised before anything has
+changed.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from itertools import islice
 class DikinError(Exception):
     """Root of the family: every error that this library raises on purpose.
 
-    Catch it to catch them all; the message says what came, what was wanted and what to do.
+    Catch it to catch them all; the message says what was passed, what is required and what to do.
     """
 
     def __str__(self) -> str:
@@ -27,16 +28,16 @@ class DikinError(Exception):
 
 
 class ParameterError(DikinError, ValueError):
-    """An argument is unusable: wrong sign, NaN, a reversed range, something of another type.
+    """An argument is invalid: wrong sign, NaN, a reversed range, the wrong type.
 
     Correct the argument that the message names. Nothing was built or changed.
     """
 
 
 class HorizonRequiredError(ParameterError):
-    """The paper's constants contain the number of rounds, and no horizon was given.
+    """The paper's constants depend on the number of rounds, and no horizon was passed.
 
-    Give `horizon`, or leave `constants` at "sharp", which need none.
+    Pass `horizon`, or leave `constants` at "sharp", which needs none.
     """
 
 
@@ -50,15 +51,15 @@ class UnknownParameterError(ParameterError, KeyError):
 class UnknownKindError(DikinError, KeyError):
     """No class or variant has that name.
 
-    Use one of the names in the message. A class of your own is known once the module that
-    registers it (`dikin.register`) was imported.
+    Use one of the names in the message. A class of your own is found once the module that
+    registers it (`dikin.register`) has been imported.
     """
 
 
 class DomainError(DikinError, ValueError):
     """A set on which no bandit problem can be played.
 
-    Describe another set; the subclasses say what is wrong with this one.
+    Use another set; the subclasses say what is wrong with this one.
     """
 
 
@@ -77,23 +78,23 @@ class FlatDomainError(DomainError):
 
 
 class UnboundedDomainError(DomainError):
-    """The set has a direction without end.
+    """The set is unbounded in some direction.
 
-    Add bounds: regret on such a set has none.
+    Add bounds: on an unbounded set the regret is unbounded too.
     """
 
 
 class ShapeError(DikinError, ValueError):
-    """An array has other dimensions than the object needs.
+    """An array has the wrong shape.
 
-    Give it the shape in the message; points have the domain's `point_shape`.
+    Use the shape in the message; points have the domain's `point_shape`.
     """
 
 
 class OutsideDomainError(DikinError, ValueError):
     """A point does not belong to the domain.
 
-    Give a point with `domain.contains(point)`; the message says by how much it is outside.
+    Pass a point for which `domain.contains(point)` holds; the message says how far outside it is.
     """
 
 
@@ -108,16 +109,16 @@ class LossError(DikinError, ValueError):
 
 
 class FeedbackError(LossError):
-    """The answer is of another kind than the learner declares, or is not offered.
+    """The answer is not of the kind that the learner declares, or the environment has none.
 
-    Tell what `learner.feedback` says; play with an environment whose `offers` contain it.
+    Tell what `learner.feedback` describes; play with an environment whose `offers` contain it.
     """
 
 
 class ForecastError(DikinError, ValueError):
-    """A forecast is not one finite number, or comes when the point is known already.
+    """A forecast is not one finite number, or is passed after the point is known.
 
-    Give one number to `ask`, or none.
+    Pass one number to `ask`, or none.
     """
 
 
@@ -130,9 +131,9 @@ class LossRangeError(LossError):
 
 
 class CurvatureError(DikinError, ValueError):
-    """A curvature is negative, NaN, infinite or no number.
+    """A curvature is negative, NaN, infinite or not a number.
 
-    Give a number of at least 0; 0 is always safe.
+    Pass a number of at least 0; 0 is always safe.
     """
 
 
@@ -175,14 +176,14 @@ class ForeignQueryError(QueryError):
 
 
 class NotAFileError(DikinError, OSError):
-    """What should be written or read is no plain file (a folder, a device, a pipe), or no path.
+    """The path is not that of a plain file (but of a folder, device or pipe), or is not a path.
 
-    Give the path of a file. Nothing was written.
+    Pass the path of a file. Nothing was written.
     """
 
 
 class StateError(DikinError, ValueError):
-    """A saved state cannot be read: torn, altered, or not written by this library.
+    """A saved state cannot be read: truncated, altered, or not written by this library.
 
     Load another copy. Nothing was restored.
     """
@@ -191,15 +192,15 @@ class StateError(DikinError, ValueError):
 class StateVersionError(StateError):
     """A saved state was written by a version of the library with another layout.
 
-    If it is newer, upgrade dikin. If it is older, go on with that version or begin anew.
+    If it is newer, upgrade dikin. If it is older, continue with that version or start again.
     """
 
 
 class NotSavableError(DikinError, TypeError):
-    """What cannot be loaded is not saved: Python functions, or a class that is not registered.
+    """An object is not saved because it could not be loaded: functions, an unregistered class.
 
-    Write `@dikin.register` above a class of your own; a domain made of functions
-    is given again when loading.
+    Write `@dikin.register` above a class of your own; pass a domain made of functions again when
+    loading.
     """
 
 
@@ -207,30 +208,30 @@ class NotSavableError(DikinError, TypeError):
 
 
 class StoreError(StateError, OSError):
-    """The database of a study cannot be read or written: disk full, read-only, server away.
+    """The database of a study cannot be read or written: disk full, read-only, server down.
 
-    Mend the store and repeat the call; what was committed is kept.
+    Repair the store and repeat the call; committed events are not lost.
     """
 
 
 class BusyError(StoreError, TimeoutError):
     """Another client held the study for longer than this one's patience.
 
-    Repeat the call, or give `Study` a longer patience. Nothing was changed.
+    Repeat the call, or open the `Study` with a longer patience. Nothing was changed.
     """
 
 
 class UnknownStudyError(StateError, KeyError):
     """No study has that name.
 
-    Look at the names in the message, or give a learner to begin a study.
+    Use one of the names in the message, or pass a learner to create a study.
     """
 
 
 class StudyExistsError(StateError):
     """A study of that name exists, with another learner.
 
-    Open it without a learner, or begin one under another name.
+    Open it without a learner, or create one under another name.
     """
 
 
@@ -242,16 +243,16 @@ class AnsweredError(ClosedQueryError):
 
 
 class RequestError(DikinError, ValueError):
-    """A line on standard input, or what came over HTTP, is not a request that is known.
+    """A line on standard input, or an HTTP request, is not understood.
 
     Send what the message names; the next line or request is read as usual.
     """
 
 
 class AccessError(DikinError, PermissionError):
-    """A service refuses a client: no token, one that it does not know, or one of too small a right.
+    """A service rejects a client: no token, an unknown one, or one without the necessary right.
 
-    Give the token that `dikin token create` printed; the message says which right is needed.
+    Use the token that `dikin token create` printed; the message says which right is needed.
     """
 
 
@@ -274,14 +275,14 @@ class CheckFailedError(DikinError, AssertionError):
 
 
 class MissingExtraError(DikinError, ImportError):
-    """An optional package is needed and not installed.
+    """An optional package is required but not installed.
 
     Install the extra that the message names.
     """
 
 
 class ConstructionWarning(UserWarning):
-    """Base of what is said once, when a learner is built, and not again when it is loaded.
+    """Base of the warnings given when a learner is built, and not again when it is loaded.
 
     The learner works; the subclasses say what to change if it is slow.
     """
@@ -297,43 +298,43 @@ class PaperConstantsWarning(ConstructionWarning):
 class StartWarning(ConstructionWarning):
     """A start is so close to the boundary that leaving it takes long.
 
-    Give a start farther inside.
+    Pass a start farther inside.
     """
 
 
 class UnequalSidesWarning(ConstructionWarning):
     """The sides of the domain are so unequal that a learner of Euclidean lengths is slow there.
 
-    Take a learner with `equal_sides`, such as `Predictive`, or choose other units.
+    Use a learner with `equal_sides`, such as `Predictive`, or choose other units.
     """
 
 
 class ForkWarning(UserWarning):
-    """A process goes on with a learner that it has from the process it was forked from.
+    """A forked process continues with the learner of its parent.
 
-    Both draw the same directions from here on, and what one learns the other does not. Make a
-    learner in each process, with a seed of its own, or share one with `dikin.Study`.
+    Both draw the same directions from now on, and neither learns what the other does. Create a
+    learner in each process, with its own seed, or share one with `dikin.Study`.
     """
 
 
 class EntryPointWarning(UserWarning):
     """An installed package offers a class that cannot be imported or registered.
 
-    The class is left out; all others work. Mend or remove the package.
+    The class is skipped; all others work. Repair or remove the package.
     """
 
 
 class AssumptionWarning(UserWarning):
     """A learner is played against losses that it was not built for.
 
-    Give it the constants of the environment; its certificate does not hold otherwise.
+    Pass it the constants of the environment; its certificate does not hold otherwise.
     """
 
 
 class CertificateVoidWarning(UserWarning):
-    """The certificate is NaN where the learner stands now.
+    """The certificate is NaN at the learner's current centre.
 
-    It comes back when the centre is farther inside; points and answers are not affected.
+    It returns when the centre is farther inside; points and answers are not affected.
     """
 
 
@@ -344,23 +345,23 @@ LONGEST = 200
 LONGEST_MESSAGE = 2000
 """Characters of a message to a program at the other end of a pipe or a connection."""
 LARGEST_SHOWN = 10_000
-"""Entries of a value that is printed to be shown; of a larger one the size is told."""
+"""Entries of a value that a message prints; for a larger one it gives the size."""
 KNOWN = 50
 """Names that a message lists."""
 
 
 def shown(value: object) -> str:
-    """A value as it stands in a message: its repr, cut where that is long, and never an error.
+    """A value as a message prints it: its repr, shortened if it is long; never raises.
 
     Parameters
     ----------
     value : object
-        Whatever came.
+        Any value.
 
     Returns
     -------
     str
-        At most some 200 characters.
+        At most about 200 characters.
     """
     if isinstance(value, list | tuple | dict) and _is_large(value):
         return f"a {type(value).__name__} of {len(value):,} entries, too large to be shown"
@@ -376,7 +377,7 @@ def shown(value: object) -> str:
 
 
 def _is_large(value: Collection[object]) -> bool:
-    """Whether to print a value would take long; no more of it is looked at than is needed."""
+    """Whether printing a value would take long; looks at no more of it than necessary."""
     waiting, entries = [value], 0
     while waiting and entries <= LARGEST_SHOWN:
         part = waiting.pop()
@@ -388,12 +389,12 @@ def _is_large(value: Collection[object]) -> bool:
 
 
 def shortened(message: str) -> str:
-    """A message as it is sent to a program: cut where it is long.
+    """A message as it is sent to a program: shortened if it is long.
 
     Parameters
     ----------
     message : str
-        Whatever is to be said.
+        Any message.
 
     Returns
     -------
@@ -407,7 +408,7 @@ def shortened(message: str) -> str:
 
 
 def few_of(ids: Collection[int]) -> str:
-    """Ids as they stand in a message: all of a few, the first of many.
+    """Ids as a message lists them: all if they are few, else the first ones.
 
     Parameters
     ----------
@@ -425,14 +426,14 @@ def few_of(ids: Collection[int]) -> str:
 
 
 def did_you_mean(wanted: str, known: Iterable[str]) -> str:
-    """A sentence with the nearest known name, and with all of them, or the first of many.
+    """A sentence with the nearest known name, and the list of known names, or its first ones.
 
     Parameters
     ----------
     wanted : str
-        The name that is not known.
+        The unknown name.
     known : iterable of str
-        The names that are.
+        The known names.
 
     Returns
     -------

@@ -1,7 +1,7 @@
-"""What a learner is told of a round: a declared type, so that a mismatch is an error.
+"""What a learner is told about a round: a declared type, so that a mismatch is an error.
 
-A learner that sees more than one value of a loss plays another game; it must say so (`feedback`),
-and the environment it plays against must offer as much (`offers`).
+A learner that sees more than one value of a loss plays another game; it must declare this
+(`feedback`), and the environment it plays against must offer as much (`offers`).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from enum import Enum
 
 
 class Feedback(Enum):
-    """What a learner is told of a round; the value of a member says it in words.
+    """What a learner is told about a round; the value of a member is its description.
 
     Attributes
     ----------
@@ -21,7 +21,7 @@ class Feedback(Enum):
     GRADIENT
         The loss at the played point, and its gradient there.
     CONTEXT
-        The loss at the played point; a z was known before, and the loss is a function of z.x.
+        The loss at the played point; it is a function of z.x, where z was known before.
     """
 
     VALUE = "loss, the loss at the point"

@@ -1,8 +1,8 @@
-"""Files: written whole or not at all, for their owner alone, and where they were meant to be.
+"""Files: written completely or not at all, private to their owner, and in the intended folder.
 
-The folder in which a file is written may belong to another user. So a new file is one that was not
-there (`O_EXCL`), no link that lies there is followed, and the folder is opened once: whatever
-becomes of its path meanwhile, all that is done to one file is done in one folder.
+The folder may belong to another user. So a new file is created exclusively (`O_EXCL`), no link in
+the folder is followed, and the folder is opened once: whatever happens to its path meanwhile, all
+operations on one file happen in one folder.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 OWNERS_ALONE = 0o600
-"""Mode of a new file that has a state in it."""
+"""Mode of a new file that contains a state."""
 TO_BE_READ = 0o666
 """Mode of a new picture, table or page, less the umask."""
 
@@ -34,19 +34,19 @@ NO_LINKS = getattr(os, "O_NOFOLLOW", 0)
 _ALWAYS = sum(getattr(os, name, 0) for name in ("O_CLOEXEC", "O_NONBLOCK", "O_BINARY"))
 _FOLDER = getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_PATH", 0)
 _NO_FILE = {errno.ELOOP, errno.EMLINK, errno.EISDIR, errno.ENXIO, errno.ENOTDIR}
-"""What systems say of a link that is not followed, of a folder, and of a socket."""
+"""Error numbers for a link that is not followed, for a folder, and for a socket."""
 
 UNFINISHED = re.compile(r"\.dikin-[0-9a-f]{16}\.part")
-"""Names of files that are being written, whatever they will be called."""
+"""Names of files that are being written, whatever their final names."""
 
 
 def path_of(value: Any) -> Path:
-    """The path that came, or an error of the library."""
+    """The value as a path, or an error of the library."""
     if not isinstance(value, str | os.PathLike):
-        raise NotAFileError(f"a path is a text or a pathlib.Path, got {shown(value)}")
+        raise NotAFileError(f"a path must be a string or a pathlib.Path, got {shown(value)}")
     path = Path(value)
     if "\0" in str(path):
-        raise NotAFileError(f"a path has no NUL character, got {shown(str(path))}")
+        raise NotAFileError(f"a path must not contain a NUL character, got {shown(str(path))}")
     return path
 
 
@@ -61,13 +61,13 @@ class Folder:
     path : Path
         Where it is. The last name may not be a link.
     parent : Folder, optional
-        The open folder that it lies in.
+        The open folder that contains it.
     """
 
     def __init__(self, path: Path, parent: Folder | None = None) -> None:
         self.path = path
         self._file: int | None = None
-        if os.name == "posix":  # Windows opens no folders: there a path has to do
+        if os.name == "posix":  # Windows cannot open folders: there the path is used
             flags = os.O_RDONLY | _FOLDER | NO_LINKS | _ALWAYS
             self._file = (
                 os.open(path, flags)
@@ -86,11 +86,11 @@ class Folder:
         return name if self._file is not None else str(self.path / name)
 
     def open(self, name: str, flags: int, mode: int = OWNERS_ALONE) -> int:
-        """Open what is there, or make a file of that mode; a link is not followed."""
+        """Open a file, or create one with that mode; a link is not followed."""
         return os.open(self._at(name), flags | NO_LINKS | _ALWAYS, mode, dir_fd=self._file)
 
     def open_file(self, name: str, flags: int) -> int:
-        """Open a file that is there; refuse what `refuse_link` refuses."""
+        """Open an existing file; raise an error where `refuse_link` does."""
         try:
             file = self.open(name, flags)
         except OSError as error:
@@ -103,33 +103,33 @@ class Folder:
         raise self._is_no_file(name)
 
     def refuse_link(self, name: str) -> None:
-        """Refuse a link, a file with a second name, and what is no file; nothing is opened."""
+        """Raise an error for a link, a file with a second name, or no file; open nothing."""
         with suppress(FileNotFoundError):
             if not _is_plain(self.stat(name)):
                 raise self._is_no_file(name)
 
     def _is_no_file(self, name: str) -> NotAFileError:
         return NotAFileError(
-            f"{self.path / name} is a link, or not a plain file. It may lead to a file of somebody "
-            "else, so it was left alone; remove it, and find out who put it there"
+            f"{self.path / name} is a link, or not a plain file. It may lead to a file of another "
+            "user, so it was not touched; remove it, and find out who put it there"
         )
 
     def make_file(self, name: str) -> None:
-        """Make an empty file for its owner alone, where there is none, without opening it.
+        """Create an empty file, private to its owner, without opening it.
 
-        To close a file ends the locks that the same process has on it, those of SQLite too.
+        Closing a file would end the locks that this process has on it, including those of SQLite.
         """
         if sys.platform == "linux":
             os.mknod(self._at(name), stat.S_IFREG | OWNERS_ALONE, dir_fd=self._file)
-        else:  # where only root may do so
+        else:  # only root may do so there
             os.close(self.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
 
     def stat(self, name: str) -> os.stat_result:
-        """What is known of a file, or of a link itself."""
+        """The status of a file, or of a link itself."""
         return os.stat(self._at(name), dir_fd=self._file, follow_symlinks=False)
 
     def names(self) -> list[str]:
-        """What lies in it."""
+        """The names of its entries."""
         if self._file is None:
             return os.listdir(self.path)
         listed = self._readable()
@@ -139,7 +139,7 @@ class Folder:
             os.close(listed)
 
     def rename(self, old: str, new: str) -> None:
-        """Give a file another name, in place of what has that name."""
+        """Rename a file, replacing any file of the new name."""
         os.replace(self._at(old), self._at(new), src_dir_fd=self._file, dst_dir_fd=self._file)
 
     def remove(self, name: str) -> None:
@@ -147,15 +147,15 @@ class Folder:
         os.unlink(self._at(name), dir_fd=self._file)
 
     def make_folder(self, name: str) -> None:
-        """Make a folder for its owner alone."""
+        """Create a folder, private to its owner."""
         os.mkdir(self._at(name), 0o700, dir_fd=self._file)
 
     def make_pipe(self, name: str) -> None:
-        """Make a named pipe for its owner alone."""
+        """Create a named pipe, private to its owner."""
         os.mkfifo(self._at(name), OWNERS_ALONE, dir_fd=self._file)
 
     def sync(self) -> None:
-        """Make durable which names there are. Windows needs no such step."""
+        """Make the list of names durable. Windows needs no such step."""
         if self._file is not None:
             synced = self._readable()
             try:
@@ -164,7 +164,7 @@ class Folder:
                 os.close(synced)
 
     def _readable(self) -> int:
-        # `O_PATH`, by which it was opened, needs no right to read the folder, and gives none.
+        # It was opened with `O_PATH`, which neither needs nor grants the right to read the folder.
         return os.open(".", os.O_RDONLY | os.O_CLOEXEC, dir_fd=self._file)
 
 
@@ -174,10 +174,10 @@ def _is_plain(found: os.stat_result) -> bool:
 
 
 def give(file: int, example: os.stat_result, mode: int) -> None:
-    """Give a file that this process has just made to the owner and group of another one.
+    """Give a file that this process has just created to the owner and group of another file.
 
-    Who is not root may change the group alone, to one of their own; where the group stays another
-    one, the mode gives it nothing.
+    A user other than root may only change the group, to one of their own; if the group cannot be
+    changed, the mode gives it no access.
     """
     if not hasattr(os, "fchown"):  # Windows
         return
@@ -197,22 +197,21 @@ def give(file: int, example: os.stat_result, mode: int) -> None:
 
 
 def replace_file(target: Path, content: bytes, mode: int = TO_BE_READ) -> None:
-    """Write a file so that at any instant its path holds the whole old one or the whole new one."""
+    """Write a file so that its path always has the complete old content or the complete new one."""
     with replacing(target, mode) as file:
         file.write(content)
 
 
 @contextmanager
 def replacing(target: Path, mode: int = TO_BE_READ) -> Iterator[BinaryIO]:
-    """A file to write, which takes the place of another when it is complete, or never.
+    """A file to write, which replaces another when it is complete, or never.
 
-    Several may write to one path at once: each writes a file of its own, and the last one to finish
-    stays. A new file has the mode that is given. A link stays one: what it leads to is replaced. A
-    file that exists keeps its mode and, as far as this process may give it away, its owner and
-    group.
+    Several processes may write to one path at once: each writes its own file, and the last one to
+    finish wins. A new file has the mode `mode`. A link stays a link: its target is replaced. An
+    existing file keeps its mode and, as far as this process may set them, its owner and group.
 
-    What a killed process left is removed by the next one that writes a file in the same folder. On
-    Windows it stays.
+    Files left by a killed process are removed by the next one that writes a file in the same
+    folder. On Windows they stay.
     """
     target = Path(os.path.realpath(target))
     try:
@@ -232,7 +231,7 @@ def replacing(target: Path, mode: int = TO_BE_READ) -> Iterator[BinaryIO]:
 
 @contextmanager
 def _unfinished(folder: Folder, target: str, mode: int) -> Iterator[BinaryIO]:
-    """A file under a name of its own, which gets the name of the target in the end."""
+    """A file under a temporary name, which is renamed to the target in the end."""
     name, handle = _new_file(folder, mode)
     try:
         with open(handle, "wb") as file:
@@ -240,7 +239,7 @@ def _unfinished(folder: Folder, target: str, mode: int) -> Iterator[BinaryIO]:
             file.flush()
             os.fsync(handle)
             if os.name == "nt":
-                file.close()  # Windows renames no open file
+                file.close()  # Windows cannot rename an open file
             folder.rename(name, target)
     except BaseException:
         with suppress(OSError):
@@ -249,7 +248,7 @@ def _unfinished(folder: Folder, target: str, mode: int) -> Iterator[BinaryIO]:
 
 
 def _existing_file(folder: Folder, name: str) -> os.stat_result | None:
-    """What is known of a file that is there; refused where it is no file."""
+    """The status of an existing file; an error if it is not a file."""
     try:
         found = folder.stat(name)
     except FileNotFoundError:
@@ -257,31 +256,31 @@ def _existing_file(folder: Folder, name: str) -> os.stat_result | None:
     if not stat.S_ISREG(found.st_mode):
         kind = "a folder" if stat.S_ISDIR(found.st_mode) else "a device or a pipe"
         raise NotAFileError(
-            f"{folder.path / name} is {kind}, which cannot be replaced as a whole; give the path "
+            f"{folder.path / name} is {kind}, which cannot be replaced as a whole; pass the path "
             "of a file. Nothing was written"
         )
     return found
 
 
-# Who writes a file holds its lock, which ends with the process however it dies. Only who holds the
-# lock of a file removes or renames it.
+# A process that writes a file holds its lock, which ends with the process however it dies. Only the
+# holder of the lock removes or renames the file.
 
 
 def _new_file(folder: Folder, mode: int) -> tuple[str, int]:
-    """The name and the handle of a new file that this process holds."""
+    """The name and the handle of a new file that this process has locked."""
     while True:
         name = f".dikin-{secrets.token_hex(8)}.part"
         file = folder.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
         try:
             if fcntl is None or _hold(file):
                 return name, file
-        except OSError:  # a drive without locks: nobody can take it for an abandoned file
+        except OSError:  # a drive without locks: no process can take it for an abandoned file
             return name, file
-        os.close(file)  # another process took it for one before it was held
+        os.close(file)  # another process took it for one before it was locked
 
 
 def _hold(file: int) -> bool:
-    """Whether this process now holds a file, and it is still there."""
+    """Whether this process has now locked a file that still exists."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -290,7 +289,7 @@ def _hold(file: int) -> bool:
 
 
 def _remove_abandoned(folder: Folder) -> None:
-    """Remove what processes left that were killed while they wrote a file."""
+    """Remove the files of processes that were killed while they wrote them."""
     if fcntl is None:
         return
     with suppress(PermissionError):  # a folder that may be written to, but not read

@@ -45,8 +45,8 @@ C = TypeVar("C", bound=type)
 class Registry(Generic[T]):
     """The classes of one role, by name.
 
-    `built_with` names the arguments that the library gives to a constructor after the domain;
-    where it is empty, the constructor may be as it likes.
+    `built_with` names the arguments that the library passes to a constructor after the domain;
+    if it is empty, the constructor may have any arguments.
     """
 
     def __init__(self, role: str, base: type[T], built_with: tuple[str, ...] = ()) -> None:
@@ -65,32 +65,32 @@ class Registry(Generic[T]):
             near = did_you_mean(kind, self.classes)
             raise UnknownKindError(
                 f"no {self.role} is called {shown(kind)}.{near} One of your own is known once "
-                "the module that registers it (dikin.register) was imported."
+                "the module that registers it (dikin.register) has been imported."
             )
         return self.classes[kind]
 
     def add(self, cls: type[T]) -> None:
-        """Take in a class of a user; one that is defined anew takes the place of the old one."""
+        """Add a class of a user; a new definition of the same class replaces the old one."""
         self.refuse_unfit(cls)
         known = self.classes.get(cls.kind)
         if known is not None and not _same_definition(known, cls):
             raise ParameterError(
-                f"the {self.role} {_full_name(known)} has the name {cls.kind!r} already: give "
+                f"the {self.role} {_full_name(known)} already has the name {cls.kind!r}: give "
                 f"{_full_name(cls)} another class name. Nothing was registered."
             )
         self.classes[cls.kind] = cls
 
     def refuse_unfit(self, cls: type[T]) -> None:
-        """Refuse a class of which the library could not build, check or load an object."""
+        """Raise an error if the library could not build, check or load objects of a class."""
         if missing := sorted(getattr(cls, "__abstractmethods__", ())):
             raise ParameterError(
-                f"{cls.__name__} is abstract: also write {', '.join(missing)}, which every "
+                f"{cls.__name__} is abstract: define {', '.join(missing)}, which every "
                 f"{self.role} needs. Nothing was registered."
             )
         if not isinstance(inspect.getattr_static(cls, "examples"), classmethod):
             raise ParameterError(
-                f"{cls.__name__}.examples must be a classmethod, as the checks ask the class for "
-                "examples: put @classmethod above it. Nothing was registered."
+                f"{cls.__name__}.examples must be a classmethod, because the checks call it on the "
+                "class: put @classmethod above it. Nothing was registered."
             )
         if self._built_with:
             self._refuse_constructor(cls)
@@ -102,19 +102,19 @@ class Registry(Generic[T]):
         except TypeError as reason:
             raise ParameterError(
                 f"the constructor of {cls.__name__} must take the domain first and "
-                f"{', '.join(self._built_with)} by name, as dikin.load builds it so ({reason}). "
+                f"{', '.join(self._built_with)} by name, as dikin.load passes them ({reason}). "
                 "Nothing was registered."
             ) from reason
 
     def require(self, cls: type[T]) -> None:
-        """Refuse to save an object of a class that no file could name."""
+        """Raise an error if a file could not name this class."""
         if self._knows(cls):
             return
         read_entry_points()
         if not self._knows(cls):
             raise NotSavableError(
-                f"the {self.role} {_full_name(cls)} is not registered, so that what is saved could "
-                "not be loaded: write @dikin.register above the class, or call "
+                f"the {self.role} {_full_name(cls)} is not registered, so a saved file could not "
+                "be loaded: write @dikin.register above the class, or call "
                 f"dikin.register({cls.__name__}). Nothing was saved."
             )
 
@@ -124,23 +124,22 @@ class Registry(Generic[T]):
 
 
 FOLDERS: dict[str, Registry[Any]] = {}
-"""Every registry, by the folder of the library in which the classes of its role are."""
+"""Every registry, by the folder of the library that contains the classes of its role."""
 
 
 def register(cls: C) -> C:
-    """Make a domain, learner or environment of your own known by its name, and return it.
+    """Register a domain, learner or environment of your own under its name, and return it.
 
     Write `@dikin.register` above the class, or call it. From then on `dikin.load`, `Study` and
-    `dikin compare` find the class by its name in lower case. A process that loads must import the
-    module that registers first; for an installed package an entry point of the group `dikin` does
-    that. A class that is defined anew (a cell of a notebook that is run twice) replaces the old
-    one.
+    `dikin compare` find the class by its name in lower case. A process that loads must first import
+    the module that registers; for an installed package an entry point of the group `dikin` does
+    that. A new definition of the class (a notebook cell that is run twice) replaces the old one.
 
     Parameters
     ----------
     cls : type
         A class derived from `dikin.Domain`, `dikin.Learner` or `dikin.Environment`, or from a class
-        of the library, with all methods that its base asks for.
+        of the library, with all methods that its base requires.
 
     Returns
     -------
@@ -150,7 +149,7 @@ def register(cls: C) -> C:
     Raises
     ------
     ParameterError
-        If `cls` is anything else, is abstract, or has the name of another class.
+        If `cls` is anything else, is abstract, or has the name of another registered class.
     """
     for role in FOLDERS.values():
         if isinstance(cls, type) and issubclass(cls, role.base):
@@ -184,10 +183,10 @@ def discover(folder: str, base: type[B]) -> dict[str, type[B]]:
 
 
 def fill() -> dict[str, type]:
-    """Take in the library's classes, give them to their packages, and name them all.
+    """Register the library's classes, add them to their packages, and return them by name.
 
-    Only here, as a package that names its classes itself would be a list to edit: afterwards
-    `from dikin.domains import Box` works.
+    This makes `from dikin.domains import Box` work. No package lists its classes itself, so that no
+    list has to be edited.
     """
     every: dict[str, type] = {}
     for folder, known in FOLDERS.items():
@@ -222,11 +221,11 @@ _reading = threading.RLock()
 
 
 def read_entry_points() -> None:
-    """Register what installed packages offer, once: when a name is looked for, not on import."""
+    """Register what installed packages offer, once: when a name is looked up, not on import."""
     from importlib.metadata import entry_points  # slow to import, and seldom needed
 
     with _reading:
-        # Taken off first: a module that is imported here may itself look for a name.
+        # Removed first: a module that is imported here may itself look up a name.
         while _unread:
             for point in entry_points(group=_unread.pop()):
                 _read(point)
@@ -240,7 +239,7 @@ def _read(point: EntryPoint) -> None:
             register(found)
     except Exception as reason:  # one broken package must not stop the work with all others
         warnings.warn(
-            f"the entry point {point.name} = {point.value} of the group {GROUP!r} was left out: "
+            f"the entry point {point.name} = {point.value} of the group {GROUP!r} was skipped: "
             f"{type(reason).__name__}: {reason}",
             EntryPointWarning,
             stacklevel=2,

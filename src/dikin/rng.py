@@ -1,6 +1,6 @@
 """Randomness: one seed, any number of named and independent streams.
 
-A learner and its adversary take different names, so changing one never moves the other.
+A learner and its adversary use different names, so changing one never affects the other.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ def stream(seed: int | None, name: str) -> Generator:
 class Noise:
     """Standard normal vectors from a generator, drawn ahead in blocks.
 
-    A call into the generator costs more than ten normals. The vectors, and the state that is given
-    away, are those of drawing them one by one.
+    A call into the generator costs more than ten normals. The vectors, and the state that is
+    returned, are the same as if they were drawn one by one.
     """
 
     def __init__(self, generator: Generator, size: int) -> None:
@@ -39,7 +39,7 @@ class Noise:
         self._ahead = max(1, 1024 // size)
         self._before: Any = None
         self._rows: list[Array] = []
-        """Drawn and not yet given out, the next one last."""
+        """Drawn but not yet returned, the next one last."""
 
     def draw(self) -> Array:
         """The next vector of the stream; the caller owns it."""
@@ -62,7 +62,7 @@ class Noise:
         return dict(self.generator().bit_generator.state)
 
     def seed(self) -> int:
-        """A seed for a stream that goes on from here; this one stays where it is."""
+        """A seed for a stream that continues from here; this stream does not advance."""
         fork = np.random.Generator(np.random.PCG64(0))
         fork.bit_generator.state = self.state()
         return int(fork.integers(2**63))

@@ -18,16 +18,16 @@ from dikin.files import OWNERS_ALONE, path_of, replace_file
 FORMAT = "dikin learner"
 VERSION = 4
 LONGEST_NUMBER = 1000
-"""Digits of a whole number in JSON; to read more takes a time that grows with their square."""
+"""Digits of a whole number in JSON; the time to read more grows with their square."""
 
 
-# --- JSON that somebody else wrote ---------------------------------------------------------------
+# --- JSON from others ----------------------------------------------------------------------------
 
 
 def read_json(text: str, constant: Callable[[str], Any] | None = None) -> Any:
-    """What a text of JSON says; ValueError where it is none, or can be read in two ways.
+    """Parse JSON; ValueError if it is invalid or ambiguous.
 
-    `constant` says what NaN, Infinity and -Infinity are; numbers without it.
+    `constant` converts NaN, Infinity and -Infinity; without it they are floats.
     """
     try:
         return json.loads(
@@ -38,7 +38,7 @@ def read_json(text: str, constant: Callable[[str], Any] | None = None) -> Any:
 
 
 def strict_json(text: bytes | str) -> Any:
-    """The same of UTF-8, where NaN and Infinity are refused: JSON has none."""
+    """Parse UTF-8 JSON; NaN and Infinity, which JSON does not have, are rejected."""
     return read_json(text if isinstance(text, str) else text.decode(), _refuse_constant)
 
 
@@ -51,10 +51,10 @@ def _whole(digits: str) -> int:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object; one that says something twice could be read in two ways."""
+    """An object; one with a repeated key would be ambiguous."""
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise ValueError(f"{shown(_first_repeated(pairs))} stands twice in one object")
+        raise ValueError(f"{shown(_first_repeated(pairs))} occurs twice in one object")
     return found
 
 
@@ -68,7 +68,7 @@ def _first_repeated(pairs: list[tuple[str, Any]]) -> str:
 
 
 def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is not JSON, and no loss; a query whose loss was lost is forgotten")
+    raise ValueError(f"{name} is not JSON and not a loss; if a loss was lost, forget its query")
 
 
 # --- states --------------------------------------------------------------------------------------
@@ -88,7 +88,7 @@ def encode(value: Any) -> Any:
 
 
 def decode(value: Any) -> Any:
-    """What `encode` was given."""
+    """The inverse of `encode`."""
     if isinstance(value, list):
         return tuple(decode(part) for part in value)
     if isinstance(value, dict) and "items" in value:
@@ -99,9 +99,9 @@ def decode(value: Any) -> Any:
 
 
 def refuse_other_form(value: Any, form: Any, what: str) -> None:
-    """Refuse what `encode` gave unless it has the keys, lengths and kinds of another such value.
+    """Raise an error unless an encoded value has the keys, lengths and kinds of `form`.
 
-    Where the other has nothing, anything goes.
+    Where `form` is None or empty, anything is accepted.
     """
     if form in (None, []):
         return
@@ -112,34 +112,34 @@ def refuse_other_form(value: Any, form: Any, what: str) -> None:
         for place, part in enumerate(form):
             refuse_other_form(value[place], part, f"{what}[{place}]")
     elif isinstance(form, dict | list) or not _same_kind(value, form):
-        raise StateError(f"{what} of a state cannot be {shown(value)}; such as {shown(form)}")
+        raise StateError(f"{what} of a state must be like {shown(form)}, got {shown(value)}")
 
 
 def refuse_infinite(value: Any, what: str) -> None:
-    """Refuse what `encode` gave if a number in it is not finite."""
+    """Raise an error if a number in an encoded value is not finite."""
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, list):
         for part in value:
             refuse_infinite(part, what)
     elif isinstance(value, float) and not isfinite(value):
-        raise StateError(f"{what} of a state has only finite numbers, and {value} is none")
+        raise StateError(f"{what} of a state must have finite numbers only, got {value}")
 
 
 def _same_kind(value: Any, form: Any) -> bool:
     numbers = all(isinstance(x, int | float) and not isinstance(x, bool) for x in (value, form))
-    if numbers:  # infinity may be where a learner begins; a whole number may be too large
+    if numbers:  # a learner may begin with infinity; a whole number may be too large
         return isinstance(value, float) or abs(value) <= sys.float_info.max
     return type(value) is type(form)
 
 
 def finite_or_none(value: float) -> float | None:
-    """A number that JSON knows, as it knows no NaN."""
+    """The number, or None if it is NaN or infinite, which JSON does not have."""
     return value if isfinite(value) else None
 
 
 def number_or_nan(value: float | None) -> float:
-    """The number that `finite_or_none` was given; NaN for None."""
+    """The inverse of `finite_or_none`: NaN for None."""
     return nan if value is None else value
 
 
@@ -165,14 +165,14 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def refuse_version(what: str, version: object, wanted: int) -> None:
-    """Refuse what has another version than this library reads."""
+    """Raise an error unless this library reads the version."""
     if isinstance(version, bool) or not isinstance(version, int) or version < 1:
-        raise StateError(f"{what} has the version {shown(version)}; wanted a whole number")
+        raise StateError(f"{what} has the version {shown(version)}, which must be a whole number")
     if version != wanted:
         advice = (
             "upgrade dikin"
             if version > wanted
-            else "go on with the dikin that wrote it, or begin anew with this one"
+            else "continue with the dikin that wrote it, or start again with this one"
         )
         raise StateVersionError(
             f"{what} has version {version}, this dikin reads version {wanted}: {advice}. "

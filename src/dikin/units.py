@@ -1,7 +1,7 @@
 """The user's units and the paper's. The compiled loop has the same formulas in `engine/loop`.
 
-The paper wants its domain to contain the origin with |u| <= 1, and |f| <= 1. With c the analytic
-centre, R at least the largest distance from it, [lo, hi] the range of the losses:
+The paper requires that its domain contain the origin with |u| <= 1, and that |f| <= 1. With c the
+analytic centre, R at least the largest distance from it, [lo, hi] the range of the losses:
 
     u = (x - c)/R,   B = (hi - lo)/2,   m = (hi + lo)/2,   f_norm = (f - m)/B,
     beta_norm = beta R^2/B,   sigma_norm = sigma R^2/B,   L_norm = L R/B,   regret = B regret_norm.
@@ -22,12 +22,12 @@ from dikin.domains.base import Array, Domain
 from dikin.errors import DomainError, ParameterError, shown
 
 LossRange = tuple[float, float] | None
-"""The least and the largest loss; None where they are not known."""
+"""The least and the largest loss; None if they are not known."""
 
 
 @dataclass(frozen=True)
 class Units:
-    """How a learner measures: lengths from `center` in `radius`, losses from their offset."""
+    """A learner's units: lengths from `center` in units of `radius`, losses from their offset."""
 
     center: Array
     radius: float
@@ -41,8 +41,8 @@ class Units:
         for name, length in (("radius", domain.radius), ("inradius", domain.inradius)):
             if not 1 / LARGEST < length < LARGEST:
                 raise DomainError(
-                    f"{domain} has the {name} {length:g}; to compute with squares of lengths it "
-                    f"must lie in ({1 / LARGEST:g}, {LARGEST:g}): choose another unit of length"
+                    f"{domain} has the {name} {length:g}; its square can be computed only if it "
+                    f"lies in ({1 / LARGEST:g}, {LARGEST:g}): choose another unit of length"
                 )
         low, high = checked_range(loss_range)
         return cls(domain.center, domain.radius, (low, high), (high - low) / 2, high / 2 + low / 2)

@@ -187,7 +187,7 @@ def test_a_larger_domain_and_longer_contexts_say_less() -> None:
         (lambda: of_contexts(Ball(2), np.eye(2), weights=[1, 2, 3]), ShapeError, "2 rows"),
         (lambda: of_contexts(Ball(2), np.eye(2), weights=-1.0), ParameterError, "negative"),
         (lambda: of_contexts(Ball(2), np.eye(2), weights=np.inf), ParameterError, "finite"),
-        (lambda: of_contexts(Ball(2), np.eye(2), Huber(1.0)), ParameterError, "give targets"),
+        (lambda: of_contexts(Ball(2), np.eye(2), Huber(1.0)), ParameterError, "pass targets"),
         (lambda: of_contexts("disc", np.eye(2)), ParameterError, "dikin domain"),
         (lambda: of_contexts(Ball(2), np.eye(2), "logistic"), ParameterError, "Logistic()"),
         (lambda: of_contexts(Ball(2), np.eye(2), Logistic), ParameterError, "Logistic()"),

@@ -166,7 +166,7 @@ BAD_ARGUMENTS = [
     ("start", [5], errors.ShapeError, r"shape \(2,\)"),
     ("start", [[5, 1]], errors.ShapeError, r"shape \(2,\)"),
     ("start", 5, errors.ShapeError, r"shape \(2,\)"),
-    ("start", "center", errors.ShapeError, "made of numbers"),
+    ("start", "center", errors.ShapeError, "must be numbers"),
     ("memory", 1, errors.ParameterError, "at least 2"),
     ("memory", 0, errors.ParameterError, "at least 2"),
     ("memory", -5, errors.ParameterError, "at least 2"),

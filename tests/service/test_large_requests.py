@@ -64,7 +64,7 @@ def domain(**spec: Any) -> dict[str, Any]:
 TWICE = keys(98_000)[:-1] + b',"%x":1}' % 97_999  # the last one
 UNKNOWN = json.dumps({"id": 0, "value": 1} | {f"u{n}": 0 for n in range(60_000)}).encode()
 LARGE: list[tuple[str, Any, int, str]] = [
-    ("POST tell", TWICE, 400, "'17ecf' stands twice in one object"),
+    ("POST tell", TWICE, 400, "'17ecf' occurs twice in one object"),
     ("POST tell", UNKNOWN, 422, "at most 1,000 keys, and one has 60,002; send fewer"),
     ("POST tell", {"id": 0, "value": {"x": json.loads(keys(1001))}}, 422, "one has 1,001"),
     ("POST ask", json.loads(keys(900)), 422, "and 895 more"),

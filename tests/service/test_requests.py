@@ -189,7 +189,7 @@ def test_many_clients_at_once(service: Serving, name: str) -> None:
 
 BAD: list[tuple[str, Any, int, str, str]] = [
     ("ask", b"{", 400, "request", "the body is not JSON: Expecting property name"),
-    ("ask", b'{"n": 1, "n": 2}', 400, "request", "'n' stands twice in one object"),
+    ("ask", b'{"n": 1, "n": 2}', 400, "request", "'n' occurs twice in one object"),
     ("ask", b'{"forecast": NaN}', 400, "request", "NaN is not JSON"),
     ("ask", b"\xff", 400, "request", "the body is not JSON"),
     ("ask", b"[" * 5000, 400, "request", "the body is not JSON"),

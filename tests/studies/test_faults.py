@@ -144,7 +144,7 @@ def test_foreign_files(file: str) -> None:
 
 
 def test_another_version(played: str) -> None:
-    for newer, advice in ((1, "upgrade dikin"), (-1, "go on with the dikin that wrote it")):
+    for newer, advice in ((1, "upgrade dikin"), (-1, "continue with the dikin that wrote it")):
         alter(played, f"UPDATE dikin_version SET version = version + {newer}")
         before = Path(played).read_bytes()
         for learner in (None, fresh()):
@@ -156,7 +156,7 @@ def test_another_version(played: str) -> None:
         alter(played, f"UPDATE dikin_version SET version = version - {newer}")
     for wrong in ("UPDATE dikin_version SET version = -1", "DELETE FROM dikin_version"):
         alter(played, wrong)
-        with pytest.raises(errors.StateError, match="wanted a whole number"):
+        with pytest.raises(errors.StateError, match="must be a whole number"):
             dikin.Study(played, "a")
 
 

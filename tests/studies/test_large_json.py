@@ -37,7 +37,7 @@ MANY = 2000
 
 def test_a_repeated_key_is_found_with_few_comparisons() -> None:
     pairs = [(name, 0) for name in [*names(MANY), Counted(f"name {MANY - 1}")]]
-    with pytest.raises(ValueError, match=f"'name {MANY - 1}' stands twice in one object"):
+    with pytest.raises(ValueError, match=f"'name {MANY - 1}' occurs twice in one object"):
         serialization._object(pairs)
     assert Counted.compared < 10 * MANY
 
@@ -59,7 +59,7 @@ TWICE = '{"tuner": {"x": {"low": 0, "high": 1}, "x": {"low": 0, "high": 9}}}'
 
 
 def test_the_command_line_takes_no_key_twice() -> None:
-    with pytest.raises(errors.ParameterError, match="'x' stands twice"):
+    with pytest.raises(errors.ParameterError, match="'x' occurs twice"):
         learner_from_text(TWICE)
     with pytest.raises(errors.ParameterError, match="NaN is not JSON"):
         learner_from_text('{"tuner": {"x": {"low": NaN, "high": 1}}}')
@@ -70,7 +70,7 @@ def test_a_saved_file_with_a_key_twice_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "saved"
     dikin.Tuner({"x": dikin.Real(0, 1)}, seed=7).save(path)
     path.write_text(path.read_text().replace('"version":', '"version": 4, "version":', 1))
-    with pytest.raises(errors.StateError, match="'version' stands twice"):
+    with pytest.raises(errors.StateError, match="'version' occurs twice"):
         dikin.load(path)
 
 

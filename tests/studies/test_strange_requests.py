@@ -96,7 +96,7 @@ def test_a_key_that_stands_twice_is_refused(file: str) -> None:
         twice = b'{"tell": {"id": 0, "loss": 1.0, "loss": 2.0}}'
         (answer,) = replies(study, twice)
         assert answer["error"]["code"] == "request"
-        assert "'loss' stands twice" in answer["error"]["message"]
+        assert "'loss' occurs twice" in answer["error"]["message"]
         assert study.rounds == 0
 
 

@@ -2,7 +2,7 @@
 
 `check_domain`, `check_learner` and `check_environment` run all that apply. A law is a function
 called `check_*` in one of the modules here; it is found by its name, which says what it states. Its
-failure says which law it is, what was done, what came of it and what was wanted.
+failure names the law and says what was done, what the result was and what is required.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def laws(*modules: str) -> dict[str, Law]:
 
 
 def _named_in_failures(law: Law) -> Law:
-    """The law, with its name in words at the beginning of a failure."""
+    """The law, with its name as words at the beginning of a failure."""
     words = law.__name__.removeprefix("check_").replace("_", " ")
 
     @wraps(law)
@@ -89,7 +89,7 @@ def learner_laws(learner: type[Learner]) -> dict[str, Law]:
 
 
 def environment_laws() -> dict[str, Law]:
-    """The laws of an environment: functions of what sets the game up anew, and a generator."""
+    """The laws of an environment: functions of what sets the game up again, and a generator."""
     return laws("environment")
 
 
@@ -111,9 +111,9 @@ def check_domain(domain: Domain, seed: int = 0) -> list[str]:
     Raises
     ------
     CheckFailedError
-        At the first law that does not hold: its name, what came and what was wanted.
+        At the first law that does not hold: its name, the result and the requirement.
     ParameterError
-        If it is no domain.
+        If `domain` is not a domain.
 
     Examples
     --------
@@ -152,7 +152,7 @@ def check_learner(
     Raises
     ------
     CheckFailedError
-        At the first law that does not hold: its name, what came and what was wanted.
+        At the first law that does not hold: its name, the result and the requirement.
     ParameterError
         If an argument is not what is written here, or the class has no examples.
 
@@ -216,7 +216,7 @@ def check_environment(
     Raises
     ------
     CheckFailedError
-        At the first law that does not hold: its name, what came and what was wanted.
+        At the first law that does not hold: its name, the result and the requirement.
     ParameterError
         If an argument is not what is written here, or the class has no examples.
 

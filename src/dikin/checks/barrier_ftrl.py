@@ -1,6 +1,6 @@
 """The laws of learners that follow the regularised leader: how they explore, estimate, account.
 
-Here the laws look inside: the estimate of a gradient is not to be seen from without.
+These laws look inside: the estimate of a gradient is not visible from outside.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from dikin.learners.kernel_learner import LearnerState
 BarrierFTRLFactory = Callable[[int], BarrierFTRL]
 
 DIGITS = 1e-9
-"""Relative slack of an equality between numbers that are right but for rounding."""
+"""Relative slack of an equality between numbers that are exact except for rounding."""
 
 
 class DrivenLearner(NamedTuple):
-    """A learner somewhere on its way, and a root of H there by the domain's oracles."""
+    """A learner in the middle of a game, and a root of H there by the domain's oracles."""
 
     learner: BarrierFTRL
     root: Array
@@ -104,7 +104,7 @@ def check_points_are_uniform_on_the_ellipsoid_of_h(make: BarrierFTRLFactory, see
 
 
 class FixedNoise:
-    """Noise that is known beforehand."""
+    """Noise that is fixed in advance."""
 
     def __init__(self, noise: Array) -> None:
         self.noise = noise
@@ -189,7 +189,7 @@ def check_certificate_adds_up_with_late_answers(make: BarrierFTRLFactory, seed: 
 
 
 def _surrogate(learner: BarrierFTRL, query: Query, loss: float) -> Surrogate:
-    """Tell an answer and see what was learnt from it."""
+    """Tell an answer, and return what was learnt from it."""
     memo, before, schedule = learner._open[query.id][1], learner._state, learner._schedule
     learner.tell(query, loss, _counted_curvature(learner))
     after = learner._state

@@ -1,4 +1,4 @@
-"""The laws of what a domain says of its set as a whole: how far it reaches, and how evenly.
+"""The laws of what a domain says about its set as a whole: how far it reaches, and how evenly.
 
 Regret bounds compare with the worst point of a set. They need the largest value of a linear
 function there, of the barrier a little inside, and how far the set is from being symmetric.
@@ -17,7 +17,7 @@ from dikin.domains.dense import DenseGeometry
 from dikin.rng import Generator
 
 SLACK = 1e-9
-"""Relative slack of an inequality between numbers that are right but for rounding."""
+"""Relative slack of an inequality between numbers that are exact except for rounding."""
 
 
 def check_support_bounds_the_set(domain: Domain, rng: Generator) -> None:

@@ -34,7 +34,7 @@ from dikin.errors import DikinError, NotSavableError, OutsideDomainError, ShapeE
 from dikin.rng import Generator
 
 DIGITS = 1e-9
-"""Relative slack of an inequality between numbers that are right but for rounding."""
+"""Relative slack of an inequality between numbers that are exact except for rounding."""
 
 
 # --- the barrier -------------------------------------------------------------------------------
@@ -300,9 +300,9 @@ def check_diameter_fits_between_the_balls(domain: Domain, rng: Generator) -> Non
 
 
 def check_spec_builds_an_equal_domain(domain: Domain, rng: Generator) -> None:
-    """A spec goes through JSON and comes back as a domain that gives the same numbers, bit for bit.
+    """A spec survives JSON, and builds a domain that computes the same numbers, bit for bit.
 
-    A domain made of functions has no spec, and says so by `NotSavableError`.
+    A domain made of functions has no spec, and raises `NotSavableError`.
     """
     try:
         spec = domain.spec()
@@ -330,7 +330,7 @@ def _oracles(v: Array) -> Callable[[Domain], tuple[Any, ...]]:
 
 
 def check_require_refuses_what_is_no_point(domain: Domain, rng: Generator) -> None:
-    """A wrong shape, NaN, infinity and a point outside are refused with the domain's name."""
+    """A wrong shape, NaN, infinity and a point outside raise errors with the domain's name."""
     inside = domain.require(domain.center)
     if not np.array_equal(inside, domain.center) or np.shares_memory(inside, domain.center):
         fail(domain, f"require(center) gave {inside}", "a copy of the centre")
@@ -353,17 +353,17 @@ def _refused(domain: Domain, point: Array, wanted: type[DikinError]) -> None:
         domain.require(point)
     except DikinError as error:
         if not isinstance(error, wanted):
-            fail(domain, f"{point} is refused by {error!r}", f"a {wanted.__name__}")
+            fail(domain, f"{point} is rejected by {error!r}", f"a {wanted.__name__}")
         if str(domain) not in str(error):
-            fail(domain, f"{point} is refused by {error!r}", "the domain's name in it")
+            fail(domain, f"{point} is rejected by {error!r}", "the domain's name in it")
         return
     fail(domain, f"require accepted {point}", f"a {wanted.__name__}")
 
 
 def check_domain_is_a_value(domain: Domain, rng: Generator) -> None:
-    """Nothing about a domain can be changed, and no oracle remembers or touches what it was given.
+    """Nothing about a domain can be changed, and no oracle stores or changes its argument.
 
-    Learners keep the centre and the sizes: a domain that moved would carry them outside.
+    Learners rely on the centre and the sizes: a domain that moved would carry them outside.
     """
     for name in ("dim", "nu", "center", "radius", "inradius", "diameter"):
         try:

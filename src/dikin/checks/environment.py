@@ -1,6 +1,6 @@
 """The laws of an environment: what it declares about its losses is true of them.
 
-Every `check_*` takes a way to set the game up anew and a generator, and raises `CheckFailedError`
+Every `check_*` takes a way to set the game up again and a generator, and raises `CheckFailedError`
 with the number that broke the law. Points are boundary points and their mixtures, where losses are
 largest; a loss of a round is read off the environment's kernel at several points.
 """
@@ -143,7 +143,7 @@ def check_losses_do_not_depend_on_play(setup: Setup, rng: Generator) -> None:
 
 
 def check_best_is_no_worse_than_any_point(setup: Setup, rng: Generator) -> None:
-    """The best fixed point's total is what it would have suffered, and nobody suffers less."""
+    """The best fixed point's total is what it would have suffered, and no point suffers less."""
     environment = setup()
     candidates = points(environment.domain, rng)
     played, losses = [], []

@@ -1,4 +1,4 @@
-"""The laws of learners that explore around a centre: those of the two machines."""
+"""The laws of learners that explore around a centre: those of the two families of kernels."""
 
 from __future__ import annotations
 

@@ -15,9 +15,9 @@ def fail(subject: object, came: str, wanted: str) -> NoReturn:
     subject
         What broke it.
     came
-        What was done and what came of it.
+        What was done and what the result was.
     wanted
-        What the law wants there.
+        What the law requires.
 
     Raises
     ------

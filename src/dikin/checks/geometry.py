@@ -1,6 +1,6 @@
 """The laws of a domain's working form: the update and the exploration.
 
-The oracles of the domain, which have laws of their own, are the judge: whatever closed form a
+The oracles of the domain, which have their own laws, are the reference: whatever closed form a
 geometry uses, its answers are carried into the chart and compared there. With u in the set of
 scale r, v = r u is the chart vector and r^2 Hessian(psi)(v) the Hessian in u.
 """
@@ -20,7 +20,7 @@ from dikin.domains.dense import DenseGeometry
 from dikin.rng import Generator
 
 DIGITS = 1e-9
-"""Relative slack of an equality between numbers that are right but for rounding."""
+"""Relative slack of an equality between numbers that are exact except for rounding."""
 
 
 class ScaledGeometry(NamedTuple):
@@ -45,7 +45,7 @@ class ScaledGeometry(NamedTuple):
 
 
 class Update(NamedTuple):
-    """What `solve` is given, but for the iterate to start from."""
+    """The arguments of `solve`, except for the iterate to start from."""
 
     linear: Array
     quadratic: float
@@ -284,7 +284,7 @@ def _slack(at: InteriorPoint, H: Array) -> float:
 
 
 class View(NamedTuple):
-    """What is seen from an iterate, with the H of the oracles there, and the slack of both."""
+    """An iterate, with the H of the oracles there, and the slack of both."""
 
     form: ScaledGeometry
     iterate: Array
@@ -332,7 +332,7 @@ def check_point_lies_on_the_ellipsoid(domain: Domain, rng: Generator) -> None:
 
 
 def check_linear_update_is_the_hessian_times_the_step(domain: Domain, rng: Generator) -> None:
-    """It adds g - damping y for g = scale H^(1/2) s = scale |s| H z, and tells g.y and |y|^2."""
+    """It adds g - damping y for g = scale H^(1/2) s = scale |s| H z; returns g.y and |y|^2."""
     for view in views(domain, rng):
         y = view.form.chart(view.y)
         for seen in view.directions(rng, 3):

@@ -39,7 +39,7 @@ L = TypeVar("L", bound=Learner)
 
 
 class Move(NamedTuple):
-    """What an adversary sees of a round. The learner's centre is more than a bandit may show."""
+    """What an adversary sees in a round: with the learner's centre, more than a bandit reveals."""
 
     round: int
     learner: Learner
@@ -77,7 +77,7 @@ def loss_at(learner: Learner, position: float) -> float:
     Parameters
     ----------
     learner
-        Its present range counts.
+        Its current range counts.
     position
         From -1 for the least loss to 1 for the largest.
     """
@@ -92,7 +92,7 @@ def answer_at(learner: Learner, position: float) -> Any:
     Parameters
     ----------
     learner
-        Who is told.
+        The learner to tell.
     position
         As for `loss_at`.
     """
@@ -105,7 +105,7 @@ def shaped(learner: Learner, loss: Any, other: Any = None, slope: float = 1.0) -
     Parameters
     ----------
     learner
-        Who is told.
+        The learner to tell.
     loss
         The loss.
     other
@@ -127,9 +127,9 @@ def ask(learner: Learner, round: int | None = None) -> Query:
     Parameters
     ----------
     learner
-        Who is asked.
+        The learner to ask.
     round
-        The number that the context is made from; that of the learner's rounds for None.
+        The number that determines the context; the learner's rounds for None.
     """
     if learner.feedback is not Feedback.CONTEXT:
         return learner.ask()
@@ -139,14 +139,14 @@ def ask(learner: Learner, round: int | None = None) -> Query:
 
 
 def points_of(learner: Learner, query: Query) -> list[Array]:
-    """The points that a query wants losses at.
+    """The points at which a query needs losses.
 
     Parameters
     ----------
     learner
-        Who was asked.
+        The learner that was asked.
     query
-        What it gave.
+        The query it returned.
     """
     return list(query.point) if learner.feedback is Feedback.PAIR else [query.point]
 
@@ -157,7 +157,7 @@ def play(learner: Learner, rounds: int, pattern: str = "steep") -> Iterator[Quer
     Parameters
     ----------
     learner
-        Who plays.
+        The learner that plays.
     rounds
         How many rounds.
     pattern
@@ -172,7 +172,7 @@ def play(learner: Learner, rounds: int, pattern: str = "steep") -> Iterator[Quer
 
 
 def with_range(learner: L) -> L:
-    """A learner that has a range: where it is not known, a first loss is told.
+    """A learner that has a range: if it is not declared, a first loss is told.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ def with_range(learner: L) -> L:
 
 
 def without_range(make: LearnerFactory, seed: int) -> Learner:
-    """A learner like the one that is made, without its range.
+    """A learner like the one that `make` builds, without its range.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ def name(learner: Learner) -> str:
     Parameters
     ----------
     learner
-        Who is meant.
+        The learner to name.
     """
     return f"{type(learner).__name__} on {learner.domain}"
 
@@ -216,7 +216,7 @@ def check_points_stay_inside(make: LearnerFactory, seed: int) -> None:
     """Every asked point and every centre is in the domain, whatever the losses: no tolerance."""
     for pattern in PATTERNS:
         learner = make(seed)
-        # Only the driven get anywhere near the boundary, and the last digits are met there.
+        # Only driven learners come near the boundary, where the last digits matter.
         rounds = 250 if pattern == "driving" else 70
         with ignored(CertificateVoidWarning):
             for query in play(learner, rounds, pattern):
@@ -239,7 +239,7 @@ def _belongs(learner: Learner, point: Array, when: str) -> None:
 
 
 def check_same_seed_same_play(make: LearnerFactory, seed: int) -> None:
-    """One seed is one play, bit for bit; another seed is another, where anything is drawn."""
+    """One seed gives one game, bit for bit; another seed gives another, if anything is drawn."""
     games = [[query.point for query in play(make(s), 30)] for s in (seed, seed, seed + 1)]
     for i, (one, two) in enumerate(zip(*games[:2], strict=True)):
         if not np.array_equal(one, two):
@@ -318,9 +318,9 @@ def _numbers_in(value: Any) -> int:
 
 
 def check_looking_changes_nothing(make: LearnerFactory, seed: int) -> None:
-    """Reading a learner, or writing into an array that it gave away, leaves its future as it was.
+    """Reading a learner, or writing into an array that it returned, does not change its future.
 
-    An array that cannot be written into is as good as a copy.
+    A read-only array is as good as a copy.
     """
     learner, twin = make(seed), make(seed)
     for ours, theirs in zip(play(learner, 20), play(twin, 20), strict=True):
@@ -349,7 +349,7 @@ def check_looking_changes_nothing(make: LearnerFactory, seed: int) -> None:
 
 
 class Refusal(NamedTuple):
-    """An answer that must be refused."""
+    """An answer that must be rejected."""
 
     query: Any
     loss: Any
@@ -363,7 +363,7 @@ def refusals(learner: Learner, query: Query, closed: Query) -> Iterator[Refusal]
     Parameters
     ----------
     learner
-        Who must refuse.
+        The learner that must reject them.
     query
         An open one.
     closed
@@ -391,7 +391,7 @@ def refusals(learner: Learner, query: Query, closed: Query) -> Iterator[Refusal]
 
 
 def check_refused_answer_changes_nothing(make: LearnerFactory, seed: int) -> None:
-    """A wrong answer is an error of its kind, and the learner is as it was before."""
+    """A wrong answer raises an error of its kind, and the learner is unchanged."""
     learner, twin = make(seed), make(seed)
     for each in (learner, twin):
         *_, closed = play(each, 5)
@@ -444,7 +444,7 @@ def check_queries_are_answered_in_any_order(make: LearnerFactory, seed: int) -> 
 
 
 def check_forget_closes_that_query_alone(make: LearnerFactory, seed: int) -> None:
-    """A forgotten query is closed; the others, and all that is played later, are as without it."""
+    """A forgotten query is closed; it does not affect other queries or later rounds."""
     learner, twin = make(seed), make(seed)
     for each in (learner, twin):
         for _ in play(each, 10):

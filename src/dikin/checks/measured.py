@@ -1,4 +1,4 @@
-"""The laws of a learner that finds the range of the losses itself, without being begun anew.
+"""The laws of a learner that finds the range of the losses itself, without starting again.
 
 Every `check_*` takes `make`, which builds a learner, and a seed, and judges the same learner
 without a range.
@@ -26,7 +26,7 @@ def bowl(learner: Learner, point: np.ndarray, scale: float, offset: float) -> fl
 
 
 def check_any_finite_loss_is_taken_and_nothing_else(make: LearnerFactory, seed: int) -> None:
-    """Losses of every size and sign count as rounds; what is no finite number changes nothing."""
+    """Losses of every size and sign count as rounds; a loss that is not finite changes nothing."""
     learner = without_range(make, seed)
     for loss in (0.0, 5.0, -3e6, 1e-9, 1e6, 2.0, 2.0, 2.0, -1e12, 1e30, 1.0, 2.0):
         learner.tell(ask(learner), shaped(learner, loss))

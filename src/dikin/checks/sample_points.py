@@ -1,7 +1,7 @@
 """The points at which laws are checked: directions, boundary and interior points, their rounding.
 
 Everything here needs the barrier's oracles alone. Interior points keep a bounded depth: a walk that
-runs into the boundary ends where slacks have no digits left, and every difference quotient lies.
+runs into the boundary ends where slacks have no digits left and difference quotients are wrong.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def magnification(matrix: Array) -> Array:
         values = np.diag(np.linalg.inv(matrix / np.outer(scale, scale)))
     except np.linalg.LinAlgError:
         return np.full(scale.size, inf)
-    return np.where(values > 0, values, inf)  # no sign of it left: as good as singular
+    return np.where(values > 0, values, inf)  # nothing of it left: as good as singular
 
 
 def center_of(domain: Domain) -> InteriorPoint:
@@ -151,7 +151,7 @@ def finite_inside(domain: Domain, v: Array) -> bool:
     v
         The chart vector.
     """
-    with np.errstate(all="ignore"):  # outside the set a formula may do as it likes
+    with np.errstate(all="ignore"):  # outside the set a formula may return anything
         return isfinite(domain.barrier(v))
 
 
@@ -184,7 +184,7 @@ def exit_multiple(
     direction
         A chart vector.
     inside
-        What is asked whether a chart vector is inside.
+        The function that says whether a chart vector is inside.
     digits
         The relative error at which the bisection ends.
 

@@ -28,7 +28,7 @@ LOSSES = [5.0, 5.01, 4.9, 4.93, 7.0, 6.0, -40.0, 30.0]
 
 
 def check_unknown_range_is_doubled_by_a_loss_outside(make: LearnerFactory, seed: int) -> None:
-    """No loss is refused; the range contains all of them, and is at most four times as wide.
+    """No loss is rejected; the range contains all of them, and is at most four times as wide.
 
     Or it is still the first: a small share of the first loss, or of what a Lipschitz constant
     allows. A loss outside makes it wider by a power of two and counts as one restart; a loss inside
@@ -79,9 +79,9 @@ def check_unknown_range_is_doubled_by_a_loss_outside(make: LearnerFactory, seed:
 
 
 def check_restarted_learner_is_that_of_the_wider_range(make: LearnerFactory, seed: int) -> None:
-    """From one restart to the next it plays as if its range had been given at its first round.
+    """From one restart to the next it plays as if its range had been declared at its first round.
 
-    Between two of them are enough rounds for a formula to notice that depends on their number.
+    There are enough rounds between two restarts to expose a formula that depends on their number.
     """
     learner = without_range(make, seed)
     twin = make(seed)
@@ -113,7 +113,7 @@ def check_restarted_learner_is_that_of_the_wider_range(make: LearnerFactory, see
 def check_queries_stay_open_after_a_restart(make: LearnerFactory, seed: int) -> None:
     """A query of an earlier range stays open; its answer is a round, widens, and teaches nothing.
 
-    What is wrong in an answer is refused as ever, and changes nothing.
+    A wrong answer is rejected as always, and changes nothing.
     """
     learner = without_range(make, seed)
     queries = [ask(learner) for _ in range(5)]
@@ -196,8 +196,8 @@ def check_unknown_range_continues_exactly_when_restored(make: LearnerFactory, se
 def check_certificate_of_unknown_range_covers_every_range(make: LearnerFactory, seed: int) -> None:
     """The certificate is NaN before the first loss, while nothing is known of the losses.
 
-    After it, it is NaN for a learner that does not say what each range adds to it: a bound for the
-    rounds of the present range is none for the game.
+    Later it is NaN for a learner that does not say what each range adds to it: a bound for the
+    rounds of the current range is not a bound for the game.
     """
     learner = without_range(make, seed)
     if not isnan(learner.certificate):

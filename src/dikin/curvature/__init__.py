@@ -4,7 +4,7 @@
 
 is at least sigma-strongly convex and at most beta-smooth on a domain, where sigma and beta are the
 extreme eigenvalues of weighted Gram matrices of the contexts in the domain's own plane: see
-`contexts`. Every lower bound here is a true one, rounding included, and exactly 0 where nothing is
+`contexts`. Every lower bound here is rigorous, rounding included, and exactly 0 if nothing is
 known. Understating curvature is always safe, overstating it is not.
 """
 

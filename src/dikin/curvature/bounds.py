@@ -28,7 +28,7 @@ LARGEST = float_info.max
 class Curvature:
     """Bounds on the curvature of a loss that hold on a whole domain.
 
-    Tell the first to a learner's `tell` and the second to its constructor. Curvatures add up as
+    Pass the first to a learner's `tell` and the second to its constructor. Curvatures add up as
     losses do, and are multiplied by numbers that are not negative.
 
     Parameters
@@ -148,7 +148,7 @@ def quadratic(domain: Domain, matrix: ArrayLike) -> Curvature:
     Raises
     ------
     ShapeError
-        If the matrix has another shape or is not made of numbers.
+        If the matrix has the wrong shape or does not consist of numbers.
     CurvatureError
         If an entry is not finite.
 
@@ -177,7 +177,7 @@ def square_matrix(matrix: Any, size: int) -> Array:
     try:
         given = np.array(matrix, dtype=float)
     except (TypeError, ValueError) as reason:
-        raise ShapeError(f"the matrix must be made of numbers, got {matrix!r}") from reason
+        raise ShapeError(f"the matrix must consist of numbers, got {matrix!r}") from reason
     if given.shape != (size, size):
         raise ShapeError(f"the matrix must have shape {(size, size)}, got {given.shape}")
     if not np.isfinite(given).all():

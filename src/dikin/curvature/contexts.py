@@ -54,7 +54,7 @@ def of_contexts(
     contexts : array_like
         A row for each loss, as long as a flattened point of the domain.
     loss : Squared, Logistic, Huber or Between, optional
-        The loss of one prediction; the squared one by default. An object of one's own needs the
+        The loss of one prediction; the squared one by default. An object of your own needs the
         method `second_derivative_bounds`.
     targets : array_like, optional
         What is predicted: one number for all rows, or one for each. Needed by `Huber` only.
@@ -89,10 +89,10 @@ def of_eigenvalues(
     reach: float = inf,
     weights: float = 1.0,
 ) -> Curvature:
-    """Curvature from an eigenvalue of sum_i c_i c_i' alone: no context needs to be shown.
+    """Curvature from an eigenvalue of sum_i c_i c_i' alone: no context needs to be revealed.
 
-    Whoever holds the contexts computes `eigenvalues(contexts)` and tells one or both. What is at
-    least smallest |v|^2 on the whole space is so on the domain's plane.
+    The holder of the contexts computes `eigenvalues(contexts)` and reveals one or both. A quadratic
+    that is at least smallest |v|^2 on the whole space is so on the domain's plane.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def of_eigenvalues(
     Returns
     -------
     Curvature
-        Bounds that are true, rounding included, if the numbers given are.
+        Bounds that are true, rounding included, if the arguments are.
 
     Raises
     ------
@@ -141,7 +141,7 @@ def of_eigenvalues(
 
 
 class CurvatureSum:
-    """The curvature of a growing sum of losses: rows come in any portions, O(d^2) is kept.
+    """The curvature of a growing sum of losses: add rows in any portions; O(d^2) is stored.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ class CurvatureSum:
     Raises
     ------
     ParameterError
-        If `domain` is no domain or `loss` no loss.
+        If `domain` is not a domain or `loss` is not a loss.
 
     Examples
     --------
@@ -202,7 +202,7 @@ class CurvatureSum:
         rows = context_rows(contexts, self.domain.center.size)
         scale = row_weights(weights, len(rows))
         known_targets = None if targets is None else one_per_row(targets, len(rows), "targets")
-        # What overflows makes a matrix without bounds, which is true of it.
+        # What overflows makes a matrix without bounds, a valid result.
         with np.errstate(over="ignore", invalid="ignore"):
             squares = np.sum(rows**2, axis=1)
             least, most = self.loss.second_derivative_bounds(

@@ -22,12 +22,12 @@ SLACK = 1.01
 def eigenvalues(contexts: ArrayLike, weights: ArrayLike = 1.0) -> tuple[float, float]:
     """Bounds on the eigenvalues of sum_i w_i c_i c_i', in the whole space of the contexts.
 
-    The lower one is what a holder of private contexts can give to `of_eigenvalues`.
+    A holder of private contexts can reveal the lower one, for `of_eigenvalues`.
 
     Parameters
     ----------
     contexts : array_like
-        The rows c_i, as many numbers in each; one row may come as a vector.
+        The rows c_i, of equal length; a single row may be a vector.
     weights : array_like, default 1.0
         The weights w_i: one number for all rows, or one for each; not negative.
 
@@ -41,7 +41,7 @@ def eigenvalues(contexts: ArrayLike, weights: ArrayLike = 1.0) -> tuple[float, f
     Raises
     ------
     ShapeError
-        If contexts are no rows of numbers, or weights do not fit them.
+        If contexts are not rows of numbers, or weights do not fit them.
     ParameterError
         If a number is not finite, or a weight negative.
 
@@ -110,7 +110,7 @@ def row_weights(weights: Any, count: int) -> Array:
 
 
 def context_rows(contexts: Any, entries: int | None) -> Array:
-    """Rows of finite numbers among the arguments; one row may come as a vector."""
+    """Rows of finite numbers among the arguments; a single row may be a vector."""
     try:
         rows = np.atleast_2d(np.asarray(contexts, dtype=float))
     except (TypeError, ValueError) as reason:

@@ -208,7 +208,7 @@ class Huber(ScalarLoss):
     ) -> tuple[Array, Array]:
         if targets is None:
             raise ParameterError(
-                "the curvature of Huber's loss depends on the residuals: give targets"
+                "the curvature of Huber's loss depends on the residuals: pass targets"
             )
         far = np.maximum(np.abs(low - targets), np.abs(high - targets)) * (1 + ULPS)
         near = np.maximum(np.maximum(low - targets, targets - high), 0.0) * (1 - ULPS)
@@ -217,7 +217,7 @@ class Huber(ScalarLoss):
 
 @dataclass(frozen=True)
 class Between(BoundedLoss):
-    """Losses of one's own, of which only mu <= g'' <= beta is known.
+    """Losses of your own, of which only mu <= g'' <= beta is known.
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ class Projection:
     def prediction_range(self, contexts: Array) -> tuple[Array, Array]:
         """The least and the largest that c.x can be on the domain, for every context.
 
-        c.x = c.center + (B'c).v with |v| <= radius; widened by what rounding may have taken.
+        c.x = c.center + (B'c).v with |v| <= radius; widened by the largest rounding error.
         """
         center, radius = self.domain.center.ravel(), self.domain.radius
         middle = contexts @ center

@@ -1,7 +1,7 @@
 """Extreme eigenvalues of a symmetric matrix, as bounds that hold in spite of rounding.
 
-LAPACK's eigenvalues are good to a modest multiple of the unit roundoff u = 2^-53, but nobody says
-which. So they are only guesses here, and Cholesky's factorisation decides. If it runs to completion
+LAPACK's eigenvalues are good to a modest multiple of the unit roundoff u = 2^-53, which is not
+documented. So they are only guesses here, and Cholesky's factorisation decides. If it completes
 on A in floating point, its factor satisfies R'R = A + D with |D| <= gamma_{d+1} |R'||R| entry by
 entry (Higham, Accuracy and Stability, Theorem 10.3; gamma_k = ku/(1 - ku), in any order of the
 sums). The 2-norm of |R'||R| is at most |R|_F^2 = tr(A + D), and on the diagonal D is at most

@@ -26,12 +26,12 @@ class Affine(Domain):
         The linear map. It may be tall, which places the set in a larger space, but must not flatten
         the set.
     shift : array_like
-        What is added.
+        The vector added to every point.
 
     Raises
     ------
     DomainError
-        If the first argument is no domain.
+        If the first argument is not a domain.
     ShapeError
         If the matrix does not map points of the domain onto vectors as long as the shift.
     FlatDomainError

@@ -55,7 +55,7 @@ class Ball(QuadraticDomain):
     Raises
     ------
     ShapeError
-        If the centre has another number of entries.
+        If the centre has the wrong number of entries.
 
     Examples
     --------
@@ -107,7 +107,7 @@ class Ball(QuadraticDomain):
 
 
 class BallNumbers(NamedTuple):
-    """What a ball is made of, for the compiled loop."""
+    """The constants of a ball, for the compiled loop."""
 
     size: int
     rho: float

@@ -1,13 +1,13 @@
-"""What a domain must answer.
+"""The interface of a domain.
 
 A `Domain` is a value: a convex set in the user's own coordinates, with a nu-self-concordant
 barrier psi. Its oracles take a *chart vector* v, the displacement from the analytic centre in an
 orthonormal basis of the set's affine hull, so that v = 0 is always the centre, R^dim is always the
 right space, and no digits are lost on a small set far from the origin.
 
-`Domain.geometry` gives the working form of the same set for one learner (`dikin.domains.geometry`).
-Every domain inherits one from its oracles, which factors a matrix in every round; a domain with
-closed forms returns its own, which does a round in O(d).
+`Domain.geometry` returns the working form of the same set for one learner; see
+`dikin.domains.geometry`. Every domain inherits one from its oracles, which factors a matrix in
+every round; a domain with closed forms returns its own, which does a round in O(d).
 """
 
 from __future__ import annotations
@@ -153,17 +153,17 @@ class Domain(ABC):
         Returns
         -------
         float
-            Its sign is exact: not negative in the set, negative outside. Its unit is the set's own.
+            Its sign is exact: not negative in the set, negative outside. Its unit varies by set.
         """
 
     @abstractmethod
     def arguments(self) -> dict[str, Any]:
-        """The constructor's arguments, of which `spec` is made."""
+        """The constructor's arguments, from which `spec` is built."""
 
     @classmethod
     @abstractmethod
     def examples(cls) -> Iterator[Self]:
-        """Give small awkward instances for the checks: moved, badly scaled, of dimension one."""
+        """Yield small awkward instances for checks: off-centre, badly scaled, of dimension one."""
 
     def outward(self, v: Array) -> Array:
         """The displacement from the centre, in the user's coordinates, of a chart vector.
@@ -213,7 +213,7 @@ class Domain(ABC):
     def equal_sided_geometry(self, scale: float) -> Geometry:
         """The set (X - center)/scale after a linear map that makes unequal sides equal.
 
-        The radius stays as it is. Only sets that have sides or axes of their own are changed.
+        The radius stays the same. Only sets that have sides or axes are changed.
 
         Parameters
         ----------
@@ -274,7 +274,7 @@ class Domain(ABC):
         try:
             array = np.array(point, dtype=float)
         except (TypeError, ValueError, OverflowError) as reason:
-            raise ShapeError(f"{self}: a point is made of numbers, got {shown(point)}") from reason
+            raise ShapeError(f"{self}: a point must be numbers, got {shown(point)}") from reason
         if array.shape != self.point_shape:
             raise ShapeError(f"{self}: a point has shape {self.point_shape}, got {array.shape}")
         return array
@@ -365,15 +365,15 @@ class Domain(ABC):
         return 1.0 / (self.nu + 2.0 * sqrt(self.nu))  # by the ellipsoids of `dikin_extent`
 
     def spec(self) -> dict[str, Any]:
-        """The domain as plain numbers, of which `dikin.load` builds an equal one."""
+        """The domain as plain numbers, from which `dikin.load` builds an equal one."""
         return {"kind": self.kind} | {k: _plain(v) for k, v in self.arguments().items()}
 
     def require_registered(self) -> None:
-        """Refuse a domain that cannot be loaded as its class, or that of a part, is not known."""
+        """Raise an error if the class of the domain, or of one of its parts, is unknown."""
         DOMAINS.require(type(self))
         try:
             arguments = self.arguments()
-        except NotSavableError:  # made of functions: it will be given again
+        except NotSavableError:  # made of functions: passed again when loading
             return
         for part in _domains_in(list(arguments.values())):
             part.require_registered()

@@ -128,7 +128,7 @@ class Box(Domain):
 
 
 class BoxNumbers(NamedTuple):
-    """What a box is made of, for the compiled loop."""
+    """The constants of a box, for the compiled loop."""
 
     size: int
     half: Array

@@ -1,4 +1,4 @@
-"""The working form of any domain, from its barrier oracles alone: a matrix factored in a round."""
+"""The working form of any domain, from its barrier oracles alone: one matrix factored per round."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CONVERGED = 1e-4
 
 
 class Oracles(Protocol):
-    """What is asked of a domain, at chart vectors."""
+    """What a domain must provide, at chart vectors."""
 
     dim: int
     point_shape: tuple[int, ...]
@@ -46,7 +46,7 @@ class DenseGeometry(ExplicitGeometry):
         self.size = n = domain.dim
         self.iterate_size, self.metric_size = n + 1, 2 * n * n
         self._least = domain.barrier(np.zeros(n))
-        # What was computed last, with its arguments: it is wanted again in the same round.
+        # The last results, with their arguments: they are needed again in the same round.
         self._hessian: tuple[bytes, Array] | None = None
         self._factor: tuple[tuple[bytes, float, float], Factor] | None = None
 

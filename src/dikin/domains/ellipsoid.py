@@ -38,14 +38,14 @@ class Ellipsoid(QuadraticDomain):
     Attributes
     ----------
     axes : Array
-        The directions of the axes, one a column.
+        The directions of the axes, one per column.
     semi : Array
         The lengths of the semi-axes, in the same order.
 
     Raises
     ------
     ShapeError
-        If the matrix has another number of rows or columns than the centre has entries.
+        If the matrix does not have one row and one column per entry of the centre.
     DomainError
         If the matrix is not symmetric, or has a negative eigenvalue.
     FlatDomainError
@@ -87,7 +87,7 @@ class Ellipsoid(QuadraticDomain):
         self.diameter = 2 * self.radius
 
     def _eigen(self) -> tuple[Array, Array]:
-        # A diagonal shape keeps its own axes, so that no rotation costs d^2 a round.
+        # A diagonal shape keeps its own axes, so that no rotation costs d^2 per round.
         if self._diagonal:
             return np.diag(self.shape).copy(), np.eye(self.dim)
         squares, axes = np.linalg.eigh(self.shape)
@@ -138,7 +138,7 @@ class Ellipsoid(QuadraticDomain):
 
 
 class EllipsoidNumbers(NamedTuple):
-    """What an ellipsoid is made of, for the compiled loop."""
+    """The constants of an ellipsoid, for the compiled loop."""
 
     size: int
     p: Array
@@ -163,7 +163,7 @@ class EllipsoidGeometry(EllipsoidNumbers, ExplicitGeometry):
         h(m) = 1 - 2w/m - sum_i p_i G_i^2/(S + m p_i)^2,
 
     concave and increasing. Newton's method from the left climbs onto the root; from the right its
-    first step lands left of it. The last round's multiplier is close, so two or three steps do.
+    first step lands left of it. The last round's multiplier is close: two or three steps suffice.
 
     metric = (the square roots of D, w, k, stretch, w.s).   H = D + gamma v v' is factored as
     C C' with C = D^(1/2) (I + k w w'), w = D^(-1/2) v, where (1 + k |w|^2)^2 = 1 + gamma |w|^2 is

@@ -1,4 +1,4 @@
-"""Any convex set from a barrier of the user's: value, gradient, Hessian, nu and an inner point."""
+"""Any convex set from a barrier of your own: value, gradient, Hessian, nu and an inner point."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from dikin.errors import DomainError, NotSavableError, OutsideDomainError
 
 
 class FromBarrier(Domain):
-    """The domain of a nu-self-concordant barrier, given as three functions of a point.
+    """The domain of a nu-self-concordant barrier, described by three functions of a point.
 
-    It is played on as any other domain, and not saved: functions are never written to a file.
+    It works as any other domain but cannot be saved: functions are never written to a file.
 
     Parameters
     ----------
@@ -101,13 +101,13 @@ class FromBarrier(Domain):
         return np.asarray(self._hessian(self.center + v), dtype=float)
 
     def margin(self, point: Array) -> float:
-        # The barrier tells inside from outside but measures no depth.
+        # The barrier distinguishes inside from outside but does not measure depth.
         return 1.0 if isfinite(float(self._value(point))) else -1.0
 
     def arguments(self) -> dict[str, Any]:
         raise NotSavableError(
             "a FromBarrier domain is made of Python functions, which are never written to a file; "
-            "load with dikin.load(path, domain=...) and give the domain again"
+            "load with dikin.load(path, domain=...) and pass the domain again"
         )
 
     @classmethod

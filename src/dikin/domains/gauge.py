@@ -17,7 +17,7 @@ def gauge_by_bisection(
     length = float(np.linalg.norm(v))
     # Sizes may be exact: the bracket is a little wider than they say.
     low, high = (1 - 1e-9) * length / radius, (1 + 1e-9) * length / inradius
-    with np.errstate(all="ignore"):  # outside the set a formula may do as it likes
+    with np.errstate(all="ignore"):  # outside the set a formula may return anything
         while high - low > 4e-16 * high:
             middle = (low + high) / 2
             if isfinite(barrier(v / middle)):

@@ -1,7 +1,7 @@
 """The working form of a set: what a learner does with it, round after round.
 
 A `Geometry` is (X - center)/scale, in the coordinates in which a learner computes. It describes the
-present point y as an *iterate*, and H = kappa Hessian(psi)(y) + shift I, factored, as a *metric*:
+current point y as an *iterate*, and H = kappa Hessian(psi)(y) + shift I, factored, as a *metric*:
 two flat arrays, whose layout is the geometry's own. A round is
 
     explore        the metric, and a direction s of the set's plane from noise
@@ -9,8 +9,8 @@ two flat arrays, whose layout is the geometry's own. A round is
     linear_update  what the answer adds to the linear term, scale H^(1/2) s - damping y
     solve          the next iterate
 
-These methods write into arrays that they are given. Those of a set with closed forms are compiled
-as they stand (see `dikin.kernel`); the others are for plain Python. There is one text for both.
+These methods write into arrays that the caller passes. Those of a set with closed forms are
+compiled as they are (see `dikin.kernel`); the others are for plain Python. Both use one source.
 """
 
 from __future__ import annotations
@@ -57,13 +57,13 @@ class GeometryKernel(ABC):
 
     @abstractmethod
     def point(self, iterate: Array, metric: Array, s: Array, scale: float, u: Array) -> float:
-        """Set u to y + scale H^(-1/2) s; gives |u|^2."""
+        """Set u to y + scale H^(-1/2) s; returns |u|^2."""
 
     @abstractmethod
     def linear_update(
         self, iterate: Array, metric: Array, s: Array, scale: float, damping: float, out: Array
     ) -> tuple[float, float]:
-        """Add g - damping y to the linear term, g = scale H^(1/2) s; gives g.y and |y|^2."""
+        """Add g - damping y to the linear term, g = scale H^(1/2) s; returns g.y and |y|^2."""
 
     @abstractmethod
     def write_vector(self, iterate: Array, factor: float, u: Array) -> None:

@@ -1,4 +1,4 @@
-"""Newton's method for self-concordant functions: one Cholesky factor a step."""
+"""Newton's method for self-concordant functions: one Cholesky factor per step."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FRESH, REUSED = 1e-7, 1e-11
 """Decrements after which a step is the last: one with a new Hessian squares the error, one with the
 Hessian of a nearby point multiplies it by their distance."""
 REUSE = 0.1
-"""A decrement below which the Hessian need not be computed anew."""
+"""A decrement below which the Hessian need not be computed again."""
 BLOCK = 32
 """Rows of a triangular matrix that is inverted at once."""
 FULL_STEP = 0.25
@@ -42,7 +42,7 @@ def minimise(
 
     The decrement, the length of the Newton step in the local norm, says both how far the minimiser
     is and how far one may step: below 1 a full step stays inside, above 1/4 it is damped. So close
-    to the boundary that slacks have no digits left, the best point that rounding admits is given.
+    to the boundary that slacks have no digits left, it returns the best point that rounding admits.
     """
     best = Minimum(start, inf)
     with np.errstate(divide="raise", invalid="raise", over="raise"):
@@ -110,8 +110,8 @@ class Factor(NamedTuple):
 def factor(matrix: Array) -> Factor:
     """The factors of a positive definite matrix.
 
-    Where rounding has taken the definiteness of a matrix that has it by theory, as much is added to
-    the diagonal as rounding may have taken.
+    If rounding has destroyed the definiteness of a matrix that is definite in theory, the largest
+    possible rounding error is added to the diagonal.
     """
     for added in (0.0, 1e-15, 1e-13, 1e-11, 1e-9):
         tried = matrix if added == 0.0 else matrix + np.diag(added * np.diag(matrix))

@@ -35,7 +35,7 @@ class Polytope(Domain):
     Parameters
     ----------
     A : array_like
-        A matrix, one inequality a row. Rows that are not needed do no harm but to the bounds: nu is
+        A matrix, one inequality per row. Redundant rows only make the bounds larger: nu is
         the number of rows less one.
     b : array_like
         The right-hand sides, one for each row.
@@ -48,7 +48,7 @@ class Polytope(Domain):
     Raises
     ------
     ShapeError
-        If b has not one entry for each row.
+        If b does not have one entry per row.
     DomainError
         If a row of A is zero, or a linear program fails. EmptyDomainError, FlatDomainError and
         UnboundedDomainError say which rows or coordinates are the reason.
@@ -118,7 +118,7 @@ class Polytope(Domain):
 
     def support(self, direction: Array) -> float:
         # By the dual of a linear program, any solution of which bounds the maximum: for y >= 0 and
-        # v in the set, direction.v <= y.slack + |direction - A'y| |v|. The program is given the set
+        # v in the set, direction.v <= y.slack + |direction - A'y| |v|. The program gets the set
         # of size one, as the solver's tolerances are absolute.
         length = float(np.linalg.norm(direction))
         norms = np.linalg.norm(self.A, axis=1)
@@ -161,7 +161,7 @@ def log_gradient(A: Array, slack: Array) -> Array:
 
 def log_hessian(A: Array, slack: Array) -> Array:
     """Its Hessian."""
-    scaled = A * (1 / slack)[:, None]  # one division a row
+    scaled = A * (1 / slack)[:, None]  # one division per row
     return np.asarray(scaled.T.dot(scaled))
 
 
@@ -174,7 +174,7 @@ def _linprog(cost: Array, **constraints: Any) -> Any:
 def _inner_point_and_box(A: Array, b: Array) -> tuple[Array, Array, Array]:
     """An inner point and the bounding box, for rows of length one.
 
-    The solvers' tolerances are absolute, so they are given the set near the origin and of size one.
+    The solvers' tolerances are absolute, so they get the set near the origin and of size one.
     """
     anchor = np.linalg.lstsq(A, b)[0]
     slack = b - A @ anchor
@@ -185,7 +185,7 @@ def _inner_point_and_box(A: Array, b: Array) -> tuple[Array, Array, Array]:
 
 
 def _deepest_point(A: Array, b: Array) -> Array:
-    """The centre of the largest inscribed ball; no such ball tells an empty from a flat set."""
+    """The centre of the largest inscribed ball; its depth shows an empty or a flat set."""
     dim = A.shape[1]
     # Depth is capped, so that an unbounded set still has an answer here and is named as such later.
     cap = 2.0

@@ -30,7 +30,7 @@ class Product(Domain):
     Raises
     ------
     DomainError
-        If there is none, or one is no domain.
+        If there is none, or one is not a domain.
 
     Examples
     --------
@@ -147,7 +147,7 @@ def _product(parts: Sequence[Geometry], factors: Sequence[float]) -> Geometry:
 
 
 class PairNumbers(NamedTuple):
-    """What a pair is made of, for the compiled loop."""
+    """The constants of a pair, for the compiled loop."""
 
     size: int
     left: Any

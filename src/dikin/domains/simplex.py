@@ -124,7 +124,7 @@ class Simplex(ProbabilityDomain):
 
 
 def helmert(n: int) -> Array:
-    """An orthonormal basis of the vectors of n entries whose sum is zero, one a row.
+    """An orthonormal basis of the vectors of n entries whose sum is zero, one per row.
 
     Row k compares the mean of the first k entries with the next one (Helmert, 1876).
     """
@@ -134,7 +134,7 @@ def helmert(n: int) -> Array:
 
 
 class SimplexNumbers(NamedTuple):
-    """What a simplex is made of, for the compiled loop."""
+    """The constants of a simplex, for the compiled loop."""
 
     size: int
     scale: float
@@ -147,7 +147,7 @@ class SimplexGeometry(SimplexNumbers, DiagonalGeometry):
 
     iterate = (y, x, multiplier); metric: see `DiagonalGeometry`.
 
-    Stationarity under the constraint, with the `multiplier` m, is a quadratic a coordinate:
+    Stationarity under the constraint, with the `multiplier` m, is one quadratic per coordinate:
 
         S x^2 + (g_i + m) x - w = 0,   S, g in the units of x,
 
@@ -238,7 +238,7 @@ def _subtract_least(linear: Array) -> float:
 
 @looped(_subtract_least)
 def subtract_least(linear: Array) -> float:
-    """Move the least entry to 0, and all others with it; gives the largest."""
+    """Move the least entry to 0, and all others with it; returns the largest."""
     linear -= linear.min()
     return float(linear.max())
 

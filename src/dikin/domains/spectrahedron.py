@@ -49,7 +49,7 @@ class Spectrahedron(ProbabilityDomain):
 
     @cached_property
     def _matrices(self) -> Array:
-        """An orthonormal basis of the symmetric matrices of trace zero, one a row block."""
+        """An orthonormal basis of the symmetric matrices of trace zero, one per block of rows."""
         rows, columns = np.triu_indices(self.n, 1)
         off = np.zeros((rows.size, self.n, self.n))
         index = np.arange(rows.size)
@@ -59,7 +59,7 @@ class Spectrahedron(ProbabilityDomain):
 
     @cached_property
     def _rows(self) -> Array:
-        """The same, one a row."""
+        """The same, one per row."""
         return self._matrices.reshape(self.dim, self.n**2)
 
     def outward(self, v: Array) -> Array:

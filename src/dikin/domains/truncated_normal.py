@@ -20,7 +20,7 @@ NODES = 64
 DROP = 40.0
 """A density e^-40 of its largest value is negligible: 4e-18."""
 PEAK_NODES = 48
-"""Of the nodes so many must see the peak."""
+"""How many nodes must lie under the peak."""
 
 
 @runtime_checkable
@@ -32,7 +32,7 @@ class HasTruncatedNormal(Protocol):
     ) -> float:
         """Explore the law N(theta, I/precision) on the set: H is its inverse covariance.
 
-        The iterate becomes its mean, for `point` and `linear_update` only; gives |s|^2.
+        The iterate becomes its mean, for `point` and `linear_update` only; returns |s|^2.
         """
         ...
 

@@ -2,7 +2,7 @@
 
 Numba specialises the loop by the types of the kernels: a method call on a NamedTuple is resolved to
 the method of its class, which is plain Python in the domain's, learner's or environment's own file.
-Machine code is kept on disk for later processes, under a digest of the code that it was made of.
+Machine code is cached on disk for later processes, under a digest of its source code.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ except ImportError:  # Windows
 COMPILE_FROM = 20_000
 """Rounds from which on a game is compiled.
 
-To compile takes 2 to 5 seconds, once for all processes that follow; to load machine code from disk
-half a second. A round takes 20 to 120 microseconds in plain Python and less than one compiled. The
-length of a game alone decides, never what was compiled before: a seed gives the same last digit
-every day.
+Compiling takes 2 to 5 seconds, once for all later processes; loading machine code from disk takes
+half a second. A round takes 20 to 120 microseconds in plain Python and less than one compiled. Only
+the length of a game decides, never what was compiled before: a seed always gives the same last
+digit.
 """
 
 ORDER_FREE = {"reassoc", "contract", "nsz"}
@@ -68,7 +68,7 @@ ArgTypes = tuple[Any, ...]
 
 
 def worth_compiling(rounds: int, games: int) -> bool:
-    """Whether so many games of that length are played compiled."""
+    """Whether that many games of that length are played compiled."""
     if rounds * games < COMPILE_FROM:
         return False
     if not extras.installed("numba"):
@@ -78,7 +78,7 @@ def worth_compiling(rounds: int, games: int) -> bool:
 
 
 def _folder() -> Path:
-    """Where machine code is kept: in NUMBA_CACHE_DIR, in XDG_CACHE_HOME, or in ~/.cache."""
+    """The folder of machine code: in NUMBA_CACHE_DIR, in XDG_CACHE_HOME, or in ~/.cache."""
     given = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME")
     return Path(given or os.path.expanduser("~/.cache")) / "dikin"
 
@@ -203,7 +203,7 @@ class MachineCode:
         return found
 
     def save_overload(self, argtypes: ArgTypes, compiled: Any) -> None:
-        """Keep what Numba compiled for these types, where it can be kept."""
+        """Save what Numba compiled for these types, if possible."""
         if all(map(ours, argtypes)) and not compiled.library.has_dynamic_globals:
             with suppress(OSError):
                 self._folder.mkdir(parents=True, exist_ok=True)

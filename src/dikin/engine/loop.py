@@ -1,7 +1,7 @@
 """A round, and a run of rounds, as plain arithmetic on numbers and preallocated arrays.
 
 This is a learner's ask and tell with the environment between them, and the engine compiles it as it
-stands. The random numbers of a round come in from outside, so that `play_round` can be built for
+is. The random numbers of a round are arguments, so that `play_round` can be built for
 any target; `play_rounds` draws them from the generators of the two players.
 """
 
@@ -19,7 +19,7 @@ from dikin.learners.kernel_learner import LearnerState, Memo
 
 
 class Workspace(NamedTuple):
-    """Vectors that every round uses anew."""
+    """Vectors that every round reuses."""
 
     noise: Array
     metric: Array
@@ -43,7 +43,7 @@ class UnitConversion(NamedTuple):
     curvature_scale: float
     """What a strong convexity of 1 is in working units."""
     curvature_limit: float
-    """The most that is told of a round: to say less is safe."""
+    """The largest curvature that is told in a round: understating is safe."""
 
     @classmethod
     def of(cls, learner: Learner) -> UnitConversion:

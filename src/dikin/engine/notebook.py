@@ -17,7 +17,7 @@ BLUE, GREY = "#0072b2", "#666666"
 
 
 def pairs_table(pairs: Iterable[tuple[str, str]]) -> str:
-    """Names and texts as a table with a row for each."""
+    """A table with one row per (label, text) pair."""
     rows = (
         f"<tr><th {LEFT}>{escape(name)}</th><td {LEFT}>{escape(text)}</td></tr>"
         for name, text in pairs
@@ -26,7 +26,7 @@ def pairs_table(pairs: Iterable[tuple[str, str]]) -> str:
 
 
 def columns_table(columns: Mapping[str, Sequence[str]]) -> str:
-    """Texts as a table with a named column for each."""
+    """A table of texts with named columns."""
     head = "".join(f"<th>{escape(name)}</th>" for name in columns)
     rows = (
         "".join(f"<td>{escape(text)}</td>" for text in row)
@@ -36,7 +36,7 @@ def columns_table(columns: Mapping[str, Sequence[str]]) -> str:
 
 
 def curve(x: Array | NDArray[np.int64], y: Array, title: str) -> str:
-    """A curve from 0 on, with its end labelled; what is not finite is left out."""
+    """A curve from 0 on, with its end labelled; values that are not finite are left out."""
     seen = np.isfinite(y)
     x, y = x[seen], y[seen]
     if not len(x):

@@ -1,6 +1,6 @@
 """The game. Read `plain_rounds` first: a round is ask, answer, tell.
 
-`play` compiles a long game by itself when learner and environment both have kernels; the formulas
+`play` compiles a long game automatically if learner and environment both have kernels; the formulas
 are the same, and so are the results, to a few units in the last place.
 """
 
@@ -36,7 +36,7 @@ SHOWN = 6
 def plain_rounds(learner: Learner, environment: Environment) -> Advance:
     """Any learner against any environment, one number and one curvature at a time.
 
-    No more curvature is told than a learner's assumptions admit: to say less is safe.
+    No more curvature is told than a learner's assumptions admit: understating is safe.
     """
     answer: Any = {
         Feedback.VALUE: environment.answer,
@@ -133,14 +133,14 @@ def play(
     checkpoints: int = 20,
     progress: bool = True,
 ) -> Run:
-    """Play a game and measure it. Playing on with the same two continues the same game.
+    """Play a game and measure it. A second call with the same two continues the game.
 
     Parameters
     ----------
     learner : Learner
-        Who plays; it has played as many rounds as the environment.
+        The learner that plays; it has played as many rounds as the environment.
     environment : Environment
-        Who answers, on the same domain.
+        The environment that answers, on the same domain.
     rounds : int
         How many rounds to play; at least 1.
     checkpoints : int, default 20
@@ -156,7 +156,7 @@ def play(
     Raises
     ------
     ParameterError
-        If learner and environment do not fit: other domains, rounds, feedback or range of losses.
+        If learner and environment differ in domain, rounds, feedback or range of losses.
 
     Warns
     -----
@@ -216,7 +216,7 @@ def log_spaced(rounds: int, per_decade: int) -> NDArray[np.int64]:
 def compiled_rounds(learner: Learner, environment: Environment) -> Advance | None:
     """What `plain_rounds` does, in machine code.
 
-    None where learner or environment has no kernel that compiles, where a query is open, and where
+    None if learner or environment has no kernel that compiles, if a query is open, or if
     a loss may restart the learner.
     """
     if not compiles(environment.kernel) or learner.may_restart or learner.compiled_parts() is None:
@@ -270,7 +270,7 @@ def _refuse_mismatch(learner: Learner, environment: Environment, rounds: int) ->
     if learner.rounds != environment.rounds:
         raise ParameterError(
             f"the learner has played {learner.rounds} rounds and the environment "
-            f"{environment.rounds}: a game goes on with the same two, or begins with two new ones"
+            f"{environment.rounds}: continue a game with the same two, or begin with two new ones"
         )
     if learner.feedback not in environment.offers:
         raise ParameterError(

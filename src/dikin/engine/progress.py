@@ -13,7 +13,7 @@ from dikin import extras
 PATIENCE = 2.0
 """Seconds before the bar appears."""
 PIECE = 1.0
-"""Seconds between two looks at the clock, about."""
+"""Approximate seconds between two readings of the clock."""
 
 
 class Progress:

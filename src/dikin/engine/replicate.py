@@ -55,7 +55,7 @@ def replicate(
     Raises
     ------
     ParameterError
-        If there are no seeds, `workers` is 0, or a maker is no function.
+        If there are no seeds, `workers` is 0, or a maker is not a function.
 
     Examples
     --------

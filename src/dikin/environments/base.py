@@ -1,9 +1,9 @@
-"""What every environment is: losses fixed before the game, answered one number at a time.
+"""The base of environments: losses fixed before the game, revealed one number at a time.
 
-The losses are arithmetic, kept in a kernel (`dikin.kernel`) so that the same source runs as plain
-Python and compiled. All chance of a round comes from one uniform number of the environment's own
-stream, so nothing the learner does can move the adversary. What the best fixed point depends on is
-added up along the way, and the point itself is exact.
+The losses are arithmetic in a kernel (`dikin.kernel`), so that the same source runs as plain Python
+and compiled. All randomness of a round comes from one uniform number of the environment's own
+stream, so the learner cannot influence the adversary. The sums that determine the best fixed point
+are accumulated during the game, and the point itself is exact.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MAX_DEPTH = 0.85
 
 
 class LossKernel(Protocol):
-    """The losses of an environment as arithmetic. Points come flattened, in the user's units."""
+    """The losses of an environment as arithmetic. Points are flattened, in the user's units."""
 
     def value(self, round: int, chance: float, x: Array) -> float:
         """f_t(x); `chance` is the round's uniform number in [0, 1)."""
@@ -45,7 +45,7 @@ class LossKernel(Protocol):
 
 @runtime_checkable
 class HasGradient(Protocol):
-    """A kernel that knows the gradients of its losses, for learners that are told them."""
+    """A kernel with the gradients of its losses, for learners that use them."""
 
     def gradient(self, round: int, chance: float, x: Array) -> Array:
         """The gradient of f_t at x, flattened; any subgradient at a kink."""
@@ -82,20 +82,20 @@ class Environment(ABC):
     Parameters
     ----------
     domain : Domain
-        The set that is played on.
+        The set to play on.
     seed : int or None
-        Fixes all losses; with None they are new every time.
+        Fixes all losses; with None they differ every time.
 
     Attributes
     ----------
     domain : Domain
-        The set that is played on.
+        The set to play on.
     loss_range : tuple of float
-        Bounds (low, high) that every loss keeps on the whole domain.
+        Bounds (low, high) of every loss on the whole domain.
     smoothness : float
-        The largest smoothness of a loss; infinite where a loss has a kink, NaN where not known.
+        The largest smoothness of a loss; infinite if a loss has a kink, NaN if not known.
     lipschitz : float
-        The largest slope of a loss on the domain; NaN where not known.
+        The largest slope of a loss on the domain; NaN if not known.
     kernel : LossKernel
         The losses as arithmetic, which `dikin.play` can compile.
     rounds : int
@@ -112,7 +112,7 @@ class Environment(ABC):
     Raises
     ------
     ParameterError
-        If `domain` is no domain.
+        If `domain` is not a domain.
     """
 
     kind: ClassVar[str] = ""
@@ -142,7 +142,7 @@ class Environment(ABC):
 
     @property
     def offers(self) -> set[Feedback]:
-        """The kinds of feedback that a learner may be given here."""
+        """The kinds of feedback that a learner can receive here."""
         more = {Feedback.GRADIENT: HasGradient, Feedback.CONTEXT: HasContext}
         known = {kind for kind, role in more.items() if isinstance(self.kernel, role)}
         return {Feedback.VALUE, Feedback.PAIR} | known
@@ -184,7 +184,7 @@ class Environment(ABC):
         return kernel.context(self.rounds + 1).reshape(self.domain.point_shape)
 
     def answer_pair(self, points: Array) -> tuple[tuple[float, float], float]:
-        """Play the next round at two points, of whose losses the mean is suffered.
+        """Play the next round at two points; the loss suffered is the mean of both.
 
         Parameters
         ----------
@@ -229,7 +229,7 @@ class Environment(ABC):
         return (loss, gradient), self._finish(round, chance, loss)
 
     def _finish(self, round: int, chance: float, suffered: float) -> float:
-        """Count a round once all of it is known; its strong convexity."""
+        """Count a round once all of it is known; returns its strong convexity."""
         sums = self.sums.copy()
         self.kernel.accumulate(round, chance, sums)
         add(sums, 0, suffered)
@@ -239,8 +239,8 @@ class Environment(ABC):
     def constants(self, equal_sides: bool) -> dict[str, float]:
         """Smoothness and Lipschitz constant, by name, for the lengths that a learner measures.
 
-        Where sides are made equal first, lengths are at least the plain ones: so the plain
-        constants are right there too, and an environment may know smaller ones.
+        If sides are made equal first, lengths are at least the plain ones: so the plain
+        constants are valid there too, and an environment may know smaller ones.
 
         Parameters
         ----------
@@ -305,7 +305,7 @@ class Environment(ABC):
         Parameters
         ----------
         domain : Domain
-            The set that they are to be played on.
+            The set to play on.
         seed : int
             The seed of every instance.
 

@@ -1,10 +1,10 @@
-"""Losses made of data: every round a batch of rows, and the mean loss of a linear prediction on it.
+"""Losses from data: every round a batch of rows, and the mean loss of a linear prediction on it.
 
     f_t(x) = (1/|I_t|) sum_{i in I_t} g(c_i.x, y_i),      rows (c_i, y_i), batch I_t,
 
 for the squared loss g(z, y) = (z - y)^2/2 or the logistic one, ln(1 + exp(-y z)) with y = -1 or 1.
-The batches are drawn before the game: a size, at random out of those given, then so many different
-rows. They come in a fixed order, and again from the first when all have been. sigma_t is computed
+The batches are drawn before the game: a random size out of `sizes`, then that many different rows.
+They come in a fixed order, which is repeated when all have been played. sigma_t is computed
 from the contexts of the batch (`dikin.curvature`), and is exactly 0 for a batch with fewer rows
 than the domain has dimensions. How often each row has counted follows from the number of the round,
 so the best fixed point is that of a weighted sum over the rows.
@@ -37,7 +37,7 @@ Index = NDArray[np.int64]
 
 
 class BatchData(NamedTuple):
-    """What the losses are made of."""
+    """The data of the losses."""
 
     contexts: Array
     targets: Array
@@ -48,7 +48,7 @@ class BatchData(NamedTuple):
 
 
 class BatchKernel(BatchData):
-    """The losses but for their values; a subclass brings these and the scalar loss."""
+    """The losses except for their values; a subclass adds these and the scalar loss."""
 
     __slots__ = ()
     loss: ClassVar[ScalarLoss]
@@ -58,7 +58,7 @@ class BatchKernel(BatchData):
         return sigma
 
     def accumulate(self, round: int, chance: float, sums: Array) -> None:
-        """Nothing: the number of rounds says all."""
+        """Add nothing: the number of rounds determines the best point."""
 
     def gradient(self, round: int, chance: float, x: Array) -> Array:
         k = (round - 1) % self.weights.size
@@ -69,7 +69,7 @@ class BatchKernel(BatchData):
 
 
 class Batches(Environment):
-    """Batches of rows; a subclass brings the kernel, and with it the scalar loss.
+    """Batches of rows; a subclass adds the kernel, and with it the scalar loss.
 
     Attributes
     ----------
@@ -78,9 +78,9 @@ class Batches(Environment):
     rows, starts : numpy.ndarray of int
         The rows of all batches, one batch after the other, and where each starts.
     weights : numpy.ndarray
-        What one row counts in each batch: 1/size.
+        The weight of one row in each batch: 1/size.
     batch_curvatures : list of Curvature
-        What the contexts say of every batch, in the order of play.
+        The curvature of every batch, in the order of play.
     sigmas : numpy.ndarray
         The strong convexity of every batch.
     loss : ScalarLoss
@@ -156,7 +156,7 @@ class Batches(Environment):
         self.loss_range = (0.0, float(self._means(tops).max()))
         self.lipschitz = float(self._means(slopes).max())
         if not 0 < self.loss_range[1] < inf:
-            raise ParameterError("contexts and targets admit no loss but 0, or one without bound")
+            raise ParameterError("contexts and targets admit only losses of 0, or unbounded ones")
 
     def _means(self, values: Array) -> Array:
         """The mean of every batch."""
@@ -250,18 +250,18 @@ class SquaredBatches(Batches):
     Parameters
     ----------
     domain : Domain
-        The set that is played on.
+        The set to play on.
     contexts : array_like
         A row c_i for every case, as long as a flattened point of the domain.
     targets : array_like
         A number y_i for every row, or one for all.
     sizes : array_like of int
         The sizes that a batch may have, each between 1 and the number of rows. Sizes are drawn with
-        equal probability; one that is given twice is drawn twice as often.
+        equal probability; one that is listed twice is drawn twice as often.
     batches : int, default 1000
-        How many batches are drawn. Then they come again in the same order.
+        How many batches are drawn. Then they are repeated in the same order.
     seed : int, optional
-        Fixes the batches; without one they are new every time.
+        Fixes the batches; without one they differ every time.
 
     Raises
     ------

@@ -10,7 +10,7 @@ fixed point has a closed form. p and q are orthogonal in the weights 1/s_i^2, so
 sum of cos^2 besides. Every theta_t lies inside, so the best point of each round suffers nothing.
 
 Regret against a fixed point says little where the minimum moves; `dynamic_total` is what the best
-point of each round would have suffered. No certificate of this library speaks about the latter.
+point of each round would have suffered. No certificate of this library bounds the latter.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from dikin.kernel import compiled, reordered
 
 
 class BowlKernel(NamedTuple):
-    """The losses themselves; no chance is in them."""
+    """The losses themselves, which are not random."""
 
     center: Array
     p: Array
@@ -149,14 +149,14 @@ def _farthest(domain: Domain, p: Array, q: Array, scales: Array) -> Farthest:
 
 
 class Bowl(BowlLosses):
-    """The same bowl in every round: half the squared distance to a point, in units of one's own.
+    """The same bowl in every round: half the squared distance to a point, in units you choose.
 
     Parameters
     ----------
     domain : Domain
-        The set that is played on.
+        The set to play on.
     seed : int, optional
-        Fixes the minimum; without one it is new every time.
+        Fixes the minimum; without one it differs every time.
     depth : float, default 0.8
         How far out the minimum lies, as a share of the way from the centre to the boundary in a
         random direction, from 0 to 0.85.
@@ -236,7 +236,7 @@ def unit_pair(domain: Domain, one: Array, two: Array) -> tuple[Array, Array]:
 # --- a minimum that moves ------------------------------------------------------------------------
 
 GOLDEN_ANGLE = pi * (3 - sqrt(5))
-"""An angle whose multiples never come back to where they were: every jump finds a new place."""
+"""An angle whose multiples never repeat: every jump leads to a new place."""
 
 
 class Drifting(BowlLosses):
@@ -275,11 +275,11 @@ class Circling(Drifting):
     Parameters
     ----------
     domain : Domain
-        The set that is played on.
+        The set to play on.
     period : int
         Rounds that it takes to go around once; at least 1.
     seed : int, optional
-        Fixes the circle; without one it is new every time.
+        Fixes the circle; without one it differs every time.
     depth : float, default 0.8
         The radius of the circle, as a share of the inradius; above 0 and at most 0.85.
 

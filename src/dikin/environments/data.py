@@ -1,8 +1,8 @@
-"""Real rows, from data that scikit-learn carries in its package: nothing is fetched.
+"""Real rows, from data included in scikit-learn: nothing is downloaded.
 
 Columns are standardised and replaced by their first principal components, each with mean 0 and
-variance 1, so that no direction is flat merely because of a unit or of two columns that say the
-same. What is left of the curvature's variation is the batches' own.
+variance 1, so that no direction is flat merely because of a unit or of two equivalent columns. The
+remaining variation of the curvature is due to the batches.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dikin.errors import MissingExtraError, ParameterError
 
 
 class Rows(NamedTuple):
-    """What was known about each case, and what came of it.
+    """What was known about each case, and its outcome.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class Rows(NamedTuple):
 
 
 def diabetes(dimension: int = 3) -> Rows:
-    """442 patients: ten measurements, and how far the disease had gone a year later.
+    """442 patients: ten measurements, and the progression of the disease a year later.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A loss of the user's: a plain Python function, or one that Numba compiles with the game."""
+"""A loss of your own: a plain Python function, or one that Numba compiles with the game."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from dikin.units import checked_range
 
 
 class FromFunction(Environment):
-    """The game against a loss of one's own.
+    """The game against a loss of your own.
 
     Parameters
     ----------
     domain : Domain
-        The set that is played on.
+        The set to play on.
     loss : callable
-        `loss(round, point)` gives the loss as a float, for rounds 1, 2, ... and flattened points.
+        `loss(round, point)` returns the loss as a float, for rounds 1, 2, ... and flattened points.
         It must be convex in the point and depend on nothing else. A function compiled with
         `numba.njit` runs in the compiled loop.
     curvature : float or pattern, default 0.0
@@ -43,7 +43,7 @@ class FromFunction(Environment):
     Raises
     ------
     ParameterError
-        If the range or a constant is unusable.
+        If the range or a constant is invalid.
     OutsideDomainError
         If the comparator lies outside the domain.
 

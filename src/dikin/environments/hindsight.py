@@ -16,7 +16,7 @@ from dikin.domains.newton import minimise
 from dikin.errors import NumericalError
 
 GAP = 1e-11
-"""How far, relative to its size, the sum at the point found may be above the least there is."""
+"""How far, relative to its size, the sum at the returned point may be above the minimum."""
 
 
 def linear_minimiser(domain: Domain, slope: Array) -> Array:
@@ -61,7 +61,7 @@ def sum_minimiser(
 
 
 def _inside(domain: Domain, v: Array) -> Array:
-    """The point of a chart vector; rounding may have put it a hair outside."""
+    """The point of a chart vector; rounding may have put it slightly outside."""
     point, shrink = domain.point(v), 1e-16
     while domain.margin(point) < 0:
         shrink *= 4

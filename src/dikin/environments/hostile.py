@@ -1,10 +1,10 @@
-"""Games that are made to mislead a learner which foresees losses, or trusts what it has seen.
+"""Games designed to mislead a learner that forecasts losses or trusts the past.
 
     f_t(x) = alpha_t a.v + gamma_t b.v + kappa_t + (omega/2) |v - w|^2,      v = (x - c)/R,
 
 with a and b unit vectors, w inside, and a table (alpha_t, gamma_t, kappa_t) that is fixed before
 the game; each kind is a way to fill it. Where omega > 0 there is no linear part, and w is best;
-elsewhere the sum of the losses is linear. After `horizon` rounds the table begins anew.
+elsewhere the sum of the losses is linear. After `horizon` rounds the table repeats.
 """
 
 from __future__ import annotations
@@ -110,25 +110,25 @@ KINDS = {
 
 
 class Hostile(Environment):
-    """Losses made to mislead a learner that foresees losses or trusts what it has seen.
+    """Losses designed to mislead a learner that forecasts losses or trusts the past.
 
     Parameters
     ----------
     domain : Domain
-        The set that is played on.
+        The set to play on.
     kind : str
         The way to mislead: a key of `dikin.environments.hostile.KINDS`, where each is described.
     horizon : int
-        Rounds for which the losses are laid out; then they come again.
+        Rounds for which the losses are laid out; then they repeat.
     seed : int, optional
-        Fixes the losses; without one they are new every time.
+        Fixes the losses; without one they differ every time.
 
     Attributes
     ----------
     name : str
         The way to mislead.
     horizon : int
-        Rounds until the losses come again.
+        Rounds until the losses repeat.
 
     Raises
     ------
@@ -189,7 +189,7 @@ class Hostile(Environment):
 
 
 class HostileKernel(NamedTuple):
-    """The losses themselves; all chance is in the table."""
+    """The losses themselves; all randomness is in the table."""
 
     center: Array
     radius: float

@@ -63,7 +63,7 @@ class SharpKernel(NamedTuple):
 
 
 class SharpMinimum(Environment):
-    """Losses of a given Lipschitz constant and curvature pattern; subclasses bring k."""
+    """Losses with a Lipschitz constant and a curvature pattern; subclasses set k."""
 
     comparator_sums = 1
     smoothness = inf
@@ -127,14 +127,14 @@ class Kink(SharpMinimum):
     Parameters
     ----------
     domain : Domain
-        The set that is played on.
+        The set to play on.
     lipschitz : float
         The largest slope of a loss, in loss per unit of length; positive.
     curvature : float or pattern, default 0.0
         The strong convexity of the losses: a number, or a pattern such as `Decaying`. It uses up a
         part of the Lipschitz constant.
     seed : int, optional
-        Fixes the minimum, the plane and the noise; without one they are new every time.
+        Fixes the minimum, the plane and the noise; without one they differ every time.
     depth : float, default 0.2
         How far the minimum is from the centre, as a share of the inradius, from 0 to 0.85.
 
@@ -165,7 +165,7 @@ class Distance(SharpMinimum):
     domain, lipschitz, curvature, depth
         As for `Kink`, with the same errors.
     seed : int, optional
-        Fixes the minimum and the noise; without one they are new every time.
+        Fixes the minimum and the noise; without one they differ every time.
 
     Examples
     --------

@@ -22,11 +22,11 @@ class Linear(Environment):
     Parameters
     ----------
     domain : Domain
-        The set that is played on.
+        The set to play on.
     lipschitz : float, default 1.0
         The largest slope of a loss, in loss per unit of length; positive.
     seed : int, optional
-        Fixes both directions and the signs; without one they are new every time.
+        Fixes both directions and the signs; without one they differ every time.
 
     Raises
     ------

@@ -1,7 +1,7 @@
 """How strongly convex the losses are, round by round: the patterns of the paper's two tables.
 
 A pattern is a value, `pattern.at(t)` the curvature of round t = 1, 2, ..., and `pattern.sigma` the
-largest. One's own pattern is a NamedTuple with these two.
+largest. A pattern of your own is a NamedTuple with these two.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class FlatLast(NamedTuple):
     sigma : float
         The curvature of the earlier rounds; finite and not negative.
     horizon : int
-        How many rounds the game has. There is no curvature after them either.
+        How many rounds the game has. There is no curvature after that either.
     rounds : int
         How many rounds at the end have none; 0 is allowed.
     """

@@ -28,13 +28,13 @@ class PseudoKink(Environment):
     Parameters
     ----------
     domain : Domain
-        The set that is played on.
+        The set to play on.
     lipschitz : float, default 1.0
         The largest slope of a loss, in loss per unit of length; positive.
     contexts : int, default 64
         How many different z_t there are; they come in turn.
     seed : int, optional
-        Fixes the contexts, the minimum and the noise; without one they are new every time.
+        Fixes the contexts, the minimum and the noise; without one they differ every time.
     depth : float, default 0.2
         How far the minimum is from the centre, as a share of the inradius, from 0 to 0.85.
 

@@ -21,16 +21,16 @@ SHARE = 0.7
 
 
 class Quadratic(Environment):
-    """Round quadratics whose minimum is one of two points, drawn anew every round.
+    """Round quadratics whose minimum is one of two points, drawn again every round.
 
     Parameters
     ----------
     domain : Domain
-        The set that is played on.
+        The set to play on.
     curvature : float or pattern, default 1.0
         Strong convexity and smoothness of the losses: a number, or a pattern such as `Decaying`.
     seed : int, optional
-        Fixes both points and the draws; without one they are new every time.
+        Fixes both points and the draws; without one they differ every time.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Smooth losses that make exploration felt: steep across a ridge, as curved as told along it.
+"""Smooth losses that make exploration costly: steep across a ridge, as curved as declared along it.
 
     f_t(x) = beta/2 (a.v)^2 + sigma_t/2 |v - (a.v) a|^2 + e_t a.v + o_t - m,      v = x - theta,
 
@@ -25,19 +25,19 @@ from dikin.errors import CurvatureTooLargeError
 
 
 class Ridge(Environment):
-    """Quadratic losses that are steep across a ridge and as curved as told along it.
+    """Quadratic losses that are steep across a ridge and as curved as declared along it.
 
     Parameters
     ----------
     domain : Domain
-        The set that is played on.
+        The set to play on.
     smoothness : float
         The curvature across the ridge, the largest there is; positive.
     curvature : float or pattern, default 0.0
         The strong convexity of the losses: a number, or a pattern such as `Decaying`; at most the
         smoothness.
     seed : int, optional
-        Fixes the minimum, the ridge and the noise; without one they are new every time.
+        Fixes the minimum, the ridge and the noise; without one they differ every time.
     depth : float, default 0.2
         How far the minimum is from the centre, as a share of the inradius, from 0 to 0.85.
 

@@ -1,15 +1,15 @@
-"""Environments made of another one: its losses with a constant added, or with less said of them.
+"""Wrappers of another environment: its losses with a constant added, or with less curvature told.
 
 Shifted losses are f_t + o_t with
 
     o_t = offset s_t + noise u_t + season sin(2 pi t/period),
 
-s_t a random sign and u_t uniform in [-1, 1], both drawn anew every round. No regret changes by it:
-every point suffers the same. What changes is what one value says. A learner that sees one a round
-has no way to tell the constant from the loss, unless it can be foreseen.
+s_t a random sign and u_t uniform in [-1, 1], both drawn again every round. This changes no regret:
+every point suffers the same. It changes what one value reveals: a learner that sees one per round
+cannot separate the constant from the loss, unless the constant can be predicted.
 
-To understate curvature is always safe: a sigma-strongly convex loss is sigma'-strongly convex for
-every sigma' <= sigma. What is lost by saying less can be measured: play both.
+Understating curvature is always safe: a sigma-strongly convex loss is sigma'-strongly convex for
+every sigma' <= sigma. To measure what understating costs, play both.
 """
 
 from __future__ import annotations
@@ -76,14 +76,14 @@ def _require(environment: Any, name: str) -> Environment:
 
 
 class Understated(Wrapper):
-    """An environment of which a learner is told less curvature than there is.
+    """An environment that tells a learner less curvature than there is.
 
     Parameters
     ----------
     environment : Environment
         The environment whose losses are played.
     curvature : float or pattern, default 0.0
-        The most that is told of a round; what there is, where that is less.
+        The largest curvature that is told in a round; the true one, if that is smaller.
 
     Attributes
     ----------
@@ -93,7 +93,7 @@ class Understated(Wrapper):
     Raises
     ------
     ParameterError
-        If `environment` is no environment.
+        If `environment` is not an environment.
     CurvatureError
         If `curvature` is neither a number nor a pattern, or negative.
 
@@ -161,7 +161,7 @@ class Shifted(Wrapper):
     Raises
     ------
     ParameterError
-        If `environment` is no environment, a size is negative, all are 0, or `period` is not
+        If `environment` is not an environment, a size is negative, all are 0, or `period` is not
         positive.
 
     Examples
