@@ -22,7 +22,7 @@ from dikin.learners.predictive import Predictive
 from dikin.tuning.clipping import tell_clipped
 from dikin.tuning.history import Table, history_table
 from dikin.tuning.interrupts import Interrupts
-from dikin.tuning.parameters import Parameter
+from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.result import Result, coordinate_names
 from dikin.tuning.tuner import Trial, Tuner, range_of_losses
 from dikin.vectors import Array
@@ -39,7 +39,7 @@ FIRST_ROWS = 1024
 
 def minimize(
     function: Callable[..., float],
-    parameters: Mapping[str, Parameter] | Domain,
+    parameters: Mapping[str, ParameterKind] | Domain,
     rounds: int,
     *,
     start: ArrayLike | None = None,
@@ -135,7 +135,7 @@ def minimize(
 
 def maximize(
     function: Callable[..., float],
-    parameters: Mapping[str, Parameter] | Domain,
+    parameters: Mapping[str, ParameterKind] | Domain,
     rounds: int,
     *,
     start: ArrayLike | None = None,

@@ -40,7 +40,7 @@ from dikin.learners.threads import locked
 from dikin.tuning.clipping import tell_clipped
 from dikin.tuning.drawing import draw_history, save_figure
 from dikin.tuning.history import Row, Table, history_table, to_frame
-from dikin.tuning.parameters import Integer, Parameter
+from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.space import Params, Space
 from dikin.tuning.summary import Summary
 from dikin.vectors import Array
@@ -187,7 +187,7 @@ class Tuner:
 
     def __init__(
         self,
-        parameters: Mapping[str, Parameter],
+        parameters: Mapping[str, ParameterKind],
         *,
         maximize: bool = False,
         constraints: str | Sequence[str] = (),
@@ -212,19 +212,18 @@ class Tuner:
             start=self.space.start,
             memory=memory,
             seed=seed,
-            by_lot=true_or_false(by_lot, "by_lot") or self.space.has_whole_numbers,
+            by_lot=true_or_false(by_lot, "by_lot") or self.space.by_lot,
         )
         self._begin(secrets.token_hex(8) if seed is None else str(seed), self.learner.center)
 
     def _refuse_smooth_corners(self, smoothness: Any) -> None:
         """Refuse a constant that cannot hold: between whole numbers values have corners."""
         for name, parameter in self.space.parameters.items():
-            cornered = isinstance(parameter, Integer) and parameter.high - parameter.low > 1
-            if cornered and smoothness is not None:
+            if parameter.has_corners and smoothness is not None:
                 raise ParameterError(
-                    f"smoothness={shown(smoothness)} cannot hold with {name}, an Integer: its "
-                    "values are interpolated between whole numbers, with corners there. Give "
-                    "lipschitz instead, or neither"
+                    f"smoothness={shown(smoothness)} cannot hold with {name}, {parameter!r}: mean "
+                    "values have corners there, as between whole numbers. Give lipschitz instead, "
+                    "or neither"
                 )
 
     def _begin(self, key: str, first: Array) -> None:
@@ -489,7 +488,7 @@ class Tuner:
     def _lots_interact(self) -> bool:
         """Whether the mean over lots need not be convex although the values are."""
         alone = len(self.space.columns) == 1
-        return self.space.has_whole_numbers and not (alone or self.separable)
+        return self.space.by_lot and not (alone or self.separable)
 
     def certificate_for(self, **constants: float) -> float:
         """Bound the regret for a constant that one believes in: `Predictive.certificate_for`.
