@@ -217,6 +217,11 @@ def environments() -> dict[str, type[Any]]:
     return FOLDERS["environments"].every()
 
 
+def parameter_kinds() -> dict[str, type[Any]]:
+    """Every parameter kind by name."""
+    return FOLDERS["tuning.parameters"].every()
+
+
 # --- installed packages ------------------------------------------------------------------------
 
 _unread = [GROUP]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from math import floor
+from typing import Any
 
 from dikin.tuning.parameters.base import Axis
 from dikin.tuning.parameters.interval import Interval
@@ -46,8 +48,12 @@ class Grid(Interval):
         low, high = self.ends
         return float(min(max(low + steps, low), high))
 
-    def shown(self, value: float) -> int | float | str:
+    def shown(self, value: float) -> Any:
         return int(value)
+
+    def bound_near(self, values: Sequence[float]) -> Any:
+        # Of two numbers both are bounds, which says nothing.
+        return super().bound_near(values) if self.has_corners else None
 
     @property
     def axis(self) -> Axis:
