@@ -165,6 +165,7 @@ def test_a_description_that_is_none(file: str, arguments: tuple[str, ...], words
 def test_help_teaches() -> None:
     for page, line in (
         (("--help",), "dikin study create shop --param price=1:14:4"),
+        (("create", "--help"), '--param "batch=Levels([16, 32, 64, 128], start=32)"'),
         (("create", "--help"), "--shares traffic=old:0.9,new:0.1"),
         (("create", "--help"), '--constraint "ads + 3*staff <= 100"'),
         (("create", "--help"), "--param night=0:9:int --separable"),

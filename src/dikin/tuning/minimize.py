@@ -66,7 +66,7 @@ def minimize(
         that can be called with their names, as `cost(price=4.0, ads=20.0)`, is called so; any other
         is given one dictionary. For a domain a setting is a point.
     parameters : mapping or Domain
-        From names to `Real`, `Integer` or `Shares`; or the set of points, such as a `Ball`.
+        From names to parameters such as `Real`; or the set of points, such as a `Ball`.
     rounds : int
         How often the function is called.
     start : array_like, optional
@@ -158,7 +158,7 @@ def maximize(
     function : callable
         Takes a setting, as `minimize` says, and returns one number; noise is allowed.
     parameters : mapping or Domain
-        From names to `Real`, `Integer` or `Shares`; or the set of points.
+        From names to parameters such as `Real`; or the set of points.
     rounds : int
         How often the function is called.
     start : array_like, optional

@@ -31,6 +31,8 @@ good one loses little."""
 
 ROUNDING = 1e-9
 """By how much a start may break a constraint, in units of its terms."""
+NEAR = 0.03
+"""A value nearer to its bound than this part of the range is next to it."""
 RESERVED = ("round", "value", "expected", "held", "certificate")
 """What a history has besides the parameters."""
 
@@ -186,22 +188,16 @@ class Space:
         return dict(zip(self.parameters, settings, strict=True))
 
     def bounds_near(self, values: Array) -> Params:
-        """The bounds that values are next to, by the name of the parameter.
-
-        Parameters
-        ----------
-        values : Array
-            One for each column.
-
-        Returns
-        -------
-        dict
-            Of the parameters that are next to a bound.
-        """
-        row = values.tolist()
-        bounds = (each.bound_near(row[where]) for each, _, where in self._places)
-        near = zip(self.parameters, bounds, strict=True)
-        return {name: bound for name, bound in near if bound is not None}
+        """The bounds that values are next to, by name; a wider range may be worth a try there."""
+        row, bounds = values.tolist(), {}
+        for name, (each, _, where) in zip(self.parameters, self._places, strict=True):
+            two_alone = each.by_lot and not each.has_corners  # and so both are bounds
+            if each.domain is None and not two_alone:
+                at = each.coordinates(row[where])
+                ends = [round(u) for u in at if not NEAR <= u <= 1.0 - NEAR]
+                if len(ends) == len(at):
+                    bounds[name] = each.setting(each.best_values(ends))
+        return bounds
 
     # --- the start -----------------------------------------------------------------------------
 

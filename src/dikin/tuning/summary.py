@@ -112,18 +112,7 @@ class Summary:
 
 
 def value_text(value: Any) -> str:
-    """What a parameter is set to, for people.
-
-    Parameters
-    ----------
-    value : object
-        As in `trial.params`.
-
-    Returns
-    -------
-    str
-        Numbers in some digits, shares in percent.
-    """
+    """What a parameter is set to, for people: numbers in some digits, shares in percent."""
     if isinstance(value, dict):
         return ", ".join(f"{name} {100 * share:.1f} %" for name, share in value.items())
     if isinstance(value, float):

@@ -65,7 +65,8 @@ class Trial:
     id : int
         The number by which it is answered; no two trials of a tuner have the same.
     params : dict
-        The setting by name: a float, an int for an `Integer`, a dictionary for `Shares`.
+        The setting by name: a float, an int for an `Integer`, one of the values for `Levels`, a
+        dictionary for `Shares`.
     point : Array
         The same as a row of numbers, one for each of the tuner's `columns`.
     expected : float
@@ -123,7 +124,8 @@ class Tuner:
     Parameters
     ----------
     parameters : mapping
-        From names to `Real`, `Integer` or `Shares`: ranges and, where there is one, today's value.
+        From names to `Real`, `Integer`, `Levels` or `Shares`: ranges and, where there is one,
+        today's value.
         A start closer to a bound than 15 % of the range is moved inside: exploring needs room.
     maximize : bool, default False
         Whether large values are good: a revenue, a throughput. Otherwise small ones are: a cost, a
@@ -144,10 +146,11 @@ class Tuner:
     separable : bool, default False
         Whether the values are a sum with one term for each parameter, convex (concave, with
         `maximize`) each; if all parameters are whole numbers, also convex terms of the difference
-        of two of them. A certificate needs it where an `Integer` stands beside another parameter.
+        of two of them. A certificate needs it where an `Integer` or `Levels` stands beside another
+        parameter.
     by_lot : bool, default False
         Whether you play what is asked by lot, such as one of two servers with their `Shares` as
-        odds. True without saying so where there is an `Integer`.
+        odds. True without saying so where there is an `Integer` or `Levels`.
 
     Attributes
     ----------
@@ -507,7 +510,8 @@ class Tuner:
         Raises
         ------
         ParameterError
-            If not exactly one of the two is given, or `smoothness` where there is an `Integer`.
+            If not exactly one of the two is given, or `smoothness` where a parameter has
+            corners, as an `Integer` does.
         """
         self._refuse_smooth_corners(constants.get("smoothness"))
         bound = self.learner.certificate_for(**constants)

@@ -20,28 +20,16 @@ from dikin.registry import Registry
 
 
 class Axis(NamedTuple):
-    """How the values of a parameter are drawn, in figures and on the page.
-
-    Parameters
-    ----------
-    low, high : float
-        The least and the largest value.
-    log : bool, default False
-        Whether the scale is logarithmic.
-    whole : bool, default False
-        Whether values are whole numbers.
-    percent : bool, default False
-        Whether a value of 1 is read as 100 %.
-    labels : tuple of str, default ()
-        What the values 0, 1, 2, ... are called, where they are only positions.
-    """
+    """How the values of a parameter are drawn, in figures and on the page."""
 
     low: float = -inf
     high: float = inf
     log: bool = False
     whole: bool = False
     percent: bool = False
+    """Whether a value of 1 is read as 100 %."""
     labels: tuple[str, ...] = ()
+    """What the values 0, 1, 2, ... are called, where they are only positions."""
 
 
 class ParameterKind(ABC):
@@ -179,21 +167,6 @@ class ParameterKind(ABC):
     @abstractmethod
     def axis(self) -> Axis:
         """How the values are drawn; the same for all columns."""
-
-    def bound_near(self, values: Sequence[float]) -> Any:
-        """The bound that values are next to, so that a wider range may be worth a try.
-
-        Parameters
-        ----------
-        values : sequence of float
-            One for each column.
-
-        Returns
-        -------
-        object
-            The bound as the user reads it; None if no bound is near.
-        """
-        return None
 
     # --- as a value ------------------------------------------------------------------------------
 

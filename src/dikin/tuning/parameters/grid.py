@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
 from math import floor
 from typing import Any
 
@@ -50,10 +49,6 @@ class Grid(Interval):
 
     def shown(self, value: float) -> Any:
         return int(value)
-
-    def bound_near(self, values: Sequence[float]) -> Any:
-        # Of two numbers both are bounds, which says nothing.
-        return super().bound_near(values) if self.has_corners else None
 
     @property
     def axis(self) -> Axis:

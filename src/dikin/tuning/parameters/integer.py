@@ -8,8 +8,8 @@ from typing import Any, Self
 
 from dikin.arguments import is_whole
 from dikin.errors import ParameterError, shown
-from dikin.tuning.parameters.bounds import check_bounds
 from dikin.tuning.parameters.grid import Grid
+from dikin.tuning.parameters.interval import check_bounds
 
 MOST_WHOLE = 2**53
 """Beyond it neighbouring whole numbers are the same float."""

@@ -10,8 +10,7 @@ from typing import Self
 from dikin.arguments import plain_number, true_or_false
 from dikin.errors import ParameterError
 from dikin.tuning.parameters.base import Axis
-from dikin.tuning.parameters.bounds import check_bounds
-from dikin.tuning.parameters.interval import Interval
+from dikin.tuning.parameters.interval import Interval, check_bounds
 
 
 @dataclass(frozen=True, eq=False, repr=False)
