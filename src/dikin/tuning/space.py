@@ -91,13 +91,13 @@ class Space:
         )
         own_domains = {name: each.domain for name, each in self.parameters.items()}
         parts = {name: domain for name, domain in own_domains.items() if domain is not None}
-        sides = [name for name, columns in named.items() if name not in parts for _ in columns]
-        at = _slices({name: len(named[name]) for name in (*dict.fromkeys(sides), *parts)})
+        self._sides = [n for n, columns in named.items() if n not in parts for _ in columns]
+        at = _slices({name: len(named[name]) for name in (*dict.fromkeys(self._sides), *parts)})
         values = _slices({name: len(columns) for name, columns in named.items()})
         self._places = [
             _Place(each, at[name], values[name]) for name, each in self.parameters.items()
         ]
-        cube = [self._cube(sides, limits)] if sides else []
+        cube = [self._cube(self._sides, limits)] if self._sides else []
         domains = (*cube, *parts.values())
         self.domain = domains[0] if len(domains) == 1 else Product(*domains)
 
@@ -192,7 +192,7 @@ class Space:
         row, bounds = values.tolist(), {}
         for name, (each, _, where) in zip(self.parameters, self._places, strict=True):
             two_alone = each.by_lot and not each.has_corners  # and so both are bounds
-            if each.domain is None and not two_alone:
+            if name in self._sides and not two_alone:
                 at = each.coordinates(row[where])
                 ends = [round(u) for u in at if not NEAR <= u <= 1.0 - NEAR]
                 if len(ends) == len(at):
