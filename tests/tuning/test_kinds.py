@@ -150,6 +150,8 @@ class Lost(Odd):
 
 
 class Beyond(Odd):
+    by_lot, has_corners = True, True
+
     def played(self, u: float, uniform: float) -> float:
         return super().played(u, uniform) + 2.0 * (uniform > 0.8)
 
@@ -301,6 +303,19 @@ def test_a_kind_that_lacks_something_is_not_registered() -> None:
     with pytest.raises(ParameterError, match="write best, by_lot, examples, has_corners, to_unit"):
         dikin.register(Half)
     assert "half" not in registry.parameter_kinds()
+
+
+@pytest.mark.parametrize("base", [dikin.Real, dikin.Integer, dikin.Levels, Odd, dikin.Shares])
+@pytest.mark.parametrize("method", ["played", "best", "played_values", "best_values"])
+def test_no_certificate_is_inherited_for_what_is_played_otherwise(base: Any, method: str) -> None:
+    """A Real that is rounded by lot would have corners, and say that it has none."""
+    with pytest.raises(ParameterError, match="Rounded changes what is played and inherits by_lot"):
+        type("Rounded", (base,), {method: lambda *_: 1.0})
+    more = {method: lambda *_: 1.0, "by_lot": True}
+    with pytest.raises(ParameterError, match=r"Rounded .* inherits has_corners"):
+        type("Rounded", (base,), more)
+    type("Rounded", (base,), more | {"has_corners": True})
+    type("Renamed", (base,), {"shown": lambda *_: 1.0})
 
 
 def test_it_is_drawn_and_described(tmp_path: Path) -> None:

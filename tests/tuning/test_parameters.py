@@ -182,6 +182,8 @@ def mean_played(side: Any, u: float, steps: int = 4000) -> float:
 class Nearest(Integer):
     """A mutant: always the nearest whole number."""
 
+    by_lot, has_corners = True, True
+
     def played(self, u: float, uniform: float) -> float:
         return self.best(u)
 

@@ -15,7 +15,7 @@ from math import inf
 from typing import Any, ClassVar, NamedTuple, Self
 
 from dikin.domains.base import Domain
-from dikin.errors import shown
+from dikin.errors import ParameterError, shown
 from dikin.registry import Registry
 
 
@@ -52,6 +52,15 @@ class ParameterKind(ABC):
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         cls.kind = cls.__name__.lower()
+        own = vars(cls).keys()
+        inherited = [
+            name for name in ("by_lot", "has_corners") if name not in own and _said(cls, name)
+        ]
+        if inherited and own & {"best", "best_values", "played", "played_values"}:
+            raise ParameterError(
+                f"{cls.__name__} changes what is played and inherits {' and '.join(inherited)}, on "
+                "which certificates rest: say in the class what holds for it"
+            )
 
     # --- what a certificate may assume -----------------------------------------------------------
 
@@ -202,6 +211,10 @@ class ParameterKind(ABC):
     @abstractmethod
     def examples(cls) -> Iterator[Self]:
         """A few small parameters of this kind, on which its tests run."""
+
+
+def _said(cls: type, name: str) -> bool:
+    return not getattr(getattr(cls, name), "__isabstractmethod__", False)
 
 
 @cache
