@@ -83,7 +83,7 @@ class Rival(ABC):
         if self._shares:
             return values
         sides = zip(self.space.parameters.values(), values, strict=True)
-        return np.array([side.to_unit(float(value)) for side, value in sides])  # type: ignore[union-attr]
+        return np.array([side.coordinates([value])[0] for side, value in sides])
 
     def _values(self, z: Array) -> Array:
         """The setting at a point of the cube, one number for each column."""

@@ -16,10 +16,14 @@ import pytest
 import dikin
 import dikin.domains
 import dikin.learners
+import dikin.tuning.parameters
 from dikin import registry
 from dikin.engine.jit import COMPILE_FROM
 from dikin.errors import CheckFailedError
+from dikin.studies.spec import learner_from_text
+from dikin.studies.tuner_options import tuner_from_options
 from tables import scratch
+from tuning.test_kinds import LAWS
 
 PAGE = (Path(__file__).resolve().parent.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
 BLOCKS = {
@@ -30,6 +34,7 @@ BLOCKS = {
         "climber": "class Climber(",
         "parabola": "class Parabola(",
         "valley": "class Valley(",
+        "duration": "class Duration(",
         "try": "dikin.check_learner(Climber, domain)",
         "compare": "Scenario.own(",
     }.items()
@@ -75,15 +80,28 @@ def test_a_learner_is_one_file(drop) -> None:
     assert dikin.play(learner, world, COMPILE_FROM).compiled
 
 
+def test_a_parameter_kind_is_one_file(drop, monkeypatch) -> None:
+    monkeypatch.setitem(BLOCKS, "duration", BLOCKS["duration"].replace("@dikin.register\n", ""))
+    cls = drop(dikin.tuning.parameters, "duration").Duration
+    assert registry.parameter_kinds()["duration"] is cls is dikin.tuning.parameters.Duration
+    kept_laws(cls)
+
+
+def kept_laws(cls: Any) -> None:
+    for parameter in cls.examples():
+        for law in LAWS:
+            law(parameter)
+
+
 # --- a class of one's own ------------------------------------------------------------------------
 
 
 @pytest.fixture
 def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SimpleNamespace]:
-    """The three classes of a user, each in a file of its own that Python can import."""
+    """The four classes of a user, each in a file of its own that Python can import."""
     scratch(monkeypatch)
     monkeypatch.syspath_prepend(tmp_path)
-    names = ("climber", "parabola", "valley")
+    names = ("climber", "parabola", "valley", "duration")
     for name in names:
         (tmp_path / f"{name}.py").write_text(BLOCKS[name], encoding="utf-8")
     found = [getattr(importlib.import_module(name), name.capitalize()) for name in names]
@@ -125,6 +143,23 @@ def test_the_comparison_runs(own, tmp_path: Path, monkeypatch) -> None:
         ["valley-0.3", "Climber"],
         ["valley-0.3", "FKM"],
     ]
+
+
+def test_own_parameter_is_tuned_saved_and_kept(own, tmp_path: Path) -> None:
+    kept_laws(own.Duration)
+    tuner = tuner_from_options(("wait=Duration('1s', '10min', start='30s')",), (), seed=1)
+    spec = '{"tuner": {"wait": {"kind": "duration", "low": "1s", "high": "10min", "start": "30s"}}'
+    assert learner_from_text(spec + ', "seed": 1}').state() == tuner.state()
+    assert tuner.best == {"wait": "30s"}
+    with dikin.Study(tmp_path / "a.db", "a", tuner) as study:
+        for _ in range(10):
+            trial = study.ask()
+            assert 1 <= float(trial["wait"].removesuffix("s")) <= 600
+            study.tell(trial, 1.0)
+        dikin.restore(study.state()).save(tmp_path / "a.json")
+    assert dikin.load(tmp_path / "a.json").rounds == 10
+    with pytest.raises(dikin.DikinError, match=r"wait: low must be a time such as .* got '1 day'"):
+        tuner_from_options(("wait=Duration('1 day', '10min')",), ())
 
 
 def test_own_classes_play(own) -> None:

@@ -97,9 +97,8 @@ def instances() -> dict[type, Any]:
     """An example of every class that has some."""
     # Every learner plays on a line; some on nothing else.
     domain = dikin.Ball(1)
-    found: dict[type, Any] = {
-        cls: next(iter(cls.examples())) for cls in registry.domains().values()
-    }
+    alone = (*registry.domains().values(), *registry.parameter_kinds().values())
+    found: dict[type, Any] = {cls: next(iter(cls.examples())) for cls in alone}
     for cls in (*registry.learners().values(), *registry.environments().values()):
         found[cls] = next(iter(cls.examples(domain, 0)))
     return found

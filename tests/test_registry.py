@@ -90,7 +90,7 @@ class NoDomain(dikin.FKM):
 @pytest.mark.parametrize(
     ("thing", "said"),
     [
-        (3, "derived from dikin.Domain, dikin.Learner or dikin.Environment, got 3"),
+        (3, "derived from one of dikin.Domain, .*dikin.ParameterKind.*, got 3"),
         (dict, "got <class 'dict'>"),
         (CRATE, r"got Crate\(dim=1\)"),
         (
@@ -122,7 +122,7 @@ def test_what_cannot_be_registered_is_refused(thing: Any, said: str) -> None:
 
 def test_the_library_itself_could_be_registered() -> None:
     for known in registry.FOLDERS.values():
-        assert len(known.classes) > 8
+        assert len(known.classes) >= 4
         for cls in known.classes.values():
             known.refuse_unfit(cls)
 

@@ -238,6 +238,17 @@ def test_machines_know_roles_and_not_names() -> None:
             assert {name for name in found if name.split(".")[1] != folder} == set(), path.name
 
 
+def test_parameter_kinds_are_asked_and_not_named() -> None:
+    """What a parameter's kind decides is a method of the kind: nothing else imports one."""
+    kinds = {cls.__module__ for cls in registry.parameter_kinds().values()}
+    assert len(kinds) == 4
+    inside = SRC / "tuning" / "parameters"
+    files = [path for path in SRC.rglob("*.py") if inside not in path.parents]
+    assert {path for path in files if kinds & set(imported(path, path.read_text()))} == set()
+    planted = "from dikin.tuning.parameters.shares import Shares"
+    assert kinds & set(imported(SRC / "tuning/space.py", planted))
+
+
 # --- the package ---------------------------------------------------------------------------------
 
 
@@ -361,7 +372,7 @@ def test_every_public_name_is_documented() -> None:
 def test_the_stub_is_up_to_date() -> None:
     for path, text in stub.stubs().items():
         assert path.read_text(encoding="utf-8") == text, "run `make stub`"
-    assert len(stub.stubs()) == 4
+    assert len(stub.stubs()) == 5
 
 
 # --- a new file is known without editing a list --------------------------------------------------

@@ -3,10 +3,10 @@
 One number back per decision, any convex domain, curvature that changes every round, and a bound you
 can print.
 
-Every domain, learner and environment is found by its folder and stands here, and in the package of
-its folder, under its name: `dikin.Ball` and `dikin.domains.Ball` are `dikin.domains.ball.Ball`.
-Type checkers read the same names from `__init__.pyi` (`make stub`). A class of your own comes in by
-`dikin.register`.
+Every domain, learner, environment and parameter kind is found by its folder and stands here, and in
+the package of its folder, under its name: `dikin.Ball` and `dikin.domains.Ball` are
+`dikin.domains.ball.Ball`. Type checkers read the same names from `__init__.pyi` (`make stub`). A
+class of your own comes in by `dikin.register`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from dikin.loading import load, restore
 from dikin.registry import register
 from dikin.studies.study import Study
 from dikin.tuning.minimize import maximize, minimize
-from dikin.tuning.parameters import Integer, Real, Shares
+from dikin.tuning.parameters.base import ParameterKind
+from dikin.tuning.parameters.interval import Interval
 from dikin.tuning.result import Result
 from dikin.tuning.tuner import Trial, Tuner
 
@@ -42,13 +43,12 @@ __all__ = [
     "Environment",
     "FlatFirst",
     "FlatLast",
-    "Integer",
+    "Interval",
     "Learner",
+    "ParameterKind",
     "Query",
-    "Real",
     "Result",
     "Run",
-    "Shares",
     "Study",
     "Trial",
     "Tuner",

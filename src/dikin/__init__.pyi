@@ -67,9 +67,12 @@ from dikin.registry import register as register
 from dikin.studies.study import Study as Study
 from dikin.tuning.minimize import maximize as maximize
 from dikin.tuning.minimize import minimize as minimize
-from dikin.tuning.parameters import Integer as Integer
-from dikin.tuning.parameters import Real as Real
-from dikin.tuning.parameters import Shares as Shares
+from dikin.tuning.parameters.base import ParameterKind as ParameterKind
+from dikin.tuning.parameters.integer import Integer as Integer
+from dikin.tuning.parameters.interval import Interval as Interval
+from dikin.tuning.parameters.levels import Levels as Levels
+from dikin.tuning.parameters.real import Real as Real
+from dikin.tuning.parameters.shares import Shares as Shares
 from dikin.tuning.result import Result as Result
 from dikin.tuning.tuner import Trial as Trial
 from dikin.tuning.tuner import Tuner as Tuner

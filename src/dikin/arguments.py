@@ -139,6 +139,18 @@ def moderate(value: float, name: str, given: float) -> float:
     return value
 
 
+def plain_number(value: Any) -> float:
+    """A number as Python's own: whole ones stay whole."""
+    return value if type(value) is int else float(value)
+
+
+def plain_tuple(values: Any) -> Any:
+    """A list or an array as a tuple of Python's own values; anything else as it is."""
+    if not isinstance(values, list | tuple | np.ndarray):
+        return values
+    return tuple(value.item() if isinstance(value, np.generic) else value for value in values)
+
+
 # --- arrays --------------------------------------------------------------------------------------
 
 

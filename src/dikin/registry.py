@@ -1,8 +1,9 @@
 """Which class a saved name stands for: the library's classes and those that users register.
 
 A file or a database holds the name of a class and never the class itself. There is one registry for
-every role (domain, learner, environment), made beside the role's base class. The library's own
-classes are found by their folders, so that a new file is known without editing a list.
+every role (domain, learner, environment, parameter kind), made beside the role's base class in the
+module `base` of a folder. The library's own classes are found by these folders, so that a new file
+is known without editing a list.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ class Registry(Generic[T]):
     def __init__(self, role: str, base: type[T], built_with: tuple[str, ...] = ()) -> None:
         self.role, self.base, self._built_with = role, base, built_with
         self.classes: dict[str, type[T]] = {}
-        FOLDERS[f"{role}s"] = self
+        FOLDERS[base.__module__.removeprefix("dikin.").removesuffix(".base")] = self
 
     def every(self) -> dict[str, type[T]]:
         """All classes, those of installed packages included."""
@@ -128,7 +129,7 @@ FOLDERS: dict[str, Registry[Any]] = {}
 
 
 def register(cls: C) -> C:
-    """Register a domain, learner or environment of your own under its name, and return it.
+    """Register a domain, learner, environment or parameter kind of your own under its name.
 
     Write `@dikin.register` above the class, or call it. From then on `dikin.load`, `Study` and
     `dikin compare` find the class by its name in lower case. A process that loads must first import
@@ -138,8 +139,9 @@ def register(cls: C) -> C:
     Parameters
     ----------
     cls : type
-        A class derived from `dikin.Domain`, `dikin.Learner` or `dikin.Environment`, or from a class
-        of the library, with all methods that its base requires.
+        A class derived from `dikin.Domain`, `dikin.Learner`, `dikin.Environment` or
+        `dikin.ParameterKind`, or from a class of the library, with all methods that its base
+        requires.
 
     Returns
     -------
@@ -155,9 +157,9 @@ def register(cls: C) -> C:
         if isinstance(cls, type) and issubclass(cls, role.base):
             role.add(cls)
             return cls
+    bases = ", ".join(f"dikin.{role.base.__name__}" for role in FOLDERS.values())
     raise ParameterError(
-        "register needs a class derived from dikin.Domain, dikin.Learner or dikin.Environment, got "
-        f"{cls!r}. Nothing was registered."
+        f"register needs a class derived from one of {bases}, got {cls!r}. Nothing was registered."
     )
 
 
@@ -212,6 +214,11 @@ def learners() -> dict[str, type[Any]]:
 def environments() -> dict[str, type[Any]]:
     """Every environment class by kind."""
     return FOLDERS["environments"].every()
+
+
+def parameter_kinds() -> dict[str, type[Any]]:
+    """Every parameter kind by name."""
+    return FOLDERS["tuning.parameters"].every()
 
 
 # --- installed packages ------------------------------------------------------------------------

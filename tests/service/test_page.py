@@ -176,6 +176,21 @@ def test_a_value_far_off_is_marked_and_flattens_no_other(chromium: Any) -> None:
         page.close()
 
 
+def test_levels_are_read_by_their_names(chromium: Any, live: Serving) -> None:
+    machine = dikin.Levels(["small", "medium", "large"], start="medium")
+    with dikin.Study(live.url, "machines", dikin.Tuner({"machine": machine}, seed=1)) as study:
+        for _ in range(12):
+            study.tell(study.ask(), 1.0)
+    window = Window(chromium, live.url)
+    page = window.open("/#/study/machines")
+    chart = page.locator("figure", has_text="last 12 played")
+    chart.locator(".end-label", has_text="medium").wait_for()
+    ticks = chart.locator(".labels text[text-anchor=end]").all_text_contents()
+    assert {"small", "large"} <= set(ticks) <= {"small", "medium", "large", ""}
+    assert window.faults == []
+    page.close()
+
+
 def test_nothing_is_run_that_a_name_contains(chromium: Any) -> None:
     name = '<img src=x onerror="document.title=1">'
     tuner = dikin.Tuner({"<script>document.title=2</script>": dikin.Real(0, 1)}, seed=1)

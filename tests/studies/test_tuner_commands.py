@@ -45,6 +45,9 @@ def store(file: str) -> str:
         (["t=-5:5:-1.5"], [], {"t": dikin.Real(-5, 5, start=-1.5)}),
         (["level=1:9:6:int"], [], {"level": dikin.Integer(1, 9, start=6)}),
         (["level=1:9:int"], [], {"level": dikin.Integer(1, 9)}),
+        (["batch=Levels([16, 32], start=32)"], [], {"batch": dikin.Levels([16, 32], start=32)}),
+        (["size = dikin.levels(['s', 'l'])"], [], {"size": dikin.Levels(["s", "l"])}),
+        (["t=Real(-5, 5, -1.5)"], [], {"t": dikin.Real(-5, 5, start=-1.5)}),
         ([], ["traffic=old,new"], {"traffic": dikin.Shares(["old", "new"])}),
         (
             ["a=0:1"],
@@ -110,7 +113,17 @@ def test_a_study_by_flags_or_by_json(store: str) -> None:
         (("--param", "price=9:1"), "price: low must be below high"),
         (("--param", "price=1:9:12"), "price: start=12 lies outside its range, 1 to 9"),
         (("--param", "price=0:9:log"), "price: log=True needs a low above 0"),
-        (("--param", "level=1:9.5:int"), "level: high must be a whole number, got '9.5'"),
+        (
+            ("--param", "level=1:9.5:int"),
+            "level: high of an Integer must be a whole number, got 9.5",
+        ),
+        (("--param", "batch=Levels([16])"), "batch: Levels need two or more values"),
+        (("--param", "batch=Lvels([16, 32])"), "batch: no parameter kind is called 'lvels'. Did"),
+        (("--param", "batch=Levels([16, 32)"), "batch: wanted a call such as Levels("),
+        (("--param", "batch=Levels(x for x in y)"), "batch: malformed node"),
+        (("--param", "batch=Levels()"), "batch: "),
+        (("--param", "batch=Levels([1, 2], **{})"), "batch: "),
+        (("--param", "batch=__import__('os').system('true')"), "batch: wanted a call such as"),
         (("--param", "a=1:2", "--param", "a=1:3"), "the parameter 'a' is given twice"),
         (("--param", "value=1:2"), "cannot be called 'value'"),
         (("--shares", "traffic=old"), "traffic: Shares need the names of two parts"),
@@ -132,7 +145,7 @@ def test_a_study_by_flags_or_by_json(store: str) -> None:
         ),
         (
             ('{"tuner": {"a": {"kind": "share"}}}',),
-            "a: there is no kind 'share'. Did you mean 'shares'?",
+            "a: no parameter kind is called 'share'. Did you mean 'shares'?",
         ),
         (('{"tuner": {"a": [1, 2]}}',), "a: a parameter is an object such as"),
         (('{"tuner": {"a": {"low": "1", "high": 2}}}',), "a: low"),
@@ -152,6 +165,7 @@ def test_a_description_that_is_none(file: str, arguments: tuple[str, ...], words
 def test_help_teaches() -> None:
     for page, line in (
         (("--help",), "dikin study create shop --param price=1:14:4"),
+        (("create", "--help"), '--param "batch=Levels([16, 32, 64, 128], start=32)"'),
         (("create", "--help"), "--shares traffic=old:0.9,new:0.1"),
         (("create", "--help"), '--constraint "ads + 3*staff <= 100"'),
         (("create", "--help"), "--param night=0:9:int --separable"),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dikin
-from dikin import Integer, Real, Shares
+from dikin import Integer, Levels, Real, Shares
 from dikin.errors import ParameterError
 from dikin.tuning.constraints import read_constraints
 
@@ -61,12 +61,14 @@ def test_a_sign_that_is_wrong_would_be_seen() -> None:
         (["ads <= 3", 7], "text such as"),
         (7, "texts such as"),
         ("level <= 3", "only a Real without log"),
+        ("size <= 3", "names size, Levels(values=(1, 2)): only a Real without log"),
         ("rate <= 3", "only a Real without log"),
         ("mix <= 3", "only a Real without log"),
     ],
 )
 def test_what_is_no_linear_constraint_is_refused(texts: Any, words: str) -> None:
     more = {"level": Integer(0, 9), "rate": Real(0.1, 9, log=True), "mix": Shares(["a", "b"])}
+    more["size"] = Levels([1, 2])
     with pytest.raises(ParameterError) as refused:
         read_constraints(texts, PARAMETERS | more)
     assert words in str(refused.value)

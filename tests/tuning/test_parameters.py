@@ -1,4 +1,4 @@
-"""Real, Integer and Shares: what they accept, and how a coordinate becomes a value."""
+"""Each kind of parameter: what it accepts, and how a coordinate becomes a value."""
 
 import json
 from collections.abc import Callable
@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import dikin
-from dikin import Integer, Real, Shares
+from dikin import Integer, Levels, Real, Shares
 from dikin.errors import ParameterError
-from dikin.tuning.parameters import check_parameters, parameter_from_spec, spec_of
+from dikin.tuning.parameters.description import check_parameters, parameter_from_spec
 
 REFUSED: list[tuple[Any, Any, list[str]]] = [
     (Real, call(9, 1), ["low must be below high", "low=9", "high=1"]),
@@ -54,6 +54,22 @@ REFUSED: list[tuple[Any, Any, list[str]]] = [
     (Real, call(0, np.array([1.0])), ["high", "number", "array"]),
     (Shares, call([["a"], ["b"]], start={"a": 1.0}), ["names of two parts or more"]),
     (Shares, call(["a", "b"], start=[True, 0.0]), ["share of a", "number", "True"]),
+    (Levels, call([16]), ["two or more values", "(16,)"]),
+    (Levels, call("ab"), ["two or more values", "'ab'"]),
+    (Levels, call({1: 2, 3: 4}), ["two or more values"]),
+    (Levels, call([1, 2, 1.0]), ["level 1 ", "twice"]),
+    (Levels, call(["a", "b", "a"]), ["level 'a' ", "twice"]),
+    (Levels, call([1, True]), ["a level", "finite number or a printable text", "True"]),
+    (Levels, call([1, float("nan")]), ["a level", "finite number", "nan"]),
+    (Levels, call([1, 10**400]), ["a level", "finite number", "characters"]),
+    (Levels, call([1, None]), ["a level", "finite number", "None"]),
+    (Levels, call([1, [2]]), ["a level", "finite number", "[2]"]),
+    (Levels, call(["a", ""]), ["a level", "printable text", "''"]),
+    (Levels, call(["a", "b\n"]), ["a level", "printable text"]),
+    (Levels, call([16, 32], start=33), ["one of the levels (16, 32)", "33"]),
+    (Levels, call([16, 32], start="16"), ["one of the levels (16, 32)", "'16'"]),
+    (Levels, call([0, 1], start=True), ["start", "finite number", "True"]),
+    (Levels, call([0, 1], start=np.array([0, 1])), ["start", "finite number", "array"]),
 ]
 NO_PARAMETERS: list[tuple[Any, list[str]]] = [
     (["red", "green"], ["dikin.Real", "no categories", "Shares", "Integer(0, 1)"]),
@@ -79,7 +95,8 @@ def test_what_cannot_be_tuned_is_refused_where_it_is_written(
 @pytest.mark.parametrize(("kind", "given", "words"), REFUSED, ids=repr)
 def test_a_refused_description_is_named(kind: Any, given: Any, words: list[str]) -> None:
     """Of many parameters in one JSON object, which is it?"""
-    named = dict(zip(("names",) if kind is Shares else ("low", "high"), given.args, strict=False))
+    words_of = {Shares: ("names",), Levels: ("values",)}
+    named = dict(zip(words_of.get(kind, ("low", "high")), given.args, strict=False))
     spec = {"kind": kind.__name__.lower(), **named, **given.kwargs}
     message = refusal(lambda: parameter_from_spec("price", spec))
     assert message.startswith("price: ")
@@ -119,11 +136,12 @@ def test_two_values_of_one_name_are_refused() -> None:
         Integer(-3, 9, start=0),
         Shares(["old", "new"], start={"new": 0.1, "old": 0.9}),
         Shares(("a", "b", "c")),
+        Levels(["small", "it's", 3.5], start=3.5),
     ],
     ids=repr,
 )
 def test_a_parameter_survives_json_and_repr(parameter: Any) -> None:
-    assert parameter_from_spec("p", spec_of(parameter)) == parameter
+    assert parameter_from_spec("p", parameter.spec()) == parameter
     assert eval(repr(parameter)) == parameter  # what is printed can be typed in again
 
 
@@ -164,6 +182,8 @@ def mean_played(side: Any, u: float, steps: int = 4000) -> float:
 class Nearest(Integer):
     """A mutant: always the nearest whole number."""
 
+    by_lot, has_corners = True, True
+
     def played(self, u: float, uniform: float) -> float:
         return self.best(u)
 
@@ -197,6 +217,8 @@ def test_numbers_of_numpy_and_fractions_become_plain_ones() -> None:
             "third": Real(Fraction(1, 3), Decimal(2)),
             "no dimension": Real(np.array(0.1), np.array(3), start=Decimal("1.5")),
             "traffic": Shares(["old", "new"], start=[Decimal("0.9"), Fraction(1, 10)]),
+            "batch": Levels(np.array([16, 32]), start=np.int8(32)),
+            "machine": Levels(np.array(["a", "b"]), start=np.str_("b")),
         },
         seed=1,
     )
@@ -204,8 +226,11 @@ def test_numbers_of_numpy_and_fractions_become_plain_ones() -> None:
     trials = tuner.ask(20)
     assert trials == twin.ask(20)
     assert len({trial["small"] for trial in trials}) > 5
-    ends = [p.low for p in tuner.space.parameters.values() if not isinstance(p, Shares)]
+    ends = [p.low for p in tuner.space.parameters.values() if isinstance(p, Real | Integer)]
     assert {type(low) for low in ends} == {int, float}
+    batch, machine = (tuner.space.parameters[name] for name in ("batch", "machine"))
+    assert [type(each) for each in (*batch.values, batch.start)] == [int] * 3
+    assert [type(each) for each in (*machine.values, machine.start)] == [str] * 3
     assert tuner.space.parameters["traffic"].start == (0.9, 0.1)
 
 
@@ -222,12 +247,15 @@ def test_a_name_that_a_history_needs_is_refused(parameters: Any) -> None:
 
 
 def test_a_smoothness_cannot_hold_between_whole_numbers() -> None:
-    with pytest.raises(ParameterError, match="level, an Integer"):
+    with pytest.raises(ParameterError, match=r"level, Integer\("):
         dikin.Tuner({"level": Integer(0, 2)}, smoothness=1.0)
     tuner = dikin.Tuner({"level": Integer(0, 2)}, lipschitz=1.0)
-    with pytest.raises(ParameterError, match="level, an Integer"):
+    with pytest.raises(ParameterError, match=r"level, Integer\("):
         tuner.certificate_for(smoothness=1.0)
+    with pytest.raises(ParameterError, match=r"level, Levels\("):
+        dikin.Tuner({"level": Levels([1, 2, 4])}, smoothness=1.0)
     dikin.Tuner({"switch": Integer(0, 1)}, smoothness=1.0)  # a line has no corners
+    dikin.Tuner({"switch": Levels(["off", "on"])}, smoothness=1.0)
 
 
 def test_a_pair_of_numbers_is_taken_for_a_range() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -13,8 +12,8 @@ from dikin.serialization import finite_or_none
 from dikin.service.limits import NUMBERS_AT_ONCE
 from dikin.studies.overview import Overview
 from dikin.studies.study import Study
-from dikin.tuning.parameters import Shares
 from dikin.tuning.space import Space
+from dikin.tuning.summary import value_text
 from dikin.tuning.tuner import RECENT
 
 LATE_SECONDS = 3600.0
@@ -22,8 +21,6 @@ LATE_ASKS = 1000
 """A query that is open for longer, or since so many others, is worth a warning."""
 FIRST = 20
 """Rounds whose mean says where it began."""
-NEAR = 0.03
-"""A best value that is nearer to its bound than this part of the range is worth a warning."""
 
 Glance = dict[str, Any]
 
@@ -130,18 +127,12 @@ def _columns(space: Space | None, seen: Overview) -> Glance:
         places = np.ndindex(seen.center.shape)
         names = [f"x[{', '.join(map(str, place))}]" for place in places]
         return {"columns": names, "ranges": None, "log": [False] * len(names), "space": None}
-    ranges, log = [], []
-    for parameter in space.parameters.values():
-        if isinstance(parameter, Shares):
-            ranges += [[0.0, 1.0]] * len(parameter.names)
-            log += [False] * len(parameter.names)
-        else:
-            ranges.append([parameter.low, parameter.high])
-            log.append(bool(getattr(parameter, "log", False)))
+    axes = [each.axis for name, each in space.parameters.items() for _ in each.columns(name)]
     return {
         "columns": list(space.columns),
-        "ranges": ranges,
-        "log": log,
+        "ranges": [[axis.low, axis.high] for axis in axes],
+        "log": [axis.log for axis in axes],
+        "labels": [list(axis.labels) for axis in axes],
         "space": space.spec(),
     }
 
@@ -156,7 +147,7 @@ def _warnings(space: Space | None, seen: Overview, now: datetime) -> Iterator[st
         times = "once" if seen.restarts == 1 else f"{seen.restarts} times"
         yield f"the range of the values was found to be wider {times}, and learning began anew"
     if space is not None and seen.summary is not None and seen.rounds >= RECENT:
-        yield from _at_bounds(space, seen.summary.best)
+        yield from _at_bounds(space, seen)
 
 
 def _late(seen: Overview, now: datetime, word: str) -> Iterator[str]:
@@ -183,14 +174,10 @@ def _duration(seconds: float) -> str:
     return f"{seconds:.0f} s"
 
 
-def _at_bounds(space: Space, best: dict[str, Any]) -> Iterator[str]:
-    for name, parameter in space.parameters.items():
-        if isinstance(parameter, Shares):
-            continue
-        place = parameter.to_unit(float(best[name]))
-        if isfinite(place) and not NEAR <= place <= 1 - NEAR:
-            bound = parameter.low if place < NEAR else parameter.high
-            yield (
-                f"the best {name} found is {best[name]:.4g}, next to its bound {bound:g}: if "
-                "values beyond it are possible, try a wider range"
-            )
+def _at_bounds(space: Space, seen: Overview) -> Iterator[str]:
+    best = space.params(seen.center)
+    for name, bound in space.bounds_near(seen.center).items():
+        yield (
+            f"the best {name} found is {value_text(best[name])}, next to its bound "
+            f"{value_text(bound)}: if values beyond it are possible, try a wider range"
+        )

@@ -20,7 +20,7 @@ Whole = Annotated[Any, WithJsonSchema({"type": "integer"})]
 Settings = Annotated[
     dict[str, Any], Field(examples=[{"price": 4.61, "split": {"a": 0.3, "b": 0.7}}])
 ]
-"""A number for each name, for shares an object of them."""
+"""A number or a level for each name, for shares an object of them."""
 
 
 class Given(BaseModel):
@@ -217,6 +217,9 @@ class Glance(BaseModel):
     columns: list[str] | None = None
     ranges: list[list[float]] | None = None
     log: list[bool] | None = None
+    labels: list[list[str]] | None = Field(
+        default=None, description="What the numbers 0, 1, ... of a column are called; often empty."
+    )
     best: Settings | None = Field(default=None, description="A tuner's best guess now.")
     start: Settings | None = Field(default=None, description="Where a tuner began.")
     center: list[Any] | None = Field(

@@ -145,6 +145,7 @@ def create(name: str, learner: str | None, store: str, **tuner: Any) -> None:
     \b
       dikin study create shop --param price=1:14:4 --param ads=0:60:40 --maximize
       dikin study create search --param rate=0.001:1:0.01:log --param level=1:9:6:int
+      dikin study create train --param "batch=Levels([16, 32, 64, 128], start=32)"
       dikin study create split --shares traffic=old:0.9,new:0.1
       dikin study create plan --param ads=0:60 --param staff=0:30 --memory 4000 \\
           --constraint "ads + 3*staff <= 100"
@@ -162,8 +163,8 @@ def create(name: str, learner: str | None, store: str, **tuner: Any) -> None:
 
     The keys besides learner and domain are the arguments of the class, those of the domain besides
     kind likewise: dikin.AdaptiveSmooth(dikin.Box(lower, upper), smoothness=0.5, ...). Besides tuner
-    they are those of dikin.Tuner; a parameter may have "kind": "integer" or "shares". A study that
-    exists with the same learner or tuner is left as it is.
+    they are those of dikin.Tuner; a parameter may have "kind": "integer", "levels" or "shares". A
+    study that exists with the same learner or tuner is left as it is.
     """  # noqa: D301 - click reads the backspace character
     given = tuner_from_options(**tuner)
     if (learner is None) == (given is None):

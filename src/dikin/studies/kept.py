@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import datetime
 from typing import Any, ClassVar, NamedTuple
 
@@ -276,7 +275,7 @@ class KeptTuner(Kept):
             "kind": "tuner",
             "parameters": list(space.parameters),
             # Where it began is of no matter afterwards: today's value is another one tomorrow.
-            **{f"parameter {n!r},": replace(p, start=None) for n, p in space.parameters.items()},
+            **{f"parameter {n!r},": p.without_start() for n, p in space.parameters.items()},
             "constraints": space.constraints,
             "sense": "maximize" if tuner.maximize else "minimize",
             # The start follows from the parameters.

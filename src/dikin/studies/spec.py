@@ -14,7 +14,7 @@ from dikin.errors import DikinError, ParameterError, did_you_mean, shown
 from dikin.learners.base import LEARNERS, Learner
 from dikin.loading import domain_from_spec
 from dikin.serialization import strict_json
-from dikin.tuning.parameters import parameter_from_spec
+from dikin.tuning.parameters.description import parameter_from_spec
 from dikin.tuning.tuner import Tuner
 
 T = TypeVar("T")

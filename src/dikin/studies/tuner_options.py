@@ -8,12 +8,18 @@ from typing import Any, TypeVar
 import click
 
 from dikin.errors import ParameterError
-from dikin.tuning.parameters import Integer, Parameter, Real, Shares, refusals_about
+from dikin.tuning.parameters.base import ParameterKind
+from dikin.tuning.parameters.description import (
+    parameter_from_spec,
+    parameter_from_text,
+    refusals_about,
+)
 from dikin.tuning.tuner import Tuner
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 RANGE = "NAME=LOW:HIGH[:START][:log|:int]"
+CALL = '"NAME=Levels([16, 32, 64])"'
 PARTS = "NAME=PART,PART or NAME=PART:SHARE,PART:SHARE"
 
 _OPTIONS = (
@@ -23,7 +29,7 @@ _OPTIONS = (
         multiple=True,
         metavar=RANGE,
         help="A number to tune: its bounds, today's value, log for a search in the logarithm, int "
-        "for whole numbers. May be repeated.",
+        f"for whole numbers. Any other kind as in Python: {CALL}. May be repeated.",
     ),
     click.option(
         "--shares",
@@ -48,12 +54,13 @@ _OPTIONS = (
         "--separable",
         is_flag=True,
         help="Values are a sum with one term for each parameter. A certificate needs this where a "
-        "whole number (:int) stands beside another parameter.",
+        "whole number (:int) or a level stands beside another parameter.",
     ),
     click.option(
         "--by-lot",
         is_flag=True,
-        help="You play what is asked by lot, such as --shares as odds. Always so with :int.",
+        help="You play what is asked by lot, such as --shares as odds. Always so with :int "
+        "and Levels.",
     ),
     click.option("--seed", type=click.IntRange(0), help="Of all randomness. Default: a fresh one."),
 )
@@ -77,8 +84,8 @@ def tuner_from_options(
     if not params and not shares:
         _refuse_alone(more)
         return None
-    parameters: dict[str, Parameter] = {}
-    for option, texts, read in (("--param", params, _interval), ("--shares", shares, _shares)):
+    parameters: dict[str, ParameterKind] = {}
+    for option, texts, read in (("--param", params, _parameter), ("--shares", shares, _shares)):
         for text in texts:
             name, parameter = _named(option, text, read)
             if name in parameters:
@@ -98,31 +105,37 @@ def _refuse_alone(more: dict[str, Any]) -> None:
         )
 
 
-def _named(option: str, text: str, read: Callable[[str, str], Parameter]) -> tuple[str, Parameter]:
+def _named(
+    option: str, text: str, read: Callable[[str, str], ParameterKind]
+) -> tuple[str, ParameterKind]:
     name, equals, rest = text.partition("=")
     name = name.strip()
     if not (name and equals and rest.strip()):
-        form = RANGE if read is _interval else PARTS
+        form = PARTS if read is _shares else f"{RANGE} or {CALL}"
         raise ParameterError(f"{option} wants {form}, got {text!r}")
     return name, read(name, rest)
 
 
-def _interval(name: str, text: str) -> Parameter:
-    """`1:14:4`, with `:log` or `:int` at the end."""
+def _parameter(name: str, text: str) -> ParameterKind:
+    """`1:14:4`, with `:log` or `:int` at the end, or a call such as `Levels([16, 32, 64])`."""
+    if text.rstrip().endswith(")"):
+        return parameter_from_text(name, text)
     *numbers, last = text.split(":")
     form = last.strip() if last.strip() in ("log", "int") else ""
     if not form:
         numbers.append(last)
     if not 2 <= len(numbers) <= 3:
-        raise ParameterError(f"--param wants {RANGE}, got {name}={text}")
-    parts = list(zip(("low", "high", "start"), numbers, strict=False))
+        raise ParameterError(f"--param wants {RANGE} or {CALL}, got {name}={text}")
     with refusals_about(name):
-        if form == "int":
-            return Integer(**{what: _whole(what, text) for what, text in parts})
-        return Real(**{what: _number(what, text) for what, text in parts}, log=form == "log")
+        spec = {
+            what: _number(what, number)
+            for what, number in zip(("low", "high", "start"), numbers, strict=False)
+        }
+    more = {"kind": "integer"} if form == "int" else {"kind": "real", "log": form == "log"}
+    return parameter_from_spec(name, spec | more)
 
 
-def _shares(name: str, text: str) -> Parameter:
+def _shares(name: str, text: str) -> ParameterKind:
     """`old,new` or `old:0.9,new:0.1`."""
     parts = [part.partition(":") for part in text.split(",")]
     names = [part.strip() for part, _, _ in parts]
@@ -130,9 +143,12 @@ def _shares(name: str, text: str) -> Parameter:
     if any(given) and not all(given):
         raise ParameterError(f"--shares wants {PARTS}, got {name}={text}")
     with refusals_about(name):
-        if not any(given):
-            return Shares(names)
-        return Shares(names, [_number(f"the share of {p.strip()}", s) for p, _, s in parts])
+        start = [
+            _number(f"the share of {part}", s)
+            for part, (_, colon, s) in zip(names, parts, strict=True)
+            if colon
+        ]
+    return parameter_from_spec(name, {"kind": "shares", "names": names, "start": start or None})
 
 
 def _number(what: str, text: str) -> float:
@@ -141,10 +157,3 @@ def _number(what: str, text: str) -> float:
     except ValueError:
         raise ParameterError(f"{what} must be a number, got {text!r}") from None
     return int(value) if value.is_integer() and abs(value) < 2**53 else value
-
-
-def _whole(what: str, text: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        raise ParameterError(f"{what} must be a whole number, got {text!r}") from None

@@ -11,7 +11,7 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 from dikin.errors import ParameterError, did_you_mean, shown
-from dikin.tuning.parameters import Parameter, Real
+from dikin.tuning.parameters.base import ParameterKind
 
 EXAMPLE = "'ads + 3 * staff <= 100'"
 
@@ -39,7 +39,7 @@ class _Linear(NamedTuple):
         return _Linear(factors, self.constant + other.constant)
 
 
-def read_constraints(texts: Any, parameters: Mapping[str, Parameter]) -> list[Constraint]:
+def read_constraints(texts: Any, parameters: Mapping[str, ParameterKind]) -> list[Constraint]:
     """The constraints that some texts describe.
 
     Parameters
@@ -47,7 +47,7 @@ def read_constraints(texts: Any, parameters: Mapping[str, Parameter]) -> list[Co
     texts : str or sequence of str
         Each with `<=` or `>=` between two linear expressions in the names of parameters.
     parameters : mapping
-        By name; only a `Real` without `log` can stand in a constraint.
+        By name; only one with a `linear_range` can stand in a constraint.
 
     Returns
     -------
@@ -66,7 +66,7 @@ def read_constraints(texts: Any, parameters: Mapping[str, Parameter]) -> list[Co
     return [found for text in texts for found in _read(text, parameters)]
 
 
-def _read(text: Any, parameters: Mapping[str, Parameter]) -> Iterator[Constraint]:
+def _read(text: Any, parameters: Mapping[str, ParameterKind]) -> Iterator[Constraint]:
     if not isinstance(text, str):
         raise ParameterError(f"a constraint is a text such as {EXAMPLE}, got {shown(text)}")
     try:
@@ -107,7 +107,7 @@ def _read(text: Any, parameters: Mapping[str, Parameter]) -> Iterator[Constraint
         yield Constraint(text, factors, -over.constant)
 
 
-def _linear(node: ast.expr, text: str, parameters: Mapping[str, Parameter]) -> _Linear:
+def _linear(node: ast.expr, text: str, parameters: Mapping[str, ParameterKind]) -> _Linear:
     match node:
         case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
             return _Linear({}, float(value))
@@ -139,13 +139,13 @@ def _is(node: ast.AST, kind: type[ast.AST]) -> bool:
     return isinstance(node, kind)
 
 
-def _refuse_name(name: str, text: str, parameters: Mapping[str, Parameter]) -> None:
+def _refuse_name(name: str, text: str, parameters: Mapping[str, ParameterKind]) -> None:
     if name not in parameters:
         near = did_you_mean(name, parameters)
         raise ParameterError(f"the constraint {shown(text)} names {name!r}, no parameter.{near}")
     parameter = parameters[name]
-    if not isinstance(parameter, Real) or parameter.log:
+    if parameter.linear_range is None:
         raise ParameterError(
             f"the constraint {shown(text)} names {name}, {parameter!r}: only a Real without log "
-            "can stand in a constraint, as what is played must satisfy it and be linear in it"
+            "can stand in a constraint, or a kind of your own that has a linear_range"
         )

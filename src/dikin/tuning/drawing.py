@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from math import log10
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,7 +20,7 @@ from dikin import extras
 from dikin.errors import ParameterError, StateError
 from dikin.files import path_of, replace_file
 from dikin.tuning.history import BEST, Table
-from dikin.tuning.parameters import Integer, Real, Shares
+from dikin.tuning.parameters.base import Axis
 from dikin.tuning.space import Space
 from dikin.vectors import Array
 
@@ -96,8 +97,7 @@ class Panel(NamedTuple):
     labels: tuple[str, ...]
     """What each column is called next to its line; empty for the only one."""
     start: tuple[float, ...]
-    log: bool = False
-    whole: bool = False
+    axis: Axis = Axis()
 
 
 class Label(NamedTuple):
@@ -150,14 +150,12 @@ def panels_of(space: Space) -> list[Panel]:
     list of Panel
         In the order of the parameters.
     """
-    panels, at, start = [], 0, space.start_values.tolist()
+    panels, start = [], iter(space.start_values.tolist())
     for name, parameter in space.parameters.items():
-        parts = parameter.names if isinstance(parameter, Shares) else ("",)
-        here = slice(at, at + len(parts))
-        at = here.stop
-        log = isinstance(parameter, Real) and parameter.log
-        whole = isinstance(parameter, Integer)
-        panels.append(Panel(name, space.columns[here], parts, tuple(start[here]), log, whole))
+        columns = parameter.columns(name)
+        labels = tuple(column.removeprefix(name).removeprefix(".") for column in columns)
+        here = tuple(islice(start, len(columns)))
+        panels.append(Panel(name, columns, labels, here, parameter.axis))
     return panels
 
 
@@ -532,7 +530,7 @@ def _heading(axes: Axes, name: str, note: str = "") -> None:
 
 
 def _draw_parameter(axes: Axes, table: Table, panel: Panel) -> None:
-    if panel.log:
+    if panel.axis.log:
         axes.set_yscale("log")
     order = np.argsort([-table[BEST + column][-1] for column in panel.columns], kind="stable")
     several = len(panel.columns) > 1
@@ -545,19 +543,20 @@ def _draw_parameter(axes: Axes, table: Table, panel: Panel) -> None:
         best = _draw_best(axes, table, panel, column, colour)
         axes.axhline(start, color=colour if several else GREY, linewidth=0.9, linestyle=(0, (5, 4)))
         if several:
-            labels.append(Label(best, f"{_short(panel.labels[i])} {100 * best:.1f} %", colour))
+            text = f"{_short(panel.labels[i])} {_value(best, panel.axis)}"
+            labels.append(Label(best, text, colour))
         else:
-            labels.append(Label(best, f"best {_number(best, panel.whole)}", colour))
-            labels.append(Label(start, f"start {_number(start, panel.whole)}", GREY))
+            labels.append(Label(best, f"best {_value(best, panel.axis)}", colour))
+            labels.append(Label(start, f"start {_value(start, panel.axis)}", GREY))
     left_out = len(panel.columns) - len(shown)
     _heading(axes, panel.name, f"and {left_out} smaller shares" if left_out else "")
-    _show_scale(axes, panel)
+    _show_scale(axes, panel.axis)
     _write_labels(axes, labels)
 
 
-def _show_scale(axes: Axes, panel: Panel) -> None:
+def _show_scale(axes: Axes, axis: Axis) -> None:
     ticker = extras.require("matplotlib.ticker", "lab", "a drawing of a history")
-    if panel.log:
+    if axis.log:
         axes.yaxis.set_major_formatter("{x:g}")
         low, high = axes.get_ylim()
         decades = log10(high / low)
@@ -565,10 +564,10 @@ def _show_scale(axes: Axes, panel: Panel) -> None:
             few = ticker.LogLocator(subs=(1.0, 3.0)) if decades > 1.0 else ticker.MaxNLocator(4)
             axes.yaxis.set_major_locator(few)
         axes.yaxis.set_minor_locator(ticker.NullLocator())
-    elif panel.whole:
+    elif axis.whole:
         axes.yaxis.set_major_locator(_whole_ticks(4))
-        axes.yaxis.set_major_formatter("{x:,.0f}")
-    elif len(panel.columns) > 1:
+        axes.yaxis.set_major_formatter(lambda y, _: _value(y, axis))
+    elif axis.percent:
         axes.yaxis.set_major_formatter(ticker.PercentFormatter(1.0))
 
 
@@ -593,7 +592,7 @@ def _dots(axes: Axes, x: Any, y: Any, colour: str) -> None:
 def _draw_best(axes: Axes, table: Table, panel: Panel, column: str, colour: str) -> float:
     """The best guess as a line; its last value."""
     at = marks(len(table))
-    style = "steps-post" if panel.whole else "default"
+    style = "steps-post" if panel.axis.whole else "default"
     x, y = table["round"][at], table[BEST + column][at]
     axes.plot(x, y, color=colour, linewidth=1.8, drawstyle=style, label=BEST + column)
     return float(y[-1])
@@ -746,7 +745,14 @@ def _short(name: str) -> str:
     return name if len(name) <= LONGEST else name[: LONGEST - 1] + "…"
 
 
-def _number(value: float, whole: bool = False) -> str:
-    if whole or (abs(value) >= 1000 and abs(value) < 1e7):
-        return f"{value:,.0f}"
-    return f"{value:.4g}"
+def _value(value: float, axis: Axis) -> str:
+    """A value of a parameter; nothing beyond the ends of labels."""
+    if axis.labels:
+        return _short(dict(enumerate(axis.labels)).get(round(value), ""))
+    if axis.percent:
+        return f"{100 * value:.1f} %"
+    return f"{value:,.0f}" if axis.whole else _number(value)
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if 1000 <= abs(value) < 1e7 else f"{value:.4g}"

@@ -22,7 +22,7 @@ from dikin.learners.predictive import Predictive
 from dikin.tuning.clipping import tell_clipped
 from dikin.tuning.history import Table, history_table
 from dikin.tuning.interrupts import Interrupts
-from dikin.tuning.parameters import Parameter
+from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.result import Result, coordinate_names
 from dikin.tuning.tuner import Trial, Tuner, range_of_losses
 from dikin.vectors import Array
@@ -39,7 +39,7 @@ FIRST_ROWS = 1024
 
 def minimize(
     function: Callable[..., float],
-    parameters: Mapping[str, Parameter] | Domain,
+    parameters: Mapping[str, ParameterKind] | Domain,
     rounds: int,
     *,
     start: ArrayLike | None = None,
@@ -66,7 +66,7 @@ def minimize(
         that can be called with their names, as `cost(price=4.0, ads=20.0)`, is called so; any other
         is given one dictionary. For a domain a setting is a point.
     parameters : mapping or Domain
-        From names to `Real`, `Integer` or `Shares`; or the set of points, such as a `Ball`.
+        From names to parameters such as `Real`; or the set of points, such as a `Ball`.
     rounds : int
         How often the function is called.
     start : array_like, optional
@@ -135,7 +135,7 @@ def minimize(
 
 def maximize(
     function: Callable[..., float],
-    parameters: Mapping[str, Parameter] | Domain,
+    parameters: Mapping[str, ParameterKind] | Domain,
     rounds: int,
     *,
     start: ArrayLike | None = None,
@@ -158,7 +158,7 @@ def maximize(
     function : callable
         Takes a setting, as `minimize` says, and returns one number; noise is allowed.
     parameters : mapping or Domain
-        From names to `Real`, `Integer` or `Shares`; or the set of points.
+        From names to parameters such as `Real`; or the set of points.
     rounds : int
         How often the function is called.
     start : array_like, optional

@@ -1,13 +1,14 @@
-"""Named parameters as one convex set: a cube (cut by constraints), and a simplex for each Shares.
+"""Named parameters as one convex set: a cube (cut by constraints) and the sets of other kinds.
 
-A *working point* is a point of that set. *Values* are what the user reads, one number for each
-column: the parameters in their order, each Shares with a column for each part.
+A *working point* is a point of that set: the coordinates of the parameters. *Values* are one number
+for each column: the parameters in their order, each Shares with a column for each part.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,18 +18,10 @@ from dikin.domains.base import Domain
 from dikin.domains.box import Box
 from dikin.domains.polytope import Polytope
 from dikin.domains.product import Product
-from dikin.domains.simplex import Simplex
 from dikin.errors import DomainError, ParameterError, shown
 from dikin.tuning.constraints import Constraint, read_constraints
-from dikin.tuning.parameters import (
-    Integer,
-    Interval,
-    Parameter,
-    Shares,
-    check_parameters,
-    parameter_from_spec,
-    spec_of,
-)
+from dikin.tuning.parameters.base import ParameterKind
+from dikin.tuning.parameters.description import check_parameters, parameter_from_spec
 from dikin.vectors import Array
 
 ROOM = 0.15
@@ -38,16 +31,19 @@ good one loses little."""
 
 ROUNDING = 1e-9
 """By how much a start may break a constraint, in units of its terms."""
+NEAR = 0.03
+"""A value nearer to its bound than this part of the range is next to it."""
 RESERVED = ("round", "value", "expected", "held", "certificate")
 """What a history has besides the parameters."""
 
 Params = dict[str, Any]
-"""Values by name: a float, an int, or a dictionary of shares."""
+"""What each parameter is set to, by name."""
 
 
 class _Place(NamedTuple):
-    """Where a parameter stands: in a working point, and among the values."""
+    """A parameter, and where it stands: in a working point, and among the values."""
 
+    parameter: ParameterKind
     point: slice
     values: slice
 
@@ -58,7 +54,7 @@ class Space:
     Parameters
     ----------
     parameters : mapping
-        From names to `Real`, `Integer` or `Shares`.
+        From names to parameters such as `Real`.
     constraints : sequence of str, default ()
         Linear constraints between parameters, such as "ads + 3 * staff <= 100".
 
@@ -73,7 +69,7 @@ class Space:
     columns : tuple of str
         A name for each value: "price", and "traffic.old" for a part of a Shares.
     types : tuple of type
-        The NumPy type of each value: int64 for an Integer.
+        The NumPy type of each value: int64 for whole numbers.
 
     Raises
     ------
@@ -81,80 +77,47 @@ class Space:
         If a parameter or a constraint is unusable, or no setting satisfies the constraints.
     """
 
-    def __init__(self, parameters: Mapping[str, Parameter], constraints: Any = ()) -> None:
+    def __init__(self, parameters: Mapping[str, ParameterKind], constraints: Any = ()) -> None:
         self.parameters = check_parameters(parameters)
         limits = self._limits = read_constraints(constraints, self.parameters)
         self.constraints = [constraints] if isinstance(constraints, str) else list(constraints)
-        self._intervals: dict[str, Interval] = {}
-        self._shares: dict[str, Shares] = {}
-        for name, parameter in self.parameters.items():
-            if isinstance(parameter, Shares):
-                self._shares[name] = parameter
-            else:
-                self._intervals[name] = parameter
-        self._places = self._placed()
-        self.columns = tuple(
-            column
-            for name, parameter in self.parameters.items()
-            for column in _columns(name, parameter)
-        )
-        for name in self.columns:
-            if name in RESERVED:
-                raise ParameterError(
-                    f"a parameter cannot be called {name!r}: that is a column of the history. "
-                    f"Rename it, for example {shown(name + '_setting')}"
-                )
+        named = {name: each.columns(name) for name, each in self.parameters.items()}
+        self.columns = tuple(column for columns in named.values() for column in columns)
+        _refuse_names(self.columns)
         self.types = tuple(
-            np.int64 if isinstance(parameter, Integer) else np.float64
-            for parameter in self.parameters.values()
-            for _ in range(_size(parameter))
+            np.int64 if each.axis.whole else np.float64
+            for name, each in self.parameters.items()
+            for _ in named[name]
         )
-        titles = Counter([*self.columns, *(f"best.{each}" for each in self.columns)])
-        for title, count in titles.items():
-            if count > 1:  # two columns of a history
-                raise ParameterError(f"two values would be called {title!r}: rename a parameter")
-        self.domain = self._domain(limits)
+        own_domains = {name: each.domain for name, each in self.parameters.items()}
+        parts = {name: domain for name, domain in own_domains.items() if domain is not None}
+        self._sides = [n for n, columns in named.items() if n not in parts for _ in columns]
+        at = _slices({name: len(named[name]) for name in (*dict.fromkeys(self._sides), *parts)})
+        values = _slices({name: len(columns) for name, columns in named.items()})
+        self._places = [
+            _Place(each, at[name], values[name]) for name, each in self.parameters.items()
+        ]
+        cube = [self._cube(self._sides, limits)] if self._sides else []
+        domains = (*cube, *parts.values())
+        self.domain = domains[0] if len(domains) == 1 else Product(*domains)
 
-    def _placed(self) -> dict[str, _Place]:
-        points, at = {}, 0
-        for name in (*self._intervals, *self._shares):
-            size = _size(self.parameters[name])
-            points[name] = slice(at, at + size)
-            at += size
-        places, at = {}, 0
-        for name, parameter in self.parameters.items():
-            places[name] = _Place(points[name], slice(at, at + _size(parameter)))
-            at += _size(parameter)
-        return places
-
-    def _domain(self, limits: list[Constraint]) -> Domain:
-        parts: list[Domain] = []
-        if self._intervals:
-            sides = len(self._intervals)
-            binding = [limit for limit in limits if self._can_break(limit)]
-            parts.append(self._cut_cube(binding) if binding else Box(sides * [0.0], sides * [1.0]))
-        parts += [Simplex(len(parameter.names)) for parameter in self._shares.values()]
-        return parts[0] if len(parts) == 1 else Product(*parts)
-
-    def _can_break(self, limit: Constraint) -> bool:
-        """Whether some setting within the ranges breaks a constraint."""
-        most = 0.0
-        for name, factor in limit.factors.items():
-            side = self._intervals[name]
-            most += max(factor * side.low, factor * side.high)
-        return most > limit.limit
-
-    def _cut_cube(self, limits: list[Constraint]) -> Domain:
-        """The part of the cube in which the constraints hold."""
+    def _cube(self, sides: list[str], limits: list[Constraint]) -> Domain:
+        """The cube, or the part of it in which the constraints hold."""
+        ranges = [self.parameters[name].linear_range or (0.0, 1.0) for name in sides]
+        low, high = np.array(ranges).T
+        factors = np.array([[limit.factors.get(name, 0.0) for name in sides] for limit in limits])
+        most = np.array([limit.limit for limit in limits])
+        binding = [
+            np.maximum(row * low, row * high).sum() > end
+            for row, end in zip(factors, most, strict=True)
+        ]
+        if not any(binding):
+            return Box(len(sides) * [0.0], len(sides) * [1.0])
         extras.require("scipy.optimize", "lab", "a constraint")
-        names = list(self._intervals)
-        low = np.array([float(each.low) for each in self._intervals.values()])
-        side = np.array([float(each.high) for each in self._intervals.values()]) - low
-        factors = np.array([[limit.factors.get(name, 0.0) for name in names] for limit in limits])
-        most = np.array([limit.limit for limit in limits]) - factors @ low
-        eye = np.eye(len(names))
-        rows = np.vstack([factors * side, eye, -eye])
-        ends = np.concatenate([most, np.ones(len(names)), np.zeros(len(names))])
+        factors, most = factors[binding], most[binding]
+        eye = np.eye(len(sides))
+        rows = np.vstack([factors * (high - low), eye, -eye])
+        ends = np.concatenate([most - factors @ low, np.ones(len(sides)), np.zeros(len(sides))])
         try:
             return Polytope(rows, ends)
         except DomainError as reason:
@@ -166,9 +129,9 @@ class Space:
     # --- from points to values -----------------------------------------------------------------
 
     @property
-    def has_whole_numbers(self) -> bool:
-        """Whether some value is drawn by lot from the two whole numbers around a coordinate."""
-        return np.int64 in self.types
+    def by_lot(self) -> bool:
+        """Whether some value is drawn by lot."""
+        return any(each.by_lot for each in self.parameters.values())
 
     def played(self, point: Array, uniform: float) -> Array:
         """The values to play at a working point.
@@ -178,7 +141,7 @@ class Space:
         point : Array
             In the domain.
         uniform : float
-            A random number in [0, 1), by which all whole numbers are rounded: with one lot for all
+            A random number in [0, 1), the lot of all parameters that draw one: with one lot for all
             of them the mean value stays convex for more than sums of one term each.
 
         Returns
@@ -186,7 +149,9 @@ class Space:
         Array
             One value for each column.
         """
-        return self._values(point, lambda side, u: side.played(u, uniform))
+        at = point.tolist()
+        rows = [each.played_values(at[where], uniform) for each, where, _ in self._places]
+        return np.array([value for row in rows for value in row], dtype=float)
 
     def best(self, point: Array) -> Array:
         """The values to settle on at a working point: whole numbers are the nearest ones.
@@ -201,14 +166,9 @@ class Space:
         Array
             One value for each column.
         """
-        return self._values(point, lambda side, u: side.best(u))
-
-    def _values(self, point: Array, of: Callable[[Interval, float], float]) -> Array:
-        values = np.empty(point.size)
-        for name, (where, column) in self._places.items():
-            side = self._intervals.get(name)
-            values[column] = point[where] if side is None else of(side, float(point[where][0]))
-        return values
+        at = point.tolist()
+        rows = [each.best_values(at[where]) for each, where, _ in self._places]
+        return np.array([value for row in rows for value in row], dtype=float)
 
     def params(self, values: Array) -> Params:
         """The values by name.
@@ -221,16 +181,23 @@ class Space:
         Returns
         -------
         dict
-            A float, an int, or a dictionary of shares for each parameter.
+            What each parameter is set to: a float, an int, a level, or a dictionary of shares.
         """
-        found: Params = {}
-        for name, parameter in self.parameters.items():
-            part = values[self._places[name].values]
-            if isinstance(parameter, Shares):
-                found[name] = dict(zip(parameter.names, part.tolist(), strict=True))
-            else:
-                found[name] = parameter.shown(part[0])
-        return found
+        row = values.tolist()
+        settings = (each.setting(row[where]) for each, _, where in self._places)
+        return dict(zip(self.parameters, settings, strict=True))
+
+    def bounds_near(self, values: Array) -> Params:
+        """The bounds that values are next to, by name; a wider range may be worth a try there."""
+        row, bounds = values.tolist(), {}
+        for name, (each, _, where) in zip(self.parameters, self._places, strict=True):
+            two_alone = each.by_lot and not each.has_corners  # and so both are bounds
+            if name in self._sides and not two_alone:
+                at = each.coordinates(row[where])
+                ends = [round(u) for u in at if not NEAR <= u <= 1.0 - NEAR]
+                if len(ends) == len(at):
+                    bounds[name] = each.setting(each.best_values(ends))
+        return bounds
 
     # --- the start -----------------------------------------------------------------------------
 
@@ -250,20 +217,18 @@ class Space:
     def start_values(self) -> Array:
         """Today's values as given; where a parameter has none, that of the centre."""
         values = self.best(self.domain.center)
-        for name, parameter in self.parameters.items():
-            if isinstance(parameter, Shares):
-                values[self._places[name].values] = parameter.start_point()
-            elif parameter.start is not None:
-                values[self._places[name].values] = float(parameter.start)
+        for each, _, where in self._places:
+            start = each.start_values()
+            if start is not None:
+                values[where] = start
         return values
 
     def _declared_start(self) -> Array:
         point = self.domain.center.copy()
-        for name, parameter in self.parameters.items():
-            if isinstance(parameter, Shares):
-                point[self._places[name].point] = parameter.start_point()
-            elif parameter.start is not None:
-                point[self._places[name].point] = parameter.to_unit(float(parameter.start))
+        for each, where, _ in self._places:
+            start = each.start_values()
+            if start is not None:
+                point[where] = each.coordinates(start)
         return point
 
     def _refuse_start(self) -> None:
@@ -283,7 +248,7 @@ class Space:
 
     def spec(self) -> dict[str, Any]:
         """The space as JSON values."""
-        parameters = {name: spec_of(each) for name, each in self.parameters.items()}
+        parameters = {name: each.spec() for name, each in self.parameters.items()}
         return {"parameters": parameters, "constraints": self.constraints}
 
     @classmethod
@@ -304,14 +269,25 @@ class Space:
         )
 
 
-def _size(parameter: Parameter) -> int:
-    return len(parameter.names) if isinstance(parameter, Shares) else 1
+def _refuse_names(columns: tuple[str, ...]) -> None:
+    """Refuse columns of one name, in a history too."""
+    for name in columns:
+        if name in RESERVED:
+            raise ParameterError(
+                f"a parameter cannot be called {name!r}: that is a column of the history. Rename "
+                f"it, for example {shown(name + '_setting')}"
+            )
+    for title, count in Counter([*columns, *(f"best.{each}" for each in columns)]).items():
+        if count > 1:
+            raise ParameterError(f"two values would be called {title!r}: rename a parameter")
 
 
-def _columns(name: str, parameter: Parameter) -> list[str]:
-    if isinstance(parameter, Shares):
-        return [f"{name}.{part}" for part in parameter.names]
-    return [name]
+def _slices(sizes: dict[str, int]) -> dict[str, slice]:
+    """Where each name stands in a row that has so many numbers of each."""
+    ends = accumulate(sizes.values())
+    return {
+        name: slice(end - size, end) for (name, size), end in zip(sizes.items(), ends, strict=True)
+    }
 
 
 def _moved_inside(domain: Domain, point: Array) -> Array:

@@ -79,7 +79,7 @@ class Summary:
         if self.held:
             yield "on hold", "plays the best setting and learns nothing, until it is resumed"
         for name, value in self.best.items():
-            yield name, f"{_text(value)}   (began at {_text(self.start[name])})"
+            yield name, f"{value_text(value)}   (began at {value_text(self.start[name])})"
         if self.recent_rounds:
             about = (
                 f"±{self.surprise:.4g} from what was expected" if isfinite(self.surprise) else ""
@@ -111,7 +111,10 @@ class Summary:
         return pairs_table(self.lines())
 
 
-def _text(value: Any) -> str:
+def value_text(value: Any) -> str:
+    """What a parameter is set to, for people: numbers in some digits, shares in percent."""
     if isinstance(value, dict):
         return ", ".join(f"{name} {100 * share:.1f} %" for name, share in value.items())
-    return f"{value:,}" if isinstance(value, int) else f"{value:.5g}"
+    if isinstance(value, float):
+        return f"{value:.5g}"
+    return f"{value:,}" if isinstance(value, int) else str(value)

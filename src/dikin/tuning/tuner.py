@@ -40,7 +40,7 @@ from dikin.learners.threads import locked
 from dikin.tuning.clipping import tell_clipped
 from dikin.tuning.drawing import draw_history, save_figure
 from dikin.tuning.history import Row, Table, history_table, to_frame
-from dikin.tuning.parameters import Integer, Parameter
+from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.space import Params, Space
 from dikin.tuning.summary import Summary
 from dikin.vectors import Array
@@ -65,7 +65,8 @@ class Trial:
     id : int
         The number by which it is answered; no two trials of a tuner have the same.
     params : dict
-        The setting by name: a float, an int for an `Integer`, a dictionary for `Shares`.
+        The setting by name: a float, an int for an `Integer`, one of the values for `Levels`, a
+        dictionary for `Shares`.
     point : Array
         The same as a row of numbers, one for each of the tuner's `columns`.
     expected : float
@@ -123,7 +124,8 @@ class Tuner:
     Parameters
     ----------
     parameters : mapping
-        From names to `Real`, `Integer` or `Shares`: ranges and, where there is one, today's value.
+        From names to `Real`, `Integer`, `Levels` or `Shares`: ranges and, where there is one,
+        today's value.
         A start closer to a bound than 15 % of the range is moved inside: exploring needs room.
     maximize : bool, default False
         Whether large values are good: a revenue, a throughput. Otherwise small ones are: a cost, a
@@ -144,10 +146,11 @@ class Tuner:
     separable : bool, default False
         Whether the values are a sum with one term for each parameter, convex (concave, with
         `maximize`) each; if all parameters are whole numbers, also convex terms of the difference
-        of two of them. A certificate needs it where an `Integer` stands beside another parameter.
+        of two of them. A certificate needs it where an `Integer` or `Levels` stands beside another
+        parameter.
     by_lot : bool, default False
         Whether you play what is asked by lot, such as one of two servers with their `Shares` as
-        odds. True without saying so where there is an `Integer`.
+        odds. True without saying so where there is an `Integer` or `Levels`.
 
     Attributes
     ----------
@@ -187,7 +190,7 @@ class Tuner:
 
     def __init__(
         self,
-        parameters: Mapping[str, Parameter],
+        parameters: Mapping[str, ParameterKind],
         *,
         maximize: bool = False,
         constraints: str | Sequence[str] = (),
@@ -212,19 +215,18 @@ class Tuner:
             start=self.space.start,
             memory=memory,
             seed=seed,
-            by_lot=true_or_false(by_lot, "by_lot") or self.space.has_whole_numbers,
+            by_lot=true_or_false(by_lot, "by_lot") or self.space.by_lot,
         )
         self._begin(secrets.token_hex(8) if seed is None else str(seed), self.learner.center)
 
     def _refuse_smooth_corners(self, smoothness: Any) -> None:
         """Refuse a constant that cannot hold: between whole numbers values have corners."""
         for name, parameter in self.space.parameters.items():
-            cornered = isinstance(parameter, Integer) and parameter.high - parameter.low > 1
-            if cornered and smoothness is not None:
+            if parameter.has_corners and smoothness is not None:
                 raise ParameterError(
-                    f"smoothness={shown(smoothness)} cannot hold with {name}, an Integer: its "
-                    "values are interpolated between whole numbers, with corners there. Give "
-                    "lipschitz instead, or neither"
+                    f"smoothness={shown(smoothness)} cannot hold with {name}, {parameter!r}: mean "
+                    "values have corners there, as between whole numbers. Give lipschitz instead, "
+                    "or neither"
                 )
 
     def _begin(self, key: str, first: Array) -> None:
@@ -489,7 +491,7 @@ class Tuner:
     def _lots_interact(self) -> bool:
         """Whether the mean over lots need not be convex although the values are."""
         alone = len(self.space.columns) == 1
-        return self.space.has_whole_numbers and not (alone or self.separable)
+        return self.space.by_lot and not (alone or self.separable)
 
     def certificate_for(self, **constants: float) -> float:
         """Bound the regret for a constant that one believes in: `Predictive.certificate_for`.
@@ -508,7 +510,8 @@ class Tuner:
         Raises
         ------
         ParameterError
-            If not exactly one of the two is given, or `smoothness` where there is an `Integer`.
+            If not exactly one of the two is given, or `smoothness` where a parameter has
+            corners, as an `Integer` does.
         """
         self._refuse_smooth_corners(constants.get("smoothness"))
         bound = self.learner.certificate_for(**constants)

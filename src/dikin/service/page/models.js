@@ -5,7 +5,7 @@
 // and at(round), which gives the round, the height of the mark and the texts at the cursor.
 
 import { band, buckets, extent, heldStretches, line, quantile, rollingMean, sorted, withoutFarOff } from "./data.js";
-import { clock, columnFormat, count, formatFor, isNumber, number, steady } from "./words.js";
+import { clock, columnFormat, count, formatFor, isNumber, number, short, steady } from "./words.js";
 import { tickFormat } from "./charts.js";
 
 const POSITIONS = 400;
@@ -59,9 +59,12 @@ export function decisionModel(frame, column, fitted) {
   const late = sorted(played.slice(-frame.recent));
   const between = late.length ? `${format(late[0])} to ${format(late.at(-1))}` : "nothing";
   const name = study.columns[column];
-  const allowed = range ? ` Allowed: ${number(range[0])} to ${number(range[1])}.` : "";
+  const named = Boolean(study.labels?.[column]?.length);
+  const text = named ? format : number;
+  const allowed = range ? ` Allowed: ${text(range[0])} to ${text(range[1])}.` : "";
   return {
     ...base(frame, { domain, log }),
+    ...(named ? { tick: (v) => short(format(v), 6) } : {}),
     bounds: range && domain === range ? range : [],
     band: tube,
     dots: frame.shown <= FEW ? points(history, played, from) : [],

@@ -41,12 +41,18 @@ export function formatFor(width) {
 
 /** The formatter of one column of a study. */
 export function columnFormat(study, column) {
+  const labels = study.labels?.[column] ?? [];
+  // Between two levels, as on an axis, there is nothing to read.
+  if (labels.length) return (x) => (isNumber(x) ? short(labels[x] ?? "") : NONE);
   const range = study.ranges?.[column];
   if (!range || study.log?.[column]) return number;
   const format = formatFor(range[1] - range[0]);
   // Decisions that are whole numbers need no decimals.
   return (x) => (Number.isInteger(x) ? count(x) : format(x));
 }
+
+/** A text that fits beside a chart. */
+export const short = (text, most = 12) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
 
 /** A length of time: "2 s", "4 min", "2 h 5 min", "3 d". */
 export function duration(seconds) {

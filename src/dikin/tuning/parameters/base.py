@@ -1,0 +1,229 @@
+"""What a tuner asks of a parameter, whatever its kind.
+
+A parameter has *coordinates*, in which the tuner searches, and *values*, the numbers of
+`trial.point` that stand for what is played. There is one of each for every column of a history.
+Only the kind knows how one becomes the other, and what the user reads in `trial.params`.
+"""
+
+from __future__ import annotations
+
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from math import inf
+from typing import Any, ClassVar, NamedTuple, Self
+
+from dikin.domains.base import Domain
+from dikin.errors import ParameterError, shown
+from dikin.registry import Registry
+
+
+class Axis(NamedTuple):
+    """How the values of a parameter are drawn, in figures and on the page."""
+
+    low: float = -inf
+    high: float = inf
+    log: bool = False
+    whole: bool = False
+    percent: bool = False
+    """Whether a value of 1 is read as 100 %."""
+    labels: tuple[str, ...] = ()
+    """What the values 0, 1, 2, ... are called, where they are only positions."""
+
+
+class ParameterKind(ABC):
+    """What a parameter of any kind answers; derive a kind of one number from `Interval` instead.
+
+    An object is one parameter. It keeps each argument of its constructor as an attribute of the
+    same name: a value that JSON knows, or a tuple of such values. One argument is `start`.
+
+    Attributes
+    ----------
+    kind : str
+        The name of the class in lower case, which stands for it in files.
+    start : object
+        Today's value as the user gave it; None without one.
+    """
+
+    kind: ClassVar[str] = ""
+    start: Any
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls.kind = cls.__name__.lower()
+        own = vars(cls).keys()
+        inherited = [
+            name for name in ("by_lot", "has_corners") if name not in own and _said(cls, name)
+        ]
+        if inherited and own & {"best", "best_values", "played", "played_values"}:
+            raise ParameterError(
+                f"{cls.__name__} changes what is played and inherits {' and '.join(inherited)}, on "
+                "which certificates rest: say in the class what holds for it"
+            )
+
+    # --- what a certificate may assume -----------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def by_lot(self) -> bool:
+        """Whether what is played at a coordinate is drawn by lot."""
+
+    @property
+    @abstractmethod
+    def has_corners(self) -> bool:
+        """Whether mean values have corners along a coordinate, so that no smoothness can hold."""
+
+    @property
+    def linear_range(self) -> tuple[float, float] | None:
+        """The values at coordinates 0 and 1, if played values are exactly linear in between.
+
+        None otherwise: then no constraint can name the parameter.
+        """
+        return None
+
+    # --- coordinates and values ------------------------------------------------------------------
+
+    @property
+    def domain(self) -> Domain | None:
+        """The set of the coordinates; None for [0, 1] in each, as sides of the tuner's cube."""
+        return None
+
+    def columns(self, name: str) -> tuple[str, ...]:
+        """The name of each value.
+
+        Parameters
+        ----------
+        name : str
+            What the parameter is called.
+
+        Returns
+        -------
+        tuple of str
+            One for each coordinate; the name alone, if there is one.
+        """
+        return (name,)
+
+    @abstractmethod
+    def played_values(self, coordinates: Sequence[float], uniform: float) -> Sequence[float]:
+        """The values that are played at some coordinates.
+
+        Parameters
+        ----------
+        coordinates : sequence of float
+            In the domain.
+        uniform : float
+            The lot, a random number in [0, 1) that all parameters of a trial share.
+
+        Returns
+        -------
+        sequence of float
+            The values.
+        """
+
+    @abstractmethod
+    def best_values(self, coordinates: Sequence[float]) -> Sequence[float]:
+        """The values to settle on at some coordinates.
+
+        Parameters
+        ----------
+        coordinates : sequence of float
+            In the domain.
+
+        Returns
+        -------
+        sequence of float
+            The values.
+        """
+
+    @abstractmethod
+    def coordinates(self, values: Sequence[float]) -> Sequence[float]:
+        """The coordinates of some values.
+
+        Parameters
+        ----------
+        values : sequence of float
+            One for each column.
+
+        Returns
+        -------
+        sequence of float
+            In the domain.
+        """
+
+    @abstractmethod
+    def start_values(self) -> Sequence[float] | None:
+        """The values of the start; None without one."""
+
+    @abstractmethod
+    def setting(self, values: Sequence[float]) -> Any:
+        """What the user reads in `trial.params`.
+
+        Parameters
+        ----------
+        values : sequence of float
+            One for each column; they may come from outside, and be anything finite.
+
+        Returns
+        -------
+        object
+            A value that JSON knows.
+        """
+
+    # --- what is shown ---------------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def axis(self) -> Axis:
+        """How the values are drawn; the same for all columns."""
+
+    # --- as a value ------------------------------------------------------------------------------
+
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of the constructor by name: what is saved, printed and compared."""
+        return {name: getattr(self, name) for name in arguments_of(type(self))}
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ParameterKind) or type(other) is not type(self):
+            return NotImplemented
+        return other.arguments() == self.arguments()
+
+    def __hash__(self) -> int:
+        return hash((type(self), *self.arguments().values()))
+
+    def __repr__(self) -> str:
+        """A constructor's call without what is left at its default."""
+        defaults = arguments_of(type(self))
+        given = {k: v for k, v in self.arguments().items() if v is not defaults[k]}
+        return f"{type(self).__name__}({', '.join(f'{k}={shown(v)}' for k, v in given.items())})"
+
+    def without_start(self) -> Self:
+        """The same parameter with no start."""
+        return type(self)(**self.arguments() | {"start": None})
+
+    def spec(self) -> dict[str, Any]:
+        """The kind and the arguments as JSON values, of which an equal parameter can be made."""
+        PARAMETER_KINDS.require(type(self))
+        plain = {k: list(v) if isinstance(v, tuple) else v for k, v in self.arguments().items()}
+        return {"kind": self.kind} | plain
+
+    @classmethod
+    @abstractmethod
+    def examples(cls) -> Iterator[Self]:
+        """A few small parameters of this kind, on which its tests run."""
+
+
+def _said(cls: type, name: str) -> bool:
+    return not getattr(getattr(cls, name), "__isabstractmethod__", False)
+
+
+@cache
+def arguments_of(cls: type[ParameterKind]) -> Mapping[str, Any]:
+    """The arguments of a constructor with their defaults; `inspect.Parameter.empty` for none."""
+    return {name: each.default for name, each in inspect.signature(cls).parameters.items()}
+
+
+PARAMETER_KINDS: Registry[ParameterKind] = Registry(
+    "parameter kind",
+    ParameterKind,  # type: ignore[type-abstract]
+)

@@ -1,0 +1,110 @@
+"""Parameters as people write them: Python objects, JSON objects, constructors' calls as a text."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from dikin.errors import ParameterError, UnknownKindError, did_you_mean, shown
+from dikin.tuning.parameters.base import PARAMETER_KINDS, ParameterKind, arguments_of
+
+NO_CATEGORIES = (
+    "There are no categories: between two of them there is no half-way, and a bandit convex "
+    "learner needs one. For alternatives that have an order use Levels, for a choice between a few "
+    "by their mean Shares (each gets a share of the rounds), for a switch Integer(0, 1), or one "
+    "tuner for each alternative"
+)
+EXAMPLE = '{"kind": "real", "low": 1, "high": 14, "start": 4}'
+
+
+def check_parameters(parameters: Any) -> dict[str, ParameterKind]:
+    """The parameters by name, or an error that says what is wrong with which."""
+    if not isinstance(parameters, Mapping) or not parameters:
+        raise ParameterError(
+            "parameters must be a dictionary of one or more names such as {'price': dikin.Real(1, "
+            f"14, start=4)}}, got {shown(parameters)}"
+        )
+    for name, parameter in parameters.items():
+        if not isinstance(name, str) or not 0 < len(name) <= 100 or not name.isprintable():
+            raise ParameterError(
+                f"a parameter's name must be 1 to 100 printable characters, got {name!r}"
+            )
+        if not isinstance(parameter, ParameterKind):
+            raise ParameterError(
+                f"{name}: wanted dikin.Real(low, high) or another parameter ({_kinds()}), got "
+                f"{shown(parameter)}. {_advice(parameter)}"
+            )
+    return dict(parameters)
+
+
+def _kinds() -> str:
+    return ", ".join(cls.__name__ for cls in PARAMETER_KINDS.every().values())
+
+
+def _advice(came: Any) -> str:
+    """What may have been meant by something that is no parameter."""
+    if isinstance(came, tuple | list) and len(came) == 2 and not isinstance(came[0], str):
+        return f"Did you mean dikin.Real({shown(came[0])}, {shown(came[1])})?"
+    return NO_CATEGORIES
+
+
+def parameter_from_spec(name: str, spec: Any) -> ParameterKind:
+    """The parameter that a JSON object describes, as `ParameterKind.spec` gives it."""
+    if not isinstance(spec, Mapping):
+        raise ParameterError(
+            f"{name}: a parameter is an object such as {EXAMPLE}, got {shown(spec)}. The kinds are "
+            f"{_kinds().lower()}"
+        )
+    given = dict(spec)
+    kind = given.pop("kind", "shares" if "names" in given else "real")
+    with refusals_about(name):
+        cls = PARAMETER_KINDS.find(kind if isinstance(kind, str) else shown(kind))
+        _refuse_words(cls, given)
+        return cls(**given)
+
+
+def parameter_from_text(name: str, text: str) -> ParameterKind:
+    """The parameter that a constructor's call describes; only literals stand in it.
+
+    >>> parameter_from_text("batch", "Levels([16, 32, 64], start=32)")
+    Levels(values=(16, 32, 64), start=32)
+    """
+    with refusals_about(name):
+        try:
+            match ast.parse(text.strip().removeprefix("dikin."), mode="eval").body:
+                case ast.Call(func=ast.Name(id=kind), args=first, keywords=named):
+                    arguments = [ast.literal_eval(each) for each in first]
+                    more: Any = {each.arg: ast.literal_eval(each.value) for each in named}
+                    return PARAMETER_KINDS.find(kind.lower())(*arguments, **more)
+        except (SyntaxError, RecursionError, MemoryError):
+            pass
+        raise ParameterError(
+            f"wanted a call such as Levels([16, 32, 64], start=32), got {shown(text)}"
+        )
+
+
+@contextmanager
+def refusals_about(name: str) -> Iterator[None]:
+    """Have a refusal say which parameter it is about."""
+    try:
+        yield
+    except (TypeError, ValueError, UnknownKindError) as refused:
+        raise ParameterError(f"{name}: {refused}") from None
+
+
+def _refuse_words(cls: type[ParameterKind], given: dict[str, Any]) -> None:
+    """Refuse a description with a word too many or too few."""
+    known = arguments_of(cls)
+    for word in given:
+        if word not in known:
+            raise ParameterError(f"{shown(word)} is not known.{did_you_mean(str(word), known)}")
+    missing = [
+        word
+        for word, default in known.items()
+        if default is inspect.Parameter.empty and word not in given
+    ]
+    if missing:
+        raise ParameterError(f"{' and '.join(missing)} missing, got {shown(given)}")

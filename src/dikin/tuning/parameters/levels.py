@@ -1,0 +1,98 @@
+"""One of several values in an order."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any, Self
+
+from dikin.arguments import as_float, is_whole, plain_tuple
+from dikin.errors import ParameterError, shown
+from dikin.tuning.parameters.base import Axis
+from dikin.tuning.parameters.grid import Grid
+
+Level = int | float | str
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class Levels(Grid):
+    """One of several values in an order: batch sizes, machine types from small to large.
+
+    Tuning happens between neighbours: a third of the way from 32 to 64, 32 is played in two of
+    three rounds and 64 in one, by lot. All levels are as far apart as their positions 0, 1, 2, ...,
+    whatever their values are. The guarantee is that of an `Integer` for the position: alone it
+    needs values that are convex as a sequence over the levels.
+
+    In `trial.point` and in a history a level stands as its position.
+
+    Parameters
+    ----------
+    values : sequence of float or str
+        Two or more different numbers or texts, in the order in which they are searched.
+    start : float or str, optional
+        Today's level, where tuning begins. The middle of the order without one.
+
+    Raises
+    ------
+    ParameterError
+        If the values or the start are unusable.
+
+    Examples
+    --------
+    >>> Levels([16, 32, 64, 128], start=32)
+    Levels(values=(16, 32, 64, 128), start=32)
+    """
+
+    values: tuple[Level, ...]
+    start: Level | None = None
+
+    def __init__(self, values: Sequence[Level], start: Level | None = None) -> None:
+        given = plain_tuple(values)
+        if not isinstance(given, tuple) or len(given) < 2:
+            raise ParameterError(
+                "Levels need two or more values in an order, such as Levels([16, 32, 64]), got "
+                f"{shown(given)}"
+            )
+        levels = tuple(_level(value, "a level") for value in given)
+        for value, count in Counter(levels).items():
+            if count > 1:
+                raise ParameterError(f"the level {shown(value)} is there twice")
+        first = None if start is None else _level(start, "start")
+        if first is not None and first not in levels:
+            raise ParameterError(f"start must be one of the levels {shown(levels)}, got {first!r}")
+        object.__setattr__(self, "values", levels)
+        object.__setattr__(self, "start", first)
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        return 0, len(self.values) - 1
+
+    def number(self, value: Any) -> float:
+        return float(self.values.index(value))
+
+    def shown(self, value: float) -> Level:
+        return self.values[int(min(max(value, 0.0), len(self.values) - 1.0))]
+
+    @property
+    def axis(self) -> Axis:
+        return super().axis._replace(labels=tuple(map(str, self.values)))
+
+    @classmethod
+    def examples(cls) -> Iterator[Self]:
+        yield cls([16, 32, 64, 128], start=32)
+        yield cls(["small", "large"])
+        yield cls([0.1, "auto", 7], start="auto")
+
+
+def _level(value: Any, name: str) -> Level:
+    """A level as Python's own text or number."""
+    if isinstance(value, str) and value.isprintable() and value:
+        return str(value)
+    number = as_float(value)
+    if number is None or not isfinite(number):
+        raise ParameterError(
+            f"{name} must be a finite number or a printable text, got {shown(value)}"
+        )
+    return int(value) if is_whole(value) else number
