@@ -24,6 +24,7 @@ from dikin.tuning.parameters import (
     Integer,
     Interval,
     Parameter,
+    Real,
     Shares,
     check_parameters,
     parameter_from_spec,
@@ -162,6 +163,24 @@ class Space:
                 f"the constraints {', '.join(map(repr, self.constraints))} leave no room within "
                 "the ranges of the parameters: widen a range, or relax a constraint"
             ) from reason
+
+    @property
+    def ranges(self) -> list[list[float]]:
+        """The least and the largest value of each column."""
+        return [
+            [0.0, 1.0] if isinstance(each, Shares) else [each.low, each.high]
+            for each in self.parameters.values()
+            for _ in range(_size(each))
+        ]
+
+    @property
+    def log(self) -> list[bool]:
+        """Whether a column has a logarithmic scale, for each of them."""
+        return [
+            isinstance(each, Real) and each.log
+            for each in self.parameters.values()
+            for _ in range(_size(each))
+        ]
 
     # --- from points to values -----------------------------------------------------------------
 
