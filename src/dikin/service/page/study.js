@@ -93,7 +93,7 @@ class StudyView {
     };
     this.numbers = {
       rounds: item("Rounds"), mean: item("Mean of the last rounds"), surprise: item("Surprise"),
-      cost: item("Cost of exploring"), outlook: item("Remaining potential (upper bound)"), certificate: item("Certificate per round"),
+      cost: item("Cost of exploring"), outlook: item("Remaining potential"), certificate: item("Certificate per round"),
       clipped: item("Clipped values"),
     };
     return make("dl", { class: "numbers" }, ...Object.values(this.numbers).map((n) => n.element));
@@ -363,10 +363,10 @@ class StudyView {
     this.showAges();
     const began = isNumber(study.first_mean) ? `${sense(study)}; the first ${study.first_rounds}: ${steady(study.first_mean, 4)}` : sense(study);
     fill(numbers.mean, study.recent_mean, began, 4);
-    fill(numbers.surprise, this.outcome.surprise.model?.line.at(-1)?.[1] ?? null, "mean distance from the expected value");
+    fill(numbers.surprise, this.outcome.surprise.model?.line.at(-1)?.[1] ?? null, "mean of |value − expected|");
     fill(numbers.cost, study.held ? null : study.exploring_cost, "at most, in the next round");
     if (study.held) setText(numbers.cost.note, "on hold: nothing is explored");
-    fill(numbers.outlook, outlookOf(study), `per round, estimated over the next ${count(study.ahead)}`);
+    fill(numbers.outlook, outlookOf(study), `upper bound per round, estimated for the next ${count(study.ahead)}`);
     const against = spread === null ? "" : `range of the values: ${steady(spread)}`;
     fill(numbers.certificate, certificateOf(study), against);
     numbers.certificate.element.hidden = !isNumber(study.certificate);
