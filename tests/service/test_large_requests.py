@@ -17,13 +17,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import h11
-import numpy as np
 import pytest
 import urllib3
 
 import dikin
 from dikin import errors
-from dikin.service import bodies, glance, server
+from dikin.service import bodies, limits, schemas, server
 from dikin.service.limits import (
     DEEPEST_REQUEST,
     FAULTS,
@@ -359,31 +358,36 @@ def test_a_body_may_be_as_deep_and_wide_as_allowed() -> None:
         bodies.read_body(b"[" + keys(MOST_KEYS + 1) + b"]")
 
 
+ASKED = {"id": 1, "params": None, "point": [0.5], "expected": None, "held": False}
+
+
 def test_an_answer_is_written_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     content = {
         "queries": [{"id": n, "point": [0.1] * 5, "é": None} for n in range(1000)],
         "state": {"learner": {"array": [0.5] * 1000}, "empty": [], "none": None, "bool": True},
     }
     pieces: list[str] = []
-    dumps = json.dumps
 
-    def noted(value: Any, **more: Any) -> str:
-        pieces.append(dumps(value, **more))
-        return pieces[-1]
+    class Noted(json.JSONEncoder):
+        def encode(self, o: Any) -> str:
+            pieces.append(super().encode(o))
+            return pieces[-1]
 
-    monkeypatch.setattr(json, "dumps", noted)
+    monkeypatch.setattr(bodies, "ENCODER", Noted(allow_nan=False))
     text = bodies.written(content)
     monkeypatch.undo()
     assert json.loads(text) == content
+    assert len(pieces) > 2000
     assert max(map(len, pieces)) < 100
+    model = schemas.Questions(queries=[schemas.Question(**ASKED) for _ in range(3)])
+    assert json.loads(bodies.written(model)) == {"queries": [ASKED] * 3}
     with pytest.raises(ValueError, match="not JSON compliant"):
         bodies.written({"a": [float("nan")]})
 
 
 @pytest.mark.parametrize(("size", "rounds"), [(1, 1000), (66, 1000), (1000, 66), (10**6, 1)])
 def test_pages_have_fewer_rounds_where_points_are_large(size: int, rounds: int) -> None:
-    study: Any = SimpleNamespace(center=np.zeros(size))
-    assert glance.fitting(study, 1000) == rounds
+    assert limits.rounds_at_once(1000, size) == rounds
 
 
 BLOCKED = """

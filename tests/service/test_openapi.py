@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import hypothesis
+import jsonschema_rs
 import pytest
 import schemathesis
 from schemathesis.checks import CHECKS
@@ -14,7 +16,7 @@ from schemathesis.checks import CHECKS
 from dikin.service.app import create_app
 from dikin.service.tokens import TokenStore
 from service.conftest import folder
-from service.serving import LEARNER, TUNER, Serving, shop
+from service.serving import LEARNER, TUNER, Answer, Serving, shop
 
 SCHEMA = schemathesis.openapi.from_dict(create_app("sqlite:///unused.db").openapi())
 EXAMPLES = int(os.environ.get("EXAMPLES", "6"))
@@ -61,6 +63,95 @@ def test_no_fault_and_no_answer_that_is_not_in_the_file(case: Any, tried: Servin
     checks = [check for check in CHECKS.get_all() if check.__name__ not in NOT_SAID]
     headers = {"Authorization": f"Bearer {tried.tokens['admin']}"}
     case.call_and_validate(base_url=tried.url, headers=headers, checks=checks, timeout=300)
+
+
+# --- every endpoint against the file ------------------------------------------------------------
+
+REQUESTS: list[tuple[str, str, Any]] = [
+    ("GET", "/healthz", None),
+    ("GET", "/readyz", None),
+    ("GET", "/v1/token", None),
+    *(("PUT", f"/v1/studies/{name}", spec) for name, spec in (("a", TUNER), ("b", LEARNER))),
+    ("PUT", "/v1/studies/a", TUNER),  # it is there
+    *(("GET", f"/v1/studies/{name}", None) for name in "ab"),
+    *(("POST", f"/v1/studies/{name}/ask", {"n": 2}) for name in "ab"),
+    *(("POST", f"/v1/studies/{name}/ask", None) for name in "ab"),
+    *(("GET", f"/v1/studies/{name}/open", None) for name in "ab"),
+    ("POST", "/v1/studies/a/tell", {"id": 0, "value": 3}),
+    ("POST", "/v1/studies/b/tell", {"id": 0, "loss": 3}),
+    *(("POST", f"/v1/studies/{name}/forget", {"id": 1}) for name in "ab"),
+    ("POST", "/v1/studies/a/hold", {}),
+    ("POST", "/v1/studies/a/resume", {}),
+    ("GET", "/v1/studies", None),
+    ("GET", "/v1/studies/a/summary", None),
+    ("GET", "/v1/studies/a/certificate?lipschitz=2", None),
+    *(("GET", f"/v1/studies/{name}", None) for name in "ab"),
+    *(("GET", f"/v1/studies/{name}/facts", None) for name in "ab"),
+    *(("GET", f"/v1/studies/{name}/history", None) for name in "ab"),
+    *(("GET", f"/v1/studies/{name}/state", None) for name in "ab"),
+    ("POST", "/v1/studies/a/verify", {}),
+    ("POST", "/v1/studies/a/trim", {"before": 1}),
+    ("DELETE", "/v1/studies/a", None),
+]
+NOT_JSON = {("GET", "/metrics"), ("GET", "/v1/studies/{name}/events")}
+FILE = create_app("sqlite:///unused.db").openapi()
+
+
+def closed(schema: Any) -> Any:
+    """The same schema, where an object has no other fields than those that are listed."""
+    if isinstance(schema, list):
+        return [closed(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    inner = {name: closed(part) for name, part in schema.items()}
+    return {"additionalProperties": False} | inner if "properties" in schema else inner
+
+
+def operation_of(method: str, path: str) -> tuple[str, str]:
+    """The method and the pattern of a request, as the file has them."""
+    return method, re.sub("/studies/[ab]", "/studies/{name}", path.partition("?")[0])
+
+
+def faults(method: str, path: str, answer: Answer) -> list[str]:
+    """What an answer has that the file does not, or the other way round."""
+    verb, pattern = operation_of(method, path)
+    responses = FILE["paths"][pattern][verb.lower()]["responses"]
+    content = responses[str(answer.status)].get("content")
+    if content is None:
+        return [] if answer.content == b"" else ["there is a body"]
+    components = closed(FILE["components"])
+    schema = content["application/json"]["schema"] | {"components": components}
+    checker = jsonschema_rs.Draft202012Validator(schema)
+    return [error.message for error in checker.iter_errors(answer.content)]
+
+
+def test_every_answer_is_as_the_file_says() -> None:
+    operations = {
+        (method.upper(), pattern) for pattern, each in FILE["paths"].items() for method in each
+    }
+    assert {operation_of(*each[:2]) for each in REQUESTS} == operations - NOT_JSON
+    with folder() as store, Serving(store) as running:
+        for method, path, body in REQUESTS:
+            answer = running.send(method, path, body)
+            assert answer.status < 300, (path, answer.content)
+            assert faults(method, path, answer) == [], path
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda content: content.update(more=1),
+        lambda content: content.pop("surprise"),
+        lambda content: content.update(rounds=None),
+        lambda content: content["open"].update(oldest=3.0),
+    ],
+)
+def test_an_answer_that_is_otherwise_is_found(change: Any, service: Serving) -> None:
+    service.send("PUT", "/v1/studies/a", TUNER)
+    answer = service.send("GET", "/v1/studies/a")
+    assert faults("GET", "/v1/studies/a", answer) == []
+    change(answer.content)
+    assert faults("GET", "/v1/studies/a", answer)
 
 
 def test_the_studies_still_stand(tried: Serving) -> None:

@@ -168,9 +168,9 @@ def test_a_value_far_off_is_marked_and_flattens_no_other(chromium: Any) -> None:
         assert chart.locator("path.outside").get_attribute("d").count("M") == 2
         with dikin.Study(running.url, "shop") as study:
             clipped = study.summary().clipped
-        number = page.locator(".number", has_text="Not learnt in full")
+        number = page.locator(".number", has_text="Clipped values")
         number.get_by_text(str(clipped), exact=True).wait_for()
-        number.get_by_text("of 32 values: too far off, as faults are").wait_for()
+        number.get_by_text("of 32 values: too far off to be learnt in full").wait_for()
         assert chart.locator("path.dots").get_attribute("d").count("M") == 30
         assert window.faults == []
         page.close()

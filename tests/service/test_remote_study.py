@@ -77,7 +77,7 @@ def test_the_same_game_bit_for_bit(
         assert there.verify() == 60
         assert there.trim(11) == here.trim(11)
         assert there.history()["round"][0] == 11
-        assert list(there.facts())[1:] == list(here.facts())
+        assert list(there.status().lines())[1:] == list(here.status().lines())
         assert "service" in there._repr_html_()
 
 
@@ -90,7 +90,7 @@ def test_a_tuner_over_http(service: Serving) -> None:
         assert math.isfinite(trial.expected)
         summary = study.summary()
         assert summary.rounds == 20
-        assert summary.open_trials == 1
+        assert summary.open.count == 1
         assert math.isnan(summary.certificate)
         assert study.best == summary.best
         study.hold()
@@ -106,9 +106,9 @@ def test_a_tuner_over_http(service: Serving) -> None:
         study.tell(first, 1.0)
         study.forget(second)
         study.forget(second)
-        seen = study.overview()
-        assert (seen.rounds, seen.open_queries, seen.first_open) == (21, 0, None)
-        assert seen.last_told is not None
+        status = study.status()
+        assert (status.rounds, status.open.count, status.open.first) == (21, 0, None)
+        assert 0 <= status.last_told_seconds < 600
         with dikin.Study(service.store, "tuner") as local:
             for constants in ({"lipschitz": 1.0}, {"smoothness": 2.0, "varies": 9.0}):
                 bound = study.certificate_for(**constants)

@@ -441,14 +441,14 @@ def test_pages_share_their_looks(file: str) -> None:
     async def watch() -> int:
         served = Service(file, 2.0)
         worker, looked = await served.workers.of("shop"), 0
-        glance = worker.glance
+        status = worker.status
 
         def counted(study: Any) -> Any:
             nonlocal looked
             looked += 1
-            return glance(study)
+            return status(study)
 
-        worker.glance = counted  # type: ignore[method-assign]
+        worker.status = counted  # type: ignore[method-assign]
         looks = Looks(served)
         found = await asyncio.gather(*(looks.update("shop", None) for _ in range(50)))
         assert len(set(found)) == 1

@@ -145,6 +145,6 @@ def test_a_clock_may_say_anything(file: str, now: int, monkeypatch: pytest.Monke
         study.ask()
         (waiting,) = study.open_queries
         assert 1970 <= waiting.asked.year <= 9999
-        assert dict(study.facts())["open queries"].startswith("1, the oldest for ")
+        assert dict(study.status().lines())["open queries"].startswith("1, the oldest for ")
         study.tell(waiting, 0.5)
         assert study.verify() == 2

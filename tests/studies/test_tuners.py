@@ -505,7 +505,7 @@ def test_what_a_tuner_knows(file: str) -> None:
         assert study.space.columns == ("ads", "staff")
         assert study.certificate == twin.certificate > 0
         assert study.summary().clipped == twin.clipped == 1
-        assert dict(study.facts())["clipped"].startswith("1 of 10 values")
+        assert dict(study.status().lines())["clipped"].startswith("1 of 10 values")
         assert study.certificate_for(smoothness=9.0) == twin.certificate_for(smoothness=9.0)
         assert study.restarts == 0
         assert str(study.summary()) == str(twin.summary())
@@ -563,10 +563,10 @@ def test_two_whole_numbers_have_a_certificate_if_they_are_separable(file: str) -
     with dikin.Study(file, "a", crew()) as study:
         assert isnan(play_crew(study))
         assert isnan(study.certificate_for(lipschitz=15.0))
-        assert "certificate" not in dict(study.facts())
+        assert "certificate" not in dict(study.status().lines())
     with dikin.Study(file, "b", crew(separable=True)) as study:
         assert play_crew(study) == study.certificate_for(lipschitz=15.0) > 0
-        assert "certificate" in dict(study.facts())
+        assert "certificate" in dict(study.status().lines())
         study.verify()
     with dikin.Study(file, "b", crew(separable=True)) as again:
         assert again.certificate > 0

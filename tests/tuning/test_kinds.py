@@ -300,7 +300,7 @@ def test_a_kind_that_lacks_something_is_not_registered() -> None:
     class Half(dikin.Interval):
         """Says neither what it draws nor whether it has corners."""
 
-    with pytest.raises(ParameterError, match="write best, by_lot, examples, has_corners, to_unit"):
+    with pytest.raises(ParameterError, match="define best, by_lot, examples, has_corners, to_unit"):
         dikin.register(Half)
     assert "half" not in registry.parameter_kinds()
 
@@ -421,7 +421,7 @@ def test_the_last_of_many_levels_is_worth_a_warning(
             study.tell(trial, 1.0 * levels.index(trial["size"]))
     said = service.send("GET", f"/v1/studies/{levels[-1]}").content
     assert said["best"] == {"size": levels[-1]}
-    words = "the best size found is large, next to its bound large: if values beyond it"
+    words = "the best size so far is large, next to its bound large: if values beyond it"
     assert [words in warning for warning in said["warnings"]] == [True] * warned
 
 

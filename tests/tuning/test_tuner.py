@@ -484,7 +484,7 @@ def test_the_summary_says_what_was_told() -> None:
         tuner.tell(trial, values[-1])
     tuner.ask()
     found = tuner.summary()
-    assert (found.rounds, found.open_trials, found.recent_rounds) == (150, 1, 100)
+    assert (found.rounds, found.open.count, found.recent_rounds) == (150, 1, 100)
     assert found.recent_mean == pytest.approx(np.mean(values[-100:]))
     assert found.best == tuner.best
     assert found.start == {"price": 4.0, "ads": 40.0}

@@ -641,7 +641,7 @@ def look_ahead(
 
     Returns what the noise of the estimates costs, and what a memory leaves of a sum of before.
     """
-    told = max(n[TOTAL] - n[LAMBDA_SUM], 0.0) / n[WEIGHTED_ROUNDS]
+    told = max(n[TOTAL] - n[LAMBDA_SUM], 0.0) / max(n[WEIGHTED_ROUNDS], 1.0)
     noise, left, last = 0.0, 1.0, answered + rounds
     while answered < last:
         step = min(_stride(answered), last - answered)

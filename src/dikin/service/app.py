@@ -120,8 +120,8 @@ _public = APIRouter()
 async def metrics(request: Request) -> Response:
     """Rounds, values, surprise, certificates and open queries of all studies, and requests."""
     service: Service = request.app.state.service
-    seen = await service.glances(await service.names(request.state.access))
-    return Response(await asyncio.to_thread(service.metrics.text, seen), media_type=MEDIA_TYPE)
+    studies = await service.statuses(await service.names(request.state.access))
+    return Response(await asyncio.to_thread(service.metrics.text, *studies), media_type=MEDIA_TYPE)
 
 
 @_public.head("/healthz", include_in_schema=False)

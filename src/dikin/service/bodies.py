@@ -6,6 +6,7 @@ import json
 from collections.abc import Collection
 from typing import Any
 
+from pydantic import BaseModel
 from starlette.requests import Request
 
 from dikin.serialization import strict_json
@@ -63,18 +64,28 @@ def _parts(value: Any) -> Collection[Any]:
     return value if isinstance(value, list) else ()
 
 
-def written(content: dict[str, Any]) -> bytes:
+def written(answer: BaseModel | dict[str, Any]) -> bytes:
     """An answer as JSON.
 
     Lists are written entry by entry: while Python writes a value, no other thread runs.
     """
-    return _text(content).encode()
+    return _text(answer).encode()
 
 
 def _text(value: Any) -> str:
+    if isinstance(value, BaseModel):
+        value = _fields(value)
     if isinstance(value, dict):
         fields = (f"{json.dumps(name)}: {_text(part)}" for name, part in value.items())
         return "{" + ", ".join(fields) + "}"
     if isinstance(value, list):
-        return "[" + ", ".join(json.dumps(part, allow_nan=False) for part in value) + "]"
-    return json.dumps(value, allow_nan=False)
+        return "[" + ", ".join(map(ENCODER.encode, value)) + "]"
+    return ENCODER.encode(value)
+
+
+def _fields(model: BaseModel) -> dict[str, Any]:
+    """The fields of a model that were given."""
+    return {name: value for name, value in vars(model).items() if name in model.model_fields_set}
+
+
+ENCODER = json.JSONEncoder(allow_nan=False, default=_fields)

@@ -12,11 +12,11 @@ from starlette.requests import Request
 
 from dikin.errors import DikinError
 from dikin.service.bodies import written
-from dikin.service.glance import fitting, number_told
-from dikin.service.limits import EVENT_ROUNDS, EVENTS_EVERY
+from dikin.service.limits import EVENT_ROUNDS, EVENTS_EVERY, rounds_at_once
 from dikin.service.problems import Problem
 from dikin.service.service import Service
 from dikin.service.tokens import Access
+from dikin.studies.history import number_told
 from dikin.studies.study import Study
 
 Update = tuple[bytes, int]
@@ -87,15 +87,12 @@ async def _update(service: Service, name: str, last: int | None) -> Update:
     worker = await service.workers.of(name)
 
     def look(study: Study) -> Update:
-        seen = worker.glance(study)
-        newest: int = seen["rounds"]
-        first = (
-            max(newest - fitting(study, EVENT_ROUNDS), 0 if last is None or last > newest else last)
-            + 1
-        )
+        status = worker.status(study)
+        newest, size = status.rounds, status.center.size
+        before = 0 if last is None or last > newest else last
+        first = max(newest - rounds_at_once(EVENT_ROUNDS, size), before) + 1
         records = study.records(first, newest) if first <= newest else []
-        update = {"study": seen, "rounds": _columns(records, len(seen["columns"]))}
-        return written(update), newest
+        return written({"study": status.to_json(), "rounds": _columns(records, size)}), newest
 
     return await worker.do(look)
 

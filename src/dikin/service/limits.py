@@ -66,3 +66,11 @@ EVENTS_EVERY = 1.0
 """Seconds between two events of a stream."""
 EVENT_ROUNDS = 2000
 """Rounds that a stream begins with."""
+
+
+def rounds_at_once(limit: int, size: int) -> int:
+    """How many rounds one answer has, at most `limit`: fewer where a point has many numbers.
+
+    Each round has a point, the best guess after it and, by name, the point again.
+    """
+    return max(1, min(limit, NUMBERS_AT_ONCE // (3 * size)))

@@ -3,48 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from math import isfinite
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
+from dikin.service.schemas import Unreadable
+from dikin.status import MEANINGS, Status
+
 MEDIA_TYPE = "text/plain; version=1.0.0; charset=utf-8"
 
-Read = Callable[[dict[str, Any]], float | None]
-
-GAUGES: dict[str, tuple[str, Read]] = {
-    "value_mean": (
-        "Mean of the last 100 values told, or losses of a learner.",
-        lambda seen: seen["recent_mean"],
-    ),
-    "surprise": (
-        "How far off the expectations of a tuner are of late.",
-        lambda seen: seen["surprise"],
-    ),
-    "exploring_cost": (
-        "What exploring costs in the next round at most, about.",
-        lambda seen: seen["exploring_cost"],
-    ),
+GAUGES: dict[str, tuple[str, Callable[[Status], float | None]]] = {
+    "value_mean": (MEANINGS["recent_mean"], lambda status: status.recent_mean),
+    "surprise": (MEANINGS["surprise"], lambda status: status.surprise),
+    "exploring_cost": (MEANINGS["exploring_cost"], lambda status: status.exploring_cost),
     "outlook": (
-        "How much worse than the best fixed setting the next rounds together will be at most, "
-        "about; divide by dikin_outlook_rounds.",
-        lambda seen: seen["outlook"],
+        "How much worse than the best fixed setting the next rounds together are expected to be "
+        "at most; divide by dikin_outlook_rounds.",
+        lambda status: status.outlook,
     ),
-    "outlook_rounds": ("The rounds of dikin_outlook.", lambda seen: seen["ahead"]),
-    "certificate": (
-        "The bound on the regret of all rounds so far.",
-        lambda seen: seen["certificate"],
-    ),
-    "open_queries": ("Queries that wait for an answer.", lambda seen: seen["open"]["count"]),
+    "outlook_rounds": ("The rounds of dikin_outlook.", lambda status: status.ahead),
+    "certificate": (MEANINGS["certificate"], lambda status: status.certificate),
+    "open_queries": (MEANINGS["open"], lambda status: status.open.count),
     "oldest_open_query_seconds": (
         "For how long the oldest of them has waited; 0 if there is none.",
-        lambda seen: seen["open"]["oldest_seconds"] or 0.0,
+        lambda status: status.open.oldest_seconds if status.open.count else 0.0,
     ),
-    "last_told_seconds": ("Since when no answer came.", lambda seen: seen["last_told_seconds"]),
-    "held": ("1 while a tuner is on hold.", lambda seen: float(seen["held"])),
-    "warnings": ("Warnings on the page.", lambda seen: len(seen["warnings"])),
+    "last_told_seconds": (MEANINGS["last_told_seconds"], lambda status: status.last_told_seconds),
+    "held": ("1 while a tuner is on hold.", lambda status: float(status.held)),
+    "warnings": ("Warnings on the page.", lambda status: len(status.warnings)),
 }
-"""Name, explanation, and where it stands in a glance; what is not known is left out."""
+"""Explanation and value of each gauge; a value that is not known is left out."""
 
 
 class Metrics:
@@ -74,50 +63,45 @@ class Metrics:
         if status == 503:
             self._busy.inc()
 
-    def text(self, studies: list[dict[str, Any]]) -> bytes:
-        """Everything, for studies at a glance."""
+    def text(self, readable: list[Status], unreadable: list[Unreadable]) -> bytes:
+        """All metrics, with those of these studies."""
         once = CollectorRegistry()
-        once.register(_Studies(studies))
+        once.register(_Studies(readable, unreadable))
         return generate_latest(self._registry) + generate_latest(once)
 
 
 class _Studies:
-    """Studies at a glance, in the form that Prometheus reads."""
+    """Studies in the form that Prometheus reads."""
 
-    def __init__(self, studies: list[dict[str, Any]]) -> None:
-        self._readable = [seen for seen in studies if seen["problem"] is None]
-        self._unreadable = [seen["name"] for seen in studies if seen["problem"] is not None]
+    def __init__(self, readable: list[Status], unreadable: list[Unreadable]) -> None:
+        self._readable = {str(status.name): status for status in readable}
+        self._unreadable = unreadable
 
     def collect(self) -> Iterator[Metric]:
-        rounds = CounterMetricFamily("dikin_rounds", "Rounds answered so far.", labels=["study"])
-        restarts = CounterMetricFamily(
-            "dikin_restarts", "How often the range of values was widened.", labels=["study"]
-        )
-        clipped = CounterMetricFamily(
-            "dikin_clipped_rounds",
-            "Values of a tuner that were too far off to be learnt in full.",
-            labels=["study"],
-        )
-        best = GaugeMetricFamily("dikin_best", "The best guess now.", labels=["study", "parameter"])
-        for seen in self._readable:
-            rounds.add_metric([seen["name"]], seen["rounds"])
-            restarts.add_metric([seen["name"]], seen["restarts"])
-            if seen["kind"] == "tuner":
-                clipped.add_metric([seen["name"]], seen["clipped"])
-                for column, value in zip(seen["columns"], seen["center"], strict=True):
-                    best.add_metric([seen["name"], column], value)
+        rounds = CounterMetricFamily("dikin_rounds", MEANINGS["rounds"], labels=["study"])
+        restarts = CounterMetricFamily("dikin_restarts", MEANINGS["restarts"], labels=["study"])
+        clipped = CounterMetricFamily("dikin_clipped_rounds", MEANINGS["clipped"], labels=["study"])
+        best = GaugeMetricFamily("dikin_best", MEANINGS["best"], labels=["study", "parameter"])
+        for name, status in self._readable.items():
+            rounds.add_metric([name], status.rounds)
+            restarts.add_metric([name], status.restarts)
+            if status.clipped is not None:
+                clipped.add_metric([name], status.clipped)
+            if status.best is not None:
+                for column, value in zip(status.columns, status.center, strict=True):
+                    best.add_metric([name, column], value)
         broken = GaugeMetricFamily(
             "dikin_unreadable", "1 for a study that cannot be read.", labels=["study"]
         )
-        for name in self._unreadable:
-            broken.add_metric([name], 1.0)
+        for each in self._unreadable:
+            broken.add_metric([each.name], 1.0)
         yield from (rounds, restarts, clipped, best, broken, *self._gauges())
 
     def _gauges(self) -> Iterator[Metric]:
         for name, (explanation, read) in GAUGES.items():
             family = GaugeMetricFamily(f"dikin_{name}", explanation, labels=["study"])
-            for seen in self._readable:
-                value = read(seen)
-                if value is not None:
-                    family.add_metric([seen["name"]], value)
+            for study, status in self._readable.items():
+                value = read(status)
+                if value is not None and isfinite(value):
+                    family.add_metric([study], value)
             yield family

@@ -11,6 +11,7 @@ from urllib.parse import unquote
 import numpy as np
 from fastapi import APIRouter, Header, Path, Query, Request, Response
 from fastapi.routing import APIRoute
+from pydantic import BaseModel
 from starlette.responses import StreamingResponse
 
 from dikin.arguments import frozen, is_whole
@@ -28,13 +29,12 @@ from dikin.loading import restore
 from dikin.serialization import finite_or_none
 from dikin.service import events, schemas
 from dikin.service.bodies import JsonRequest, written
-from dikin.service.glance import fitting
-from dikin.service.limits import AT_ONCE
+from dikin.service.limits import AT_ONCE, rounds_at_once
 from dikin.service.problems import MEDIA_TYPE, Problem
 from dikin.service.service import Service
 from dikin.service.sizes import refuse_large, refuse_large_state
 from dikin.studies.client_arguments import printable
-from dikin.studies.jsonl import short_json, summary_json
+from dikin.studies.jsonl import short_json
 from dikin.studies.kept import OpenQuery
 from dikin.studies.rows import Question
 from dikin.studies.spec import learner_from_spec
@@ -160,8 +160,8 @@ def _utf8(header: str) -> str:
         return header
 
 
-def _json(content: dict[str, Any], status: int = 200) -> Response:
-    return _response(written(content), status)
+def _json(answer: BaseModel, status: int = 200) -> Response:
+    return _response(written(answer), status)
 
 
 def _response(body: bytes, status: int = 200) -> Response:
@@ -171,7 +171,7 @@ def _response(body: bytes, status: int = 200) -> Response:
 async def _done(
     request: Request,
     name: str,
-    act: Callable[[Study], dict[str, Any]],
+    act: Callable[[Study], BaseModel | dict[str, Any]],
     client: str | None = None,
 ) -> Response:
     """What comes of something that is done with a study; written in the study's own thread."""
@@ -186,7 +186,7 @@ async def _done(
 async def token(request: Request) -> Response:
     """What this client may do."""
     name, right, studies = request.state.access
-    return _json({"name": name, "right": right, "studies": studies})
+    return _json(schemas.Visitor(name=name, right=right, studies=studies))
 
 
 @router.get("/studies", openapi_extra=READ, response_model=schemas.Studies)
@@ -195,19 +195,22 @@ async def list_studies(
     after: Annotated[str, Query(description="Names after this one.")] = "",
     limit: Annotated[int, Query(ge=1, le=100)] = 50,
 ) -> Response:
-    """Studies at a glance, in the order of their names."""
+    """The status of each study, in the order of their names."""
     service = _service(request)
     names = [name for name in await service.names(request.state.access) if name > after]
     shown, more = names[:limit], names[limit:]
-    page = {"studies": await service.glances(shown), "next": shown[-1] if more else None}
+    readable, unreadable = await service.statuses(shown)
+    studies: list[Any] = [*map(schemas.Status.of, readable), *unreadable]
+    studies.sort(key=lambda study: study.name)
+    page = schemas.Studies(studies=studies, next=shown[-1] if more else None)
     return _response(await asyncio.to_thread(written, page))
 
 
 @router.put(
     "/studies/{name}",
     openapi_extra=ADMIN,
-    response_model=schemas.Glance,
-    responses={201: {"description": "It was created.", "model": schemas.Glance}},
+    response_model=schemas.Status,
+    responses={201: {"description": "It was created.", "model": schemas.Status}},
 )
 async def create_study(request: Request, name: Name, given: schemas.StudyGiven) -> Response:
     """Create a study, or find that it is there with the same learner or tuner."""
@@ -221,7 +224,8 @@ async def create_study(request: Request, name: Name, given: schemas.StudyGiven) 
             return study.created
 
     created = await service.create_apart(create)
-    return _json(await service.glance(name), 201 if created else 200)
+    status = schemas.Status.of(await service.status(name))
+    return _json(status, 201 if created else 200)
 
 
 def _learner(spec: dict[str, Any]) -> Any:
@@ -235,10 +239,10 @@ def _learner(spec: dict[str, Any]) -> Any:
     return made
 
 
-@router.get("/studies/{name}", openapi_extra=READ, response_model=schemas.Glance)
+@router.get("/studies/{name}", openapi_extra=READ, response_model=schemas.Status)
 async def show_study(request: Request, name: Name) -> Response:
-    """One study at a glance."""
-    return _json(await _service(request).glance(name))
+    """The status of a study."""
+    return _json(schemas.Status.of(await _service(request).status(name)))
 
 
 @router.delete("/studies/{name}", openapi_extra=ADMIN, status_code=204)
@@ -269,29 +273,29 @@ async def ask(
         raise RequestError(f"at most {AT_ONCE} can be asked for at once, got n = {wanted.n}")
     named = None if key is None else printable(_utf8(key), "Idempotency-Key")
 
-    def act(study: Study) -> dict[str, Any]:
+    def act(study: Study) -> schemas.Question | schemas.Questions:
         found = study.ask(wanted.context, n=wanted.n, forecast=wanted.forecast, key=named)
         if isinstance(found, list):
-            return {"queries": [_asked(each) for each in found]}
+            return schemas.Questions(queries=[_asked(each) for each in found])
         return _asked(found)
 
     return await _done(request, name, act, _client(request, client))
 
 
-def _asked(question: Question) -> dict[str, Any]:
+def _asked(question: Question) -> schemas.Question:
     point = question.point.tolist()
     if isinstance(question, Trial):
-        return {
-            "id": question.id,
-            "params": question.params,
-            "point": point,
-            "expected": finite_or_none(question.expected),
-            "held": question.held,
-        }
-    return {"id": question.id, "params": None, "point": point, "expected": None, "held": False}
+        return schemas.Question(
+            id=question.id,
+            params=question.params,
+            point=point,
+            expected=finite_or_none(question.expected),
+            held=question.held,
+        )
+    return schemas.Question(id=question.id, params=None, point=point, expected=None, held=False)
 
 
-@router.post("/studies/{name}/tell", openapi_extra=PLAY, response_model=schemas.Standing)
+@router.post("/studies/{name}/tell", openapi_extra=PLAY, response_model=schemas.TellResult)
 async def tell(
     request: Request,
     name: Name,
@@ -310,22 +314,19 @@ async def tell(
             "was lost (JSON has no NaN). Nothing was changed."
         )
 
-    def act(study: Study) -> dict[str, Any]:
+    def act(study: Study) -> schemas.TellResult:
         query = _question(study, given.id, given.point)
         study.tell(query, given.loss, given.curvature, value=given.value)
-        return {"told": given.id} | _standing(study)
+        rounds, center, certificate = study.standing()
+        return schemas.TellResult(
+            told=given.id,
+            rounds=rounds,
+            best=None if study.space is None else study.space.params(center),
+            center=center.tolist(),
+            certificate=finite_or_none(certificate),
+        )
 
     return await _done(request, name, act, _client(request, client))
-
-
-def _standing(study: Study) -> dict[str, Any]:
-    rounds, center, certificate = study.standing()
-    return {
-        "rounds": rounds,
-        "best": None if study.space is None else study.space.params(center),
-        "center": center.tolist(),
-        "certificate": finite_or_none(certificate),
-    }
 
 
 def _question(study: Study, id: Any, point: Any) -> Question | int:
@@ -352,9 +353,9 @@ async def forget(
 ) -> Response:
     """Close a query or trial that will never be answered; a repetition is accepted."""
 
-    def act(study: Study) -> dict[str, Any]:
+    def act(study: Study) -> schemas.Forgotten:
         study.forget(_question(study, given.id, given.point))
-        return {"forgotten": given.id}
+        return schemas.Forgotten(forgotten=given.id)
 
     return await _done(request, name, act, _client(request, client))
 
@@ -363,20 +364,20 @@ async def forget(
 async def hold(request: Request, name: Name, client: Client = None) -> Response:
     """Let a tuner play its best setting, and learn nothing until it is resumed."""
     await _service(request).workers.do(name, Study.hold, _client(request, client))
-    return _json({"held": True})
+    return _json(schemas.Held(held=True))
 
 
 @router.post("/studies/{name}/resume", openapi_extra=PLAY, response_model=schemas.Held)
 async def resume(request: Request, name: Name, client: Client = None) -> Response:
     """Let a tuner explore and learn again."""
     await _service(request).workers.do(name, Study.resume, _client(request, client))
-    return _json({"held": False})
+    return _json(schemas.Held(held=False))
 
 
 # --- looking -------------------------------------------------------------------------------------
 
 
-@router.get("/studies/{name}/open", openapi_extra=READ, response_model=schemas.OpenQueries)
+@router.get("/studies/{name}/open", openapi_extra=READ, response_model=schemas.OpenQueryList)
 async def open_queries(
     request: Request,
     name: Name,
@@ -385,35 +386,41 @@ async def open_queries(
 ) -> Response:
     """What waits for an answer, oldest first, with who asked it and when."""
 
-    def act(study: Study) -> dict[str, Any]:
+    def act(study: Study) -> schemas.OpenQueryList:
         now = datetime.now(UTC)
         listed = [_waiting(query, now) for query in study.waiting(after, limit)]
-        return {"queries": listed, "total": study.overview().open_queries}
+        return schemas.OpenQueryList(queries=listed, total=study.status().open.count)
 
     return await _done(request, name, act)
 
 
-def _waiting(query: OpenQuery, now: datetime) -> dict[str, Any]:
-    return {
-        "id": query.id,
-        "params": query.params,
-        "point": query.point.tolist(),
-        "client": query.client,
-        "asked": query.asked.isoformat(),
-        "age_seconds": max(0.0, (now - query.asked).total_seconds()),
-    }
+def _waiting(query: OpenQuery, now: datetime) -> schemas.OpenQuery:
+    return schemas.OpenQuery(
+        id=query.id,
+        params=query.params,
+        point=query.point.tolist(),
+        client=query.client,
+        asked=query.asked.isoformat(),
+        age_seconds=max(0.0, (now - query.asked).total_seconds()),
+    )
 
 
-@router.get("/studies/{name}/summary", openapi_extra=READ, response_model=schemas.Summary)
+@router.get("/studies/{name}/summary", openapi_extra=READ, response_model=schemas.Status)
 async def summary(request: Request, name: Name) -> Response:
-    """What a tuner has to say: rounds, best setting, recent mean, cost of exploring, outlook."""
-    return await _done(request, name, lambda study: summary_json(study.summary()))
+    """The status of a tuner alone, without what the journal knows."""
+    return await _done(request, name, lambda study: schemas.Status.of(study.summary()))
 
 
-@router.get("/studies/{name}/facts", openapi_extra=READ, response_model=schemas.Facts)
+@router.get(
+    "/studies/{name}/facts", openapi_extra=READ, response_model=schemas.Facts, deprecated=True
+)
 async def facts(request: Request, name: Name) -> Response:
-    """What there is to say in words, as pairs of a name and a text."""
-    return await _done(request, name, lambda study: {"facts": list(study.facts())})
+    """The status in words, as pairs of a label and a text. Use `GET /v1/studies/{name}`."""
+
+    def act(study: Study) -> schemas.Facts:
+        return schemas.Facts(facts=list(map(list, study.status().lines())))
+
+    return await _done(request, name, act)
 
 
 @router.get("/studies/{name}/history", openapi_extra=READ, response_model=schemas.History)
@@ -423,15 +430,16 @@ async def history(request: Request, name: Name, first: First = 1, limit: Limit =
     Where points are large there are fewer than `limit`.
     """
 
-    def act(study: Study) -> dict[str, Any]:
+    def act(study: Study) -> schemas.History:
         begin = max(first, study.first_round)  # what was trimmed is passed over
-        found = study.records(begin, begin + fitting(study, limit) - 1)
+        found = study.records(begin, begin + rounds_at_once(limit, study.center.size) - 1)
         space = study.space
         for record in found:
             point = np.array(record["point"])
             record["params"] = None if space is None else space.params(point)
         more = bool(found) and found[-1]["round"] < study.rounds
-        return {"rounds": found, "next": found[-1]["round"] + 1 if more else None}
+        rounds = [schemas.Round(**record) for record in found]
+        return schemas.History(rounds=rounds, next=found[-1]["round"] + 1 if more else None)
 
     return await _done(request, name, act)
 
@@ -458,7 +466,7 @@ async def certificate(
         return study.certificate_for(**constants)
 
     bound = await _service(request).workers.do(name, act)
-    return _json({"certificate": finite_or_none(bound)})
+    return _json(schemas.Certificate(certificate=finite_or_none(bound)))
 
 
 @router.get("/studies/{name}/state", openapi_extra=READ, response_model=dict[str, Any])
@@ -473,8 +481,8 @@ async def state(request: Request, name: Name) -> Response:
     response_class=StreamingResponse,
     responses={
         200: {
-            "description": "Server-sent events: `update`, every second, with the study at a glance "
-            "and the rounds since the last; `problem`, after which nothing comes.",
+            "description": "Server-sent events: `update`, every second, with the status of the "
+            "study and the rounds since the last; `problem`, after which nothing comes.",
             "content": {"text/event-stream": {"schema": {"type": "string"}}},
         }
     },
@@ -489,7 +497,7 @@ async def watch(
     """Watch a study: the last 2,000 rounds, fewer where points are large, and then what comes."""
     service, looks = _service(request), request.app.state.looks
     service.refuse_stream(events.visitor(request))
-    await service.glance(name)  # a problem now, rather than in the stream
+    await service.status(name)  # a problem now, rather than in the stream
     seen = int(last) if last is not None and last.isdecimal() and len(last) < 16 else None
     stream = events.updates(service, looks, request, name, seen)
     return StreamingResponse(stream, media_type="text/event-stream")
@@ -504,7 +512,7 @@ async def verify(request: Request, name: Name) -> Response:
     service = _service(request)
     with service.alone(name, "verification"):
         rows = await service.workers.do_apart(name, Study.verify)
-    return _json({"rows": rows})
+    return _json(schemas.Verified(rows=rows))
 
 
 @router.post("/studies/{name}/trim", openapi_extra=ADMIN, response_model=schemas.Trimmed)
@@ -513,4 +521,4 @@ async def trim(request: Request, name: Name, given: schemas.TrimGiven) -> Respon
     service = _service(request)
     with service.alone(name, "trim"):
         rows = await service.workers.do_apart(name, lambda study: study.trim(given.before))
-    return _json({"rows": rows})
+    return _json(schemas.Trimmed(rows=rows))

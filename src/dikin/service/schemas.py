@@ -6,9 +6,12 @@ wrong with them is said in the library's words; the file tells what they should 
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, create_model
+
+from dikin import status
+from dikin.vectors import Array
 
 NUMBER = {"type": "number"}
 Number = Annotated[Any, WithJsonSchema(NUMBER)]
@@ -104,18 +107,6 @@ class StudyGiven(BaseModel):
     )
 
 
-SURPRISE = "How far off the expectations of a tuner are of late."
-EXPLORING = "What exploring costs in the next round at most, about."
-OUTLOOK = (
-    "How much worse than the best fixed setting the next `ahead` rounds together will be at most, "
-    "about; divide by `ahead` for one round."
-)
-CERTIFICATE = (
-    "The bound on the regret of all rounds so far. Null where no constant was declared, and of a "
-    "tuner with a whole number beside other parameters that was not declared separable."
-)
-CLIPPED = "Values of a tuner that were too far off to be learnt in full: they look like faults."
-
 # --- answers -------------------------------------------------------------------------------------
 
 
@@ -153,10 +144,10 @@ class Questions(BaseModel):
     queries: list[Question]
 
 
-class Standing(BaseModel):
-    """Where a study stands after a round."""
+class TellResult(BaseModel):
+    """The rounds and the best guess after an answer."""
 
-    told: int
+    told: int = Field(description="The id of the query or trial.")
     rounds: int
     best: Settings | None
     center: list[Any]
@@ -186,14 +177,14 @@ class OpenQuery(BaseModel):
     age_seconds: float
 
 
-class OpenQueries(BaseModel):
+class OpenQueryList(BaseModel):
     """The oldest of what waits, and how much does in all."""
 
     queries: list[OpenQuery]
     total: int
 
 
-class OpenCount(BaseModel):
+class OpenQueries(BaseModel):
     """How much waits for an answer, and for how long."""
 
     count: int
@@ -201,80 +192,43 @@ class OpenCount(BaseModel):
     oldest_seconds: float | None
 
 
-class Glance(BaseModel):
-    """A study at a glance. Of one that cannot be read there is only its name and its problem."""
+IN_JSON: dict[Any, Any] = {
+    float: float | None,  # NaN is null
+    Array: list[Any],
+    status.OpenQueries: OpenQueries,
+}
+"""The types of the parts of a status that are others in JSON."""
+_parts: dict[str, Any] = {
+    name: (IN_JSON.get(kind, kind), Field(description=status.MEANINGS[name]))
+    for name, kind in status.KINDS.items()
+}
+
+
+class Status(create_model("StatusParts", **_parts)):  # type: ignore[misc]
+    """The status of a study; null where something does not apply or is not known."""
+
+    @classmethod
+    def of(cls, record: status.Status) -> Self:
+        """The same as a model."""
+        return cls(**record.to_json())
+
+
+class Unreadable(BaseModel):
+    """A study that cannot be read, and why."""
 
     name: str
-    problem: str | None
-    kind: str | None = Field(default=None, description="tuner or learner")
-    learner: str | None = None
-    maximize: bool | None = None
-    rounds: int | None = None
-    held: bool | None = None
-    asked: int | None = Field(default=None, description="Queries or trials so far.")
-    open: OpenCount | None = None
-    last_told_seconds: float | None = None
-    columns: list[str] | None = None
-    ranges: list[list[float]] | None = None
-    log: list[bool] | None = None
-    labels: list[list[str]] | None = Field(
-        default=None, description="What the numbers 0, 1, ... of a column are called; often empty."
-    )
-    best: Settings | None = Field(default=None, description="A tuner's best guess now.")
-    start: Settings | None = Field(default=None, description="Where a tuner began.")
-    center: list[Any] | None = Field(
-        default=None, description="The best guess as numbers, one for each of the columns."
-    )
-    recent_mean: float | None = None
-    recent_rounds: int | None = None
-    first_mean: float | None = Field(
-        default=None, description="The mean of the first rounds: where it began."
-    )
-    first_rounds: int | None = None
-    surprise: float | None = Field(default=None, description=SURPRISE)
-    exploring_cost: float | None = Field(default=None, description=EXPLORING)
-    ahead: int | None = Field(default=None, description="The rounds that `outlook` is for.")
-    outlook: float | None = Field(default=None, description=OUTLOOK)
-    certificate: float | None = Field(default=None, description=CERTIFICATE)
-    clipped: int | None = Field(default=None, description=CLIPPED)
-    restarts: int | None = Field(
-        default=None, description="How often the range of the values was found to be wider."
-    )
-    first_round: int | None = Field(
-        default=None, description="The first round whose history is kept."
-    )
-    warnings: list[str] | None = None
-    space: dict[str, Any] | None = Field(default=None, description="The parameters of a tuner.")
+    problem: str
 
 
 class Studies(BaseModel):
     """Some studies in the order of their names, and after which one to go on."""
 
-    studies: list[Glance]
+    studies: list[Status | Unreadable]
     next: str | None
 
 
-class Summary(BaseModel):
-    """What a tuner has to say: `dikin.tuning.summary.Summary`."""
-
-    rounds: int
-    maximize: bool
-    held: bool
-    open_trials: int
-    start: Settings
-    best: Settings
-    recent_rounds: int
-    recent_mean: float | None
-    surprise: float | None = Field(description=SURPRISE)
-    exploring_cost: float | None = Field(description=EXPLORING)
-    ahead: int = Field(description="The rounds that `outlook` is for.")
-    outlook: float | None = Field(description=OUTLOOK)
-    certificate: float | None = Field(description=CERTIFICATE)
-    clipped: int = Field(description=CLIPPED)
-
-
 class Facts(BaseModel):
-    """Names and texts, as `dikin study show` prints them."""
+    """Labels and texts, as `dikin study show` prints them."""
 
     facts: list[list[str]]
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from starlette.datastructures import Headers
 from starlette.requests import Request
@@ -22,13 +22,14 @@ from dikin.errors import (
     did_you_mean,
     shortened,
 )
-from dikin.service.glance import Glance, unreadable
 from dikin.service.limits import PATIENCE, STORE_FRESH, STREAMS, STREAMS_EACH, TOKENS_FRESH
 from dikin.service.metrics import Metrics
 from dikin.service.problems import Problem
+from dikin.service.schemas import Unreadable
 from dikin.service.shared_read import SharedRead
 from dikin.service.tokens import EVERYTHING, Access, TokenCheck, TokenStore
 from dikin.service.workers import Workers
+from dikin.status import Status
 from dikin.studies.database import open_database
 from dikin.studies.study import Study
 
@@ -103,20 +104,21 @@ class Service:
         """The studies that a visitor may see, in order."""
         return sorted(name for name in await self.workers.names() if access.covers(name))
 
-    async def glance(self, name: str) -> Glance:
-        """A study at a glance."""
+    async def status(self, name: str) -> Status:
+        """The status of a study."""
         worker = await self.workers.of(name)
-        return await worker.do(worker.glance)
+        return await worker.do(worker.status)
 
-    async def glances(self, names: list[str]) -> list[Glance]:
-        """Studies at a glance; one that cannot be read says why."""
-        return [await self._glance_or_problem(name) for name in names]
-
-    async def _glance_or_problem(self, name: str) -> dict[str, Any]:
-        try:
-            return await self.glance(name)
-        except DikinError as error:
-            return unreadable(name, shortened(self.without_store(str(error))))
+    async def statuses(self, names: list[str]) -> tuple[list[Status], list[Unreadable]]:
+        """The studies that can be read, and those that cannot."""
+        readable, unreadable = [], []
+        for name in names:
+            try:
+                readable.append(await self.status(name))
+            except DikinError as error:
+                problem = shortened(self.without_store(str(error)))
+                unreadable.append(Unreadable(name=name, problem=problem))
+        return readable, unreadable
 
     # --- one at a time, and not too many ---------------------------------------------------------
 

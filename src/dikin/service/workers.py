@@ -16,15 +16,21 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
+from math import nan
 from typing import Any, NamedTuple, TypeVar
 
 from dikin.errors import BusyError, StoreError, UnknownStudyError
-from dikin.service.glance import FIRST, Glance, glance, mean_of_first
+from dikin.serialization import number_or_nan
 from dikin.service.limits import BATCH, BATCH_SECONDS, OPEN_STUDIES
+from dikin.status import Status
+from dikin.studies.history import number_told
 from dikin.studies.study import Study
 
 T = TypeVar("T")
 
+FIRST = 20
+"""Rounds whose mean says where it began."""
 KEPT_WARNINGS = 20
 """Warnings that are remembered of a study."""
 
@@ -56,7 +62,7 @@ class Worker:
         self.name, self.users = name, 0
         self.warnings: deque[str] = deque(maxlen=KEPT_WARNINGS)
         """What the learner warned of, newest last, each once."""
-        self._first: tuple[float | None] | None = None
+        self._first_mean: float | None = None
         """The mean of the first rounds, once they are told: it stays what it is."""
         self._store, self._patience = store, patience
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
@@ -75,11 +81,17 @@ class Worker:
         finally:
             self.users -= 1
 
-    def glance(self, study: Study) -> Glance:
-        """Its study at a glance; to be called in its thread."""
-        if self._first is None and study.rounds >= FIRST:
-            self._first = (mean_of_first(study),)
-        return glance(study, list(self.warnings), self._first[0] if self._first else None)
+    def status(self, study: Study) -> Status:
+        """The status of its study, with what it warned of; to be called in its thread."""
+        status = study.status()
+        if self._first_mean is None and status.rounds >= FIRST:
+            self._first_mean = _mean_of_first(study)
+        return replace(
+            status,
+            first_rounds=FIRST,
+            first_mean=number_or_nan(self._first_mean),
+            warnings=(*self.warnings, *status.warnings),
+        )
 
     def end(self) -> None:
         """Finish what waits, and let go of the study."""
@@ -159,7 +171,7 @@ class Worker:
 
     def _close(self) -> None:
         study, self._study = self._study, None
-        self._first = None
+        self._first_mean = None
         self.warnings.clear()
         try:
             if study is not None:
@@ -171,6 +183,13 @@ class Worker:
         if text in self.warnings:
             self.warnings.remove(text)
         self.warnings.append(text)
+
+
+def _mean_of_first(study: Study) -> float:
+    """The mean of the first rounds; NaN where they were trimmed, or are not numbers."""
+    told = [number_told(record) for record in study.records(1, FIRST)]
+    values = [value for value in told if value is not None]
+    return sum(values) / FIRST if len(values) == FIRST else nan
 
 
 def _may_have_lost(error: BaseException | None) -> bool:

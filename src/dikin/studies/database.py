@@ -18,7 +18,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 from urllib.parse import quote
 
 from dikin import extras
@@ -195,8 +195,7 @@ class Database(ABC):
             self._cursor = self._pooled.cursor()
             self._prepare()
         except DBAPIError as error:  # of a statement of SQLAlchemy's, on the first connection
-            assert isinstance(error.orig, Exception)
-            raise self._lost_or_explained(error.orig, began) from error
+            raise self._lost_or_explained(cast(Exception, error.orig), began) from error
         except self._errors as error:
             self.disconnect()
             raise self._lost_or_explained(error, began) from error

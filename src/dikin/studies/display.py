@@ -56,7 +56,7 @@ def _block(height: float) -> str:
 def text(study: Study) -> Iterator[str]:
     """The summary and the curves, line by line, for a terminal."""
     rounds = study.history()
-    lines = list(study.facts())
+    lines = list(study.status().lines())
     if len(rounds):
         lines.append(("history", f"rounds {rounds['round'][0]:,} to {rounds['round'][-1]:,}"))
     over = curves(study, rounds) if len(rounds) else {}

@@ -47,6 +47,12 @@ def records_between(events: Iterable[Event], first: int, last: int | None) -> li
     ]
 
 
+def number_told(record: dict[str, Any]) -> float | None:
+    """The value or loss of a round; None where it was not one number."""
+    told = record.get("value", record.get("loss"))
+    return told if isinstance(told, float) else None
+
+
 def _rows_between(
     events: Iterable[Event], first: int, last: int | None
 ) -> Iterator[tuple[Event, dict[str, Any]]]:

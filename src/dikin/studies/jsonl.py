@@ -19,14 +19,12 @@ import json
 import re
 import warnings
 from collections.abc import Callable
-from dataclasses import asdict
 from typing import Any, BinaryIO
 
 from dikin.errors import DikinError, RequestError, did_you_mean, shortened, shown
 from dikin.serialization import finite_or_none, strict_json
 from dikin.studies.kept import OpenQuery
 from dikin.studies.study import Study
-from dikin.tuning.summary import Summary
 
 Reply = dict[str, Any]
 Verbs = dict[str, Callable[[Study, dict[str, Any]], Reply]]
@@ -221,16 +219,7 @@ def _resume(study: Study, given: dict[str, Any]) -> Reply:
 
 def _summary(study: Study, given: dict[str, Any]) -> Reply:
     _check_fields(given, "summary", set(), set())
-    return summary_json(study.summary())
-
-
-def summary_json(summary: Summary) -> Reply:
-    """What a tuner has to say; a number that is not known is null."""
-    said = asdict(summary)
-    return {
-        name: finite_or_none(value) if isinstance(value, float) else value
-        for name, value in said.items()
-    }
+    return study.summary().to_json()
 
 
 def _show_tuner(study: Study, given: dict[str, Any]) -> Reply:

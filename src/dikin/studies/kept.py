@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
 from datetime import datetime
 from typing import Any, ClassVar, NamedTuple
 
@@ -22,6 +21,7 @@ from dikin.errors import (
 )
 from dikin.learners.base import Learner, Query
 from dikin.learners.predictive import Predictive
+from dikin.status import Status
 from dikin.studies.history import Table, learner_table, tuner_table
 from dikin.studies.rows import Answer, AskArguments, Question, number_json, query_id
 from dikin.tuning.space import Params, Space
@@ -138,8 +138,8 @@ class Kept(ABC):
         """What must be the same where a study is opened with a learner, part by part."""
 
     @abstractmethod
-    def facts(self) -> Iterator[tuple[str, str]]:
-        """What there is to say, as names and texts."""
+    def status(self) -> Status:
+        """How it stands, without what the journal knows."""
 
     def state(self) -> dict[str, Any]:
         """Everything that the future depends on; refused if it could not be read back."""
@@ -192,15 +192,21 @@ class KeptLearner(Kept):
         state = self.learner.state()
         return {"kind": state["learner"]} | {part: state[part] for part in ("domain", "arguments")}
 
-    def facts(self) -> Iterator[tuple[str, str]]:
-        learner, parts = self.learner, self.identity()
-        yield "learner", f"{parts['kind']} on {parts['domain']['kind']}"
-        yield "arguments", ", ".join(f"{name}={arg}" for name, arg in parts["arguments"].items())
-        yield "rounds", f"{learner.rounds:,}"
-        if learner.may_restart:
-            yield "restarts", f"{learner.restarts}"
-        yield "center", np.array2string(learner.center, precision=4, threshold=12)
-        yield "certificate", f"{self.certificate:.6g}"
+    def status(self) -> Status:
+        learner = self.learner
+        places = np.ndindex(learner.center.shape)
+        return Status(
+            kind="learner",
+            learner=learner.kind,
+            domain=learner.domain.kind,
+            arguments=learner.arguments(),
+            columns=tuple(f"x[{', '.join(map(str, place))}]" for place in places),
+            rounds=learner.rounds,
+            asked=learner._next,
+            center=learner.center,
+            certificate=self.certificate,
+            restarts=self.restarts,
+        )
 
     def state(self) -> dict[str, Any]:
         self.learner.require_registered()
@@ -283,8 +289,8 @@ class KeptTuner(Kept):
             | {"separable": tuner.separable},
         }
 
-    def facts(self) -> Iterator[tuple[str, str]]:
-        return self.tuner.summary().lines()
+    def status(self) -> Status:
+        return self.tuner.summary()
 
 
 def keep(learner: Any) -> Kept:

@@ -11,7 +11,7 @@ import os
 import secrets
 import time
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 from http import HTTPStatus
 from math import isfinite
 from typing import Any, NoReturn, cast
@@ -37,15 +37,14 @@ from dikin.errors import (
 )
 from dikin.learners.base import Learner, Query, real_number, refuse_late_forecast
 from dikin.serialization import number_or_nan
+from dikin.status import Status
 from dikin.studies.client_arguments import first_and_last, own_name, printable, seconds
 from dikin.studies.history import Table, in_parts, learner_table, tuner_table
 from dikin.studies.jsonl import error_code
 from dikin.studies.kept import OpenQuery, keep, whole_id
-from dikin.studies.overview import Overview
 from dikin.studies.rows import AskArguments, Question
 from dikin.studies.study import Q, Standing, Study
 from dikin.tuning.space import Params, Space
-from dikin.tuning.summary import Summary
 from dikin.tuning.tuner import Trial, Tuner
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 0.5
@@ -353,23 +352,9 @@ class RemoteStudy(Study[Q]):
 
     # --- looking -------------------------------------------------------------------------------
 
-    def overview(self) -> Overview:
-        """What there is to say at one instant, as `Study.overview`."""
-        seen = self._get()
-        now, waiting = datetime.now(UTC), seen["open"]
-        return Overview(
-            learner=seen["learner"],
-            rounds=seen["rounds"],
-            center=np.array(seen["center"]),
-            certificate=number_or_nan(seen["certificate"]),
-            restarts=seen["restarts"],
-            open_queries=waiting["count"],
-            first_open=waiting["first"],
-            oldest_asked=_ago(waiting["oldest_seconds"], now),
-            asked=seen["asked"],
-            last_told=_ago(seen["last_told_seconds"], now),
-            summary=None if self.space is None else self.summary(),
-        )
+    def status(self) -> Status:
+        """The status of the study at this instant, as `Study.status`."""
+        return Status.from_json(self._get() | {"service": self._service.url})
 
     def standing(self) -> Standing:
         """Rounds, center and certificate of the same instant."""
@@ -395,18 +380,17 @@ class RemoteStudy(Study[Q]):
     @property
     def best(self) -> Params:
         """Today's best guess of a tuner by name."""
-        return self.summary().best
+        best: Params = self._get("/summary")["best"]
+        return best
 
     @property
     def held(self) -> bool:
         """Whether the tuner is on hold."""
         return self.summary().held
 
-    def summary(self) -> Summary:
-        """What there is to say of a tuner, as `Study.summary`."""
-        said = self._get("/summary")
-        numbers = ("recent_mean", "surprise", "exploring_cost", "outlook", "certificate")
-        return Summary(**said | {name: number_or_nan(said[name]) for name in numbers})
+    def summary(self) -> Status:
+        """The status of the tuner alone, as `Study.summary`."""
+        return Status.from_json(self._get("/summary"))
 
     def waiting(self, after: int = -1, limit: int | None = None) -> list[OpenQuery]:
         """Read some of what waits for an answer, as `Study.waiting`."""
@@ -429,11 +413,6 @@ class RemoteStudy(Study[Q]):
     def state(self) -> dict[str, Any]:
         """The state, for `dikin.restore`: a learner or tuner of its own, outside the study."""
         return self._get("/state")
-
-    def facts(self) -> Iterator[tuple[str, str]]:
-        """What there is to say, as names and texts, for a terminal or a page."""
-        yield "service", self._service.url
-        yield from map(tuple, self._get("/facts")["facts"])
 
     def history(self, first: int = 1, last: int | None = None) -> Table:
         """Read the rounds as a table, as `Study.history`."""
@@ -538,7 +517,3 @@ def _reason(failure: BaseException) -> str:
     """The innermost reason of a failure, which says it in the fewest words."""
     text = str(getattr(failure, "reason", None) or failure)
     return text.rpartition(": ")[2] if "Failed to establish" in text else text
-
-
-def _ago(seconds: float | None, now: datetime) -> datetime | None:
-    return None if seconds is None else datetime.fromtimestamp(now.timestamp() - seconds, UTC)

@@ -8,9 +8,9 @@ import os
 import re
 import secrets
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from datetime import UTC, datetime
 from functools import partial
 from importlib import import_module
 from itertools import islice
@@ -34,6 +34,7 @@ from dikin.errors import (
     shown,
 )
 from dikin.learners.base import Learner, Query, refuse_late_forecast
+from dikin.status import Status
 from dikin.studies import journal, verification
 from dikin.studies.client_arguments import first_and_last, own_name, printable, seconds
 from dikin.studies.database import Database, Sqlite, open_database
@@ -41,14 +42,13 @@ from dikin.studies.drawing import draw_learner
 from dikin.studies.history import Table, in_parts, records_between, told_between
 from dikin.studies.journal import Event, Journal, Snapshot
 from dikin.studies.kept import Kept, OpenQuery, keep
-from dikin.studies.overview import Overview, overview_of
 from dikin.studies.replayed_learner import AskRecord, ReplayedLearner, snapshot_text
 from dikin.studies.rows import Answer, AskArguments, Question, point_in, query_id
 from dikin.studies.session import Session
+from dikin.studies.study_status import study_status
 from dikin.tuning.drawing import draw_history, figure_format, save_figure
 from dikin.tuning.history import to_frame
 from dikin.tuning.space import Params, Space
-from dikin.tuning.summary import Summary
 from dikin.tuning.tuner import Trial, Tuner
 from dikin.vectors import Array
 
@@ -615,15 +615,21 @@ class Study(Generic[Q]):
 
         return self._session.read(look)
 
-    def overview(self) -> Overview:
-        """What there is to say at one instant, as a record: for a page or a metric.
+    def status(self) -> Status:
+        """The status of the study at this instant: a record that prints itself.
 
         Returns
         -------
-        Overview
-            Rounds, center, certificate, open queries and their age; of a tuner its summary.
+        Status
+            Rounds, best guess, certificate, recent mean, open queries and their age, warnings.
         """
-        return self._session.read(lambda replayed: overview_of(replayed, self._journal))
+        self.flush()
+        return self._session.read(lambda replayed: study_status(replayed, self._journal))
+
+    def overview(self) -> Status:
+        """Deprecated: use `status`."""
+        warnings.warn("use Study.status() instead of overview()", DeprecationWarning, stacklevel=2)
+        return self.status()
 
     @property
     def rounds(self) -> int:
@@ -686,12 +692,12 @@ class Study(Generic[Q]):
         """Whether the tuner is on hold."""
         return self._session.read(lambda replayed: replayed.kept.tuner.held)
 
-    def summary(self) -> Summary:
-        """What there is to say of a tuner: a record that prints itself, in a notebook as a table.
+    def summary(self) -> Status:
+        """The status of the tuner alone, as `Tuner.summary`; `status` has the journal's part too.
 
         Returns
         -------
-        Summary
+        Status
             Rounds, best setting, recent mean, cost of exploring, outlook.
         """
         return self._session.read(lambda replayed: replayed.kept.tuner.summary())
@@ -733,23 +739,13 @@ class Study(Generic[Q]):
         return self._session.read(lambda replayed: replayed.kept.state())
 
     def facts(self) -> Iterator[tuple[str, str]]:
-        """What there is to say, as names and texts, for a terminal or a page.
-
-        Yields
-        ------
-        tuple of str
-            A name, and what is said of it.
-        """
-        yield from self._session.read(lambda replayed: list(replayed.kept.facts()))
-        waiting = self.open_queries
-        if waiting:
-            age = (datetime.now(UTC) - min(query.asked for query in waiting)).total_seconds()
-            yield "open queries", f"{len(waiting)}, the oldest for {age:,.0f} s (dikin study open)"
-        else:
-            yield "open queries", "none"
+        """Deprecated: use `status().lines()`."""
+        text = "use Study.status().lines() instead of facts()"
+        warnings.warn(text, DeprecationWarning, stacklevel=2)
+        return self.status().lines()
 
     def _repr_html_(self) -> str:
-        return pairs_table([("study", self.name), *self.facts()])
+        return pairs_table([("study", self.name), *self.status().lines()])
 
     def history(self, first: int = 1, last: int | None = None) -> Table:
         """Read the rounds as a table, and check every seal of the journal.

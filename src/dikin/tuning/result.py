@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import nan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,9 +13,9 @@ from dikin import extras
 from dikin.domains.base import Domain
 from dikin.engine.notebook import pairs_table
 from dikin.learners.predictive import Predictive
+from dikin.status import Status, text_of
 from dikin.tuning.drawing import Panel, draw_panels, panels_of, rendered, save_figure
 from dikin.tuning.history import Table, to_frame
-from dikin.tuning.summary import WIDTH, Summary
 from dikin.tuning.tuner import AHEAD, Tuner
 
 if TYPE_CHECKING:
@@ -135,20 +134,19 @@ class Result:
         entries: list[float] = np.ravel(start).tolist()
         return entries
 
-    # --- what there is to say --------------------------------------------------------------------
+    # --- words -----------------------------------------------------------------------------------
 
-    def _summary(self) -> Summary:
-        """As a tuner's, but for the last values, which stand beside the first ones here."""
+    def _status(self) -> Status:
+        """As a tuner's, but for the recent values, which stand beside the first ones here."""
         start, best = self._named()
-        return Summary(
+        return Status(
+            kind="learner" if self.tuner is None else "tuner",
+            learner=self.learner.kind,
             rounds=self.rounds,
             maximize=self.maximize,
-            held=False,
-            open_trials=0,
             start=start,
             best=best,
-            recent_rounds=0,
-            recent_mean=nan,
+            center=self.learner.center,
             surprise=self.learner.surprise,
             exploring_cost=self.learner.exploring_cost,
             ahead=AHEAD,
@@ -167,16 +165,16 @@ class Result:
         return dict(zip(names, start, strict=False)), dict(zip(names, best, strict=False))
 
     def lines(self) -> Iterator[tuple[str, str]]:
-        """What there is to say, as names and texts.
+        """Result as (label, text) pairs.
 
         Yields
         ------
         tuple of str
-            A name, and what is said of it.
+            A label and its text.
         """
         if self.rounds < self.planned_rounds:
             yield "stopped", f"by Ctrl-C after {self.rounds:,} of {self.planned_rounds:,} rounds"
-        rounds, *rest = self._summary().lines()
+        rounds, *rest = self._status().lines()
         yield rounds
         of = f"{self.averaged:,} rounds" if self.averaged > 1 else "round"
         yield "value", f"{self.value:.6g} in the last {of}, {self.first_value:.6g} in the first"
@@ -185,7 +183,7 @@ class Result:
             yield "coordinates", f"{np.size(self.best)} in all; `best` has every one"
 
     def __repr__(self) -> str:
-        return "\n".join(f"{name:<{WIDTH}}{text}" for name, text in self.lines())
+        return text_of(self.lines())
 
     def _repr_html_(self) -> str:
         words = pairs_table(self.lines())

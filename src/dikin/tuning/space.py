@@ -20,7 +20,7 @@ from dikin.domains.polytope import Polytope
 from dikin.domains.product import Product
 from dikin.errors import DomainError, ParameterError, shown
 from dikin.tuning.constraints import Constraint, read_constraints
-from dikin.tuning.parameters.base import ParameterKind
+from dikin.tuning.parameters.base import Axis, ParameterKind
 from dikin.tuning.parameters.description import check_parameters, parameter_from_spec
 from dikin.vectors import Array
 
@@ -125,6 +125,11 @@ class Space:
                 f"the constraints {', '.join(map(repr, self.constraints))} leave no room within "
                 "the ranges of the parameters: widen a range, or relax a constraint"
             ) from reason
+
+    @property
+    def axes(self) -> list[Axis]:
+        """How the values of each column are drawn."""
+        return [each.axis for name, each in self.parameters.items() for _ in each.columns(name)]
 
     # --- from points to values -----------------------------------------------------------------
 

@@ -37,12 +37,12 @@ from dikin.learners import forks
 from dikin.learners.base import real_number
 from dikin.learners.predictive import Predictive
 from dikin.learners.threads import locked
+from dikin.status import OpenQueries, Status
 from dikin.tuning.clipping import tell_clipped
 from dikin.tuning.drawing import draw_history, save_figure
 from dikin.tuning.history import Row, Table, history_table, to_frame
 from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.space import Params, Space
-from dikin.tuning.summary import Summary
 from dikin.vectors import Array
 
 if TYPE_CHECKING:
@@ -475,7 +475,7 @@ class Tuner:
 
     @property
     def surprise(self) -> float:
-        """How far off its expectations are of late; NaN before it knows."""
+        """How far off its expectations were recently; NaN before it knows."""
         return self.learner.surprise
 
     @property
@@ -518,30 +518,41 @@ class Tuner:
         return nan if self._lots_interact else bound
 
     @locked
-    def summary(self) -> Summary:
-        """What there is to say: rounds, best, recent mean, cost of exploring, outlook.
+    def summary(self) -> Status:
+        """The status: rounds, best setting, recent mean, cost of exploring, outlook.
 
         Returns
         -------
-        Summary
+        Status
             A record that prints itself, in a notebook as a table.
         """
-        recent = list(self._recent)
-        return Summary(
-            rounds=self.rounds,
+        recent, space, axes = list(self._recent), self.space, self.space.axes
+        return Status(
+            kind="tuner",
+            learner=self.learner.kind,
+            space=space.spec(),
+            columns=space.columns,
+            ranges=[[axis.low, axis.high] for axis in axes],
+            log=[axis.log for axis in axes],
+            labels=[list(axis.labels) for axis in axes],
             maximize=self.maximize,
             held=self.held,
-            open_trials=len(self._open),
-            start=self.space.params(self.space.start_values),
+            rounds=self.rounds,
+            asked=self.learner._next,
+            open=OpenQueries(len(self._open), next(iter(self._open), None)),
+            start=space.params(space.start_values),
             best=self.best,
+            center=self.center,
             recent_rounds=len(recent),
             recent_mean=sum(recent) / len(recent) if recent else nan,
+            expected=self.expected,
             surprise=self.surprise,
             exploring_cost=self.learner.exploring_cost,
             ahead=AHEAD,
             outlook=self.learner.outlook(AHEAD),
             certificate=self.certificate,
             clipped=self.clipped,
+            restarts=self.learner.restarts,
         )
 
     @locked

@@ -211,13 +211,13 @@ export function certificateModel(frame) {
   return {
     ...base(frame, { domain, log }),
     line: path,
-    rule: spread === null ? null : { y: spread, label: `spread of the values ${steady(spread)}` },
+    rule: spread === null ? null : { y: spread, label: `range of the values ${steady(spread)}` },
     format: (v) => steady(v),
     note: `proved${log ? ", log axis" : ""}`,
-    summary: `Certificate a round ${reach(frame)}: now ${steady(each.at(-1))}. The values seen spread over ${steady(spread)}.`,
+    summary: `Certificate per round ${reach(frame)}: now ${steady(each.at(-1))}. Range of the values: ${steady(spread)}.`,
     at: (round) => {
       const i = history.indexOf(round);
-      return reading(frame, i, each[i], `at most ${steady(each[i])} a round`);
+      return reading(frame, i, each[i], `at most ${steady(each[i])} per round`);
     },
   };
 }
@@ -227,9 +227,9 @@ export function certificateWords(study, history) {
   if (!isNumber(study.certificate)) return "";
   const each = certificateOf(study);
   const spread = spreadOf(history);
-  const proved = `Proved: on average at most ${steady(each)} a round worse than the best fixed setting.`;
+  const proved = `Proved: on average at most ${steady(each)} per round worse than the best fixed setting.`;
   if (spread === null || each < spread) return proved;
-  return `${proved} That is more than the values differ (${steady(spread)}), so it says nothing yet.`;
+  return `${proved} That exceeds the range of the values (${steady(spread)}), so it says nothing yet.`;
 }
 
 export const certificateOf = (study) => (isNumber(study.certificate) ? study.certificate / Math.max(1, study.rounds) : null);

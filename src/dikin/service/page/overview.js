@@ -136,7 +136,7 @@ function emptyState() {
     make("p", { text: "The price lies between 1 and 14 and starts at 4. Larger values are better. The study appears here by itself." }));
 }
 
-/** One study at a glance. */
+/** The status of one study. */
 class Card {
   constructor(name) {
     const link = make("a", { href: `#/study/${encodeURIComponent(name)}`, text: name });

@@ -93,8 +93,8 @@ class StudyView {
     };
     this.numbers = {
       rounds: item("Rounds"), mean: item("Mean of the last rounds"), surprise: item("Surprise"),
-      cost: item("Exploring costs"), outlook: item("Still to gain, at most"), certificate: item("Certificate a round"),
-      clipped: item("Not learnt in full"),
+      cost: item("Cost of exploring"), outlook: item("Remaining potential"), certificate: item("Certificate per round"),
+      clipped: item("Clipped values"),
     };
     return make("dl", { class: "numbers" }, ...Object.values(this.numbers).map((n) => n.element));
   }
@@ -111,7 +111,7 @@ class StudyView {
     this.outcome = {
       value: this.chart("Value", "value"),
       surprise: this.chart("Surprise", "surprise"),
-      certificate: this.chart("Certificate a round", "certificate"),
+      certificate: this.chart("Certificate per round", "certificate"),
     };
     this.certificateText = make("p", { class: "chart-words" });
     this.outcome.certificate.element.append(this.certificateText);
@@ -149,8 +149,8 @@ class StudyView {
     this.openTable = make("table", { "aria-labelledby": "h-open", hidden: true }, make("thead", {}, make("tr", {}, ...head)), this.openRows);
     this.openNote = make("p", { class: "open-note", text: "none" });
     return make("section", { class: "open", "aria-labelledby": "h-open" },
-      make("div", { class: "section-head" }, make("h2", { id: "h-open", text: "Late answers" }),
-        make("p", { class: "legend", text: "Trials that were asked for and wait for their value, oldest first." })),
+      make("div", { class: "section-head" }, make("h2", { id: "h-open", text: "Open trials" }),
+        make("p", { class: "legend", text: "Trials that wait for a value, oldest first." })),
       this.openTable, this.openNote);
   }
 
@@ -354,7 +354,7 @@ class StudyView {
   showNumbers() {
     const { study, numbers } = this;
     const spread = spreadOf(this.history);
-    const unknown = study.kind === "learner" ? "not told by a learner" : "not known yet";
+    const unknown = study.kind === "learner" ? "not available for a learner" : "not known yet";
     const fill = ({ value, note }, x, words, digits = 3) => {
       setText(value, steady(x, digits));
       setText(note, isNumber(x) ? words : unknown);
@@ -363,15 +363,15 @@ class StudyView {
     this.showAges();
     const began = isNumber(study.first_mean) ? `${sense(study)}; the first ${study.first_rounds}: ${steady(study.first_mean, 4)}` : sense(study);
     fill(numbers.mean, study.recent_mean, began, 4);
-    fill(numbers.surprise, this.outcome.surprise.model?.line.at(-1)?.[1] ?? null, "off what was expected, mean");
-    fill(numbers.cost, study.held ? null : study.exploring_cost, "at most in one round, now");
+    fill(numbers.surprise, this.outcome.surprise.model?.line.at(-1)?.[1] ?? null, "mean of |value − expected|");
+    fill(numbers.cost, study.held ? null : study.exploring_cost, "at most, in the next round");
     if (study.held) setText(numbers.cost.note, "on hold: nothing is explored");
-    fill(numbers.outlook, outlookOf(study), `a round, on average over the next ${count(study.ahead)}, about`);
-    const against = spread === null ? "" : `the values spread over ${steady(spread)}`;
+    fill(numbers.outlook, outlookOf(study), `upper bound per round, estimated for the next ${count(study.ahead)}`);
+    const against = spread === null ? "" : `range of the values: ${steady(spread)}`;
     fill(numbers.certificate, certificateOf(study), against);
     numbers.certificate.element.hidden = !isNumber(study.certificate);
     setText(numbers.clipped.value, count(study.clipped));
-    setText(numbers.clipped.note, `of ${plural(study.rounds, "value")}: too far off, as faults are`);
+    setText(numbers.clipped.note, `of ${plural(study.rounds, "value")}: too far off to be learnt in full`);
     numbers.clipped.element.hidden = !study.clipped;
   }
 

@@ -70,13 +70,13 @@ export const ago = (seconds) => (isNumber(seconds) ? `${duration(seconds)} ago` 
 
 export const plural = (n, one, many = `${one}s`) => `${count(n)} ${n === 1 ? one : many}`;
 
-/** The state of a study as icon and word. `later`: seconds since the glance arrived. */
+/** The state of a study as icon and word. `later`: seconds since the status arrived. */
 export function stateOf(study, later = 0) {
   if (study.problem) return { kind: "broken", word: "cannot be read" };
   if (study.held) return { kind: "held", word: "on hold" };
   if (!study.rounds) return { kind: "fresh", word: "no answers yet" };
   if (isNumber(study.last_told_seconds) && study.last_told_seconds + later > LONG_SECONDS) {
-    return { kind: "quiet", word: "no answers for long" };
+    return { kind: "quiet", word: "no recent answers" };
   }
   return { kind: "playing", word: "playing" };
 }

@@ -1,0 +1,240 @@
+"""How a learner, tuner or study stands at one instant: for terminal, notebook, JSON and metrics."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from math import isfinite, nan
+from operator import attrgetter
+from typing import Annotated, Any, Literal, Self, get_origin, get_type_hints
+
+import numpy as np
+
+from dikin.engine.notebook import pairs_table
+from dikin.serialization import finite_or_none, number_or_nan
+from dikin.vectors import Array
+
+WIDTH = 16
+"""Columns of the terminal that the labels take."""
+
+
+@dataclass(frozen=True)
+class OpenQueries:
+    """Queries or trials that wait for an answer."""
+
+    count: int = 0
+    first: int | None = None
+    """The id of the one that has waited longest."""
+    oldest_seconds: float = nan
+    """For how long it has waited; NaN outside a study, where no time is kept."""
+
+
+NONE_OPEN = OpenQueries()
+
+
+def _renamed(old: str, new: str) -> property:
+    def read(status: Status) -> Any:
+        warnings.warn(f"use status.{new} instead of {old}", DeprecationWarning, stacklevel=2)
+        return attrgetter(new)(status)
+
+    return property(read)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Status:
+    """How a learner, tuner or study stands at one instant; `print` it, or read its parts.
+
+    What does not apply is None, and a number that is not known is NaN.
+    """
+
+    name: Annotated[str | None, "The name of the study."] = None
+    service: Annotated[str | None, "The address of the service that keeps the study."] = None
+    kind: Annotated[Literal["learner", "tuner"], "What asks and is told: a learner or a tuner."]
+    learner: Annotated[str, "The kind of the learner; for a tuner, of the one inside it."]
+    domain: Annotated[str | None, "The kind of the domain of a learner."] = None
+    arguments: Annotated[dict[str, Any] | None, "The arguments of a learner."] = None
+    space: Annotated[dict[str, Any] | None, "The parameters and constraints of a tuner."] = None
+    columns: Annotated[tuple[str, ...], "A name for each number of a point."] = ()
+    ranges: Annotated[list[list[float]] | None, "The bounds of each column of a tuner."] = None
+    log: Annotated[list[bool] | None, "Which columns of a tuner have a logarithmic scale."] = None
+    labels: Annotated[
+        list[list[str]] | None, "The names of the numbers 0, 1, ... of a column; empty for most."
+    ] = None
+    maximize: Annotated[bool, "Whether large values are good."] = False
+    held: Annotated[bool, "Whether a tuner is on hold: it plays its best setting."] = False
+    rounds: Annotated[int, "Rounds answered so far."]
+    asked: Annotated[int, "Queries or trials asked so far."] = 0
+    open: Annotated[OpenQueries, "Queries or trials that wait for an answer."] = NONE_OPEN
+    last_told_seconds: Annotated[float, "Seconds since the last answer."] = nan
+    first_round: Annotated[int, "The first round whose history is kept."] = 1
+    start: Annotated[dict[str, Any] | None, "The setting that a tuner began with, by name."] = None
+    best: Annotated[dict[str, Any] | None, "The best guess of a tuner now, by name."] = None
+    center: Annotated[Array, "The best guess now as numbers, one for each of the columns."]
+    first_rounds: Annotated[int, "The number of rounds in `first_mean`."] = 0
+    first_mean: Annotated[float, "The mean of the first values or losses."] = nan
+    recent_rounds: Annotated[int, "The number of rounds in `recent_mean`."] = 0
+    recent_mean: Annotated[float, "The mean of the last values or losses."] = nan
+    expected: Annotated[float, "The value that a tuner expects next."] = nan
+    surprise: Annotated[float, "How far off the expectations of a tuner were recently."] = nan
+    exploring_cost: Annotated[
+        float,
+        "The most that exploring costs in the next round, if values are about as smooth as a "
+        "bowl that fills their range, or as declared.",
+    ] = nan
+    ahead: Annotated[int | None, "The number of rounds in `outlook`."] = None
+    outlook: Annotated[
+        float,
+        "How much worse than the best fixed setting the next `ahead` rounds together are "
+        "expected to be at most, if surprises stay as large as now; divide by `ahead` for one "
+        "round.",
+    ] = nan
+    certificate: Annotated[
+        float,
+        "The bound on the regret of all rounds so far. Not known where no constant was "
+        "declared, and for a tuner with a whole number beside other parameters unless declared "
+        "separable.",
+    ] = nan
+    clipped: Annotated[
+        int | None,
+        "Values that a tuner did not learn in full: they were too far off what was expected, "
+        "or outside `loss_range`, and look like faults.",
+    ] = None
+    restarts: Annotated[int, "How often the range of the values turned out to be wider."] = 0
+    warnings: Annotated[tuple[str, ...], "What somebody should look at."] = ()
+
+    open_trials = _renamed("open_trials", "open.count")
+    open_queries = _renamed("open_queries", "open.count")
+    first_open = _renamed("first_open", "open.first")
+
+    # --- JSON ----------------------------------------------------------------------------------
+
+    def to_json(self) -> dict[str, Any]:
+        """The record as plain JSON values; NaN is null."""
+        return {name: _plain(value) for name, value in vars(self).items()}
+
+    @classmethod
+    def from_json(cls, content: dict[str, Any]) -> Self:
+        """The record that `to_json` wrote.
+
+        Parameters
+        ----------
+        content : dict
+            What `to_json` gave; other keys are ignored.
+
+        Returns
+        -------
+        Status
+            The same record.
+        """
+        return cls(**{name: _read(kind, content[name]) for name, kind in KINDS.items()})
+
+    # --- words ---------------------------------------------------------------------------------
+
+    def lines(self) -> Iterator[tuple[str, str]]:
+        """Status as (label, text) pairs.
+
+        Yields
+        ------
+        tuple of str
+            A label and its text.
+        """
+        if self.service is not None:
+            yield "service", self.service
+        if self.best is None:
+            yield from self._learner_lines()
+        else:
+            yield from self._tuner_lines(self.start or {}, self.best)
+        if isfinite(self.certificate):
+            yield "certificate", f"{self.certificate:.6g} for the rounds so far"
+        if self.name is not None:
+            age = f", the oldest for {self.open.oldest_seconds:,.0f} s (dikin study open)"
+            yield "open queries", f"{self.open.count:,}{age}" if self.open.count else "none"
+
+    def _learner_lines(self) -> Iterator[tuple[str, str]]:
+        yield "learner", f"{self.learner} on {self.domain}"
+        yield (
+            "arguments",
+            ", ".join(f"{name}={value}" for name, value in (self.arguments or {}).items()),
+        )
+        yield "rounds", f"{self.rounds:,}"
+        if self.restarts:
+            yield "restarts", f"{self.restarts}"
+        yield "center", np.array2string(self.center, precision=4, threshold=12)
+
+    def _tuner_lines(
+        self, start: dict[str, Any], best: dict[str, Any]
+    ) -> Iterator[tuple[str, str]]:
+        sense = "larger is better" if self.maximize else "smaller is better"
+        waiting = f", {self.open.count} open" if self.open.count else ""
+        yield "rounds", f"{self.rounds:,}{waiting} ({sense})"
+        if self.held:
+            yield "on hold", "plays the best setting and learns nothing until it is resumed"
+        for name, value in best.items():
+            yield name, f"{value_text(value)}   (began at {value_text(start[name])})"
+        if self.recent_rounds:
+            known = isfinite(self.surprise)
+            about = f"   ±{self.surprise:.4g} from what was expected" if known else ""
+            yield f"last {self.recent_rounds}", f"mean {self.recent_mean:.6g}{about}"
+        if self.clipped:
+            text = f"{self.clipped:,} of {self.rounds:,} values, too far off to be learnt in full"
+            yield "clipped", text
+        if isfinite(self.exploring_cost):
+            yield "exploring", f"costs at most about {self.exploring_cost:.4g} a round now"
+        else:
+            yield "exploring", "the size of the values is not known yet"
+        if self.ahead and isfinite(self.outlook):
+            text = (
+                f"at most about {self.outlook / self.ahead:.4g} a round from the best fixed setting"
+            )
+            yield f"next {self.ahead:,}", f"{text}, if surprises stay as they are"
+
+    def __str__(self) -> str:
+        return text_of(self.lines())
+
+    def _repr_html_(self) -> str:
+        return pairs_table(self.lines())
+
+
+KINDS = get_type_hints(Status)
+MEANINGS: dict[str, str] = {
+    name: part.__metadata__[0] for name, part in get_type_hints(Status, include_extras=True).items()
+}
+"""What each part means, for `help`, the OpenAPI file and the metrics."""
+_listed = "".join(f"    {name}\n        {meaning}\n" for name, meaning in MEANINGS.items())
+Status.__doc__ = f"{Status.__doc__}\n    Parameters\n    ----------\n{_listed}    "
+
+
+def text_of(lines: Iterable[tuple[str, str]]) -> str:
+    """Pairs of a label and a text, one a line, for a terminal."""
+    return "\n".join(f"{label:<{WIDTH}}{text}" for label, text in lines)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, float):
+        return finite_or_none(value)
+    if isinstance(value, OpenQueries):
+        return {name: _plain(part) for name, part in vars(value).items()}
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _read(kind: Any, value: Any) -> Any:
+    """What `_plain` was given, of a part of this type."""
+    if kind is float:
+        return number_or_nan(value)
+    if kind is OpenQueries:
+        return OpenQueries(**value | {"oldest_seconds": number_or_nan(value["oldest_seconds"])})
+    if kind == Array:
+        return np.array(value)
+    return tuple(value) if get_origin(kind) is tuple else value
+
+
+def value_text(value: Any) -> str:
+    """What a parameter is set to, for people: numbers in some digits, shares in percent."""
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {100 * share:.1f} %" for name, share in value.items())
+    if isinstance(value, float):
+        return f"{value:.5g}"
+    return f"{value:,}" if isinstance(value, int) else str(value)

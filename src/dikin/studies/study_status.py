@@ -1,0 +1,92 @@
+"""The status of a study: that of its learner or tuner, with what the journal knows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from math import nan
+
+from dikin.status import OpenQueries, Status, value_text
+from dikin.studies.history import number_told, records_between
+from dikin.studies.journal import Journal
+from dikin.studies.replayed_learner import ReplayedLearner
+from dikin.tuning.space import Space
+from dikin.tuning.tuner import RECENT
+
+LATE_SECONDS = 3600.0
+LATE_ASKS = 1000
+"""A query that is open for longer, or since so many others, is worth a warning."""
+
+
+def study_status(replayed: ReplayedLearner, journal: Journal) -> Status:
+    """The status of a study whose learner is up to date with its journal."""
+    first = next(iter(replayed.asked), None)
+    oldest = nan if first is None else _age(replayed.asked[first].time)
+    told = journal.last_told()
+    status = replayed.kept.status()
+    status = replace(
+        status,
+        name=journal.name,
+        open=OpenQueries(len(replayed.asked), first, oldest),
+        last_told_seconds=nan if told is None else _age(told),
+        first_round=journal.first_round() or status.rounds + 1,
+    )
+    if status.kind == "learner":  # a tuner remembers its values, a learner does not
+        status = _with_recent_losses(status, journal)
+    return replace(status, warnings=tuple(_warnings(status, replayed.kept.space)))
+
+
+def _age(microseconds: int) -> float:
+    return max(0.0, time.time() - microseconds / 1e6)
+
+
+def _with_recent_losses(status: Status, journal: Journal) -> Status:
+    first = max(1, status.rounds - RECENT + 1)
+    records = records_between(journal.events(*journal.row_before_round(first)), first, None)
+    losses = [loss for loss in map(number_told, records) if loss is not None]
+    mean = sum(losses) / len(losses) if losses else nan
+    return replace(status, recent_rounds=len(losses), recent_mean=mean)
+
+
+# --- warnings ------------------------------------------------------------------------------------
+
+
+def _warnings(status: Status, space: Space | None) -> Iterator[str]:
+    yield from _late(status)
+    if status.restarts:
+        times = "once" if status.restarts == 1 else f"{status.restarts} times"
+        yield f"the range of the values turned out to be wider {times}, and learning began anew"
+    if space is not None and status.rounds >= RECENT:
+        yield from _at_bounds(status, space)
+
+
+def _late(status: Status) -> Iterator[str]:
+    count, first, age = status.open.count, status.open.first, status.open.oldest_seconds
+    if first is None:
+        return
+    behind = status.asked - 1 - first
+    if age > LATE_SECONDS or behind > LATE_ASKS:
+        one, many = ("trial", "trials") if status.kind == "tuner" else ("query", "queries")
+        waiting = f"1 {one} waits" if count == 1 else f"{count} {many} wait"
+        yield (
+            f"{waiting} for an answer, the oldest ({first}) for {_duration(age)}, and "
+            f"{behind:,} were asked since. Tell what came of them, or forget them (dikin study "
+            "forget)"
+        )
+
+
+def _duration(seconds: float) -> str:
+    for size, name in ((86400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {name}"
+    return f"{seconds:.0f} s"
+
+
+def _at_bounds(status: Status, space: Space) -> Iterator[str]:
+    best = space.params(status.center)
+    for name, bound in space.bounds_near(status.center).items():
+        yield (
+            f"the best {name} so far is {value_text(best[name])}, next to its bound "
+            f"{value_text(bound)}: if values beyond it are possible, try a wider range"
+        )
