@@ -152,9 +152,9 @@ def test_an_interrupted_tuner_goes_on() -> None:
     tuner = dikin.Tuner({"x": dikin.Real(0, 1)}, seed=1)
     for act in (tuner.ask, lambda: tuner.tell(tuner.ask(), 0.5)):
         for _ in interrupted(act, 1):
-            for trial in tuner.open_trials:
+            for trial in tuner.open_queries:
                 with suppress(errors.ClosedQueryError):
                     tuner.tell(trial, 0.5)
             tuner.tell(tuner.ask(), 0.5)
-            assert not tuner.open_trials
+            assert not tuner.open_queries
             assert not tuner.learner.open_queries

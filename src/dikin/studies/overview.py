@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import NamedTuple
 
 from dikin.studies.journal import Journal
-from dikin.studies.kept import KeptTuner
 from dikin.studies.replayed_learner import ReplayedLearner, clock
 from dikin.tuning.summary import Summary
 from dikin.vectors import Array
@@ -41,20 +40,19 @@ class Overview(NamedTuple):
 
 def overview_of(replayed: ReplayedLearner, journal: Journal) -> Overview:
     """The record of a study, whose learner is up to date with its journal."""
-    kept, asked = replayed.kept, replayed.asked
+    player, asked = replayed.player, replayed.asked
     first = next(iter(asked), None)
     told = journal.last_told()
-    learner = kept.tuner.learner if isinstance(kept, KeptTuner) else kept.learner
     return Overview(
-        learner=learner.kind,
-        rounds=kept.learner.rounds,
-        center=kept.learner.center,
-        certificate=kept.certificate,
-        restarts=kept.restarts,
+        learner=player.kind,
+        rounds=player.rounds,
+        center=player.center,
+        certificate=player.certificate,
+        restarts=player.restarts,
         open_queries=len(asked),
         first_open=first,
         oldest_asked=None if first is None else clock(asked[first].time),
-        asked=learner._next,
+        asked=player.asked,
         last_told=None if told is None else clock(told),
-        summary=kept.tuner.summary() if isinstance(kept, KeptTuner) else None,
+        summary=None if player.space is None else replayed.tuner.summary(),
     )

@@ -35,18 +35,19 @@ from dikin.errors import (
     UnknownStudyError,
     shown,
 )
-from dikin.learners.base import Learner, Query, real_number, refuse_late_forecast
+from dikin.learners.base import Learner, real_number, refuse_late_forecast
+from dikin.open_queries import Query
 from dikin.serialization import number_or_nan
+from dikin.studies.backend import OpenQuery, Standing
 from dikin.studies.client_arguments import first_and_last, own_name, printable, seconds
-from dikin.studies.history import Table, in_parts, learner_table, tuner_table
+from dikin.studies.history import Table, in_parts
 from dikin.studies.jsonl import error_code
-from dikin.studies.kept import OpenQuery, keep, whole_id
 from dikin.studies.overview import Overview
-from dikin.studies.rows import AskArguments, Question
-from dikin.studies.study import Q, Standing, Study
+from dikin.studies.rows import AskArguments, query_or_id
+from dikin.studies.study import Q, Study, refuse_no_player
 from dikin.tuning.space import Params, Space
 from dikin.tuning.summary import Summary
-from dikin.tuning.tuner import Trial, Tuner
+from dikin.tuning.tuner import Trial, Tuner, count_instead_of_context
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 0.5
 """Seconds between two attempts: doubled each time."""
@@ -218,9 +219,11 @@ class RemoteStudy(Study[Q]):
         self._path = "/v1/studies/" + quote(self.name, safe="")
         # An address that is wrong should not take so long to be found out.
         first = FIRST_PATIENCE if patience is None else wait
-        method, body = (
-            ("GET", None) if learner is None else ("PUT", {"state": keep(learner).state()})
-        )
+        refuse_no_player(learner)
+        method, body = "GET", None
+        if learner is not None:
+            learner.require_storable()
+            method, body = "PUT", {"state": learner.state()}
         status, seen = self._service.answer(method, self._path, body, patience=first)
         self.created = status == HTTPStatus.CREATED
         self.space = None if seen["space"] is None else Space.from_spec(seen["space"])
@@ -287,6 +290,8 @@ class RemoteStudy(Study[Q]):
         key: str | None = None,
     ) -> Q | list[Q]:
         """Ask for what to play next, as `Study.ask`."""
+        if self.space is not None and context is not None:
+            context, n = None, count_instead_of_context(context, stacklevel=3)
         arguments = AskArguments.of(context, forecast)
         known = secrets.token_hex(16) if key is None else printable(key, "key")
         body: dict[str, Any] = {}
@@ -305,7 +310,7 @@ class RemoteStudy(Study[Q]):
             left -= body["n"]
         return found
 
-    def _question(self, asked: dict[str, Any]) -> Question:
+    def _question(self, asked: dict[str, Any]) -> Query:
         point = frozen(asked["point"], "point", np.ndim(asked["point"]))
         if self.space is None:
             return Query(asked["id"], point)
@@ -336,9 +341,10 @@ class RemoteStudy(Study[Q]):
 
     def _named(self, query: Any) -> dict[str, Any]:
         """A query or trial as the service knows it: by its id and, where it is known, its point."""
-        if isinstance(query, Query | Trial | OpenQuery):
-            return {"id": query.id, "point": query.point.tolist()}
-        return {"id": whole_id(query, "query" if self.space is None else "trial")}
+        key = query_or_id(query)
+        if isinstance(key, int):
+            return {"id": key}
+        return {"id": key.id, "point": key.point.tolist()}
 
     def hold(self) -> None:
         """Let the tuner play its best setting, and learn nothing until `resume`."""
@@ -437,11 +443,8 @@ class RemoteStudy(Study[Q]):
 
     def history(self, first: int = 1, last: int | None = None) -> Table:
         """Read the rounds as a table, as `Study.history`."""
-        space = self.space
-        if space is not None:
-            return in_parts(lambda told: tuner_table(told, space), self._rounds(first, last))
         shape = np.shape(self._get()["center"])
-        return in_parts(lambda told: learner_table(told, shape), self._rounds(first, last))
+        return in_parts(self._rounds(first, last), self.space, shape)
 
     def records(self, first: int = 1, last: int | None = None) -> list[dict[str, Any]]:
         """Read some rounds as plain values, as `Study.records`."""

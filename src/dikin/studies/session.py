@@ -21,11 +21,11 @@ from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 from dikin.errors import BusyError, DikinError, StateError, StoreError
+from dikin.open_queries import Query
 from dikin.studies import forks
 from dikin.studies.database import RETRY_PAUSE, Database, LostConnection
 from dikin.studies.journal import Event, Journal, row_seal
 from dikin.studies.replayed_learner import ReplayedLearner
-from dikin.studies.rows import Question
 
 SNAPSHOT_EVERY = 1000
 """Rows between snapshots: who starts replays at most so many, which takes some ten milliseconds."""
@@ -49,7 +49,7 @@ class Session:
     def __init__(self, database: Database, journal: Journal, commit_within: float) -> None:
         self.database, self.journal = database, journal
         self.lock = database.lock
-        self.unclaimed: list[tuple[Event, Question]] = []
+        self.unclaimed: list[tuple[Event, Query]] = []
         """Queries that were written without their caller hearing of it: such asks give them."""
         self.keyed: set[int] = set()
         """Queries that this client asked under a key, and whose commit it does not know of yet."""
@@ -352,7 +352,7 @@ class Session:
         (event, result), self._uncertain = self._uncertain, None
         written = self.journal.seal_at(event.number) == event.seal
         # What was asked under a key is found by its key.
-        if written and isinstance(result, Question) and result.id not in self.keyed:
+        if written and isinstance(result, Query) and result.id not in self.keyed:
             self.unclaimed.append((event, result))
 
     def _commit(self, event: Event | None, result: Any) -> None:

@@ -15,7 +15,7 @@ from functools import partial
 from importlib import import_module
 from itertools import islice
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, Self, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -33,23 +33,30 @@ from dikin.errors import (
     few_of,
     shown,
 )
-from dikin.learners.base import Learner, Query, refuse_late_forecast
+from dikin.learners.base import Learner, refuse_late_forecast
+from dikin.open_queries import Query
+from dikin.players import Player
 from dikin.studies import journal, verification
+from dikin.studies.backend import OpenQuery, Standing
 from dikin.studies.client_arguments import first_and_last, own_name, printable, seconds
 from dikin.studies.database import Database, Sqlite, open_database
 from dikin.studies.drawing import draw_learner
-from dikin.studies.history import Table, in_parts, records_between, told_between
+from dikin.studies.history import (
+    Table,
+    in_parts,
+    records_between,
+    told_between,
+)
 from dikin.studies.journal import Event, Journal, Snapshot
-from dikin.studies.kept import Kept, OpenQuery, keep
 from dikin.studies.overview import Overview, overview_of
 from dikin.studies.replayed_learner import AskRecord, ReplayedLearner, snapshot_text
-from dikin.studies.rows import Answer, AskArguments, Question, point_in, query_id
+from dikin.studies.rows import Answer, AskArguments, point_in, query_id, query_or_id
 from dikin.studies.session import Session
 from dikin.tuning.drawing import draw_history, figure_format, save_figure
 from dikin.tuning.history import to_frame
 from dikin.tuning.space import Params, Space
 from dikin.tuning.summary import Summary
-from dikin.tuning.tuner import Trial, Tuner
+from dikin.tuning.tuner import Trial, Tuner, count_instead_of_context
 from dikin.vectors import Array
 
 if TYPE_CHECKING:
@@ -68,14 +75,6 @@ TRIM_AT_ONCE = 10_000
 """Rows that are removed in one transaction, while others wait: some hundredths of a second."""
 PATIENCE = 0.8
 """Seconds: with what else a call does, it ends within one."""
-
-
-class Standing(NamedTuple):
-    """How far a study has come at one instant."""
-
-    rounds: int
-    center: Array
-    certificate: float
 
 
 class Study(Generic[Q]):
@@ -214,14 +213,14 @@ class Study(Generic[Q]):
         self.client = client or own_name()
         patience = PATIENCE if patience is None else seconds(patience, "patience", 0.01, 600.0)
         commit_within = seconds(commit_within, "commit_within", 0.0, patience / 2)
-        given = None if learner is None else keep(learner)
+        refuse_no_player(learner)
         database = open_database(url, patience)
         self._journal = Journal(database, self.name)
         self._session = Session(database, self._journal, commit_within)
         self._has_keys = False
         self.created = False
         try:
-            self.space: Space | None = self._session.retry(self._open, given)
+            self.space: Space | None = self._session.retry(self._open, learner)
             self._session.shorten_replays()
         except BaseException:
             self._session.close()
@@ -239,7 +238,7 @@ class Study(Generic[Q]):
 
     # --- opening -------------------------------------------------------------------------------
 
-    def _open(self, given: Kept | None) -> Space | None:
+    def _open(self, given: Player[Any] | None) -> Space | None:
         if not self._journal.find():
             if given is None:
                 raise _unknown_study(self._journal.database, self.name)
@@ -247,21 +246,22 @@ class Study(Generic[Q]):
         # Before the look: whatever is committed meanwhile only adds to what is there.
         marked = self._journal.database.marked(self._journal.study)
 
-        def look(replayed: ReplayedLearner) -> Kept:
+        def look(replayed: ReplayedLearner) -> Player[Any]:
             self._journal.check_mark(marked)
             self._journal.check_recent()
-            return replayed.kept
+            return replayed.player
 
-        kept = self._session.read(look)
+        player = self._session.read(look)
         if given is not None:
-            self._refuse_other(given, kept)
-        return kept.space
+            self._refuse_other(given, player)
+        space: Space | None = player.space
+        return space
 
-    def _create(self, given: Kept) -> None:
-        waiting = [question.id for question in given.open_questions()]
+    def _create(self, given: Player[Any]) -> None:
+        waiting = [query.id for query in given.open_queries]
         if waiting:
             raise ParameterError(
-                f"{given.learner!r} has open queries {few_of(waiting)}: answer or forget them "
+                f"{given!r} has open queries {few_of(waiting)}: answer or forget them "
                 "before it becomes a study"
             )
         state = snapshot_text(given, {})
@@ -278,8 +278,8 @@ class Study(Generic[Q]):
                 database.rollback()
                 raise
 
-    def _refuse_other(self, came: Kept, kept: Kept) -> None:
-        ours, theirs = kept.identity(), came.identity()
+    def _refuse_other(self, given: Player[Any], player: Player[Any]) -> None:
+        ours, theirs = player.identity(), given.identity()
         for part, value in ours.items():
             if value != theirs[part]:
                 raise StudyExistsError(
@@ -427,6 +427,8 @@ class Study(Generic[Q]):
         ClosedQueryError
             If the query of a key was answered, and trimmed from the history.
         """
+        if self.space is not None and context is not None:
+            context, n = None, count_instead_of_context(context, stacklevel=3)
         arguments = AskArguments.of(context, forecast)
         if key is not None:
             return self._ask_under(printable(key, "key"), arguments, n)
@@ -439,7 +441,7 @@ class Study(Generic[Q]):
                 asked.append(self._ask(arguments))
         except BaseException:
             # Written, and the caller does not hear of them.
-            self._session.unclaimed += cast(list[tuple[Event, Question]], asked)
+            self._session.unclaimed += cast(list[tuple[Event, Query]], asked)
             raise
         return [question for _, question in asked]
 
@@ -458,7 +460,7 @@ class Study(Generic[Q]):
         """Ask under a key, or find what was asked under it."""
         session, now = self._session, _now()
 
-        def act(replayed: ReplayedLearner) -> tuple[Event | None, Question]:
+        def act(replayed: ReplayedLearner) -> tuple[Event | None, Query]:
             known = self._journal.query_of(key)
             if known is not None:
                 return None, self._asked_before(replayed, known, key, arguments)
@@ -473,9 +475,9 @@ class Study(Generic[Q]):
 
     def _asked_before(
         self, replayed: ReplayedLearner, query: int, key: str, arguments: AskArguments
-    ) -> Question:
+    ) -> Query:
         self._session.insert_pending()
-        body, word = self._journal.asked_body(query), replayed.kept.question
+        body, word = self._journal.asked_body(query), replayed.player.noun
         if body is None and query not in replayed.asked:
             raise ClosedQueryError(
                 f"what was asked under the key {key!r}, {word} {query}, was answered and trimmed "
@@ -488,12 +490,12 @@ class Study(Generic[Q]):
             )
         point = replayed.asked[query].point if body is None else point_in(body)
         values = json.loads(point)
-        return replayed.kept.again(query, frozen(values, "point", np.ndim(values)))
+        return replayed.query_at(query, frozen(values, "point", np.ndim(values)))
 
     def _ask(self, arguments: AskArguments) -> tuple[Event, Q]:
         session, found = self._session, list[tuple[Event, Any]]()
 
-        def act(replayed: ReplayedLearner) -> tuple[Event | None, Question]:
+        def act(replayed: ReplayedLearner) -> tuple[Event | None, Query]:
             again = [pair for pair in session.unclaimed if replayed.is_open(*pair, arguments)][:1]
             found[:] = again or [replayed.ask(arguments, self._signature, _now())]
             # Only now: a refused ask leaves them to the next one.
@@ -546,13 +548,12 @@ class Study(Generic[Q]):
             raise ParameterError(
                 f"tell one number: got the loss {shown(loss)} and the value {shown(value)}"
             )
-        answer = Answer.of(loss if value is None else value, curvature)
+        key, answer = query_or_id(query), Answer.of(loss if value is None else value, curvature)
 
         def act(replayed: ReplayedLearner) -> tuple[Event | None, None]:
-            key = replayed.kept.key(query)
             if query_id(key) not in replayed.asked:
                 closed = self._closing_row(key)
-                if closed is not None and replayed.kept.repeats(key, answer, closed):
+                if closed is not None and replayed.repeats(key, answer, closed):
                     return None, None
             return replayed.tell(key, answer, self._signature, _now()), None
 
@@ -566,9 +567,9 @@ class Study(Generic[Q]):
         query : Query, Trial, OpenQuery or int
             What was asked, or its id.
         """
+        key = query_or_id(query)
 
         def act(replayed: ReplayedLearner) -> tuple[Event | None, None]:
-            key = replayed.kept.key(query)
             try:
                 return replayed.forget(key, self._signature, _now()), None
             except ClosedQueryError:
@@ -593,7 +594,7 @@ class Study(Generic[Q]):
     def _switch(self, switch: Callable[[ReplayedLearner, str, int], Event | None]) -> None:
         self._session.write(lambda replayed: (switch(replayed, self._signature, _now()), None))
 
-    def _closing_row(self, key: Question | int) -> tuple[str, str] | None:
+    def _closing_row(self, key: Query | int) -> tuple[str, str] | None:
         """Kind and body of the row that closed a query."""
         if not 0 <= query_id(key) < 2**63:  # what a database can look for
             return None
@@ -610,8 +611,8 @@ class Study(Generic[Q]):
         """Rounds, center and certificate of the same instant."""
 
         def look(replayed: ReplayedLearner) -> Standing:
-            kept = replayed.kept
-            return Standing(kept.learner.rounds, kept.learner.center, kept.certificate)
+            player = replayed.player
+            return Standing(player.rounds, player.center, player.certificate)
 
         return self._session.read(look)
 
@@ -635,14 +636,14 @@ class Study(Generic[Q]):
         """The first round whose history is kept; the next one to be played if there is none."""
 
         def look(replayed: ReplayedLearner) -> int:
-            return self._journal.first_round() or replayed.kept.learner.rounds + 1
+            return self._journal.first_round() or replayed.player.rounds + 1
 
         return self._session.read(look)
 
     @property
     def restarts(self) -> int:
         """How often a range of losses that was not known had to be widened."""
-        return self._session.read(lambda replayed: replayed.kept.restarts)
+        return self._session.read(lambda replayed: replayed.player.restarts)
 
     @property
     def center(self) -> Array:
@@ -674,17 +675,17 @@ class Study(Generic[Q]):
         ParameterError
             If the learner is neither a `Predictive` nor a tuner, or the constants are others.
         """
-        return self._session.read(lambda replayed: replayed.kept.certificate_for(**constants))
+        return self._session.read(lambda replayed: replayed.player.certificate_for(**constants))
 
     @property
     def best(self) -> Params:
         """Today's best guess of a tuner by name."""
-        return self._session.read(lambda replayed: replayed.kept.tuner.best)
+        return self._session.read(lambda replayed: replayed.tuner.best)
 
     @property
     def held(self) -> bool:
         """Whether the tuner is on hold."""
-        return self._session.read(lambda replayed: replayed.kept.tuner.held)
+        return self._session.read(lambda replayed: replayed.tuner.held)
 
     def summary(self) -> Summary:
         """What there is to say of a tuner: a record that prints itself, in a notebook as a table.
@@ -694,7 +695,7 @@ class Study(Generic[Q]):
         Summary
             Rounds, best setting, recent mean, cost of exploring, outlook.
         """
-        return self._session.read(lambda replayed: replayed.kept.tuner.summary())
+        return self._session.read(lambda replayed: replayed.tuner.summary())
 
     @property
     def open_queries(self) -> list[OpenQuery]:
@@ -719,18 +720,19 @@ class Study(Generic[Q]):
 
         def look(replayed: ReplayedLearner) -> list[OpenQuery]:
             later = ((id, asked) for id, asked in replayed.asked.items() if id > after)
-            return [self._open_query(replayed.kept, *each) for each in islice(later, limit)]
+            return [self._open_query(*each) for each in islice(later, limit)]
 
         return self._session.read(look)
 
-    def _open_query(self, kept: Kept, id: int, asked: AskRecord) -> OpenQuery:
+    def _open_query(self, id: int, asked: AskRecord) -> OpenQuery:
         values = json.loads(asked.point)
         point = frozen(values, "point", np.ndim(values))
-        return OpenQuery(id, point, *asked.client_and_time(), kept.params(point))
+        params = None if self.space is None else self.space.params(point)
+        return OpenQuery(id, point, *asked.client_and_time(), params)
 
     def state(self) -> dict[str, Any]:
         """The state, for `dikin.restore`: a learner or tuner of its own, outside the study."""
-        return self._session.read(lambda replayed: replayed.kept.state())
+        return self._session.read(lambda replayed: replayed.player.state())
 
     def facts(self) -> Iterator[tuple[str, str]]:
         """What there is to say, as names and texts, for a terminal or a page.
@@ -740,7 +742,7 @@ class Study(Generic[Q]):
         tuple of str
             A name, and what is said of it.
         """
-        yield from self._session.read(lambda replayed: list(replayed.kept.facts()))
+        yield from self._session.read(lambda replayed: list(replayed.player.facts()))
         waiting = self.open_queries
         if waiting:
             age = (datetime.now(UTC) - min(query.asked for query in waiting)).total_seconds()
@@ -778,7 +780,8 @@ class Study(Generic[Q]):
 
         def look(replayed: ReplayedLearner, kept: Journal) -> Table:
             row, seal = kept.row_before_round(first)
-            return in_parts(replayed.kept.table, told_between(kept.events(row, seal), first, last))
+            told = told_between(kept.events(row, seal), first, last)
+            return in_parts(told, self.space, replayed.player.center.shape)
 
         return self._read_apart(look)
 
@@ -1001,6 +1004,14 @@ def _class_for(url: Any, cls: type[Study[Q]]) -> type[Study[Q]]:
     # By its name, as it is a subclass: its module imports this one.
     remote: type[Study[Q]] = import_module("dikin.studies.remote_study").RemoteStudy
     return remote
+
+
+def refuse_no_player(learner: Any) -> None:
+    """Refuse what is neither a learner nor a tuner."""
+    if learner is not None and not isinstance(learner, Player):
+        raise ParameterError(
+            f"a study keeps a dikin learner or a dikin.Tuner, got {shown(learner)}"
+        )
 
 
 def _refuse_token(token: str | None) -> None:
