@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Generic, Self, TypeVar, overload
 
 from dikin import serialization
 from dikin.arguments import whole
+from dikin.errors import ParameterError
 from dikin.open_queries import OpenQueries, Query
 from dikin.vectors import Array
 
@@ -153,7 +154,6 @@ class Player(ABC, Generic[Q]):
     def certificate(self) -> float:
         """The bound on the regret so far; NaN where there is none."""
 
-    @abstractmethod
     def certificate_for(
         self,
         *,
@@ -174,7 +174,16 @@ class Player(ABC, Generic[Q]):
         -------
         float
             The bound for the rounds so far.
+
+        Raises
+        ------
+        ParameterError
+            If the player has no such bound: `Predictive` and tuners alone have one.
         """
+        raise ParameterError(
+            f"{type(self).__name__} has a certificate for the constants that it was built with "
+            "alone: see certificate"
+        )
 
     @property
     @abstractmethod
@@ -248,10 +257,8 @@ class Player(ABC, Generic[Q]):
         with self._open.lock:
             serialization.write(path, self.state())
 
-    @abstractmethod
     def require_registered(self) -> None:
         """Refuse a player that cannot be loaded as one of its classes is not known."""
 
-    @abstractmethod
     def require_storable(self) -> None:
         """Refuse a player that cannot be written to a database."""

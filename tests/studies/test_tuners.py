@@ -12,8 +12,8 @@ import pytest
 
 import dikin
 from dikin import errors
-from dikin.studies import replayed_learner, session
-from dikin.studies.replayed_learner import ReplayedLearner
+from dikin.studies import replica, session
+from dikin.studies.replica import Replica
 from studies.kills import rows_of
 from studies.small import prices
 from studies.test_commits import failing
@@ -108,7 +108,7 @@ def test_a_replay_that_loses_a_hold_is_another_tuner(
         for step in moves():
             move(study, step)
         deaf = {"hold": lambda _: None, "resume": lambda _: None}
-        monkeypatch.setattr(replayed_learner, "SWITCHES", deaf)
+        monkeypatch.setattr(replica, "SWITCHES", deaf)
         with pytest.raises(errors.StateError, match="computes other numbers"):
             study.verify()
 
@@ -184,12 +184,12 @@ def test_a_hold_under_one_number_could_be_made_once_only(
     file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The mutant: the database takes a second hold for a second closing of the same query."""
-    record = ReplayedLearner._record
+    record = Replica._record
 
     def minus_one(self: Any, kind: str, query: int, *more: Any) -> Any:
         return record(self, kind, -1 if query < 0 else query, *more)
 
-    monkeypatch.setattr(ReplayedLearner, "_record", minus_one)
+    monkeypatch.setattr(Replica, "_record", minus_one)
     with dikin.Study(file, "a", shop()) as study:
         study.hold()
         with pytest.raises(errors.StoreError, match="UNIQUE"):
@@ -259,7 +259,7 @@ def test_several_trials_that_failed_halfway_are_given_again(
 ) -> None:
     twin = shop()
     with dikin.Study(file, "a", shop()) as study:
-        commit, left = study._journal.database.commit, [2]
+        commit, left = study._backend.journal.database.commit, [2]
 
         def twice(head: Any) -> None:
             if not left[0]:
@@ -267,7 +267,7 @@ def test_several_trials_that_failed_halfway_are_given_again(
             left[0] -= 1
             commit(head)
 
-        monkeypatch.setattr(study._journal.database, "commit", twice)
+        monkeypatch.setattr(study._backend.journal.database, "commit", twice)
         with pytest.raises(errors.StoreError, match="went away"):
             study.ask(n=3)
         left[0] = 9

@@ -304,45 +304,7 @@ class Learner(Player[Query]):
         variation = Variation.of(high - low, 2.0 * self.units.radius, smoothness, lipschitz)
         return search.certificate(part, self.domain, self.rounds, variation)
 
-    def certificate_for(
-        self,
-        *,
-        smoothness: float | None = None,
-        lipschitz: float | None = None,
-        varies: float | None = None,
-    ) -> float:
-        """The bound for a constant that was not declared: only `Predictive` has one.
-
-        Parameters
-        ----------
-        smoothness, lipschitz
-            The constant: one of the two.
-        varies
-            By how much the losses of a round vary at most.
-
-        Returns
-        -------
-        float
-            The bound for the rounds so far.
-
-        Raises
-        ------
-        ParameterError
-            If the learner has no such bound.
-        """
-        raise ParameterError(
-            f"{type(self).__name__} has a certificate for the constants that it was built with "
-            "alone: see certificate"
-        )
-
     def facts(self) -> Iterator[tuple[str, str]]:
-        """Status as (label, text) pairs.
-
-        Yields
-        ------
-        tuple of str
-            A label and its text.
-        """
         parts = self.identity()
         yield "learner", f"{parts['kind']} on {parts['domain']['kind']}"
         yield "arguments", ", ".join(f"{name}={arg}" for name, arg in parts["arguments"].items())
@@ -739,18 +701,10 @@ class Learner(Player[Query]):
         return learner
 
     def require_registered(self) -> None:
-        """Refuse a learner that cannot be loaded as its class, or its domain's, is not known."""
         LEARNERS.require(type(self))
         self.domain.require_registered()
 
     def require_storable(self) -> None:
-        """Refuse a learner that cannot be written to a database.
-
-        Raises
-        ------
-        NotSavableError
-            If its class is not registered, or its domain is made of Python functions.
-        """
         self.require_registered()
         if self._domain_spec() is None:
             raise NotSavableError(
@@ -759,13 +713,6 @@ class Learner(Player[Query]):
             )
 
     def identity(self) -> dict[str, Any]:
-        """Kind, domain and arguments: what must be the same where a study is opened with it.
-
-        Returns
-        -------
-        dict
-            By name, as JSON values.
-        """
         state = self.state()
         return {"kind": state["learner"]} | {part: state[part] for part in ("domain", "arguments")}
 

@@ -1,13 +1,20 @@
-"""What a study says of itself, whether it lives in a database or at a service."""
+"""What a study is made of: a journal in a database of one's own, or a service that has one."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from dikin.open_queries import Query
-from dikin.tuning.space import Params
+from dikin.players import Player
+from dikin.studies.history import Table
+from dikin.studies.overview import Overview
+from dikin.studies.rows import AskArguments
+from dikin.tuning.space import Params, Space
+from dikin.tuning.summary import Summary
 from dikin.vectors import Array
 
 
@@ -32,3 +39,88 @@ class Standing(NamedTuple):
     rounds: int
     center: Array
     certificate: float
+
+
+@dataclass(frozen=True)
+class Opening:
+    """With what a study is opened; None where the backend has a default of its own."""
+
+    url: str | os.PathLike[str]
+    name: str
+    player: Player[Any] | None
+    client: str
+    patience: float | None
+    commit_within: float
+    token: str | None
+
+
+class Backend(Protocol):
+    """Where a study lives: what `Study` promises of a method, the one of its name here does.
+
+    Arguments come checked, as far as that needs no player.
+    """
+
+    client: str
+    """What this client is called."""
+    space: Space | None
+    """The parameters of a tuner; None in the study of a learner."""
+    created: bool = False
+    """Whether the study was created when it was opened here."""
+    place: str
+    """Where it is, for a person."""
+
+    def __init__(self, opening: Opening) -> None: ...
+
+    @classmethod
+    def names(cls, url: str | os.PathLike[str], token: str | None) -> list[str]: ...
+
+    @classmethod
+    def delete(cls, url: str | os.PathLike[str], name: str, token: str | None) -> None: ...
+
+    def close(self) -> None: ...
+
+    def flush(self) -> None: ...
+
+    # --- the game ------------------------------------------------------------------------------
+
+    def ask(self, arguments: AskArguments, key: str | None) -> Query:
+        """Ask for one query; under a key again for the same."""
+
+    def ask_several(self, arguments: AskArguments, n: int, key: str | None) -> list[Query]:
+        """Ask for so many."""
+
+    def tell(self, query: Query | int, number: Any, curvature: Any) -> None: ...
+
+    def forget(self, query: Query | int) -> None: ...
+
+    def hold(self) -> None: ...
+
+    def resume(self) -> None: ...
+
+    # --- looking -------------------------------------------------------------------------------
+
+    def standing(self) -> Standing: ...
+
+    def overview(self) -> Overview: ...
+
+    def summary(self) -> Summary: ...
+
+    def first_round(self) -> int: ...
+
+    def certificate_for(self, **constants: float) -> float: ...
+
+    def waiting(self, after: int, limit: int | None) -> list[OpenQuery]: ...
+
+    def state(self) -> dict[str, Any]: ...
+
+    def facts(self) -> Iterator[tuple[str, str]]: ...
+
+    def history(self, first: int, last: int | None) -> Table: ...
+
+    def records(self, first: int, last: int | None) -> list[dict[str, Any]]: ...
+
+    # --- care ----------------------------------------------------------------------------------
+
+    def verify(self, jobs: int, progress: bool) -> int: ...
+
+    def trim(self, before: int, progress: bool) -> int: ...

@@ -16,13 +16,12 @@ An answer is written when it is durable. Whatever is wrong with a line, the answ
 from __future__ import annotations
 
 import json
-import re
 import warnings
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any, BinaryIO
 
-from dikin.errors import DikinError, RequestError, did_you_mean, shortened, shown
+from dikin.errors import DikinError, RequestError, did_you_mean, error_code, shortened, shown
 from dikin.open_queries import Query
 from dikin.serialization import finite_or_none, strict_json
 from dikin.studies.study import Study
@@ -87,12 +86,6 @@ def reply(study: Study, line: bytes) -> Reply:
 def error_reply(error: DikinError) -> Reply:
     """An error as an object."""
     return {"error": {"code": error_code(type(error)), "message": shortened(str(error))}}
-
-
-def error_code(kind: type[DikinError]) -> str:
-    """A name for an error that programs can compare: LossRangeError is `loss_range`."""
-    words = re.findall("[A-Z][a-z]*", kind.__name__.removesuffix("Error"))
-    return "_".join(words).lower()
 
 
 def _request(line: bytes) -> tuple[str, dict[str, Any]]:

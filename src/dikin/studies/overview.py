@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from dikin.studies.journal import Journal
-from dikin.studies.replayed_learner import ReplayedLearner, clock
+from dikin.studies.replica import Replica, clock
 from dikin.tuning.summary import Summary
 from dikin.vectors import Array
 
@@ -38,9 +38,9 @@ class Overview(NamedTuple):
     """What a tuner has to say besides; None where a learner is kept."""
 
 
-def overview_of(replayed: ReplayedLearner, journal: Journal) -> Overview:
+def overview_of(replica: Replica, journal: Journal) -> Overview:
     """The record of a study, whose learner is up to date with its journal."""
-    player, asked = replayed.player, replayed.asked
+    player, asked = replica.player, replica.asked
     first = next(iter(asked), None)
     told = journal.last_told()
     return Overview(
@@ -54,5 +54,5 @@ def overview_of(replayed: ReplayedLearner, journal: Journal) -> Overview:
         oldest_asked=None if first is None else clock(asked[first].time),
         asked=player.asked,
         last_told=None if told is None else clock(told),
-        summary=None if player.space is None else replayed.tuner.summary(),
+        summary=None if player.space is None else replica.tuner.summary(),
     )

@@ -299,7 +299,7 @@ class Tuner(Player[Trial]):
             del self._open[asked.id]
         else:
             learner, loss = self.learner, self._sign * told
-            self.clipped += tell_clipped(learner, learner.tell, asked.id, loss, curvature)
+            self.clipped += tell_clipped(learner, learner.tell, asked, loss, curvature)
         self.rounds += 1
         self._recent.append(told)
         center, certificate = self.learner.center, self.certificate
@@ -454,45 +454,14 @@ class Tuner(Player[Trial]):
         )
 
     def facts(self) -> Iterator[tuple[str, str]]:
-        """Status as (label, text) pairs.
-
-        Yields
-        ------
-        tuple of str
-            A label and its text.
-        """
         return self.summary().lines()
 
     def notes(self, id: int) -> dict[str, Any]:
-        """What was expected of a trial, and whether nothing is learnt from it.
-
-        Parameters
-        ----------
-        id : int
-            An open trial.
-
-        Returns
-        -------
-        dict
-            JSON values by name.
-        """
         trial: Any = self._open[id][0]
         expected = serialization.finite_or_none(trial.expected)
         return {"expected": expected, "held": trial.held or self.held}
 
     def is_current(self, query: Query) -> bool:
-        """Whether a trial would be asked in the same way now: on hold, or not.
-
-        Parameters
-        ----------
-        query : Trial
-            What `ask` gave.
-
-        Returns
-        -------
-        bool
-            False if the tuner was put on hold or resumed since.
-        """
         return isinstance(query, Trial) and query.held == self.held
 
     @locked
@@ -583,13 +552,6 @@ class Tuner(Player[Trial]):
         }
 
     def identity(self) -> dict[str, Any]:
-        """Parameters, constraints, sense and arguments: the same wherever a study is opened.
-
-        Returns
-        -------
-        dict
-            By name.
-        """
         given = self.learner.state()["arguments"]
         parameters = self.space.parameters
         return {
@@ -603,12 +565,6 @@ class Tuner(Player[Trial]):
             "arguments": {name: value for name, value in given.items() if name != "start"}
             | {"separable": self.separable},
         }
-
-    def require_registered(self) -> None:
-        """Do nothing: a tuner is made of this library's classes alone."""
-
-    def require_storable(self) -> None:
-        """Do nothing: a tuner is made of numbers and names alone."""
 
     @classmethod
     def restore(cls, state: dict[str, Any]) -> Tuner:

@@ -61,7 +61,7 @@ def clock(microseconds: int) -> datetime:
     return datetime.fromtimestamp(min(max(microseconds / 1e6, 0.0), LATEST), UTC)
 
 
-class ReplayedLearner:
+class Replica:
     """A learner or tuner, and the row of the journal up to which it has come."""
 
     def __init__(
@@ -87,7 +87,7 @@ class ReplayedLearner:
     # --- snapshots -----------------------------------------------------------------------------
 
     @classmethod
-    def of(cls, taken: Snapshot) -> ReplayedLearner:
+    def of(cls, taken: Snapshot) -> Replica:
         """The replayed learner of which this is a snapshot."""
         stored = json.loads(taken.state)
         # Before version 3 it was not written.
