@@ -218,6 +218,7 @@ BAD: list[tuple[str, Any, int, str, str]] = [
         "request",
         "the body must be a JSON object such as {...}, got [0, 512]",
     ),
+    ("ask", {"context": 3}, 422, "request", "context must be a list of numbers, got 3"),
     ("tell", {"id": 10**40, "value": 1}, 404, "unknown_query", "was never asked"),
     ("tell", {"id": 0, "value": 1, "point": [2]}, 409, "foreign_query", "another learner or tuner"),
     ("tell", {"id": 0, "value": 1, "point": [1, 2]}, 422, "parameter", "price; got [1, 2]"),

@@ -420,6 +420,7 @@ BAD: list[tuple[Callable[[Tuner], object], type[Exception], str]] = [
     (lambda t: t.ask(n=0), errors.ParameterError, "n must be at least 1"),
     (lambda t: t.ask(n=2.5), errors.ParameterError, "n must be a whole number"),
     (lambda t: t.ask(2.5), errors.FeedbackError, "no use of a context.* got 2.5"),
+    (lambda t: t.ask(3, n=2), errors.FeedbackError, "no use of a context.* got 3"),
     (lambda t: t.ask({"hour": 3}, n=2), errors.FeedbackError, "no use of a context.*hour"),
     (lambda t: t.ask(forecast="x"), errors.ForecastError, "'x'"),
     (lambda t: t.ask(forecast=nan), errors.ForecastError, "nan"),

@@ -266,6 +266,8 @@ async def ask(
     wanted = given or schemas.AskGiven()
     if isinstance(wanted.n, int) and wanted.n > AT_ONCE:
         raise RequestError(f"at most {AT_ONCE} can be asked for at once, got n = {wanted.n}")
+    if is_whole(wanted.context):
+        raise RequestError(f"context must be a list of numbers, got {shown(wanted.context)}")
     named = None if key is None else printable(_utf8(key), "Idempotency-Key")
 
     def act(study: Study) -> dict[str, Any]:

@@ -300,8 +300,8 @@ class Study(Generic[Q]):
         ClosedQueryError
             If the query of a key was answered, and trimmed from the history.
         """
-        if self.space is not None and context is not None:
-            context, n = None, count_instead_of_context(context, stacklevel=3)
+        if self.space is not None:
+            context, n = count_instead_of_context(context, n)
         arguments = AskArguments.of(context, forecast)
         key = None if key is None else printable(key, "key")
         if n is None:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dikin import serialization
-from dikin.arguments import LARGEST, is_whole, true_or_false, whole
+from dikin.arguments import LARGEST, is_whole, true_or_false
 from dikin.errors import (
     FeedbackError,
     ForecastError,
@@ -237,10 +237,18 @@ class Tuner(Player[Trial]):
 
     # --- the game ------------------------------------------------------------------------------
 
+    if not TYPE_CHECKING:  # where a whole number is no context
+
+        def ask(self, context=None, *, n=None, forecast=None):
+            context, n = count_instead_of_context(context, n)
+            return super().ask(context, n=n, forecast=forecast)
+
     def _ask(self, context: Any, forecast: Any) -> Any:
         if context is not None:
-            count = count_instead_of_context(context, stacklevel=4)
-            return [self._ask(None, forecast) for _ in range(count)]
+            raise FeedbackError(
+                "a tuner makes no use of a context: ask() without one, or ask(n=...) for several "
+                f"trials; got {shown(context)}"
+            )
         self._open.acquire("Tuner")
         try:
             if forecast is not None:
@@ -640,34 +648,23 @@ def range_of_losses(values: Any, maximize: bool) -> Any:
     return -high, -low
 
 
-def count_instead_of_context(context: Any, stacklevel: int) -> int:
-    """How many trials are asked for by a whole number in the place of a context; deprecated.
+def count_instead_of_context(context: Any, n: Any) -> tuple[Any, Any]:
+    """Take a whole number in the place of the context for `n`; deprecated.
 
     Parameters
     ----------
-    context : int
-        The number.
-    stacklevel : int
-        For the warning: that of the caller's caller is 3.
+    context, n
+        As `ask` was given them.
 
     Returns
     -------
-    int
-        At least 1.
-
-    Raises
-    ------
-    FeedbackError
-        If it is something else.
+    tuple
+        Context and `n` as they are meant.
     """
-    if not is_whole(context):
-        raise FeedbackError(
-            "a tuner makes no use of a context: ask() without one, or ask(n=...) for several "
-            f"trials; got {shown(context)}"
-        )
-    count = whole(context, "n", 1, "how many to ask for")
-    warnings.warn(f"ask({count}) is now ask(n={count})", DeprecationWarning, stacklevel)
-    return count
+    if n is not None or not is_whole(context):
+        return context, n
+    warnings.warn(f"ask({context}) is now ask(n={context})", DeprecationWarning, stacklevel=3)
+    return None, context
 
 
 def _uniform(key: str, id: int) -> float:
