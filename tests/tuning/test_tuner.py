@@ -416,7 +416,6 @@ BAD: list[tuple[Callable[[Tuner], object], type[Exception], str]] = [
     (lambda t: t.tell({"level": 3}, 1.0), errors.UnknownQueryError, "or its id"),
     (lambda t: t.forget(3), errors.ClosedQueryError, "trial 3"),
     (lambda t: t.forget(None), errors.UnknownQueryError, "None"),
-    (lambda t: t.ask(0), errors.ParameterError, "n must be at least 1"),
     (lambda t: t.ask(n=0), errors.ParameterError, "n must be at least 1"),
     (lambda t: t.ask(n=2.5), errors.ParameterError, "n must be a whole number"),
     (lambda t: t.ask(2.5), errors.FeedbackError, "no use of a context.* got 2.5"),
