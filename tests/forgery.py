@@ -72,8 +72,7 @@ def play(state: dict[str, Any]) -> bool:
             query = made.ask()
             assert np.isfinite(query.point).all()
             made.tell(query, 0.5)
-        waiting = made.open_trials if isinstance(made, dikin.Tuner) else made.open_queries
-        for query in waiting:
+        for query in made.open_queries:
             made.tell(query, 0.3)
         float(made.certificate)
     except DikinError:

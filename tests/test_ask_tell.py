@@ -285,3 +285,12 @@ def test_a_learner_of_plain_lengths_warns_of_very_unequal_sides() -> None:
     with warnings.catch_warnings(action="error"):
         dikin.Predictive(thin)
         dikin.AdaptiveSmooth(dikin.Box([0, 0], [10, 2]), 1.0)
+
+
+def test_a_learner_gives_several_queries_at_once() -> None:
+    learner, twin = (dikin.AdaptiveSmooth(dikin.Ball(2), 1.0, seed=1) for _ in range(2))
+    assert learner.ask(n=3) == [twin.ask() for _ in range(3)]
+    for wrong in (0, 1.5, True):
+        with pytest.raises(errors.ParameterError, match="n must be"):
+            learner.ask(n=wrong)
+    assert learner.state() == twin.state()

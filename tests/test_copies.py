@@ -57,10 +57,10 @@ def test_a_copy_of_a_tuner_goes_on_exactly_and_alone(way: str) -> None:
         tuner.tell(tuner.ask(), 1.0)
     tuner.ask()
     twin, before = COPIES[way](tuner), tuner.state()
-    trials = twin.ask(3)
+    trials = twin.ask(n=3)
     twin.hold()
     assert tuner.state() == before
-    assert tuner.ask(3) == trials
+    assert tuner.ask(n=3) == trials
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")

@@ -29,6 +29,8 @@ BOTTOM = {
     "files",
     "kernel",
     "log_limit",
+    "open_queries",
+    "players",
     "registry",
     "rng",
     "serialization",
@@ -54,6 +56,8 @@ ALLOWED = {
     "rng": {"arguments", "errors", "vectors"},
     "files": {"errors"},
     "serialization": {"errors", "files"},
+    "open_queries": {"arguments", "errors", "vectors"},
+    "players": {"arguments", "errors", "open_queries", "serialization", "vectors"},
     "domains": BOTTOM,
     "theory": BOTTOM,
     "forecasts": BOTTOM,
@@ -120,6 +124,8 @@ def named(path: Path, node: ast.AST) -> list[str]:
         # `from dikin.theory import tuning` names modules, `from dikin.units import Units` one.
         below = [f"{base}.{alias.name}" for alias in node.names]
         names = [name for name in below if is_module(name)] or [base]
+    elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+        names = [arg.value for arg in node.args if isinstance(arg, ast.Constant)]
     return [name for name in names if name.split(".")[0] == "dikin"]
 
 
@@ -194,6 +200,8 @@ def test_a_cycle_is_caught_and_so_is_a_hidden_one() -> None:
     found = edges(ball, "from dikin.domains import box") | edges(box, hidden)
     assert sorted(set(cycle(found))) == ["dikin.domains.ball", "dikin.domains.box"]
     assert deferred(box, hidden) == {("dikin.domains.box", "dikin.domains.ball")}
+    by_name = "def f():\n    importlib.import_module('dikin.domains.ball')"
+    assert edges(box, by_name) == deferred(box, by_name) == deferred(box, hidden)
     typed = "if TYPE_CHECKING:\n    from dikin.domains import ball"
     assert edges(box, typed) == deferred(box, typed) == deferred(ball, "import dikin") == set()
 

@@ -18,6 +18,7 @@ import pytest
 import dikin
 from dikin.engine.play import compiled_rounds
 from dikin.learners.threads import ignored
+from dikin.open_queries import OpenQueries
 
 THREADS, ROUNDS = 4, 25
 DISC = dikin.Ball(2)
@@ -55,16 +56,16 @@ def recorded(learner: Any, call: threading.local) -> Iterator[list[tuple[Any, ..
     """
     order: list[tuple[Any, ...]] = []
     kind = type(learner)
-    propose, find, placed = kind._propose, kind._find, kind._placed
+    propose, find, placed = kind._propose, OpenQueries.find, kind._placed
 
     def recorded_propose(self: Any) -> Any:
         order.append(("ask",))
         return propose(self)
 
-    def recorded_find(self: Any, query: Any) -> Any:
+    def recorded_find(self: Any, query: Any, again: Any) -> Any:
         order.append(call.made)
         time.sleep(0)
-        return find(self, query)
+        return find(self, query, again)
 
     def slow_placed(self: Any, *vector: Any) -> Any:
         time.sleep(0)
@@ -72,7 +73,7 @@ def recorded(learner: Any, call: threading.local) -> Iterator[list[tuple[Any, ..
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kind, "_propose", recorded_propose)
-        patch.setattr(kind, "_find", recorded_find)
+        patch.setattr(OpenQueries, "find", recorded_find)
         patch.setattr(kind, "_placed", slow_placed)
         yield order
 
@@ -183,7 +184,7 @@ class AnnouncedLock:
 @pytest.mark.parametrize("kind", MAKES)
 def test_without_the_lock_they_are_not(kind: str, tmp_path: Path) -> None:
     learner = MAKES[kind]()
-    learner._lock = NoLock()
+    learner._open.lock = NoLock()
     with pytest.raises(AssertionError):
         require_one_after_the_other(learner, MAKES[kind](), tmp_path)
 
@@ -193,7 +194,7 @@ def test_a_context_belongs_to_the_call_that_it_came_with() -> None:
 
     def off_its_line(lock: Any, comes: Callable[[threading.Thread], object]) -> float:
         learner: Any = dikin.PseudoLine(DISC, 1000, 1.0, seed=1)
-        learner._lock, draw = lock, learner._noise.draw
+        learner._open.lock, draw = lock, learner._noise.draw
         other = threading.Thread(target=learner.ask, args=([0.0, 1.0],))
 
         def interrupted() -> Any:
@@ -237,7 +238,7 @@ def test_a_compiled_game_is_one_call() -> None:
     take_over = learner.take_over
 
     def looking_take_over(parts: Any, rounds: int) -> None:
-        free = threading.Thread(target=lambda: held.append(not learner._lock.acquire(False)))
+        free = threading.Thread(target=lambda: held.append(not learner._open.lock.acquire(False)))
         free.start()
         free.join()
         take_over(parts, rounds)

@@ -56,7 +56,6 @@ NAMES = {
     "Looked": "Memo",
     "Machine": "LearnerKernel",
     "Place": "Iterate",
-    "Player": "LearnerKernel",
     "Scales": "UnitConversion",
     "Scratch": "Workspace",
     "Seen": "Memo",

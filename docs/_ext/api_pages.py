@@ -50,7 +50,7 @@ GROUPS = (
     Group(
         "learners",
         "Learners",
-        ("dikin.learners", "dikin.feedback"),
+        ("dikin.learners", "dikin.feedback", "dikin.open_queries", "dikin.players"),
         "`dikin.Predictive` is the one to begin with. All are asked and told alike.",
     ),
     Group(

@@ -19,8 +19,9 @@ from dikin.engine.replicate import replicate
 from dikin.environments.base import Environment
 from dikin.environments.patterns import Constant, Decaying, FlatFirst, FlatLast
 from dikin.errors import DikinError
-from dikin.learners.base import Learner, Query
+from dikin.learners.base import Learner
 from dikin.loading import load, restore
+from dikin.open_queries import Query
 from dikin.registry import register
 from dikin.studies.study import Study
 from dikin.tuning.minimize import maximize, minimize

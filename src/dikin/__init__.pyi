@@ -44,7 +44,6 @@ from dikin.learners.agarwal_dekel_xiao import AgarwalDekelXiao as AgarwalDekelXi
 from dikin.learners.aogd import AOGD as AOGD
 from dikin.learners.bandit_newton import BanditNewton as BanditNewton
 from dikin.learners.base import Learner as Learner
-from dikin.learners.base import Query as Query
 from dikin.learners.bluefin import Bluefin as Bluefin
 from dikin.learners.corral import Corral as Corral
 from dikin.learners.discard import Discard as Discard
@@ -63,6 +62,7 @@ from dikin.learners.tewa import Tewa as Tewa
 from dikin.learners.two_point import TwoPoint as TwoPoint
 from dikin.loading import load as load
 from dikin.loading import restore as restore
+from dikin.open_queries import Query as Query
 from dikin.registry import register as register
 from dikin.studies.study import Study as Study
 from dikin.tuning.minimize import maximize as maximize

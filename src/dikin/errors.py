@@ -9,6 +9,7 @@ changed.
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Collection, Iterable
 from itertools import islice
 
@@ -445,3 +446,20 @@ def did_you_mean(wanted: str, known: Iterable[str]) -> str:
     hint = f" Did you mean {near[0]!r}?" if near else ""
     more = f" and {len(names) - KNOWN:,} more" if len(names) > KNOWN else ""
     return f"{hint} Known: {', '.join(names[:KNOWN])}{more}."
+
+
+def error_code(kind: type[DikinError]) -> str:
+    """A name for an error that programs can compare: LossRangeError is `loss_range`.
+
+    Parameters
+    ----------
+    kind
+        The class of the error.
+
+    Returns
+    -------
+    str
+        Its words in lower case.
+    """
+    words = re.findall("[A-Z][a-z]*", kind.__name__.removesuffix("Error"))
+    return "_".join(words).lower()

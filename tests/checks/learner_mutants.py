@@ -15,7 +15,8 @@ from dikin.domains.base import Array, Domain
 from dikin.errors import DikinError
 from dikin.learners.adaptive_smooth import AdaptiveSmooth
 from dikin.learners.barrier_ftrl import HELD, SPENT, TOTAL
-from dikin.learners.base import Learner, Query
+from dikin.learners.base import Learner
+from dikin.open_queries import OpenQueries, Query
 
 LearnerFactory = Callable[[int], Learner]
 
@@ -168,24 +169,30 @@ class Clipping(AdaptiveSmooth):
         return super()._scaled_loss(float(np.clip(loss, *self.units.loss_range)))
 
 
+class UncheckedQueries(OpenQueries):
+    def find(self, query: Any, again: Any) -> Any:
+        return super().find(getattr(query, "id", query), again)
+
+
 class Trusting(AdaptiveSmooth):
     """Never asks whether a query is its own."""
 
-    def _find(self, query: Any) -> Any:
-        return super()._find(getattr(query, "id", query))
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._open = UncheckedQueries()
 
 
 class FirstComeFirstServed(AdaptiveSmooth):
     """Closes the oldest query, whichever is answered."""
 
     def tell(self, query: Any, loss: Any, curvature: Any = 0.0) -> None:
-        self._learn(self._find(query)[1], self._scaled_loss(loss), 0.0)
+        self._learn(self._open.find(query, self._again)[1], self._scaled_loss(loss), 0.0)
         del self._open[min(self._open)]
 
 
 class SameIds(AdaptiveSmooth):
     def ask(self) -> Query:
-        self._next = self._next % 4
+        self._open.next_id = self._open.next_id % 4
         return super().ask()
 
 
@@ -203,7 +210,7 @@ class ForgetsAll(AdaptiveSmooth):
 
 class ForgetsNothing(AdaptiveSmooth):
     def forget(self, query: Any) -> None:
-        self._find(query)
+        self._open.find(query, self._again)
 
 
 class ForgettingIsARound(AdaptiveSmooth):

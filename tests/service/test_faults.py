@@ -252,8 +252,8 @@ def test_a_fault_in_the_middle_fails_those_before_it(file: str) -> None:
     """They were carried out and are not durable: nobody may be told that they are."""
 
     def lose(study: dikin.Study[Any]) -> None:
-        study._session.database.disconnect()  # with the events of those before
-        study._session._undo(errors.StoreError("the connection broke"))
+        study._backend.session.database.disconnect()  # with the events of those before
+        study._backend.session._undo(errors.StoreError("the connection broke"))
 
     async def play() -> list[Any]:
         async with working(file) as workers:

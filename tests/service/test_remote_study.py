@@ -17,7 +17,7 @@ import pytest
 
 import dikin
 from dikin import errors
-from dikin.studies import remote_study
+from dikin.studies import http
 from service.proxy import LossyProxy
 from service.serving import Serving, revenue, shop
 
@@ -83,7 +83,7 @@ def test_the_same_game_bit_for_bit(
 
 def test_a_tuner_over_http(service: Serving) -> None:
     with shop(service.url, "tuner", rounds=20) as study:
-        assert isinstance(study, dikin.Study)
+        assert type(study) is dikin.Study
         assert repr(study) == f"<Study 'tuner' at {service.url}>"
         trial = study.ask()
         assert trial.params["price"] == trial.point[0]
@@ -352,9 +352,9 @@ def answering(status: int, kind: str, body: bytes, **headers: str) -> Iterator[s
 def test_a_page_that_answers_in_its_place_is_no_success(service: Serving) -> None:
     """A tell that a page to sign in to has answered was not told."""
     with shop(service.url, "portal") as study:
-        trial, there = study.ask(), study._service.url
+        trial, there = study.ask(), study._backend.service.url
         with answering(200, "text/html", b"<p>Sign in") as portal:
-            study._service.url = portal
+            study._backend.service.url = portal
             for act in (lambda: study.tell(trial, 1.0), study.hold, study.ask):
                 with pytest.raises(errors.StoreError, match="is not a dikin service: it sent text"):
                     act()
@@ -365,12 +365,12 @@ def test_a_page_that_answers_in_its_place_is_no_success(service: Serving) -> Non
             pytest.raises(errors.StoreError, match=r"to https://there\.example/: give that"),
         ):
             dikin.Study(moved, "portal")
-        study._service.url = there
+        study._backend.service.url = there
         assert study.rounds == 0
 
 
 def test_a_service_that_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    send = remote_study.ServiceClient.send
+    send = http.ServiceClient.send
     monkeypatch.setattr(send, "__kwdefaults__", {"patience": None, "slowest": 0.2})
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
@@ -383,9 +383,9 @@ def test_an_answer_that_is_lost(service: Serving) -> None:
     """The request is sent again: what was deleted is gone, and what was asked is asked once."""
     with shop(service.url, "lost") as study:
         with LossyProxy(service.port) as proxy:
-            study._service.url = proxy.url
+            study._backend.service.url = proxy.url
             assert study.ask().id == 0
-            study._service.close()
+            study._backend.service.close()
         assert proxy.lost == 1
     with shop(service.url, "lost") as study:
         assert len(study.open_queries) == 1
@@ -407,7 +407,7 @@ def test_a_closed_study_and_a_new_name(service: Serving) -> None:
 
 
 def test_more_than_a_page_at_once(service: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remote_study, "PAGE", 4)
+    monkeypatch.setattr(http, "PAGE", 4)
     with shop(service.url, "pages", rounds=6) as study:
         assert [trial.id for trial in study.ask(n=10, key="k")] == list(range(6, 16))
         assert [trial.id for trial in study.ask(n=10, key="k")] == list(range(6, 16))
@@ -419,5 +419,5 @@ def test_more_than_a_page_at_once(service: Serving, monkeypatch: pytest.MonkeyPa
 def test_addresses(service: Serving) -> None:
     with pytest.raises(errors.ParameterError, match="no user and password"):
         dikin.Study("https://ops:hush@there.example", "x")
-    assert remote_study._checked_address("https://v1.example.com/") == "https://v1.example.com"
-    assert remote_study._checked_address("https://a.example/dikin") == "https://a.example/dikin"
+    assert http._checked_address("https://v1.example.com/") == "https://v1.example.com"
+    assert http._checked_address("https://a.example/dikin") == "https://a.example/dikin"

@@ -223,7 +223,7 @@ def replayed(rows: list[tuple[Any, ...]], twin: Any) -> Any:
         elif kind == "tell":
             told = json.loads(body)
             if told_as == "value":
-                (trial,) = [trial for trial in twin.open_trials if trial.id == query]
+                (trial,) = [trial for trial in twin.open_queries if trial.id == query]
                 assert told["held"] == (twin.held or trial.held)
             twin.tell(query, told[told_as], told["curvature"])
             assert told["round"] == twin.rounds

@@ -46,7 +46,7 @@ def test_another_program_holds_the_file(played: str) -> None:
 HOLD = """
 import sys, time, dikin
 study = dikin.Study(sys.argv[1], "a", patience=0.3)
-with study._session.transaction():
+with study._backend.session.transaction():
     print("held", flush=True)
     try:
         sys.stdin.readline()
@@ -83,7 +83,7 @@ def test_a_client_that_dies_in_its_turn(url: str) -> None:
 FORKED = """
 import os, sys, time, dikin
 study = dikin.Study(sys.argv[1], "a")
-with study._session.transaction():
+with study._backend.session.transaction():
     if not os.fork():
         time.sleep(86400)  # a child that has nothing to do with it, and lives on
         os._exit(0)
@@ -134,7 +134,7 @@ def failing(
     monkeypatch: pytest.MonkeyPatch, study: dikin.Study, error: BaseException, written: bool
 ) -> None:
     """The next commit fails, after or before it was carried out."""
-    database, commit = study._journal.database, study._journal.database.commit
+    database, commit = study._backend.journal.database, study._backend.journal.database.commit
 
     def once(head: Any = None) -> None:
         monkeypatch.undo()
@@ -225,10 +225,10 @@ def test_a_connection_that_breaks_in_a_look_while_events_wait(
 
         def break_off(_: int) -> int:
             monkeypatch.undo()
-            study._journal.database.disconnect()
+            study._backend.journal.database.disconnect()
             raise LostConnection("cut")
 
-        monkeypatch.setattr(study._journal, "last_row_before_round", break_off)
+        monkeypatch.setattr(study._backend.journal, "last_row_before_round", break_off)
         with pytest.raises(errors.StoreError, match=r"2 events that waited .* may be lost: cut"):
             study.trim(2)
         assert (study.rounds, study.verify()) == (1, 2)
@@ -331,9 +331,9 @@ def test_a_missing_driver(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_writer_that_does_not_see_the_other(played: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Even then the database refuses a second row of the same number, and nothing is mixed."""
     with dikin.Study(played, "a") as one, dikin.Study(played, "a") as two:
-        head = two._journal.head()
+        head = two._backend.journal.head()
         one.ask()
-        monkeypatch.setattr(two._journal, "head", lambda: head)
+        monkeypatch.setattr(two._backend.journal, "head", lambda: head)
         with pytest.raises(errors.StoreError, match="UNIQUE"):
             two.ask()
         assert one.verify() == 10

@@ -78,13 +78,13 @@ def test_a_file_that_is_exchanged_before_the_commit(
 ) -> None:
     """The turn has begun with the right file."""
     study = dikin.Study(file, "a", fresh())
-    move_head = study._journal.move_head
+    move_head = study._backend.journal.move_head
 
     def exchanging(number: int, seal: str) -> None:
         move_head(number, seal)
         exchange(file)
 
-    monkeypatch.setattr(study._journal, "move_head", exchanging)
+    monkeypatch.setattr(study._backend.journal, "move_head", exchanging)
     with pytest.raises(errors.StoreError, match=MESSAGE):
         study.ask()
     study.close()
@@ -131,7 +131,7 @@ def test_a_connection_is_not_opened_again_to_another_file(
     file: str, exchange: Callable[[str], None]
 ) -> None:
     study = dikin.Study(file, "a", fresh())
-    study._journal.database.disconnect()  # as before a fork, or after Ctrl-C
+    study._backend.journal.database.disconnect()  # as before a fork, or after Ctrl-C
     exchange(file)
     with pytest.raises(errors.StoreError, match=MESSAGE):
         study.ask()

@@ -170,8 +170,8 @@ def test_a_disk_that_fills_up(played: str) -> None:
         for _ in range(4):
             step(twin)
         twin.ask()
-        run = study._journal.database.run
-        pages = study._journal.database.rows("PRAGMA page_count")[0][0]
+        run = study._backend.journal.database.run
+        pages = study._backend.journal.database.rows("PRAGMA page_count")[0][0]
         run(f"PRAGMA max_page_count={pages}")
         with pytest.raises(errors.StoreError, match="the disk is full"):
             consume(step(study) for _ in range(1000))
@@ -248,8 +248,8 @@ def test_a_tell_that_is_not_looked_up_is_refused_by_the_database(
     with dikin.Study(played, "a") as study:
         body = json.dumps({"point": [0, 0]})
         event = journal.Event(10, "tell", 0, "x", 0, body, "x")
-        with pytest.raises(errors.StoreError, match="UNIQUE"), study._session.transaction():
-            study._journal.append([event])
+        with pytest.raises(errors.StoreError, match="UNIQUE"), study._backend.session.transaction():
+            study._backend.journal.append([event])
         assert study.verify() == 9
 
 

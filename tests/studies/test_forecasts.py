@@ -17,8 +17,7 @@ import dikin
 from dikin import errors
 from dikin.studies import session
 from dikin.studies.journal import Event
-from dikin.studies.kept import keep
-from dikin.studies.replayed_learner import ReplayedLearner
+from dikin.studies.replica import Replica
 from dikin.studies.rows import AskArguments
 from studies.small import fresh
 
@@ -95,7 +94,7 @@ def test_rows_of_asks() -> None:
         assert known.text() == more
         assert AskArguments.read(body).text() == more
         asked = Event(1, "ask", 0, "me#1", 0, body, "")
-        replayed = ReplayedLearner(keep(fresh()), {}, 0, "")
+        replayed = Replica(fresh(), {}, 0, "")
         replayed._advance(asked)
         assert replayed.asked[0].point == "[0.25, 1.0]"
 

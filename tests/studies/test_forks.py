@@ -119,7 +119,7 @@ def test_where_that_fails_the_next_call_says_so(file: str, monkeypatch: pytest.M
         def fails(*_: Any) -> None:
             raise errors.StoreError("the disk went away")
 
-        monkeypatch.setattr(study._journal, "append", fails)
+        monkeypatch.setattr(study._backend.journal, "append", fails)
         assert in_child(lambda: "goes on") == "goes on"
         monkeypatch.undo()
         with pytest.raises(errors.StoreError, match=r"2 events .* the disk went away"):
@@ -133,11 +133,11 @@ def test_a_fork_waits_for_the_calls_of_other_threads(url: str) -> None:
     with dikin.Study(url, "a", fresh()) as study:
 
         def call() -> None:
-            with study._session.transaction():
+            with study._backend.session.transaction():
                 begun.set()
                 while not forked.is_set() and forks._gate.acquire(blocking=False):
                     forks._gate.release()  # the other thread has not begun to fork
-                study._journal.database.rows("SELECT 1")
+                study._backend.journal.database.rows("SELECT 1")
                 order.append("the call ends")
 
         thread = threading.Thread(target=call)
@@ -168,7 +168,7 @@ def test_a_call_that_forks_in_its_middle_is_made_once(
 ) -> None:
     """A signal handler may do so: the parent begins again, and the child is refused."""
     with dikin.Study(url, "a", fresh()) as study:
-        append, heard = study._journal.append, list[str]()
+        append, heard = study._backend.journal.append, list[str]()
         parent = os.getpid()
 
         def forking(events: Any) -> None:
@@ -178,7 +178,7 @@ def test_a_call_that_forks_in_its_middle_is_made_once(
                 heard.append(str(os.waitpid(child, 0)[1]))
             append(events)
 
-        monkeypatch.setattr(study._journal, "append", forking)
+        monkeypatch.setattr(study._backend.journal, "append", forking)
         try:
             query = study.ask()
         except errors.StateError as error:
@@ -212,7 +212,7 @@ study = dikin.Study(sys.argv[1], "a")
 begun, done = threading.Event(), threading.Event()
 
 def call():
-    with study._session.transaction():
+    with study._backend.session.transaction():
         begun.set()
         while forks._gate.acquire(blocking=False):
             forks._gate.release()

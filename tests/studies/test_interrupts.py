@@ -74,8 +74,8 @@ def test_what_waited_is_written_over_another_connection(url: str) -> None:
     with dikin.Study(url, "a", learner(), patience=2 * LATER, commit_within=LATER) as study:
         for _ in range(4):
             study.tell(study.ask(), 0.25)
-        study._session.database.disconnect()
-        study._session._undo(KeyboardInterrupt())
+        study._backend.session.database.disconnect()
+        study._backend.session._undo(KeyboardInterrupt())
         assert study.rounds == 4
         assert study.verify() == 8
 
@@ -83,12 +83,12 @@ def test_what_waited_is_written_over_another_connection(url: str) -> None:
 def test_unless_somebody_else_had_a_turn_meanwhile(url: str) -> None:
     with dikin.Study(url, "a", learner(), patience=2 * LATER, commit_within=LATER) as study:
         study.tell(study.ask(), 0.25)
-        study._session.database.disconnect()
-        study._session.database._end_turn()
+        study._backend.session.database.disconnect()
+        study._backend.session.database._end_turn()
         with dikin.Study(url, "a") as other:
             other.tell(other.ask(), 0.75)
         with pytest.raises(errors.StoreError, match=r"2 events .* may be lost"):
-            study._session._undo(KeyboardInterrupt())
+            study._backend.session._undo(KeyboardInterrupt())
         assert study.rounds == 1
 
 
@@ -96,8 +96,8 @@ def test_a_connection_that_is_left_locked_is_not_waited_for(server: Any) -> None
     """psycopg keeps its lock if Ctrl-C comes at the wrong instant."""
     with dikin.Study(server.url, "locked", learner()) as study:
         study.tell(study.ask(), 0.25)
-        database = study._session.database
-        database.begin(study._session.journal.study)
+        database = study._backend.session.database
+        database.begin(study._backend.session.journal.study)
         database._pooled.driver_connection.lock.acquire()
         database.rollback()
         study.tell(study.ask(), 0.25)
@@ -114,9 +114,9 @@ def test_rows_that_cannot_be_kept_are_said_to_be_lost(
     with dikin.Study(file, "a", learner(), patience=2 * LATER, commit_within=LATER) as study:
         for _ in range(4):
             study.tell(study.ask(), 0.25)
-        monkeypatch.setattr(type(study._session), "_keep_returned", lambda *_: False)
+        monkeypatch.setattr(type(study._backend.session), "_keep_returned", lambda *_: False)
         with pytest.raises(errors.StoreError, match=r"8 events .* may be lost") as lost:
-            study._session._undo(KeyboardInterrupt())
+            study._backend.session._undo(KeyboardInterrupt())
         assert isinstance(lost.value.__cause__, KeyboardInterrupt)
         consistent(study, 0)
 
@@ -132,7 +132,7 @@ def test_an_error_of_another_kind_loses_nothing_that_was_returned_with(
             raise MemoryError
 
         with monkeypatch.context() as patched:
-            patched.setattr(type(study._session._replayed), "ask", fails)
+            patched.setattr(type(study._backend.session._replayed), "ask", fails)
             with pytest.raises(MemoryError):
                 study.ask()
         assert study.rounds == 4
@@ -143,7 +143,7 @@ def test_an_interrupted_study_can_be_closed(file: str) -> None:
     with dikin.Study(file, "a", learner(), patience=2 * LATER, commit_within=LATER) as study:
         for _ in range(3):
             study.tell(study.ask(), 0.25)
-        study._session._inside = True  # interrupted in its work, and in giving it back
+        study._backend.session._inside = True  # interrupted in its work, and in giving it back
     with dikin.Study(file, "a") as again:
         assert again.rounds == 3
 
@@ -152,9 +152,9 @@ def test_an_interrupted_tuner_goes_on() -> None:
     tuner = dikin.Tuner({"x": dikin.Real(0, 1)}, seed=1)
     for act in (tuner.ask, lambda: tuner.tell(tuner.ask(), 0.5)):
         for _ in interrupted(act, 1):
-            for trial in tuner.open_trials:
+            for trial in tuner.open_queries:
                 with suppress(errors.ClosedQueryError):
                     tuner.tell(trial, 0.5)
             tuner.tell(tuner.ask(), 0.5)
-            assert not tuner.open_trials
+            assert not tuner.open_queries
             assert not tuner.learner.open_queries

@@ -93,7 +93,7 @@ def test_what_was_trimmed_is_not_asked_again(file: str) -> None:
 
 def test_keys_are_kept_for_a_week(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
     now = [10**15]
-    monkeypatch.setattr("dikin.studies.study._now", lambda: now[0])
+    monkeypatch.setattr("dikin.studies.local._now", lambda: now[0])
     monkeypatch.setattr(journal, "KEY_LIVES", 100)
     with dikin.Study(file, "a", learner()) as study:
         study.ask(key="old")
@@ -101,8 +101,8 @@ def test_keys_are_kept_for_a_week(file: str, monkeypatch: pytest.MonkeyPatch) ->
             study.forget(study.ask())
         now[0] += 101
         study.ask(key="new")  # query 1000
-        assert study._journal.query_of("old") is None
-        assert study._journal.query_of("new") == 1000
+        assert study._backend.journal.query_of("old") is None
+        assert study._backend.journal.query_of("new") == 1000
 
 
 def test_a_commit_that_broke_gives_its_query_to_its_key_alone(
@@ -113,7 +113,7 @@ def test_a_commit_that_broke_gives_its_query_to_its_key_alone(
 
     with dikin.Study(file, "a", learner()) as study:
         study.ask(key="warm up")
-        database = study._session.database
+        database = study._backend.session.database
         commit = database.commit
 
         def breaks(*head: Any) -> None:

@@ -40,7 +40,7 @@ def long(file: str, monkeypatch: pytest.MonkeyPatch) -> str:
 
 def snapshot_numbers(file: str) -> list[int]:
     with dikin.Study(file, "a") as study:
-        return [taken.number for taken in study._journal.snapshots()]
+        return [taken.number for taken in study._backend.journal.snapshots()]
 
 
 def test_snapshots_are_few_and_spread_over_the_journal(long: str) -> None:
@@ -82,14 +82,14 @@ def test_a_snapshot_that_is_not_the_replay_is_noticed(
     """One in the middle, with a digest that matches it: only the replay tells."""
     monkeypatch.setattr(verification, "WORTH_A_PROCESS", 100)
     with dikin.Study(long, "a") as study:
-        numbers = [taken.number for taken in study._journal.snapshots()]
-        taken = study._journal.snapshots()[len(numbers) // 2]
+        numbers = [taken.number for taken in study._backend.journal.snapshots()]
+        taken = study._backend.journal.snapshots()[len(numbers) // 2]
         forged = taken._replace(state=taken.state.replace('"rounds": ', '"rounds": 1', 1))
-        with study._session.transaction():
-            study._journal.database.run(
+        with study._backend.session.transaction():
+            study._backend.journal.database.run(
                 "DELETE FROM dikin_snapshots WHERE number = ?", (taken.number,)
             )
-            study._journal._insert(forged)
+            study._backend.journal._insert(forged)
         # The piece that ends there finds another learner, the one that begins there other points;
         # of two processes either may be the first to say so.
         noticed = "was altered or damaged" if jobs == 1 else "altered or damaged|other numbers"
@@ -127,7 +127,7 @@ def test_losses_of_several_kinds_make_one_table() -> None:
         | {"certificate": None}
         for i, loss in enumerate([0.5] * history.AT_ONCE + [[1.0, 2.0]])
     ]
-    table = history.in_parts(lambda rows: history.learner_table(rows, (1,)), iter(told))
+    table = history.in_parts(iter(told), None, (1,))
     assert len(table) == len(told)
     assert table["loss"][0] == 0.5
     assert table["loss"][-1] == (1.0, 2.0)
@@ -157,7 +157,7 @@ def test_titles_are_those_of_the_first_rows() -> None:
     """The points of a learner that is told two values have other shapes than its center."""
     told = {"round": 9, "point": [[0.0, 1.0], [2.0, 3.0]], "loss": 0.5, "curvature": 0.0}
     told |= {"center": [0.0, 0.0], "certificate": None}
-    parts = [history.learner_table(rows, (2,)) for rows in ([], [told], [])]
+    parts = [history.in_parts(iter(rows), None, (2,)) for rows in ([], [told], [])]
     out = io.StringIO()
     history.write_csv(parts, out)
     titles, row = out.getvalue().splitlines()
@@ -170,10 +170,10 @@ def test_titles_are_those_of_the_first_rows() -> None:
 
 def test_a_trim_beyond_this_clients_row_is_no_damage(long: str) -> None:
     with dikin.Study(long, "a") as study:
-        ours = study._journal.snapshots()[2]
+        ours = study._backend.journal.snapshots()[2]
         study.trim(ROUNDS // 2)
         with pytest.raises(errors.StateError, match="trimmed meanwhile"):
-            verification.pieces(study._journal, ours)
+            verification.pieces(study._backend.journal, ours)
 
 
 def test_with_many_open_queries_no_call_writes_a_snapshot(
@@ -186,7 +186,7 @@ def test_with_many_open_queries_no_call_writes_a_snapshot(
         for _ in range(300):
             study.ask()
         study.flush()
-        assert study._journal.newest_snapshot().number == 100
+        assert study._backend.journal.newest_snapshot().number == 100
         late = dikin.Study(file, "a")  # replays up to 250 rows
         for _ in range(100):
             study.ask()
@@ -195,7 +195,7 @@ def test_with_many_open_queries_no_call_writes_a_snapshot(
         late.close()
     dikin.Study(file, "a").close()  # this one had to replay more
     with dikin.Study(file, "a") as study:
-        assert study._journal.newest_snapshot().number == 400
+        assert study._backend.journal.newest_snapshot().number == 400
         assert study.verify() == 400
         for query in study.open_queries:
             study.tell(query, 0.5)
@@ -212,8 +212,8 @@ def test_a_damaged_row_is_noticed_in_a_piece(long: str) -> None:
 
 def test_a_snapshot_of_the_same_row_is_written_once(long: str) -> None:
     with dikin.Study(long, "a") as study:
-        kept: Journal = study._journal
+        kept: Journal = study._backend.journal
         newest = kept.newest_snapshot()
-        with study._session.transaction():
+        with study._backend.session.transaction():
             kept.save_snapshot(newest)
         assert kept.newest_snapshot() == newest

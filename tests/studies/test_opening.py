@@ -17,7 +17,7 @@ import dikin
 from dikin import errors
 from dikin.studies import database
 from dikin.studies.journal import Snapshot
-from dikin.studies.replayed_learner import ReplayedLearner
+from dikin.studies.replica import Replica
 from studies.small import prices as fresh
 
 
@@ -123,7 +123,7 @@ def test_a_schema_that_changes_under_a_client_is_noticed(url: str) -> None:
     """Another dikin may move the tables to its own layout while this client has the study open."""
     with dikin.Study(url, "a", dikin.Predictive(dikin.Ball(2), seed=1)) as study:
         query = study.ask()
-        database = study._journal.database
+        database = study._backend.journal.database
         database.run("UPDATE dikin_version SET version = 99")
         for act in (study.ask, lambda: study.tell(query, 0.5), lambda: study.rounds):
             with pytest.raises(errors.StateVersionError, match="version 99"):
@@ -136,14 +136,14 @@ def test_a_schema_that_changes_under_a_client_is_noticed(url: str) -> None:
 def test_a_state_of_another_version_is_refused(file: str) -> None:
     """A learner of another dikin would go on otherwise, from the same numbers."""
     dikin.Study(file, "a", dikin.Predictive(dikin.Ball(2), seed=1)).close()
-    old = ReplayedLearner.of
+    old = Replica.of
 
-    def written_before(taken: Snapshot) -> ReplayedLearner:
+    def written_before(taken: Snapshot) -> Replica:
         kept = json.loads(taken.state)
         del kept["version"]
         return old(taken._replace(state=json.dumps(kept)))
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(ReplayedLearner, "of", written_before)
+        patched.setattr(Replica, "of", written_before)
         with pytest.raises(errors.StateVersionError, match="version 2, this dikin reads version 4"):
             dikin.Study(file, "a")

@@ -146,10 +146,10 @@ def test_an_answer_counts_once(url: str) -> None:
             again.tell(query.id, 12.5, 0.25)
             again.tell(np.int64(query.id), np.float64(12.5), 0.25)
             with pytest.raises(
-                errors.AnsweredError, match=r"answered with loss 12\.5 .* came 13\.0"
+                errors.AnsweredError, match=r"answered with loss 12\.5 .* got 13\.0"
             ):
                 again.tell(query, 13, 0.25)
-            with pytest.raises(errors.AnsweredError, match=r"came 12\.5 and 0\.0"):
+            with pytest.raises(errors.AnsweredError, match=r"got 12\.5 and 0\.0"):
                 again.tell(query, 12.5)
             with pytest.raises(errors.ForeignQueryError, match="another study"):
                 again.tell(dikin.Query(query.id, query.point + 1), 12.5, 0.25)

@@ -261,7 +261,7 @@ def test_a_summary_has_null_for_what_is_not_known(store: str) -> None:
         ({"tell": {"id": 0, "value": None}}, "loss", "a real number"),
         ('{"tell": {"id": 0, "value": 1e999}}', "loss", "a finite number"),
         ('{"tell": {"id": 0, "value": NaN}}', "request", "NaN is not JSON"),
-        ({"tell": {"id": 9, "value": 1}}, "unknown_query", "there is no trial 9"),
+        ({"tell": {"id": 9, "value": 1}}, "unknown_query", "trial 9 was never asked"),
         ({"tell": {"id": 0, "value": 1, "curvature": -1}}, "curvature", "not negative"),
         ({"ask": {"context": [1]}}, "request", "takes forecast (optional)"),
         ({"ask": {"forecast": "3"}}, "forecast", "a real number"),
@@ -311,7 +311,8 @@ def test_a_learner_has_no_verbs_of_a_tuner(file: str) -> None:
     with dikin.Study(file, "a", dikin.AdaptiveSmooth(dikin.Ball(2), 1.0, seed=1)) as study:
         for verb in ("hold", "resume", "summary"):
             answer = jsonl.reply(study, json.dumps({verb: {}}).encode())
-            assert answer["error"]["code"] == "request"
+            assert answer["error"]["code"] == "parameter"
+            assert "keeps a learner, AdaptiveSmooth" in answer["error"]["message"]
     assert command("hold", "a", "--store", file).exit_code == 2
     assert "AdaptiveSmooth" in command("resume", "a", "--store", file).output
 

@@ -12,8 +12,8 @@ import pytest
 
 import dikin
 from dikin import errors
-from dikin.studies import replayed_learner, session
-from dikin.studies.replayed_learner import ReplayedLearner
+from dikin.studies import replica, session
+from dikin.studies.replica import Replica
 from studies.kills import rows_of
 from studies.small import prices
 from studies.test_commits import failing
@@ -82,7 +82,7 @@ def check_that_it_goes_on(url: str, make: Any) -> None:
     assert np.array_equal(other.center, twin.center)
     assert other.rounds == twin.rounds == 18
     assert [(q.id, q.params) for q in other.open_queries] == [
-        (trial.id, trial.params) for trial in twin.open_trials
+        (trial.id, trial.params) for trial in twin.open_queries
     ]
     other.close()
 
@@ -108,7 +108,7 @@ def test_a_replay_that_loses_a_hold_is_another_tuner(
         for step in moves():
             move(study, step)
         deaf = {"hold": lambda _: None, "resume": lambda _: None}
-        monkeypatch.setattr(replayed_learner, "SWITCHES", deaf)
+        monkeypatch.setattr(replica, "SWITCHES", deaf)
         with pytest.raises(errors.StateError, match="computes other numbers"):
             study.verify()
 
@@ -184,12 +184,12 @@ def test_a_hold_under_one_number_could_be_made_once_only(
     file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The mutant: the database takes a second hold for a second closing of the same query."""
-    record = ReplayedLearner._record
+    record = Replica._record
 
     def minus_one(self: Any, kind: str, query: int, *more: Any) -> Any:
         return record(self, kind, -1 if query < 0 else query, *more)
 
-    monkeypatch.setattr(ReplayedLearner, "_record", minus_one)
+    monkeypatch.setattr(Replica, "_record", minus_one)
     with dikin.Study(file, "a", shop()) as study:
         study.hold()
         with pytest.raises(errors.StoreError, match="UNIQUE"):
@@ -235,7 +235,7 @@ def test_several_trials_at_once(url: str) -> None:
     twin = shop()
     with dikin.Study(url, "a", shop()) as study:
         given = study.ask(n=3, forecast=4.0)
-        assert [parts(t) for t in given] == [parts(t) for t in twin.ask(3, forecast=4.0)]
+        assert [parts(t) for t in given] == [parts(t) for t in twin.ask(n=3, forecast=4.0)]
         for trial in reversed(given):
             study.tell(trial, float(trial.id))
             twin.tell(trial.id, float(trial.id))
@@ -244,7 +244,11 @@ def test_several_trials_at_once(url: str) -> None:
             with pytest.raises(errors.ParameterError, match="n must be"):
                 study.ask(n=n)
         with pytest.raises(errors.FeedbackError, match=r"ask\(n=...\) for several"):
-            study.ask(3)
+            study.ask([3.0])
+        assert study.state() == twin.state()
+        with pytest.warns(DeprecationWarning, match=r"ask\(2\) is now ask\(n=2\)") as heard:
+            assert study.ask(2) == twin.ask(2)
+        assert [each.filename for each in heard] == [__file__] * 2
         assert study.state() == twin.state()
     with dikin.Study(url, "b", prices()) as learner:
         assert [query.id for query in learner.ask(n=2)] == [0, 1]
@@ -255,7 +259,7 @@ def test_several_trials_that_failed_halfway_are_given_again(
 ) -> None:
     twin = shop()
     with dikin.Study(file, "a", shop()) as study:
-        commit, left = study._journal.database.commit, [2]
+        commit, left = study._backend.journal.database.commit, [2]
 
         def twice(head: Any) -> None:
             if not left[0]:
@@ -263,12 +267,12 @@ def test_several_trials_that_failed_halfway_are_given_again(
             left[0] -= 1
             commit(head)
 
-        monkeypatch.setattr(study._journal.database, "commit", twice)
+        monkeypatch.setattr(study._backend.journal.database, "commit", twice)
         with pytest.raises(errors.StoreError, match="went away"):
             study.ask(n=3)
         left[0] = 9
         assert [q.id for q in study.open_queries] == [0, 1]
-        assert [parts(t) for t in study.ask(n=3)] == [parts(t) for t in twin.ask(3)]
+        assert [parts(t) for t in study.ask(n=3)] == [parts(t) for t in twin.ask(n=3)]
         assert study.verify() == 3
 
 
@@ -325,7 +329,7 @@ REFUSED: list[tuple[Any, dict[str, Any], type[Exception]]] = [
     (True, {"value": 1.0}, errors.UnknownQueryError),
     (None, {"value": 1.0}, errors.UnknownQueryError),
     ({"price": 4.0}, {"value": 1.0}, errors.UnknownQueryError),
-    (dikin.Query(0, np.zeros(5)), {"value": 1.0}, errors.UnknownQueryError),
+    (dikin.Query(0, np.zeros(5)), {"value": 1.0}, errors.ForeignQueryError),
     (shop(seed=6).ask(), {"value": 1.0}, errors.ForeignQueryError),
     (one().ask(), {"value": 1.0}, errors.ForeignQueryError),
 ]
@@ -359,11 +363,13 @@ def test_a_refused_forecast_changes_nothing(file: str, forecast: Any, held: bool
         assert (study.state(), rows_of(file)) == (before, rows)
 
 
-def test_a_trial_is_no_query_of_a_learner(file: str) -> None:
+def test_a_trial_of_a_tuner_is_foreign_to_a_learner(file: str) -> None:
     with dikin.Study(file, "a", prices()) as study:
         study.ask()
-        with pytest.raises(errors.UnknownQueryError, match="a query is answered by itself"):
+        with pytest.raises(errors.ForeignQueryError, match=r"query 0 asked about .*'price'"):
             study.tell(shop().ask(), 3.0)
+        with pytest.raises(errors.UnknownQueryError, match="answered by itself or by its id"):
+            study.tell("0", 3.0)
         assert study.verify() == 1
 
 
@@ -470,7 +476,7 @@ def test_the_first_seed_and_state_count(file: str) -> None:
     with dikin.Study(file, "a", dikin.Tuner(same, maximize=True, seed=99)) as study:
         assert study.rounds == 1
         study.ask()
-    assert begun.open_trials == []  # the one that was given is copied
+    assert begun.open_queries == []  # the one that was given is copied
     begun.ask()
     with pytest.raises(errors.ParameterError, match=r"open queries \[1\]"):
         dikin.Study(file, "b", begun)

@@ -31,7 +31,7 @@ HANGS = 300.0
 HOLD = """
 import sys, dikin
 study = dikin.Study(sys.argv[1], "a")
-study._session.database.begin(study._session.journal.study)
+study._backend.session.database.begin(study._backend.session.journal.study)
 print("held", flush=True)
 sys.stdin.read()
 """
@@ -163,7 +163,7 @@ def test_a_look_at_the_journal_does_not_give_up_the_place(
 ) -> None:
     """Who prepares while it waits reads the database, which ends a transaction of its own."""
     with dikin.Study(file, "a", learner()) as study, holder(file):
-        database, seen = study._session.database, list[int]()
+        database, seen = study._backend.session.database, list[int]()
         lock, folder = database._lock, Path(f"{file}-queue")  # type: ignore[attr-defined]
 
         def prepare() -> None:
@@ -381,10 +381,10 @@ def _hands_over(one: Database, other: Database, is_waiting: Callable[[], bool]) 
 def test_a_client_that_waited_in_vain_need_not_replay_anew(file: str) -> None:
     with dikin.Study(file, "a", learner(), patience=0.02) as study:
         study.tell(study.ask(), 0.5)
-        replayed = study._session._replayed
+        replayed = study._backend.session._replayed
         with holder(file), pytest.raises(errors.BusyError):
             study.ask()
-        assert study._session._replayed is replayed
+        assert study._backend.session._replayed is replayed
         study.tell(study.ask(), 0.5)
         assert study.verify() == 4
 

@@ -296,15 +296,15 @@ def usual_handler() -> Iterator[None]:
 
 @pytest.mark.parametrize("step", ["ask", "tell", "center"])
 @pytest.mark.parametrize(
-    ("parameters", "asker"),
-    [(PLANE, module._TunerAsker), (Ball(2), module._PointAsker)],
+    ("parameters", "player"),
+    [(PLANE, dikin.Tuner), (Ball(2), dikin.Predictive)],
     ids=["named", "domain"],
 )
 def test_ctrl_c_between_two_calls_waits_for_the_next(
-    step: str, parameters: Any, asker: type, usual_handler: None, monkeypatch: pytest.MonkeyPatch
+    step: str, parameters: Any, player: type, usual_handler: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """So a round is counted by all or by none, wherever the signal comes."""
-    steps, sound = iter(range(1000)), getattr(asker, step)
+    steps, sound = iter(range(1000)), getattr(player, step)
 
     def signalled(self: Any, *arguments: Any) -> Any:
         if next(steps) == 3:
@@ -314,13 +314,13 @@ def test_ctrl_c_between_two_calls_waits_for_the_next(
         return sound(self, *arguments)
 
     patched = property(signalled) if isinstance(sound, property) else signalled
-    monkeypatch.setattr(asker, step, patched)
+    monkeypatch.setattr(player, step, patched)
     result = minimize(lambda setting: 1.0, parameters, 40, seed=1)
     assert result.rounds == result.learner.rounds == (3 if step == "ask" else 4)
     assert result.learner.open_queries == []
     if result.tuner is not None:
         assert result.tuner.rounds == result.rounds
-        assert result.tuner.open_trials == []
+        assert result.tuner.open_queries == []
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
@@ -331,7 +331,7 @@ def test_ctrl_c_that_is_not_deferred_is_noticed(
     monkeypatch.setattr(module.Interrupts, "deferred", lambda interrupts: nullcontext())
     with pytest.raises(AssertionError):
         test_ctrl_c_between_two_calls_waits_for_the_next(
-            "center", Ball(2), module._PointAsker, usual_handler, monkeypatch
+            "center", Ball(2), dikin.Predictive, usual_handler, monkeypatch
         )
 
 

@@ -223,8 +223,8 @@ def test_numbers_of_numpy_and_fractions_become_plain_ones() -> None:
         seed=1,
     )
     twin = dikin.restore(json.loads(json.dumps(tuner.state())))
-    trials = tuner.ask(20)
-    assert trials == twin.ask(20)
+    trials = tuner.ask(n=20)
+    assert trials == twin.ask(n=20)
     assert len({trial["small"] for trial in trials}) > 5
     ends = [p.low for p in tuner.space.parameters.values() if isinstance(p, Real | Integer)]
     assert {type(low) for low in ends} == {int, float}

@@ -14,6 +14,7 @@ import pytest
 
 import dikin
 from dikin import Integer, Real, Shares, Tuner, errors
+from dikin.players import Player
 from dikin.tuning.space import ROOM
 
 SHOP = {"price": Real(1, 14, start=4), "ads": Real(0, 60, start=40)}
@@ -146,13 +147,13 @@ def test_who_has_no_start_begins_in_the_middle_beside_others() -> None:
 
 def test_trials_are_told_in_any_order_late_or_never() -> None:
     tuner = Tuner(SHOP, maximize=True, seed=2)
-    trials = tuner.ask(5)
+    trials = tuner.ask(n=5)
     assert [trial.id for trial in trials] == [0, 1, 2, 3, 4]
     assert len({trial["price"] for trial in trials}) == 5
     tuner.tell(trials[3], 4.0)
     tuner.tell(0, 1.0)
     tuner.forget(trials[1])
-    assert [trial.id for trial in tuner.open_trials] == [2, 4]
+    assert [trial.id for trial in tuner.open_queries] == [2, 4]
     assert tuner.rounds == 2
 
 
@@ -222,7 +223,7 @@ def test_threads_share_a_tuner() -> None:
         worker.join()
     assert sorted(ids) == list(range(200))
     assert tuner.rounds == 200
-    assert not tuner.open_trials
+    assert not tuner.open_queries
 
 
 def test_it_remembers_the_last_rounds_for_tables_and_pictures(tmp_path: Path) -> None:
@@ -275,7 +276,7 @@ def test_a_saved_tuner_continues_bit_for_bit(tmp_path: Path) -> None:
     assert isinstance(twin, Tuner)
     assert twin.state() == tuner.state()
     for each in (tuner, twin):
-        for trial in each.open_trials[::-1]:
+        for trial in each.open_queries[::-1]:
             each.tell(trial, mixed_cost(trial.params))
     for _ in range(40):
         one, two = tuner.ask(), twin.ask()
@@ -397,29 +398,32 @@ def test_the_summary_says_how_many_were_not_learnt_in_full() -> None:
 # --- bad input --------------------------------------------------------------------------------
 
 BAD: list[tuple[Callable[[Tuner], object], type[Exception], str]] = [
-    (lambda t: t.tell(t.open_trials[0], nan), errors.LossError, "value of trial 30 .* nan"),
-    (lambda t: t.tell(t.open_trials[0], -inf), errors.LossError, "value of trial 30 .* -inf"),
-    (lambda t: t.tell(t.open_trials[0], 10**400), errors.LossError, "value of trial 30"),
-    (lambda t: t.tell(t.open_trials[0], "7"), errors.LossError, "value must be a real .*'7'"),
-    (lambda t: t.tell(t.open_trials[0], None), errors.LossError, "None"),
-    (lambda t: t.tell(t.open_trials[0], True), errors.LossError, "True"),
-    (lambda t: t.tell(t.open_trials[0], [1.0]), errors.LossError, r"\[1.0\]"),
-    (lambda t: t.tell(t.open_trials[0], 1e150), errors.LossError, "below 1e\\+100, got 1e\\+150"),
-    (lambda t: t.tell(t.open_trials[0], 1.0, -1.0), errors.CurvatureError, "-1"),
-    (lambda t: t.tell(t.open_trials[1], nan), errors.LossError, "trial 31"),
-    (lambda t: t.tell(3, 1.0), errors.ClosedQueryError, "trial 3 was already told"),
-    (lambda t: t.tell(99, 1.0), errors.UnknownQueryError, "no trial 99: 0 to 32"),
-    (lambda t: t.tell(-1, 1.0), errors.UnknownQueryError, "no trial -1"),
-    (lambda t: t.tell("30", 1.0), errors.UnknownQueryError, "itself or by its id, got '30'"),
-    (lambda t: t.tell(True, 1.0), errors.UnknownQueryError, "got True"),
-    (lambda t: t.tell({"level": 3}, 1.0), errors.UnknownQueryError, "itself or by its id"),
+    (lambda t: t.tell(t.open_queries[0], nan), errors.LossError, "value of trial 30 .* nan"),
+    (lambda t: t.tell(t.open_queries[0], -inf), errors.LossError, "value of trial 30 .* -inf"),
+    (lambda t: t.tell(t.open_queries[0], 10**400), errors.LossError, "value of trial 30"),
+    (lambda t: t.tell(t.open_queries[0], "7"), errors.LossError, "value must be a real .*'7'"),
+    (lambda t: t.tell(t.open_queries[0], None), errors.LossError, "None"),
+    (lambda t: t.tell(t.open_queries[0], True), errors.LossError, "True"),
+    (lambda t: t.tell(t.open_queries[0], [1.0]), errors.LossError, r"\[1.0\]"),
+    (lambda t: t.tell(t.open_queries[0], 1e150), errors.LossError, "below 1e\\+100, got 1e\\+150"),
+    (lambda t: t.tell(t.open_queries[0], 1.0, -1.0), errors.CurvatureError, "-1"),
+    (lambda t: t.tell(t.open_queries[1], nan), errors.LossError, "trial 31"),
+    (lambda t: t.tell(3, 1.0), errors.ClosedQueryError, "trial 3 was already answered"),
+    (lambda t: t.tell(99, 1.0), errors.UnknownQueryError, "trial 99 was never asked"),
+    (lambda t: t.tell(-1, 1.0), errors.UnknownQueryError, "trial -1 was never"),
+    (lambda t: t.tell("30", 1.0), errors.UnknownQueryError, "trial '30' was never .* or its id"),
+    (lambda t: t.tell(True, 1.0), errors.UnknownQueryError, "trial True was"),
+    (lambda t: t.tell({"level": 3}, 1.0), errors.UnknownQueryError, "or its id"),
     (lambda t: t.forget(3), errors.ClosedQueryError, "trial 3"),
     (lambda t: t.forget(None), errors.UnknownQueryError, "None"),
-    (lambda t: t.ask(0), errors.ParameterError, "n must be at least 1"),
-    (lambda t: t.ask(2.5), errors.ParameterError, "n must be a whole number"),
+    (lambda t: t.ask(n=0), errors.ParameterError, "n must be at least 1"),
+    (lambda t: t.ask(n=2.5), errors.ParameterError, "n must be a whole number"),
+    (lambda t: t.ask(2.5), errors.FeedbackError, "no use of a context.* got 2.5"),
+    (lambda t: t.ask(3, n=2), errors.FeedbackError, "no use of a context.* got 3"),
+    (lambda t: t.ask({"hour": 3}, n=2), errors.FeedbackError, "no use of a context.*hour"),
     (lambda t: t.ask(forecast="x"), errors.ForecastError, "'x'"),
     (lambda t: t.ask(forecast=nan), errors.ForecastError, "nan"),
-    (lambda t: t.open_trials[0]["colour"], errors.UnknownParameterError, "'colour'.* level"),
+    (lambda t: t.open_queries[0]["colour"], errors.UnknownParameterError, "'colour'.* level"),
 ]
 
 
@@ -438,7 +442,7 @@ def test_a_trial_of_another_tuner_is_refused() -> None:
     tuner.ask()
     foreign = other.ask()
     before = tuner.state()
-    with pytest.raises(errors.ForeignQueryError, match="belongs to another tuner"):
+    with pytest.raises(errors.ForeignQueryError, match="belongs to another learner or tuner"):
         tuner.tell(foreign, 1.0)
     assert tuner.state() == before
 
@@ -447,9 +451,39 @@ def test_a_trial_told_twice_is_refused() -> None:
     tuner = Tuner(SHOP, seed=1)
     trial = tuner.ask()
     tuner.tell(trial, 1.0)
-    with pytest.raises(errors.ClosedQueryError, match="answered once"):
+    with pytest.raises(errors.ClosedQueryError, match="trial 0 was already answered"):
         tuner.tell(trial, 1.0)
     assert tuner.rounds == 1
+
+
+def test_the_tuner_and_its_learner_have_one_ledger() -> None:
+    tuner = Tuner(SHOP, seed=1)
+    one, two, three = tuner.ask(n=3)
+    assert isinstance(one, dikin.Query)
+    assert isinstance(tuner, Player)
+    tuner.learner.forget(one.id)
+    assert tuner.open_queries == [two, three]
+    tuner.tell(two, 1.0)
+    assert [query.id for query in tuner.learner.open_queries] == [three.id]
+    twin = copy.deepcopy(tuner)
+    twin.forget(three.id)
+    assert (twin.learner.open_queries, tuner.open_queries) == ([], [three])
+    altered = tuner.state()
+    altered["open"] = []
+    with pytest.raises(errors.StateError, match="not the open queries of its learner"):
+        dikin.restore(altered)
+
+
+def test_old_ways_to_ask_and_to_look_warn() -> None:
+    tuner, twin = Tuner(SHOP, seed=1), Tuner(SHOP, seed=1)
+    with pytest.warns(DeprecationWarning, match=r"ask\(3\) is now ask\(n=3\)") as heard:
+        trials = tuner.ask(3)
+    assert heard[0].filename == __file__
+    assert trials == twin.ask(n=3)
+    with pytest.warns(DeprecationWarning, match="open_trials is now open_queries"):
+        assert tuner.open_trials == trials
+    with pytest.warns(DeprecationWarning, match="open_queries"):
+        assert (tuner.open_trial(1), tuner.open_trial(7)) == (trials[1], None)
 
 
 @pytest.mark.parametrize(

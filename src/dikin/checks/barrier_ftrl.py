@@ -19,8 +19,8 @@ from dikin.checks.sample_points import EPS
 from dikin.domains.base import Array
 from dikin.errors import CertificateVoidWarning
 from dikin.learners.barrier_ftrl import RATE, TOTAL, BarrierFTRL, Schedule
-from dikin.learners.base import Query
 from dikin.learners.kernel_learner import LearnerState
+from dikin.open_queries import Query
 
 BarrierFTRLFactory = Callable[[int], BarrierFTRL]
 

@@ -29,8 +29,9 @@ from dikin.errors import (
     UnknownQueryError,
 )
 from dikin.feedback import Feedback
-from dikin.learners.base import Learner, Query
+from dikin.learners.base import Learner
 from dikin.learners.threads import ignored
+from dikin.open_queries import Query
 
 L = TypeVar("L", bound=Learner)
 

@@ -224,7 +224,7 @@ def compiled_rounds(learner: Learner, environment: Environment) -> Advance | Non
     units, loop = UnitConversion.of(learner), compiled_loop()
 
     def advance(rounds: int) -> None:
-        with learner._lock:  # other threads ask and tell before or after these rounds
+        with learner._open.lock:  # other threads ask and tell before or after these rounds
             parts, sums = learner.compiled_parts(), environment.sums.copy()
             assert parts is not None
             generators = parts.generator, environment.chances

@@ -10,45 +10,36 @@ losses is not known restarts in a wider one whenever a loss falls outside (`rang
 
 from __future__ import annotations
 
-import copy
 import inspect
 import logging
-import os
-from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cached_property
 from math import inf, isfinite, nan
-from threading import RLock
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from dikin import rng, serialization
-from dikin.arguments import LARGEST, as_float, is_whole
+from dikin.arguments import LARGEST, as_float
 from dikin.domains.base import Array, Domain, Geometry
 from dikin.errors import (
-    ClosedQueryError,
     ConstructionWarning,
     CurvatureError,
     CurvatureTooLargeError,
     DikinError,
     FeedbackError,
     ForecastError,
-    ForeignQueryError,
     LossError,
     LossRangeError,
     NotSavableError,
     NumericalError,
     ParameterError,
     StateError,
-    UnknownQueryError,
-    few_of,
     shown,
 )
 from dikin.feedback import Feedback
-from dikin.learners import forks
 from dikin.learners.parameters import Limit, Parameter, with_parameters
 from dikin.learners.range_search import (
     Range,
@@ -59,7 +50,10 @@ from dikin.learners.range_search import (
     widened,
 )
 from dikin.learners.threads import ignored, locked
+from dikin.open_queries import Memo, OpenQueries, Query
+from dikin.players import Player
 from dikin.registry import Registry
+from dikin.status import Status
 from dikin.theory.certificate import RANGE, Part
 from dikin.units import LossRange, Units
 
@@ -69,43 +63,11 @@ ROUNDING = 1e-9
 """Relative excess of a loss or curvature over its limit that counts as rounding and is clipped."""
 
 
-class Query(NamedTuple):
-    """A point to play, whose loss is to be told.
-
-    Parameters
-    ----------
-    id
-        The number by which the query is answered; no two queries of a learner have the same.
-    point
-        The point to play, in the user's units; two points for a learner that compares two losses.
-    """
-
-    id: int
-    point: Array
-
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, Query)
-            and self.id == other.id
-            and np.array_equal(self.point, other.point)
-        )
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other  # a tuple's own would ask an array for its truth
-
-    def __hash__(self) -> int:
-        return hash(self.id)
-
-
-Memo = Any
-"""What a learner needs to remember of a query until it is answered: its own file knows the type."""
-
-
 CANNOT_COMPUTE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 """What Python raises where numbers are not what they should be."""
 
 
-class Learner(ABC):
+class Learner(Player[Query]):
     """A player of bandit convex optimization on a domain.
 
     Threads may share a learner: each call is made as a whole, and every query has an id of its own.
@@ -149,7 +111,6 @@ class Learner(ABC):
         If an argument is not what is written here.
     """
 
-    kind: ClassVar[str] = ""
     feedback: ClassVar[Feedback] = Feedback.VALUE
     parameters: ClassVar[dict[str, Parameter[Any]]] = {}
     meanings: ClassVar[dict[str, str]] = {}
@@ -177,7 +138,6 @@ class Learner(ABC):
         self._flat_center = domain.center.ravel()
         unit = domain.radius == 1.0 and not domain.center.any()
         self._same_units = unit and self.geometry.identity
-        self._lock, self._process = RLock(), forks.process
         self._search = None if self._range_known or self.measures_range else RangeSearch()
         self._rounds_in_range = 0
         """Rounds since the mathematics began, which is at the last restart."""
@@ -185,69 +145,38 @@ class Learner(ABC):
         # |u|^2 below which no rounding can put a point outside: well within the inscribed ball.
         digits = 1e-9 + 1e-15 * float(np.abs(domain.center).max()) / domain.inradius
         self._surely_inside = max(0.0, (1.0 - digits) * domain.inradius / domain.radius) ** 2
-        self._next = 0
-        self._open: dict[int, tuple[Query, Memo]] = {}
+        self._open = OpenQueries()
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} on {self.domain}, {self.rounds} rounds>"
 
-    @locked
-    def __getstate__(self) -> dict[str, Any]:
-        """For copies and pickles. They are made after this returns: other threads must not play."""
-        own = ("_lock", "_process")
-        return {name: value for name, value in vars(self).items() if name not in own}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, _lock=RLock(), _process=forks.process)
-
-    def __copy__(self) -> Self:
-        # A shallow copy would share the generator and the open queries with the original.
-        return copy.deepcopy(self)
-
     # --- the game ------------------------------------------------------------------------------
 
-    def ask(self, context: ArrayLike | None = None, *, forecast: float | None = None) -> Query:
-        """The next point to play.
-
-        Parameters
-        ----------
-        context
-            What is known of the round beforehand. Only some learners make use of it.
-        forecast
-            The loss that one expects: last week's value at this hour, a model of the season. Only
-            some learners make use of it.
-
-        Returns
-        -------
-        Query
-            The point, and the id by which it is answered.
-
-        Raises
-        ------
-        FeedbackError, ForecastError
-            If there is a context or a forecast that the learner makes no use of.
-        """
-        if context is not None:
-            name = type(self).__name__
-            raise FeedbackError(f"{name} makes no use of a context: ask() without one")
-        if self._process is not forks.process:
-            self._process = forks.warn_of_fork(type(self).__name__)
-            self._lock = RLock()  # the old one may be held by a thread of the parent
-        self._lock.acquire()  # here and in `tell`: `with` takes twice as long
+    def _ask(
+        self, context: Any, forecast: Any, make: Callable[[int, Array], Query] = Query
+    ) -> Query:
+        """Ask; `make` makes the query of its id and point, and a tuner makes it a trial."""
+        queries = self._open
+        queries.acquire(type(self).__name__)
         try:
+            self._take_context(context)
             if forecast is not None:
                 self._expect(forecast)
             u, square, memo = self._propose()
-            key = self._next
-            query = Query(key, self._placed(u, square))
-            self._open[key] = query, memo
-            self._next = key + 1
+            query = make(queries.next_id, self._placed(u, square))
+            queries.add(query, memo)
             return query
         except CANNOT_COMPUTE as reason:
             self._refuse_altered_state(reason)
             raise
         finally:
-            self._lock.release()
+            queries.lock.release()
+
+    def _take_context(self, context: Any) -> None:
+        """Take the context of the query that is about to be asked."""
+        if context is not None:
+            name = type(self).__name__
+            raise FeedbackError(f"{name} makes no use of a context: ask() without one")
 
     def tell(
         self, query: Query | int, loss: Any, curvature: float = 0.0, *, forecast: None = None
@@ -280,20 +209,21 @@ class Learner(ABC):
             If there is a forecast.
         """
         refuse_late_forecast(forecast)
-        self._lock.acquire()
+        queries = self._open
+        queries.lock.acquire()  # `with` takes twice as long
         try:
-            asked, memo = self._find(query)
+            asked, memo = queries.find(query, self._again)
             if self._search is None or self._within_range(self._search, memo, loss):
                 f, sigma = self._scaled_answer(loss), self._scaled_curvature(curvature)
                 self._learn(memo, f, sigma)
             else:
                 self._search_range(self._search, memo, loss, curvature)
-            del self._open[asked.id]
+            del queries[asked.id]
         except CANNOT_COMPUTE as reason:
             self._refuse_altered_state(reason)
             raise
         finally:
-            self._lock.release()
+            queries.lock.release()
 
     def _refuse_altered_state(self, reason: Exception) -> None:
         """Say where an error comes from that no state of this library's making leads to."""
@@ -310,34 +240,15 @@ class Learner(ABC):
             "Predictive"
         )
 
-    @locked
-    def forget(self, query: Query | int) -> None:
-        """Close a query that will never be answered.
-
-        Parameters
-        ----------
-        query
-            What `ask` gave, or its id.
-
-        Raises
-        ------
-        UnknownQueryError, ClosedQueryError, ForeignQueryError
-            If the query is not an open one of this learner.
-        """
-        del self._open[self._find(query)[0].id]
-
-    @property
-    @locked
-    def open_queries(self) -> list[Query]:
-        """The queries that were asked and neither answered nor forgotten, oldest first."""
-        return [Query(key, self._played(memo)) for key, (_, memo) in self._open.items()]
+    def _again(self, id: int) -> Query:
+        return Query(id, self._played(self._open[id][1]))
 
     @property
     def rounds(self) -> int:
         """Rounds answered so far."""
         if self._search is None:
             return self._rounds_in_range
-        with self._lock:
+        with self._open.lock:
             return self._search.rounds + self._rounds_in_range
 
     @rounds.setter
@@ -393,6 +304,21 @@ class Learner(ABC):
         smoothness, lipschitz = getattr(self, "smoothness", nan), getattr(self, "lipschitz", None)
         variation = Variation.of(high - low, 2.0 * self.units.radius, smoothness, lipschitz)
         return search.certificate(part, self.domain, self.rounds, variation)
+
+    def status(self) -> Status:
+        places = np.ndindex(self.center.shape)
+        return Status(
+            kind="learner",
+            learner=self.kind,
+            domain=self.domain.kind,
+            arguments=self.arguments(),
+            columns=tuple(f"x[{', '.join(map(str, place))}]" for place in places),
+            rounds=self.rounds,
+            asked=self.asked,
+            center=self.center,
+            certificate=float(self.certificate),
+            restarts=self.restarts,
+        )
 
     def _certificate_part(self) -> Part | None:
         """What the rounds since the mathematics began add to the certificate, where it is known."""
@@ -542,37 +468,12 @@ class Learner(ABC):
     ) -> None:
         """Take over the mathematics of a fresh learner; attributes that a user has set stay."""
         own = {name: value for name, value in vars(self).items() if not hasattr(type(self), name)}
-        protocol = {"_lock": self._lock, "_next": self._next, "_open": stale}
-        protocol["_restored"] = self._restored
+        protocol = {"_open": self._open, "_restored": self._restored}
+        self._open.update(stale)
         # In one assignment: whoever reads an attribute without the lock sees all old or all new.
         self.__dict__ = own | _searching(fresh, search) | protocol
 
     # --- refusals ------------------------------------------------------------------------------
-
-    def _find(self, query: Query | int) -> tuple[Query, Memo]:
-        if isinstance(query, Query):
-            entry = self._open.get(query.id)
-            if entry is not None:
-                if query is not entry[0]:
-                    _refuse_foreign(query, self._played(entry[1]))
-                return entry
-            raise self._not_open(query.id)
-        if is_whole(query):
-            entry = self._open.get(int(query))
-            if entry is not None:
-                return entry
-        raise self._not_open(query)
-
-    def _not_open(self, key: Any) -> UnknownQueryError | ClosedQueryError:
-        if is_whole(key) and 0 <= key < self._next:
-            return ClosedQueryError(
-                f"query {key} was already answered or forgotten; open are "
-                f"{few_of(self._open)}. Nothing was changed."
-            )
-        return UnknownQueryError(
-            f"query {shown(key)} was never asked; open are {few_of(self._open)}. Tell the query "
-            "that ask() gave, or its id. Nothing was changed."
-        )
 
     def _scaled_answer(self, answer: Any) -> Any:
         """What was told in the paper's units: one loss here, more for another feedback."""
@@ -721,7 +622,7 @@ class Learner(ABC):
             "size": self.geometry.size,
             "arguments": self.arguments(),
             "rounds": self.rounds,
-            "next": self._next,
+            "next": self._open.next_id,
             "generator": self._noise.state(),
             "numbers": serialization.encode(self._numbers()),
             "open": [
@@ -790,7 +691,7 @@ class Learner(ABC):
             learner.__dict__ = _searching(learner, search)
             for key, point in map(serialization.decode, state["stale"]):
                 learner._open[key] = Query(key, point), StaleQuery(point)
-        learner.rounds, learner._next = int(state["rounds"]), int(state["next"])
+        learner.rounds, learner._open.next_id = int(state["rounds"]), int(state["next"])
         learner._noise.restore(state["generator"])
         if cls.__module__.partition(".")[0] == "dikin":  # one's own may have a form that changes
             form = serialization.encode(learner._numbers())
@@ -805,31 +706,21 @@ class Learner(ABC):
         learner._restored = True
         return learner
 
-    @locked
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the state to a JSON file; a crash at any instant leaves the old file or the new.
-
-        A new file is its owner's alone, one that exists keeps its mode. A link stays one: the file
-        that it leads to is replaced. Threads and processes may save to one path at once; the last
-        one to finish stays.
-
-        Parameters
-        ----------
-        path
-            The file, for `dikin.load`.
-
-        Raises
-        ------
-        NotSavableError
-            If the class of the learner or of its domain is not registered: it could not be loaded.
-        """
-        self.require_registered()
-        serialization.write(path, self.state())
-
     def require_registered(self) -> None:
-        """Refuse a learner that cannot be loaded as its class, or its domain's, is not known."""
         LEARNERS.require(type(self))
         self.domain.require_registered()
+
+    def require_storable(self) -> None:
+        self.require_registered()
+        if self._domain_spec() is None:
+            raise NotSavableError(
+                f"the domain {self.domain} is made of Python functions, which are never written to "
+                "a database: a study needs a domain such as Box or Polytope"
+            )
+
+    def identity(self) -> dict[str, Any]:
+        state = self.state()
+        return {"kind": state["learner"]} | {part: state[part] for part in ("domain", "arguments")}
 
 
 LEARNERS: Registry[Learner] = Registry("learner", Learner, ("seed",))  # type: ignore[type-abstract]
@@ -903,14 +794,6 @@ def range_limit(units: Units, domain: Domain) -> tuple[float, str]:
     """
     limit = 8.0 * (2.0 * units.loss_scale) / domain.diameter**2
     return limit, "8 (high - low)/D^2: no loss within loss_range on a set that wide has more"
-
-
-def _refuse_foreign(came: Query, ours: Array) -> None:
-    if not np.array_equal(came.point, ours):
-        raise ForeignQueryError(
-            f"query {came.id} of this learner asked about {ours}, the one that came about "
-            f"{came.point}: it belongs to another learner. Nothing was changed."
-        )
 
 
 def real_number(value: Any, name: str, error: type[DikinError]) -> float:

@@ -37,11 +37,12 @@ from dikin.arguments import positive, whole
 from dikin.domains.base import Array, Domain
 from dikin.errors import PaperConstantsWarning, ParameterError, shown
 from dikin.feedback import Feedback
-from dikin.learners.base import LEARNERS, Learner, Memo
+from dikin.learners.base import LEARNERS, Learner
 from dikin.learners.fkm import FKM
 from dikin.learners.hazan_levy import HazanLevy
 from dikin.learners.saha_tewari import SahaTewari
 from dikin.learners.threads import ignored, locked
+from dikin.open_queries import Memo
 from dikin.silence import silence
 from dikin.units import LossRange
 

@@ -7,8 +7,8 @@ may cost their whole range, so it tolerates M of order sqrt(T) only.
 
 from __future__ import annotations
 
-from dikin.learners.base import Memo
 from dikin.learners.hazan_levy import HazanLevy
+from dikin.open_queries import Memo
 from dikin.theory.certificate import Part
 
 

@@ -153,7 +153,7 @@ class KernelLearner(Learner):
     def take_over(self, parts: CompiledParts, rounds: int) -> None:
         self._state = parts.state._replace(numbers=parts.state.numbers.tolist())
         self._rounds_in_range += rounds
-        self._next += rounds
+        self._open.next_id += rounds
 
     # --- what is saved -------------------------------------------------------------------------
 

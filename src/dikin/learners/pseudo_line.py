@@ -26,10 +26,8 @@ from dikin.domains.base import Array, Domain
 from dikin.errors import FeedbackError, shown
 from dikin.feedback import Feedback
 from dikin.learners import parameters
-from dikin.learners.base import Query
 from dikin.learners.descent import Descent
 from dikin.learners.fkm import lipschitz_pace
-from dikin.learners.threads import locked
 from dikin.units import LossRange
 
 ROUNDING = 1e-12
@@ -86,24 +84,9 @@ class PseudoLine(Descent):
         slope = self._in_units("lipschitz")
         self._descend(lipschitz_pace(1, domain.inradius / domain.radius, self.horizon, slope))
 
-    @locked
-    def ask(self, context: ArrayLike | None = None, *, forecast: float | None = None) -> Query:
-        """The next point to play.
-
-        Parameters
-        ----------
-        context
-            z, of the shape of a point: the loss is a function of z.x.
-        forecast
-            Refused: this learner makes no use of it.
-
-        Returns
-        -------
-        Query
-            The point, and the id by which it is answered.
-        """
+    def _take_context(self, context: Any) -> None:
+        """z, of the shape of a point: the loss is a function of z.x."""
         self._line = self._direction(context)
-        return super().ask(forecast=forecast)
 
     def _propose(self) -> tuple[Array, float, Any]:
         side = 1.0 if self._noise.draw()[0] >= 0.0 else -1.0

@@ -24,7 +24,7 @@ def locked(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any
 
     @wraps(method)
     def under_lock(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        with self._lock:
+        with self._open.lock:
             return method(self, *args, **kwargs)
 
     return under_lock

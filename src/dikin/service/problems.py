@@ -11,8 +11,7 @@ from fastapi import HTTPException
 from starlette.responses import Response
 
 from dikin import errors
-from dikin.errors import DikinError, shortened
-from dikin.studies.jsonl import error_code
+from dikin.errors import DikinError, error_code, shortened
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER = 1

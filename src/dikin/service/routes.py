@@ -24,8 +24,8 @@ from dikin.errors import (
     did_you_mean,
     shown,
 )
-from dikin.learners.base import Query as LearnerQuery
 from dikin.loading import restore
+from dikin.open_queries import Query as PlayerQuery
 from dikin.serialization import finite_or_none
 from dikin.service import events, schemas
 from dikin.service.bodies import JsonRequest, written
@@ -33,10 +33,9 @@ from dikin.service.limits import AT_ONCE, rounds_at_once
 from dikin.service.problems import MEDIA_TYPE, Problem
 from dikin.service.service import Service
 from dikin.service.sizes import refuse_large, refuse_large_state
+from dikin.studies.backend import OpenQuery
 from dikin.studies.client_arguments import printable
 from dikin.studies.jsonl import short_json
-from dikin.studies.kept import OpenQuery
-from dikin.studies.rows import Question
 from dikin.studies.spec import learner_from_spec
 from dikin.studies.study import Study
 from dikin.tuning.tuner import Trial
@@ -271,6 +270,8 @@ async def ask(
     wanted = given or schemas.AskGiven()
     if isinstance(wanted.n, int) and wanted.n > AT_ONCE:
         raise RequestError(f"at most {AT_ONCE} can be asked for at once, got n = {wanted.n}")
+    if is_whole(wanted.context):
+        raise RequestError(f"context must be a list of numbers, got {shown(wanted.context)}")
     named = None if key is None else printable(_utf8(key), "Idempotency-Key")
 
     def act(study: Study) -> schemas.Question | schemas.Questions:
@@ -282,7 +283,7 @@ async def ask(
     return await _done(request, name, act, _client(request, client))
 
 
-def _asked(question: Question) -> schemas.Question:
+def _asked(question: PlayerQuery) -> schemas.Question:
     point = question.point.tolist()
     if isinstance(question, Trial):
         return schemas.Question(
@@ -329,7 +330,7 @@ async def tell(
     return await _done(request, name, act, _client(request, client))
 
 
-def _question(study: Study, id: Any, point: Any) -> Question | int:
+def _question(study: Study, id: Any, point: Any) -> PlayerQuery | int:
     """What a client means by an id and, if it says so, a point."""
     if not is_whole(id):
         raise Problem(
@@ -338,13 +339,11 @@ def _question(study: Study, id: Any, point: Any) -> Question | int:
     if point is None:
         return int(id)
     values = frozen(point, "point", np.ndim(study.center))
-    if study.space is None:
-        return LearnerQuery(id, values)
-    if len(values) != len(study.space.columns):
+    if study.space is not None and len(values) != len(study.space.columns):
         raise ParameterError(
             f"a point has a number for each of {', '.join(study.space.columns)}; got {shown(point)}"
         )
-    return Trial(id, study.space.params(values), values)
+    return PlayerQuery(id, values)
 
 
 @router.post("/studies/{name}/forget", openapi_extra=PLAY, response_model=schemas.Forgotten)

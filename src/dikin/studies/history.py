@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -66,16 +66,23 @@ def _rows_between(
             yield event, told
 
 
-def in_parts(table: Callable[[Told], Table], told: Iterator[dict[str, Any]]) -> Table:
-    """The table of many rounds, made part by part: as Python objects they are 20 times larger."""
-    tables = [table(list(islice(told, AT_ONCE)))]
+def in_parts(told: Iterator[dict[str, Any]], space: Space | None, shape: tuple[int, ...]) -> Table:
+    """The table of many rounds, made part by part: as Python objects they are 20 times larger.
+
+    They are of a tuner with these parameters, or of a learner whose points have this shape.
+    """
+    tables = [_table(list(islice(told, AT_ONCE)), space, shape)]
     while len(tables[-1]) == AT_ONCE:
-        tables.append(table(list(islice(told, AT_ONCE))))
+        tables.append(_table(list(islice(told, AT_ONCE)), space, shape))
     widest = max((part.dtype for part in tables), key=lambda dtype: bool(dtype.hasobject))
     return np.concatenate([part.astype(widest) for part in tables if len(part)] or tables)
 
 
-def learner_table(told: Told, shape: tuple[int, ...]) -> Table:
+def _table(told: Told, space: Space | None, shape: tuple[int, ...]) -> Table:
+    return _learner_table(told, shape) if space is None else _tuner_table(told, space)
+
+
+def _learner_table(told: Told, shape: tuple[int, ...]) -> Table:
     """The rounds of a learner whose points have this shape."""
     rows = [_row(each) for each in told]
     # A loss is one number, or whatever else the learner is told.
@@ -97,7 +104,7 @@ def _row(told: dict[str, Any]) -> tuple[Any, ...]:
     return told["round"], told["point"], loss, told["curvature"], told["center"], bound
 
 
-def tuner_table(told: Told, space: Space) -> Table:
+def _tuner_table(told: Told, space: Space) -> Table:
     """The rounds of a tuner with these parameters."""
     rows = [
         Row(

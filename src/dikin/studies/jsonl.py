@@ -16,18 +16,16 @@ An answer is written when it is durable. Whatever is wrong with a line, the answ
 from __future__ import annotations
 
 import json
-import re
 import warnings
 from collections.abc import Callable
 from typing import Any, BinaryIO
 
-from dikin.errors import DikinError, RequestError, did_you_mean, shortened, shown
+from dikin.errors import DikinError, RequestError, did_you_mean, error_code, shortened, shown
+from dikin.open_queries import Query
 from dikin.serialization import finite_or_none, strict_json
-from dikin.studies.kept import OpenQuery
 from dikin.studies.study import Study
 
 Reply = dict[str, Any]
-Verbs = dict[str, Callable[[Study, dict[str, Any]], Reply]]
 
 
 LONGEST_LINE = 1_000_000
@@ -70,10 +68,9 @@ def write_line(sink: BinaryIO, answer: Reply) -> None:
 def reply(study: Study, line: bytes) -> Reply:
     """The answer to one line."""
     try:
-        verbs = VERBS if study.space is None else TUNER_VERBS
-        verb, given = _request(line, verbs)
+        verb, given = _request(line)
         with warnings.catch_warnings(record=True, action="always") as heard:
-            answer = verbs[verb](study, given)
+            answer = VERBS[verb](study, given)
         if heard:
             answer["warning"] = str(heard[-1].message)
         return answer
@@ -89,13 +86,7 @@ def error_reply(error: DikinError) -> Reply:
     return {"error": {"code": error_code(type(error)), "message": shortened(str(error))}}
 
 
-def error_code(kind: type[DikinError]) -> str:
-    """A name for an error that programs can compare: LossRangeError is `loss_range`."""
-    words = re.findall("[A-Z][a-z]*", kind.__name__.removesuffix("Error"))
-    return "_".join(words).lower()
-
-
-def _request(line: bytes, verbs: Verbs) -> tuple[str, dict[str, Any]]:
+def _request(line: bytes) -> tuple[str, dict[str, Any]]:
     try:
         request = strict_json(line)
     except ValueError as reason:
@@ -107,8 +98,8 @@ def _request(line: bytes, verbs: Verbs) -> tuple[str, dict[str, Any]]:
             'a request is an object with one verb such as {"ask": {}}, got ' + short_json(request)
         )
     ((verb, given),) = request.items()
-    if verb not in verbs:
-        raise RequestError(f"there is no verb {shown(verb)}.{did_you_mean(verb, verbs)}")
+    if verb not in VERBS:
+        raise RequestError(f"there is no verb {shown(verb)}.{did_you_mean(verb, VERBS)}")
     if not isinstance(given, dict):
         raise RequestError(f"what is given to {verb!r} must be an object, got {short_json(given)}")
     return verb, given
@@ -139,15 +130,17 @@ def _id(given: dict[str, Any]) -> int:
 
 
 def _ask(study: Study, given: dict[str, Any]) -> Reply:
-    _check_fields(given, "ask", set(), {"context", "forecast"})
+    context = {"context"} if study.space is None else set()
+    _check_fields(given, "ask", set(), context | {"forecast"})
     query = study.ask(given.get("context"), forecast=given.get("forecast"))
-    return {"id": query.id, "point": query.point.tolist()}
+    return {"id": query.id, **_setting(study, query)}
 
 
 def _tell(study: Study, given: dict[str, Any]) -> Reply:
-    _check_fields(given, "tell", {"id", "loss"}, {"curvature"})
+    number = "loss" if study.space is None else "value"
+    _check_fields(given, "tell", {"id", number}, {"curvature"})
     key = _id(given)
-    study.tell(key, given["loss"], given.get("curvature", 0.0))
+    study.tell(key, given[number], given.get("curvature", 0.0))
     return {"told": key} | _standing(study)
 
 
@@ -162,47 +155,33 @@ def _open(study: Study, given: dict[str, Any]) -> Reply:
     _check_fields(given, "open", set(), set())
     return {
         "open": [
-            {"id": query.id, **_setting(query)}
+            {"id": query.id, **_setting(study, query)}
             | {"client": query.client, "asked": query.asked.isoformat()}
             for query in study.open_queries
         ]
     }
 
 
-def _setting(query: OpenQuery) -> Reply:
-    if query.params is None:
+def _setting(study: Study, query: Query) -> Reply:
+    """What is played, as it is called in the study of a learner or of a tuner."""
+    if study.space is None:
         return {"point": query.point.tolist()}
-    return {"params": query.params}
+    return {"params": query.setting}
 
 
 def _show(study: Study, given: dict[str, Any]) -> Reply:
     _check_fields(given, "show", set(), set())
-    return {"study": study.name} | _standing(study)
+    held = {} if study.space is None else {"held": study.held}
+    return {"study": study.name} | held | _standing(study)
 
 
 def _standing(study: Study) -> Reply:
     rounds, center, certificate = study.standing()
-    return {
-        "rounds": rounds,
-        "center": center.tolist(),
-        "certificate": finite_or_none(certificate),
-    }
-
-
-# --- tuners --------------------------------------------------------------------------------------
-
-
-def _ask_tuner(study: Study, given: dict[str, Any]) -> Reply:
-    _check_fields(given, "ask", set(), {"forecast"})
-    trial = study.ask(forecast=given.get("forecast"))
-    return {"id": trial.id, "params": trial.params}
-
-
-def _tell_tuner(study: Study, given: dict[str, Any]) -> Reply:
-    _check_fields(given, "tell", {"id", "value"}, {"curvature"})
-    key = _id(given)
-    study.tell(key, given["value"], given.get("curvature", 0.0))
-    return {"told": key} | _tuner_standing(study)
+    if study.space is None:
+        guess: Reply = {"center": center.tolist()}
+    else:
+        guess = {"best": study.space.params(center)}
+    return {"rounds": rounds, **guess, "certificate": finite_or_none(certificate)}
 
 
 def _hold(study: Study, given: dict[str, Any]) -> Reply:
@@ -222,35 +201,13 @@ def _summary(study: Study, given: dict[str, Any]) -> Reply:
     return study.summary().to_json()
 
 
-def _show_tuner(study: Study, given: dict[str, Any]) -> Reply:
-    _check_fields(given, "show", set(), set())
-    return {"study": study.name, "held": study.held} | _tuner_standing(study)
-
-
-def _tuner_standing(study: Study) -> Reply:
-    rounds, center, certificate = study.standing()
-    assert study.space is not None
-    return {
-        "rounds": rounds,
-        "best": study.space.params(center),
-        "certificate": finite_or_none(certificate),
-    }
-
-
-VERBS: Verbs = {
+VERBS: dict[str, Callable[[Study, dict[str, Any]], Reply]] = {
     "ask": _ask,
     "tell": _tell,
-    "forget": _forget,
-    "open": _open,
-    "show": _show,
-}
-TUNER_VERBS: Verbs = {
-    "ask": _ask_tuner,
-    "tell": _tell_tuner,
     "forget": _forget,
     "hold": _hold,
     "resume": _resume,
     "open": _open,
-    "show": _show_tuner,
+    "show": _show,
     "summary": _summary,
 }

@@ -12,14 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dikin import serialization
-from dikin.arguments import as_float
-from dikin.errors import ForecastError
-from dikin.learners.base import Query, real_number
-from dikin.tuning.tuner import Trial
+from dikin.arguments import as_float, is_whole
+from dikin.errors import ForecastError, UnknownQueryError, shown
+from dikin.learners.base import real_number
+from dikin.open_queries import Query
+from dikin.players import Player
 from dikin.vectors import Array
-
-Question = Query | Trial
-"""What a study gives to be played: the query of a learner, or the trial of a tuner."""
 
 
 class AskArguments(NamedTuple):
@@ -41,6 +39,16 @@ class AskArguments(NamedTuple):
             return NO_ARGUMENTS
         kept = json.loads(body)
         return cls(serialization.decode(kept.get("context")), kept.get("forecast"))
+
+    def ask(self, player: Player[Any]) -> Query:
+        """Ask a player; a context or forecast is refused before anything is drawn."""
+        # With what there is alone: a learner of the user's may know of nothing else.
+        context = () if self.context is None else (self.context,)
+        if self.forecast is None:
+            query: Query = player.ask(*context)
+        else:
+            query = player.ask(*context, forecast=self.forecast)
+        return query
 
     def text(self) -> str:
         """As it stands in a row, after the point."""
@@ -81,7 +89,7 @@ class Answer(NamedTuple):
         return json.dumps(told)[1:-1]
 
 
-def ask_body(query: Question, arguments: AskArguments) -> str:
+def ask_body(query: Query, arguments: AskArguments) -> str:
     """The body of a row that asks."""
     return f'{{"point": {array_json(query.point)}{arguments.text()}}}'
 
@@ -101,9 +109,20 @@ def number_json(value: float) -> str:
     return "null" if serialization.finite_or_none(value) is None else repr(value)
 
 
-def query_id(key: Question | int) -> int:
+def query_or_id(query: Any) -> Query | int:
+    """What answers a query: itself or its id; an error if it is neither."""
+    if isinstance(query, Query):
+        return query
+    if is_whole(query):
+        return int(query)
+    raise UnknownQueryError(
+        f"a query or trial is answered by itself or by its id, got {shown(query)}"
+    )
+
+
+def query_id(query: Query | int) -> int:
     """The id of a query that is given by itself or by its id."""
-    return key if isinstance(key, int) else key.id
+    return query if isinstance(query, int) else query.id
 
 
 def _as_read(value: Any) -> Any:

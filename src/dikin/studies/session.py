@@ -21,11 +21,11 @@ from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 from dikin.errors import BusyError, DikinError, StateError, StoreError
+from dikin.open_queries import Query
 from dikin.studies import forks
 from dikin.studies.database import RETRY_PAUSE, Database, LostConnection
 from dikin.studies.journal import Event, Journal, row_seal
-from dikin.studies.replayed_learner import ReplayedLearner
-from dikin.studies.rows import Question
+from dikin.studies.replica import Replica
 
 SNAPSHOT_EVERY = 1000
 """Rows between snapshots: who starts replays at most so many, which takes some ten milliseconds."""
@@ -39,7 +39,7 @@ milliseconds, and more than a crowd makes in a round of turns."""
 
 S = TypeVar("S")
 T = TypeVar("T")
-Act = Callable[[ReplayedLearner], tuple[Event | None, T]]
+Act = Callable[[Replica], tuple[Event | None, T]]
 """Moves the learner by one event, or by none."""
 
 
@@ -49,13 +49,13 @@ class Session:
     def __init__(self, database: Database, journal: Journal, commit_within: float) -> None:
         self.database, self.journal = database, journal
         self.lock = database.lock
-        self.unclaimed: list[tuple[Event, Question]] = []
+        self.unclaimed: list[tuple[Event, Query]] = []
         """Queries that were written without their caller hearing of it: such asks give them."""
         self.keyed: set[int] = set()
         """Queries that this client asked under a key, and whose commit it does not know of yet."""
         self._commit_within = commit_within
         self._process = os.getpid()
-        self._replayed: ReplayedLearner | None = None
+        self._replayed: Replica | None = None
         self._snapshot = 0
         """The row of the newest snapshot that is known of."""
         self._writing = False
@@ -101,7 +101,7 @@ class Session:
         except LostConnection:
             return self.retry(self._transact, act)
 
-    def read(self, look: Callable[[ReplayedLearner], T]) -> T:
+    def read(self, look: Callable[[Replica], T]) -> T:
         """Look at the learner, up to date, and at the database as it is at that instant.
 
         This waits for nobody's turn.
@@ -155,7 +155,7 @@ class Session:
 
     # --- the learner ----------------------------------------------------------------------------
 
-    def _view(self, look: Callable[[ReplayedLearner], T]) -> T:
+    def _view(self, look: Callable[[Replica], T]) -> T:
         if self._writing:
             try:
                 return look(self._current())
@@ -165,13 +165,13 @@ class Session:
         with self.database.view():
             return look(self._current())
 
-    def _current(self) -> ReplayedLearner:
+    def _current(self) -> Replica:
         """The learner, with everything that others have appended."""
         if self._replayed is not None and self._returned:
             return self._replayed  # it has been our turn since
         return self._up_to(*self.journal.head())
 
-    def _up_to(self, last: int, seal: str) -> ReplayedLearner:
+    def _up_to(self, last: int, seal: str) -> Replica:
         """The learner after the row with this number and seal, the last one."""
         replayed, self._replayed = self._replayed, None
         if replayed is not None and last < replayed.number:
@@ -190,18 +190,18 @@ class Session:
         self._replayed = replayed
         return replayed
 
-    def _snapshot_is_nearer(self, replayed: ReplayedLearner, last: int) -> bool:
+    def _snapshot_is_nearer(self, replayed: Replica, last: int) -> bool:
         """Whether a snapshot is nearer to the last row than the learner is."""
         far = last - replayed.number > SNAPSHOT_EVERY
         return far and self.journal.newest_snapshot_number() > replayed.number
 
-    def _load(self, last: int, seal: str) -> ReplayedLearner:
-        replayed = ReplayedLearner.of(self.journal.newest_snapshot())
+    def _load(self, last: int, seal: str) -> Replica:
+        replayed = Replica.of(self.journal.newest_snapshot())
         self._snapshot = replayed.number
         self._replay_new(replayed, last, seal)
         return replayed
 
-    def _replay_new(self, replayed: ReplayedLearner, last: int, seal: str) -> None:
+    def _replay_new(self, replayed: Replica, last: int, seal: str) -> None:
         replayed.replay(self.journal.events(replayed.number, replayed.seal, (last, seal)))
 
     # --- transactions --------------------------------------------------------------------------
@@ -228,7 +228,7 @@ class Session:
             raise refusal
         return result
 
-    def _take_turn(self) -> ReplayedLearner:
+    def _take_turn(self) -> Replica:
         """Begin a transaction; what there is to replay is replayed before others have to wait."""
         for last_try in (False, False, True):
             if self._replayed is None:
@@ -352,7 +352,7 @@ class Session:
         (event, result), self._uncertain = self._uncertain, None
         written = self.journal.seal_at(event.number) == event.seal
         # What was asked under a key is found by its key.
-        if written and isinstance(result, Question) and result.id not in self.keyed:
+        if written and isinstance(result, Query) and result.id not in self.keyed:
             self.unclaimed.append((event, result))
 
     def _commit(self, event: Event | None, result: Any) -> None:
@@ -368,7 +368,7 @@ class Session:
         self._uncertain = None
         self._end()
 
-    def _save_snapshot(self, replayed: ReplayedLearner) -> None:
+    def _save_snapshot(self, replayed: Replica) -> None:
         self._snapshot = self.journal.newest_snapshot_number()
         if replayed.number - self._snapshot >= SNAPSHOT_EVERY:
             self.journal.save_snapshot(replayed.snapshot())
@@ -472,5 +472,5 @@ class Session:
                 self.database.close()
 
 
-def _nothing(replayed: ReplayedLearner) -> None:
+def _nothing(replayed: Replica) -> None:
     """What is to be seen when the learner is only to be brought up to date."""

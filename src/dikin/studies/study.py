@@ -2,54 +2,32 @@
 
 from __future__ import annotations
 
-import inspect
-import json
 import os
-import re
-import secrets
-import time
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import closing
-from functools import partial
-from importlib import import_module
-from itertools import islice
+from collections.abc import Iterator
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, Self, cast, overload
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from dikin.arguments import frozen, whole
+from dikin.arguments import whole
 from dikin.engine.notebook import pairs_table
-from dikin.engine.progress import Progress
-from dikin.errors import (
-    ClosedQueryError,
-    ParameterError,
-    StateError,
-    StudyExistsError,
-    UnknownStudyError,
-    did_you_mean,
-    few_of,
-    shown,
-)
-from dikin.learners.base import Learner, Query, refuse_late_forecast
+from dikin.errors import ParameterError, StateError, shown
+from dikin.learners.base import Learner, refuse_late_forecast
+from dikin.open_queries import Query
+from dikin.players import Player
 from dikin.status import Status
-from dikin.studies import journal, verification
-from dikin.studies.client_arguments import first_and_last, own_name, printable, seconds
-from dikin.studies.database import Database, Sqlite, open_database
+from dikin.studies.backend import Backend, Opening, OpenQuery, Standing
+from dikin.studies.client_arguments import first_and_last, own_name, printable
 from dikin.studies.drawing import draw_learner
-from dikin.studies.history import Table, in_parts, records_between, told_between
-from dikin.studies.journal import Event, Journal, Snapshot
-from dikin.studies.kept import Kept, OpenQuery, keep
-from dikin.studies.replayed_learner import AskRecord, ReplayedLearner, snapshot_text
-from dikin.studies.rows import Answer, AskArguments, Question, point_in, query_id
-from dikin.studies.session import Session
-from dikin.studies.study_status import study_status
+from dikin.studies.history import Table
+from dikin.studies.http import HttpBackend
+from dikin.studies.local import LocalBackend
+from dikin.studies.rows import AskArguments, query_or_id
 from dikin.tuning.drawing import draw_history, figure_format, save_figure
 from dikin.tuning.history import to_frame
-from dikin.tuning.space import Params, Space
-from dikin.tuning.tuner import Trial, Tuner
+from dikin.tuning.space import Params
+from dikin.tuning.tuner import Trial, Tuner, count_instead_of_context
 from dikin.vectors import Array
 
 if TYPE_CHECKING:
@@ -61,21 +39,6 @@ else:
     from typing import TypeVar
 
     Q = TypeVar("Q")
-
-T = TypeVar("T")
-
-TRIM_AT_ONCE = 10_000
-"""Rows that are removed in one transaction, while others wait: some hundredths of a second."""
-PATIENCE = 0.8
-"""Seconds: with what else a call does, it ends within one."""
-
-
-class Standing(NamedTuple):
-    """How far a study has come at one instant."""
-
-    rounds: int
-    center: Array
-    certificate: float
 
 
 class Study(Generic[Q]):
@@ -153,10 +116,6 @@ class Study(Generic[Q]):
     >>> folder.cleanup()
     """
 
-    def __new__(cls, url: str | os.PathLike[str], *_: Any, **__: Any) -> Self:
-        """A study in a database, or one that a service at this address keeps."""
-        return cast(Self, super().__new__(_class_for(url, cls)))
-
     @overload
     def __init__(
         self: Study[Query],
@@ -207,86 +166,24 @@ class Study(Generic[Q]):
         commit_within: float = 0.0,
         token: str | None = None,
     ) -> None:
-        _refuse_token(token)
+        if learner is not None and not isinstance(learner, Player):
+            raise ParameterError(
+                f"a study keeps a dikin learner or a dikin.Tuner, got {shown(learner)}"
+            )
         self.name = printable(name, "name")
-        # Makes every row unlike any that another client writes.
-        self._nonce = secrets.token_hex(4)
-        self.client = client or own_name()
-        patience = PATIENCE if patience is None else seconds(patience, "patience", 0.01, 600.0)
-        commit_within = seconds(commit_within, "commit_within", 0.0, patience / 2)
-        given = None if learner is None else keep(learner)
-        database = open_database(url, patience)
-        self._journal = Journal(database, self.name)
-        self._session = Session(database, self._journal, commit_within)
-        self._has_keys = False
-        self.created = False
-        try:
-            self.space: Space | None = self._session.retry(self._open, given)
-            self._session.shorten_replays()
-        except BaseException:
-            self._session.close()
-            raise
+        called = printable(client or own_name(), "client")
+        opening = Opening(url, self.name, learner, called, patience, commit_within, token)
+        self._backend = _backend_at(url)(opening)
+        self.space, self.created = self._backend.space, self._backend.created
 
     @property
     def client(self) -> str:
         """What this client is called; may be set, by who speaks for several."""
-        return self._client
+        return self._backend.client
 
     @client.setter
     def client(self, client: str) -> None:
-        self._client = printable(client, "client")
-        self._signature = f"{client}#{self._nonce}"
-
-    # --- opening -------------------------------------------------------------------------------
-
-    def _open(self, given: Kept | None) -> Space | None:
-        if not self._journal.find():
-            if given is None:
-                raise _unknown_study(self._journal.database, self.name)
-            self._create(given)
-        # Before the look: whatever is committed meanwhile only adds to what is there.
-        marked = self._journal.database.marked(self._journal.study)
-
-        def look(replayed: ReplayedLearner) -> Kept:
-            self._journal.check_mark(marked)
-            self._journal.check_recent()
-            return replayed.kept
-
-        kept = self._session.read(look)
-        if given is not None:
-            self._refuse_other(given, kept)
-        return kept.space
-
-    def _create(self, given: Kept) -> None:
-        waiting = [question.id for question in given.open_questions()]
-        if waiting:
-            raise ParameterError(
-                f"{given.learner!r} has open queries {few_of(waiting)}: answer or forget them "
-                "before it becomes a study"
-            )
-        state = snapshot_text(given, {})
-        ReplayedLearner.of(Snapshot(0, "", state))  # refused now, or readable for ever
-        database = self._journal.database
-        with database.lock:
-            database.begin(journal.SCHEMA_LOCK)
-            try:
-                journal.create_tables(database)
-                self.created = self._journal.create(state)
-                # A deleted study may have left a mark.
-                database.commit((self._journal.study, 0, ""))
-            except BaseException:
-                database.rollback()
-                raise
-
-    def _refuse_other(self, came: Kept, kept: Kept) -> None:
-        ours, theirs = kept.identity(), came.identity()
-        for part, value in ours.items():
-            if value != theirs[part]:
-                raise StudyExistsError(
-                    f"study {self.name!r} in {self._journal.database.name} exists with the {part} "
-                    f"{value}, not {theirs[part]}; open it without a learner or tuner, or choose "
-                    "another name"
-                )
+        self._backend.client = printable(client, "client")
 
     @classmethod
     def names(cls, url: str | os.PathLike[str], *, token: str | None = None) -> list[str]:
@@ -304,17 +201,7 @@ class Study(Generic[Q]):
         list of str
             Their names.
         """
-        return _class_for(url, cls)._names(url, token)
-
-    @classmethod
-    def _names(cls, url: str | os.PathLike[str], token: str | None) -> list[str]:
-        _refuse_token(token)
-        database = open_database(url, PATIENCE)
-        session = Session(database, Journal(database, ""), 0.0)
-        try:
-            return session.retry(journal.names, database)
-        finally:
-            session.close()
+        return _backend_at(url).names(url, token)
 
     @classmethod
     def delete(cls, url: str | os.PathLike[str], name: str, *, token: str | None = None) -> None:
@@ -334,28 +221,14 @@ class Study(Generic[Q]):
         UnknownStudyError
             If there is no such study.
         """
-        _class_for(url, cls)._delete(url, name, token)
-
-    @classmethod
-    def _delete(cls, url: str | os.PathLike[str], name: str, token: str | None) -> None:
-        _refuse_token(token)
-        database = open_database(url, PATIENCE)
-        kept = Journal(database, name)
-        session = Session(database, kept, 0.0)
-        try:
-            if not session.retry(lambda _: kept.find(), None):
-                raise _unknown_study(database, name)
-            with session.transaction():  # not opened before: it may be damaged
-                kept.delete()
-        finally:
-            session.close()
+        _backend_at(url).delete(url, name, token)
 
     def close(self) -> None:
-        """Let go of the database; the study stays in it."""
-        self._session.close()
+        """Let go of the database or service; the study stays in it."""
+        self._backend.close()
 
     def __repr__(self) -> str:
-        return f"<Study {self.name!r} in {self._journal.database.name}>"
+        return f"<Study {self.name!r} {self._backend.place}>"
 
     def __enter__(self) -> Self:
         return self
@@ -427,86 +300,14 @@ class Study(Generic[Q]):
         ClosedQueryError
             If the query of a key was answered, and trimmed from the history.
         """
+        if self.space is not None:
+            context, n = count_instead_of_context(context, n)
         arguments = AskArguments.of(context, forecast)
-        if key is not None:
-            return self._ask_under(printable(key, "key"), arguments, n)
+        key = None if key is None else printable(key, "key")
         if n is None:
-            _, question = self._ask(arguments)
-            return question
-        asked: list[tuple[Event, Q]] = []
-        try:
-            for _ in range(whole(n, "n", 1, "how many to ask for")):
-                asked.append(self._ask(arguments))
-        except BaseException:
-            # Written, and the caller does not hear of them.
-            self._session.unclaimed += cast(list[tuple[Event, Question]], asked)
-            raise
-        return [question for _, question in asked]
-
-    def _ask_under(self, key: str, arguments: AskArguments, n: int | None) -> Q | list[Q]:
-        if not self._has_keys:
-            with self._session.transaction(journal.SCHEMA_LOCK):
-                self._journal.create_keys()
-            self._has_keys = True
-        if n is None:
-            return self._ask_once(key, arguments)
+            return cast(Q, self._backend.ask(arguments, key))
         count = whole(n, "n", 1, "how many to ask for")
-        # A character that no key of a user's has.
-        return [self._ask_once(f"{key}\x1f{place}", arguments) for place in range(count)]
-
-    def _ask_once(self, key: str, arguments: AskArguments) -> Q:
-        """Ask under a key, or find what was asked under it."""
-        session, now = self._session, _now()
-
-        def act(replayed: ReplayedLearner) -> tuple[Event | None, Question]:
-            known = self._journal.query_of(key)
-            if known is not None:
-                return None, self._asked_before(replayed, known, key, arguments)
-            event, question = replayed.ask(arguments, self._signature, now)
-            session.keyed.add(question.id)
-            session.remember(key, question.id, now)
-            return event, question
-
-        question = session.write(act)
-        session.keyed.discard(question.id)
-        return cast(Q, question)
-
-    def _asked_before(
-        self, replayed: ReplayedLearner, query: int, key: str, arguments: AskArguments
-    ) -> Question:
-        self._session.insert_pending()
-        body, word = self._journal.asked_body(query), replayed.kept.question
-        if body is None and query not in replayed.asked:
-            raise ClosedQueryError(
-                f"what was asked under the key {key!r}, {word} {query}, was answered and trimmed "
-                "from the history; ask under another key"
-            )
-        if body is not None and AskArguments.read(body).text() != arguments.text():
-            raise ParameterError(
-                f"the key {key!r} was given to another request, which asked {word} {query} with "
-                "another forecast or context; a key is for one request"
-            )
-        point = replayed.asked[query].point if body is None else point_in(body)
-        values = json.loads(point)
-        return replayed.kept.again(query, frozen(values, "point", np.ndim(values)))
-
-    def _ask(self, arguments: AskArguments) -> tuple[Event, Q]:
-        session, found = self._session, list[tuple[Event, Any]]()
-
-        def act(replayed: ReplayedLearner) -> tuple[Event | None, Question]:
-            again = [pair for pair in session.unclaimed if replayed.is_open(*pair, arguments)][:1]
-            found[:] = again or [replayed.ask(arguments, self._signature, _now())]
-            # Only now: a refused ask leaves them to the next one.
-            session.unclaimed = [
-                pair
-                for pair in session.unclaimed
-                if pair not in again and pair[1].id in replayed.asked
-            ]
-            event, question = found[0]
-            return None if again else event, question
-
-        session.write(act)
-        return found[0]
+        return cast(list[Q], self._backend.ask_several(arguments, count, key))
 
     def tell(
         self,
@@ -546,17 +347,8 @@ class Study(Generic[Q]):
             raise ParameterError(
                 f"tell one number: got the loss {shown(loss)} and the value {shown(value)}"
             )
-        answer = Answer.of(loss if value is None else value, curvature)
-
-        def act(replayed: ReplayedLearner) -> tuple[Event | None, None]:
-            key = replayed.kept.key(query)
-            if query_id(key) not in replayed.asked:
-                closed = self._closing_row(key)
-                if closed is not None and replayed.kept.repeats(key, answer, closed):
-                    return None, None
-            return replayed.tell(key, answer, self._signature, _now()), None
-
-        self._session.write(act)
+        number = loss if value is None else value
+        self._backend.tell(query_or_id(query), number, curvature)
 
     def forget(self, query: Query | Trial | OpenQuery | int) -> None:
         """Close a query or trial that will never be answered; a repetition is accepted.
@@ -566,54 +358,28 @@ class Study(Generic[Q]):
         query : Query, Trial, OpenQuery or int
             What was asked, or its id.
         """
-
-        def act(replayed: ReplayedLearner) -> tuple[Event | None, None]:
-            key = replayed.kept.key(query)
-            try:
-                return replayed.forget(key, self._signature, _now()), None
-            except ClosedQueryError:
-                closed = self._closing_row(key)
-                if closed is None or closed[0] != "forget":
-                    raise
-                return None, None
-
-        self._session.write(act)
+        self._backend.forget(query_or_id(query))
 
     def hold(self) -> None:
         """Let the tuner play its best setting, and learn nothing until `resume`.
 
         For all clients, and durable when this returns. A repetition is accepted.
         """
-        self._switch(ReplayedLearner.hold)
+        self._backend.hold()
 
     def resume(self) -> None:
         """Let the tuner explore and learn again; a repetition is accepted."""
-        self._switch(ReplayedLearner.resume)
-
-    def _switch(self, switch: Callable[[ReplayedLearner, str, int], Event | None]) -> None:
-        self._session.write(lambda replayed: (switch(replayed, self._signature, _now()), None))
-
-    def _closing_row(self, key: Question | int) -> tuple[str, str] | None:
-        """Kind and body of the row that closed a query."""
-        if not 0 <= query_id(key) < 2**63:  # what a database can look for
-            return None
-        self._session.insert_pending()
-        return self._journal.closing_row(query_id(key))
+        self._backend.resume()
 
     def flush(self) -> None:
         """Make durable what `commit_within` lets wait."""
-        self._session.flush()
+        self._backend.flush()
 
     # --- looking -------------------------------------------------------------------------------
 
     def standing(self) -> Standing:
         """Rounds, center and certificate of the same instant."""
-
-        def look(replayed: ReplayedLearner) -> Standing:
-            kept = replayed.kept
-            return Standing(kept.learner.rounds, kept.learner.center, kept.certificate)
-
-        return self._session.read(look)
+        return self._backend.standing()
 
     def status(self) -> Status:
         """The status of the study at this instant: a record that prints itself.
@@ -623,8 +389,7 @@ class Study(Generic[Q]):
         Status
             Rounds, best guess, certificate, recent mean, open queries and their age, warnings.
         """
-        self.flush()
-        return self._session.read(lambda replayed: study_status(replayed, self._journal))
+        return self._backend.status()
 
     def overview(self) -> Status:
         """Deprecated: use `status`."""
@@ -639,16 +404,12 @@ class Study(Generic[Q]):
     @property
     def first_round(self) -> int:
         """The first round whose history is kept; the next one to be played if there is none."""
-
-        def look(replayed: ReplayedLearner) -> int:
-            return self._journal.first_round() or replayed.kept.learner.rounds + 1
-
-        return self._session.read(look)
+        return self._backend.first_round()
 
     @property
     def restarts(self) -> int:
         """How often a range of losses that was not known had to be widened."""
-        return self._session.read(lambda replayed: replayed.kept.restarts)
+        return self._backend.status().restarts
 
     @property
     def center(self) -> Array:
@@ -680,17 +441,17 @@ class Study(Generic[Q]):
         ParameterError
             If the learner is neither a `Predictive` nor a tuner, or the constants are others.
         """
-        return self._session.read(lambda replayed: replayed.kept.certificate_for(**constants))
+        return self._backend.certificate_for(**constants)
 
     @property
     def best(self) -> Params:
         """Today's best guess of a tuner by name."""
-        return self._session.read(lambda replayed: replayed.kept.tuner.best)
+        return self.summary().best or {}
 
     @property
     def held(self) -> bool:
         """Whether the tuner is on hold."""
-        return self._session.read(lambda replayed: replayed.kept.tuner.held)
+        return self.summary().held
 
     def summary(self) -> Status:
         """The status of the tuner alone, as `Tuner.summary`; `status` has the journal's part too.
@@ -700,7 +461,7 @@ class Study(Generic[Q]):
         Status
             Rounds, best setting, recent mean, cost of exploring, outlook.
         """
-        return self._session.read(lambda replayed: replayed.kept.tuner.summary())
+        return self._backend.summary()
 
     @property
     def open_queries(self) -> list[OpenQuery]:
@@ -722,21 +483,11 @@ class Study(Generic[Q]):
         list of OpenQuery
             With who asked it and when.
         """
-
-        def look(replayed: ReplayedLearner) -> list[OpenQuery]:
-            later = ((id, asked) for id, asked in replayed.asked.items() if id > after)
-            return [self._open_query(replayed.kept, *each) for each in islice(later, limit)]
-
-        return self._session.read(look)
-
-    def _open_query(self, kept: Kept, id: int, asked: AskRecord) -> OpenQuery:
-        values = json.loads(asked.point)
-        point = frozen(values, "point", np.ndim(values))
-        return OpenQuery(id, point, *asked.client_and_time(), kept.params(point))
+        return self._backend.waiting(after, limit)
 
     def state(self) -> dict[str, Any]:
         """The state, for `dikin.restore`: a learner or tuner of its own, outside the study."""
-        return self._session.read(lambda replayed: replayed.kept.state())
+        return self._backend.state()
 
     def facts(self) -> Iterator[tuple[str, str]]:
         """Deprecated: use `status().lines()`."""
@@ -770,13 +521,7 @@ class Study(Generic[Q]):
         StateError
             If the journal was altered or damaged.
         """
-        first, last = first_and_last(first, last)
-
-        def look(replayed: ReplayedLearner, kept: Journal) -> Table:
-            row, seal = kept.row_before_round(first)
-            return in_parts(replayed.kept.table, told_between(kept.events(row, seal), first, last))
-
-        return self._read_apart(look)
+        return self._backend.history(*first_and_last(first, last))
 
     def records(self, first: int = 1, last: int | None = None) -> list[dict[str, Any]]:
         """Read some rounds as plain values, as they stand in the journal.
@@ -800,27 +545,7 @@ class Study(Generic[Q]):
         StateError
             If the journal was altered or damaged.
         """
-        first, last = first_and_last(first, last)
-        self.flush()
-
-        def look(_: ReplayedLearner) -> list[dict[str, Any]]:
-            row, seal = self._journal.row_before_round(first)
-            return records_between(self._journal.events(row, seal), first, last)
-
-        return self._session.read(look)
-
-    def _read_apart(self, look: Callable[[ReplayedLearner, Journal], T]) -> T:
-        """A long look, over a connection of its own: calls of other threads do not wait for it."""
-        self.flush()
-        self._session.read(lambda _: None)  # refuses a study that was closed or deleted
-        database = self._journal.database.another()
-        kept = Journal(database, self.name)
-        session = Session(database, kept, 0.0)
-        try:
-            session.retry(lambda _: kept.find(), None)
-            return session.read(lambda replayed: look(replayed, kept))
-        finally:
-            session.close()
+        return self._backend.records(*first_and_last(first, last))
 
     def to_frame(self, first: int = 1, last: int | None = None) -> Any:
         """Read the rounds as a pandas DataFrame; a column for each entry of a point.
@@ -901,31 +626,7 @@ class Study(Generic[Q]):
         StateError
             If the journal was altered or damaged, or its replay is another learner.
         """
-        jobs = whole(jobs, "jobs", 1, "how many processes")
-        self.flush()
-        ours = self._session.read(lambda replayed: replayed.snapshot())
-        database = self._journal.database.another()
-        kept = Journal(database, self.name)
-        with closing(Session(database, kept, 0.0)) as session:
-            return session.retry(lambda _: self._verify(kept, ours, jobs, progress), None)
-
-    def _verify(self, kept: Journal, ours: Snapshot, jobs: int, progress: bool) -> int:
-        kept.find()
-        parts = verification.pieces(kept, ours)
-        rows = sum(part.rows for part in parts)
-        jobs = min(jobs, 1 + rows // verification.WORTH_A_PROCESS, max(1, len(parts)))
-        try:
-            with Progress(rows, progress) as bar:
-                if jobs > 1:
-                    verification.check_in_processes(kept, parts, jobs, bar.move)
-                else:
-                    for part in parts:
-                        verification.check(kept, part, bar.move)
-        except StateError:
-            if parts and kept.first_snapshot().number > parts[0].begin.number:
-                raise verification.trimmed_meanwhile(kept) from None
-            raise
-        return rows
+        return self._backend.verify(whole(jobs, "jobs", 1, "how many processes"), progress)
 
     def trim(self, before: int, *, progress: bool = False) -> int:
         """Remove the history of early rounds.
@@ -950,80 +651,10 @@ class Study(Generic[Q]):
             If another client trimmed the study at the same time.
         """
         before = whole(before, "before", 1, "the first round whose history is kept")
-
-        def look(_: ReplayedLearner) -> tuple[Snapshot, int]:
-            return self._journal.first_snapshot(), self._journal.last_row_before_round(before)
-
-        base, last = self._session.read(look)
-        first = base.number
-        with Progress(max(0, last - first), progress) as bar:
-            while base.number < last:
-                further = self._read_apart(partial(_replayed_on, base, last))
-                self._trim_to(base, further)
-                bar.move(further.number - base.number)
-                base = further
-        return base.number - first
-
-    def _trim_to(self, base: Snapshot, further: Snapshot) -> None:
-        """Remove the rows between two snapshots; few, so that others wait for a moment only."""
-        with self._session.transaction():
-            if self._journal.first_snapshot() != base:
-                raise StateError(f"study {self.name!r} was trimmed by another client meanwhile")
-            self._journal.trim(further)
+        return self._backend.trim(before, progress)
 
 
-# What help() and editors show; `__new__`, which only looks at the address, would hide it.
-_shown = inspect.signature(Study.__init__)
-Study.__signature__ = _shown.replace(parameters=list(_shown.parameters.values())[1:])  # type: ignore[attr-defined]
-
-
-def _replayed_on(base: Snapshot, last: int, _: ReplayedLearner, kept: Journal) -> Snapshot:
-    """The snapshot of the learner some rows after another one."""
-    replayed = ReplayedLearner.of(base)
-    rows = min(last - base.number, TRIM_AT_ONCE)
-    replayed.replay(islice(kept.events(base.number, base.seal), rows))
-    return replayed.snapshot()
-
-
-def _is_service(url: Any) -> bool:
-    """Whether an address is that of a service, and not of a database."""
-    return isinstance(url, str) and url.lower().startswith(("http://", "https://"))
-
-
-def _class_for(url: Any, cls: type[Study[Q]]) -> type[Study[Q]]:
-    """The class of a study at an address."""
-    if cls is not Study or not _is_service(url):
-        return cls
-    # By its name, as it is a subclass: its module imports this one.
-    remote: type[Study[Q]] = import_module("dikin.studies.remote_study").RemoteStudy
-    return remote
-
-
-def _refuse_token(token: str | None) -> None:
-    if token is not None:
-        raise ParameterError(
-            "a token is for a service, https://host, and this is a database: leave it out"
-        )
-
-
-def _now() -> int:
-    return time.time_ns() // 1000
-
-
-def _unknown_study(database: Database, name: str) -> UnknownStudyError:
-    if isinstance(database, Sqlite) and not database.path.exists():
-        if re.fullmatch(r"[\w.-]+:\d+", database.path.name):
-            return UnknownStudyError(
-                f"there is no file {database.path}; for a service, did you mean "
-                f"http://{database.path.name}?"
-            )
-        return UnknownStudyError(
-            f"there is no file {database.path}, so no study {name!r}. To create one, give a "
-            "learner or tuner: Study(url, name, learner), or dikin study create"
-        )
-    known = journal.names(database)
-    others = did_you_mean(name, known) if known else " It has none at all."
-    return UnknownStudyError(
-        f"{database.name} has no study {name!r}.{others} To create one, give a learner "
-        "or tuner: Study(url, name, learner), or dikin study create"
-    )
+def _backend_at(url: Any) -> type[Backend]:
+    """The backend of an address: that of a service, or of a database."""
+    service = isinstance(url, str) and url.lower().startswith(("http://", "https://"))
+    return HttpBackend if service else LocalBackend

@@ -10,7 +10,7 @@ from math import nan
 from dikin.status import OpenQueries, Status, value_text
 from dikin.studies.history import number_told, records_between
 from dikin.studies.journal import Journal
-from dikin.studies.replayed_learner import ReplayedLearner
+from dikin.studies.replica import Replica
 from dikin.tuning.space import Space
 from dikin.tuning.tuner import RECENT
 
@@ -19,22 +19,22 @@ LATE_ASKS = 1000
 """A query that is open for longer, or since so many others, is worth a warning."""
 
 
-def study_status(replayed: ReplayedLearner, journal: Journal) -> Status:
+def study_status(replica: Replica, journal: Journal) -> Status:
     """The status of a study whose learner is up to date with its journal."""
-    first = next(iter(replayed.asked), None)
-    oldest = nan if first is None else _age(replayed.asked[first].time)
+    first = next(iter(replica.asked), None)
+    oldest = nan if first is None else _age(replica.asked[first].time)
     told = journal.last_told()
-    status = replayed.kept.status()
+    status = replica.player.status()
     status = replace(
         status,
         name=journal.name,
-        open=OpenQueries(len(replayed.asked), first, oldest),
+        open=OpenQueries(len(replica.asked), first, oldest),
         last_told_seconds=nan if told is None else _age(told),
         first_round=journal.first_round() or status.rounds + 1,
     )
     if status.kind == "learner":  # a tuner remembers its values, a learner does not
         status = _with_recent_losses(status, journal)
-    return replace(status, warnings=tuple(_warnings(status, replayed.kept.space)))
+    return replace(status, warnings=tuple(_warnings(status, replica.player.space)))
 
 
 def _age(microseconds: int) -> float:

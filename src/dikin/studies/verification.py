@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from dikin.errors import StateError, StoreError
 from dikin.studies.database import Database
 from dikin.studies.journal import Event, Journal, Snapshot
-from dikin.studies.replayed_learner import ReplayedLearner
+from dikin.studies.replica import Replica
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import URL
@@ -65,7 +65,7 @@ def check(journal: Journal, piece: Piece, count: Count) -> None:
     Each page of rows is read by itself, so that a long look does not keep the database from tidying
     up: rows do not change, and each is bound to the one before it by its seal.
     """
-    again = ReplayedLearner.of(piece.begin)
+    again = Replica.of(piece.begin)
     rows = islice(journal.events(again.number, again.seal), piece.rows)
     again.replay(_counted(rows, count))
     if again.snapshot() != piece.end:

@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from dikin.learners.predictive import Predictive
 
 
-def tell_clipped(learner: Predictive, query: Any, loss: float, curvature: float = 0.0) -> bool:
-    """Tell a learner a loss.
+def tell_clipped(learner: Predictive, tell: Callable[..., None], *answer: Any) -> bool:
+    """Tell an answer, and say whether not all of it was learnt.
 
     Parameters
     ----------
     learner : Predictive
         What learns.
-    query : Query or int
-        What is answered.
-    loss : float
-        In the learner's sense.
-    curvature : float, default 0.0
-        How strongly convex the loss was.
+    tell : callable
+        Its `tell`, or that of the tuner around it.
+    *answer
+        What is told: the query, the number and perhaps a curvature.
 
     Returns
     -------
     bool
-        Whether not all of it was learnt: its surprise was clipped or taken for a fault, or it lies
-        outside the `loss_range` that was declared.
+        Whether its surprise was clipped or taken for a fault, or it lies outside the `loss_range`
+        that was declared.
     """
     before = learner._plan.keep * learner.clipped  # what a memory leaves of the count
-    learner.tell(query, loss, curvature)
+    tell(*answer)
     return learner.clipped > before

@@ -6,9 +6,11 @@ import inspect
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass
 from functools import partial
 from math import isfinite
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,14 +19,15 @@ from dikin.arguments import whole
 from dikin.domains.base import Domain
 from dikin.engine.progress import Progress
 from dikin.errors import LossError, ParameterError, shown
-from dikin.learners.base import Query, real_number
+from dikin.learners.base import real_number
 from dikin.learners.predictive import Predictive
+from dikin.players import Player
 from dikin.tuning.clipping import tell_clipped
 from dikin.tuning.history import Table, history_table
 from dikin.tuning.interrupts import Interrupts
 from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.result import Result, coordinate_names
-from dikin.tuning.tuner import Trial, Tuner, range_of_losses
+from dikin.tuning.tuner import Tuner, range_of_losses
 from dikin.vectors import Array
 
 logger = logging.getLogger("dikin")
@@ -231,8 +234,8 @@ def _optimize(
             f"function must take a setting and return a number, got {shown(function)}"
         )
     planned = whole(rounds, "rounds", 1, "how often the function is called")
-    asker = _asker(parameters, start, constraints, options)
-    game = _Game(_of_setting(function, parameters), asker)
+    setup = _setup(parameters, start, constraints, options)
+    game = _Game(_of_setting(function, parameters), setup)
     try:
         game.play(planned, progress)
     except KeyboardInterrupt:
@@ -241,7 +244,7 @@ def _optimize(
         logger.warning(
             "stopped by Ctrl-C after %d of %d rounds: the result is of these", game.rounds, planned
         )
-    return _result(game.table(), asker, planned, options.maximize)
+    return _result(game, setup, planned)
 
 
 def _of_setting(function: Callable[..., float], parameters: Any) -> Callable[[Any], float]:
@@ -270,19 +273,21 @@ def _fits(bind: Callable[[], Any]) -> bool:
     return True
 
 
-def _asker(parameters: Any, start: Any, constraints: Any, options: _Options) -> _Asker:
+def _setup(parameters: Any, start: Any, constraints: Any, options: _Options) -> _Setup:
     if not isinstance(parameters, Mapping | Domain):
         raise ParameterError(
             "parameters must be a dictionary such as {'price': dikin.Real(1, 14, start=4)}, or a "
             f"domain such as dikin.Box([0, 0], [10, 2]), got {shown(parameters)}"
         )
+    sense = -1.0 if options.maximize else 1.0
     if not isinstance(parameters, Domain):
         if start is not None:
             raise ParameterError(
                 f"start={shown(start)} is for a domain: each named parameter has its own, as in "
                 "dikin.Real(1, 14, start=4)"
             )
-        return _TunerAsker(Tuner(parameters, constraints=constraints, **options._asdict()))
+        tuner = Tuner(parameters, constraints=constraints, **options._asdict())
+        return _Setup(tuner, tuner, tuner.learner, tuner.columns, tuner.space.types, sense, 1.0)
     if constraints:
         raise ParameterError(
             f"constraints={shown(constraints)} are for named parameters: describe a domain that "
@@ -293,156 +298,66 @@ def _asker(parameters: Any, start: Any, constraints: Any, options: _Options) -> 
             f"separable={shown(options.separable)} is for named parameters with an Integer among "
             "them: leave it out, a domain needs it for nothing"
         )
-    return _PointAsker(parameters, start, options)
+    learner = Predictive(
+        parameters,
+        smoothness=options.smoothness,
+        lipschitz=options.lipschitz,
+        loss_range=range_of_losses(options.loss_range, options.maximize),
+        start=start,
+        memory=options.memory,
+        seed=options.seed,
+        by_lot=options.by_lot,
+    )
+    columns = coordinate_names(parameters)
+    return _Setup(learner, None, learner, columns, len(columns) * (np.float64,), sense, sense)
 
 
-def _result(table: Table, asker: _Asker, planned: int, maximize: bool) -> Result:
+def _result(game: _Game, setup: _Setup, planned: int) -> Result:
+    table, tuner, learner = game.table(), setup.tuner, setup.learner
     averaged = max(1, min(MOST_AVERAGED, len(table) // 5))
     return Result(
-        best=asker.best,
+        best=learner.center.copy() if tuner is None else tuner.best,
         value=float(table["value"][-averaged:].mean()),
         first_value=float(table["value"][:averaged].mean()),
         averaged=averaged,
         rounds=len(table),
         planned_rounds=planned,
-        maximize=maximize,
+        maximize=setup.sense < 0.0,
         history=table,
-        learner=asker.learner,
-        tuner=asker.tuner,
-        certificate=asker.certificate,
-        clipped=asker.clipped,
+        learner=learner,
+        tuner=tuner,
+        certificate=setup.player.certificate,
+        clipped=game.clipped,
     )
 
 
 # --- the game ------------------------------------------------------------------------------------
 
 
-class _Asked(NamedTuple):
-    """A setting that is about to be played."""
+@dataclass(slots=True)
+class _Setup:
+    """Who plays, and what the numbers mean."""
 
-    query: Any
-    setting: Any
-    """As the function is given it."""
-    values: Array
-    """The same as a row of numbers."""
-    expected: float
-
-
-class _Asker(Protocol):
-    """A tuner or a learner, in the user's values."""
-
+    player: Player[Any]
+    tuner: Tuner | None
+    """The player, if it is a tuner of named parameters."""
     learner: Predictive
+    """The player, or what learns inside the tuner."""
     columns: tuple[str, ...]
     types: tuple[Any, ...]
-
-    def ask(self) -> _Asked: ...
-
-    def tell(self, query: Any, value: float) -> None: ...
-
-    def forget(self, query: Any) -> None: ...
-
-    @property
-    def tuner(self) -> Tuner | None: ...
-
-    @property
-    def certificate(self) -> float: ...
-
-    @property
-    def clipped(self) -> int: ...
-
-    @property
-    def center(self) -> Array: ...
-
-    @property
-    def best(self) -> Any: ...
-
-
-class _TunerAsker:
-    """Named parameters: a setting is a dictionary."""
-
-    def __init__(self, tuner: Tuner) -> None:
-        self.tuner, self.learner, self.columns = tuner, tuner.learner, tuner.columns
-        self.types = tuner.space.types
-
-    def ask(self) -> _Asked:
-        trial = self.tuner.ask()
-        return _Asked(trial, trial.params, trial.point, trial.expected)
-
-    def tell(self, query: Trial, value: float) -> None:
-        self.tuner.tell(query, value)
-
-    def forget(self, query: Trial) -> None:
-        self.tuner.forget(query)
-
-    @property
-    def certificate(self) -> float:
-        return self.tuner.certificate
-
-    @property
-    def clipped(self) -> int:
-        return self.tuner.clipped
-
-    @property
-    def center(self) -> Array:
-        return self.tuner.center
-
-    @property
-    def best(self) -> Any:
-        return self.tuner.best
-
-
-class _PointAsker:
-    """A domain: a setting is a point."""
-
-    tuner = None
-
-    def __init__(self, domain: Domain, start: Any, options: _Options) -> None:
-        self._sign, self.clipped = -1.0 if options.maximize else 1.0, 0
-        self.columns = coordinate_names(domain)
-        self.types = len(self.columns) * (np.float64,)
-        self.learner = Predictive(
-            domain,
-            smoothness=options.smoothness,
-            lipschitz=options.lipschitz,
-            loss_range=range_of_losses(options.loss_range, options.maximize),
-            start=start,
-            memory=options.memory,
-            seed=options.seed,
-            by_lot=options.by_lot,
-        )
-
-    def ask(self) -> _Asked:
-        expected = self._sign * self.learner.forecast
-        query = self.learner.ask()
-        # A copy: what the function does to its argument must not change what is remembered.
-        return _Asked(query, query.point.copy(), query.point.ravel(), expected)
-
-    def tell(self, query: Query, value: float) -> None:
-        self.clipped += tell_clipped(self.learner, query, self._sign * value)
-
-    def forget(self, query: Query) -> None:
-        self.learner.forget(query)
-
-    @property
-    def certificate(self) -> float:
-        return self.learner.certificate
-
-    @property
-    def center(self) -> Array:
-        return self.learner.center.ravel()
-
-    @property
-    def best(self) -> Any:
-        return self.learner.center.copy()
+    sense: float
+    """-1 where large values are good: the learner is told losses."""
+    told: float
+    """What a value is multiplied by to tell it to the player: a tuner takes it as it is."""
 
 
 class _Game:
     """Rounds of a function, and their history."""
 
-    def __init__(self, function: Callable[[Any], float], asker: _Asker) -> None:
-        self._function, self._asker = function, asker
-        self._rows = np.empty(FIRST_ROWS, history_table(asker, ()).dtype)
-        self._interrupts, self.rounds = Interrupts(), 0
+    def __init__(self, function: Callable[[Any], float], setup: _Setup) -> None:
+        self._function, self._setup = function, setup
+        self._rows = np.empty(FIRST_ROWS, history_table(setup, ()).dtype)
+        self._interrupts, self.rounds, self.clipped = Interrupts(), 0, 0
 
     def table(self) -> Table:
         """The history so far."""
@@ -462,31 +377,35 @@ class _Game:
             self._play_round()
 
     def _play_round(self) -> None:
-        asker, round = self._asker, self.rounds + 1
-        asked = asker.ask()
+        setup, round = self._setup, self.rounds + 1
+        player, learner = setup.player, setup.learner
+        expected = setup.sense * learner.forecast
+        query = player.ask()
+        values = query.point.ravel()
         try:
             with self._interrupts.allowed():
-                returned = self._function(asked.setting)
-            value = _checked(returned, round, asker, asked)
+                # A copy: what the function does to it must not change what is remembered.
+                returned = self._function(copy(query.setting))
+            value = _checked(returned, round, setup.columns, values)
         except BaseException:  # as if the round had not been played
-            asker.forget(asked.query)
+            player.forget(query)
             raise
-        asker.tell(asked.query, value)
+        self.clipped += tell_clipped(learner, player.tell, query, setup.told * value)
         if self.rounds == len(self._rows):
             self._rows = np.concatenate([self._rows, np.empty_like(self._rows)])
-        known = asked.expected, False, *asker.center, asker.certificate
-        self._rows[self.rounds] = (round, *asked.values, value, *known)
+        known = expected, False, *player.center.ravel(), player.certificate
+        self._rows[self.rounds] = (round, *values, value, *known)
         self.rounds = round
 
 
-def _checked(value: Any, round: int, asker: _Asker, asked: _Asked) -> float:
+def _checked(value: Any, round: int, columns: tuple[str, ...], values: Array) -> float:
     """What the function returned, if it is one finite number."""
     try:
         found = real_number(value, "value", LossError)
     except LossError:
         found = np.nan
     if not isfinite(found):
-        named = zip(asker.columns, asked.values.tolist(), strict=True)
+        named = zip(columns, values.tolist(), strict=True)
         setting = ", ".join(f"{name}={entry:.6g}" for name, entry in named)
         raise LossError(
             f"round {round}: the function returned {value!r} at {setting}; wanted one finite "

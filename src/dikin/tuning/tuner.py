@@ -5,38 +5,36 @@ It works on the cube of the parameters, where units do not matter, and speaks in
 
 from __future__ import annotations
 
-import copy
 import hashlib
 import os
 import secrets
+import warnings
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import nan
-from threading import RLock
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dikin import serialization
-from dikin.arguments import LARGEST, is_whole, true_or_false, whole
+from dikin.arguments import LARGEST, is_whole, true_or_false
 from dikin.errors import (
-    ClosedQueryError,
-    DikinError,
+    FeedbackError,
     ForecastError,
-    ForeignQueryError,
     LossError,
     ParameterError,
     StateError,
     UnknownParameterError,
-    UnknownQueryError,
     did_you_mean,
     shown,
 )
-from dikin.learners import forks
 from dikin.learners.base import real_number
 from dikin.learners.predictive import Predictive
 from dikin.learners.threads import locked
+from dikin.open_queries import Query
+from dikin.players import Player
 from dikin.status import OpenQueries, Status
 from dikin.tuning.clipping import tell_clipped
 from dikin.tuning.drawing import draw_history, save_figure
@@ -56,8 +54,8 @@ AHEAD = 1000
 """Rounds for which it looks ahead."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Trial:
+@dataclass(frozen=True, slots=True, eq=False, init=False)
+class Trial(Query):
     """A setting to play, whose value is to be told.
 
     Parameters
@@ -75,11 +73,22 @@ class Trial:
         Whether it was asked while the tuner was on hold, so that nothing is learnt from it.
     """
 
-    id: int
     params: Params
-    point: Array
-    expected: float = nan
-    held: bool = False
+    expected: float
+    held: bool
+
+    def __init__(
+        self, id: int, params: Params, point: Array, expected: float = nan, held: bool = False
+    ) -> None:
+        Query.__init__(self, id, point)
+        object.__setattr__(self, "params", params)
+        object.__setattr__(self, "expected", expected)
+        object.__setattr__(self, "held", held)
+
+    @property
+    def setting(self) -> Params:
+        """The values by name."""
+        return self.params
 
     def __contains__(self, name: object) -> bool:
         return name in self.params
@@ -94,26 +103,8 @@ class Trial:
             )
         return self.params[name]
 
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, Trial)
-            and self.id == other.id
-            and np.array_equal(self.point, other.point)
-        )
 
-    def __hash__(self) -> int:
-        return hash(self.id)
-
-
-class _OpenTrial(NamedTuple):
-    """What is kept of a trial until it is told."""
-
-    values: Array
-    expected: float
-    held: bool
-
-
-class Tuner:
+class Tuner(Player[Trial]):
     """Tune named parameters by one number a round, with no constant that must be known.
 
     Ask for a setting, play it, tell what came of it, in any order, late or never. The tuner
@@ -188,6 +179,10 @@ class Tuner:
     1
     """
 
+    kind = Predictive.kind
+    noun, told_as = "trial", "value"
+    space: Space
+
     def __init__(
         self,
         parameters: Mapping[str, ParameterKind],
@@ -230,92 +225,51 @@ class Tuner:
                 )
 
     def _begin(self, key: str, first: Array) -> None:
-        self._lock, self._process = RLock(), forks.process
+        self._open = self.learner._open
+        self._open.noun = self.noun
         self._key = key
         """Decides how whole numbers are rounded, together with the trial's id."""
         self._first = first
         """The learner's centre before it learns."""
         self.learner._told = "value", self._sign
-        self._open: dict[int, _OpenTrial] = {}
         self._recent: deque[float] = deque(maxlen=RECENT)
         self._history: deque[Row] = deque(maxlen=HISTORY)
         """The centres in it are the learner's."""
         self.rounds, self.clipped, self.held = 0, 0, False
 
-    @locked
-    def __getstate__(self) -> dict[str, Any]:
-        own = ("_lock", "_process")
-        return {name: value for name, value in vars(self).items() if name not in own}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, _lock=RLock(), _process=forks.process)
-
-    def __copy__(self) -> Tuner:
-        return copy.deepcopy(self)  # a shallow one would share the learner
-
     # --- the game ------------------------------------------------------------------------------
 
-    @overload
-    def ask(self, n: None = None, *, forecast: float | None = None) -> Trial: ...
+    if not TYPE_CHECKING:  # where a whole number is no context
 
-    @overload
-    def ask(self, n: int, *, forecast: float | None = None) -> list[Trial]: ...
+        def ask(self, context=None, *, n=None, forecast=None):
+            context, n = count_instead_of_context(context, n)
+            return super().ask(context, n=n, forecast=forecast)
 
-    def ask(self, n: int | None = None, *, forecast: float | None = None) -> Trial | list[Trial]:
-        """Ask for a setting to play, or for several at once.
+    def _ask(self, context: Any, forecast: Any) -> Any:
+        if context is not None:
+            raise FeedbackError(
+                "a tuner makes no use of a context: ask() without one, or ask(n=...) for several "
+                f"trials; got {shown(context)}"
+            )
+        self._open.acquire("Tuner")
+        try:
+            if forecast is not None:
+                forecast = self._sign * real_number(forecast, "forecast", ForecastError)
+            return self.learner._ask(None, forecast, partial(self._trial, self.expected))
+        finally:
+            self._open.lock.release()
 
-        Parameters
-        ----------
-        n : int, optional
-            How many, for several machines that play at the same time.
-        forecast : float, optional
-            The value that you expect of the round, whatever is played: last week's at this hour.
-            A good one makes learning faster, a bad one costs little.
-
-        Returns
-        -------
-        Trial or list of Trial
-            One, or `n` of them.
-
-        Raises
-        ------
-        ParameterError
-            If `n` is not a whole number of at least 1.
-        ForecastError
-            If the forecast is not a finite number.
-        """
-        if self._process is not forks.process:  # the lock may be held by a thread of the parent
-            self._lock, self._process = RLock(), forks.process
-        if n is None:
-            return self._ask(forecast)
-        return [self._ask(forecast) for _ in range(whole(n, "n", 1, "trials to ask for"))]
-
-    @locked
-    def _ask(self, forecast: float | None) -> Trial:
-        expected = self.expected
-        if len(self.learner._open) != len(self._open):  # an ask was interrupted
-            for lost in self.learner._open.keys() - self._open.keys():
-                self.learner.forget(lost)
-        if forecast is not None:
-            known = real_number(forecast, "forecast", ForecastError)
-            query = self.learner.ask(forecast=self._sign * known)
-        else:
-            query = self.learner.ask()
-        values = self._values_at(query.id, query.point)
+    def _trial(self, expected: float, id: int, point: Array) -> Trial:
+        """The trial at a point of the learner's."""
+        held = self.held
+        values = self.center if held else self.space.played(point, _uniform(self._key, id))
         values.setflags(write=False)
-        self._open[query.id] = _OpenTrial(values, expected, self.held)
-        return self._trial(query.id)
-
-    def _trial(self, id: int) -> Trial:
-        """An open trial, with a dictionary that its user may write into."""
-        values, expected, held = self._open[id]
         return Trial(id, self.space.params(values), values, expected, held)
 
-    def _values_at(self, id: int, point: Array) -> Array:
-        """What is played; the same whenever it is asked, so that no state is kept of it."""
-        if self.held:
-            return self.center
-        return self.space.played(point, _uniform(self._key, id))
+    def _again(self, id: int) -> Trial:
+        asked: Any = self._open[id][0]
+        params = self.space.params(asked.point)
+        return Trial(id, params, asked.point, asked.expected, asked.held)
 
     @locked
     def tell(self, trial: Trial | int, value: Any, curvature: float = 0.0) -> None:
@@ -341,75 +295,26 @@ class Tuner:
         CurvatureError
             If the curvature is negative, not finite, or too large.
         """
-        id, asked = self._find(trial)
+        asked: Any = self._open.find(trial, self._again)[0]
         told = real_number(value, "value", LossError)
         if not abs(told) < LARGEST:
             raise LossError(
-                f"the value of trial {id} must be a finite number below {LARGEST:g}, got {told}. "
-                "Tell a number, or forget the trial if its value was lost. Nothing was changed."
+                f"the value of trial {asked.id} must be a finite number below {LARGEST:g}, got "
+                f"{told}. Tell a number, or forget the trial if its value was lost. Nothing was "
+                "changed."
             )
         held = self.held or asked.held
         if held:
             self.learner._scaled_curvature(curvature)  # refused all the same
-            self.learner.forget(id)
+            del self._open[asked.id]
         else:
-            self.clipped += tell_clipped(self.learner, id, self._sign * told, curvature)
-        del self._open[id]
+            learner, loss = self.learner, self._sign * told
+            self.clipped += tell_clipped(learner, learner.tell, asked, loss, curvature)
         self.rounds += 1
         self._recent.append(told)
         center, certificate = self.learner.center, self.certificate
         self._history.append(
-            Row(self.rounds, asked.values, told, asked.expected, held, center, certificate)
-        )
-
-    @locked
-    def forget(self, trial: Trial | int) -> None:
-        """Close a trial whose value will never be told.
-
-        Parameters
-        ----------
-        trial : Trial or int
-            What `ask` gave, or its id.
-
-        Raises
-        ------
-        UnknownQueryError, ClosedQueryError, ForeignQueryError
-            If the trial is not an open one of this tuner.
-        """
-        id, _ = self._find(trial)
-        self.learner.forget(id)
-        del self._open[id]
-
-    def _find(self, trial: Trial | int) -> tuple[int, _OpenTrial]:
-        key = trial.id if isinstance(trial, Trial) else trial
-        if not is_whole(key):
-            raise UnknownQueryError(
-                f"a trial is answered by itself or by its id, got {shown(trial)}. Nothing was "
-                "changed."
-            )
-        id = int(key)
-        if id not in self.learner._open:
-            self._open.pop(id, None)  # a call that closed it was interrupted
-        found = self._open.get(id)
-        if found is None:
-            raise self._refusal(id)
-        if isinstance(trial, Trial) and not np.array_equal(trial.point, found.values):
-            raise ForeignQueryError(
-                f"trial {id} of this tuner is {self.space.params(found.values)}, the one that came "
-                f"is {trial.params}: it belongs to another tuner. Nothing was changed."
-            )
-        return id, found
-
-    def _refusal(self, key: int) -> DikinError:
-        """Why there is no open trial of this id."""
-        if 0 <= key < self.learner._next:
-            return ClosedQueryError(
-                f"trial {key} was already told or forgotten; each is answered once. Nothing was "
-                "changed."
-            )
-        asked = f"0 to {self.learner._next - 1} were" if self.learner._next else "none was"
-        return UnknownQueryError(
-            f"there is no trial {shown(key)}: {asked} asked. Nothing was changed."
+            Row(self.rounds, asked.point, told, asked.expected, held, center, certificate)
         )
 
     @locked
@@ -448,12 +353,12 @@ class Tuner:
 
     @property
     def open_trials(self) -> list[Trial]:
-        """The trials that were asked and neither told nor forgotten, oldest first."""
-        with self._lock:
-            return [self._trial(id) for id in self._open]
+        """Deprecated: `open_queries`."""
+        warnings.warn("open_trials is now open_queries", DeprecationWarning, stacklevel=2)
+        return self.open_queries
 
     def open_trial(self, id: int) -> Trial | None:
-        """The open trial of an id, or None.
+        """Deprecated: look in `open_queries`.
 
         Parameters
         ----------
@@ -465,8 +370,8 @@ class Tuner:
         Trial or None
             None where it was never asked, or is closed.
         """
-        with self._lock:
-            return self._trial(id) if id in self._open else None
+        warnings.warn("open_trial(id): see open_queries", DeprecationWarning, stacklevel=2)
+        return next((trial for trial in self.open_queries if trial.id == id), None)
 
     @property
     def expected(self) -> float:
@@ -493,13 +398,26 @@ class Tuner:
         alone = len(self.space.columns) == 1
         return self.space.by_lot and not (alone or self.separable)
 
-    def certificate_for(self, **constants: float) -> float:
+    @property
+    def restarts(self) -> int:
+        """How often a range of values that was not known had to be widened."""
+        return self.learner.restarts
+
+    def certificate_for(
+        self,
+        *,
+        smoothness: float | None = None,
+        lipschitz: float | None = None,
+        varies: float | None = None,
+    ) -> float:
         """Bound the regret for a constant that one believes in: `Predictive.certificate_for`.
 
         Parameters
         ----------
-        **constants : float
-            One of `smoothness` and `lipschitz` of the values on the cube, and `varies`.
+        smoothness, lipschitz : float, optional
+            The constant of the values on the cube: one of the two.
+        varies : float, optional
+            By how much the values of a round vary at most.
 
         Returns
         -------
@@ -513,8 +431,10 @@ class Tuner:
             If not exactly one of the two is given, or `smoothness` where a parameter has
             corners, as an `Integer` does.
         """
-        self._refuse_smooth_corners(constants.get("smoothness"))
-        bound = self.learner.certificate_for(**constants)
+        self._refuse_smooth_corners(smoothness)
+        bound = self.learner.certificate_for(
+            smoothness=smoothness, lipschitz=lipschitz, varies=varies
+        )
         return nan if self._lots_interact else bound
 
     @locked
@@ -538,7 +458,7 @@ class Tuner:
             maximize=self.maximize,
             held=self.held,
             rounds=self.rounds,
-            asked=self.learner._next,
+            asked=self.asked,
             open=OpenQueries(len(self._open), next(iter(self._open), None)),
             start=space.params(space.start_values),
             best=self.best,
@@ -554,6 +474,17 @@ class Tuner:
             clipped=self.clipped,
             restarts=self.learner.restarts,
         )
+
+    def status(self) -> Status:
+        return self.summary()
+
+    def notes(self, id: int) -> dict[str, Any]:
+        trial: Any = self._open[id][0]
+        expected = serialization.finite_or_none(trial.expected)
+        return {"expected": expected, "held": trial.held or self.held}
+
+    def is_current(self, query: Query) -> bool:
+        return isinstance(query, Trial) and query.held == self.held
 
     @locked
     def history(self) -> Table:
@@ -626,6 +557,7 @@ class Tuner:
         dict
             What `dikin.restore` makes the same tuner from.
         """
+        queries: dict[int, Any] = self._open
         return {
             "tuner": self.space.spec() | {"maximize": self.maximize, "separable": self.separable},
             "learner": self.learner.state(),
@@ -636,14 +568,24 @@ class Tuner:
             "held": self.held,
             "recent": list(self._recent),
             "open": [
-                [
-                    id,
-                    trial.values.tolist(),
-                    serialization.finite_or_none(trial.expected),
-                    trial.held,
-                ]
-                for id, trial in self._open.items()
+                [id, trial.point.tolist(), serialization.finite_or_none(trial.expected), trial.held]
+                for id, (trial, _) in queries.items()
             ],
+        }
+
+    def identity(self) -> dict[str, Any]:
+        given = self.learner.state()["arguments"]
+        parameters = self.space.parameters
+        return {
+            "kind": "tuner",
+            "parameters": list(parameters),
+            # Where it began is of no matter afterwards: today's value is another one tomorrow.
+            **{f"parameter {name!r},": p.without_start() for name, p in parameters.items()},
+            "constraints": self.space.constraints,
+            "sense": "maximize" if self.maximize else "minimize",
+            # The start follows from the parameters.
+            "arguments": {name: value for name, value in given.items() if name != "start"}
+            | {"separable": self.separable},
         }
 
     @classmethod
@@ -675,28 +617,17 @@ class Tuner:
         tuner.rounds, tuner.clipped = int(state["rounds"]), int(state["clipped"])
         tuner.held = bool(state["held"])
         tuner._recent.extend(map(float, state["recent"]))
+        if [row[0] for row in state["open"]] != list(tuner._open):
+            raise StateError("the open trials of a state are not the open queries of its learner")
         for id, values, expected, held in state["open"]:
             point = np.array(values, dtype=float)
             if point.shape != tuner._first.shape or not np.isfinite(point).all():
                 raise StateError(f"the values of trial {id} of a state cannot be {shown(values)}")
             point.setflags(write=False)
-            tuner._open[id] = _OpenTrial(point, nan if expected is None else float(expected), held)
+            known = serialization.number_or_nan(expected), bool(held)
+            trial = Trial(id, tuner.space.params(point), point, *known)
+            tuner._open[id] = trial, tuner._open[id][1]
         return tuner
-
-    @locked
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the state to a JSON file; a crash at any instant leaves the old file or the new.
-
-        A new file is its owner's alone, one that exists keeps its mode. A link stays one: the file
-        that it leads to is replaced. Threads and processes may save to one path at once; the last
-        one to finish stays.
-
-        Parameters
-        ----------
-        path : str or os.PathLike
-            The file, for `dikin.load`.
-        """
-        serialization.write(path, self.state())
 
 
 def range_of_losses(values: Any, maximize: bool) -> Any:
@@ -729,6 +660,25 @@ def range_of_losses(values: Any, maximize: bool) -> Any:
     if not low < high:
         raise ParameterError(f"loss_range must have low < high, got {shown(values)}")
     return -high, -low
+
+
+def count_instead_of_context(context: Any, n: Any) -> tuple[Any, Any]:
+    """Take a whole number in the place of the context for `n`; deprecated.
+
+    Parameters
+    ----------
+    context, n
+        As `ask` was given them.
+
+    Returns
+    -------
+    tuple
+        Context and `n` as they are meant.
+    """
+    if n is not None or not is_whole(context):
+        return context, n
+    warnings.warn(f"ask({context}) is now ask(n={context})", DeprecationWarning, stacklevel=3)
+    return None, context
 
 
 def _uniform(key: str, id: int) -> float:

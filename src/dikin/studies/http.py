@@ -1,4 +1,4 @@
-"""A study that a service keeps (`dikin serve`): the same methods and errors, over HTTP.
+"""A study at a service (`dikin serve`), over HTTP: the same errors as in a database.
 
 A request whose answer does not come is sent again until the client's patience ends. Nothing is
 played twice: an ask carries a key of its own, and the same answer told again counts once.
@@ -14,14 +14,13 @@ from collections.abc import Iterator
 from datetime import datetime
 from http import HTTPStatus
 from math import isfinite
-from typing import Any, NoReturn, cast
+from typing import Any, NoReturn
 from urllib.parse import quote, urlencode, urlsplit
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from dikin import errors, extras
-from dikin.arguments import frozen, whole
+from dikin.arguments import frozen
 from dikin.errors import (
     AccessError,
     BusyError,
@@ -33,19 +32,19 @@ from dikin.errors import (
     StateError,
     StoreError,
     UnknownStudyError,
+    error_code,
     shown,
 )
-from dikin.learners.base import Learner, Query, real_number, refuse_late_forecast
+from dikin.learners.base import real_number
+from dikin.open_queries import Query
 from dikin.serialization import number_or_nan
 from dikin.status import Status
-from dikin.studies.client_arguments import first_and_last, own_name, printable, seconds
-from dikin.studies.history import Table, in_parts, learner_table, tuner_table
-from dikin.studies.jsonl import error_code
-from dikin.studies.kept import OpenQuery, keep, whole_id
-from dikin.studies.rows import AskArguments, Question
-from dikin.studies.study import Q, Standing, Study
-from dikin.tuning.space import Params, Space
-from dikin.tuning.tuner import Trial, Tuner
+from dikin.studies.backend import Backend, Opening, OpenQuery, Standing
+from dikin.studies.client_arguments import own_name, seconds
+from dikin.studies.history import Table, in_parts
+from dikin.studies.rows import AskArguments
+from dikin.tuning.space import Space
+from dikin.tuning.tuner import Trial
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 0.5
 """Seconds between two attempts: doubled each time."""
@@ -191,52 +190,42 @@ class ServiceClient:
         raise DikinError(f"{self.url}: {detail}")
 
 
-class RemoteStudy(Study[Q]):
-    """A study that a service keeps; made by `dikin.Study("https://...", name)`."""
+class HttpBackend(Backend):
+    """A study at a service."""
 
-    def __init__(
-        self,
-        url: str | os.PathLike[str],
-        name: str,
-        learner: Learner | Tuner | None = None,
-        *,
-        client: str | None = None,
-        patience: float | None = None,
-        commit_within: float = 0.0,
-        token: str | None = None,
-    ) -> None:
-        if commit_within:
+    def __init__(self, opening: Opening) -> None:
+        if opening.commit_within:
             raise ParameterError(
                 "commit_within is for a database of one's own: a service writes requests that "
-                f"come at the same time together; got {shown(commit_within)}"
+                f"come at the same time together; got {shown(opening.commit_within)}"
             )
-        self.name = printable(name, "name")
-        self._client = printable(client or own_name(), "client")
+        patience, player = opening.patience, opening.player
         wait = PATIENCE if patience is None else seconds(patience, "patience", 0.01, 600.0)
-        self._service = ServiceClient(str(url), token, self._client, wait)
-        self._path = "/v1/studies/" + quote(self.name, safe="")
+        self.service = ServiceClient(str(opening.url), opening.token, opening.client, wait)
+        self.place = f"at {self.service.url}"
+        self._path = "/v1/studies/" + quote(opening.name, safe="")
         # An address that is wrong should not take so long to be found out.
         first = FIRST_PATIENCE if patience is None else wait
-        method, body = (
-            ("GET", None) if learner is None else ("PUT", {"state": keep(learner).state()})
-        )
-        status, seen = self._service.answer(method, self._path, body, patience=first)
+        method, body = "GET", None
+        if player is not None:
+            player.require_storable()
+            method, body = "PUT", {"state": player.state()}
+        status, seen = self.service.answer(method, self._path, body, patience=first)
         self.created = status == HTTPStatus.CREATED
         self.space = None if seen["space"] is None else Space.from_spec(seen["space"])
 
     @property
     def client(self) -> str:
         """What this client is called."""
-        return self._client
+        return self.service.headers["Dikin-Client"]
 
     @client.setter
     def client(self, client: str) -> None:
-        self._client = printable(client, "client")
-        self._service.headers["Dikin-Client"] = self._client
+        self.service.headers["Dikin-Client"] = client
 
     def _get(self, what: str = "", **query: Any) -> dict[str, Any]:
         asked = f"?{urlencode(query)}" if query else ""
-        return self._service.send("GET", self._path + what + asked)
+        return self.service.send("GET", self._path + what + asked)
 
     def _post(
         self,
@@ -245,10 +234,10 @@ class RemoteStudy(Study[Q]):
         headers: dict[str, str] | None = None,
         slowest: float = SLOWEST,
     ) -> dict[str, Any]:
-        return self._service.send("POST", self._path + what, body, headers, slowest=slowest)
+        return self.service.send("POST", self._path + what, body, headers, slowest=slowest)
 
     @classmethod
-    def _names(cls, url: str | os.PathLike[str], token: str | None) -> list[str]:
+    def names(cls, url: str | os.PathLike[str], token: str | None) -> list[str]:
         service = ServiceClient(str(url), token, own_name(), FIRST_PATIENCE)
         names, after = list[str](), ""
         while True:
@@ -260,7 +249,7 @@ class RemoteStudy(Study[Q]):
             after = page["next"]
 
     @classmethod
-    def _delete(cls, url: str | os.PathLike[str], name: str, token: str | None) -> None:
+    def delete(cls, url: str | os.PathLike[str], name: str, token: str | None) -> None:
         service = ServiceClient(str(url), token, own_name(), FIRST_PATIENCE)
         try:
             service.send("DELETE", "/v1/studies/" + quote(name, safe=""))
@@ -269,131 +258,75 @@ class RemoteStudy(Study[Q]):
                 raise
 
     def close(self) -> None:
-        """Close the connections to the service; the study stays in it."""
-        self._service.close()
+        self.service.close()
 
-    def __repr__(self) -> str:
-        return f"<Study {self.name!r} at {self._service.url}>"
+    def flush(self) -> None:
+        """Do nothing: what the service has answered is durable."""
 
     # --- the game ------------------------------------------------------------------------------
 
-    def ask(  # type: ignore[override]
-        self,
-        context: ArrayLike | None = None,
-        *,
-        n: int | None = None,
-        forecast: float | None = None,
-        key: str | None = None,
-    ) -> Q | list[Q]:
-        """Ask for what to play next, as `Study.ask`."""
-        arguments = AskArguments.of(context, forecast)
-        known = secrets.token_hex(16) if key is None else printable(key, "key")
-        body: dict[str, Any] = {}
+    def ask(self, arguments: AskArguments, key: str | None) -> Query:
+        return self._query(self._ask(arguments, {}, key or secrets.token_hex(16)))
+
+    def ask_several(self, arguments: AskArguments, n: int, key: str | None) -> list[Query]:
+        key, queries = key or secrets.token_hex(16), list[Query]()
+        while len(queries) < n:
+            wanted = {"n": min(n - len(queries), PAGE)}
+            this = f"{key}/{len(queries)}" if queries else key
+            queries += map(self._query, self._ask(arguments, wanted, this)["queries"])
+        return queries
+
+    def _ask(self, arguments: AskArguments, body: dict[str, Any], key: str) -> dict[str, Any]:
         if arguments.context is not None:
             body["context"] = np.asarray(arguments.context).tolist()
         if arguments.forecast is not None:
             body["forecast"] = _plain(arguments.forecast, "forecast", ForecastError)
-        if n is None:
-            return cast(Q, self._question(self._post("/ask", body, {"Idempotency-Key": known})))
-        left, found = whole(n, "n", 1, "how many to ask for"), list[Q]()
-        while left:
-            body["n"] = min(left, PAGE)
-            this = known if not found else f"{known}/{len(found)}"
-            page = self._post("/ask", body, {"Idempotency-Key": this})["queries"]
-            found += [cast(Q, self._question(each)) for each in page]
-            left -= body["n"]
-        return found
+        return self._post("/ask", body, {"Idempotency-Key": key})
 
-    def _question(self, asked: dict[str, Any]) -> Question:
+    def _query(self, asked: dict[str, Any]) -> Query:
         point = frozen(asked["point"], "point", np.ndim(asked["point"]))
         if self.space is None:
             return Query(asked["id"], point)
         params = self.space.params(point)
         return Trial(asked["id"], params, point, number_or_nan(asked["expected"]), asked["held"])
 
-    def tell(
-        self,
-        query: Query | Trial | OpenQuery | int,
-        loss: Any = None,
-        curvature: float = 0.0,
-        *,
-        value: Any = None,
-        forecast: None = None,
-    ) -> None:
-        """Answer a query or trial, as `Study.tell`."""
-        refuse_late_forecast(forecast)
-        body = self._named(query) | {"curvature": _plain(curvature, "curvature", CurvatureError)}
-        called = "loss" if self.space is None else "value"
-        for name, told in (("loss", loss), ("value", value)):
-            if told is not None:
-                body[name] = _plain(told, called, LossError)
+    def tell(self, query: Query | int, number: Any, curvature: Any) -> None:
+        body = _named(query) | {"curvature": _plain(curvature, "curvature", CurvatureError)}
+        if number is not None:
+            name = "loss" if self.space is None else "value"
+            body[name] = _plain(number, name, LossError)
         self._post("/tell", body)
 
-    def forget(self, query: Query | Trial | OpenQuery | int) -> None:
-        """Close a query or trial that will never be answered, as `Study.forget`."""
-        self._post("/forget", self._named(query))
-
-    def _named(self, query: Any) -> dict[str, Any]:
-        """A query or trial as the service knows it: by its id and, where it is known, its point."""
-        if isinstance(query, Query | Trial | OpenQuery):
-            return {"id": query.id, "point": query.point.tolist()}
-        return {"id": whole_id(query, "query" if self.space is None else "trial")}
+    def forget(self, query: Query | int) -> None:
+        self._post("/forget", _named(query))
 
     def hold(self) -> None:
-        """Let the tuner play its best setting, and learn nothing until `resume`."""
         self._post("/hold", {})
 
     def resume(self) -> None:
-        """Let the tuner explore and learn again."""
         self._post("/resume", {})
-
-    def flush(self) -> None:
-        """Do nothing: what the service has answered is durable."""
 
     # --- looking -------------------------------------------------------------------------------
 
     def status(self) -> Status:
-        """The status of the study at this instant, as `Study.status`."""
-        return Status.from_json(self._get() | {"service": self._service.url})
+        return Status.from_json(self._get() | {"service": self.service.url})
 
     def standing(self) -> Standing:
-        """Rounds, center and certificate of the same instant."""
         seen = self._get()
         return Standing(
             seen["rounds"], np.array(seen["center"]), number_or_nan(seen["certificate"])
         )
 
-    @property
     def first_round(self) -> int:
-        """The first round whose history is kept."""
         return int(self._get()["first_round"])
 
-    @property
-    def restarts(self) -> int:
-        """How often a range of losses that was not known had to be widened."""
-        return int(self._get()["restarts"])
-
     def certificate_for(self, **constants: float) -> float:
-        """Bound the regret for a constant that one believes in, as `Study.certificate_for`."""
         return number_or_nan(self._get("/certificate", **constants)["certificate"])
 
-    @property
-    def best(self) -> Params:
-        """Today's best guess of a tuner by name."""
-        best: Params = self._get("/summary")["best"]
-        return best
-
-    @property
-    def held(self) -> bool:
-        """Whether the tuner is on hold."""
-        return self.summary().held
-
     def summary(self) -> Status:
-        """The status of the tuner alone, as `Study.summary`."""
         return Status.from_json(self._get("/summary"))
 
-    def waiting(self, after: int = -1, limit: int | None = None) -> list[OpenQuery]:
-        """Read some of what waits for an answer, as `Study.waiting`."""
+    def waiting(self, after: int, limit: int | None) -> list[OpenQuery]:
         found: list[OpenQuery] = []
         while limit is None or len(found) < limit:
             last = found[-1].id if found else after
@@ -411,24 +344,17 @@ class RemoteStudy(Study[Q]):
         return OpenQuery(said["id"], point, said["client"], asked, params)
 
     def state(self) -> dict[str, Any]:
-        """The state, for `dikin.restore`: a learner or tuner of its own, outside the study."""
         return self._get("/state")
 
-    def history(self, first: int = 1, last: int | None = None) -> Table:
-        """Read the rounds as a table, as `Study.history`."""
-        space = self.space
-        if space is not None:
-            return in_parts(lambda told: tuner_table(told, space), self._rounds(first, last))
+    def history(self, first: int, last: int | None) -> Table:
         shape = np.shape(self._get()["center"])
-        return in_parts(lambda told: learner_table(told, shape), self._rounds(first, last))
+        return in_parts(self._rounds(first, last), self.space, shape)
 
-    def records(self, first: int = 1, last: int | None = None) -> list[dict[str, Any]]:
-        """Read some rounds as plain values, as `Study.records`."""
+    def records(self, first: int, last: int | None) -> list[dict[str, Any]]:
         return list(self._rounds(first, last))
 
-    def _rounds(self, first: Any, last: Any) -> Iterator[dict[str, Any]]:
-        begin: int | None
-        begin, last = first_and_last(first, last)
+    def _rounds(self, first: int, last: int | None) -> Iterator[dict[str, Any]]:
+        begin: int | None = first
         while begin is not None and (last is None or begin <= last):
             limit = PAGE if last is None else min(PAGE, last - begin + 1)
             page = self._get("/history", first=begin, limit=limit)
@@ -441,23 +367,19 @@ class RemoteStudy(Study[Q]):
 
     # --- care ----------------------------------------------------------------------------------
 
-    def verify(self, *, jobs: int = 1, progress: bool = False) -> int:
-        """Let the service replay the whole journal, as `Study.verify`; it has one process for it.
-
-        Parameters
-        ----------
-        jobs : int, default 1
-            Taken, and left to the service.
-        progress : bool, default False
-            Taken: there is no bar of what another machine does.
-        """
-        whole(jobs, "jobs", 1, "how many processes")
+    def verify(self, jobs: int, progress: bool) -> int:
+        """Let the service do it, which has one process for it."""
         return int(self._post("/verify", {}, slowest=LONG_WORK)["rows"])
 
-    def trim(self, before: int, *, progress: bool = False) -> int:
-        """Remove the history of early rounds, as `Study.trim`."""
-        before = whole(before, "before", 1, "the first round whose history is kept")
+    def trim(self, before: int, progress: bool) -> int:
         return int(self._post("/trim", {"before": before}, slowest=LONG_WORK)["rows"])
+
+
+def _named(query: Query | int) -> dict[str, Any]:
+    """A query as the service knows it: by its id and, where it is known, its point."""
+    if isinstance(query, int):
+        return {"id": query}
+    return {"id": query.id, "point": query.point.tolist()}
 
 
 def _plain(told: Any, what: str, error: type[DikinError]) -> Any:

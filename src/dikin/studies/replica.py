@@ -11,25 +11,34 @@ import json
 import logging
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 from dikin import serialization
-from dikin.errors import FeedbackError, ForecastError, StateError
+from dikin.errors import (
+    AnsweredError,
+    FeedbackError,
+    ForecastError,
+    ForeignQueryError,
+    ParameterError,
+    StateError,
+    shown,
+)
 from dikin.loading import restore
+from dikin.open_queries import Query
+from dikin.players import Player
 from dikin.silence import SILENCE, silence
 from dikin.studies.journal import Event, Snapshot, row_seal
-from dikin.studies.kept import Kept, keep
 from dikin.studies.rows import (
     Answer,
     AskArguments,
-    Question,
     array_json,
     ask_body,
     number_json,
     point_in,
     query_id,
 )
-from dikin.tuning.tuner import Tuner
+from dikin.tuning.tuner import Trial, Tuner
+from dikin.vectors import Array
 
 LATEST = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
 """Python's calendar ends there."""
@@ -52,77 +61,121 @@ def clock(microseconds: int) -> datetime:
     return datetime.fromtimestamp(min(max(microseconds / 1e6, 0.0), LATEST), UTC)
 
 
-class ReplayedLearner:
+class Replica:
     """A learner or tuner, and the row of the journal up to which it has come."""
 
-    def __init__(self, kept: Kept, asked: dict[int, AskRecord], number: int, seal: str) -> None:
-        self.kept, self.asked = kept, asked
+    def __init__(
+        self, player: Player[Any], asked: dict[int, AskRecord], number: int, seal: str
+    ) -> None:
+        self.player, self.asked = player, asked
         self.number, self.seal = number, seal
         self.consistent = True
         """Whether the learner is what the journal up to here makes; not in the middle of an event,
         and never again if an event failed in its middle."""
 
+    @property
+    def tuner(self) -> Tuner:
+        """The player, for what a tuner alone can do."""
+        if self.player.space is None:
+            raise ParameterError(
+                f"this study keeps a learner, {type(self.player).__name__}: best, held, hold, "
+                "resume and summary are of a study that keeps a dikin.Tuner. See center, "
+                "certificate and history instead"
+            )
+        return cast(Tuner, self.player)
+
     # --- snapshots -----------------------------------------------------------------------------
 
     @classmethod
-    def of(cls, taken: Snapshot) -> ReplayedLearner:
+    def of(cls, taken: Snapshot) -> Replica:
         """The replayed learner of which this is a snapshot."""
-        kept = json.loads(taken.state)
+        stored = json.loads(taken.state)
         # Before version 3 it was not written.
-        version = kept.get("version", 2)
+        version = stored.get("version", 2)
         serialization.refuse_version("the state of this study", version, serialization.VERSION)
-        asked = {int(key): AskRecord(*value) for key, value in kept["asked"].items()}
-        return cls(keep(restore(kept["learner"])), asked, taken.number, taken.seal)
+        asked = {int(key): AskRecord(*value) for key, value in stored["asked"].items()}
+        return cls(restore(stored["learner"]), asked, taken.number, taken.seal)
 
     def snapshot(self) -> Snapshot:
         """Everything that the future depends on."""
-        return Snapshot(self.number, self.seal, snapshot_text(self.kept, self.asked))
+        return Snapshot(self.number, self.seal, snapshot_text(self.player, self.asked))
 
     # --- events --------------------------------------------------------------------------------
 
-    def ask(self, arguments: AskArguments, client: str, time: int) -> tuple[Event, Question]:
+    def ask(self, arguments: AskArguments, client: str, time: int) -> tuple[Event, Query]:
         self.consistent = False  # an ask that fails may have drawn from the generator
         try:
-            query = self.kept.ask(arguments)
+            query = arguments.ask(self.player)
         except (FeedbackError, ForecastError):
             self.consistent = True  # a context or a forecast is refused before anything is drawn
             raise
         return self._record("ask", query.id, client, time, ask_body(query, arguments)), query
 
-    def is_open(self, event: Event, query: Question, arguments: AskArguments) -> bool:
+    def is_open(self, event: Event, query: Query, arguments: AskArguments) -> bool:
         """Whether the query that a row asked waits for its answer, and the same was known of it."""
         known = query.id in self.asked and event.body == ask_body(query, arguments)
-        return known and self.kept.is_current(query)
+        return known and self.player.is_current(query)
 
-    def tell(self, key: Question | int, answer: Answer, client: str, time: int) -> Event:
-        kept, query = self.kept, query_id(key)
-        extra = kept.extra_fields(key)
-        kept.tell(key, answer)
+    def tell(self, query: Query | int, answer: Answer, client: str, time: int) -> Event:
+        player, id = self.player, query_id(query)
+        notes = "".join(f', "{name}": {json.dumps(note)}' for name, note in self._notes(id))
+        player.tell(query, *answer)
         self.consistent = False
         # The point again, so that a round stands in one row and the ask can be trimmed away.
         body = (
-            f'{{"round": {kept.learner.rounds}, "point": {self.asked[query].point}, '
-            f'{answer.text(kept.told_as)}{extra}, "center": {array_json(kept.learner.center)}, '
-            f'"certificate": {number_json(kept.certificate)}}}'
+            f'{{"round": {player.rounds}, "point": {self.asked[id].point}, '
+            f'{answer.text(player.told_as)}{notes}, "center": {array_json(player.center)}, '
+            f'"certificate": {number_json(player.certificate)}}}'
         )
-        return self._record("tell", query, client, time, body)
+        return self._record("tell", id, client, time, body)
 
-    def forget(self, key: Question | int, client: str, time: int) -> Event:
-        self.kept.learner.forget(key)
+    def _notes(self, id: int) -> Iterable[tuple[str, Any]]:
+        return self.player.notes(id).items() if id in self.asked else ()
+
+    def repeats(self, query: Query | int, answer: Answer, closed: tuple[str, str]) -> bool:
+        """Whether the row that closed a query has this very answer; an error if another."""
+        kind, body = closed
+        if kind != "tell":
+            return False
+        told, noun, name = json.loads(body), self.player.noun, self.player.told_as
+        if isinstance(query, Query) and query.point.tolist() != told["point"]:
+            raise ForeignQueryError(
+                f"{noun} {query.id} of this study asked about {told['point']}, got one about "
+                f"{query.point}: it belongs to another study. Nothing was changed."
+            )
+        # As text: as values 1.0 and true would be the same, and NaN is no JSON.
+        if f"{{{answer.text(name)}}}" == json.dumps({n: told[n] for n in (name, "curvature")}):
+            return True
+        raise AnsweredError(
+            f"{noun} {query_id(query)} was already answered with {name} {told[name]} and curvature "
+            f"{told['curvature']}, got {shown(answer.loss)} and {shown(answer.curvature)}. Nothing "
+            "was changed."
+        )
+
+    def query_at(self, id: int, point: Array) -> Query:
+        """The query of an id and a point that was asked before."""
+        player: Player[Query] = self.player
+        if id in self.asked:
+            return player._again(id)
+        space = player.space
+        return Query(id, point) if space is None else Trial(id, space.params(point), point)
+
+    def forget(self, query: Query | int, client: str, time: int) -> Event:
+        self.player.forget(query)
         self.consistent = False
-        return self._record("forget", query_id(key), client, time, "{}")
+        return self._record("forget", query_id(query), client, time, "{}")
 
     def hold(self, client: str, time: int) -> Event | None:
         """Put a tuner on hold; no event if it is."""
-        return None if self.kept.tuner.held else self._switch("hold", client, time)
+        return None if self.tuner.held else self._switch("hold", client, time)
 
     def resume(self, client: str, time: int) -> Event | None:
         """Let a tuner learn again; no event if it does."""
-        return self._switch("resume", client, time) if self.kept.tuner.held else None
+        return self._switch("resume", client, time) if self.tuner.held else None
 
     def _switch(self, kind: str, client: str, time: int) -> Event:
         self.consistent = False
-        SWITCHES[kind](self.kept.tuner)
+        SWITCHES[kind](self.tuner)
         # Such a row is of no query. The number is one that no query and no other row has, as the
         # database refuses a second row that is no ask under the same one.
         return self._record(kind, -(self.number + 1), client, time, "{}")
@@ -148,23 +201,23 @@ class ReplayedLearner:
                 self._replay(event)
 
     def _replay(self, event: Event) -> None:
-        kept = self.kept
+        player = self.player
         if event.kind == "ask":
             self._ask_again(event)
         elif event.kind == "tell":
             told, _ = DECODER.raw_decode(event.body)
-            kept.tell(event.query, Answer.read(told, kept.told_as))
+            player.tell(event.query, *Answer.read(told, player.told_as))
         elif event.kind == "forget":
-            kept.learner.forget(event.query)
+            player.forget(event.query)
         elif event.kind in SWITCHES:
-            SWITCHES[event.kind](kept.tuner)
+            SWITCHES[event.kind](self.tuner)
         else:
             raise StateError(f"row {event.number} of the journal has the kind {event.kind!r}")
         self._advance(event)
 
     def _ask_again(self, event: Event) -> None:
         arguments = AskArguments.read(event.body)
-        query = self.kept.ask(arguments)
+        query = arguments.ask(self.player)
         body = ask_body(query, arguments)
         if query.id != event.query or body != event.body:
             raise StateError(
@@ -191,6 +244,7 @@ class _NotAgain(logging.Filter):
 logging.getLogger("dikin").addFilter(_NotAgain())
 
 
-def snapshot_text(kept: Kept, asked: dict[int, AskRecord]) -> str:
-    """The state of a learner and its open queries as text; refused if it cannot be read back."""
-    return json.dumps({"version": serialization.VERSION, "asked": asked, "learner": kept.state()})
+def snapshot_text(player: Player[Any], asked: dict[int, AskRecord]) -> str:
+    """The state of a player and its open queries as text; refused if it cannot be read back."""
+    player.require_storable()
+    return json.dumps({"version": serialization.VERSION, "asked": asked, "learner": player.state()})

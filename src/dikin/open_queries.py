@@ -1,0 +1,181 @@
+"""Queries, and the ledger of those that a player has asked and that wait for their answers."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from threading import RLock
+from typing import Any
+
+import numpy as np
+
+from dikin.arguments import is_whole
+from dikin.errors import (
+    ClosedQueryError,
+    ForeignQueryError,
+    ForkWarning,
+    UnknownQueryError,
+    few_of,
+    shown,
+)
+from dikin.vectors import Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Query:
+    """A point to play, whose loss is to be told.
+
+    Parameters
+    ----------
+    id
+        The number by which the query is answered; no two queries of a learner have the same.
+    point
+        The point to play, in the user's units; two points for a learner that compares two losses.
+    """
+
+    id: int
+    point: Array
+
+    @property
+    def setting(self) -> Any:
+        """What is played: the point; of a trial the values by name."""
+        return self.point
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Query)
+            and self.id == other.id
+            and np.array_equal(self.point, other.point)
+        )
+
+    def __hash__(self) -> int:
+        return hash(self.id)
+
+
+Memo = Any
+"""What a learner needs to remember of a query until it is answered: its own file knows the type."""
+
+Entry = tuple[Query, Memo]
+
+
+class OpenQueries(dict[int, Entry]):
+    """The open queries of a player by id, oldest first, and the lock under which it plays.
+
+    A forked child has its parent's players, generators and all: both would play the same points.
+    The child is warned when it asks, and goes on under a lock of its own, as a thread of the parent
+    may hold the old one.
+
+    Attributes
+    ----------
+    noun
+        What a query is called in messages.
+    next_id
+        The id of the next query: how many were asked so far.
+    lock
+        Held by the thread that asks or tells.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.__setstate__(("query", 0))
+
+    def __getstate__(self) -> tuple[str, int]:
+        return self.noun, self.next_id
+
+    def __setstate__(self, state: tuple[str, int]) -> None:
+        self.noun, self.next_id = state
+        self.lock, self._process = RLock(), _process
+
+    def acquire(self, owner: str) -> None:
+        """Take the lock for an ask; `with` takes twice as long.
+
+        Parameters
+        ----------
+        owner
+            The class of the player.
+        """
+        if self._process is not _process:
+            _warn_of_fork(owner)
+            self.lock, self._process = RLock(), _process
+        self.lock.acquire()
+
+    def add(self, query: Query, memo: Memo) -> None:
+        """Enter the query that has the next id.
+
+        Parameters
+        ----------
+        query
+            What is asked.
+        memo
+            What its answer will need.
+        """
+        self[query.id] = query, memo
+        self.next_id = query.id + 1
+
+    def find(self, query: Query | int, again: Callable[[int], Query]) -> Entry:
+        """The entry of an open query.
+
+        Parameters
+        ----------
+        query
+            The query, or its id.
+        again
+            Makes the open query of an id anew: the user may have written into what was asked.
+
+        Raises
+        ------
+        UnknownQueryError, ClosedQueryError, ForeignQueryError
+            If it is not open here; the message says why.
+        """
+        if isinstance(query, Query):
+            entry = self.get(query.id)
+            if entry is not None and query is not entry[0]:
+                self._refuse_foreign(query, again(query.id))
+        else:
+            entry = self.get(int(query)) if is_whole(query) else None
+        if entry is None:
+            raise self._not_open(query.id if isinstance(query, Query) else query)
+        return entry
+
+    def _not_open(self, id: Any) -> UnknownQueryError | ClosedQueryError:
+        if is_whole(id) and 0 <= id < self.next_id:
+            return ClosedQueryError(
+                f"{self.noun} {id} was already answered or forgotten; open are {few_of(self)}. "
+                "Nothing was changed."
+            )
+        return UnknownQueryError(
+            f"{self.noun} {shown(id)} was never asked; open are {few_of(self)}. Tell the "
+            f"{self.noun} that ask() gave, or its id. Nothing was changed."
+        )
+
+    def _refuse_foreign(self, query: Query, ours: Query) -> None:
+        if not np.array_equal(query.point, ours.point):
+            raise ForeignQueryError(
+                f"{self.noun} {ours.id} asked about {ours.setting}, got one about "
+                f"{query.setting}: it belongs to another learner or tuner. Nothing was changed."
+            )
+
+
+_process = object()
+"""Stands for this process; another object in every forked child."""
+
+
+def _renew_process() -> None:
+    global _process
+    _process = object()
+
+
+if hasattr(os, "register_at_fork"):  # there are no forks where there is none
+    os.register_at_fork(after_in_child=_renew_process)
+
+
+def _warn_of_fork(owner: str) -> None:
+    warnings.warn(
+        f"this process was forked from the one that made the {owner}: both draw the same "
+        "directions from here on, and neither learns from the other. Make a learner in each "
+        "process, with a seed of its own, or share one with dikin.Study",
+        ForkWarning,
+        stacklevel=5,
+    )

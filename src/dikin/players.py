@@ -1,0 +1,270 @@
+"""What a learner and a tuner both are: asked what to play, and told what came of it."""
+
+from __future__ import annotations
+
+import copy
+import os
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Generic, Self, TypeVar, overload
+
+from dikin import serialization
+from dikin.arguments import whole
+from dikin.errors import ParameterError
+from dikin.open_queries import OpenQueries, Query
+from dikin.status import Status
+from dikin.vectors import Array
+
+Q = TypeVar("Q", bound=Query)
+
+
+class Player(ABC, Generic[Q]):
+    """A player of bandit convex optimization: a learner, or a tuner of named parameters.
+
+    Attributes
+    ----------
+    kind
+        What kind of learner chooses the points.
+    noun
+        What a query is called in messages.
+    told_as
+        What the number is called that is told.
+    space
+        The named parameters of a tuner; None for a learner.
+    rounds
+        Rounds answered so far.
+    """
+
+    kind: ClassVar[str] = ""
+    noun: ClassVar[str] = "query"
+    told_as: ClassVar[str] = "loss"
+    space: Any = None
+    rounds: int
+    _open: OpenQueries
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For copies and pickles. They are made after this returns: other threads must not play."""
+        with self._open.lock:
+            return dict(vars(self))
+
+    def __copy__(self) -> Self:
+        # A shallow copy would share the generator and the open queries with the original.
+        return copy.deepcopy(self)
+
+    # --- the game ------------------------------------------------------------------------------
+
+    @overload
+    def ask(self, context: Any = None, *, n: None = None, forecast: float | None = None) -> Q: ...
+
+    @overload
+    def ask(self, context: Any = None, *, n: int, forecast: float | None = None) -> list[Q]: ...
+
+    def ask(
+        self, context: Any = None, *, n: int | None = None, forecast: float | None = None
+    ) -> Q | list[Q]:
+        """The next point to play, or several.
+
+        Parameters
+        ----------
+        context
+            What is known of the round beforehand. Only some learners make use of it.
+        n
+            How many to ask for at once, for several machines that play at the same time.
+        forecast
+            The loss or value that one expects, whatever is played: last week's at this hour, a
+            model of the season. A good one makes learning faster, a bad one costs little. Only some
+            learners make use of it.
+
+        Returns
+        -------
+        Query, or list of Query
+            The point, and the id by which it is answered. Of a tuner a `Trial`, with the values by
+            name. A list with `n`.
+
+        Raises
+        ------
+        FeedbackError, ForecastError
+            If there is a context or a forecast that the learner makes no use of, or that is not
+            finite.
+        ParameterError
+            If `n` is not a whole number of at least 1.
+        """
+        if n is None:
+            return self._ask(context, forecast)
+        count = whole(n, "n", 1, "how many to ask for")
+        return [self._ask(context, forecast) for _ in range(count)]
+
+    @abstractmethod
+    def _ask(self, context: Any, forecast: Any) -> Q:
+        """Ask for one."""
+
+    @abstractmethod
+    def tell(self, query: Any, loss: Any, /, curvature: float = 0.0) -> None:
+        """Answer a query. An answer that is refused changes nothing.
+
+        Parameters
+        ----------
+        query
+            What `ask` gave, or its id.
+        loss
+            What came of it.
+        curvature
+            The strong convexity of the loss.
+        """
+
+    def forget(self, query: Query | int) -> None:
+        """Close a query that will never be answered.
+
+        Parameters
+        ----------
+        query
+            What `ask` gave, or its id.
+
+        Raises
+        ------
+        UnknownQueryError, ClosedQueryError, ForeignQueryError
+            If the query is not an open one of this player.
+        """
+        with self._open.lock:
+            del self._open[self._open.find(query, self._again)[0].id]
+
+    @property
+    def open_queries(self) -> list[Q]:
+        """The queries that were asked and neither answered nor forgotten, oldest first."""
+        with self._open.lock:
+            return [self._again(id) for id in self._open]
+
+    @property
+    def asked(self) -> int:
+        """Queries asked so far."""
+        return self._open.next_id
+
+    @abstractmethod
+    def _again(self, id: int) -> Q:
+        """An open query, made anew: what was given away may have been written into."""
+
+    # --- what it knows -------------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def center(self) -> Array:
+        """The present guess of the best point."""
+
+    @property
+    @abstractmethod
+    def certificate(self) -> float:
+        """The bound on the regret so far; NaN where there is none."""
+
+    def certificate_for(
+        self,
+        *,
+        smoothness: float | None = None,
+        lipschitz: float | None = None,
+        varies: float | None = None,
+    ) -> float:
+        """The bound for a constant that one believes in.
+
+        Parameters
+        ----------
+        smoothness, lipschitz
+            The constant: one of the two.
+        varies
+            By how much the losses of a round vary at most.
+
+        Returns
+        -------
+        float
+            The bound for the rounds so far.
+
+        Raises
+        ------
+        ParameterError
+            If the player has no such bound: `Predictive` and tuners alone have one.
+        """
+        raise ParameterError(
+            f"{type(self).__name__} has a certificate for the constants that it was built with "
+            "alone: see certificate"
+        )
+
+    @property
+    @abstractmethod
+    def restarts(self) -> int:
+        """How often a range of losses that was not known had to be widened."""
+
+    @abstractmethod
+    def status(self) -> Status:
+        """How it stands: rounds, best guess, certificate.
+
+        Returns
+        -------
+        Status
+            A record that prints itself, in a notebook as a table.
+        """
+
+    # --- in a journal --------------------------------------------------------------------------
+
+    def notes(self, id: int) -> dict[str, Any]:
+        """What a journal notes of an open query besides its answer, as JSON values.
+
+        Parameters
+        ----------
+        id
+            The query.
+
+        Returns
+        -------
+        dict
+            By name.
+        """
+        return {}
+
+    def is_current(self, query: Query) -> bool:
+        """Whether an open query would be asked in the same way now.
+
+        Parameters
+        ----------
+        query
+            What `ask` gave.
+
+        Returns
+        -------
+        bool
+            False for a trial if the tuner was put on hold or resumed since.
+        """
+        return True
+
+    # --- state ---------------------------------------------------------------------------------
+
+    @abstractmethod
+    def identity(self) -> dict[str, Any]:
+        """What must be the same where a study is opened with a player, part by part."""
+
+    @abstractmethod
+    def state(self) -> dict[str, Any]:
+        """Everything that the future depends on, as plain JSON values, open queries included."""
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the state to a JSON file; a crash at any instant leaves the old file or the new.
+
+        A new file is its owner's alone, one that exists keeps its mode. A link stays one: the file
+        that it leads to is replaced. Threads and processes may save to one path at once; the last
+        one to finish stays.
+
+        Parameters
+        ----------
+        path
+            The file, for `dikin.load`.
+
+        Raises
+        ------
+        NotSavableError
+            If the class of the learner or of its domain is not registered: it could not be loaded.
+        """
+        self.require_registered()
+        with self._open.lock:
+            serialization.write(path, self.state())
+
+    def require_registered(self) -> None:
+        """Refuse a player that cannot be loaded as one of its classes is not known."""
+
+    def require_storable(self) -> None:
+        """Refuse a player that cannot be written to a database."""

@@ -1,0 +1,434 @@
+"""A study in a database of one's own: a journal, and a session that takes turns at it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import secrets
+import time
+from collections.abc import Callable
+from contextlib import closing
+from functools import partial
+from itertools import islice
+from typing import Any, TypeVar
+
+import numpy as np
+
+from dikin.arguments import frozen
+from dikin.engine.progress import Progress
+from dikin.errors import (
+    ClosedQueryError,
+    ParameterError,
+    StateError,
+    StudyExistsError,
+    UnknownStudyError,
+    did_you_mean,
+    few_of,
+)
+from dikin.open_queries import Query
+from dikin.players import Player
+from dikin.status import Status
+from dikin.studies import journal, verification
+from dikin.studies.backend import Backend, Opening, OpenQuery, Standing
+from dikin.studies.client_arguments import seconds
+from dikin.studies.database import Database, Sqlite, open_database
+from dikin.studies.history import Table, in_parts, records_between, told_between
+from dikin.studies.journal import Event, Journal, Snapshot
+from dikin.studies.replica import AskRecord, Replica, snapshot_text
+from dikin.studies.rows import Answer, AskArguments, point_in, query_id
+from dikin.studies.session import Session
+from dikin.studies.study_status import study_status
+from dikin.tuning.space import Space
+
+T = TypeVar("T")
+
+TRIM_AT_ONCE = 10_000
+"""Rows that are removed in one transaction, while others wait: some hundredths of a second."""
+PATIENCE = 0.8
+"""Seconds: with what else a call does, it ends within one."""
+
+
+class LocalBackend(Backend):
+    """A study in a database."""
+
+    def __init__(self, opening: Opening) -> None:
+        _refuse_token(opening.token)
+        self.client, self._name = opening.client, opening.name
+        # Makes every row unlike any that another client writes.
+        self._nonce = secrets.token_hex(4)
+        patience = opening.patience
+        patience = PATIENCE if patience is None else seconds(patience, "patience", 0.01, 600.0)
+        commit_within = seconds(opening.commit_within, "commit_within", 0.0, patience / 2)
+        database = open_database(opening.url, patience)
+        self.place = f"in {database.name}"
+        self.journal = Journal(database, opening.name)
+        self.session = Session(database, self.journal, commit_within)
+        self._has_keys = False
+        try:
+            self.space = self.session.retry(self._open, opening.player)
+            self.session.shorten_replays()
+        except BaseException:
+            self.session.close()
+            raise
+
+    @property
+    def _signature(self) -> str:
+        """What rows call this client."""
+        return f"{self.client}#{self._nonce}"
+
+    # --- opening -------------------------------------------------------------------------------
+
+    def _open(self, given: Player[Any] | None) -> Space | None:
+        if not self.journal.find():
+            if given is None:
+                raise _unknown_study(self.journal.database, self._name)
+            self._create(given)
+        # Before the look: whatever is committed meanwhile only adds to what is there.
+        marked = self.journal.database.marked(self.journal.study)
+
+        def look(replica: Replica) -> Player[Any]:
+            self.journal.check_mark(marked)
+            self.journal.check_recent()
+            return replica.player
+
+        player = self.session.read(look)
+        if given is not None:
+            self._refuse_other(given, player)
+        space: Space | None = player.space
+        return space
+
+    def _create(self, given: Player[Any]) -> None:
+        waiting = [query.id for query in given.open_queries]
+        if waiting:
+            raise ParameterError(
+                f"{given!r} has open queries {few_of(waiting)}: answer or forget them "
+                "before it becomes a study"
+            )
+        state = snapshot_text(given, {})
+        Replica.of(Snapshot(0, "", state))  # refused now, or readable for ever
+        database = self.journal.database
+        with database.lock:
+            database.begin(journal.SCHEMA_LOCK)
+            try:
+                journal.create_tables(database)
+                self.created = self.journal.create(state)
+                # A deleted study may have left a mark.
+                database.commit((self.journal.study, 0, ""))
+            except BaseException:
+                database.rollback()
+                raise
+
+    def _refuse_other(self, given: Player[Any], player: Player[Any]) -> None:
+        ours, theirs = player.identity(), given.identity()
+        for part, value in ours.items():
+            if value != theirs[part]:
+                raise StudyExistsError(
+                    f"study {self._name!r} in {self.journal.database.name} exists with the {part} "
+                    f"{value}, not {theirs[part]}; open it without a learner or tuner, or choose "
+                    "another name"
+                )
+
+    @classmethod
+    def names(cls, url: str | os.PathLike[str], token: str | None) -> list[str]:
+        _refuse_token(token)
+        database = open_database(url, PATIENCE)
+        session = Session(database, Journal(database, ""), 0.0)
+        try:
+            return session.retry(journal.names, database)
+        finally:
+            session.close()
+
+    @classmethod
+    def delete(cls, url: str | os.PathLike[str], name: str, token: str | None) -> None:
+        _refuse_token(token)
+        database = open_database(url, PATIENCE)
+        kept = Journal(database, name)
+        session = Session(database, kept, 0.0)
+        try:
+            if not session.retry(lambda _: kept.find(), None):
+                raise _unknown_study(database, name)
+            with session.transaction():  # not opened before: it may be damaged
+                kept.delete()
+        finally:
+            session.close()
+
+    def close(self) -> None:
+        self.session.close()
+
+    def flush(self) -> None:
+        self.session.flush()
+
+    # --- the game ------------------------------------------------------------------------------
+
+    def ask(self, arguments: AskArguments, key: str | None) -> Query:
+        return self._ask(arguments)[1] if key is None else self._ask_under(key, arguments)
+
+    def ask_several(self, arguments: AskArguments, n: int, key: str | None) -> list[Query]:
+        if key is not None:
+            # A character that no key of a user's has.
+            return [self._ask_under(f"{key}\x1f{place}", arguments) for place in range(n)]
+        asked: list[tuple[Event, Query]] = []
+        try:
+            for _ in range(n):
+                asked.append(self._ask(arguments))
+        except BaseException:
+            self.session.unclaimed += asked  # written, and the caller does not hear of them
+            raise
+        return [query for _, query in asked]
+
+    def _ask_under(self, key: str, arguments: AskArguments) -> Query:
+        """Ask under a key, or find what was asked under it."""
+        if not self._has_keys:
+            with self.session.transaction(journal.SCHEMA_LOCK):
+                self.journal.create_keys()
+            self._has_keys = True
+        session, now = self.session, _now()
+
+        def act(replica: Replica) -> tuple[Event | None, Query]:
+            known = self.journal.query_of(key)
+            if known is not None:
+                return None, self._asked_before(replica, known, key, arguments)
+            event, question = replica.ask(arguments, self._signature, now)
+            session.keyed.add(question.id)
+            session.remember(key, question.id, now)
+            return event, question
+
+        question = session.write(act)
+        session.keyed.discard(question.id)
+        return question
+
+    def _asked_before(
+        self, replica: Replica, query: int, key: str, arguments: AskArguments
+    ) -> Query:
+        self.session.insert_pending()
+        body, word = self.journal.asked_body(query), replica.player.noun
+        if body is None and query not in replica.asked:
+            raise ClosedQueryError(
+                f"what was asked under the key {key!r}, {word} {query}, was answered and trimmed "
+                "from the history; ask under another key"
+            )
+        if body is not None and AskArguments.read(body).text() != arguments.text():
+            raise ParameterError(
+                f"the key {key!r} was given to another request, which asked {word} {query} with "
+                "another forecast or context; a key is for one request"
+            )
+        point = replica.asked[query].point if body is None else point_in(body)
+        values = json.loads(point)
+        return replica.query_at(query, frozen(values, "point", np.ndim(values)))
+
+    def _ask(self, arguments: AskArguments) -> tuple[Event, Query]:
+        session, found = self.session, list[tuple[Event, Query]]()
+
+        def act(replica: Replica) -> tuple[Event | None, Query]:
+            again = [pair for pair in session.unclaimed if replica.is_open(*pair, arguments)][:1]
+            found[:] = again or [replica.ask(arguments, self._signature, _now())]
+            # Only now: a refused ask leaves them to the next one.
+            session.unclaimed = [
+                pair
+                for pair in session.unclaimed
+                if pair not in again and pair[1].id in replica.asked
+            ]
+            event, question = found[0]
+            return None if again else event, question
+
+        session.write(act)
+        return found[0]
+
+    def tell(self, query: Query | int, number: Any, curvature: Any) -> None:
+        answer = Answer.of(number, curvature)
+
+        def act(replica: Replica) -> tuple[Event | None, None]:
+            if query_id(query) not in replica.asked:
+                closed = self._closing_row(query)
+                if closed is not None and replica.repeats(query, answer, closed):
+                    return None, None
+            return replica.tell(query, answer, self._signature, _now()), None
+
+        self.session.write(act)
+
+    def forget(self, query: Query | int) -> None:
+        def act(replica: Replica) -> tuple[Event | None, None]:
+            try:
+                return replica.forget(query, self._signature, _now()), None
+            except ClosedQueryError:
+                closed = self._closing_row(query)
+                if closed is None or closed[0] != "forget":
+                    raise
+                return None, None
+
+        self.session.write(act)
+
+    def hold(self) -> None:
+        self._switch(Replica.hold)
+
+    def resume(self) -> None:
+        self._switch(Replica.resume)
+
+    def _switch(self, switch: Callable[[Replica, str, int], Event | None]) -> None:
+        self.session.write(lambda replica: (switch(replica, self._signature, _now()), None))
+
+    def _closing_row(self, query: Query | int) -> tuple[str, str] | None:
+        """Kind and body of the row that closed a query."""
+        if not 0 <= query_id(query) < 2**63:  # what a database can look for
+            return None
+        self.session.insert_pending()
+        return self.journal.closing_row(query_id(query))
+
+    # --- looking -------------------------------------------------------------------------------
+
+    def standing(self) -> Standing:
+        def look(replica: Replica) -> Standing:
+            player = replica.player
+            return Standing(player.rounds, player.center, player.certificate)
+
+        return self.session.read(look)
+
+    def status(self) -> Status:
+        self.flush()
+        return self.session.read(lambda replica: study_status(replica, self.journal))
+
+    def summary(self) -> Status:
+        return self.session.read(lambda replica: replica.tuner.summary())
+
+    def first_round(self) -> int:
+        def look(replica: Replica) -> int:
+            return self.journal.first_round() or replica.player.rounds + 1
+
+        return self.session.read(look)
+
+    def certificate_for(self, **constants: float) -> float:
+        return self.session.read(lambda replica: replica.player.certificate_for(**constants))
+
+    def waiting(self, after: int, limit: int | None) -> list[OpenQuery]:
+        def look(replica: Replica) -> list[OpenQuery]:
+            later = ((id, asked) for id, asked in replica.asked.items() if id > after)
+            return [self._open_query(*each) for each in islice(later, limit)]
+
+        return self.session.read(look)
+
+    def _open_query(self, id: int, asked: AskRecord) -> OpenQuery:
+        values = json.loads(asked.point)
+        point = frozen(values, "point", np.ndim(values))
+        params = None if self.space is None else self.space.params(point)
+        return OpenQuery(id, point, *asked.client_and_time(), params)
+
+    def state(self) -> dict[str, Any]:
+        return self.session.read(lambda replica: replica.player.state())
+
+    def history(self, first: int, last: int | None) -> Table:
+        def look(replica: Replica, kept: Journal) -> Table:
+            row, seal = kept.row_before_round(first)
+            told = told_between(kept.events(row, seal), first, last)
+            return in_parts(told, self.space, replica.player.center.shape)
+
+        return self._read_apart(look)
+
+    def records(self, first: int, last: int | None) -> list[dict[str, Any]]:
+        self.flush()
+
+        def look(_: Replica) -> list[dict[str, Any]]:
+            row, seal = self.journal.row_before_round(first)
+            return records_between(self.journal.events(row, seal), first, last)
+
+        return self.session.read(look)
+
+    def _read_apart(self, look: Callable[[Replica, Journal], T]) -> T:
+        """A long look, over a connection of its own: calls of other threads do not wait for it."""
+        self.flush()
+        self.session.read(lambda _: None)  # refuses a study that was closed or deleted
+        database = self.journal.database.another()
+        kept = Journal(database, self._name)
+        session = Session(database, kept, 0.0)
+        try:
+            session.retry(lambda _: kept.find(), None)
+            return session.read(lambda replica: look(replica, kept))
+        finally:
+            session.close()
+
+    # --- care ----------------------------------------------------------------------------------
+
+    def verify(self, jobs: int, progress: bool) -> int:
+        self.flush()
+        ours = self.session.read(lambda replica: replica.snapshot())
+        database = self.journal.database.another()
+        kept = Journal(database, self._name)
+        with closing(Session(database, kept, 0.0)) as session:
+            return session.retry(lambda _: self._verify(kept, ours, jobs, progress), None)
+
+    def _verify(self, kept: Journal, ours: Snapshot, jobs: int, progress: bool) -> int:
+        kept.find()
+        parts = verification.pieces(kept, ours)
+        rows = sum(part.rows for part in parts)
+        jobs = min(jobs, 1 + rows // verification.WORTH_A_PROCESS, max(1, len(parts)))
+        try:
+            with Progress(rows, progress) as bar:
+                if jobs > 1:
+                    verification.check_in_processes(kept, parts, jobs, bar.move)
+                else:
+                    for part in parts:
+                        verification.check(kept, part, bar.move)
+        except StateError:
+            if parts and kept.first_snapshot().number > parts[0].begin.number:
+                raise verification.trimmed_meanwhile(kept) from None
+            raise
+        return rows
+
+    def trim(self, before: int, progress: bool) -> int:
+        def look(_: Replica) -> tuple[Snapshot, int]:
+            return self.journal.first_snapshot(), self.journal.last_row_before_round(before)
+
+        base, last = self.session.read(look)
+        first = base.number
+        with Progress(max(0, last - first), progress) as bar:
+            while base.number < last:
+                further = self._read_apart(partial(_replayed_on, base, last))
+                self._trim_to(base, further)
+                bar.move(further.number - base.number)
+                base = further
+        return base.number - first
+
+    def _trim_to(self, base: Snapshot, further: Snapshot) -> None:
+        """Remove the rows between two snapshots; few, so that others wait for a moment only."""
+        with self.session.transaction():
+            if self.journal.first_snapshot() != base:
+                raise StateError(f"study {self._name!r} was trimmed by another client meanwhile")
+            self.journal.trim(further)
+
+
+def _replayed_on(base: Snapshot, last: int, _: Replica, kept: Journal) -> Snapshot:
+    """The snapshot of the learner some rows after another one."""
+    replica = Replica.of(base)
+    rows = min(last - base.number, TRIM_AT_ONCE)
+    replica.replay(islice(kept.events(base.number, base.seal), rows))
+    return replica.snapshot()
+
+
+def _refuse_token(token: str | None) -> None:
+    if token is not None:
+        raise ParameterError(
+            "a token is for a service, https://host, and this is a database: leave it out"
+        )
+
+
+def _now() -> int:
+    return time.time_ns() // 1000
+
+
+def _unknown_study(database: Database, name: str) -> UnknownStudyError:
+    if isinstance(database, Sqlite) and not database.path.exists():
+        if re.fullmatch(r"[\w.-]+:\d+", database.path.name):
+            return UnknownStudyError(
+                f"there is no file {database.path}; for a service, did you mean "
+                f"http://{database.path.name}?"
+            )
+        return UnknownStudyError(
+            f"there is no file {database.path}, so no study {name!r}. To create one, give a "
+            "learner or tuner: Study(url, name, learner), or dikin study create"
+        )
+    known = journal.names(database)
+    others = did_you_mean(name, known) if known else " It has none at all."
+    return UnknownStudyError(
+        f"{database.name} has no study {name!r}.{others} To create one, give a learner "
+        "or tuner: Study(url, name, learner), or dikin study create"
+    )
