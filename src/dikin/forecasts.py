@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import MutableSequence, Sequence
 from typing import Any
 
-from dikin.kernel import compiled
+from dikin.kernel import compilable
 
 NAMES = ("last loss", "level and trend", "mean of 64", "yours")
 COUNT = 4
@@ -49,7 +49,7 @@ def fresh() -> list[float]:
     return [0.0, 0.0, 0.0, 0.0, 0.25, 0.25, 0.25, 0.25, 0.0]
 
 
-@compiled
+@compilable
 def begin(n: Numbers, value: float) -> None:
     """Set all forecasters to one number, with the same weight.
 
@@ -66,7 +66,7 @@ def begin(n: Numbers, value: float) -> None:
         n[WEIGHTS + k] = 1.0 / COUNT
 
 
-@compiled
+@compilable
 def forecast(n: Numbers, own: float) -> float:
     """The forecast of the next loss.
 
@@ -89,7 +89,7 @@ def forecast(n: Numbers, own: float) -> float:
     return (1.0 - weight) * mixed + weight * own
 
 
-@compiled
+@compilable
 def exp_near_zero(x: float) -> float:
     """The exponential by Pade's quotient, as a library's call takes longer.
 
@@ -108,7 +108,7 @@ def exp_near_zero(x: float) -> float:
     return (even + odd) / (even - odd)
 
 
-@compiled
+@compilable
 def learn(
     n: Numbers,
     seen: Sequence[float] | Any,
@@ -138,7 +138,7 @@ def learn(
     _update_forecasters(n, value, count)
 
 
-@compiled
+@compilable
 def _update_weights(
     n: Numbers,
     seen: Sequence[float] | Any,
@@ -171,7 +171,7 @@ def _update_weights(
     n[WEIGHTS], n[WEIGHTS + 1], n[WEIGHTS + 2], n[OWN] = a, b, c, 1.0 - (a + b + c)
 
 
-@compiled
+@compilable
 def _update_forecasters(n: Numbers, value: float, count: float) -> None:
     """Move what the forecasters expect next, and its mixture."""
     error = value - n[LEVEL]  # moves the level and the trend; what it expects is their sum

@@ -35,8 +35,8 @@ FUNCTIONS: dict[Callable[..., object], Mark] = {}
 """Every marked function."""
 
 
-def compiled(function: Callable[P, R]) -> Callable[P, R]:
-    """Mark a function that kernels call."""
+def compilable(function: Callable[P, R]) -> Callable[P, R]:
+    """Mark a function that kernels call: the compiled loop compiles it."""
     FUNCTIONS[function] = Mark(function, False)
     return function
 

@@ -53,7 +53,7 @@ from dikin.errors import (
     StartWarning,
     shown,
 )
-from dikin.kernel import compiled
+from dikin.kernel import compilable
 from dikin.learners.base import ROUNDING, range_limit, real_number
 from dikin.learners.kernel_learner import KernelLearner, LearnerState, Memo, Proposal
 from dikin.learners.parameters import (
@@ -166,7 +166,7 @@ class PredictiveKernel(NamedTuple):
                 self.geometry.solve(linear, n[TOTAL], weight, state.iterate)
 
 
-@compiled
+@compilable
 def fade(plan: Plan, state: LearnerState) -> None:
     """What a round leaves of the sums before it."""
     if plan.keep < 1.0:
@@ -176,7 +176,7 @@ def fade(plan: Plan, state: LearnerState) -> None:
         multiply(plan.keep, state.excess, state.excess)
 
 
-@compiled
+@compilable
 def begin_at_start(geometry: Any, plan: Plan, state: LearnerState) -> None:
     """The centre at the start, with the rate that has just been chosen."""
     weight = 1.0 / state.numbers[RATE]
@@ -185,7 +185,7 @@ def begin_at_start(geometry: Any, plan: Plan, state: LearnerState) -> None:
     geometry.solve(state.linear, state.numbers[TOTAL], weight, state.iterate)
 
 
-@compiled
+@compilable
 def learn(
     geometry: Any,
     plan: Plan,
@@ -223,7 +223,7 @@ def learn(
     new_rate(plan, n, learnt != surprise, round, stiff)
 
 
-@compiled
+@compilable
 def learn_size(
     geometry: Any, plan: Plan, round: int, memo: Memo, loss: float, state: LearnerState
 ) -> None:
@@ -254,13 +254,13 @@ def learn_size(
     measure(plan, n, loss, round)
 
 
-@compiled
+@compilable
 def expectation(plan: Plan, n: Any) -> float:
     """The forecast of the loss of a round, from the numbers when it was asked."""
     return clip(forecasts.forecast(n, n[OWN_FORECAST]), 0.5 * plan.widest)
 
 
-@compiled
+@compilable
 def believed(n: Any, expected: float, loss: float) -> float:
     """The loss as the forecasters learn it: within the level of what they or the user expected."""
     low, high = min(expected, n[forecasts.MIXTURE]), max(expected, n[forecasts.MIXTURE])
@@ -268,7 +268,7 @@ def believed(n: Any, expected: float, loss: float) -> float:
     return value
 
 
-@compiled
+@compilable
 def start_barrier(geometry: Any, plan: Plan, iterate: Array) -> float:
     """psi_0 at the centre."""
     barrier: float = geometry.barrier(iterate)

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from dikin import forecasts
 from dikin.arguments import LARGEST
 from dikin.domains.base import Array
-from dikin.kernel import compiled
-from dikin.theory import tuning
+from dikin.kernel import compilable
+from dikin.theory import schedules
 
 FACTOR = 0.5
 """Of the rate that balances exploration and noise: half of it had less regret in most games."""
@@ -212,20 +212,20 @@ def fresh(plan: Plan) -> list[float]:
 # --- prices ------------------------------------------------------------------------------------
 
 
-@compiled
+@compilable
 def smoothness_of(plan: Plan, n: Any) -> float:
     """The smoothness as declared, or the guess."""
     beta: float = plan.smoothness if plan.smoothness >= 0.0 else plan.guess * n[TOP]
     return beta
 
 
-@compiled
+@compilable
 def clip_price(d: float, width: float, smoothness: float, lipschitz: float) -> float:
     """What clipping a round costs at most: 2 d Lambda, for a set in the unit ball."""
     return 2.0 * d * min(width + 2.0 * smoothness, 2.0 * lipschitz)
 
 
-@compiled
+@compilable
 def exploring_price(plan: Plan, n: Any, trace: float) -> tuple[float, bool]:
     """What exploring a round costs at most, and whether that is the price of a smooth loss.
 
@@ -239,7 +239,7 @@ def exploring_price(plan: Plan, n: Any, trace: float) -> tuple[float, bool]:
 # --- tuning ------------------------------------------------------------------------------------
 
 
-@compiled
+@compilable
 def regularisation(
     plan: Plan, n: Any, cost: float, smooth: bool, trace: float, told: float
 ) -> float:
@@ -258,10 +258,10 @@ def regularisation(
     if cost == 0.0:
         return 0.0
     doubled = 2.0 * STEEP_CURVED * cost
-    return tuning.smooth_regularisation(total + told, doubled * doubled * total)
+    return schedules.smooth_regularisation(total + told, doubled * doubled * total)
 
 
-@compiled
+@compilable
 def rate(plan: Plan, n: Any, rounds: float, stiff: float) -> float:
     """eta_{t+1}, from the state after round t.
 
@@ -295,7 +295,7 @@ def rate(plan: Plan, n: Any, rounds: float, stiff: float) -> float:
     return best if best < cap else cap
 
 
-@compiled
+@compilable
 def cheaper(plan: Plan, beta: float, total: float, noise: float, one: float, two: float) -> bool:
     """Whether a round costs less where eta S + h is `one` than where it is `two`.
 
@@ -309,7 +309,7 @@ def cheaper(plan: Plan, beta: float, total: float, noise: float, one: float, two
     return first < second
 
 
-@compiled
+@compilable
 def budget(plan: Plan, n: Any, rounds: float) -> float:
     """What clipped rounds may cost, and what rises may: a share of what all else costs at least."""
     others = n[EXPLORING_COST] + 0.5 * n[LAMBDA_SUM] + plan.nu * log(rounds + 1.0) / n[RATE]
@@ -317,7 +317,7 @@ def budget(plan: Plan, n: Any, rounds: float) -> float:
     return share
 
 
-@compiled
+@compilable
 def affords(plan: Plan, n: Any, rounds: float, weight: float, barrier: float) -> bool:
     """Whether a rate that has just changed from 1/weight can be paid for; if so, it is.
 
@@ -331,13 +331,13 @@ def affords(plan: Plan, n: Any, rounds: float, weight: float, barrier: float) ->
     return True
 
 
-@compiled
+@compilable
 def has_falling_level(plan: Plan) -> bool:
     """Whether the level is that of a known range, halved where surprises are small."""
     return plan.widest < inf and not plan.by_lot
 
 
-@compiled
+@compilable
 def new_level(plan: Plan, n: Any, clipped: bool, rounds: float) -> None:
     """c_{t+1} in a known range: doubled after a clipped round, halved where that is paid for.
 
@@ -359,21 +359,21 @@ def new_level(plan: Plan, n: Any, clipped: bool, rounds: float) -> None:
 # --- no known range ----------------------------------------------------------------------------
 
 
-@compiled
+@compilable
 def measuring(n: Any) -> bool:
     """Whether the size of the losses is not known yet."""
     unknown: bool = n[CLIP] == 0.0
     return unknown
 
 
-@compiled
+@compilable
 def provisional(plan: Plan, n: Any) -> bool:
     """Whether there is a level, but one of losses that were nearly all the same."""
     unsettled: bool = plan.widest == inf and n[BEGUN] == 0.0
     return unsettled
 
 
-@compiled
+@compilable
 def sort_in(n: Any, value: float, count: int) -> None:
     """Put a value among so many sorted samples; if there is no room, in place of a middle one."""
     if count >= MEASURED:
@@ -387,7 +387,7 @@ def sort_in(n: Any, value: float, count: int) -> None:
     n[SAMPLES + k] = value
 
 
-@compiled
+@compilable
 def middle_sample(n: Any, count: int) -> float:
     """The median of the first samples."""
     last = min(count, MEASURED) - 1
@@ -395,7 +395,7 @@ def middle_sample(n: Any, count: int) -> float:
     return middle
 
 
-@compiled
+@compilable
 def trimmed_mean(n: Any) -> float:
     """The mean of eight sorted samples without the two largest and the two least."""
     total = 0.0
@@ -404,14 +404,14 @@ def trimmed_mean(n: Any) -> float:
     return total / (MEASURED - 4.0)
 
 
-@compiled
+@compilable
 def same_within(n: Any) -> float:
     """Samples that differ by less are the same but for rounding."""
     least: float = TINY + ROUNDED * max(abs(n[SAMPLES]), abs(n[SAMPLES + MEASURED - 1]))
     return least
 
 
-@compiled
+@compilable
 def deviation_of(n: Any) -> float:
     """The standard deviation of losses by eight samples; 0 if most are the same.
 
@@ -421,7 +421,7 @@ def deviation_of(n: Any) -> float:
     return deviation if deviation > same_within(n) else 0.0
 
 
-@compiled
+@compilable
 def provisional_deviation(n: Any) -> float:
     """The same where most are the same.
 
@@ -435,7 +435,7 @@ def provisional_deviation(n: Any) -> float:
     return deviation if deviation > TINY else 0.0
 
 
-@compiled
+@compilable
 def measure(plan: Plan, n: Any, loss: float, rounds: int) -> None:
     """One more loss that shows how large they are; the first level when there are enough.
 
@@ -455,7 +455,7 @@ def measure(plan: Plan, n: Any, loss: float, rounds: int) -> None:
         forecasts.begin(n, trimmed_mean(n))
 
 
-@compiled
+@compilable
 def measure_on(plan: Plan, n: Any, loss: float, rounds: int) -> None:
     """One more loss while the level is provisional: it ends when enough of them differ.
 
@@ -476,7 +476,7 @@ def measure_on(plan: Plan, n: Any, loss: float, rounds: int) -> None:
         n[LAMBDA_SUM] = n[EXPLORING_COST] = 0.0
 
 
-@compiled
+@compilable
 def set_sizes(n: Any, deviation: float) -> None:
     """Level and V by losses of that deviation, whatever they were."""
     n[MEAN_SQUARE] = (deviation / REACH) ** 2
@@ -484,7 +484,7 @@ def set_sizes(n: Any, deviation: float) -> None:
     n[MEDIAN] = n[CLIP] / MEDIANS
 
 
-@compiled
+@compilable
 def follow_median(plan: Plan, n: Any, size: float, age: float) -> None:
     """The level by the median of |surprise|, of all that are no faults.
 
@@ -510,7 +510,7 @@ def follow_median(plan: Plan, n: Any, size: float, age: float) -> None:
     n[CLIP] = max(wanted, n[TOP]) if plan.by_lot else wanted
 
 
-@compiled
+@compilable
 def count_far(n: Any, value: float) -> None:
     """One more loss that is far off; when they are no faults any more, sizes begin anew."""
     n[SAMPLES + int(n[FAR_ROUNDS]) % MEASURED] = value
@@ -534,7 +534,7 @@ def count_far(n: Any, value: float) -> None:
 # --- answers -----------------------------------------------------------------------------------
 
 
-@compiled
+@compilable
 def take_in(n: Any, seen: Any, value: float, rounds: int) -> None:
     """Forecasters learn a value, clipped as it may be.
 
@@ -547,7 +547,7 @@ def take_in(n: Any, seen: Any, value: float, rounds: int) -> None:
     forecasts.learn(n, seen, seen[OWN_FORECAST], value, n[CLIP], float(rounds))
 
 
-@compiled
+@compilable
 def book(
     n: Any, along: float, square: float, trace: float, cost: float, curvature: float, lam: float
 ) -> None:
@@ -568,14 +568,14 @@ def book(
     n[TOTAL] += curvature + lam
 
 
-@compiled
+@compilable
 def is_fault(plan: Plan, surprise: float, level: float) -> bool:
     """Whether nothing is learnt from so large a surprise; within a known range there is none."""
     far = FAR_BY_LOT if plan.by_lot else FAR
     return plan.widest == inf and abs(surprise) > far * level
 
 
-@compiled
+@compilable
 def lesson(plan: Plan, n: Any, surprise: float, level: float) -> float:
     """What is learnt of a surprise that had this level when it was asked."""
     if provisional(plan, n) or is_fault(plan, surprise, level):
@@ -583,7 +583,7 @@ def lesson(plan: Plan, n: Any, surprise: float, level: float) -> float:
     return clip(surprise, level)
 
 
-@compiled
+@compilable
 def new_sizes(plan: Plan, n: Any, surprise: float, level: float, loss: float, rounds: int) -> None:
     """V and the level after a surprise that had this level when it was asked."""
     count, size = float(rounds), abs(surprise)
@@ -607,7 +607,7 @@ def new_sizes(plan: Plan, n: Any, surprise: float, level: float, loss: float, ro
         follow_median(plan, n, size, age)
 
 
-@compiled
+@compilable
 def new_rate(plan: Plan, n: Any, clipped: bool, rounds: int, stiff: float) -> None:
     """The rate after a round, where it is time to look at it."""
     count = float(rounds)
@@ -689,7 +689,7 @@ def _book_alike(
         n[RATE] = before[RATE]
 
 
-@compiled
+@compilable
 def clip(value: float, level: float) -> float:
     """The nearest number of [-level, level]."""
     return level if value > level else -level if value < -level else value

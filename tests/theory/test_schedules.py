@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 import sys
 from collections.abc import Callable
@@ -17,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dikin.errors import CurvatureError, ParameterError
-from dikin.theory import tuning
+from dikin.theory import schedules
 
 
 class Setting:
@@ -27,8 +28,8 @@ class Setting:
         self.order = order  # lambda^order S = target
         self.numerator = numerator  # as the paper writes it
         self.target = lambda dim, constant: numerator(dim, constant) ** order
-        self.made = getattr(tuning, name)
-        self.root = getattr(tuning, f"{name}_regularisation")
+        self.made = getattr(schedules, name)
+        self.root = getattr(schedules, f"{name}_regularisation")
 
     def objective(self, lambdas, sigmas, first, dim, constant) -> float:
         return self.made(dim, constant).objective(lambdas, sigmas, first)
@@ -265,3 +266,10 @@ def test_bad_input_is_named(s: Setting) -> None:
     for sigma in (-0.5, math.nan, math.inf):
         with pytest.raises(CurvatureError, match=f"round 2 is {sigma}"):
             s.adaptive([0.0, sigma], 1.0, 2, 1.0)
+
+
+def test_the_old_name_of_the_module_warns() -> None:
+    sys.modules.pop("dikin.theory.tuning", None)
+    with pytest.warns(DeprecationWarning, match="now dikin.theory.schedules"):
+        old = importlib.import_module("dikin.theory.tuning")
+    assert old.smooth is schedules.smooth
