@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import importlib
 import math
 import sys
 from collections.abc import Callable
@@ -18,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dikin.errors import CurvatureError, ParameterError
-from dikin.theory import schedules
+from dikin.theory import schedules, tuning
 
 
 class Setting:
@@ -269,7 +268,7 @@ def test_bad_input_is_named(s: Setting) -> None:
 
 
 def test_the_old_name_of_the_module_warns() -> None:
-    sys.modules.pop("dikin.theory.tuning", None)
     with pytest.warns(DeprecationWarning, match="now dikin.theory.schedules"):
-        old = importlib.import_module("dikin.theory.tuning")
-    assert old.smooth is schedules.smooth
+        assert tuning.smooth is schedules.smooth
+    with pytest.raises(AttributeError, match="rough"):
+        tuning.rough  # noqa: B018
