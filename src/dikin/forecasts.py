@@ -32,7 +32,7 @@ class Forecasters(Record):
 
     Parameters
     ----------
-    last, level, mean : float
+    last, level, long_mean : float
         What they expect: the last loss, the level with its trend, the mean.
     trend : float
         The trend of the level.
@@ -46,7 +46,7 @@ class Forecasters(Record):
 
     last: float = 0.0
     level: float = 0.0
-    mean: float = 0.0
+    long_mean: float = 0.0
     trend: float = 0.0
     last_weight: float = 0.25
     level_weight: float = 0.25
@@ -77,7 +77,7 @@ def restart(f: Forecasters, value: float) -> None:
     value : float
         What all forecasters expect from now on.
     """
-    f.last = f.level = f.mean = f.mixture = value
+    f.last = f.level = f.long_mean = f.mixture = value
     f.trend = 0.0
     f.last_weight = f.level_weight = f.mean_weight = f.own_weight = 0.25
 
@@ -148,7 +148,7 @@ def _update_weights(
     f: Forecasters, asked: Forecasters, value: float, error_scale: float, count: float
 ) -> None:
     """Weigh the forecasters anew by the squares of their errors."""
-    last, trend, mean = value - asked.last, value - asked.level, value - asked.mean
+    last, trend, mean = value - asked.last, value - asked.level, value - asked.long_mean
     last, trend, mean = last * last, trend * trend, mean * mean
     own = 0.0 if asked.own == NONE else (value - asked.own) * (value - asked.own)
     largest = max(error_scale * error_scale, last, trend, mean, own)
@@ -180,7 +180,7 @@ def _update_forecasters(f: Forecasters, value: float, count: float) -> None:
     f.trend += TREND_GAIN * error if count > 1.0 else 0.0
     f.level += gain * error + f.trend
     f.last = value
-    away = value - f.mean
-    f.mean += away / count if count < LONG else away * (1.0 / LONG)
+    away = value - f.long_mean
+    f.long_mean += away / count if count < LONG else away * (1.0 / LONG)
     a, b, c = f.last_weight, f.level_weight, f.mean_weight
-    f.mixture = (a * value + b * f.level + c * f.mean) / (a + b + c)
+    f.mixture = (a * value + b * f.level + c * f.long_mean) / (a + b + c)

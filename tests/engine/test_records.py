@@ -1,6 +1,6 @@
 """Records: the same names in plain Python, in the compiled loop and in a saved state."""
 
-from dataclasses import asdict, astuple, dataclass
+from dataclasses import asdict, astuple, dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -32,7 +32,7 @@ def test_a_copy_can_be_written_into() -> None:
         n.levels = kind(*astuple(n.levels))
         before, twin = asdict(n), n.copy()
         assert asdict(twin) == before
-        twin.rate = twin.forecasters.last = twin.levels.clip = twin.sums.tau = 77.0
+        twin.rate = twin.forecasters.last = twin.levels.current = twin.sums.tau = 77.0
         twin.levels.samples[0] = 77.0
         assert asdict(n) == before
 
@@ -56,6 +56,19 @@ def test_a_record_for_the_compiled_loop_has_the_same_names_and_is_written_into()
     assert changed.sums.tau == n.sums.tau + 1.0
     assert changed.levels.samples[3] == -5.0
     assert np.isfinite(changed.rate)
+
+
+def names(record: Record) -> list[str]:
+    """Of all fields, those of records inside included."""
+    own = [(field.name, getattr(record, field.name)) for field in fields(record)]
+    inner = [name for _, part in own if isinstance(part, Record) for name in names(part)]
+    return [name for name, _ in own] + inner
+
+
+def test_no_name_is_one_of_numpys() -> None:
+    """An attribute of a NumPy record is its method of that name, and only else its field."""
+    assert not set(names(numbers())) & set(dir(np.record))
+    assert {"clip", "mean"} <= set(dir(np.record))
 
 
 def test_a_state_says_what_its_numbers_are() -> None:

@@ -72,7 +72,7 @@ class LearnsFromFaults(dikin.Predictive):
 
     def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
         then = memo.state.numbers
-        expected, level = expectation(self._plan, then), then.levels.clip
+        expected, level = expectation(self._plan, then), then.levels.current
         if not measuring(then.levels) and not self._ranged:
             loss = expected + clip(loss - expected, level)
         super()._learn(memo, loss, curvature)
@@ -111,7 +111,7 @@ class PaysTheLarger(dikin.Predictive):
     def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
         plan, before = self._plan, self._n.sums.exploring
         super()._learn(memo, loss, curvature)
-        if memo.state.numbers.levels.clip > 0:
+        if memo.state.numbers.levels.current > 0:
             trace = memo.asked[1]
             smooth = plan.smoothness * plan.square_price * trace
             steep = plan.lipschitz * plan.length_price * np.sqrt(trace)
@@ -122,7 +122,7 @@ class LearnsByAProvisionalLevel(dikin.Predictive):
     """A level that losses which are all the same have given counts like any other."""
 
     def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
-        if self._n.levels.clip > 0 and self._n.levels.known_since == 0:
+        if self._n.levels.current > 0 and self._n.levels.known_since == 0:
             self._n.levels.known_since = float(self._rounds_in_range)
         super()._learn(memo, loss, curvature)
 

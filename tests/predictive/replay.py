@@ -182,9 +182,9 @@ class Replay:
         query = self.learner.ask(forecast=forecast)
         then = self.learner._open[query.id][1].state.numbers
         z = self.space.to_work(query.point) - self.reference.center
-        reach = REACH if then.levels.clip == 0 else 1.0
+        reach = REACH if then.levels.current == 0 else 1.0
         self.keys[query.id] = self.reference.ask(
-            expectation(self.learner._plan, then), then.levels.clip, z / reach, reach
+            expectation(self.learner._plan, then), then.levels.current, z / reach, reach
         )
         return query
 
@@ -205,12 +205,12 @@ class Replay:
             query, (self.low + self.high) / 2 + self.half * loss, sigma * self.curvature_unit
         )
         after = learner._n
-        if before.levels.clip == 0:
+        if before.levels.current == 0:
             self.measure(self.keys[query.id], loss, after.rate)
             return
         forecast, level = asked.forecast, asked.level
         if level == 0:  # asked while it was measured how large losses are
-            forecast, level = expectation(learner._plan, before), before.levels.clip
+            forecast, level = expectation(learner._plan, before), before.levels.current
         loss = float(np.clip(loss, -1, 1)) if self.setting.ranged else loss
         surprise = loss - forecast
         learnt = float(np.clip(surprise, -level, level))
@@ -260,7 +260,7 @@ class Replay:
 
     def bound(self, beta: float | None, steep: float | None) -> float:
         domain, away = self.space.domain, float(np.linalg.norm(self.start))
-        if self.learner._n.levels.clip == 0:
+        if self.learner._n.levels.current == 0:
             return nan
         if not self.setting.ranged and steep is None:
             assert beta is not None

@@ -64,7 +64,7 @@ class Believes(dikin.Predictive):
 
     def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
         numbers = memo.state.numbers.copy()
-        numbers.levels.clip = numbers.levels.clip and 1e9
+        numbers.levels.current = numbers.levels.current and 1e9
         memo = memo._replace(state=memo.state._replace(numbers=numbers))
         super()._learn(memo, loss, curvature)
 

@@ -103,7 +103,7 @@ def test_the_mixture_is_almost_as_good_as_its_best_forecaster(name: str, level: 
     for numbers in users(values).values():
         f, tally = Forecasters(), Tally()
         for t, (value, own) in enumerate(zip(values.tolist(), numbers.tolist(), strict=True), 1):
-            tally.add(value, forecast(f, own), [f.last, f.level, f.mean, own], level)
+            tally.add(value, forecast(f, own), [f.last, f.level, f.long_mean, own], level)
             forecasts.learn(f, f, value, level, float(t))
 
 
@@ -114,7 +114,7 @@ def test_also_for_a_loss_that_knows_the_forecast() -> None:
         own = 0.9 if t % 3 else -0.9
         mixed = forecast(f, own)
         value = -1.0 if mixed > 0 else 1.0
-        tally.add(value, mixed, [f.last, f.level, f.mean, own], 0.0)
+        tally.add(value, mixed, [f.last, f.level, f.long_mean, own], 0.0)
         forecasts.learn(f, f, value, 0.0, float(t))
 
 
@@ -141,7 +141,7 @@ def check_any_advice(learn: Learn) -> None:
     for game in (two_camps, late_bloomer):
         f, tally = Forecasters(), Tally()
         for t, (advice, value) in enumerate(game(6000), 1):
-            f.last, f.level, f.mean = advice[:3]
+            f.last, f.level, f.long_mean = advice[:3]
             awake = weights(f)[:3]
             f.mixture = float(np.dot(awake, advice[:3])) / sum(awake)
             tally.add(value, forecast(f, nan), advice, 0.0)
@@ -255,7 +255,7 @@ def test_a_late_value_is_judged_by_the_forecast_that_was_made_for_it() -> None:
     before = np.array(weights(f))
     np.testing.assert_allclose(weights(once), 0.75 * before + 0.25 / 4, rtol=1e-14)
     forecasts.learn(twice, f, 1.0, 1.0, 3.0)
-    for expected in ("last", "level", "mean", "trend"):
+    for expected in ("last", "level", "long_mean", "trend"):
         assert getattr(once, expected) == getattr(twice, expected)
     assert once.last_weight > twice.last_weight
 
@@ -264,7 +264,7 @@ def test_where_it_begins() -> None:
     f = Forecasters(own=3.0)
     forecasts.learn(f, f, 1.0, 0.5, 1.0)
     forecasts.restart(f, 2.5)
-    assert f.last == f.level == f.mean == f.mixture == forecast(f, nan) == 2.5
+    assert f.last == f.level == f.long_mean == f.mixture == forecast(f, nan) == 2.5
     assert weights(f) == [0.25] * 4
     assert forecast(f, 4.5) == pytest.approx(3.0)
     assert sqrt(sum(weights(f))) == pytest.approx(1.0)

@@ -79,7 +79,7 @@ def rates(span: float | None, stiff: bool) -> Iterator[tuple[Numbers, float, flo
             10.0 ** rng.uniform(-3, 4),
             10.0 ** rng.uniform(-4, 0),
         )
-        n.levels.clip = 1e-9
+        n.levels.current = 1e-9
         rounds, h = float(rng.integers(1, 10**5)), 10.0 ** rng.uniform(-3, 3)
         yield n, rounds if span is None else span, float(h) if stiff else 0.0
 
@@ -167,10 +167,10 @@ def test_the_rate_without_curvature_or_with_a_large_level() -> None:
         n.sums.curvature = 0.0
         balance = sqrt(2 * plan.nu * log(span) / (span * n.levels.mean_square)) / 3
         assert balanced_rate(plan, n, rounds, stiff) == pytest.approx(FACTOR * balance)
-        n.levels.clip, n.levels.mean_square = 10 * SPREAD, 1e-20
+        n.levels.current, n.levels.mean_square = 10 * SPREAD, 1e-20
         noise = 10 * sqrt(span / (2 * plan.nu * log(span)))
         assert balanced_rate(plan, n, rounds, stiff) == pytest.approx(
-            min(FACTOR / (3 * noise), 0.9 / (3 * n.levels.clip))
+            min(FACTOR / (3 * noise), 0.9 / (3 * n.levels.current))
         )
 
 
@@ -183,7 +183,7 @@ def test_no_step_is_longer_than_a_share_of_the_level() -> None:
         for _ in range(600):
             query = learner.ask()
             learner.tell(query, *world.answer(query.point))
-            steps.append(2 * learner._n.rate * learner._n.levels.clip)
+            steps.append(2 * learner._n.rate * learner._n.levels.current)
         assert max(steps) == pytest.approx(cap)  # reached, in the first rounds
 
 
@@ -219,15 +219,19 @@ def check_budgets(game: str, options: dict[str, Any]) -> None:
         query = learner.ask()
         learner.tell(query, *world.answer(query.point))
         n = learner._n
-        assert n.levels.clip <= n.levels.top <= learner._plan.widest
-        assert n.levels.clip in (before.levels.clip / 2, before.levels.clip, 2 * before.levels.clip)
-        assert (n.sums.clipped > before.sums.clipped) == (n.levels.clip > before.levels.clip)
-        if n.levels.clip < before.levels.clip:
+        assert n.levels.current <= n.levels.top <= learner._plan.widest
+        assert n.levels.current in (
+            before.levels.current / 2,
+            before.levels.current,
+            2 * before.levels.current,
+        )
+        assert (n.sums.clipped > before.sums.clipped) == (n.levels.current > before.levels.current)
+        if n.levels.current < before.levels.current:
             each, most_for_all = budget(learner, t, before.rate)
             paid = max(paid, most_for_all / each)
         assert n.sums.clipped <= paid + 1e-9
         ratio = n.rate / before.rate
-        capped = ratio < 1 and n.rate == learner._plan.cap / (learner._plan.dim * n.levels.clip)
+        capped = ratio < 1 and n.rate == learner._plan.cap / (learner._plan.dim * n.levels.current)
         assert ratio == 1 or capped or max(ratio, 1 / ratio) >= STEP * (1 - 1e-12)
         most = max(most, budget(learner, t, n.rate)[1])
         assert n.sums.rate_changes <= most
@@ -392,8 +396,8 @@ def test_the_noise_of_a_round_costs_no_more_than_exploring_did() -> None:
         for total, v, h, rounds in drawn:
             n, old = first_numbers(plan), first_numbers(plan)
             span = rounds + 3.0
-            n.sums.curvature, n.levels.mean_square, n.levels.clip = total, v * v, 1e-9
-            old.sums.curvature, old.levels.mean_square, old.levels.clip = total, v * v / 4, 1e-9
+            n.sums.curvature, n.levels.mean_square, n.levels.current = total, v * v, 1e-9
+            old.sums.curvature, old.levels.mean_square, old.levels.current = total, v * v / 4, 1e-9
             before = balanced_rate(plan, old, span - 2.0, 0.0)
             price = plan.square_price * plan.smoothness * d / (before * total + h)
             noise = rate(plan, n, span - 1.0, h) * d * d * v * v

@@ -159,7 +159,7 @@ def learn(
     if measuring(then.levels):
         # Late: today's forecast and level serve, which its direction did not move.
         then, trace, unit = n, REACH * REACH * trace, unit / REACH
-    expected, level = expectation(plan, then), then.levels.clip
+    expected, level = expectation(plan, then), then.levels.current
     surprise = clip(loss, 0.5 * plan.widest) - expected
     learnt, slope = levels.clipped_surprise(plan, n.levels, surprise, level), plan.dim * unit
     fade(plan, state)  # not before: the state that was asked may be the same
@@ -222,7 +222,7 @@ def expectation(plan: Plan, n: Numbers) -> float:
 @compilable
 def believed(n: Numbers, expected: float, loss: float) -> float:
     """The loss as the forecasters learn it: within the level of what they or the user expected."""
-    mixture, level = n.forecasters.mixture, n.levels.clip
+    mixture, level = n.forecasters.mixture, n.levels.current
     return min(max(loss, min(expected, mixture) - level), max(expected, mixture) + level)
 
 
@@ -234,7 +234,7 @@ def learn_forecast(n: Numbers, then: Numbers, value: float, rounds: int) -> None
     """
     n.levels.low = min(n.levels.low, value)
     n.levels.high = max(n.levels.high, value)
-    forecasts.learn(n.forecasters, then.forecasters, value, n.levels.clip, float(rounds))
+    forecasts.learn(n.forecasters, then.forecasters, value, n.levels.current, float(rounds))
 
 
 def _remembered(value: Any, name: str) -> float:
@@ -423,7 +423,7 @@ class Predictive(KernelLearner):
         own, known = self.units.loss(_checked_forecast(forecast)), self._n.levels
         if self._ranged:
             self._own = clip(own, 0.5 * self._plan.widest)
-        elif known.clip > 0.0:
+        elif known.current > 0.0:
             middle, width = 0.5 * (known.low + known.high), known.high - known.low
             self._own = middle + clip(own - middle, 1.5 * width)
         else:
@@ -451,7 +451,7 @@ class Predictive(KernelLearner):
         known = now if measuring(then.levels) else then
         if measuring(known.levels) or levels.provisional(self._plan, known.levels):
             return
-        expected, level = expectation(self._plan, known), known.levels.clip
+        expected, level = expectation(self._plan, known), known.levels.current
         surprise = clip(loss, 0.5 * self._plan.widest) - expected
         learnt = levels.clipped_surprise(self._plan, known.levels, surprise, level)
         outside = self._ranged and abs(loss) > 1.0 + ROUNDING

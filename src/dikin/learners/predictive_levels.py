@@ -89,7 +89,7 @@ def clipped_surprise(plan: Plan, levels: Levels, surprise: float, level: float) 
 @compilable
 def measuring(levels: Levels) -> bool:
     """Whether the size of the losses is not known yet."""
-    return levels.clip == 0.0
+    return levels.current == 0.0
 
 
 @compilable
@@ -148,15 +148,15 @@ def double_or_halve(plan: Plan, n: Numbers, clipped: bool, rounds: float) -> Non
     all clipped rounds together would cost no more than that.
     """
     levels = n.levels
-    level = levels.clip
+    level = levels.current
     if clipped:
-        levels.clip = min(2.0 * level, plan.widest)
-        levels.top = max(levels.top, levels.clip)
+        levels.current = min(2.0 * level, plan.widest)
+        levels.top = max(levels.top, levels.current)
         levels.halvings = max(levels.halvings - 1.0, 0.0)
     elif 4.0 * RARE * RARE * levels.mean_square < level * level and levels.halvings < DEEPEST:
         each = clip_price(plan.dim, levels.top, smoothness_of(plan, levels), plan.lipschitz)
         if each * (n.sums.clipped + levels.halvings + 1.0) <= budget(plan, n, rounds):
-            levels.clip = 0.5 * level
+            levels.current = 0.5 * level
             levels.halvings += 1.0
 
 
@@ -186,7 +186,7 @@ def follow_median(plan: Plan, levels: Levels, size: float, age: float) -> None:
         levels.top = levels.smoothed
     if plan.by_lot and age >= SETTLING:
         levels.top = max(levels.top * (1.0 - 1.0 / age), size)
-    levels.clip = max(wanted, levels.top) if plan.by_lot else wanted
+    levels.current = max(wanted, levels.top) if plan.by_lot else wanted
 
 
 @compilable
@@ -204,9 +204,9 @@ def count_fault(n: Numbers, value: float) -> None:
     if deviation > AGREE * abs(middle - n.forecasters.mixture) and levels.faults < ANY:
         return
     levels.faults = 0.0
-    if LEVEL * deviation > levels.clip:
-        levels.clip = LEVEL * deviation
-        levels.median = levels.clip / MEDIANS
+    if LEVEL * deviation > levels.current:
+        levels.current = LEVEL * deviation
+        levels.median = levels.current / MEDIANS
         levels.mean_square = max(levels.mean_square, deviation * deviation)
     forecasts.restart(n.forecasters, middle)
 
@@ -227,7 +227,7 @@ def measure(plan: Plan, n: Numbers, loss: float, rounds: int) -> None:
         deviation = provisional_deviation(samples)
     if deviation > 0.0:
         set_sizes(levels, deviation)
-        n.rate = largest_rate(plan, levels.clip)
+        n.rate = largest_rate(plan, levels.current)
         levels.low, levels.high = samples[2], samples[MEASURED - 3]
         forecasts.restart(n.forecasters, trimmed_mean(samples))
 
@@ -245,7 +245,7 @@ def settle_level(plan: Plan, n: Numbers, loss: float, rounds: int) -> None:
     if deviation == 0.0:
         return
     levels.known_since = float(rounds)
-    if levels.clip < TOO_HIGH * LEVEL * deviation:
+    if levels.current < TOO_HIGH * LEVEL * deviation:
         return
     n.sums.rate_changes = 0.0
     set_sizes(levels, deviation)
@@ -258,8 +258,8 @@ def settle_level(plan: Plan, n: Numbers, loss: float, rounds: int) -> None:
 def set_sizes(levels: Levels, deviation: float) -> None:
     """Level and V by losses of that deviation, whatever they were."""
     levels.mean_square = (deviation / REACH) ** 2
-    levels.clip = levels.top = levels.smoothed = LEVEL * deviation
-    levels.median = levels.clip / MEDIANS
+    levels.current = levels.top = levels.smoothed = LEVEL * deviation
+    levels.median = levels.current / MEDIANS
 
 
 # --- samples of the losses -----------------------------------------------------------------------

@@ -78,7 +78,7 @@ def balanced_rate(plan: Plan, n: Numbers, rounds: float, stiff: float) -> float:
     Lipschitz:  L/sqrt(eta S + h) + eta d^2 V/2 at  eta S + h = (L S/(d^2 V))^(2/3)
     """
     d, total = plan.dim, n.sums.curvature
-    noise, level = n.levels.mean_square, n.levels.clip
+    noise, level = n.levels.mean_square, n.levels.current
     if noise < level * level / (SPREAD * SPREAD):
         noise = level * level / (SPREAD * SPREAD)
     span = rounds + 1.0 if rounds < plan.memory else plan.memory
@@ -142,6 +142,6 @@ def update_rate(plan: Plan, n: Numbers, clipped: bool, rounds: int, stiff: float
         wanted = balanced_rate(plan, n, count, stiff)
         if not n.rate < STEP * wanted < STEP * STEP * n.rate:
             n.rate = wanted
-        cap = largest_rate(plan, n.levels.clip)
+        cap = largest_rate(plan, n.levels.current)
         if n.rate > cap:
             n.rate = cap

@@ -59,7 +59,7 @@ class Plan(NamedTuple):
 class Levels(Record):
     """How large surprises and losses are."""
 
-    clip: float = 0.0
+    current: float = 0.0
     """The level c: a surprise is clipped to [-c, c]. 0 while the size of losses is not known."""
     top: float = 0.0
     """The largest level so far, c*."""
@@ -134,7 +134,7 @@ def first_numbers(plan: Plan) -> Numbers:
     """The numbers before the first round."""
     if not isfinite(plan.widest):
         return Numbers(1.0, Forecasters(), Levels(), Sums())  # no rate has an effect while S is 0
-    levels = Levels(clip=plan.widest, top=plan.widest)
+    levels = Levels(current=plan.widest, top=plan.widest)
     return Numbers(largest_rate(plan, plan.widest), Forecasters(), levels, Sums())
 
 
