@@ -16,7 +16,7 @@ from rivals import CMA_ES, TBPSA, TBPSA_, Array, Maker, Parameters, PyCMA
 
 import dikin
 from dikin.engine.play import compiled_rounds, plain_rounds
-from dikin.kernel import compiled
+from dikin.kernel import compilable
 
 TUNER = "dikin.Tuner"
 EDGE = 0.15
@@ -28,7 +28,7 @@ Generator = np.random.Generator
 # --- what is tuned -----------------------------------------------------------------------------
 
 
-@compiled
+@compilable
 def distance(matrix: Any, minimum: Any, squared: bool, x: Any) -> float:
     """The squares of the entries of matrix (x - minimum), or their sizes, added up."""
     total = 0.0

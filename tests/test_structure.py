@@ -121,7 +121,7 @@ def named(path: Path, node: ast.AST) -> list[str]:
         package = path.relative_to(SRC.parent).parts[:-1]
         above = package[: len(package) + 1 - node.level] if node.level else ()
         base = ".".join([*above, *filter(None, [node.module])])
-        # `from dikin.theory import tuning` names modules, `from dikin.units import Units` one.
+        # `from dikin.theory import schedules` names modules, `from dikin.units import Units` one.
         below = [f"{base}.{alias.name}" for alias in node.names]
         names = [name for name in below if is_module(name)] or [base]
     elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):

@@ -80,7 +80,7 @@ GROUPS = (
     Group(
         "forecasts",
         "Forecasts",
-        ("dikin.forecasts",),
+        ("dikin.forecasts", "dikin.kernel"),
         "What `dikin.Predictive` expects of a loss before it comes.",
         one_page_each=False,
     ),

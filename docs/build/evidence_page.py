@@ -25,7 +25,7 @@ from dikin.experiments.tables import (
 )
 from dikin.learners import adaptive_lipschitz, adaptive_smooth
 from dikin.learners.adaptive import sharp_schedule
-from dikin.theory import theorems, tuning
+from dikin.theory import schedules, theorems
 from dikin.vectors import Array
 
 DISC = Ball(2)
@@ -97,7 +97,7 @@ def exploring(number: int, horizons: Array) -> Array:
     schedule = sharp_schedule(table.order, 2, DISC.nu, table.constant / scale, None)
     rounds = np.unique(np.geomspace(1, horizons[-1], 4000).astype(int))
     totals = [
-        tuning.uncurved(schedule.first, schedule.target, t - 1, table.order)
+        schedules.uncurved(schedule.first, schedule.target, t - 1, table.order)
         for t in rounds.tolist()
     ]
     metric = np.array(
@@ -129,7 +129,7 @@ def _bound_slope() -> float:
         scale = table.environment(DISC, pattern, 0).loss_range[1]
         assert isinstance(pattern, FlatFirst)
         sigmas = np.where(np.arange(horizon) < pattern.rounds, 0.0, table.sigma / scale)
-        setting = tuning.lipschitz(2, table.constant / scale)
+        setting = schedules.lipschitz(2, table.constant / scale)
         values.append(theorems.regret(setting, sigmas, DISC.nu))
     return _slope(np.array(values))
 
@@ -200,13 +200,13 @@ def _paper(lines: list[Row]) -> dict[str, object]:
         2: adaptive_lipschitz.rho(DISC.dim, DISC.nu, constants[2]),
     }
     targets = {
-        n: tuning.Setting(TABLES[n].order, DISC.dim, constant).target
+        n: schedules.Setting(TABLES[n].order, DISC.dim, constant).target
         for n, constant in constants.items()
     }
     # Algorithm 1 asks for (beta + 1) rho, Algorithm 2 for rho itself.
     first = {1: max((constants[1] + 1) * begins[1], targets[1]), 2: max(begins[2], targets[2])}
     far = PAPER.horizons[-1]
-    totals = {n: tuning.uncurved(first[n], targets[n], far, TABLES[n].order) for n in TABLES}
+    totals = {n: schedules.uncurved(first[n], targets[n], far, TABLES[n].order) for n in TABLES}
     return {
         "paper": markdown(PAPER_TABLE, lines),
         "first": first[1],
@@ -225,7 +225,7 @@ def _paper(lines: list[Row]) -> dict[str, object]:
 def _rounds_to_outgrow(first: float, target: float) -> float:
     """The power of ten of the rounds after which S_t is ten times lambda_0, without curvature."""
     powers = np.linspace(6, 20, 1401)
-    totals = [tuning.uncurved(first, target, int(10**p), TABLES[1].order) for p in powers]
+    totals = [schedules.uncurved(first, target, int(10**p), TABLES[1].order) for p in powers]
     return float(np.interp(10 * first, totals, powers))
 
 

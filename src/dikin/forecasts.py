@@ -9,28 +9,13 @@ all weight is shared out equally. As exp(-(v - p)^2/(2 rho^2)) is concave in p w
     sum_t ((v_t - b_t)^2 - (v_t - p_k,t)^2)/rho_t^2  <=  2 (ln 4 + ln(T + 1))
 
 for every forecaster k, summed over the rounds in which it is awake (docs/mathematics.md, 13.5).
-
-The state is a run of numbers at the beginning of a list or an array: the same source runs on the
-list of a learner that is asked and told, and compiled on the array of the fast loop.
 """
 
 from __future__ import annotations
 
-from collections.abc import MutableSequence, Sequence
-from typing import Any
+from dataclasses import dataclass
 
-from dikin.kernel import compiled
-
-NAMES = ("last loss", "level and trend", "mean of 64", "yours")
-COUNT = 4
-LAST, LEVEL, MEAN, TREND = 0, 1, 2, 3
-"""Where the forecasters keep their numbers: what they expect next, and the trend."""
-WEIGHTS = 4
-"""Where their weights begin; the last one is the user's."""
-OWN = WEIGHTS + 3
-MIXTURE = 8
-"""Where the forecast of the next round is kept, the user's number apart."""
-SIZE = 9
+from dikin.kernel import Record, compilable
 
 NONE = 1e300
 """Stands for a number that the user did not give; larger than any loss."""
@@ -40,56 +25,83 @@ LONG = 64.0
 LEVEL_GAIN, TREND_GAIN = 0.2, 0.02
 """How fast the level follows the losses, and the trend the level."""
 
-Numbers = MutableSequence[float] | Any
-"""A list, or the compiled loop's array."""
+
+@dataclass(slots=True)
+class Forecasters(Record):
+    """What the forecasters expect next, and how much each of them weighs.
+
+    Parameters
+    ----------
+    last, level, long_mean : float
+        What they expect: the last loss, the level with its trend, the mean.
+    trend : float
+        The trend of the level.
+    last_weight, level_weight, mean_weight, own_weight : float
+        Their weights and that of the user's number; they add up to one.
+    mixture : float
+        The forecast of the next round, the user's number apart.
+    own : float
+        The user's number for the round that is asked, or NONE.
+    """
+
+    last: float = 0.0
+    level: float = 0.0
+    long_mean: float = 0.0
+    trend: float = 0.0
+    last_weight: float = 0.25
+    level_weight: float = 0.25
+    mean_weight: float = 0.25
+    own_weight: float = 0.25
+    mixture: float = 0.0
+    own: float = NONE
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """Each forecaster's weight, by the name that the user reads."""
+        return {
+            "last loss": self.last_weight,
+            "level and trend": self.level_weight,
+            "mean of 64": self.mean_weight,
+            "yours": self.own_weight,
+        }
 
 
-def fresh() -> list[float]:
-    """The state before the first loss: all forecasters say 0, and weigh the same."""
-    return [0.0, 0.0, 0.0, 0.0, 0.25, 0.25, 0.25, 0.25, 0.0]
-
-
-@compiled
-def begin(n: Numbers, value: float) -> None:
+@compilable
+def restart(f: Forecasters, value: float) -> None:
     """Set all forecasters to one number, with the same weight.
 
     Parameters
     ----------
-    n : list or Array
+    f : Forecasters
         The state, which is written.
     value : float
         What all forecasters expect from now on.
     """
-    n[LAST] = n[LEVEL] = n[MEAN] = n[MIXTURE] = value
-    n[TREND] = 0.0
-    for k in range(COUNT):
-        n[WEIGHTS + k] = 1.0 / COUNT
+    f.last = f.level = f.long_mean = f.mixture = value
+    f.trend = 0.0
+    f.last_weight = f.level_weight = f.mean_weight = f.own_weight = 0.25
 
 
-@compiled
-def forecast(n: Numbers, own: float) -> float:
+@compilable
+def forecast(f: Forecasters) -> float:
     """The forecast of the next loss.
 
     Parameters
     ----------
-    n : list or Array
+    f : Forecasters
         The state.
-    own : float
-        The user's own number for that loss, or NONE.
 
     Returns
     -------
     float
         The mean of the forecasters that are awake, by weight.
     """
-    mixed: float = n[MIXTURE]
-    if own == NONE:
-        return mixed
-    weight: float = n[OWN]  # all weights add up to one
-    return (1.0 - weight) * mixed + weight * own
+    if f.own == NONE:
+        return f.mixture
+    return (1.0 - f.own_weight) * f.mixture + f.own_weight * f.own
 
 
-@compiled
+@compilable
 def exp_near_zero(x: float) -> float:
     """The exponential by Pade's quotient, as a library's call takes longer.
 
@@ -108,25 +120,18 @@ def exp_near_zero(x: float) -> float:
     return (even + odd) / (even - odd)
 
 
-@compiled
+@compilable
 def learn(
-    n: Numbers,
-    seen: Sequence[float] | Any,
-    own: float,
-    value: float,
-    error_scale: float,
-    count: float,
+    f: Forecasters, asked: Forecasters, value: float, error_scale: float, count: float
 ) -> None:
     """Take in a value.
 
     Parameters
     ----------
-    n : list or Array
+    f : Forecasters
         The state, which is written.
-    seen : sequence of float
-        The state in which the value was forecast: n itself, unless answers come late.
-    own : float
-        The user's own number for that value, or NONE.
+    asked : Forecasters
+        The state in which the value was forecast: f itself, unless answers come late.
     value : float
         The value.
     error_scale : float
@@ -134,52 +139,48 @@ def learn(
     count : float
         The number of values so far, this one included.
     """
-    _update_weights(n, seen, own, value, error_scale, count)
-    _update_forecasters(n, value, count)
+    _update_weights(f, asked, value, error_scale, count)
+    _update_forecasters(f, value, count)
 
 
-@compiled
+@compilable
 def _update_weights(
-    n: Numbers,
-    seen: Sequence[float] | Any,
-    own: float,
-    value: float,
-    error_scale: float,
-    count: float,
+    f: Forecasters, asked: Forecasters, value: float, error_scale: float, count: float
 ) -> None:
     """Weigh the forecasters anew by the squares of their errors."""
-    last, trend, mean = value - seen[LAST], value - seen[LEVEL], value - seen[MEAN]
+    last, trend, mean = value - asked.last, value - asked.level, value - asked.long_mean
     last, trend, mean = last * last, trend * trend, mean * mean
-    user = 0.0 if own == NONE else (value - own) * (value - own)
-    largest = max(error_scale * error_scale, last, trend, mean, user)
+    own = 0.0 if asked.own == NONE else (value - asked.own) * (value - asked.own)
+    largest = max(error_scale * error_scale, last, trend, mean, own)
     if not largest > 0.0:
         return
-    a, b, c, d = n[WEIGHTS], n[WEIGHTS + 1], n[WEIGHTS + 2], n[OWN]
+    a, b, c, d = f.last_weight, f.level_weight, f.mean_weight, f.own_weight
     rate = -0.5 / largest
     before = a + b + c
     # Only ratios count: all weights as if the mean's had stayed.
     a, b = a * exp_near_zero(rate * (last - mean)), b * exp_near_zero(rate * (trend - mean))
     after = a + b + c
-    if own != NONE:
+    if asked.own != NONE:
         before += d
-        after += d * exp_near_zero(rate * (user - mean))
-    # Who slept keeps its weight, those awake share what they had; then a little for everyone.
+        after += d * exp_near_zero(rate * (own - mean))
+    # A sleeping forecaster keeps its weight, those awake share theirs; then a little for everyone.
     share = 1.0 / (count + 1.0)
-    kept = (1.0 - share) * before / after
-    share *= 1.0 / COUNT
-    a, b, c = kept * a + share, kept * b + share, kept * c + share
-    n[WEIGHTS], n[WEIGHTS + 1], n[WEIGHTS + 2], n[OWN] = a, b, c, 1.0 - (a + b + c)
+    scale = (1.0 - share) * before / after
+    share *= 0.25
+    a, b, c = scale * a + share, scale * b + share, scale * c + share
+    f.last_weight, f.level_weight, f.mean_weight = a, b, c
+    f.own_weight = 1.0 - (a + b + c)
 
 
-@compiled
-def _update_forecasters(n: Numbers, value: float, count: float) -> None:
+@compilable
+def _update_forecasters(f: Forecasters, value: float, count: float) -> None:
     """Move what the forecasters expect next, and its mixture."""
-    error = value - n[LEVEL]  # moves the level and the trend; what it expects is their sum
+    error = value - f.level  # moves the level and the trend; what it expects is their sum
     gain = 1.0 if count == 1.0 else LEVEL_GAIN
-    n[TREND] += TREND_GAIN * error if count > 1.0 else 0.0
-    n[LEVEL] += gain * error + n[TREND]
-    n[LAST] = value
-    away = value - n[MEAN]
-    n[MEAN] += away / count if count < LONG else away * (1.0 / LONG)
-    a, b, c = n[WEIGHTS], n[WEIGHTS + 1], n[WEIGHTS + 2]
-    n[MIXTURE] = (a * value + b * n[LEVEL] + c * n[MEAN]) / (a + b + c)
+    f.trend += TREND_GAIN * error if count > 1.0 else 0.0
+    f.level += gain * error + f.trend
+    f.last = value
+    away = value - f.long_mean
+    f.long_mean += away / count if count < LONG else away * (1.0 / LONG)
+    a, b, c = f.last_weight, f.level_weight, f.mean_weight
+    f.mixture = (a * value + b * f.level + c * f.long_mean) / (a + b + c)

@@ -18,7 +18,7 @@ import dikin
 from dikin import extras
 from dikin.domains import ball
 from dikin.engine import jit, loop
-from dikin.kernel import FUNCTIONS, compiled
+from dikin.kernel import FUNCTIONS, compilable
 
 # --- the code that counts ------------------------------------------------------------------------
 
@@ -27,12 +27,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dikin.kernel import compiled, reordered
+from dikin.kernel import compilable, reordered
 
 SLOPE = 2.0
 
 
-@compiled
+@compilable
 def steep(x: float, power: float = 3.0) -> float:
     """One way up."""
     return SLOPE * x**power + np.pi
@@ -101,7 +101,7 @@ def test_what_changes_no_kernel_changes_no_digest(digest_of: Any, old: str, new:
         ("power: float = 3.0", "power: float = 3.5"),
         ("SLOPE * x**power", "SLOPE + x**power"),
         ("np.pi", "np.e"),
-        ("@compiled", "@reordered"),
+        ("@compilable", "@reordered"),
         ("y + self.shift", "y - self.shift"),
         ("shift: float = 0.5", "shift: float = 0.25"),
         ("size: float\n", "size: float\n    more: float\n"),
@@ -250,7 +250,7 @@ def half(value: float) -> float:
 def test_a_function_may_be_marked_after_the_first_game(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jit, "COMPILE_FROM", 1)
     assert is_compiled(10)
-    compiled(half)
+    compilable(half)
     world = dikin.Ridge(dikin.Ball(2), 1.0, Halved(0.4), seed=1)
     learner = dikin.AdaptiveSmooth(dikin.Ball(2), 1.0, loss_range=world.loss_range, seed=1)
     run = dikin.play(learner, world, 50)

@@ -15,7 +15,7 @@ import numpy as np
 
 import dikin
 from dikin.environments.base import Environment, add
-from dikin.kernel import compiled
+from dikin.kernel import compilable
 from reference.barriers import Array
 
 ROUNDS = 3000
@@ -26,7 +26,7 @@ Losses = tuple[Array, Array, Array]
 """o, g and q of every round."""
 
 
-@compiled
+@compilable
 def table_value(offset: float, slope: Array, bend: float, x: Array) -> float:
     value = offset
     for i in range(x.size):

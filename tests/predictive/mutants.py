@@ -5,23 +5,11 @@ from typing import Any
 import numpy as np
 
 import dikin
-from dikin.forecasts import MIXTURE
 from dikin.learners.kernel_learner import Memo
-from dikin.learners.predictive import expectation, start_barrier
-from dikin.learners.predictive_tuning import (
-    BEGUN,
-    CLIP,
-    EXPLORING_COST,
-    LAMBDA_SUM,
-    MEASURED,
-    RATE,
-    ROOT_TAU_SUM,
-    SUMS,
-    TAU_SUM,
-    TOTAL,
-    clip,
-    measuring,
-)
+from dikin.learners.predictive import expectation
+from dikin.learners.predictive_certificate import objective_at, start_barrier
+from dikin.learners.predictive_levels import clip, measuring
+from dikin.learners.predictive_state import MEASURED
 from predictive.replay import Setting
 
 
@@ -29,8 +17,8 @@ class ForecastsAfterwards(dikin.Predictive):
     """The forecast looks at the loss."""
 
     def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
-        numbers, expected = list(memo.state.numbers), expectation(self._plan, memo.state.numbers)
-        numbers[MIXTURE] += 0.1 * (loss - expected)
+        numbers, expected = memo.state.numbers.copy(), expectation(self._plan, memo.state.numbers)
+        numbers.forecasters.mixture += 0.1 * (loss - expected)
         memo = memo._replace(state=memo.state._replace(numbers=numbers))
         super()._learn(memo, loss, curvature)
 
@@ -41,7 +29,7 @@ class LeavesTheBarrierOut(dikin.Predictive):
     def _objective(self) -> float:
         return (
             super()._objective()
-            - start_barrier(self.geometry, self._plan, self._state.iterate) / self._n[RATE]
+            - start_barrier(self.geometry, self._plan, self._state.iterate) / self._n.rate
         )
 
 
@@ -51,9 +39,9 @@ class CountsTheBarrierUnsigned(dikin.Predictive):
     gains = 0.0
 
     def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
-        before = self._plan.keep / self._n[RATE]
+        before = self._plan.keep / self._n.rate
         super()._learn(memo, loss, curvature)
-        gain = min(before - 1 / self._n[RATE], 0.0) * start_barrier(
+        gain = min(before - 1 / self._n.rate, 0.0) * start_barrier(
             self.geometry, self._plan, self._state.iterate
         )
         self.gains = self._plan.keep * self.gains - 2 * gain
@@ -66,17 +54,17 @@ class CertifiesWhatWasLearnt(dikin.Predictive):
     """Of the certificate: what clipping kept out of the estimates."""
 
     def _objective(self) -> float:
-        return self._objective_at(self._state.linear, self._state.iterate)
+        return objective_at(self.geometry, self._plan, self._state)
 
 
 class MeasuresForFree(dikin.Predictive):
     """Nothing is booked of the answers that only measure."""
 
     def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
-        unknown = measuring(self._n)
+        unknown = measuring(self._n.levels)
         super()._learn(memo, loss, curvature)
         if unknown:
-            self._n[TAU_SUM] = self._n[ROOT_TAU_SUM] = self._n[EXPLORING_COST] = 0.0
+            self._n.sums.tau = self._n.sums.root_tau = self._n.sums.exploring = 0.0
 
 
 class LearnsFromFaults(dikin.Predictive):
@@ -84,8 +72,8 @@ class LearnsFromFaults(dikin.Predictive):
 
     def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
         then = memo.state.numbers
-        expected, level = expectation(self._plan, then), then[CLIP]
-        if not measuring(then) and not self._ranged:
+        expected, level = expectation(self._plan, then), then.levels.current
+        if not measuring(then.levels) and not self._ranged:
             loss = expected + clip(loss - expected, level)
         super()._learn(memo, loss, curvature)
 
@@ -94,12 +82,12 @@ class PullsToTheStart(dikin.Predictive):
     """lambda/2 |u - u_0|^2."""
 
     def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
-        before = self._plan.keep * self._n[LAMBDA_SUM]
+        before = self._plan.keep * self._n.sums.lam
         super()._learn(memo, loss, curvature)
         if self.start is not None:
             n, linear, iterate, _ = self._state
-            linear -= (n[LAMBDA_SUM] - before) * self._start_vector()
-            self.geometry.solve(linear, n[TOTAL], 1 / n[RATE], iterate)
+            linear -= (n.sums.lam - before) * self._start_vector()
+            self.geometry.solve(linear, n.sums.curvature, 1 / n.rate, iterate)
 
 
 class NeverForgets(dikin.Predictive):
@@ -121,21 +109,21 @@ class PaysTheLarger(dikin.Predictive):
     """The larger of the prices of smooth and of Lipschitz losses."""
 
     def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
-        plan, before = self._plan, self._n[EXPLORING_COST]
+        plan, before = self._plan, self._n.sums.exploring
         super()._learn(memo, loss, curvature)
-        if memo.state.numbers[CLIP] > 0:
+        if memo.state.numbers.levels.current > 0:
             trace = memo.asked[1]
             smooth = plan.smoothness * plan.square_price * trace
             steep = plan.lipschitz * plan.length_price * np.sqrt(trace)
-            self._n[EXPLORING_COST] = plan.keep * before + max(smooth, steep)
+            self._n.sums.exploring = plan.keep * before + max(smooth, steep)
 
 
 class LearnsByAProvisionalLevel(dikin.Predictive):
     """A level that losses which are all the same have given counts like any other."""
 
     def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
-        if self._n[CLIP] > 0 and self._n[BEGUN] == 0:
-            self._n[BEGUN] = float(self._rounds_in_range)
+        if self._n.levels.current > 0 and self._n.levels.known_since == 0:
+            self._n.levels.known_since = float(self._rounds_in_range)
         super()._learn(memo, loss, curvature)
 
 
@@ -143,10 +131,11 @@ class WeighsByLosses(dikin.Predictive):
     """All answers that only measure weigh the same, and how many there are the losses decide."""
 
     def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
-        longer = measuring(self._n) and self._rounds_in_range >= MEASURED
+        longer = measuring(self._n.levels) and self._rounds_in_range >= MEASURED
         if longer:
-            for i in SUMS:
-                self._n[i] /= self._plan.keep
+            sums = self._n.sums
+            for name in sums.__slots__:
+                setattr(sums, name, getattr(sums, name) / self._plan.keep)
         super()._learn(memo, loss, curvature)
 
 

@@ -23,7 +23,7 @@ import numpy as np
 
 import dikin
 from dikin.learners.predictive import expectation
-from dikin.learners.predictive_tuning import CLIP, MEASURED, RATE, TOTAL
+from dikin.learners.predictive_state import MEASURED
 from predictive.spaces import Space
 from reference.barriers import Array
 from reference.ledger import inside
@@ -147,7 +147,7 @@ class Replay:
             seed=self.seed,
         )
         self.reference = Transcribed(
-            space.psi, space.dim, self.start, setting.memory, self.learner._n[RATE]
+            space.psi, space.dim, self.start, setting.memory, self.learner._n.rate
         )
         self.reference.measured = 0 if setting.ranged else MEASURED
         slope = space.psi.gradient(self.start)
@@ -182,9 +182,9 @@ class Replay:
         query = self.learner.ask(forecast=forecast)
         then = self.learner._open[query.id][1].state.numbers
         z = self.space.to_work(query.point) - self.reference.center
-        reach = REACH if then[CLIP] == 0 else 1.0
+        reach = REACH if then.levels.current == 0 else 1.0
         self.keys[query.id] = self.reference.ask(
-            expectation(self.learner._plan, then), then[CLIP], z / reach, reach
+            expectation(self.learner._plan, then), then.levels.current, z / reach, reach
         )
         return query
 
@@ -196,7 +196,7 @@ class Replay:
         return bowl + float(self.rng.normal()) * (9.0 if self.rng.random() < 0.2 else 0.1)
 
     def tell(self, query: Any) -> None:
-        learner, reference, before = self.learner, self.reference, list(self.learner._n)
+        learner, reference, before = self.learner, self.reference, self.learner._n.copy()
         asked = reference.queries[self.keys[query.id]]
         loss = self.loss(self.space.to_work(query.point))
         most = min(learner.curvature_limit[0] / self.curvature_unit, 1.0)
@@ -205,20 +205,20 @@ class Replay:
             query, (self.low + self.high) / 2 + self.half * loss, sigma * self.curvature_unit
         )
         after = learner._n
-        if before[CLIP] == 0:
-            self.measure(self.keys[query.id], loss, after[RATE])
+        if before.levels.current == 0:
+            self.measure(self.keys[query.id], loss, after.rate)
             return
         forecast, level = asked.forecast, asked.level
         if level == 0:  # asked while it was measured how large losses are
-            forecast, level = expectation(learner._plan, before), before[CLIP]
+            forecast, level = expectation(learner._plan, before), before.levels.current
         loss = float(np.clip(loss, -1, 1)) if self.setting.ranged else loss
         surprise = loss - forecast
         learnt = float(np.clip(surprise, -level, level))
         if not self.setting.ranged and (self.alike() or abs(surprise) > FAR * level):
             learnt = 0.0
-        lam = after[TOTAL] - reference.gamma * before[TOTAL] - sigma
+        lam = after.sums.curvature - reference.gamma * before.sums.curvature - sigma
         reference.tell(
-            self.keys[query.id], loss, sigma, lam, after[RATE], forecast=forecast, learnt=learnt
+            self.keys[query.id], loss, sigma, lam, after.rate, forecast=forecast, learnt=learnt
         )
 
     def alike(self) -> bool:
@@ -260,7 +260,7 @@ class Replay:
 
     def bound(self, beta: float | None, steep: float | None) -> float:
         domain, away = self.space.domain, float(np.linalg.norm(self.start))
-        if self.learner._n[CLIP] == 0:
+        if self.learner._n.levels.current == 0:
             return nan
         if not self.setting.ranged and steep is None:
             assert beta is not None

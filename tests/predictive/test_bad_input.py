@@ -13,7 +13,6 @@ import dikin
 from dikin import errors
 from dikin.forecasts import NONE
 from dikin.learners.predictive import expectation
-from dikin.learners.predictive_tuning import OWN_FORECAST
 
 BOX = dikin.Box([0, 0], [10, 2])
 
@@ -81,7 +80,7 @@ def test_a_forecast_is_one_finite_number(forecast: Any) -> None:
 def test_any_real_number_is_one(forecast: Any) -> None:
     made = learner()
     made.ask(forecast=forecast)
-    assert made._open[13][1].state.numbers[OWN_FORECAST] == pytest.approx(float(forecast))
+    assert made._open[13][1].state.numbers.forecasters.own == pytest.approx(float(forecast))
 
 
 def test_a_forecast_in_the_place_of_a_context() -> None:

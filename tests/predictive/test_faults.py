@@ -16,7 +16,6 @@ import pytest
 
 import dikin
 from dikin.learners.kernel_learner import Memo
-from dikin.learners.predictive_tuning import CLIP
 
 BOX = dikin.Box([0, 0], [10, 2])
 ROUNDS, SEEDS, FAULT = 500, 4, 1e6
@@ -64,8 +63,8 @@ class Believes(dikin.Predictive):
     """Clips nothing."""
 
     def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
-        numbers = list(memo.state.numbers)
-        numbers[CLIP] = numbers[CLIP] and 1e9
+        numbers = memo.state.numbers.copy()
+        numbers.levels.current = numbers.levels.current and 1e9
         memo = memo._replace(state=memo.state._replace(numbers=numbers))
         super()._learn(memo, loss, curvature)
 

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from dikin import forecasts
-from dikin.forecasts import COUNT, LAST, LEVEL, MEAN, MIXTURE, NONE, OWN, WEIGHTS
+from dikin.forecasts import NONE, Forecasters
 from paper.charts import Array, holds
 
 Learn = Callable[..., None]
@@ -27,9 +27,17 @@ ROUNDING = 1e-9
 """Of sums over some thousand rounds whose terms are at most one."""
 
 
-def given(own: float) -> float:
-    """NaN as the forecasters know it."""
-    return NONE if isnan(own) else own
+def forecast(f: Forecasters, own: float) -> float:
+    """The forecast with a number of the user's, or NaN for none."""
+    f.own = NONE if isnan(own) else own
+    return forecasts.forecast(f)
+
+
+def weights(f: Forecasters) -> list[float]:
+    return list(f.weights.values())
+
+
+COUNT = len(Forecasters().weights)
 
 
 # --- the bound -----------------------------------------------------------------------------------
@@ -93,21 +101,21 @@ def users(values: Array) -> dict[str, Array]:
 def test_the_mixture_is_almost_as_good_as_its_best_forecaster(name: str, level: float) -> None:
     values = sequences()[name]
     for numbers in users(values).values():
-        n, tally = forecasts.fresh(), Tally()
+        f, tally = Forecasters(), Tally()
         for t, (value, own) in enumerate(zip(values.tolist(), numbers.tolist(), strict=True), 1):
-            tally.add(value, forecasts.forecast(n, given(own)), [*n[LAST : MEAN + 1], own], level)
-            forecasts.learn(n, n, given(own), value, level, float(t))
+            tally.add(value, forecast(f, own), [f.last, f.level, f.long_mean, own], level)
+            forecasts.learn(f, f, value, level, float(t))
 
 
 def test_also_for_a_loss_that_knows_the_forecast() -> None:
     """The end of [-1, 1] that is farther from the mixture, if some forecaster is at the other."""
-    n, tally = forecasts.fresh(), Tally()
+    f, tally = Forecasters(), Tally()
     for t in range(1, ROUNDS + 1):
         own = 0.9 if t % 3 else -0.9
-        mixed = forecasts.forecast(n, given(own))
+        mixed = forecast(f, own)
         value = -1.0 if mixed > 0 else 1.0
-        tally.add(value, mixed, [*n[LAST : MEAN + 1], own], 0.0)
-        forecasts.learn(n, n, given(own), value, 0.0, float(t))
+        tally.add(value, mixed, [f.last, f.level, f.long_mean, own], 0.0)
+        forecasts.learn(f, f, value, 0.0, float(t))
 
 
 # --- with any forecasters, and the mutants -------------------------------------------------------
@@ -131,24 +139,25 @@ def late_bloomer(rounds: int) -> Iterator[tuple[list[float], float]]:
 
 def check_any_advice(learn: Learn) -> None:
     for game in (two_camps, late_bloomer):
-        n, tally = forecasts.fresh(), Tally()
+        f, tally = Forecasters(), Tally()
         for t, (advice, value) in enumerate(game(6000), 1):
-            n[LAST], n[LEVEL], n[MEAN] = advice[:3]
-            n[MIXTURE] = float(np.dot(n[WEIGHTS:OWN], advice[:3])) / sum(n[WEIGHTS:OWN])
-            tally.add(value, forecasts.forecast(n, NONE), advice, 0.0)
-            learn(n, list(n), NONE, value, 0.0, float(t))
+            f.last, f.level, f.long_mean = advice[:3]
+            awake = weights(f)[:3]
+            f.mixture = float(np.dot(awake, advice[:3])) / sum(awake)
+            tally.add(value, forecast(f, nan), advice, 0.0)
+            learn(f, f.copy(), value, 0.0, float(t))
 
 
-def too_fast(n: list[float], *arguments: float) -> None:
+def too_fast(*arguments: Any) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(forecasts, "exp_near_zero", lambda x: exp(2 * x))
-        forecasts.learn(n, *arguments)
+        forecasts.learn(*arguments)
 
 
 def without_a_share(
-    n: list[float], seen: list[float], own: float, value: float, level: float, count: float
+    f: Forecasters, asked: Forecasters, value: float, level: float, count: float
 ) -> None:
-    forecasts.learn(n, seen, own, value, level, inf)
+    forecasts.learn(f, asked, value, level, inf)
 
 
 def test_the_bound_holds_for_any_advice_and_needs_its_rate_and_its_share() -> None:
@@ -223,41 +232,42 @@ def test_the_arithmetic(name: str) -> None:
 
     def check(learn: Learn) -> None:
         for numbers in users(sequences()[name]).values():
-            n, literal = forecasts.fresh(), Literal()
+            f, literal = Forecasters(), Literal()
             for t, (value, own) in enumerate(zip(values, numbers.tolist(), strict=False), 1):
                 level = 0.3 * (t % 3)
                 wanted = literal.forecast(own)
-                assert abs(forecasts.forecast(n, given(own)) - wanted) <= 1e-9 * size
-                learn(n, n, given(own), value, level, float(t))
+                assert abs(forecast(f, own) - wanted) <= 1e-9 * size
+                learn(f, f, value, level, float(t))
                 literal.learn(own, value, level)
-                np.testing.assert_allclose(n[WEIGHTS : OWN + 1], literal.weights, rtol=1e-9)
+                np.testing.assert_allclose(weights(f), literal.weights, rtol=1e-9)
 
     holds(check, forecasts.learn, too_fast, without_a_share)
 
 
 def test_a_late_value_is_judged_by_the_forecast_that_was_made_for_it() -> None:
     """The weights move by the errors of then, the forecasters learn from now on."""
-    n = forecasts.fresh()
-    forecasts.learn(n, n, NONE, 1.0, 0.0, 1.0)
-    seen = list(n)
-    forecasts.learn(n, n, NONE, -3.0, 0.0, 2.0)
-    once, twice = list(n), list(n)
-    forecasts.learn(once, seen, NONE, 1.0, 1.0, 3.0)
-    before = np.array(n[WEIGHTS : OWN + 1])
-    np.testing.assert_allclose(once[WEIGHTS : OWN + 1], 0.75 * before + 0.25 / 4, rtol=1e-14)
-    forecasts.learn(twice, n, NONE, 1.0, 1.0, 3.0)
-    assert once[:WEIGHTS] == twice[:WEIGHTS]
-    assert once[WEIGHTS] > twice[WEIGHTS]
+    f = Forecasters()
+    forecasts.learn(f, f, 1.0, 0.0, 1.0)
+    asked = f.copy()
+    forecasts.learn(f, f, -3.0, 0.0, 2.0)
+    once, twice = f.copy(), f.copy()
+    forecasts.learn(once, asked, 1.0, 1.0, 3.0)
+    before = np.array(weights(f))
+    np.testing.assert_allclose(weights(once), 0.75 * before + 0.25 / 4, rtol=1e-14)
+    forecasts.learn(twice, f, 1.0, 1.0, 3.0)
+    for expected in ("last", "level", "long_mean", "trend"):
+        assert getattr(once, expected) == getattr(twice, expected)
+    assert once.last_weight > twice.last_weight
 
 
 def test_where_it_begins() -> None:
-    n = forecasts.fresh()
-    forecasts.learn(n, n, 3.0, 1.0, 0.5, 1.0)
-    forecasts.begin(n, 2.5)
-    assert n[LAST] == n[LEVEL] == n[MEAN] == n[MIXTURE] == forecasts.forecast(n, NONE) == 2.5
-    assert n[WEIGHTS : OWN + 1] == [0.25] * 4
-    assert forecasts.forecast(n, 4.5) == pytest.approx(3.0)
-    assert sqrt(sum(n[WEIGHTS : OWN + 1])) == pytest.approx(1.0)
+    f = Forecasters(own=3.0)
+    forecasts.learn(f, f, 1.0, 0.5, 1.0)
+    forecasts.restart(f, 2.5)
+    assert f.last == f.level == f.long_mean == f.mixture == forecast(f, nan) == 2.5
+    assert weights(f) == [0.25] * 4
+    assert forecast(f, 4.5) == pytest.approx(3.0)
+    assert sqrt(sum(weights(f))) == pytest.approx(1.0)
 
 
 def test_exp_near_zero_is_the_exponential() -> None:

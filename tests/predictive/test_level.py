@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import dikin
-from dikin.learners import predictive_tuning as tuning
+from dikin.learners import predictive_levels
 from dikin.learners.predictive import expectation
-from dikin.learners.predictive_tuning import CLIP, MEDIAN, TOP
+from dikin.learners.predictive_state import Numbers
 
 BOX = dikin.Box([0, 0], [1, 1])
 Values = Any
@@ -25,20 +25,20 @@ def bowl(point: Any) -> float:
     return float(away @ away)
 
 
-def play(learner: Any, values: Values, rounds: int) -> list[tuple[float, float, list[float]]]:
+def play(learner: Any, values: Values, rounds: int) -> list[tuple[float, float, Numbers]]:
     """The surprise, the level it had, and the numbers after it, for every round after the eighth.
 
     `values` gives what is measured, from a round and the loss.
     """
     found = []
     for t in range(rounds):
-        before = list(learner._n)
+        before = learner._n.copy()
         query = learner.ask()
         value = values(t, bowl(query.point))
         learner.tell(query, value)
-        if before[CLIP] > 0:
+        if before.levels.current > 0:
             surprise = value - expectation(learner._plan, before)
-            found.append((surprise, before[CLIP], list(learner._n)))
+            found.append((surprise, before.levels.current, learner._n.copy()))
     return found
 
 
@@ -72,15 +72,15 @@ def test_the_level_follows_the_median(by_lot: bool) -> None:
         top = smooth if count < 32 else max(top, smooth)
         if by_lot and count >= 32:
             top = max(top * (1 - 1 / count), abs(surprise))
-        assert n[MEDIAN] == pytest.approx(median, rel=1e-9)
-        assert n[TOP] == pytest.approx(top, rel=1e-9)
-        assert n[CLIP] == pytest.approx(max(6 * median, top if by_lot else 0), rel=1e-9)
+        assert n.levels.median == pytest.approx(median, rel=1e-9)
+        assert n.levels.top == pytest.approx(top, rel=1e-9)
+        assert n.levels.current == pytest.approx(max(6 * median, top if by_lot else 0), rel=1e-9)
 
 
 def test_the_level_is_some_four_standard_deviations_of_normal_noise() -> None:
     """6 times 0.6745, and half as much again as a step of 5 % a round wanders."""
     learner = dikin.Predictive(BOX, seed=2)
-    levels = [n[CLIP] / 0.05 for _, _, n in play(learner, noisy(2), 2000)[500:]]
+    levels = [n.levels.current / 0.05 for _, _, n in play(learner, noisy(2), 2000)[500:]]
     assert 3.0 < float(np.median(levels)) < 5.5
 
 
@@ -95,7 +95,9 @@ def test_a_tenth_of_absurd_values_hardly_moves_it() -> None:
         lambda t, loss: 1e4 if absurd[t] else wild(t, loss),
         2000,
     )[500:]
-    ratio = np.median([n[CLIP] for _, _, n in spoilt]) / np.median([n[CLIP] for _, _, n in plain])
+    ratio = np.median([n.levels.current for _, _, n in spoilt]) / np.median(
+        [n.levels.current for _, _, n in plain]
+    )
     assert 0.9 < ratio < 1.5
 
 
@@ -133,13 +135,13 @@ def test_a_burst_of_wild_values_is_not_followed() -> None:
     wild = 1e3 * rng.standard_normal(1000)
     learner = dikin.Predictive(BOX, seed=4)
     play(learner, calm, 400)
-    center, level = learner.center, learner._n[CLIP]
+    center, level = learner.center, learner._n.levels.current
     for t in range(20):
         query = learner.ask()
         learner.tell(query, float(wild[t]))
     # What changes is the rate, and with it how far the barrier pulls.
     np.testing.assert_allclose(learner.center, center, atol=0.02)
-    assert learner._n[CLIP] <= level * exp(20 * 0.05) * (1 + 1e-9)
+    assert learner._n.levels.current <= level * exp(20 * 0.05) * (1 + 1e-9)
     assert learner.clipped >= 20
 
 
@@ -157,7 +159,7 @@ def test_faults_are_told_from_the_level(monkeypatch: pytest.MonkeyPatch) -> None
         return float(np.abs(learner.center - center).max())
 
     right = moved()
-    monkeypatch.setattr(tuning, "FAR", 1e12)
+    monkeypatch.setattr(predictive_levels, "FAR", 1e12)
     assert moved() > 2 * right
 
 

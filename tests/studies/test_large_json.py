@@ -69,7 +69,7 @@ def test_the_command_line_takes_no_key_twice() -> None:
 def test_a_saved_file_with_a_key_twice_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "saved"
     dikin.Tuner({"x": dikin.Real(0, 1)}, seed=7).save(path)
-    path.write_text(path.read_text().replace('"version":', '"version": 4, "version":', 1))
+    path.write_text(path.read_text().replace('"version":', '"version": 5, "version":', 1))
     with pytest.raises(errors.StateError, match="'version' occurs twice"):
         dikin.load(path)
 

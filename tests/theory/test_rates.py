@@ -16,12 +16,12 @@ import numpy as np
 import pytest
 
 from dikin.errors import ParameterError
-from dikin.theory import rates, theorems, tuning
+from dikin.theory import rates, schedules, theorems
 from dikin.theory.rates import Rate
 
 OTHER = {"smooth": "lipschitz", "lipschitz": "smooth"}
-SETTING = {"smooth": tuning.smooth, "lipschitz": tuning.lipschitz}
-ORDER = {"smooth": tuning.SMOOTH, "lipschitz": tuning.LIPSCHITZ}
+SETTING = {"smooth": schedules.smooth, "lipschitz": schedules.lipschitz}
+ORDER = {"smooth": schedules.SMOOTH, "lipschitz": schedules.LIPSCHITZ}
 TABLE = {kind: functools.partial(rates.table, order) for kind, order in ORDER.items()}
 EXPONENT = {kind: functools.partial(rates.decaying_exponent, k) for kind, k in ORDER.items()}
 TOLERATED = {"smooth": 3 / 4, "lipschitz": 8 / 9}  # flat rounds T^this cost nothing

@@ -17,14 +17,14 @@ import pytest
 
 import dikin
 from dikin.errors import CurvatureError, ParameterError
-from dikin.theory import tuning
+from dikin.theory import schedules
 from dikin.theory.theorems import sharp_regret
 from paper.runs import Record
 
 Bound = Callable[..., float]
 BOUNDS: dict[str, Bound] = {
-    "smooth": lambda s, d, nu, c: sharp_regret(tuning.smooth(d, c), s, nu),
-    "lipschitz": lambda s, d, nu, c: sharp_regret(tuning.lipschitz(d, c), s, nu),
+    "smooth": lambda s, d, nu, c: sharp_regret(schedules.smooth(d, c), s, nu),
+    "lipschitz": lambda s, d, nu, c: sharp_regret(schedules.lipschitz(d, c), s, nu),
 }
 
 
@@ -157,7 +157,7 @@ def played(kind: str, game: Game) -> Played:
 
 def without(kind: str) -> list[Bound]:
     """The theorem with one of its terms left out."""
-    f, make = BOUNDS[kind], tuning.smooth if kind == "smooth" else tuning.lipschitz
+    f, make = BOUNDS[kind], schedules.smooth if kind == "smooth" else schedules.lipschitz
 
     def first(d: int, c: float) -> float:
         return d**2 * (c + 1) if kind == "smooth" else d**2 * (c + 1) ** 2

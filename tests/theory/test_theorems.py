@@ -17,15 +17,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dikin.errors import ParameterError
-from dikin.theory import theorems, tuning
+from dikin.theory import schedules, theorems
 
 
 def smooth_regret(sigmas, dim, nu, beta, first=None) -> float:
-    return theorems.regret(tuning.smooth(dim, beta), sigmas, nu, first)
+    return theorems.regret(schedules.smooth(dim, beta), sigmas, nu, first)
 
 
 def lipschitz_regret(sigmas, dim, nu, lip, first=None) -> float:
-    return theorems.regret(tuning.lipschitz(dim, lip), sigmas, nu, first)
+    return theorems.regret(schedules.lipschitz(dim, lip), sigmas, nu, first)
 
 
 both = pytest.mark.parametrize("regret", [smooth_regret, lipschitz_regret])

@@ -12,6 +12,7 @@ import pytest
 
 import dikin
 from dikin.learners.kernel_learner import Memo
+from dikin.learners.predictive_certificate import objective_at
 from tuning.lots import LOTS, MORE, SEED, played
 
 PROMISED = {name: game for name, game in (LOTS | MORE).items() if game.promised}
@@ -59,7 +60,7 @@ class CertifiesClipped(dikin.Predictive):
         self.clipped_along += float((self._state.excess - before) @ center)
 
     def _objective(self) -> float:
-        return self._objective_at(self._state.linear, self._state.iterate) + self.clipped_along
+        return objective_at(self.geometry, self._plan, self._state) + self.clipped_along
 
 
 def test_a_certificate_of_clipped_estimates_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ from dikin.domains.geometry import Geometry
 from dikin.domains.roots import warm_start_gap
 from dikin.domains.truncated_normal import ball_moments
 from dikin.errors import DomainError, ShapeError
-from dikin.kernel import compiled
+from dikin.kernel import compilable
 from dikin.vectors import add_combination, affine, combine, copy, dot, dots, multiply
 
 
@@ -194,7 +194,7 @@ class BallGeometry(BallNumbers, Geometry):
         return float(noise.dot(noise))
 
 
-@compiled
+@compilable
 def inverse_roots(r: float, slack: float, factor: float, shift: float) -> tuple[float, float]:
     """1/sqrt of H's eigenvalues: factor/slack + shift across the radius, and along it."""
     across = sqrt(slack / (factor + shift * slack))

@@ -17,7 +17,7 @@ from dikin.domains.geometry import DiagonalGeometry, Geometry
 from dikin.domains.roots import cold_start_gap
 from dikin.domains.truncated_normal import interval_moments
 from dikin.errors import EmptyDomainError, FlatDomainError, ShapeError
-from dikin.kernel import choose, compiled, looped
+from dikin.kernel import choose, compilable, looped
 from dikin.vectors import diagonal_sums, log_sum
 
 
@@ -203,7 +203,7 @@ class BoxGeometry(BoxNumbers, DiagonalGeometry):
         return square
 
 
-@compiled
+@compilable
 def box_entry(half: float, linear: float, quadratic: float, weight: float) -> tuple[float, float]:
     """The update of one coordinate, and its slack."""
     gap = cold_start_gap(abs(half * linear), quadratic * half * half, weight)
@@ -223,7 +223,7 @@ def box_solve(half: Array, linear: Array, quadratic: float, weight: float, itera
     iterate[:n], iterate[n:] = box_entry(half, linear, quadratic, weight)  # type: ignore[arg-type]
 
 
-@compiled
+@compilable
 def box_root(half: float, slack: float, kappa: float, shift: float) -> float:
     """The square root of H in one coordinate."""
     distance = half * slack

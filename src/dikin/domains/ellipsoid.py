@@ -13,7 +13,7 @@ from dikin.domains.ball import QuadraticDomain
 from dikin.domains.base import Array, frozen
 from dikin.domains.geometry import ExplicitGeometry, Geometry
 from dikin.errors import DomainError, FlatDomainError, ShapeError
-from dikin.kernel import compiled, looped
+from dikin.kernel import compilable, looped
 from dikin.vectors import (
     affine,
     combine,
@@ -330,7 +330,7 @@ def rank_one_sums(root: Array, w: Array) -> tuple[float, float, float, float, fl
     return largest, at_largest, float(squares.sum()), float(inverses.sum()), products
 
 
-@compiled
+@compilable
 def rank_one_trace(gamma: float, sums: tuple[float, float, float, float, float]) -> float:
     """Trace of (D + gamma v v')^-1 = sum (1/D) (1 - gamma w^2/(1 + gamma |w|^2)), by its sums.
 

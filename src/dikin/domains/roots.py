@@ -22,10 +22,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from dikin.kernel import choose, compiled
+from dikin.kernel import choose, compilable
 
 
-@compiled
+@compilable
 def warm_start_gap(linear: float, quadratic: float, weight: float, near: float) -> float:
     """The gap 1 - r in (0, 1] of the root, starting near a known one."""
     excess = linear - quadratic
@@ -44,7 +44,7 @@ def warm_start_gap(linear: float, quadratic: float, weight: float, near: float) 
     return cold_start_gap(linear, quadratic, weight)
 
 
-@compiled
+@compilable
 def initial_gap(excess: float, quadratic: float, weight: float) -> float:
     """The root of the quadratic."""
     slope = excess + 0.375 * weight
@@ -56,7 +56,7 @@ def initial_gap(excess: float, quadratic: float, weight: float) -> float:
     return choose(gap < 1.0, gap, 1.0)
 
 
-@compiled
+@compilable
 def newton_gap(gap: float, excess: float, quadratic: float, weight: float) -> float:
     """A Newton step for F, numerator and denominator times (2 - gap)^2 to spare divisions."""
     far = 2.0 - gap
@@ -65,7 +65,7 @@ def newton_gap(gap: float, excess: float, quadratic: float, weight: float) -> fl
     return gap + far * value / fall
 
 
-@compiled
+@compilable
 def cold_start_gap(linear: float, quadratic: float, weight: float) -> float:
     """The gap of the root, from nothing known: for one number, or entry by entry for vectors."""
     excess = linear - quadratic

@@ -15,7 +15,7 @@ import numpy as np
 from dikin.arguments import LARGEST_VECTOR, size_of_set
 from dikin.domains.base import Array, Domain
 from dikin.domains.geometry import DiagonalGeometry, Geometry
-from dikin.kernel import choose, compiled, looped, reordered
+from dikin.kernel import choose, compilable, looped, reordered
 from dikin.vectors import affine, diagonal_products, dot, log_sum
 
 TINY = 1e-300
@@ -211,7 +211,7 @@ class SimplexGeometry(SimplexNumbers, DiagonalGeometry):
         return np.asarray(displacement - displacement.mean())
 
 
-@compiled
+@compilable
 def least_multiplier(spread: float, square: float, weight: float, n: int) -> float:
     """A multiplier at which the sum is at least one: the root lies above it.
 
@@ -221,7 +221,7 @@ def least_multiplier(spread: float, square: float, weight: float, n: int) -> flo
     return max(weight - square, n * weight - square / n - spread)
 
 
-@compiled
+@compilable
 def last_step(move: float, multiplier: float, step: int, weight: float) -> bool:
     """Whether a Newton step is within rounding; only the first may lead down."""
     return abs(move) <= 1e-15 * (weight + abs(multiplier)) or (move < 0.0 and step > 0)
@@ -243,7 +243,7 @@ def subtract_least(linear: Array) -> float:
     return float(linear.max())
 
 
-@compiled
+@compilable
 def positive_root(b: float, square: float, weight: float) -> float:
     """The root x > 0 of square x^2 + b x = weight."""
     total = abs(b) + np.sqrt(b * b + 4.0 * square * weight)
@@ -350,7 +350,7 @@ def plane_sums(root: Array) -> tuple[float, float, float]:
     return largest, float(inverse.sum()), float(inverse.dot(inverse))
 
 
-@compiled
+@compilable
 def plane_trace(largest: float, others: float, squares: float) -> float:
     """Trace of H^-1 in the plane: sum 1/D - (sum 1/D^2)/(sum 1/D), with the largest 1/D kept apart.
 

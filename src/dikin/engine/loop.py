@@ -13,7 +13,7 @@ import numpy as np
 
 from dikin.domains.base import Array
 from dikin.environments.base import add
-from dikin.kernel import compiled
+from dikin.kernel import compilable
 from dikin.learners.base import Learner
 from dikin.learners.kernel_learner import LearnerState, Memo
 
@@ -53,7 +53,7 @@ class UnitConversion(NamedTuple):
         return cls(center, units.radius, units.loss_offset, units.loss_scale, curved, most)
 
 
-@compiled
+@compilable
 def play_round(
     learner: Any,
     losses: Any,

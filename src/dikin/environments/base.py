@@ -20,7 +20,7 @@ from dikin.arguments import number
 from dikin.domains.base import Array, Domain
 from dikin.errors import FeedbackError, ParameterError
 from dikin.feedback import Feedback
-from dikin.kernel import compiled
+from dikin.kernel import compilable
 from dikin.registry import Registry
 
 MAX_DEPTH = 0.85
@@ -61,7 +61,7 @@ class HasContext(Protocol):
         ...
 
 
-@compiled
+@compilable
 def add(sums: Array, row: int, value: float) -> None:
     """Add a value to a row (total, compensation): Neumaier's summation, good to an ulp."""
     before = sums[row, 0]

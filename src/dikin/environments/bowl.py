@@ -28,7 +28,7 @@ from dikin.domains.base import Array, Domain
 from dikin.environments.base import MAX_DEPTH, Environment, add
 from dikin.environments.hindsight import GAP, linear_minimiser
 from dikin.errors import ParameterError
-from dikin.kernel import compiled, reordered
+from dikin.kernel import compilable, reordered
 
 
 class BowlKernel(NamedTuple):
@@ -62,7 +62,7 @@ class BowlKernel(NamedTuple):
         add(sums, 3, cos(phi) * cos(phi))
 
 
-@compiled
+@compilable
 def angle(round: int, speed: float, jump: float, period: int) -> float:
     """phi_t."""
     return speed * (round - 1) + jump * ((round - 1) // period)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dikin.domains.base import Array
-from dikin.kernel import compiled, reordered
+from dikin.kernel import compilable, reordered
 
 
-@compiled
+@compilable
 def one_sign(chance: float) -> float:
     """A random sign from a uniform number."""
     return 1.0 if chance >= 0.5 else -1.0
 
 
-@compiled
+@compilable
 def two_signs(chance: float) -> tuple[float, float]:
     """Two independent random signs from one uniform number."""
     quarter = int(4.0 * chance)

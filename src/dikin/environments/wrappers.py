@@ -28,7 +28,7 @@ from dikin.environments.ridge import Ridge
 from dikin.environments.signs import one_sign
 from dikin.errors import ParameterError
 from dikin.feedback import Feedback
-from dikin.kernel import compiled
+from dikin.kernel import compilable
 
 
 class Wrapper(Environment):
@@ -244,7 +244,7 @@ class ShiftedKernel(NamedTuple):
         add(sums, sums.shape[0] - 1, added)
 
 
-@compiled
+@compilable
 def shift(
     round: int, chance: float, offset: float, noise: float, season: float, frequency: float
 ) -> float:

@@ -27,7 +27,7 @@ from dikin.domains.base import Domain
 from dikin.errors import HorizonRequiredError, PaperConstantsWarning, UnequalSidesWarning, shown
 from dikin.learners import parameters
 from dikin.learners.barrier_ftrl import BarrierFTRL
-from dikin.theory import certificate, tuning
+from dikin.theory import certificate, schedules
 from dikin.units import LossRange
 
 PAPER_KAPPA = 400.0
@@ -63,9 +63,9 @@ class AdaptiveSchedule(NamedTuple):
     least: float = 0.0
 
     def regularisation(self, total: float) -> float:
-        if self.order == tuning.SMOOTH:
-            return tuning.smooth_regularisation(total, self.target)
-        return tuning.lipschitz_regularisation(total, self.target)
+        if self.order == schedules.SMOOTH:
+            return schedules.smooth_regularisation(total, self.target)
+        return schedules.lipschitz_regularisation(total, self.target)
 
     def rate(self, total: float, round: int) -> float:
         floor = self.floor
@@ -73,17 +73,17 @@ class AdaptiveSchedule(NamedTuple):
             rounds = float(round) if round > EARLIEST else EARLIEST
             floor = self.anytime * log(rounds) / rounds
         inside = self.coefficient / total + floor
-        root: float = sqrt(inside) if self.order == tuning.SMOOTH else inside ** (1.0 / 3.0)
+        root: float = sqrt(inside) if self.order == schedules.SMOOTH else inside ** (1.0 / 3.0)
         rate = self.scale * root
         return rate if rate < self.cap else self.cap
 
     def price(self, sigma: float, trace: float) -> float:
-        if self.order == tuning.SMOOTH:
+        if self.order == schedules.SMOOTH:
             return certificate.smooth_price(sigma, trace, self.dim, self.constant)
         return certificate.lipschitz_price(sigma, trace, self.dim, self.constant)
 
     def typical(self, rounds: int) -> float:
-        total = tuning.uncurved(self.first, self.target, rounds, self.order)
+        total = schedules.uncurved(self.first, self.target, rounds, self.order)
         return self.rate(total, rounds + 1)
 
 
@@ -93,7 +93,7 @@ def sharp_schedule(
     """The constants of docs/mathematics.md."""
     coefficient, target, scale = _common(order, dim, constant)
     floor = anytime = 0.0
-    if order == tuning.SMOOTH:
+    if order == schedules.SMOOTH:
         floor = nu * log(horizon) / horizon if horizon else 0.0
         anytime = 0.0 if horizon else nu
     cap = 1.0 / (3.0 * dim)
@@ -107,7 +107,7 @@ def paper_schedule(
 ) -> AdaptiveSchedule:
     """The constants of the algorithm boxes, with what they want lambda_0 to be at least."""
     coefficient, target, scale = _common(order, dim, constant)
-    floor = nu / (horizon * log(horizon)) if order == tuning.SMOOTH else coefficient / horizon
+    floor = nu / (horizon * log(horizon)) if order == schedules.SMOOTH else coefficient / horizon
     first = max(lambda_0, target)
     return AdaptiveSchedule(
         dim, order, constant, coefficient, target, first, scale, floor, 0.0, inf, PAPER_KAPPA
@@ -116,8 +116,8 @@ def paper_schedule(
 
 def _common(order: int, dim: int, constant: float) -> tuple[float, float, float]:
     """coefficient, target and scale."""
-    target = tuning.Setting(order, dim, constant).target
-    scale = 0.5 / dim if order == tuning.SMOOTH else dim ** (-4.0 / 3.0)
+    target = schedules.Setting(order, dim, constant).target
+    scale = 0.5 / dim if order == schedules.SMOOTH else dim ** (-4.0 / 3.0)
     return (constant + 1.0) ** (order - 1), target, scale
 
 

@@ -13,7 +13,7 @@ from dikin.arguments import nonnegative
 from dikin.domains.base import Domain
 from dikin.learners.adaptive import Adaptive
 from dikin.learners.parameters import LIPSCHITZ, Parameter, limit_of_lipschitz
-from dikin.theory import tuning
+from dikin.theory import schedules
 from dikin.units import LossRange, Units
 
 
@@ -44,7 +44,7 @@ class AdaptiveLipschitz(Adaptive):
     1
     """
 
-    order = tuning.LIPSCHITZ
+    order = schedules.LIPSCHITZ
     lipschitz = Parameter(LIPSCHITZ, nonnegative, scaled=Units.slope, limit=limit_of_lipschitz)
 
     def __init__(

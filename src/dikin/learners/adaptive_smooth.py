@@ -12,7 +12,7 @@ from typing import Self
 from dikin.domains.base import Domain
 from dikin.learners import parameters
 from dikin.learners.adaptive import Adaptive
-from dikin.theory import tuning
+from dikin.theory import schedules
 from dikin.units import LossRange
 
 
@@ -41,7 +41,7 @@ class AdaptiveSmooth(Adaptive):
     1
     """
 
-    order = tuning.SMOOTH
+    order = schedules.SMOOTH
     smoothness = parameters.smoothness()
 
     def __init__(

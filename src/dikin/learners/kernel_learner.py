@@ -14,6 +14,7 @@ import numpy as np
 
 from dikin.errors import CertificateVoidWarning
 from dikin.feedback import Feedback
+from dikin.kernel import from_values, to_numpy, to_saved
 from dikin.learners.base import Learner
 from dikin.learners.threads import locked
 from dikin.rng import Generator
@@ -35,7 +36,7 @@ class LearnerState(NamedTuple):
     """What a learner carries from round to round."""
 
     numbers: Any
-    """Sums and rates; a list in plain Python, which is faster there, and an array compiled."""
+    """Sums and rates: a list or a `Record`; an array or a NumPy record in the compiled loop."""
     linear: Array
     """The linear term of the update."""
     iterate: Array
@@ -45,7 +46,9 @@ class LearnerState(NamedTuple):
 
     def copied(self) -> LearnerState:
         """A state that can be written into."""
-        return LearnerState(*(part.copy() for part in self))
+        return LearnerState(
+            self.numbers.copy(), self.linear.copy(), self.iterate.copy(), self.excess.copy()
+        )
 
 
 class Memo(NamedTuple):
@@ -147,11 +150,12 @@ class KernelLearner(Learner):
         answers = self.feedback is Feedback.VALUE  # the compiled loop answers with one loss
         if self._open or not answers or not self._kernel.geometry.compilable:
             return None
-        state = self._state.copied()._replace(numbers=np.array(self._state.numbers, dtype=float))
+        state = self._state.copied()._replace(numbers=to_numpy(self._state.numbers))
         return CompiledParts(self._kernel, state, self._noise.generator(), self._metric_size)
 
     def take_over(self, parts: CompiledParts, rounds: int) -> None:
-        self._state = parts.state._replace(numbers=parts.state.numbers.tolist())
+        numbers = from_values(self._state.numbers, parts.state.numbers)
+        self._state = parts.state._replace(numbers=numbers)
         self._rounds_in_range += rounds
         self._open.next_id += rounds
 
@@ -159,16 +163,16 @@ class KernelLearner(Learner):
 
     def _numbers(self) -> dict[str, Any]:
         numbers, linear, iterate, _ = self._state
-        return {"numbers": tuple(numbers), "linear": linear, "iterate": iterate}
+        return {"numbers": to_saved(numbers), "linear": linear, "iterate": iterate}
 
     def _set_numbers(self, numbers: dict[str, Any]) -> None:
-        kept = list(numbers["numbers"])
-        self._state = LearnerState(kept, numbers["linear"], numbers["iterate"])
+        own = from_values(self._state.numbers, numbers["numbers"])
+        self._state = LearnerState(own, numbers["linear"], numbers["iterate"])
 
     def _memo_state(self, memo: Any) -> tuple[Any, ...]:
-        return tuple(memo.state.numbers), memo.state.iterate, memo.noise
+        return to_saved(memo.state.numbers), memo.state.iterate, memo.noise
 
     def _memo_from(self, state: tuple[Any, ...]) -> Any:
         numbers, iterate, noise = state
-        then = LearnerState(list(numbers), self._state.linear, iterate)
+        then = LearnerState(from_values(self._state.numbers, numbers), self._state.linear, iterate)
         return self._asked(then, noise)[2]

@@ -30,7 +30,7 @@ import numpy as np
 
 from dikin.domains.base import Array, Domain
 from dikin.errors import DomainError, ParameterError
-from dikin.kernel import choose, compiled, looped
+from dikin.kernel import choose, compilable, looped
 from dikin.learners import parameters
 from dikin.learners.chart import ChartLearner
 from dikin.learners.kernel_learner import KernelLearner, LearnerState, Memo, Proposal
@@ -63,19 +63,19 @@ class Grid(NamedTuple):
         return np.linspace(self.low, self.high, self.size)
 
 
-@compiled
+@compilable
 def uniform(normal: float) -> float:
     """A uniform number in (0, 1) from a standard normal one."""
     return 0.5 * erfc(-normal / sqrt(2.0))
 
 
-@compiled
+@compilable
 def flat_density(mean: float, grid: Grid) -> float:
     """K near the mean: one over the length of [mu - eps, mu + eps] in [a, b]."""
     return 1.0 / (min(mean + grid.floor, grid.high) - max(mean - grid.floor, grid.low))
 
 
-@compiled
+@compilable
 def drawn_step(offset: float, mean: float, share: float, grid: Grid) -> float:
     """The point at a share of the way to x_i = mean + offset, or of the flat piece: less the mean.
 
@@ -128,7 +128,7 @@ def draw(weights: Array, chance: float) -> tuple[int, float]:
     return i, min(max(1.0 - (float(ends[i]) - wanted) / float(weights[i]), 0.0), 1.0)
 
 
-@compiled
+@compilable
 def segment_density(offset: float, step: float, floor: float, flat: float) -> float:
     """K(y; x) from x - mu and y - mu."""
     far = abs(offset)

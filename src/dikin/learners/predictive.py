@@ -15,10 +15,10 @@ where psi_0(u) = psi(u) - psi(u_0) - psi'(u_0).(u - u_0) is least at the start u
 The quadratic of lambda is around the analytic centre, wherever it begins. With a memory of m rounds
 every older term is multiplied by 1 - 1/m a round.
 
-How b_t comes about is in `dikin.forecasts`; how c_t, lambda_t and eta_t do, in
-`predictive_tuning`. All of it may be anything that is known before s_t is drawn: the certificate
-pays for whatever was chosen, and docs/mathematics.md, section 13, proves it for late answers, a
-start and a memory at once.
+How b_t comes about is in `dikin.forecasts`, c_t in `predictive_levels`, lambda_t and eta_t in
+`predictive_schedule`. All of it may be anything that is known before s_t is drawn: the certificate
+(`predictive_certificate`) pays for whatever was chosen, and docs/mathematics.md, section 13, proves
+it for late answers, a start and a memory at once.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ import logging
 import warnings
 from collections.abc import Iterator
 from functools import cached_property
-from math import inf, isfinite, isnan, log, nan, sqrt
+from math import inf, isfinite, isnan, nan, sqrt
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -53,7 +53,10 @@ from dikin.errors import (
     StartWarning,
     shown,
 )
-from dikin.kernel import compiled
+from dikin.kernel import compilable
+from dikin.learners import predictive_certificate as certificate
+from dikin.learners import predictive_levels as levels
+from dikin.learners import predictive_schedule as schedule
 from dikin.learners.base import ROUNDING, range_limit, real_number
 from dikin.learners.kernel_learner import KernelLearner, LearnerState, Memo, Proposal
 from dikin.learners.parameters import (
@@ -63,55 +66,9 @@ from dikin.learners.parameters import (
     limit_of_lipschitz,
     limit_of_smooth,
 )
-from dikin.learners.predictive_tuning import (
-    ALONG_SUM,
-    CAP,
-    CLIP,
-    CLIPPED_ROUNDS,
-    CURVED,
-    CURVED_MEASURED,
-    EXPLORING_COST,
-    GUESS_MEASURED,
-    GUESS_RANGED,
-    HELD_SUM,
-    HIGH,
-    LAMBDA_SUM,
-    LOW,
-    MEAN_SQUARE,
-    MEASURED,
-    OWN_FORECAST,
-    RATE,
-    REACH,
-    ROOT_TAU_SUM,
-    SHARE_MEASURED,
-    SHARE_RANGED,
-    SIGMA_TAU_SUM,
-    SQUARE_SUM,
-    SUMS,
-    TAU_SUM,
-    TOP,
-    TOTAL,
-    WEIGHTED_ROUNDS,
-    Centre,
-    Plan,
-    affords,
-    book,
-    clip,
-    exploring_price,
-    fresh,
-    is_fault,
-    lesson,
-    look_ahead,
-    measure,
-    measuring,
-    middle_sample,
-    new_rate,
-    new_sizes,
-    provisional,
-    regularisation,
-    smoothness_of,
-    take_in,
-)
+from dikin.learners.predictive_certificate import Bound, Centre, look_ahead
+from dikin.learners.predictive_levels import REACH, clip, measuring
+from dikin.learners.predictive_state import MEASURED, Numbers, Plan, first_numbers, smoothness_of
 from dikin.learners.threads import locked
 from dikin.log_limit import LogLimit
 from dikin.units import LossRange, Units
@@ -127,17 +84,17 @@ The barrier is steep there: the nearer, the longer it takes to leave."""
 
 
 class PredictiveKernel(NamedTuple):
-    """A round of the learner; its numbers are those of `predictive_tuning`."""
+    """A round of the learner."""
 
     geometry: Any
     plan: Any
 
     def ask(self, state: LearnerState, s: Array, metric: Array, u: Array) -> Proposal:
         n = state.numbers
-        shift = n[RATE] * n[TOTAL]
+        shift = n.rate * n.sums.curvature
         square, trace = self.geometry.explore(state.iterate, 1.0, shift, s, metric)
         unit = 1.0 / sqrt(square)
-        far = REACH * unit if measuring(n) else unit
+        far = REACH * unit if measuring(n.levels) else unit
         norm = self.geometry.point(state.iterate, metric, s, far, u)
         return norm, trace, unit
 
@@ -145,47 +102,47 @@ class PredictiveKernel(NamedTuple):
         self, round: int, memo: Memo, loss: float, curvature: float, state: LearnerState
     ) -> None:
         plan, n, linear = self.plan, state.numbers, state.linear
-        before = n[RATE]
-        if measuring(n):
+        before = n.rate
+        if measuring(n.levels):
             learn_size(self.geometry, plan, round, memo, loss, state)
-            if not measuring(n):
+            if not measuring(n.levels):
                 begin_at_start(self.geometry, plan, state)
             return
         weight = 1.0 / before
         learn(self.geometry, plan, round, memo, loss, curvature, state)
-        after = weight if n[RATE] == before else 1.0 / n[RATE]
+        after = weight if n.rate == before else 1.0 / n.rate
         if plan.slope.size > 0:
             add_scaled(plan.keep * weight - after, plan.slope, linear)
-        self.geometry.solve(linear, n[TOTAL], after, state.iterate)
-        if n[RATE] != before:
-            barrier = start_barrier(self.geometry, plan, state.iterate)
-            if not affords(plan, n, float(round), weight, barrier):
-                n[RATE] = before
+        self.geometry.solve(linear, n.sums.curvature, after, state.iterate)
+        if n.rate != before:
+            barrier = certificate.start_barrier(self.geometry, plan, state.iterate)
+            if not schedule.pay_for_rate(plan, n, float(round), weight, barrier):
+                n.rate = before
                 if plan.slope.size > 0:
                     add_scaled(after - weight, plan.slope, linear)
-                self.geometry.solve(linear, n[TOTAL], weight, state.iterate)
+                self.geometry.solve(linear, n.sums.curvature, weight, state.iterate)
 
 
-@compiled
+@compilable
 def fade(plan: Plan, state: LearnerState) -> None:
     """What a round leaves of the sums before it."""
     if plan.keep < 1.0:
-        for i in SUMS:
-            state.numbers[i] *= plan.keep
+        certificate.discount(state.numbers.sums, plan.keep)
         multiply(plan.keep, state.linear, state.linear)
         multiply(plan.keep, state.excess, state.excess)
 
 
-@compiled
+@compilable
 def begin_at_start(geometry: Any, plan: Plan, state: LearnerState) -> None:
     """The centre at the start, with the rate that has just been chosen."""
-    weight = 1.0 / state.numbers[RATE]
+    n = state.numbers
+    weight = 1.0 / n.rate
     if plan.slope.size > 0:
         multiply(-weight, plan.slope, state.linear)
-    geometry.solve(state.linear, state.numbers[TOTAL], weight, state.iterate)
+    geometry.solve(state.linear, n.sums.curvature, weight, state.iterate)
 
 
-@compiled
+@compilable
 def learn(
     geometry: Any,
     plan: Plan,
@@ -198,32 +155,33 @@ def learn(
     """Take in an answer, but for the new centre."""
     n, then, iterate = state.numbers, memo.state.numbers, memo.state.iterate
     _, trace, unit = memo.asked
-    stiff = plan.dim / trace - then[RATE] * then[TOTAL]
-    if measuring(then):  # late: today's forecast and level serve, which its direction did not move
+    stiff = plan.dim / trace - then.rate * then.sums.curvature
+    if measuring(then.levels):
+        # Late: today's forecast and level serve, which its direction did not move.
         then, trace, unit = n, REACH * REACH * trace, unit / REACH
-    expected, level = expectation(plan, then), then[CLIP]
+    expected, level = expectation(plan, then), then.levels.current
     surprise = clip(loss, 0.5 * plan.widest) - expected
-    learnt, slope = lesson(plan, n, surprise, level), plan.dim * unit
+    learnt, slope = levels.clipped_surprise(plan, n.levels, surprise, level), plan.dim * unit
     fade(plan, state)  # not before: the state that was asked may be the same
-    if not is_fault(plan, surprise, level):
-        take_in(n, then, believed(then, expected, loss), round)
-    along, square = geometry.linear_update(
+    if not levels.is_fault(plan, surprise, level):
+        learn_forecast(n, then, believed(then, expected, loss), round)
+    g_y, square = geometry.linear_update(
         iterate, memo.metric, memo.s, slope * learnt, curvature, state.linear
     )
     if learnt != surprise:
-        along += geometry.linear_update(
+        g_y += geometry.linear_update(
             iterate, memo.metric, memo.s, slope * (surprise - learnt), 0.0, state.excess
         )[0]
-    cost, smooth = exploring_price(plan, n, trace)
-    lam = regularisation(plan, n, cost, smooth, trace, curvature)
-    book(n, along, square, trace, cost, curvature, lam)
-    new_sizes(plan, n, surprise, level, loss, round)
+    cost, smooth = certificate.exploring_price(plan, n.levels, trace)
+    lam = schedule.regularisation(plan, n, cost, smooth, trace, curvature)
+    certificate.add_answer(n.sums, g_y, square, trace, cost, curvature, lam)
+    levels.update_levels(plan, n, surprise, level, loss, round)
     if abs(loss) > 0.5 * plan.widest + ROUNDING and learnt == surprise:
-        n[CLIPPED_ROUNDS] += 1.0
-    new_rate(plan, n, learnt != surprise, round, stiff)
+        n.sums.clipped += 1.0
+    schedule.update_rate(plan, n, learnt != surprise, round, stiff)
 
 
-@compiled
+@compilable
 def learn_size(
     geometry: Any, plan: Plan, round: int, memo: Memo, loss: float, state: LearnerState
 ) -> None:
@@ -242,39 +200,41 @@ def learn_size(
     trace, slope = REACH * REACH * trace, plan.dim * unit / REACH
     surprise = 1.0
     if round > 1:
-        surprise = loss - middle_sample(n, round - 1)
+        surprise = loss - levels.sample_median(n.levels.samples, round - 1)
     if round == 2:
         multiply(-surprise, excess, excess)
-        n[ALONG_SUM] *= -surprise
-    along, square = geometry.linear_update(
+        n.sums.g_y *= -surprise
+    g_y, square = geometry.linear_update(
         memo.state.iterate, memo.metric, memo.s, slope * surprise, 0.0, excess
     )
-    book(n, along, square, trace, exploring_price(plan, n, trace)[0], 0.0, 0.0)
-    take_in(n, memo.state.numbers, loss, round)
-    measure(plan, n, loss, round)
+    cost = certificate.exploring_price(plan, n.levels, trace)[0]
+    certificate.add_answer(n.sums, g_y, square, trace, cost, 0.0, 0.0)
+    learn_forecast(n, memo.state.numbers, loss, round)
+    levels.measure(plan, n, loss, round)
 
 
-@compiled
-def expectation(plan: Plan, n: Any) -> float:
+@compilable
+def expectation(plan: Plan, n: Numbers) -> float:
     """The forecast of the loss of a round, from the numbers when it was asked."""
-    return clip(forecasts.forecast(n, n[OWN_FORECAST]), 0.5 * plan.widest)
+    return clip(forecasts.forecast(n.forecasters), 0.5 * plan.widest)
 
 
-@compiled
-def believed(n: Any, expected: float, loss: float) -> float:
+@compilable
+def believed(n: Numbers, expected: float, loss: float) -> float:
     """The loss as the forecasters learn it: within the level of what they or the user expected."""
-    low, high = min(expected, n[forecasts.MIXTURE]), max(expected, n[forecasts.MIXTURE])
-    value: float = min(max(loss, low - n[CLIP]), high + n[CLIP])
-    return value
+    mixture, level = n.forecasters.mixture, n.levels.current
+    return min(max(loss, min(expected, mixture) - level), max(expected, mixture) + level)
 
 
-@compiled
-def start_barrier(geometry: Any, plan: Plan, iterate: Array) -> float:
-    """psi_0 at the centre."""
-    barrier: float = geometry.barrier(iterate)
-    if plan.slope.size > 0:
-        barrier += plan.lift - geometry.product(iterate, plan.slope)
-    return barrier
+@compilable
+def learn_forecast(n: Numbers, then: Numbers, value: float, rounds: int) -> None:
+    """Forecasters learn a value, clipped as it may be.
+
+    `rounds` counts the answers, this one included; `then` are the numbers when it was asked.
+    """
+    n.levels.low = min(n.levels.low, value)
+    n.levels.high = max(n.levels.high, value)
+    forecasts.learn(n.forecasters, then.forecasters, value, n.levels.current, float(rounds))
 
 
 def _remembered(value: Any, name: str) -> float:
@@ -370,6 +330,7 @@ class Predictive(KernelLearner):
         """The user's forecast of the query that is about to be asked."""
         self._log_limit = LogLimit()
         plan = self._planned()
+        self._bound = self._bound_from(plan)
         self._begin(PredictiveKernel(self.geometry, plan), self._first_state(plan))
 
     @property
@@ -379,8 +340,8 @@ class Predictive(KernelLearner):
         return plan
 
     @property
-    def _n(self) -> list[float]:
-        numbers: list[float] = self._state.numbers
+    def _n(self) -> Numbers:
+        numbers: Numbers = self._state.numbers
         return numbers
 
     def _form(self) -> Geometry:
@@ -411,13 +372,13 @@ class Predictive(KernelLearner):
             square_price=(d + 1.0) / (d * (d + 2.0)),
             length_price=1.0 / sqrt(d),
             smoothness=beta,
-            guess=GUESS_RANGED if self._ranged else GUESS_MEASURED * sqrt(d),
-            cap=CAP if self._ranged else CAP * (1.0 + 1.0 / sqrt(d)),
-            share=SHARE_RANGED if self._ranged else SHARE_MEASURED,
+            guess=schedule.GUESS_RANGED if self._ranged else schedule.GUESS_MEASURED * sqrt(d),
+            cap=schedule.CAP if self._ranged else schedule.CAP * (1.0 + 1.0 / sqrt(d)),
+            share=schedule.SHARE_RANGED if self._ranged else schedule.SHARE_MEASURED,
             lipschitz=scaled,
             widest=2.0 if self._ranged else inf,
             by_lot=self.by_lot,
-            curved=CURVED if self._ranged else CURVED_MEASURED,
+            curved=schedule.CURVED if self._ranged else schedule.CURVED_MEASURED,
             keep=1.0 if self.memory is None else 1.0 - 1.0 / self.memory,
             memory=inf if self.memory is None else self.memory,
             slope=slope,
@@ -426,18 +387,21 @@ class Predictive(KernelLearner):
 
     def _first_state(self, plan: Plan) -> LearnerState:
         """The state at the start."""
-        geometry, numbers = self.geometry, fresh(plan)
-        zero = np.zeros(geometry.size)
-        state = LearnerState(numbers, zero, geometry.start(), zero.copy())
-        self._start_norm, self._steepest = 0.0, 0.0
+        geometry, zero = self.geometry, np.zeros(self.geometry.size)
+        state = LearnerState(first_numbers(plan), zero, geometry.start(), zero.copy())
         if self.start is not None:
             begin_at_start(geometry, plan, state)
-            u = self._start_vector()
-            self._start_norm = sqrt(float(u @ u))
-            away = self.domain.support(-self._start_gradient())
-            self._steepest = away + float(plan.slope @ u)
-            """The most that -psi'(u_0).(u - u_0) can be."""
         return state
+
+    def _bound_from(self, plan: Plan) -> Bound:
+        """The theorem for the set and the start."""
+        if self.start is None:
+            return Bound(plan, self.domain)
+        u = self._start_vector()
+        steepest = self.domain.support(-self._start_gradient())
+        return Bound(
+            plan, self.domain, sqrt(float(u @ u)), steepest, steepest + float(plan.slope @ u)
+        )
 
     def _start_vector(self) -> Array:
         """u_0."""
@@ -456,11 +420,11 @@ class Predictive(KernelLearner):
 
         An absurd one would else move the mixture however little it weighs.
         """
-        own, n = self.units.loss(_checked_forecast(forecast)), self._n
+        own, known = self.units.loss(_checked_forecast(forecast)), self._n.levels
         if self._ranged:
             self._own = clip(own, 0.5 * self._plan.widest)
-        elif n[CLIP] > 0.0:
-            middle, width = 0.5 * (n[LOW] + n[HIGH]), n[HIGH] - n[LOW]
+        elif known.current > 0.0:
+            middle, width = 0.5 * (known.low + known.high), known.high - known.low
             self._own = middle + clip(own - middle, 1.5 * width)
         else:
             self._own = own
@@ -469,33 +433,34 @@ class Predictive(KernelLearner):
         state = self._state
         if self._own != forecasts.NONE:
             numbers = state.numbers.copy()
-            numbers[OWN_FORECAST], self._own = self._own, forecasts.NONE
+            numbers.forecasters.own, self._own = self._own, forecasts.NONE
             state = state._replace(numbers=numbers)
         return self._asked(state, self._noise.draw())
 
     def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
         before = self._n
         super()._learn(memo, loss, curvature)
-        self._report(loss, memo.state.numbers, before)
+        if self.clipped > self._plan.keep * before.sums.clipped:
+            self._report(loss, memo.state.numbers, before)
 
     def _has_converged(self, state: LearnerState) -> bool:
         return self.geometry.converged(state.iterate)
 
-    def _report(self, loss: float, then: list[float], now: list[float]) -> None:
+    def _report(self, loss: float, then: Numbers, now: Numbers) -> None:
         """A line in the log for a loss of which not all was learnt; some a minute at most."""
-        known = now if measuring(then) else then
-        if measuring(known) or provisional(self._plan, known):
+        known = now if measuring(then.levels) else then
+        if measuring(known.levels) or levels.provisional(self._plan, known.levels):
             return
-        expected, level = expectation(self._plan, known), known[CLIP]
+        expected, level = expectation(self._plan, known), known.levels.current
         surprise = clip(loss, 0.5 * self._plan.widest) - expected
-        learnt = lesson(self._plan, known, surprise, level)
+        learnt = levels.clipped_surprise(self._plan, known.levels, surprise, level)
         outside = self._ranged and abs(loss) > 1.0 + ROUNDING
-        if (learnt == surprise and not outside) or not self._log_limit.allows():
+        if not self._log_limit.allows():
             return
         told, sense = self._told
         scale, offset = sense * self.units.loss_scale, sense * self.units.loss_offset
         low, high = sorted(sense * end for end in self.units.loss_range)
-        fault = is_fault(self._plan, surprise, level)
+        fault = levels.is_fault(self._plan, surprise, level)
         logger.warning(
             "round %d: the %s %g %s, %g was expected; %s%s",
             self.rounds,
@@ -523,7 +488,7 @@ class Predictive(KernelLearner):
         """What it expects of the next loss; NaN before the first one."""
         if self.rounds == 0:
             return nan
-        expected = clip(self._n[forecasts.MIXTURE], 0.5 * self._plan.widest)
+        expected = clip(self._n.forecasters.mixture, 0.5 * self._plan.widest)
         return self.units.loss_offset + self.units.loss_scale * expected
 
     @property
@@ -532,22 +497,18 @@ class Predictive(KernelLearner):
 
         NaN before the first one.
         """
-        return (
-            self.units.loss_scale * sqrt(self._n[MEAN_SQUARE])
-            if self._n[MEAN_SQUARE] > 0.0
-            else nan
-        )
+        square = self._n.levels.mean_square
+        return self.units.loss_scale * sqrt(square) if square > 0.0 else nan
 
     @property
     def forecasters(self) -> dict[str, float]:
         """The weight of each forecaster in the mixture."""
-        weights = self._n[forecasts.WEIGHTS : forecasts.WEIGHTS + forecasts.COUNT]
-        return dict(zip(forecasts.NAMES, weights, strict=True))
+        return self._n.forecasters.weights
 
     @property
     def clipped(self) -> float:
         """Rounds whose surprise was clipped (discounted, with a memory)."""
-        return self._n[CLIPPED_ROUNDS]
+        return self._n.sums.clipped
 
     @property
     @locked
@@ -569,8 +530,7 @@ class Predictive(KernelLearner):
         plan = self._plan
         if self.smoothness is None and self.lipschitz is None:
             return nan
-        explored = self._n[EXPLORING_COST]
-        return self._bound(self._n, self._objective(), plan.smoothness, plan.lipschitz, explored)
+        return self._certified(plan.smoothness, plan.lipschitz, self._n.sums.exploring)
 
     @locked
     def certificate_for(
@@ -603,7 +563,7 @@ class Predictive(KernelLearner):
         ParameterError
             If not exactly one of the two constants is given.
         """
-        longest = self.geometry.longest
+        longest, plan, sums = self.geometry.longest, self._plan, self._n.sums
         if (smoothness is None) == (lipschitz is None):
             raise ParameterError(
                 "certificate_for needs one of smoothness=... and lipschitz=..., got "
@@ -611,11 +571,25 @@ class Predictive(KernelLearner):
             )
         if smoothness is not None:
             beta = self.units.curvature(nonnegative(smoothness, "smoothness")) * longest**2
-            explored = beta * self._plan.square_price * self._n[TAU_SUM]
-            return self._bound(self._n, self._objective(), beta, inf, explored, varies)
+            return self._certified(beta, inf, beta * plan.square_price * sums.tau, varies)
         scaled = self.units.slope(nonnegative(lipschitz, "lipschitz")) * longest
-        explored = scaled * self._plan.length_price * self._n[ROOT_TAU_SUM]
-        return self._bound(self._n, self._objective(), inf, scaled, explored, varies)
+        return self._certified(inf, scaled, scaled * plan.length_price * sums.root_tau, varies)
+
+    def _certified(
+        self, smoothness: float, lipschitz: float, exploring: float, varies: float | None = None
+    ) -> float:
+        """The bound for some constants and what exploring costs with them."""
+        width = self._plan.widest
+        if varies is not None:
+            width = nonnegative(varies, "varies") / self.units.loss_scale
+        bound = self._bound.value(
+            self._n, self._objective(), smoothness, lipschitz, exploring, width
+        )
+        return self.units.regret(bound)
+
+    def _objective(self) -> float:
+        """The least of the sum that the certificate is made of."""
+        return certificate.least_objective(self.geometry, self._plan, self._state)
 
     @property
     @locked
@@ -626,9 +600,10 @@ class Predictive(KernelLearner):
         guessed, and then it is no bound. NaN while losses are only measured.
         """
         n = self._n
-        if measuring(n):
+        if measuring(n.levels):
             return nan
-        return self.units.regret(exploring_price(self._plan, n, self._trace(n[RATE] * n[TOTAL]))[0])
+        trace = self._trace(n.rate * n.sums.curvature)
+        return self.units.regret(certificate.exploring_price(self._plan, n.levels, trace)[0])
 
     @locked
     def outlook(self, rounds: int = 1000) -> float:
@@ -651,98 +626,23 @@ class Predictive(KernelLearner):
         """
         ahead = whole(rounds, "rounds", 1, "how many rounds to look ahead")
         plan, n, objective = self._plan, self._n, self._objective()
-        if measuring(n) or isnan(objective):
+        if measuring(n.levels) or isnan(objective):
             return nan
         later, y = n.copy(), self._center_vector()
-        barrier = start_barrier(self.geometry, plan, self._state.iterate)
+        barrier = certificate.start_barrier(self.geometry, plan, self._state.iterate)
         centre = Centre(self._trace, barrier, float(y @ y))
         noise, left = look_ahead(plan, later, self._rounds_in_range, ahead, centre)
-
-        def held(n: list[float]) -> float:
-            """What the regularisers have at the centre."""
-            return 0.5 * n[LAMBDA_SUM] * float(y @ y) + barrier / n[RATE]
-
-        then = left * (objective - held(n)) - noise + held(later)
-        constants = smoothness_of(plan, n), plan.lipschitz
-        return self._bound(later, then, *constants, later[EXPLORING_COST]) - self._bound(
-            n, objective, *constants, n[EXPLORING_COST]
-        )
+        then = left * (objective - centre.regularisers(n)) - noise + centre.regularisers(later)
+        beta, lipschitz, bound = smoothness_of(plan, n.levels), plan.lipschitz, self._bound.value
+        return self.units.regret(
+            bound(later, then, beta, lipschitz, later.sums.exploring, plan.widest)
+        ) - self.units.regret(bound(n, objective, beta, lipschitz, n.sums.exploring, plan.widest))
 
     def _trace(self, shift: float) -> float:
         """The trace of H^-1 at the centre, where `shift` is eta S."""
         direction, metric = np.zeros(self.geometry.size), np.empty(self._metric_size)
         trace: float = self.geometry.explore(self._state.iterate, 1.0, shift, direction, metric)[1]
         return trace
-
-    def _bound(
-        self,
-        n: list[float],
-        objective: float,
-        smoothness: float,
-        lipschitz: float,
-        explored: float,
-        varies: float | None = None,
-    ) -> float:
-        """Theorem 13 of docs/mathematics.md, from the numbers and the least of the objective."""
-        if isnan(objective) or measuring(n):
-            return nan
-        share = max(n[WEIGHTED_ROUNDS], 1.0) ** -0.75
-        width = self._width(lipschitz, varies)
-        anchored = width is None  # the comparator moves to the centre, and what that costs is known
-        share = min(share, 0.5) if anchored else share
-        away = 0.0 if anchored else self._start_norm
-        far = (1.0 - share + share * away) ** 2
-        rest = 0.5 * n[LAMBDA_SUM] * far + self._rise(share, anchored) / n[RATE] + explored
-        rest -= 0.5 * n[SIGMA_TAU_SUM] / (self._plan.dim + 2.0)
-        rest += n[ALONG_SUM] - 0.5 * n[HELD_SUM] - objective
-        if width is None:
-            spread = n[SQUARE_SUM] + n[TAU_SUM] / (self._plan.dim + 2.0)
-            fall = 0.5 * smoothness * spread - n[ALONG_SUM]
-            return self.units.regret((rest + share * fall) / (1.0 - share))
-        return self.units.regret(share * self._fall * width * n[WEIGHTED_ROUNDS] + rest)
-
-    def _width(self, lipschitz: float, varies: float | None) -> float | None:
-        """The most by which one loss varies on the set, where that is known."""
-        if varies is not None:
-            return min(nonnegative(varies, "varies") / self.units.loss_scale, 2.0 * lipschitz)
-        width = min(self._plan.widest, 2.0 * lipschitz)
-        return width if width < inf else None
-
-    @property
-    def _fall(self) -> float:
-        """The most by which a loss at the start is above that at another point, in widths."""
-        return 1.0 / (1.0 + self.domain.symmetry) if self.start is None else 1.0
-
-    def _rise(self, share: float, anchored: bool) -> float:
-        """At least psi_0 at every point moved by that share to the start, or to the centre."""
-        if self.start is None:
-            return self.domain.barrier_growth(share)
-        if anchored:
-            steepest = self.domain.support(-self._start_gradient())
-            return self.domain.barrier_growth(share) + self._plan.lift + (1.0 - share) * steepest
-        return self.domain.nu * log(1.0 / share) + (1.0 - share) * self._steepest
-
-    def _objective(self) -> float:
-        """The least of the sum that the centre would minimise if nothing had been clipped.
-
-        NaN where rounding at the boundary decides the centre.
-        """
-        if not self._has_converged(self._state):
-            return nan
-        if not self._state.excess.any():
-            return self._objective_at(self._state.linear, self._state.iterate)
-        linear, iterate = self._state.linear + self._state.excess, self._state.iterate.copy()
-        self.geometry.solve(linear, self._n[TOTAL], 1.0 / self._n[RATE], iterate)
-        if self.geometry.converged(iterate):
-            return self._objective_at(linear, iterate)
-        # Of a fault as large as this, at least: the set lies in the unit ball.
-        least = self._objective_at(self._state.linear, self._state.iterate)
-        return least - float(np.linalg.norm(self._state.excess))
-
-    def _objective_at(self, linear: Array, iterate: Array) -> float:
-        y, n = self.geometry.vector(iterate), self._n
-        value = float(linear @ y) + 0.5 * n[TOTAL] * float(y @ y)
-        return float(value + (self.geometry.barrier(iterate) + self._plan.lift) / n[RATE])
 
     @cached_property
     def _fixed_limit(self) -> tuple[float, str]:
@@ -755,9 +655,9 @@ class Predictive(KernelLearner):
         """The largest possible curvature in the user's units, and the reason for it."""
         if self._ranged or self.smoothness is not None or self.lipschitz is not None:
             return self._fixed_limit
-        if measuring(self._n):
+        if measuring(self._n.levels):
             return LARGEST, "the largest number that can be computed with"
-        most = ENORMOUS * self._n[TOP] / (self.domain.radius * self._shortest) ** 2
+        most = ENORMOUS * self._n.levels.top / (self.domain.radius * self._shortest) ** 2
         return most, "a million times what a bowl has that fills the range of the losses so far"
 
     @property

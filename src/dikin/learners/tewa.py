@@ -30,7 +30,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from dikin.domains.base import Array, Domain
-from dikin.kernel import compiled
+from dikin.kernel import compilable
 from dikin.learners import parameters
 from dikin.learners.kernel_learner import KernelLearner, LearnerState, Memo, Proposal
 from dikin.units import LossRange
@@ -81,14 +81,14 @@ class TewaKernel(NamedTuple):
             geometry.project(linear, state.iterate[i * held : (i + 1) * held])
 
 
-@compiled
+@compilable
 def copy_expert(kernel: TewaKernel, i: int, state: LearnerState, u: Array) -> None:
     """Set u to x_{t,i}."""
     held = kernel.geometry.iterate_size
     kernel.geometry.write_vector(state.iterate[i * held : (i + 1) * held], kernel.shrink, u)
 
 
-@compiled
+@compilable
 def average_experts(kernel: TewaKernel, state: LearnerState, middle: Array, u: Array) -> None:
     """Set middle to x_t; u is overwritten."""
     least = least_of(state.numbers)  # only ratios count: the best expert's exponential is one
@@ -102,7 +102,7 @@ def average_experts(kernel: TewaKernel, state: LearnerState, middle: Array, u: A
     multiply(1.0 / total, middle, middle)
 
 
-@compiled
+@compilable
 def least_of(numbers: Any) -> float:
     """The least of a few numbers."""
     least: float = numbers[0]

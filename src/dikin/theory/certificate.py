@@ -23,13 +23,13 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any, NamedTuple, Protocol
 
-from dikin.kernel import compiled
+from dikin.kernel import compilable
 
 RANGE = 2.0
 """The whole range of the losses: what one loss varies by at most."""
 
 
-@compiled
+@compilable
 def smooth_price(sigma: float, trace: float, dim: float, smoothness: float) -> float:
     """Price a_t for beta-smooth losses: of exploring, and of the gradient of a smoothed loss.
 
@@ -54,7 +54,7 @@ def smooth_price(sigma: float, trace: float, dim: float, smoothness: float) -> f
     return 0.5 * trace * (exploring + smoothing)
 
 
-@compiled
+@compilable
 def lipschitz_price(sigma: float, trace: float, dim: float, lipschitz: float) -> float:
     """Price a_t for L-Lipschitz losses.
 

@@ -1,7 +1,7 @@
 """The corollaries and the two tables: what the theorems say of particular curvature patterns.
 
 Each corollary is its expression inside O~, logarithms and constants dropped, with nu = O(d) as in
-the paper. Behind all of them stand two prices, with k and target as in `tuning`:
+the paper. Behind all of them stand two prices, with k and target as in `schedules`:
 
     n rounds without curvature        (target n^k)^(1/(k+1))
     n rounds of curvature sigma each  (target/sigma)^(1/k) n^((k-1)/k)
@@ -20,7 +20,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from dikin.errors import ParameterError
-from dikin.theory.tuning import LIPSCHITZ, SMOOTH, Setting
+from dikin.theory.schedules import LIPSCHITZ, SMOOTH, Setting
 
 STATEMENTS = {
     SMOOTH: (
@@ -373,7 +373,7 @@ def decaying_exponent(order: int, alpha: float) -> float:
     Parameters
     ----------
     order : int
-        The k of the setting: `tuning.SMOOTH` or `tuning.LIPSCHITZ`.
+        The k of the setting: `schedules.SMOOTH` or `schedules.LIPSCHITZ`.
     alpha : float
         How fast the curvature falls, from 0 to 1.
 
@@ -397,7 +397,7 @@ def table(order: int, alphas: Iterable[float]) -> tuple[Rate, ...]:
     Parameters
     ----------
     order : int
-        The k of the setting: `tuning.SMOOTH` for Table 1, `tuning.LIPSCHITZ` for Table 2.
+        The k of the setting: `schedules.SMOOTH` for Table 1, `schedules.LIPSCHITZ` for Table 2.
     alphas : iterable of float
         The decays t^-alpha for which a row is wanted, each from 0 to 1.
 

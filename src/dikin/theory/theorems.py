@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dikin.errors import ParameterError
-from dikin.theory.tuning import SMOOTH, Setting
+from dikin.theory.schedules import SMOOTH, Setting
 
 
 def regret(setting: Setting, sigmas: ArrayLike, nu: float, first: float | None = None) -> float:

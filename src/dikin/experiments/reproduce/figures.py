@@ -43,7 +43,7 @@ from dikin.experiments.reproduce import (
 from dikin.experiments.reproduce.plan import SHAPES, TABLES, Row, Table
 from dikin.experiments.reproduce.results import Course, Line, Measured, Scaling
 from dikin.learners.adaptive import sharp_schedule
-from dikin.theory import rates, tuning
+from dikin.theory import rates, schedules
 
 Drawn = tuple[Any, str, str]
 """A figure, its name and its caption."""
@@ -314,7 +314,7 @@ def _schedule(plt: Any, table: Table) -> Drawn:
 
 def _lemma(plt: Any) -> Drawn:
     figure, axes = plt.subplots(figsize=(5.0, 2.9), layout="constrained")
-    horizon, setting = 3000, tuning.smooth(2, 1.0)
+    horizon, setting = 3000, schedules.smooth(2, 1.0)
     first = setting.target
     marks = np.unique(np.geomspace(1, horizon, 40).astype(int))
     rows = [TABLES[1].rows[name] for name in ("zero", "constant", "first", "decay-0.2")]

@@ -22,7 +22,7 @@ from dikin.experiments.reproduce.plan import TABLES, Request
 from dikin.experiments.runner import Results
 from dikin.experiments.tables import Columns, fields, interval, plus_minus, six_decimals
 from dikin.learners.base import Learner
-from dikin.theory.tuning import SMOOTH
+from dikin.theory.schedules import SMOOTH
 from dikin.vectors import Array
 
 POWERS = tuple(map(Fraction, ("3/8", "1/2", "5/8", "2/3", "3/4", "13/16", "7/8", "8/9", "15/16")))

@@ -25,7 +25,7 @@ from dikin.errors import PaperConstantsWarning
 from dikin.experiments import runner
 from dikin.experiments.cell import Cell, Result, blocks, experiment_seeds
 from dikin.learners.base import Learner
-from dikin.theory import rates, tuning
+from dikin.theory import rates, schedules
 from dikin.theory.rates import Rate
 
 LearnerName = Literal["sharp", "paper", "predictive"]
@@ -91,7 +91,7 @@ class Table:
 
     losses: str
     order: int
-    """The k of `dikin.theory.tuning`."""
+    """The k of `dikin.theory.schedules`."""
     environment_kind: type[dikin.Ridge] | type[dikin.Kink]
     learner_kind: type[dikin.AdaptiveSmooth] | type[dikin.AdaptiveLipschitz]
     constant_name: str
@@ -156,7 +156,7 @@ class Table:
 TABLES = {
     1: Table(
         losses="smooth",
-        order=tuning.SMOOTH,
+        order=schedules.SMOOTH,
         environment_kind=dikin.Ridge,
         learner_kind=dikin.AdaptiveSmooth,
         constant_name="smoothness",
@@ -170,7 +170,7 @@ TABLES = {
     ),
     2: Table(
         losses="Lipschitz",
-        order=tuning.LIPSCHITZ,
+        order=schedules.LIPSCHITZ,
         environment_kind=dikin.Kink,
         learner_kind=dikin.AdaptiveLipschitz,
         constant_name="lipschitz",

@@ -8,24 +8,18 @@ import numpy as np
 import pytest
 
 import dikin
-from dikin.learners import predictive_tuning as tuning
-from dikin.learners.predictive_tuning import (
-    CLIP,
-    CLIPPED_ROUNDS,
+from dikin.learners import predictive_levels as levels
+from dikin.learners import predictive_schedule as schedule
+from dikin.learners.predictive_schedule import (
     CURVED,
-    EXPLORING_COST,
     FACTOR,
-    LAMBDA_SUM,
-    MEAN_SQUARE,
-    RATE,
-    RATE_CHANGE_COST,
     SPREAD,
     STEEP_CURVED,
     STEEP_FACTOR,
     STEP,
-    TOP,
-    TOTAL,
+    balanced_rate,
 )
+from dikin.learners.predictive_state import Numbers, first_numbers
 from paper.charts import holds
 from predictive.games import HOSTILE, hostile
 
@@ -37,13 +31,13 @@ def planned(**options: Any) -> Any:
 # --- lambda --------------------------------------------------------------------------------------
 
 
-def situations() -> Iterator[tuple[list[float], float, float, float]]:
+def situations() -> Iterator[tuple[Numbers, float, float, float]]:
     """A state with S and eta; the price of the round, tr(H^-1) and sigma."""
     rng = np.random.default_rng(1)
     for _ in range(300):
-        n = tuning.fresh(planned())
-        n[TOTAL] = float(rng.choice([0.0, 10.0 ** rng.uniform(-12, 12)]))
-        n[RATE] = 10.0 ** rng.uniform(-6, 3)
+        n = first_numbers(planned())
+        n.sums.curvature = float(rng.choice([0.0, 10.0 ** rng.uniform(-12, 12)]))
+        n.rate = 10.0 ** rng.uniform(-6, 3)
         cost, trace = 10.0 ** rng.uniform(-12, 6, size=2)
         yield n, float(cost), float(trace), float(rng.choice([0.0, 10.0 ** rng.uniform(-6, 6)]))
 
@@ -54,7 +48,7 @@ def test_lambda_solves_its_equation() -> None:
 
     def check(regularisation: Callable[..., float]) -> None:
         for n, cost, trace, told in situations():
-            before = n[TOTAL] or d / (n[RATE] * trace)
+            before = n.sums.curvature or d / (n.rate * trace)
             lam = regularisation(plan, n, cost, True, trace, told)
             assert lam * (before + told + lam) == pytest.approx(2 * CURVED * cost * before, 1e-12)
             lam = regularisation(plan, n, cost, False, trace, told)
@@ -62,12 +56,12 @@ def test_lambda_solves_its_equation() -> None:
             assert lam**2 * (before + told + lam) == pytest.approx(4 * half**2 * before, 1e-12)
 
     def forgets_sigma(*arguments: Any) -> float:
-        return tuning.regularisation(*arguments[:-1], 0.0)
+        return schedule.regularisation(*arguments[:-1], 0.0)
 
-    holds(check, tuning.regularisation, forgets_sigma)
+    holds(check, schedule.regularisation, forgets_sigma)
     for n, _, trace, told in situations():
-        assert tuning.regularisation(plan, n, 0.0, True, trace, told) == 0.0
-        assert tuning.regularisation(plan, n, 0.0, False, trace, told) == 0.0
+        assert schedule.regularisation(plan, n, 0.0, True, trace, told) == 0.0
+        assert schedule.regularisation(plan, n, 0.0, False, trace, told) == 0.0
 
 
 # --- the rate ------------------------------------------------------------------------------------
@@ -76,13 +70,16 @@ FOREVER = 1e30
 """Rounds, of which each pays next to nothing of the barrier."""
 
 
-def rates(span: float | None, stiff: bool) -> Iterator[tuple[list[float], float, float]]:
+def rates(span: float | None, stiff: bool) -> Iterator[tuple[Numbers, float, float]]:
     """States with S, V and a level that does not cap the rate; rounds so far; h."""
     rng = np.random.default_rng(2)
     for _ in range(100):
-        n = tuning.fresh(planned())
-        n[TOTAL], n[MEAN_SQUARE] = (10.0 ** rng.uniform(-3, 4), 10.0 ** rng.uniform(-4, 0))
-        n[CLIP] = 1e-9
+        n = first_numbers(planned())
+        n.sums.curvature, n.levels.mean_square = (
+            10.0 ** rng.uniform(-3, 4),
+            10.0 ** rng.uniform(-4, 0),
+        )
+        n.levels.current = 1e-9
         rounds, h = float(rng.integers(1, 10**5)), 10.0 ** rng.uniform(-3, 3)
         yield n, rounds if span is None else span, float(h) if stiff else 0.0
 
@@ -91,26 +88,28 @@ ETAS = np.exp(np.arange(-50, 25, 1e-3))
 """Steps of 0.1 percent: a smooth cost is known to 1e-6 of itself near its minimum."""
 
 
-def priced(plan: Any, n: list[float], rounds: float, stiff: float) -> Callable[[Any], Any]:
+def priced(plan: Any, n: Numbers, rounds: float, stiff: float) -> Callable[[Any], Any]:
     """What a round costs at a rate: exploring, its share of the barrier, noise."""
     share = plan.nu * log(max(rounds + 1, 3)) / max(rounds + 1, 3)
-    beta = plan.guess * n[TOP] if plan.smoothness < 0 else plan.smoothness
+    beta = plan.guess * n.levels.top if plan.smoothness < 0 else plan.smoothness
 
     def cost(eta: Any) -> Any:
-        bend = eta * n[TOTAL] + stiff
+        bend = eta * n.sums.curvature + stiff
         curved = inf if isinf(beta) else beta / bend
         steep = inf if isinf(plan.lipschitz) else plan.lipschitz / np.sqrt(bend)
-        return np.minimum(curved, steep) + share / eta + eta * plan.dim**2 * n[MEAN_SQUARE] / 2
+        return (
+            np.minimum(curved, steep) + share / eta + eta * plan.dim**2 * n.levels.mean_square / 2
+        )
 
     return cost
 
 
 def doubled(*arguments: Any) -> float:
-    return 2 * tuning.rate(*arguments)
+    return 2 * balanced_rate(*arguments)
 
 
-def forgets_the_barrier(plan: Any, n: list[float], rounds: float, stiff: float) -> float:
-    return tuning.rate(plan, n, rounds, 0.0)
+def forgets_the_barrier(plan: Any, n: Numbers, rounds: float, stiff: float) -> float:
+    return balanced_rate(plan, n, rounds, 0.0)
 
 
 CONSTANTS: list[dict[str, float]] = [
@@ -133,7 +132,7 @@ def test_the_rate_is_a_share_of_the_one_that_costs_least(constants: dict[str, fl
             costs = [cost(eta / factor) for factor in (FACTOR, STEEP_FACTOR)]
             assert min(costs) <= (1 + 1e-6) * cost(ETAS).min()
 
-    holds(check, tuning.rate, doubled, forgets_the_barrier)
+    holds(check, balanced_rate, doubled, forgets_the_barrier)
 
 
 @pytest.mark.parametrize(
@@ -155,23 +154,23 @@ def test_the_barrier_has_its_share_in_the_rate(constants: dict[str, float], slac
             factor = STEEP_FACTOR if "lipschitz" in constants else FACTOR
             assert cost(rate(plan, n, rounds, 0.0) / factor) <= (1 + slack) * cost(ETAS).min()
 
-    def endless(plan: Any, n: list[float], rounds: float, stiff: float) -> float:
-        return tuning.rate(plan, n, FOREVER, stiff)
+    def endless(plan: Any, n: Numbers, rounds: float, stiff: float) -> float:
+        return balanced_rate(plan, n, FOREVER, stiff)
 
-    holds(check, tuning.rate, doubled, endless)
+    holds(check, balanced_rate, doubled, endless)
 
 
 def test_the_rate_without_curvature_or_with_a_large_level() -> None:
     plan = planned(smoothness=0.7)
     for n, rounds, stiff in rates(None, stiff=True):
         span = max(rounds + 1, 3)
-        n[TOTAL] = 0.0
-        balance = sqrt(2 * plan.nu * log(span) / (span * n[MEAN_SQUARE])) / 3
-        assert tuning.rate(plan, n, rounds, stiff) == pytest.approx(FACTOR * balance)
-        n[CLIP], n[MEAN_SQUARE] = 10 * SPREAD, 1e-20
+        n.sums.curvature = 0.0
+        balance = sqrt(2 * plan.nu * log(span) / (span * n.levels.mean_square)) / 3
+        assert balanced_rate(plan, n, rounds, stiff) == pytest.approx(FACTOR * balance)
+        n.levels.current, n.levels.mean_square = 10 * SPREAD, 1e-20
         noise = 10 * sqrt(span / (2 * plan.nu * log(span)))
-        assert tuning.rate(plan, n, rounds, stiff) == pytest.approx(
-            min(FACTOR / (3 * noise), 0.9 / (3 * n[CLIP]))
+        assert balanced_rate(plan, n, rounds, stiff) == pytest.approx(
+            min(FACTOR / (3 * noise), 0.9 / (3 * n.levels.current))
         )
 
 
@@ -184,14 +183,14 @@ def test_no_step_is_longer_than_a_share_of_the_level() -> None:
         for _ in range(600):
             query = learner.ask()
             learner.tell(query, *world.answer(query.point))
-            steps.append(2 * learner._n[RATE] * learner._n[CLIP])
+            steps.append(2 * learner._n.rate * learner._n.levels.current)
         assert max(steps) == pytest.approx(cap)  # reached, in the first rounds
 
 
 def test_a_memory_bounds_the_rounds_that_the_rate_counts() -> None:
     plan = planned(smoothness=0.7, memory=50)
     for n, rounds, h in rates(None, stiff=True):
-        assert tuning.rate(plan, n, max(rounds, 49.0), h) == tuning.rate(plan, n, 49.0, h)
+        assert balanced_rate(plan, n, max(rounds, 49.0), h) == balanced_rate(plan, n, 49.0, h)
 
 
 # --- the level -----------------------------------------------------------------------------------
@@ -200,9 +199,9 @@ def test_a_memory_bounds_the_rounds_that_the_rate_counts() -> None:
 def budget(learner: Any, rounds: int, rate: float) -> tuple[float, float]:
     """The price of one clipped round, and what all of them may cost: as much as all else."""
     plan, n = learner._plan, learner._n
-    beta = n[TOP] * plan.guess if plan.smoothness < 0 else plan.smoothness
-    each = 2 * plan.dim * min(n[TOP] + 2 * beta, 2 * plan.lipschitz)
-    others = n[EXPLORING_COST] + n[LAMBDA_SUM] / 2 + plan.nu * log(rounds + 1) / rate
+    beta = n.levels.top * plan.guess if plan.smoothness < 0 else plan.smoothness
+    each = 2 * plan.dim * min(n.levels.top + 2 * beta, 2 * plan.lipschitz)
+    others = n.sums.exploring + n.sums.lam / 2 + plan.nu * log(rounds + 1) / rate
     return each, others
 
 
@@ -216,22 +215,26 @@ def check_budgets(game: str, options: dict[str, Any]) -> None:
     world = hostile(game, rounds)
     learner = dikin.Predictive(world.domain, seed=3, **options)
     for t in range(1, rounds + 1):
-        before = list(learner._n)
+        before = learner._n.copy()
         query = learner.ask()
         learner.tell(query, *world.answer(query.point))
         n = learner._n
-        assert n[CLIP] <= n[TOP] <= learner._plan.widest
-        assert n[CLIP] in (before[CLIP] / 2, before[CLIP], 2 * before[CLIP])
-        assert (n[CLIPPED_ROUNDS] > before[CLIPPED_ROUNDS]) == (n[CLIP] > before[CLIP])
-        if n[CLIP] < before[CLIP]:
-            each, most_for_all = budget(learner, t, before[RATE])
+        assert n.levels.current <= n.levels.top <= learner._plan.widest
+        assert n.levels.current in (
+            before.levels.current / 2,
+            before.levels.current,
+            2 * before.levels.current,
+        )
+        assert (n.sums.clipped > before.sums.clipped) == (n.levels.current > before.levels.current)
+        if n.levels.current < before.levels.current:
+            each, most_for_all = budget(learner, t, before.rate)
             paid = max(paid, most_for_all / each)
-        assert n[CLIPPED_ROUNDS] <= paid + 1e-9
-        ratio = n[RATE] / before[RATE]
-        capped = ratio < 1 and n[RATE] == learner._plan.cap / (learner._plan.dim * n[CLIP])
+        assert n.sums.clipped <= paid + 1e-9
+        ratio = n.rate / before.rate
+        capped = ratio < 1 and n.rate == learner._plan.cap / (learner._plan.dim * n.levels.current)
         assert ratio == 1 or capped or max(ratio, 1 / ratio) >= STEP * (1 - 1e-12)
-        most = max(most, budget(learner, t, n[RATE])[1])
-        assert n[RATE_CHANGE_COST] <= most
+        most = max(most, budget(learner, t, n.rate)[1])
+        assert n.sums.rate_changes <= most
 
 
 @pytest.mark.parametrize("game", HOSTILE)
@@ -241,15 +244,16 @@ def test_level_and_rate_keep_their_budgets(game: str) -> None:
 
 
 def test_a_level_without_a_budget_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tuning, "clip_price", lambda *arguments: 0.0)
+    monkeypatch.setattr(levels, "clip_price", lambda *arguments: 0.0)
     with pytest.raises(AssertionError):
         check_budgets("bursts", {"smoothness": 0.3, "loss_range": (-1, 1)})
 
 
 def test_a_rate_without_a_budget_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is told that all else costs a thousand times as much."""
-    right = tuning.budget
-    monkeypatch.setattr(tuning, "budget", lambda *arguments: 1e3 * right(*arguments))
+    right = schedule.budget
+    for module in (schedule, levels):
+        monkeypatch.setattr(module, "budget", lambda *arguments: 1e3 * right(*arguments))
     with pytest.raises(AssertionError):
         check_budgets("nothing, then linear", {"smoothness": 0.3, "loss_range": (-1, 1)})
 
@@ -390,16 +394,16 @@ def test_the_noise_of_a_round_costs_no_more_than_exploring_did() -> None:
 
     def check(rate: Callable[..., float]) -> None:
         for total, v, h, rounds in drawn:
-            n, old = tuning.fresh(plan), tuning.fresh(plan)
+            n, old = first_numbers(plan), first_numbers(plan)
             span = rounds + 3.0
-            n[TOTAL], n[MEAN_SQUARE], n[CLIP] = total, v * v, 1e-9
-            old[TOTAL], old[MEAN_SQUARE], old[CLIP] = total, v * v / 4, 1e-9
-            before = tuning.rate(plan, old, span - 2.0, 0.0)
+            n.sums.curvature, n.levels.mean_square, n.levels.current = total, v * v, 1e-9
+            old.sums.curvature, old.levels.mean_square, old.levels.current = total, v * v / 4, 1e-9
+            before = balanced_rate(plan, old, span - 2.0, 0.0)
             price = plan.square_price * plan.smoothness * d / (before * total + h)
             noise = rate(plan, n, span - 1.0, h) * d * d * v * v
             assert noise <= 4.5 * price + d * v * sqrt(2 * plan.nu * log(span) / span) * (1 + 1e-9)
 
-    holds(check, tuning.rate, forgets_the_barrier)
+    holds(check, balanced_rate, forgets_the_barrier)
 
 
 @pytest.mark.parametrize("game", ["random signs", "bursts", "nothing, then linear", "growing"])
@@ -412,5 +416,8 @@ def test_exploring_is_paid_by_the_regulariser(game: str) -> None:
         query = learner.ask()
         learner.tell(query, *world.answer(query.point))
         n = learner._n
-        first = first or n[TOTAL]
-        assert n[EXPLORING_COST] <= n[LAMBDA_SUM] / 2 + 0.3 * (np.log2(n[TOTAL] / first) + 1) + 1e-9
+        first = first or n.sums.curvature
+        assert (
+            n.sums.exploring
+            <= n.sums.lam / 2 + 0.3 * (np.log2(n.sums.curvature / first) + 1) + 1e-9
+        )

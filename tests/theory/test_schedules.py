@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dikin.errors import CurvatureError, ParameterError
-from dikin.theory import tuning
+from dikin.theory import schedules, tuning
 
 
 class Setting:
@@ -27,8 +27,8 @@ class Setting:
         self.order = order  # lambda^order S = target
         self.numerator = numerator  # as the paper writes it
         self.target = lambda dim, constant: numerator(dim, constant) ** order
-        self.made = getattr(tuning, name)
-        self.root = getattr(tuning, f"{name}_regularisation")
+        self.made = getattr(schedules, name)
+        self.root = getattr(schedules, f"{name}_regularisation")
 
     def objective(self, lambdas, sigmas, first, dim, constant) -> float:
         return self.made(dim, constant).objective(lambdas, sigmas, first)
@@ -265,3 +265,10 @@ def test_bad_input_is_named(s: Setting) -> None:
     for sigma in (-0.5, math.nan, math.inf):
         with pytest.raises(CurvatureError, match=f"round 2 is {sigma}"):
             s.adaptive([0.0, sigma], 1.0, 2, 1.0)
+
+
+def test_the_old_name_of_the_module_warns() -> None:
+    with pytest.warns(DeprecationWarning, match="now dikin.theory.schedules"):
+        assert tuning.smooth is schedules.smooth
+    with pytest.raises(AttributeError, match="rough"):
+        tuning.rough  # noqa: B018

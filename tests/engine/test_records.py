@@ -1,0 +1,77 @@
+"""Records: the same names in plain Python, in the compiled loop and in a saved state."""
+
+from dataclasses import asdict, astuple, dataclass, fields
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dikin
+from dikin.kernel import Record, from_values, to_numpy, to_saved
+from dikin.learners.predictive_state import Levels, Numbers
+from paper.charts import holds
+
+
+def numbers() -> Numbers:
+    """Of a learner in the middle of a game."""
+    learner = dikin.Predictive(dikin.Ball(2), 1.0, memory=20, seed=1)
+    for t in range(20):
+        learner.tell(learner.ask(forecast=0.1), 0.3 * (t % 7))
+    return learner._n
+
+
+@dataclass(slots=True)
+class SharesItsSamples(Levels):
+    def copy(self) -> "SharesItsSamples":
+        return Record.copy(self)
+
+
+def test_a_copy_can_be_written_into() -> None:
+    def check(kind: Any) -> None:
+        n = numbers()
+        n.levels = kind(*astuple(n.levels))
+        before, twin = asdict(n), n.copy()
+        assert asdict(twin) == before
+        twin.rate = twin.forecasters.last = twin.levels.current = twin.sums.tau = 77.0
+        twin.levels.samples[0] = 77.0
+        assert asdict(n) == before
+
+    holds(check, Levels, SharesItsSamples)
+
+
+@pytest.mark.parametrize("values", [numbers(), [0.5, 2.0, 1e300]], ids=["record", "list"])
+def test_numbers_come_back_from_the_compiled_loop_and_from_a_state(values: Any) -> None:
+    form = values.copy()
+    assert from_values(form, to_numpy(values)) == values
+    assert from_values(form, to_saved(values)) == values
+
+
+def test_a_record_for_the_compiled_loop_has_the_same_names_and_is_written_into() -> None:
+    n = numbers()
+    record = to_numpy(n)
+    assert record.sums.tau == n.sums.tau
+    record.sums.tau += 1.0
+    record.levels.samples[3] = -5.0
+    changed = from_values(n, record)
+    assert changed.sums.tau == n.sums.tau + 1.0
+    assert changed.levels.samples[3] == -5.0
+    assert np.isfinite(changed.rate)
+
+
+def names(record: Record) -> list[str]:
+    """Of all fields, those of records inside included."""
+    own = [(field.name, getattr(record, field.name)) for field in fields(record)]
+    inner = [name for _, part in own if isinstance(part, Record) for name in names(part)]
+    return [name for name, _ in own] + inner
+
+
+def test_no_name_is_one_of_numpys() -> None:
+    """An attribute of a NumPy record is its method of that name, and only else its field."""
+    assert not set(names(numbers())) & set(dir(np.record))
+    assert {"clip", "mean"} <= set(dir(np.record))
+
+
+def test_a_state_says_what_its_numbers_are() -> None:
+    saved = dikin.Predictive(dikin.Ball(2), loss_range=(0, 1), seed=1).state()["numbers"]
+    sums = saved["items"]["numbers"]["items"]["sums"]["items"]
+    assert {"rounds", "curvature", "tau", "exploring"} <= sums.keys()
