@@ -101,7 +101,7 @@ def test_without_matplotlib_a_study_is_shown_and_not_drawn(missing: Any, tmp_pat
     show = ["study", "show", "a", "--store", store]
     assert CliRunner().invoke(main, show).exit_code == 0
     drawn = CliRunner().invoke(main, [*show, "--out", str(tmp_path / "a.png")])
-    assert (drawn.exit_code, "a drawing of a study needs matplotlib" in drawn.output) == (2, True)
+    assert (drawn.exit_code, "a figure needs matplotlib" in drawn.output) == (2, True)
 
 
 class Terminal(io.StringIO):

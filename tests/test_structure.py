@@ -38,7 +38,7 @@ BOTTOM = {
 GEOMETRY = BOTTOM | {"domains"}
 TOOLS = GEOMETRY | {"units", "theory", "forecasts"}
 ROLES = TOOLS | {"learners", "environments", "curvature", "loading"}
-GAME = ROLES | {"engine", "tuning", "dikin"}
+GAME = ROLES | {"engine", "plotting", "tuning", "dikin"}
 
 # What each part of the package may import besides itself; `dikin` is the package as a whole.
 ALLOWED = {
@@ -48,6 +48,7 @@ ALLOWED = {
     "log_limit": {"silence"},
     "feedback": set(),
     "vectors": {"kernel"},
+    "plotting": BOTTOM,
     "arguments": {"errors", "vectors"},
     "extras": {"errors"},
     "registry": {"errors"},
@@ -61,12 +62,12 @@ ALLOWED = {
     "curvature": TOOLS,
     "learners": TOOLS,
     "environments": TOOLS | {"curvature"},
-    "tuning": TOOLS | {"learners", "engine"},
+    "tuning": TOOLS | {"learners", "engine", "plotting"},
     "loading": TOOLS | {"learners", "tuning"},
-    "engine": ROLES - {"loading"},
+    "engine": (ROLES - {"loading"}) | {"plotting"},
     "checks": GAME,
     "experiments": GAME | {"checks"},
-    "studies": (ROLES - {"environments", "theory"}) | {"engine", "tuning"},
+    "studies": (ROLES - {"environments", "theory"}) | {"engine", "plotting", "tuning"},
     "service": BOTTOM | {"studies", "tuning", "learners", "loading", "dikin"},
     "cli": GAME | {"checks", "experiments", "studies", "service"},
     "stub": {"dikin", "registry"},

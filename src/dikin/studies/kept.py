@@ -23,11 +23,11 @@ from dikin.errors import (
 )
 from dikin.learners.base import Learner, Query
 from dikin.learners.predictive import Predictive
-from dikin.studies.history import Table, learner_table, tuner_table
+from dikin.studies.history import learner_table, tuner_table
 from dikin.studies.rows import Answer, AskArguments, Question, number_json, query_id
 from dikin.tuning.space import Params, Space
 from dikin.tuning.tuner import Trial, Tuner
-from dikin.vectors import Array
+from dikin.vectors import Array, Table
 
 
 class OpenQuery(NamedTuple):

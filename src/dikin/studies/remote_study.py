@@ -38,7 +38,7 @@ from dikin.errors import (
 from dikin.learners.base import Learner, Query, real_number, refuse_late_forecast
 from dikin.serialization import number_or_nan
 from dikin.studies.client_arguments import first_and_last, own_name, printable, seconds
-from dikin.studies.history import Table, in_parts, learner_table, tuner_table
+from dikin.studies.history import in_parts, learner_table, tuner_table
 from dikin.studies.jsonl import error_code
 from dikin.studies.kept import OpenQuery, keep, whole_id
 from dikin.studies.overview import Overview
@@ -47,6 +47,7 @@ from dikin.studies.study import Q, Standing, Study
 from dikin.tuning.space import Params, Space
 from dikin.tuning.summary import Summary
 from dikin.tuning.tuner import Trial, Tuner
+from dikin.vectors import Table
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 0.5
 """Seconds between two attempts: doubled each time."""

@@ -21,7 +21,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dikin.arguments import frozen, whole
-from dikin.engine.notebook import pairs_table
 from dikin.engine.progress import Progress
 from dikin.errors import (
     ClosedQueryError,
@@ -34,23 +33,25 @@ from dikin.errors import (
     shown,
 )
 from dikin.learners.base import Learner, Query, refuse_late_forecast
+from dikin.plotting.history import draw_history
+from dikin.plotting.learner import draw_learner
+from dikin.plotting.notebook import pairs_table
+from dikin.plotting.style import figure_format, save_figure
 from dikin.studies import journal, verification
 from dikin.studies.client_arguments import first_and_last, own_name, printable, seconds
 from dikin.studies.database import Database, Sqlite, open_database
-from dikin.studies.drawing import draw_learner
-from dikin.studies.history import Table, in_parts, records_between, told_between
+from dikin.studies.history import in_parts, records_between, told_between
 from dikin.studies.journal import Event, Journal, Snapshot
 from dikin.studies.kept import Kept, OpenQuery, keep
 from dikin.studies.overview import Overview, overview_of
 from dikin.studies.replayed_learner import AskRecord, ReplayedLearner, snapshot_text
 from dikin.studies.rows import Answer, AskArguments, Question, point_in, query_id
 from dikin.studies.session import Session
-from dikin.tuning.drawing import draw_history, figure_format, save_figure
-from dikin.tuning.history import to_frame
+from dikin.tuning.history import panels_of, to_frame
 from dikin.tuning.space import Params, Space
 from dikin.tuning.summary import Summary
 from dikin.tuning.tuner import Trial, Tuner
-from dikin.vectors import Array
+from dikin.vectors import Array, Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -879,7 +880,8 @@ class Study(Generic[Q]):
             figure = draw_learner(rounds, title)
         else:
             maximize = self.summary().maximize
-            figure = draw_history(rounds, self.space, maximize=maximize, title=title)
+            panels = panels_of(self.space)
+            figure = draw_history(rounds, panels, maximize=maximize, title=title)
         if path is not None:
             save_figure(figure, path)
         return figure

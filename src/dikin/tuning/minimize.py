@@ -20,12 +20,12 @@ from dikin.errors import LossError, ParameterError, shown
 from dikin.learners.base import Query, real_number
 from dikin.learners.predictive import Predictive
 from dikin.tuning.clipping import tell_clipped
-from dikin.tuning.history import Table, history_table
+from dikin.tuning.history import history_table
 from dikin.tuning.interrupts import Interrupts
 from dikin.tuning.parameters import Parameter
 from dikin.tuning.result import Result, coordinate_names
 from dikin.tuning.tuner import Trial, Tuner, range_of_losses
-from dikin.vectors import Array
+from dikin.vectors import Array, Table
 
 logger = logging.getLogger("dikin")
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
-from dikin.engine.notebook import pairs_table
+from dikin.plotting.notebook import pairs_table
 
 WIDTH = 16
 """Columns of the terminal that the names take."""

@@ -37,13 +37,14 @@ from dikin.learners import forks
 from dikin.learners.base import real_number
 from dikin.learners.predictive import Predictive
 from dikin.learners.threads import locked
+from dikin.plotting.history import draw_history
+from dikin.plotting.style import save_figure
 from dikin.tuning.clipping import tell_clipped
-from dikin.tuning.drawing import draw_history, save_figure
-from dikin.tuning.history import Row, Table, history_table, to_frame
+from dikin.tuning.history import Row, history_table, panels_of, to_frame
 from dikin.tuning.parameters import Integer, Parameter
 from dikin.tuning.space import Params, Space
 from dikin.tuning.summary import Summary
-from dikin.vectors import Array
+from dikin.vectors import Array, Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -586,7 +587,7 @@ class Tuner:
         rounds = self.history()
         if not len(rounds):
             raise StateError("no round was told since the tuner was made or loaded: draw later")
-        figure = draw_history(rounds, self.space, maximize=self.maximize)
+        figure = draw_history(rounds, panels_of(self.space), maximize=self.maximize)
         if path is not None:
             save_figure(figure, path)
         return figure
