@@ -64,8 +64,9 @@ def pasted(tmp_path_factory: pytest.TempPathFactory) -> Path:
         line = f"from dikin.{folder}.{name} import {name.capitalize()}\n"
         assert f"\n    {line}" in PAGE
         names = (package / "__init__.py").read_text(encoding="utf-8")
-        names = names.replace("\nfrom", f"\n{line}from", 1)
-        names = names.replace("__all__ = [", f'__all__ = [\n    "{name.capitalize()}",')
+        if line not in names:
+            names = names.replace("\nfrom", f"\n{line}from", 1)
+            names = names.replace("__all__ = [", f'__all__ = [\n    "{name.capitalize()}",')
         (package / "__init__.py").write_text(names, encoding="utf-8")
     assert run(copy, "ruff", "check", "--fix", "src") == 0
     return copy
@@ -110,19 +111,27 @@ def test_the_lines_to_try_the_recipes_run(pasted: Path) -> None:
 
 @pytest.fixture
 def drop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[object]:
-    """Import a recipe as a module of a package for the length of a test, and register its class."""
+    """Import a recipe as a module of a package for the length of a test, and register its class.
+
+    Also where the library has it already: then that module comes back.
+    """
+    places = [(f"dikin.{folder}", name) for name, folder in RECIPES.items()]
+    before = {place: sys.modules.pop(".".join(place), None) for place in places}
 
     def put(folder: ModuleType, name: str) -> Any:
         (tmp_path / f"{name}.py").write_text(BLOCKS[name], encoding="utf-8")
-        monkeypatch.setattr(folder, "__path__", [*folder.__path__, str(tmp_path)])
+        monkeypatch.setattr(folder, "__path__", [str(tmp_path), *folder.__path__])
         module = importlib.import_module(f"{folder.__name__}.{name}")
         return dikin.register(getattr(module, name.capitalize()))
 
     scratch(monkeypatch)
     yield put
-    for name, folder in RECIPES.items():
-        sys.modules.pop(f"dikin.{folder}.{name}", None)
-        vars(sys.modules[f"dikin.{folder}"]).pop(name, None)
+    for (package, name), module in before.items():
+        sys.modules.pop(f"{package}.{name}", None)
+        vars(sys.modules[package]).pop(name, None)
+        if module is not None:
+            sys.modules[f"{package}.{name}"] = module
+            setattr(sys.modules[package], name, module)
 
 
 def test_a_domain_is_one_file(drop) -> None:
