@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .PHONY: reproduce matrix test lint demo game loops price traffic program oppertune examples \
-	beginning absurd serve-demo bench kills torture load stub page docs dist clean
+	beginning absurd serve-demo bench kills torture load page docs dist clean
 .DELETE_ON_ERROR:
 
 reproduce: $(READY)
@@ -98,9 +98,6 @@ docs: $(VENV)/.docs
 # The archives of a release, in dist/: checked, installed and tried, about two minutes.
 dist: $(VENV)/.release
 	$(BIN)/python tests/release/dist.py
-
-stub: $(READY)
-	$(BIN)/python -m dikin.stub
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)

@@ -17,7 +17,7 @@ import numpy as np
 from comparison import CMA, COLOURS, band, interval, label_ends, new_figure, play_parallel
 
 import dikin
-from dikin.experiments.drawing import save_figure
+from dikin.plotting.style import save_figure
 
 DOMAIN = dikin.Box([0, 0], [10, 10])
 SMOOTHNESS, ROUNDS, GAMES, WORKERS = 0.5, 30_000, 8, 2

@@ -8,9 +8,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from dikin.experiments import drawing
 from dikin.experiments.compare.external import CMA
 from dikin.experiments.fit import half_interval
+from dikin.plotting import publication
+from dikin.plotting.style import GREY, PALETTE
 
 __all__ = [
     "CMA",
@@ -30,8 +31,8 @@ Array = np.typing.NDArray[np.float64]
 Task = TypeVar("Task")
 Game = TypeVar("Game")
 
-COLOURS = dict(zip(("blue", "orange", "green", "purple", "yellow"), drawing.COLOURS, strict=False))
-COLOURS["grey"] = drawing.GREY
+COLOURS = dict(zip(("blue", "orange", "green", "purple", "yellow"), PALETTE, strict=False))
+COLOURS["grey"] = GREY
 WIDE, THIN = 1.8, 1.0
 """Points of the line of the tuner, and of those of the others."""
 
@@ -56,8 +57,8 @@ def interval(values: Array) -> tuple[Any, Any]:
 
 def new_figure(*shape: int, height: float, **options: Any) -> tuple[Any, Any]:
     """A figure as wide as a page and its axes, without frames, drawn without a screen."""
-    size = drawing.WIDTH, height
-    figure, axes = drawing.pyplot().subplots(*shape, figsize=size, layout="constrained", **options)
+    options |= {"figsize": (publication.WIDTH, height), "layout": "constrained"}
+    figure, axes = publication.pyplot().subplots(*shape, **options)
     return figure, axes
 
 
@@ -66,7 +67,7 @@ def band(axes: Any, rounds: Any, games: Array, colour: str, style: str = "-") ->
 
     On a logarithmic axis there is no place for what is not positive: it is drawn far below.
     """
-    seen = np.maximum(games, drawing.TINY)
+    seen = np.maximum(games, publication.TINY)
     axes.fill_between(rounds, seen.min(axis=0), seen.max(axis=0), color=colour, alpha=0.16, lw=0)
     axes.plot(rounds, seen.mean(axis=0), style, color=colour, linewidth=1.5)
     return float(seen[:, -1].mean())
@@ -75,8 +76,8 @@ def band(axes: Any, rounds: Any, games: Array, colour: str, style: str = "-") ->
 def label_ends(axes: Any, end: float, labels: dict[str, tuple[float, str]]) -> None:
     """Write names beside the ends of lines, for each a height and a colour; limits must be set."""
     ends = labels.items()
-    drawing.label_ends(
-        axes, [drawing.EndLabel(end, height, name, colour) for name, (height, colour) in ends]
+    publication.label_ends(
+        axes, [publication.EndLabel(end, height, name, colour) for name, (height, colour) in ends]
     )
 
 
@@ -93,4 +94,4 @@ def legend_below(figure: Any, looks: dict[str, tuple[str, str]]) -> None:
 
 def save(figure: Any, file: Path) -> None:
     """Write the picture, all of it or nothing, as PNG and as SVG."""
-    drawing.publish(figure, file)
+    publication.publish(figure, file)

@@ -19,16 +19,10 @@ from comparison import interval, play_parallel
 import dikin
 from dikin.environments import data
 from dikin.environments.batches import Batches
-from dikin.experiments.drawing import (
-    COLOURS,
-    GREY,
-    LEAST_TEXT,
-    WIDTH,
-    maths,
-    publish,
-    pyplot,
-)
 from dikin.experiments.tables import items, write_csv
+from dikin.plotting.formulas import maths
+from dikin.plotting.publication import COLOURS, LEAST_TEXT, WIDTH, publish, pyplot
+from dikin.plotting.style import GREY
 
 ROUNDS, GAMES, BATCHES, WORKERS = 300_000, 8, 300, 2
 DIMENSION = 3

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import importlib
+import os
 import re
+import shutil
+import subprocess
 import sys
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -25,7 +29,8 @@ from dikin.studies.tuner_options import tuner_from_options
 from tables import scratch
 from tuning.test_kinds import LAWS
 
-PAGE = (Path(__file__).resolve().parent.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 BLOCKS = {
     name: next(b for b in re.findall(r"```python\n(.*?)```", PAGE, flags=re.S) if words in b)
     for name, words in {
@@ -41,28 +46,101 @@ BLOCKS = {
 }
 
 
+RECIPES = {"halfball": "domains", "anytime": "learners"}
+"""The folders into which the page says to paste."""
+QUICK_TESTS = (
+    *("pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"),
+    *("tests/test_docstrings.py", "tests/test_structure.py"),
+    *(f"src/dikin/{folder}/{name}.py" for name, folder in RECIPES.items()),
+)
+"""Those that look at every class, and the doctests of the recipes."""
+
+
+@pytest.fixture(scope="module")
+def pasted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the library into which the recipes are pasted word for word."""
+    copy = tmp_path_factory.mktemp("pasted")
+    shutil.copy(ROOT / "pyproject.toml", copy)
+    for folder in ("src", "tests"):
+        shutil.copytree(ROOT / folder, copy / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    for name, folder in RECIPES.items():
+        package = copy / "src/dikin" / folder
+        (package / f"{name}.py").write_text(BLOCKS[name], encoding="utf-8")
+        line = f"from dikin.{folder}.{name} import {name.capitalize()}\n"
+        assert f"\n    {line}" in PAGE
+        names = (package / "__init__.py").read_text(encoding="utf-8")
+        if line not in names:
+            names = names.replace("\nfrom", f"\n{line}from", 1)
+            names = names.replace("__all__ = [", f'__all__ = [\n    "{name.capitalize()}",')
+        (package / "__init__.py").write_text(names, encoding="utf-8")
+    assert run(copy, "ruff", "check", "--fix", "src") == 0
+    return copy
+
+
+def run(copy: Path, *command: str) -> int:
+    """The exit code of a module of Python that sees the copy in place of the library."""
+    rest = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
+    environment = rest | {"PYTHONPATH": str(copy / "src")}
+    return subprocess.run(
+        [sys.executable, "-m", *command], cwd=copy, env=environment, timeout=600, check=False
+    ).returncode
+
+
+def test_recipes_pasted_word_for_word_pass_lint_and_tests(pasted: Path) -> None:
+    assert run(pasted, "ruff", "check", "src") == 0
+    assert run(pasted, "ruff", "format", "--check", "src") == 0
+    assert run(pasted, *QUICK_TESTS) == 0
+
+
+def test_a_recipe_that_is_not_documented_is_noticed(pasted: Path) -> None:
+    file = pasted / "src/dikin/domains/halfball.py"
+    file.write_text(BLOCKS["halfball"].replace("        The radius of the ball.\n", ""))
+    try:
+        assert run(pasted, *QUICK_TESTS) == 1
+    finally:
+        file.write_text(BLOCKS["halfball"])
+
+
+def commands() -> list[str]:
+    """The programs that the page gives to try the recipes with."""
+    return re.findall(r"    \.venv/bin/python -c \"(.*?)\"\n", PAGE, flags=re.S)
+
+
+def test_the_lines_to_try_the_recipes_run(pasted: Path) -> None:
+    assert len(commands()) == 2
+    for program in commands():
+        file = pasted / "program.py"
+        file.write_text(textwrap.dedent(program))
+        assert run(pasted, "program") == 0
+
+
 @pytest.fixture
 def drop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[object]:
-    """Put a file into a folder of the package for the length of a test; it is found there."""
-    dropped: list[str] = []
+    """Import a recipe as a module of a package for the length of a test, and register its class.
 
-    def put(folder: ModuleType, name: str) -> ModuleType:
+    Also where the library has it already: then that module comes back.
+    """
+    places = [(f"dikin.{folder}", name) for name, folder in RECIPES.items()]
+    before = {place: sys.modules.pop(".".join(place), None) for place in places}
+
+    def put(folder: ModuleType, name: str) -> Any:
         (tmp_path / f"{name}.py").write_text(BLOCKS[name], encoding="utf-8")
-        monkeypatch.setattr(folder, "__path__", [*folder.__path__, str(tmp_path)])
-        dropped.append(f"{folder.__name__}.{name}")
-        registry.fill()
-        return sys.modules[dropped[-1]]
+        monkeypatch.setattr(folder, "__path__", [str(tmp_path), *folder.__path__])
+        module = importlib.import_module(f"{folder.__name__}.{name}")
+        return dikin.register(getattr(module, name.capitalize()))
 
     scratch(monkeypatch)
     yield put
-    for module in dropped:
-        sys.modules.pop(module, None)
-    monkeypatch.undo()
-    registry.fill()
+    for (package, name), module in before.items():
+        sys.modules.pop(f"{package}.{name}", None)
+        vars(sys.modules[package]).pop(name, None)
+        if module is not None:
+            sys.modules[f"{package}.{name}"] = module
+            setattr(sys.modules[package], name, module)
 
 
 def test_a_domain_is_one_file(drop) -> None:
-    cls = drop(dikin.domains, "halfball").Halfball
+    cls = drop(dikin.domains, "halfball")
     assert registry.domains()["halfball"] is cls
     for domain in cls.examples():
         assert len(dikin.check_domain(domain)) > 20
@@ -72,7 +150,7 @@ def test_a_domain_is_one_file(drop) -> None:
 
 
 def test_a_learner_is_one_file(drop) -> None:
-    cls = drop(dikin.learners, "anytime").Anytime
+    cls = drop(dikin.learners, "anytime")
     assert registry.learners()["anytime"] is cls
     assert len(dikin.check_learner(cls, dikin.Ball(2))) > 8
     world = dikin.Linear(dikin.Ball(2), seed=1)

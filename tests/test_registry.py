@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pkgutil
 import subprocess
 import sys
 import textwrap
@@ -431,16 +430,6 @@ def test_check_environment_refuses_what_is_none(thing: Any, domain: Any, said: s
 
 
 # --- names ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("folder", registry.FOLDERS)
-def test_every_class_can_be_imported_from_its_folder(folder: str) -> None:
-    package, known = import_module(f"dikin.{folder}"), registry.FOLDERS[folder]
-    names = {cls.__name__: cls for cls in known.classes.values()}
-    assert package.__all__ == sorted(names)
-    for name, cls in names.items():
-        assert getattr(package, name) is cls is getattr(dikin, name)
-    assert {info.name for info in pkgutil.iter_modules(package.__path__)} <= set(dir(package))
 
 
 def test_dir_shows_every_public_name() -> None:

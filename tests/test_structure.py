@@ -1,8 +1,9 @@
-"""The shape of the code: who may import whom, what `import dikin` costs, files found by folder."""
+"""The shape of the code: who may import whom, what `import dikin` costs, which names it has."""
 
 import ast
 import importlib
 import inspect
+import pkgutil
 import re
 import subprocess
 import sys
@@ -15,8 +16,7 @@ import pytest
 
 import dikin
 import dikin.domains
-from dikin import registry, stub
-from dikin.domains.base import DOMAINS, Domain
+from dikin import registry
 
 SRC = Path(dikin.__file__).parent
 TESTS = Path(__file__).parent
@@ -40,7 +40,7 @@ BOTTOM = {
 GEOMETRY = BOTTOM | {"domains"}
 TOOLS = GEOMETRY | {"units", "theory", "forecasts"}
 ROLES = TOOLS | {"learners", "environments", "curvature", "loading"}
-GAME = ROLES | {"engine", "tuning", "dikin"}
+GAME = ROLES | {"engine", "plotting", "tuning", "dikin"}
 
 # What each part of the package may import besides itself; `dikin` is the package as a whole.
 ALLOWED = {
@@ -50,6 +50,7 @@ ALLOWED = {
     "log_limit": {"silence"},
     "feedback": set(),
     "vectors": {"kernel"},
+    "plotting": BOTTOM,
     "arguments": {"errors", "vectors"},
     "extras": {"errors"},
     "registry": {"errors"},
@@ -65,16 +66,15 @@ ALLOWED = {
     "curvature": TOOLS,
     "learners": TOOLS,
     "environments": TOOLS | {"curvature"},
-    "status": {"engine", "serialization", "vectors"},
-    "tuning": TOOLS | {"learners", "engine", "status"},
+    "status": {"plotting", "serialization", "vectors"},
+    "tuning": TOOLS | {"learners", "engine", "plotting", "status"},
     "loading": TOOLS | {"learners", "tuning"},
-    "engine": ROLES - {"loading"},
+    "engine": (ROLES - {"loading"}) | {"plotting"},
     "checks": GAME,
     "experiments": GAME | {"checks"},
-    "studies": (ROLES - {"environments", "theory"}) | {"engine", "status", "tuning"},
+    "studies": (ROLES - {"environments", "theory"}) | {"engine", "plotting", "status", "tuning"},
     "service": BOTTOM | {"status", "studies", "tuning", "learners", "loading", "dikin"},
     "cli": GAME | {"checks", "experiments", "studies", "service"},
-    "stub": {"dikin", "registry"},
     "__main__": {"cli"},
     "__init__": GAME | {"checks", "studies", "tuning"},
 }
@@ -378,13 +378,36 @@ def test_every_public_name_is_documented() -> None:
     assert sorted(dikin.__all__) == sorted(set(dikin.__all__))
 
 
-def test_the_stub_is_up_to_date() -> None:
-    for path, text in stub.stubs().items():
-        assert path.read_text(encoding="utf-8") == text, "run `make stub`"
-    assert len(stub.stubs()) == 5
+# --- names ---------------------------------------------------------------------------------------
 
 
-# --- a new file is known without editing a list --------------------------------------------------
+def classes_in(folder: str) -> set[type]:
+    """The concrete classes of a role that the modules of its folder define."""
+    package, base = importlib.import_module(f"dikin.{folder}"), registry.FOLDERS[folder].base
+    names = [f"dikin.{folder}.{info.name}" for info in pkgutil.iter_modules(package.__path__)]
+    modules = map(importlib.import_module, names)
+    found = [cls for module in modules for cls in vars(module).values() if inspect.isclass(cls)]
+    return {
+        cls
+        for cls in found
+        if issubclass(cls, base) and cls.__module__ in names and not inspect.isabstract(cls)
+    }
+
+
+def unnamed(folder: str) -> set[str]:
+    package = importlib.import_module(f"dikin.{folder}")
+    return {cls.__name__ for cls in classes_in(folder)} - {*package.__all__}
+
+
+@pytest.mark.parametrize("folder", registry.FOLDERS)
+def test_a_package_names_every_class_of_its_modules(folder: str) -> None:
+    package = importlib.import_module(f"dikin.{folder}")
+    assert unnamed(folder) == set(), f"import it in src/dikin/{folder}/__init__.py"
+    assert {getattr(package, name) for name in package.__all__} == classes_in(folder)
+    assert {*package.__all__} <= {*dikin.__all__}
+    registered = registry.FOLDERS[folder].classes
+    assert registered == {cls.kind: cls for cls in classes_in(folder)}
+
 
 CRATE = '''
 """A box that came from elsewhere."""
@@ -399,34 +422,20 @@ class Unfinished(Domain):
 '''
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A second folder of domains."""
+def test_a_class_that_no_package_names_is_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(dikin.domains, "__path__", [*dikin.domains.__path__, str(tmp_path)])
-    yield tmp_path
-    for path in tmp_path.glob("*.py"):
-        sys.modules.pop(f"dikin.domains.{path.stem}", None)
-        vars(dikin.domains).pop(path.stem, None)
-
-
-def test_a_new_domain_is_one_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (folder / "crate.py").write_text(CRATE)
+    monkeypatch.delitem(sys.modules, "dikin.domains.crate", raising=False)
+    monkeypatch.setattr(dikin.domains, "crate", None, raising=False)
+    (tmp_path / "crate.py").write_text(CRATE)
     importlib.invalidate_caches()
-    found = registry.discover("domains", Domain)
-    assert set(found) - set(registry.domains()) == {"crate"}
-    assert {kind: found[kind] for kind in registry.domains()} == registry.domains()
-    # It is saved and loaded like any other.
-    learner = dikin.AdaptiveSmooth(found["crate"]([0], [2]), 1.0, seed=0)
-    state = learner.state()
-    with pytest.raises(dikin.DikinError, match="no domain is called 'crate'"):
-        dikin.restore(state)
-    monkeypatch.setattr(DOMAINS, "classes", found)
-    assert type(dikin.restore(state).domain) is found["crate"]
+    assert unnamed("domains") == {"Crate"}
 
 
-def test_two_classes_of_one_kind(folder: Path) -> None:
-    (folder / "crate.py").write_text(CRATE)
-    (folder / "crates.py").write_text(CRATE)
-    importlib.invalidate_caches()
-    with pytest.raises(TypeError, match=r"two classes of dikin\.domains are called 'crate'"):
-        registry.discover("domains", Domain)
+def test_dir_shows_what_users_use_and_no_plumbing() -> None:
+    modules = {name for name in dir(dikin) if inspect.ismodule(getattr(dikin, name))}
+    assert modules == {
+        *("checks", "curvature", "domains", "environments", "errors", "learners", "theory")
+    }
+    assert {*dir(dikin)} == {*dikin.__all__, "__version__", *modules}

@@ -19,9 +19,10 @@ from rich.console import Console
 import dikin
 from dikin.experiments import runner
 from dikin.experiments.cell import Cell, Result, blocks
-from dikin.experiments.drawing import (
+from dikin.experiments.fit import Curve
+from dikin.experiments.tables import Columns, read_csv, six_decimals, write_csv
+from dikin.plotting.publication import (
     DOTTED,
-    GREY,
     REGRET,
     ROUNDS,
     WIDTH,
@@ -34,8 +35,7 @@ from dikin.experiments.drawing import (
     publish,
     pyplot,
 )
-from dikin.experiments.fit import Curve
-from dikin.experiments.tables import Columns, read_csv, six_decimals, write_csv
+from dikin.plotting.style import GREY
 
 HORIZONS = (10_000, 31_623, 100_000, 316_228, 1_000_000)
 SEEDS = range(16)
@@ -113,7 +113,7 @@ def draw(measured: Curves, file: Path) -> None:
         axes.set(xscale="log", yscale="log", xlabel=ROUNDS)
         axes.set_title(words, loc="left")
         for learner, curve in drawn[axes].items():
-            draw_curve(axes, curve, look[learner])
+            draw_curve(axes, curve.band, look[learner])
         first = drawn[axes][LEARNERS[0]]
         draw_slope(
             axes, first.sizes, first.means[0] * np.sqrt(first.sizes[-1] / first.sizes[0]), 0.5

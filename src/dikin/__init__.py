@@ -3,38 +3,38 @@
 One number back per decision, any convex domain, curvature that changes every round, and a bound you
 can print.
 
-Every domain, learner, environment and parameter kind is found by its folder and stands here, and in
-the package of its folder, under its name: `dikin.Ball` and `dikin.domains.Ball` are
-`dikin.domains.ball.Ball`. Type checkers read the same names from `__init__.pyi` (`make stub`). A
-class of your own comes in by `dikin.register`.
+Every domain, learner, environment and parameter kind is here and in the package of its kind under
+its name: `dikin.Ball` and `dikin.domains.Ball` are the same class. They are registered as a class
+of your own is, by `register`.
 """
 
 from __future__ import annotations
 
-from dikin import registry as _registry
+from dikin import checks, curvature, domains, environments, errors, learners, theory
 from dikin.checks import check_domain, check_environment, check_learner
+from dikin.domains import *  # noqa: F403
 from dikin.domains.base import Domain
 from dikin.engine.play import Run, play
 from dikin.engine.replicate import replicate
+from dikin.environments import *  # noqa: F403
 from dikin.environments.base import Environment
 from dikin.environments.patterns import Constant, Decaying, FlatFirst, FlatLast
 from dikin.errors import DikinError
+from dikin.learners import *  # noqa: F403
 from dikin.learners.base import Learner
 from dikin.loading import load, restore
 from dikin.open_queries import Query
 from dikin.registry import register
 from dikin.studies.study import Study
+from dikin.tuning import parameters as parameter_kinds
 from dikin.tuning.minimize import maximize, minimize
+from dikin.tuning.parameters import *  # noqa: F403
 from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.parameters.interval import Interval
 from dikin.tuning.result import Result
 from dikin.tuning.tuner import Trial, Tuner
 
 __version__ = "0.1.0"
-
-_found = _registry.fill()
-globals().update(_found)
-
 
 __all__ = [
     "Constant",
@@ -63,5 +63,17 @@ __all__ = [
     "register",
     "replicate",
     "restore",
-    *sorted(_found),
 ]
+__all__ += domains.__all__
+__all__ += environments.__all__
+__all__ += learners.__all__
+__all__ += parameter_kinds.__all__
+
+for _package in (domains, environments, learners, parameter_kinds):
+    for _name in _package.__all__:
+        register(getattr(_package, _name))
+
+
+def __dir__() -> list[str]:
+    modules = (checks, curvature, domains, environments, errors, learners, theory)
+    return [*__all__, "__version__", *(each.__name__.partition(".")[2] for each in modules)]

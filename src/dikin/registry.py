@@ -1,16 +1,13 @@
 """Which class a saved name stands for: the library's classes and those that users register.
 
 A file or a database holds the name of a class and never the class itself. There is one registry for
-every role (domain, learner, environment, parameter kind), made beside the role's base class in the
-module `base` of a folder. The library's own classes are found by these folders, so that a new file
-is known without editing a list.
+every role (domain, learner, environment, parameter kind), made beside the role's base class. The
+library registers its own classes as users do theirs.
 """
 
 from __future__ import annotations
 
-import importlib
 import inspect
-import pkgutil
 import threading
 import warnings
 from types import ModuleType
@@ -39,7 +36,6 @@ class Named(Protocol):
 
 
 T = TypeVar("T", bound=Named)
-B = TypeVar("B")
 C = TypeVar("C", bound=type)
 
 
@@ -161,44 +157,6 @@ def register(cls: C) -> C:
     raise ParameterError(
         f"register needs a class derived from one of {bases}, got {cls!r}. Nothing was registered."
     )
-
-
-# --- the library's classes ---------------------------------------------------------------------
-
-
-def discover(folder: str, base: type[B]) -> dict[str, type[B]]:
-    """The concrete subclasses of `base` defined in the modules of `dikin.<folder>`, by kind."""
-    package = importlib.import_module(f"dikin.{folder}")
-    found: dict[str, type[B]] = {}
-    for info in pkgutil.iter_modules(package.__path__):
-        module = importlib.import_module(f"dikin.{folder}.{info.name}")
-        for cls in vars(module).values():
-            if not (inspect.isclass(cls) and issubclass(cls, base)):
-                continue
-            if cls.__module__ != module.__name__ or inspect.isabstract(cls):
-                continue
-            kind = cls.__name__.lower()
-            if kind in found:
-                raise TypeError(f"two classes of dikin.{folder} are called {kind!r}")
-            found[kind] = cls
-    return found
-
-
-def fill() -> dict[str, type]:
-    """Register the library's classes, add them to their packages, and return them by name.
-
-    This makes `from dikin.domains import Box` work. No package lists its classes itself, so that no
-    list has to be edited.
-    """
-    every: dict[str, type] = {}
-    for folder, known in FOLDERS.items():
-        found: dict[str, Any] = discover(folder, known.base)
-        known.classes.update(found)
-        named = {cls.__name__: cls for cls in found.values()}
-        package = importlib.import_module(f"dikin.{folder}")
-        vars(package).update(named, __all__=sorted(named))
-        every |= named
-    return every
 
 
 def domains() -> dict[str, type[Any]]:

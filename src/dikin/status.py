@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, Self, get_origin, get_type_hints
 
 import numpy as np
 
-from dikin.engine.notebook import pairs_table
+from dikin.plotting.notebook import pairs_table
 from dikin.serialization import finite_or_none, number_or_nan
 from dikin.vectors import Array
 

@@ -11,6 +11,8 @@ from dikin.kernel import looped
 
 Array = NDArray[np.float64]
 """Vectors, and the points and matrices of a set, in double precision."""
+Table = NDArray[np.void]
+"""A structured array: `table["price"]` is a column."""
 
 
 def _dot(a: Array, b: Array) -> float:

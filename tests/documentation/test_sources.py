@@ -143,10 +143,18 @@ def test_formulas_and_bars_of_a_docstring() -> None:
     ]  # fmt: skip
 
 
+def on_a_page(command: str) -> bool:
+    """Whether a page names a command, in full or after another of its group."""
+    pages = "".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs").glob("*.md"))
+    return command in pages or f"`{command.rpartition(' ')[2]} NAME" in pages
+
+
 def test_every_command_and_request_is_described() -> None:
     said = {" ".join(path): words for path, words in commands(main)}
     assert {"dikin", "dikin study create", "dikin serve", "dikin token create"} <= said.keys()
     assert all("Usage:" in words for words in said.values())
+    assert [path for path in said if not on_a_page(path)] == []
+    assert not on_a_page("dikin study patience")
     described = {"paths": {"/a": {"get": {"description": "Does a.\nMore.", "x-right": "read"}}}}
     assert list(requests(described)) == [("GET", "/a", "read", "Does a.")]
 

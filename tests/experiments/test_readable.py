@@ -11,7 +11,6 @@ import pytest
 from matplotlib.text import Text
 from matrix_file import read_matrix
 
-from dikin.experiments import drawing
 from dikin.experiments.cell import Result
 from dikin.experiments.compare import figure as compare_figure
 from dikin.experiments.compare.matrix import Matrix
@@ -24,6 +23,7 @@ from dikin.experiments.reproduce import figures
 from dikin.experiments.reproduce.plan import FULL, CourseCell, Request, course_cells
 from dikin.experiments.reproduce.results import Measured, all_cells
 from dikin.experiments.tables import read_csv
+from dikin.plotting import publication
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -31,13 +31,13 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 def faults(figure: Any) -> list[str]:
     """What would not be read at the width of a page."""
     found = []
-    if figure.get_figwidth() > drawing.WIDTH:
+    if figure.get_figwidth() > publication.WIDTH:
         found.append(f"{figure.get_figwidth()} inches wide")
     if (layout := figure.get_layout_engine()) is not None:
         layout.execute(figure)
     texts = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text()]
     for text in texts:
-        if text.get_fontsize() < drawing.LEAST_TEXT:
+        if text.get_fontsize() < publication.LEAST_TEXT:
             found.append(f"{text.get_text()!r} has {text.get_fontsize()} points")
     boxes = {text.get_text(): text.get_window_extent() for text in figure.texts}
     boxes |= {axes.get_title(loc="left"): axes.get_tightbbox() for axes in figure.axes}
@@ -53,11 +53,10 @@ def written(monkeypatch: pytest.MonkeyPatch) -> dict[Any, set[str]]:
     """The figures that were to be written, with the kinds of their files; none is encoded."""
     found: dict[Any, set[str]] = {}
 
-    def record(figure: Any, files: list[Path], options: dict[str, Any]) -> None:
-        found[figure] = {file.suffix for file in files}
-        drawing.pyplot().close(figure)
+    def record(figure: Any, file: Path) -> None:
+        found.setdefault(figure, set()).add(file.suffix)
 
-    monkeypatch.setattr(drawing, "_write", record)
+    monkeypatch.setattr(publication, "save_figure", record)
     return found
 
 
@@ -69,7 +68,7 @@ def check(written: dict[Any, set[str]], figures: int = 1) -> None:
 
 
 def test_what_is_too_small_too_wide_or_cut_off_is_noticed() -> None:
-    plt = drawing.pyplot()
+    plt = publication.pyplot()
     sound = plt.figure(figsize=(4, 2))
     sound.text(0.5, 0.5, "read me")
     assert faults(sound) == []

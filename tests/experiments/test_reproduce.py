@@ -24,7 +24,7 @@ from scipy.stats import linregress, ttest_1samp
 import dikin
 from dikin.cli import main
 from dikin.errors import CheckFailedError, StateError
-from dikin.experiments import drawing, runner
+from dikin.experiments import runner
 from dikin.experiments.fit import fit_power
 from dikin.experiments.reproduce import (
     PAPER,
@@ -38,6 +38,7 @@ from dikin.experiments.reproduce.plan import FULL, QUICK, TABLES, PaperCell, Req
 from dikin.experiments.reproduce.results import Measured, all_cells, refuse_broken_bounds
 from dikin.experiments.store import Store
 from dikin.experiments.tables import read_csv
+from dikin.plotting import style
 from dikin.vectors import Array
 from experiments import small
 
@@ -89,7 +90,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 def test_the_folder_has_tables_figures_and_a_report_that_needs_no_network(
     whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(drawing, "DPI", 40)  # quicker; other tests look at the figures
+    monkeypatch.setattr(style, "FILE_DPI", 40)  # quicker; other tests look at the figures
     shutil.copy(whole / "cells.sqlite", tmp_path)
     reproduce(small.request(), tmp_path, Console(file=io.StringIO()))
     assert contents(tmp_path) == contents(whole)

@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 
 ROOT = Path(__file__).resolve().parents[2]
 
-KINDS = {".py", ".pyi", ".typed", ".js", ".css", ".html"}
+KINDS = {".py", ".typed", ".js", ".css", ".html"}
 """How the names of the package's files end. Tables and pictures are of the documentation."""
 WHEEL_LIMIT = 1_000_000
 """Bytes. It has half of that: one that is twice as large has something in it that nobody meant."""
@@ -32,7 +32,7 @@ NEEDED = (
 """Files of the root that a test reads, or that a user looks for."""
 FOLDERS = ("src", "tests", "docs", "examples", "deploy", "benchmarks", ".github")
 """Folders of which the source archive has every file that a test may read."""
-READ_BY_TESTS = {".py", ".pyi", ".md", ".yml", ".yaml", ".js", ".css", ".html", ".sh", ".json"}
+READ_BY_TESTS = {".py", ".md", ".yml", ".yaml", ".js", ".css", ".html", ".sh", ".json"}
 """How the names of such files end."""
 NEVER = {"__pycache__", ".git", ".venv", "site", ".hypothesis", "node_modules", ".DS_Store"}
 """What may lie about in a checkout, and belongs in no archive."""

@@ -48,11 +48,11 @@ def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_wheel_is_the_package_and_nothing_else(wheel: Path) -> None:
     names = wheel_names(wheel)
     assert wheel_faults(names) == []
-    assert {"dikin/py.typed", "dikin/__init__.pyi", "dikin/service/page/index.html"} <= set(names)
+    assert {"dikin/py.typed", "dikin/service/page/index.html"} <= set(names)
     assert size_faults(wheel, WHEEL_LIMIT) == []
 
 
-@pytest.mark.parametrize("name", ["py.typed", "__init__.pyi", "service/page/page.js", "cli.py"])
+@pytest.mark.parametrize("name", ["py.typed", "service/page/page.js", "cli.py"])
 def test_a_file_that_is_missing_in_the_wheel_is_noticed(wheel: Path, name: str) -> None:
     names = [each for each in wheel_names(wheel) if each != f"dikin/{name}"]
     assert wheel_faults(names) == [f"dikin/{name} is not in the wheel"]

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 import dikin
-from dikin.studies import display, jsonl
+from dikin.plotting.terminal import BLOCKS
+from dikin.studies import jsonl
 from dikin.studies import study as study_module
 from dikin.studies.spec import TUNER_EXAMPLE, learner_from_text
 from dikin.studies.tuner_options import tuner_from_options
@@ -331,7 +332,7 @@ def test_the_commands(store: str) -> None:
     lines = {line.split()[0]: line for line in shown.output.splitlines()}
     for name in ("price", "ads", "value"):
         assert f"{table[name][-1]:,.5g}" in shown.output
-        assert any(block in shown.output for block in display.BLOCKS)
+        assert any(block in shown.output for block in BLOCKS)
     assert lines["rounds"].split()[1] == "12,"
     assert command("list", "--store", store).output == "prices\t12 rounds\t1 open\n"
     listed = command("open", "prices", "--store", store).output.strip().split("\t")
@@ -357,8 +358,8 @@ def test_a_drawing_gets_the_table_and_the_parameters(
         table = study.history()
     drawn: list[Any] = []
 
-    def draw(rounds: Any, space: Any, *, maximize: bool, title: str) -> str:
-        drawn.append((rounds.tobytes(), space.columns, maximize, title))
+    def draw(rounds: Any, panels: Any, *, maximize: bool, title: str) -> str:
+        drawn.append((rounds.tobytes(), [panel.name for panel in panels], maximize, title))
         return "figure"
 
     def save(figure: str, path: Path) -> None:
@@ -369,7 +370,7 @@ def test_a_drawing_gets_the_table_and_the_parameters(
     out = tmp_path / "a.svg"
     with dikin.Study(store, "prices") as study:
         study.plot(out)
-        assert drawn[0] == (table.tobytes(), ("price", "ads"), True, "study prices")
+        assert drawn[0] == (table.tobytes(), ["price", "ads"], True, "study prices")
         assert drawn[1] == ("figure", out)
         with pytest.raises(dikin.errors.ParameterError, match=r"ends in \.png, \.svg, \.pdf"):
             study.plot(tmp_path / "a.xyz")

@@ -7,7 +7,7 @@ from math import floor
 from typing import Any, Self
 
 import dikin
-from dikin.tuning.parameters.base import Axis
+from dikin.plotting.axes import Axis
 
 
 class Odd(dikin.Interval):

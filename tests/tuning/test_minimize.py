@@ -6,7 +6,7 @@ import logging
 import signal
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -420,14 +420,16 @@ def test_a_bar_shows_long_games_and_stays_away_from_others(
 ) -> None:
     shown: list[int] = []
 
-    class Bar:
+    class Bar(AbstractContextManager[Any]):
         def __init__(self, total: int) -> None:
+            self.start, self.pos = 0.0, 0
             shown.append(total)
 
-        def show(self, done: int) -> None:
-            shown.append(done)
+        def update(self, steps: int) -> None:
+            self.pos += steps
+            shown.append(self.pos)
 
-        def stop(self) -> None:
+        def __exit__(self, *error: object) -> None:
             shown.append(-1)
 
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)

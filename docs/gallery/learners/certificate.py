@@ -10,7 +10,8 @@ certificate is what there is.
 import numpy as np
 
 import dikin
-from dikin.experiments.drawing import COLOURS, GREY, pyplot
+from dikin.plotting.publication import COLOURS, pyplot
+from dikin.plotting.style import GREY
 
 ROUNDS, GAMES = 30_000, 8
 disc = dikin.Ball(2)

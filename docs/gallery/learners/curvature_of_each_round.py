@@ -12,7 +12,7 @@ import numpy as np
 from scipy import stats
 
 import dikin
-from dikin.experiments.drawing import COLOURS, pyplot
+from dikin.plotting.publication import COLOURS, pyplot
 
 ROUNDS, GAMES = 20_000, 12
 disc = dikin.Ball(2)

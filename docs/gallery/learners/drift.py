@@ -10,7 +10,7 @@ farther behind. `dikin.Tuner` takes the same argument.
 import numpy as np
 
 import dikin
-from dikin.experiments.drawing import COLOURS, pyplot
+from dikin.plotting.publication import COLOURS, pyplot
 
 ROUNDS, PERIOD = 16_000, 8000
 angles = 2 * np.pi * np.arange(ROUNDS) / PERIOD

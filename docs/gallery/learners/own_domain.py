@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import dikin
-from dikin.experiments.drawing import COLOURS, GREY, pyplot
+from dikin.plotting.publication import COLOURS, pyplot
+from dikin.plotting.style import GREY
 
 Point = NDArray[np.float64]
 

@@ -11,7 +11,8 @@ import numpy as np
 from scipy import stats
 
 import dikin
-from dikin.experiments.drawing import COLOURS, GREY, pyplot
+from dikin.plotting.publication import COLOURS, pyplot
+from dikin.plotting.style import GREY
 
 ROUNDS, GAMES = 1500, 12
 box = dikin.Box([0, 0], [1, 1])

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 import dikin
-from dikin.experiments.drawing import COLOURS, GREY, pyplot
+from dikin.plotting.publication import COLOURS, pyplot
+from dikin.plotting.style import GREY
 
 # %%
 # The best setting would cost more than there is. So the best one that can be paid lies on the edge

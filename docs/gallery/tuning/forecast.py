@@ -13,7 +13,7 @@ import random
 import numpy as np
 
 import dikin
-from dikin.experiments.drawing import COLOURS, pyplot
+from dikin.plotting.publication import COLOURS, pyplot
 
 ROUNDS, GAMES = 1500, 6
 

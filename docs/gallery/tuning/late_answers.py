@@ -14,7 +14,8 @@ import random
 import numpy as np
 
 import dikin
-from dikin.experiments.drawing import COLOURS, GREY, pyplot
+from dikin.plotting.publication import COLOURS, pyplot
+from dikin.plotting.style import GREY
 
 ROUNDS, LATEST = 2000, 100
 

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 import dikin
-from dikin.experiments.drawing import COLOURS, GREY, pyplot
+from dikin.plotting.publication import COLOURS, pyplot
+from dikin.plotting.style import GREY
 
 # %%
 # The shop stands for your system. The tuner does not see the formula, only the numbers.

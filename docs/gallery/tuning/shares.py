@@ -12,7 +12,8 @@ import random
 import numpy as np
 
 import dikin
-from dikin.experiments.drawing import COLOURS, GREY, pyplot
+from dikin.plotting.publication import COLOURS, pyplot
+from dikin.plotting.style import GREY
 
 SPEEDS = {"old": 1.15, "new": 1.4, "large": 2.2}  # requests a second; 1 a second comes in
 clock = random.Random(3)

@@ -1,4 +1,25 @@
-"""Geometry: convex sets with self-concordant barriers, one file per set.
+"""Geometry: convex sets with self-concordant barriers, one file per set."""
 
-`from dikin.domains import Box`: `dikin.registry.fill` puts every class here.
-"""
+from dikin.domains.affine import Affine
+from dikin.domains.ball import Ball
+from dikin.domains.box import Box
+from dikin.domains.ellipsoid import Ellipsoid
+from dikin.domains.frombarrier import FromBarrier
+from dikin.domains.intersection import Intersection
+from dikin.domains.polytope import Polytope
+from dikin.domains.product import Product
+from dikin.domains.simplex import Simplex
+from dikin.domains.spectrahedron import Spectrahedron
+
+__all__ = [
+    "Affine",
+    "Ball",
+    "Box",
+    "Ellipsoid",
+    "FromBarrier",
+    "Intersection",
+    "Polytope",
+    "Product",
+    "Simplex",
+    "Spectrahedron",
+]

@@ -20,12 +20,12 @@ from dikin.arguments import is_whole
 from dikin.domains.base import Array, Domain
 from dikin.engine.jit import compiled_loop, worth_compiling
 from dikin.engine.loop import UnitConversion, Workspace
-from dikin.engine.notebook import columns_table, curve, pairs_table
 from dikin.engine.progress import Progress
 from dikin.environments.base import Environment
 from dikin.errors import AssumptionWarning, NotSavableError, ParameterError, shown
 from dikin.feedback import Feedback
 from dikin.learners.base import Learner
+from dikin.plotting.notebook import columns_table, curve, pairs_table
 
 Advance = Callable[[int], None]
 """Plays that many rounds."""

@@ -1,4 +1,31 @@
-"""Adversaries: environments that fix every loss before the game begins.
+"""Adversaries: environments that fix every loss before the game begins."""
 
-`from dikin.environments import Ridge`: `dikin.registry.fill` puts every class here.
-"""
+from dikin.environments import data as data
+from dikin.environments.batches import LogisticBatches, SquaredBatches
+from dikin.environments.bowl import Bowl, Circling, Jumping
+from dikin.environments.fromfunction import FromFunction
+from dikin.environments.hostile import Hostile
+from dikin.environments.kink import Distance, Kink
+from dikin.environments.linear import Linear
+from dikin.environments.pseudo_kink import PseudoKink
+from dikin.environments.quadratic import Quadratic
+from dikin.environments.ridge import Ridge
+from dikin.environments.wrappers import Shifted, Understated
+
+__all__ = [
+    "Bowl",
+    "Circling",
+    "Distance",
+    "FromFunction",
+    "Hostile",
+    "Jumping",
+    "Kink",
+    "Linear",
+    "LogisticBatches",
+    "PseudoKink",
+    "Quadratic",
+    "Ridge",
+    "Shifted",
+    "SquaredBatches",
+    "Understated",
+]

@@ -2,7 +2,7 @@
 
 Each is a plan of cells and words about the results. What they share is here: `cell` (games that are
 kept together), `runner` and `store` (plays cells, resumes), `fit` (slopes with intervals), `tables`
-(numbers and rows as text), `drawing`.
+(numbers and rows as text).
 """
 
 from dikin import extras

@@ -89,6 +89,11 @@ class Curve:
         return np.asarray(self.regrets.mean(axis=1))
 
     @property
+    def band(self) -> tuple[Array, Array, Array]:
+        """Sizes, means and half of the 95% interval of each mean, 0 for one game."""
+        return self.sizes, self.means, np.nan_to_num(half_interval(self.regrets.T))
+
+    @property
     def errors(self) -> Array:
         """Standard errors of the means."""
         return np.asarray(self.regrets.std(axis=1, ddof=1) / np.sqrt(self.games))

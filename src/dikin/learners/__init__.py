@@ -1,4 +1,47 @@
-"""Algorithms: learners that are asked for a point and told one number about it.
+"""Algorithms: learners that are asked for a point and told one number about it."""
 
-`from dikin.learners import FKM`: `dikin.registry.fill` puts every class here.
-"""
+from dikin.learners.adaptive_lipschitz import AdaptiveLipschitz
+from dikin.learners.adaptive_smooth import AdaptiveSmooth
+from dikin.learners.agarwal_dekel_xiao import AgarwalDekelXiao
+from dikin.learners.aogd import AOGD
+from dikin.learners.bandit_newton import BanditNewton
+from dikin.learners.bluefin import Bluefin
+from dikin.learners.corral import Corral
+from dikin.learners.discard import Discard
+from dikin.learners.fkm import FKM
+from dikin.learners.hazan_levy import HazanLevy
+from dikin.learners.ito import Ito
+from dikin.learners.kernel_line import KernelLine
+from dikin.learners.lifted_linear import LiftedLinear
+from dikin.learners.lipschitz_barrier import LipschitzBarrier
+from dikin.learners.predictive import Predictive
+from dikin.learners.pseudo_line import PseudoLine
+from dikin.learners.reshaped_fkm import ReshapedFKM
+from dikin.learners.saha_tewari import SahaTewari
+from dikin.learners.scrible import Scrible
+from dikin.learners.tewa import Tewa
+from dikin.learners.two_point import TwoPoint
+
+__all__ = [
+    "AOGD",
+    "FKM",
+    "AdaptiveLipschitz",
+    "AdaptiveSmooth",
+    "AgarwalDekelXiao",
+    "BanditNewton",
+    "Bluefin",
+    "Corral",
+    "Discard",
+    "HazanLevy",
+    "Ito",
+    "KernelLine",
+    "LiftedLinear",
+    "LipschitzBarrier",
+    "Predictive",
+    "PseudoLine",
+    "ReshapedFKM",
+    "SahaTewari",
+    "Scrible",
+    "Tewa",
+    "TwoPoint",
+]

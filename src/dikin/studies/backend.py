@@ -10,10 +10,9 @@ from typing import Any, NamedTuple, Protocol
 from dikin.open_queries import Query
 from dikin.players import Player
 from dikin.status import Status
-from dikin.studies.history import Table
 from dikin.studies.rows import AskArguments
 from dikin.tuning.space import Params, Space
-from dikin.vectors import Array
+from dikin.vectors import Array, Table
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -16,11 +16,12 @@ from dikin.engine.progress import Progress
 from dikin.errors import DikinError, ParameterError, StateError
 from dikin.files import replacing
 from dikin.studies import display
-from dikin.studies.history import Table, write_csv
+from dikin.studies.history import write_csv
 from dikin.studies.jsonl import LONGEST_LINE, answer_lines, error_reply, write_line
 from dikin.studies.spec import learner_from_text
 from dikin.studies.study import Study
 from dikin.studies.tuner_options import tuner_from_options, tuner_options
+from dikin.vectors import Table
 
 EXPORTED_AT_ONCE = 20_000
 """Rounds."""

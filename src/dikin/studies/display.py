@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import isfinite
 
-import numpy as np
-
-from dikin.studies.drawing import learner_curves
-from dikin.studies.history import Table
+from dikin.plotting.curves import far_off
+from dikin.plotting.learner import learner_curves
+from dikin.plotting.terminal import FAR_OFF, WIDTH, sparkline
 from dikin.studies.study import Study
-from dikin.tuning.drawing import far_off
-from dikin.vectors import Array
+from dikin.vectors import Array, Table
 
-WIDTH = 42
-"""Blocks of a curve: with its name and two numbers it fits into 80 columns."""
 MARGIN = 14
 """Columns that the names take, if none is longer."""
-BLOCKS = "▁▂▃▄▅▆▇█"
-FAR_OFF = "▼▲"
-"""Below and above the scale."""
 
 
 def curves(study: Study, rounds: Table) -> dict[str, Array]:
@@ -27,30 +19,6 @@ def curves(study: Study, rounds: Table) -> dict[str, Array]:
     if study.space is None:
         return learner_curves(rounds)
     return {name: rounds[name] for name in (*study.space.columns, "value")}
-
-
-def sparkline(values: Array, width: int = WIDTH) -> str:
-    """A curve as one line of blocks, each the mean of its share of the rounds; a gap for NaN.
-
-    A share with a value far off is a triangle, which says on which side, and flattens no other.
-    """
-    shares = np.array_split(values, min(width, len(values))) if len(values) else []
-    far = np.array_split(far_off(values), len(shares)) if shares else []
-    means = np.array([np.mean(share) for share in shares])
-    usual = np.array([not any(each) for each in far], bool)
-    seen = means[usual & np.isfinite(means)]
-    if not len(seen):
-        return " " * len(means)
-    low, spread = seen.min(), (seen.max() - seen.min()) or 1.0
-    return "".join(
-        _block((mean - low) / spread) if near else FAR_OFF[int(mean > low)]
-        for mean, near in zip(means, usual, strict=True)
-    )
-
-
-def _block(height: float) -> str:
-    """A height from 0 to 1 as a block; a gap for NaN."""
-    return BLOCKS[round(height * (len(BLOCKS) - 1))] if isfinite(height) else " "
 
 
 def text(study: Study) -> Iterator[str]:

@@ -1,4 +1,8 @@
-"""The history of a study as a table: one row a round."""
+"""The history of a study as a table: one row a round.
+
+Of a learner with the columns round, point, loss, curvature, center and certificate; that of a tuner
+has a column for each name (`dikin.tuning.history`).
+"""
 
 from __future__ import annotations
 
@@ -9,19 +13,16 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dikin import serialization
 from dikin.studies.journal import Event
 from dikin.tuning.history import Row, history_table
 from dikin.tuning.space import Space
+from dikin.vectors import Table
 
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
 
-Table = NDArray[np.void]
-"""A structured array with the columns round, point, loss, curvature, center, certificate; that of a
-tuner has a column for each name (`dikin.tuning.history`)."""
 Told = list[dict[str, Any]]
 """What rows say that tell rounds."""
 AT_ONCE = 5000

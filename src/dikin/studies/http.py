@@ -41,10 +41,11 @@ from dikin.serialization import number_or_nan
 from dikin.status import Status
 from dikin.studies.backend import Backend, Opening, OpenQuery, Standing
 from dikin.studies.client_arguments import own_name, seconds
-from dikin.studies.history import Table, in_parts
+from dikin.studies.history import in_parts
 from dikin.studies.rows import AskArguments
 from dikin.tuning.space import Space
 from dikin.tuning.tuner import Trial
+from dikin.vectors import Table
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 0.5
 """Seconds between two attempts: doubled each time."""

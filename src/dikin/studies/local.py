@@ -33,13 +33,14 @@ from dikin.studies import journal, verification
 from dikin.studies.backend import Backend, Opening, OpenQuery, Standing
 from dikin.studies.client_arguments import seconds
 from dikin.studies.database import Database, Sqlite, open_database
-from dikin.studies.history import Table, in_parts, records_between, told_between
+from dikin.studies.history import in_parts, records_between, told_between
 from dikin.studies.journal import Event, Journal, Snapshot
 from dikin.studies.replica import AskRecord, Replica, snapshot_text
 from dikin.studies.rows import Answer, AskArguments, point_in, query_id
 from dikin.studies.session import Session
 from dikin.studies.study_status import study_status
 from dikin.tuning.space import Space
+from dikin.vectors import Table
 
 T = TypeVar("T")
 

@@ -11,24 +11,24 @@ from typing import TYPE_CHECKING, Any, Generic, Self, cast, overload
 from numpy.typing import ArrayLike
 
 from dikin.arguments import whole
-from dikin.engine.notebook import pairs_table
 from dikin.errors import ParameterError, StateError, shown
 from dikin.learners.base import Learner, refuse_late_forecast
 from dikin.open_queries import Query
 from dikin.players import Player
+from dikin.plotting.history import draw_history
+from dikin.plotting.learner import draw_learner
+from dikin.plotting.notebook import pairs_table
+from dikin.plotting.style import figure_format, save_figure
 from dikin.status import Status
 from dikin.studies.backend import Backend, Opening, OpenQuery, Standing
 from dikin.studies.client_arguments import first_and_last, own_name, printable
-from dikin.studies.drawing import draw_learner
-from dikin.studies.history import Table
 from dikin.studies.http import HttpBackend
 from dikin.studies.local import LocalBackend
 from dikin.studies.rows import AskArguments, query_or_id
-from dikin.tuning.drawing import draw_history, figure_format, save_figure
-from dikin.tuning.history import to_frame
+from dikin.tuning.history import panels_of, to_frame
 from dikin.tuning.space import Params
 from dikin.tuning.tuner import Trial, Tuner, count_instead_of_context
-from dikin.vectors import Array
+from dikin.vectors import Array, Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -600,7 +600,8 @@ class Study(Generic[Q]):
             figure = draw_learner(rounds, title)
         else:
             maximize = self.summary().maximize
-            figure = draw_history(rounds, self.space, maximize=maximize, title=title)
+            panels = panels_of(self.space)
+            figure = draw_history(rounds, panels, maximize=maximize, title=title)
         if path is not None:
             save_figure(figure, path)
         return figure

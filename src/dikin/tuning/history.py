@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dikin import extras
-from dikin.vectors import Array
+from dikin.plotting.history import Line, Panel
+from dikin.tuning.space import Space
+from dikin.vectors import Array, Table
 
-Table = NDArray[np.void]
-"""A structured array: `table["price"]` is a column."""
 BEST = "best."
 """Before the name of a column: the best guess after the round."""
 
@@ -71,6 +70,29 @@ def history_table(space: Columns, rows: Sequence[Row]) -> Table:
         for row in rows
     ]
     return np.array(flat, dtype=columns)
+
+
+def panels_of(space: Space) -> list[Panel]:
+    """What is drawn of each parameter.
+
+    Parameters
+    ----------
+    space : Space
+        The parameters.
+
+    Returns
+    -------
+    list of Panel
+        In the order of the parameters.
+    """
+    panels, starts = [], iter(space.start_values.tolist())
+    for name, parameter in space.parameters.items():
+        lines = [
+            Line(column, BEST + column, next(starts), column.removeprefix(name).removeprefix("."))
+            for column in parameter.columns(name)
+        ]
+        panels.append(Panel(name, tuple(lines), parameter.axis))
+    return panels
 
 
 def to_frame(table: Table) -> Any:

@@ -23,12 +23,12 @@ from dikin.learners.base import real_number
 from dikin.learners.predictive import Predictive
 from dikin.players import Player
 from dikin.tuning.clipping import tell_clipped
-from dikin.tuning.history import Table, history_table
+from dikin.tuning.history import history_table
 from dikin.tuning.interrupts import Interrupts
 from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.result import Result, coordinate_names
 from dikin.tuning.tuner import Tuner, range_of_losses
-from dikin.vectors import Array
+from dikin.vectors import Array, Table
 
 logger = logging.getLogger("dikin")
 

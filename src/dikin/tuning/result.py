@@ -11,12 +11,14 @@ import numpy as np
 
 from dikin import extras
 from dikin.domains.base import Domain
-from dikin.engine.notebook import pairs_table
 from dikin.learners.predictive import Predictive
+from dikin.plotting.history import Line, Panel, draw_history
+from dikin.plotting.notebook import pairs_table
+from dikin.plotting.style import rendered, save_figure
 from dikin.status import Status, text_of
-from dikin.tuning.drawing import Panel, draw_panels, panels_of, rendered, save_figure
-from dikin.tuning.history import Table, to_frame
+from dikin.tuning.history import BEST, panels_of, to_frame
 from dikin.tuning.tuner import AHEAD, Tuner
+from dikin.vectors import Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -118,7 +120,7 @@ class Result:
         matplotlib.figure.Figure
             The drawing.
         """
-        figure = draw_panels(self.history, self._panels(), maximize=self.maximize, title=title)
+        figure = draw_history(self.history, self._panels(), maximize=self.maximize, title=title)
         if path is not None:
             save_figure(figure, path)
         return figure
@@ -127,7 +129,7 @@ class Result:
         if self.tuner is not None:
             return panels_of(self.tuner.space)
         starts = zip(coordinate_names(self.learner.domain), self._start_point(), strict=True)
-        return [Panel(name, (name,), ("",), (float(start),)) for name, start in starts]
+        return [Panel(name, (Line(name, BEST + name, start),)) for name, start in starts]
 
     def _start_point(self) -> list[float]:
         start = self.learner.domain.center if self.learner.start is None else self.learner.start

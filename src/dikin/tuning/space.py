@@ -19,8 +19,9 @@ from dikin.domains.box import Box
 from dikin.domains.polytope import Polytope
 from dikin.domains.product import Product
 from dikin.errors import DomainError, ParameterError, shown
+from dikin.plotting.axes import Axis
 from dikin.tuning.constraints import Constraint, read_constraints
-from dikin.tuning.parameters.base import Axis, ParameterKind
+from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.parameters.description import check_parameters, parameter_from_spec
 from dikin.vectors import Array
 

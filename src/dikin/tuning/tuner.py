@@ -35,13 +35,14 @@ from dikin.learners.predictive import Predictive
 from dikin.learners.threads import locked
 from dikin.open_queries import Query
 from dikin.players import Player
+from dikin.plotting.history import draw_history
+from dikin.plotting.style import save_figure
 from dikin.status import OpenQueries, Status
 from dikin.tuning.clipping import tell_clipped
-from dikin.tuning.drawing import draw_history, save_figure
-from dikin.tuning.history import Row, Table, history_table, to_frame
+from dikin.tuning.history import Row, history_table, panels_of, to_frame
 from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.space import Params, Space
-from dikin.vectors import Array
+from dikin.vectors import Array, Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -531,7 +532,7 @@ class Tuner(Player[Trial]):
         rounds = self.history()
         if not len(rounds):
             raise StateError("no round was told since the tuner was made or loaded: draw later")
-        figure = draw_history(rounds, self.space, maximize=self.maximize)
+        figure = draw_history(rounds, panels_of(self.space), maximize=self.maximize)
         if path is not None:
             save_figure(figure, path)
         return figure

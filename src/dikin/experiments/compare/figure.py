@@ -16,7 +16,9 @@ import numpy as np
 from dikin.experiments.compare.holm import LEVEL
 from dikin.experiments.compare.matrix import Matrix, Outcome
 from dikin.experiments.compare.scenarios import GROUPS, SCENARIOS
-from dikin.experiments.drawing import GREY, LEAST_TEXT, SMALL, WIDTH, maths, publish, pyplot
+from dikin.plotting.formulas import maths
+from dikin.plotting.publication import LEAST_TEXT, SMALL, WIDTH, publish, pyplot
+from dikin.plotting.style import GREY
 
 FAR = 30.0
 """The ratio at which the colours end."""

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from dikin.experiments.drawing import (
+from dikin.experiments.rates.results import BAND, Line
+from dikin.plotting.formulas import maths
+from dikin.plotting.publication import (
     COLOURS,
     DOTTED,
-    GREY,
     LEAST_TEXT,
     ROUNDS,
     SOLID,
@@ -21,11 +22,10 @@ from dikin.experiments.drawing import (
     Look,
     draw_curve,
     draw_slope,
-    maths,
     publish,
     pyplot,
 )
-from dikin.experiments.rates.results import BAND, Line
+from dikin.plotting.style import GREY
 
 COLUMNS, HEIGHT = 4, 1.62
 """Panels in a row, and inches of a row."""
@@ -62,7 +62,7 @@ def _panel(axes: Any, line: Line) -> None:
     bound, curve = line.case.bound, line.curve
     colour = OUTSIDE if line.missed else WITHIN
     axes.set_xscale("log")
-    draw_curve(axes, curve, Look(colour, "o", "none"))
+    draw_curve(axes, curve.band, Look(colour, "o", "none"))
     if bound.power == 0:  # a logarithm is straight where only T is on a logarithmic scale
         axes.plot(curve.sizes, curve.logarithm.at(curve.sizes), color=colour, ls=SOLID)
         axes.set_ylim(0, 1.6 * (curve.means + 2 * np.nan_to_num(curve.errors)).max())

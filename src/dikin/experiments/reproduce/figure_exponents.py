@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from dikin.experiments.drawing import COLOURS, GREY, LEAST_TEXT, half_page_panels, maths
 from dikin.experiments.reproduce.results import Line, Measured
+from dikin.plotting.formulas import maths
+from dikin.plotting.publication import COLOURS, LEAST_TEXT, half_page_panels
+from dikin.plotting.style import GREY
 
 SERIES = (
     ("paper's learner", COLOURS[0], "o", 0.22),

@@ -6,18 +6,18 @@ from fractions import Fraction
 from math import log
 from typing import Any
 
-from dikin.experiments.drawing import (
+from dikin.experiments.reproduce.flat_rounds import NONE, FlatRounds
+from dikin.experiments.reproduce.plan import TABLES
+from dikin.experiments.reproduce.results import Measured
+from dikin.plotting.publication import (
     DOTTED,
-    GREY,
     LEAST_TEXT,
     EndLabel,
     half_page_panels,
     label_ends,
     looks,
 )
-from dikin.experiments.reproduce.flat_rounds import NONE, FlatRounds
-from dikin.experiments.reproduce.plan import TABLES
-from dikin.experiments.reproduce.results import Measured
+from dikin.plotting.style import GREY
 
 DECADE = 10.0
 """A ratio above which the axis is logarithmic."""

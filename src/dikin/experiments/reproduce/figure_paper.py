@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dikin.experiments.drawing import (
-    GREY,
+from dikin.experiments.reproduce.results import Line
+from dikin.plotting.formulas import maths
+from dikin.plotting.publication import (
     REGRET,
     ROUNDS,
     EndLabel,
@@ -14,10 +15,9 @@ from dikin.experiments.drawing import (
     half_page_panels,
     label_ends,
     looks,
-    maths,
     publish,
 )
-from dikin.experiments.reproduce.results import Line
+from dikin.plotting.style import GREY
 
 
 def draw(lines: list[Line], file: Path) -> None:
@@ -31,7 +31,7 @@ def draw(lines: list[Line], file: Path) -> None:
         axes.plot(sizes, 2 * sizes, color=GREY, lw=1)
         ends = [EndLabel(sizes[-1], 2 * sizes[-1], "trivial: $2T$", GREY)]
         for line, look in zip(own, looks(len(own)), strict=True):
-            draw_curve(axes, line.curve, look)
+            draw_curve(axes, line.curve.band, look)
             draw_slope(axes, sizes, line.curve.means[-1], line.curve.proved, look.colour)
             fit = line.curve.power
             text = f"{maths(line.row.label)}: {fit.exponent:.2f} ({line.curve.proved:.2f})"

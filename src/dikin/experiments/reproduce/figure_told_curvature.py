@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from dikin.experiments.drawing import COLOURS, GREY, WIDTH, pyplot
 from dikin.experiments.reproduce.plan import TABLES
 from dikin.experiments.reproduce.results import Measured
 from dikin.experiments.reproduce.told_curvature import CURVED, LATE, Told
+from dikin.plotting.publication import COLOURS, WIDTH, pyplot
+from dikin.plotting.style import GREY
 
 TITLES = {CURVED: "curved losses", LATE: "losses that come late"}
 

@@ -9,12 +9,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dikin.domains.ball import Ball
-from dikin.experiments.drawing import (
+from dikin.experiments.fit import Curve
+from dikin.experiments.reproduce import (
+    figure_exponents,
+    figure_flat_rounds,
+    figure_told_curvature,
+)
+from dikin.experiments.reproduce.plan import SHAPES, TABLES, Row, Table
+from dikin.experiments.reproduce.results import Course, Line, Measured, Scaling
+from dikin.learners.adaptive import sharp_schedule
+from dikin.plotting.formulas import maths
+from dikin.plotting.publication import (
     BAND,
     COLOURS,
     DASHED,
     DOTTED,
-    GREY,
     LEAST_TEXT,
     REGRET,
     ROUNDS,
@@ -28,21 +37,12 @@ from dikin.experiments.drawing import (
     label_ends,
     label_panels,
     looks,
-    maths,
     number_ticks,
     ordered_colours,
     publish,
     pyplot,
 )
-from dikin.experiments.fit import Curve
-from dikin.experiments.reproduce import (
-    figure_exponents,
-    figure_flat_rounds,
-    figure_told_curvature,
-)
-from dikin.experiments.reproduce.plan import SHAPES, TABLES, Row, Table
-from dikin.experiments.reproduce.results import Course, Line, Measured, Scaling
-from dikin.learners.adaptive import sharp_schedule
+from dikin.plotting.style import GREY
 from dikin.theory import rates, schedules
 
 Drawn = tuple[Any, str, str]
@@ -139,7 +139,7 @@ def _draw_slopes(axes: Any, shown: list[Shown]) -> None:
     axes.set(xscale="log", yscale="log")
     for _, curve, look in shown:
         colour, marker, _ = look
-        draw_curve(axes, curve, Look(colour, marker, "none"))
+        draw_curve(axes, curve.band, Look(colour, marker, "none"))
         tail = curve.sizes[-(curve.fitted or len(curve.sizes)) :]
         axes.plot(tail, curve.power.at(tail), color=colour)
         draw_slope(axes, curve.sizes, curve.means[-1], curve.proved, colour)

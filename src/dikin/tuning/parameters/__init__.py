@@ -1,4 +1,8 @@
-"""Kinds of parameters, one file a kind.
+"""Kinds of parameters, one file per kind."""
 
-`from dikin.tuning.parameters import Real`: `dikin.registry.fill` puts every class here.
-"""
+from dikin.tuning.parameters.integer import Integer
+from dikin.tuning.parameters.levels import Levels
+from dikin.tuning.parameters.real import Real
+from dikin.tuning.parameters.shares import Shares
+
+__all__ = ["Integer", "Levels", "Real", "Shares"]

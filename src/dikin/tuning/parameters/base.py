@@ -11,25 +11,12 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from math import inf
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 from dikin.domains.base import Domain
 from dikin.errors import ParameterError, shown
+from dikin.plotting.axes import Axis
 from dikin.registry import Registry
-
-
-class Axis(NamedTuple):
-    """How the values of a parameter are drawn, in figures and on the page."""
-
-    low: float = -inf
-    high: float = inf
-    log: bool = False
-    whole: bool = False
-    percent: bool = False
-    """Whether a value of 1 is read as 100 %."""
-    labels: tuple[str, ...] = ()
-    """What the values 0, 1, 2, ... are called, where they are only positions."""
 
 
 class ParameterKind(ABC):

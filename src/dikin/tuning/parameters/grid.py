@@ -6,7 +6,7 @@ from abc import abstractmethod
 from math import floor
 from typing import Any
 
-from dikin.tuning.parameters.base import Axis
+from dikin.plotting.axes import Axis
 from dikin.tuning.parameters.interval import Interval
 
 

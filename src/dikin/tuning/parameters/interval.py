@@ -9,7 +9,8 @@ from typing import Any
 
 from dikin.arguments import LARGEST, number
 from dikin.errors import ParameterError
-from dikin.tuning.parameters.base import Axis, ParameterKind
+from dikin.plotting.axes import Axis
+from dikin.tuning.parameters.base import ParameterKind
 
 
 class Interval(ParameterKind):

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from dikin.arguments import as_float, is_whole, plain_tuple
 from dikin.errors import ParameterError, shown
-from dikin.tuning.parameters.base import Axis
+from dikin.plotting.axes import Axis
 from dikin.tuning.parameters.grid import Grid
 
 Level = int | float | str

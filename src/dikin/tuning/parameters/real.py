@@ -9,7 +9,7 @@ from typing import Self
 
 from dikin.arguments import plain_number, true_or_false
 from dikin.errors import ParameterError
-from dikin.tuning.parameters.base import Axis
+from dikin.plotting.axes import Axis
 from dikin.tuning.parameters.interval import Interval, check_bounds
 
 

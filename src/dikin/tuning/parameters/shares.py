@@ -12,7 +12,8 @@ import numpy as np
 from dikin.arguments import number, plain_tuple
 from dikin.domains.simplex import Simplex
 from dikin.errors import ParameterError, did_you_mean, shown
-from dikin.tuning.parameters.base import Axis, ParameterKind
+from dikin.plotting.axes import Axis
+from dikin.tuning.parameters.base import ParameterKind
 from dikin.vectors import Array
 
 SLACK = 1e-6

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,18 +10,27 @@ import numpy as np
 import pytest
 
 from dikin.errors import ParameterError
-from dikin.experiments import drawing
-from dikin.experiments.drawing import EndLabel, maths
 from dikin.experiments.fit import Curve
 from dikin.experiments.rates.rate_cases import RATE_CASES
 from dikin.experiments.reproduce.plan import TABLES
+from dikin.plotting import publication
+from dikin.plotting.formulas import maths
+from dikin.plotting.publication import EndLabel
+from dikin.plotting.style import save_figure
 
 LABELS = [row.label for table in TABLES.values() for row in table.rows.values()]
 BOUNDS = [str(case.bound) for case in RATE_CASES.values()]
 
 
+@pytest.fixture(autouse=True)
+def closed() -> Iterator[None]:
+    """pyplot keeps every figure until it is closed."""
+    yield
+    publication.pyplot().close("all")
+
+
 def figure_of(text: str = "") -> Any:
-    figure, axes = drawing.pyplot().subplots(figsize=(2, 2))
+    figure, axes = publication.pyplot().subplots(figsize=(2, 2))
     axes.plot([1, 2], [1, 4])
     axes.set_title(text)
     return figure
@@ -60,7 +70,7 @@ def test_a_label_becomes_a_formula(label: str, wanted: str) -> None:
 def test_every_label_of_a_table_can_be_drawn(label: str, tmp_path: Path) -> None:
     """No sign of a formula is left outside of dollars, and matplotlib reads what is inside."""
     assert not left_outside(maths(label)), maths(label)
-    drawing.save_figure(figure_of(maths(label)), tmp_path / "label.svg")
+    save_figure(figure_of(maths(label)), tmp_path / "label.svg")
 
 
 def left_outside(text: str) -> set[str]:
@@ -76,7 +86,7 @@ def test_a_formula_that_was_forgotten_would_be_noticed() -> None:
 
 
 def test_lines_differ_in_more_than_colour() -> None:
-    found = drawing.looks(14)
+    found = publication.looks(14)
     assert len(set(found)) == 14
     assert len({(look.colour, look.marker) for look in found}) == 14
     grey = {(look.marker, str(look.dash)) for look in found}
@@ -86,7 +96,7 @@ def test_lines_differ_in_more_than_colour() -> None:
 def test_ordered_colours_grow_lighter() -> None:
     from matplotlib.colors import to_rgb
 
-    light = [np.dot((0.3, 0.6, 0.1), to_rgb(c)) for c in drawing.ordered_colours(6)]
+    light = [np.dot((0.3, 0.6, 0.1), to_rgb(c)) for c in publication.ordered_colours(6)]
     assert light == sorted(light)
     assert light[-1] < 0.75
 
@@ -105,7 +115,7 @@ def test_labels_at_the_ends_of_lines_keep_apart(scale: str) -> None:
     (axes,) = figure.axes
     axes.set_yscale(scale)
     labels = [EndLabel(2, 4 - 0.01 * i, f"line {i}", "#000000") for i in range(6)]
-    drawing.label_ends(axes, labels)
+    publication.label_ends(axes, labels)
     assert overlaps(figure) == 0
     heights = [text.xy[1] for text in axes.texts]
     assert heights == sorted(heights, reverse=True), "the order of the lines"
@@ -119,11 +129,11 @@ def test_a_band_is_the_interval_of_the_mean() -> None:
     (axes,) = figure.axes
     regrets = np.array([[1.0, 3.0], [4.0, 4.0]])
     curve = Curve(np.array([10.0, 100.0]), regrets)
-    drawing.draw_curve(axes, curve, drawing.looks(1)[0])
+    publication.draw_curve(axes, curve.band, publication.looks(1)[0])
     (band,) = axes.collections
     ends = band.get_paths()[0].vertices[:, 1]
     assert ends.max() == pytest.approx(2 + 12.706, abs=1e-3)  # Student's t, one degree of freedom
-    assert ends.min() == drawing.TINY
+    assert ends.min() == publication.TINY
 
 
 # --- files ----------------------------------------------------------------------------------------
@@ -131,19 +141,19 @@ def test_a_band_is_the_interval_of_the_mean() -> None:
 
 def test_a_user_gets_the_file_that_was_named_and_no_other(tmp_path: Path) -> None:
     for name, begin in (("a.png", b"\x89PNG"), ("b.svg", b"<?xml"), ("c.pdf", b"%PDF")):
-        drawing.save_figure(figure_of(), tmp_path / name)
+        save_figure(figure_of(), tmp_path / name)
         assert (tmp_path / name).read_bytes().startswith(begin)
     assert len(list(tmp_path.iterdir())) == 3
     with pytest.raises(ParameterError, match=r"\.png, \.svg, \.pdf"):
-        drawing.save_figure(figure_of(), tmp_path / "d.jpeg")
+        save_figure(figure_of(), tmp_path / "d.jpeg")
 
 
 def test_a_published_figure_is_the_same_twice(tmp_path: Path) -> None:
     for name in ("one.png", "two"):
-        drawing.publish(figure_of(maths("sigma_t = 0")), tmp_path / name)
+        publication.publish(figure_of(maths("sigma_t = 0")), tmp_path / name)
     for ending in ("png", "svg"):
         one, two = ((tmp_path / f"{name}.{ending}").read_bytes() for name in ("one", "two"))
         assert one == two
     assert b"<dc:date>" not in two
-    drawing.publish(figure_of("else"), tmp_path / "two")
+    publication.publish(figure_of("else"), tmp_path / "two")
     assert (tmp_path / "two.svg").read_bytes() != one

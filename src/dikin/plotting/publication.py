@@ -1,51 +1,45 @@
-r"""What all figures share: a style, colours that everyone distinguishes, and a way to the disk.
+"""Figures for print: curves with bands, labels beside lines.
 
-A figure of an experiment is drawn at the size at which it is printed, at most `WIDTH` inches wide,
-with letters of at least `LEAST_TEXT` points:
+A figure is drawn at the size at which it is printed, at most `WIDTH` inches wide, with letters of
+at least `LEAST_TEXT` points:
 
     plt = pyplot()
     figure, axes = plt.subplots(figsize=(WIDTH, 3.0), layout="constrained")
     for line, look in zip(lines, looks(len(lines)), strict=True):
-        draw_curve(axes, line.curve, look)
+        draw_curve(axes, line.curve.band, look)
     axes.set(xlabel=ROUNDS, ylabel=REGRET, xscale="log", yscale="log")
     label_ends(axes, [EndLabel(x, y, maths(line.row.label), look.colour) ...])
     publish(figure, out / "regret1")
 
 - `pyplot` has the style; set no font sizes but `SMALL` and `LEAST_TEXT`.
-- `publish` writes a PNG and an SVG, for pages and for print. `save_figure` writes one file in the
-  format that its ending says: for a file that a user named. Both give the same bytes every time.
+- `publish` writes a PNG and an SVG, for pages and for print: the same bytes every time. For a file
+  that a user named there is `save_figure` of `style`.
 - `looks` gives lines that differ in colour, marker and dash. For lines in an order, such as by a
   power, take `ordered_colours`, from dark to light.
 - `draw_curve` draws means with the 95% band of Student's t over games; say `BAND` in the caption.
   `draw_slope` draws a proved power of T, dotted, through the last mean.
 - `label_ends` writes the names beside the lines, once all limits are set. `number_ticks` gives an
   axis that is short of two powers of ten numbers that are read.
-- `maths` turns a label of a table, such as `sigma_t = t^-0.3`, into a formula. A label is written
-  once, as plain text. A name that a user chose is no label: give it to matplotlib with
+- `formulas.maths` turns a label of a table, such as `sigma_t = t^-0.3`, into a formula. A label is
+  written once, as plain text. A name that a user chose is no label: give it to matplotlib with
   `parse_math=False`.
 - Thousands of points or marks in one panel: draw them with `rasterized=True`, or an SVG is large.
 """
 
 from __future__ import annotations
 
-import io
-import re
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from dikin.experiments.fit import Curve, half_interval
-from dikin.files import replace_file
-from dikin.tuning.drawing import PALETTE, STYLE, figure_format, rendered, spread
+from dikin.plotting.axes import spread
+from dikin.plotting.style import GREY, PALETTE, STYLE, save_figure
 from dikin.vectors import Array
 
 COLOURS = [*PALETTE, "#000000"]
-GREY = "#666666"
 WIDTH = 7.0
 """Inches between the margins of a page: the width of a figure, at most."""
-DPI = 200
 LEAST_TEXT, SMALL = 7.0, 8.0
 """Points of the smallest letters, and of those beside lines."""
 ROUNDS, REGRET = "rounds $T$", "mean regret (units of $B$)"
@@ -116,14 +110,13 @@ def ordered_colours(count: int) -> list[str]:
 # --- lines ----------------------------------------------------------------------------------------
 
 
-def draw_curve(axes: Any, curve: Curve, look: Look, **options: Any) -> None:
-    """The mean at each size with its marker, and the 95% band of the mean where games are many."""
-    means, half = curve.means, np.nan_to_num(half_interval(curve.regrets.T))
+def draw_curve(axes: Any, band: tuple[Array, Array, Array], look: Look, **options: Any) -> None:
+    """Means with their markers, and the band around them; of sizes, means and half widths."""
+    sizes, means, half = band
     colour, marker, dash = look
     low = np.maximum(means - half, TINY)
-    axes.fill_between(curve.sizes, low, means + half, color=colour, alpha=0.14, lw=0)
-    shown = np.maximum(means, TINY)
-    axes.plot(curve.sizes, shown, color=colour, marker=marker, ls=dash, **options)
+    axes.fill_between(sizes, low, means + half, color=colour, alpha=0.14, lw=0)
+    axes.plot(sizes, np.maximum(means, TINY), color=colour, marker=marker, ls=dash, **options)
 
 
 def draw_slope(axes: Any, sizes: Array, last: float, power: float, colour: str = GREY) -> None:
@@ -158,10 +151,10 @@ def _move_apart(axes: Any, labels: list[EndLabel], texts: list[Any]) -> None:
     places = [to_share((label.x, label.y)) for label in labels]
     high = max(text.get_window_extent().height for text in texts)
     room = LINE_SPACE * high / axes.get_window_extent().height
-    order = sorted((float(place[1]), i) for i, place in enumerate(places))
-    for height, i in spread(order, room):
-        texts[i].xycoords = "axes fraction"
-        texts[i].xy = float(places[i][0]), height
+    heights = spread([float(y) for _, y in places], room)
+    for text, (x, _), height in zip(texts, places, heights, strict=True):
+        text.xycoords = "axes fraction"
+        text.xy = float(x), height
 
 
 def _write_beside(axes: Any, label: EndLabel, size: float) -> Any:
@@ -181,65 +174,8 @@ def number_ticks(axis: Any) -> None:
         axis.set_minor_formatter(NullFormatter())
 
 
-# --- formulas -------------------------------------------------------------------------------------
-
-GREEK = "alpha beta delta eta kappa lambda mu nu rho sigma tau"
-LETTERS = "T t d B"
-"""What stands for a number where it stands alone in a label; other letters are words."""
-_POWER = r"(?:\^(?:\([^()]*\)|-?[\w.]+))?"
-_NAMES = "|".join([*GREEK.split(), *LETTERS.split()])
-_SYMBOL = rf"(?:{_NAMES})(?:_[A-Za-z0-9]+)?(?!-?[A-Za-z]){_POWER}"
-_TERM = rf"(?:(?:\d+(?:\.\d+)? ?)?{_SYMBOL}|\(?\bln T\b\)?{_POWER}|(?:O|sqrt)\({_SYMBOL}\))"
-_NUMBER = r"-?\d+(?:\.\d+)?(?:/\d+)?(?![\w%])"
-_FORMULA = re.compile(rf"(?<![\w'.`(]){_TERM}(?:(?: (?:=|\+|<|<=) | )(?:{_TERM}|{_NUMBER}))*")
-
-
-def maths(label: str) -> str:
-    r"""A label of a table with its formulas as a figure has them.
-
-    >>> maths("first T^(3/4) rounds flat")
-    'first $T^{3/4}$ rounds flat'
-    >>> maths("sigma_t = 0.9 t^-0.25")
-    '$\\sigma_{t} = 0.9\\,t^{-0.25}$'
-    """
-    return _FORMULA.sub(lambda found: f"${_typeset(found[0])}$", label.replace("$", r"\$"))
-
-
-def _typeset(formula: str) -> str:
-    """Plain text such as sigma_t = t^-0.3 in the language of formulas."""
-    text = re.sub(r"\^\(([^()]*)\)|\^(-?[\w.]+)", lambda m: f"^{{{m[1] or m[2]}}}", formula)
-    text = re.sub(r"sqrt\(([^()]*)\)", r"\\sqrt{\1}", text)
-    text = re.sub(r"_([A-Za-z0-9]+)", r"_{\1}", text)
-    text = re.sub(rf"(?<![A-Za-z\\])({'|'.join(GREEK.split())}|ln)(?![A-Za-z])", r"\\\1", text)
-    return re.sub(r"(?<=[\w})]) (?=[\w\\(])", r"\\,", text)
-
-
-# --- files ----------------------------------------------------------------------------------------
-
-
-def save_figure(figure: Any, file: Path, **options: Any) -> None:
-    """Write a figure to one file, .png, .svg or .pdf, which is replaced as a whole."""
-    _write(figure, [file], options)
-
-
-def publish(figure: Any, file: Path, **options: Any) -> None:
-    """Write a figure as PNG and as SVG, whatever the ending of the file is."""
-    _write(figure, [file.with_suffix(".png"), file.with_suffix(".svg")], options)
-
-
-def _write(figure: Any, files: Iterable[Path], options: dict[str, Any]) -> None:
-    for file in files:
-        kind = figure_format(file)
-        content = rendered(figure, kind, **({"dpi": DPI} | options))
-        replace_file(file, _fewer_colours(content) if kind == "png" else content)
+def publish(figure: Any, file: Path) -> None:
+    """Write a figure as PNG and as SVG, whatever the suffix of the file is."""
+    for suffix in (".png", ".svg"):
+        save_figure(figure, file.with_suffix(suffix))
     pyplot().close(figure)
-
-
-def _fewer_colours(content: bytes) -> bytes:
-    """A PNG in 256 colours, which no eye tells from more in a figure: a third of the size."""
-    from PIL import Image
-
-    small = io.BytesIO()
-    picture = Image.open(io.BytesIO(content)).convert("RGB")
-    picture.quantize(256, dither=Image.Dither.NONE).save(small, "png", optimize=True)
-    return small.getvalue()

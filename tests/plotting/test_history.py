@@ -12,14 +12,17 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from scipy.optimize import isotonic_regression
 
 import dikin
 from dikin import extras
 from dikin.errors import MissingExtraError, ParameterError, StateError
-from dikin.tuning import drawing
-from dikin.tuning.drawing import draw_history, save_figure
-from dikin.tuning.history import Row, Table, history_table
+from dikin.plotting import curves, history, style
+from dikin.plotting.axes import spread
+from dikin.plotting.style import save_figure
+from dikin.tuning.history import Row, history_table, panels_of
 from dikin.tuning.space import Space
+from dikin.vectors import Table
 
 PRICES = Space({"price": dikin.Real(1, 14, start=4), "level": dikin.Integer(1, 9, start=6)})
 
@@ -34,6 +37,10 @@ def made_up(space: Space, rounds: int, held: tuple[int, int] = (0, 0), seed: int
         on_hold = held[0] <= i < held[1]
         rows.append(Row(i + 1, played, rng.normal(), expected, on_hold, best, np.nan))
     return history_table(space, rows)
+
+
+def draw_history(table: Table, space: Space, **options: Any) -> Any:
+    return history.draw_history(table, panels_of(space), **options)
 
 
 def plain_quantile(rows: list[float], q: float) -> float:
@@ -76,7 +83,7 @@ def test_the_band_is_the_range_that_was_played(rounds: int) -> None:
 
 def test_a_band_of_all_rounds_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """The mutant: no window at all."""
-    monkeypatch.setattr(drawing, "window", lambda rounds: rounds)
+    monkeypatch.setattr(curves, "window", lambda rounds: rounds)
     with pytest.raises(AssertionError):
         test_the_band_is_the_range_that_was_played(120)
 
@@ -122,14 +129,24 @@ def test_labels_do_not_overlap_and_stay_in_their_panel() -> None:
     heights = sorted(text.get_position()[1] for text in axes.texts)
     assert len(heights) == 6
     assert axes.get_title("right") == "and 3 smaller shares"
-    assert np.diff(heights).min() >= drawing.LINE_HEIGHT / drawing.HEIGHTS["parameter"] - 1e-9
+    assert np.diff(heights).min() >= history.LINE_HEIGHT / history.HEIGHTS["parameter"] - 1e-9
     assert heights[0] >= 0
     assert heights[-1] <= 1
 
 
 def test_labels_that_are_apart_stay_where_they_are() -> None:
-    spread = {place: y for y, place in drawing.spread([(0.1, 0), (0.5, 1), (0.6, 2)], 0.2)}
-    assert spread == pytest.approx({0: 0.1, 1: 0.45, 2: 0.65})
+    assert spread([0.1, 0.6, 0.5], 0.2) == pytest.approx([0.1, 0.65, 0.45])
+    assert spread([0.7, 0.1, 0.4], 0.2) == pytest.approx([0.7, 0.1, 0.4])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_labels_move_as_little_as_possible(seed: int) -> None:
+    """Beside SciPy's isotonic regression, where no end of the panel is met."""
+    heights = np.random.default_rng(seed).uniform(0.45, 0.55, 7)
+    order = np.argsort(heights)
+    steps = 0.02 * np.arange(7)
+    wanted = isotonic_regression(heights[order] - steps).x + steps
+    np.testing.assert_allclose(np.array(spread(heights.tolist(), 0.02))[order], wanted, rtol=1e-12)
 
 
 @pytest.mark.parametrize("rounds", [60, 2000])
@@ -143,10 +160,10 @@ def test_rounds_on_hold_are_shaded(rounds: int) -> None:
 
 def test_stretches_by_hand() -> None:
     held = np.array([0, 1, 1, 0, 1, 0, 0, 0, 1], bool)
-    assert drawing.stretches(held, 0) == [(1, 3), (4, 5), (8, 9)]
-    assert drawing.stretches(held, 1) == [(1, 5), (8, 9)]
-    assert drawing.stretches(held, 3) == [(1, 9)]
-    assert drawing.stretches(held & False, 0) == []
+    assert curves.stretches(held, 0) == [(1, 3), (4, 5), (8, 9)]
+    assert curves.stretches(held, 1) == [(1, 5), (8, 9)]
+    assert curves.stretches(held, 3) == [(1, 9)]
+    assert curves.stretches(held & False, 0) == []
 
 
 @pytest.mark.parametrize("rounds", [6, 12, 50, 500, 3000])
@@ -162,7 +179,7 @@ def test_a_value_far_off_is_marked_and_hides_nothing(rounds: int) -> None:
     for sign, edge, round in (("▲", high, 2), ("▼", low, rounds)):
         mark = labelled(axes, sign)
         assert mark.get_ydata().tolist() == [edge]
-        assert mark.get_xdata()[0] == pytest.approx(round, abs=rounds / drawing.MARKS)
+        assert mark.get_xdata()[0] == pytest.approx(round, abs=rounds / curves.MARKS)
     note = "▲ 1 above and ▼ 1 below the axis · 2 far off, not in the mean"
     assert note in axes.get_title("right")
     assert np.nanmax(np.abs(labelled(axes, "mean value").get_ydata())) < 10
@@ -173,9 +190,9 @@ def test_a_value_far_off_is_marked_and_hides_nothing(rounds: int) -> None:
 def test_what_is_far_off(absurd: list[float]) -> None:
     noise = np.random.default_rng(1).normal(size=40)
     values = np.array([*noise[:20], *absurd, np.nan, *noise[20:]])
-    assert values[drawing.far_off(values)].tolist() == absurd
-    shifted = drawing.far_off(1e3 + 1e-3 * values)
-    np.testing.assert_array_equal(shifted, drawing.far_off(values))
+    assert values[curves.far_off(values)].tolist() == absurd
+    shifted = curves.far_off(1e3 + 1e-3 * values)
+    np.testing.assert_array_equal(shifted, curves.far_off(values))
 
 
 @pytest.mark.parametrize(
@@ -193,7 +210,7 @@ def test_what_is_far_off(absurd: list[float]) -> None:
     ],
 )
 def test_what_is_not_far_off(values: Any) -> None:
-    assert not drawing.far_off(np.array(values, dtype=float)).any()
+    assert not curves.far_off(np.array(values, dtype=float)).any()
 
 
 @pytest.mark.parametrize("rounds", [1, 2, 3, 5, 8, 9, 70, 1234])
@@ -224,7 +241,7 @@ def test_a_whole_number_that_never_changed_is_written_once() -> None:
 def test_panels_that_are_not_drawn_are_counted() -> None:
     space = Space({f"p{i}": dikin.Real(0, 1) for i in range(11)})
     figure = draw_history(made_up(space, 20), space, maximize=False)
-    assert len(figure.axes) == drawing.MOST_PANELS + 2
+    assert len(figure.axes) == history.MOST_PANELS + 2
     assert "not drawn: 3 more" in texts(figure)
 
 
@@ -244,7 +261,7 @@ def test_a_logarithmic_parameter_has_a_logarithmic_axis_with_numbers(high: float
     for name in ("rate", "best.rate"):
         table[name] = np.geomspace(0.001, high, 50)
     figure = draw_history(table, space, maximize=False)
-    drawing.rendered(figure, "png")
+    style.rendered(figure, "png")
     axes = figure.axes[0]
     low, top = axes.get_ylim()
     assert axes.get_yscale() == "log"
@@ -257,12 +274,12 @@ def test_a_long_history_is_a_small_file() -> None:
     table["round"] = np.arange(1, 200_001)
     figure = draw_history(table, space, maximize=False)
     # 400 marks of some ten characters, for each outline and line.
-    assert len(drawing.rendered(figure, "svg")) < 250_000
+    assert len(style.rendered(figure, "svg")) < 250_000
 
 
 @pytest.mark.parametrize("rounds", [1, 2])
 def test_a_short_history_is_drawn(rounds: int) -> None:
-    drawing.rendered(draw_history(made_up(PRICES, rounds), PRICES, maximize=False), "png")
+    style.rendered(draw_history(made_up(PRICES, rounds), PRICES, maximize=False), "png")
 
 
 def test_an_empty_history_is_refused() -> None:
@@ -292,7 +309,7 @@ def test_files_are_what_their_names_say(figure: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["png", "svg", "pdf"])
 def test_the_same_history_is_the_same_file(figure: Any, kind: str) -> None:
     again = draw_history(made_up(PRICES, 30), PRICES, maximize=False)
-    assert drawing.rendered(figure, kind) == drawing.rendered(again, kind)
+    assert style.rendered(figure, kind) == style.rendered(again, kind)
 
 
 @pytest.mark.parametrize("name", ["a.jpg", "a", "png"])

@@ -6,21 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dikin import extras
-from dikin.studies.history import Table
-from dikin.tuning.drawing import (
-    BLUE,
-    FONTS,
-    GREEN,
-    PALE,
-    PURPLE,
-    STYLE,
-    far_off,
-    frame,
-    mark_outside,
-    number_rounds,
-)
-from dikin.vectors import Array
+from dikin.plotting.axes import mark_outside, number_rounds
+from dikin.plotting.curves import far_off, limits
+from dikin.plotting.style import BLUE, GREEN, PALE, PURPLE, require, styled
+from dikin.vectors import Array, Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,12 +43,12 @@ def _suffered(told: Any) -> float:
 
 def draw_learner(rounds: Table, title: str) -> Figure:
     """Loss, running mean, curvature and certificate over the rounds."""
-    with extras.require("matplotlib", "lab", "a drawing of a study").rc_context(STYLE):
-        return _drawn(rounds, title)
+    with styled():
+        return _draw(rounds, title)
 
 
-def _drawn(rounds: Table, title: str) -> Figure:
-    figures = extras.require("matplotlib.figure", "lab", "a drawing of a study")
+def _draw(rounds: Table, title: str) -> Figure:
+    figures = require("matplotlib.figure")
     x, lines = rounds["round"], learner_curves(rounds)
     figure: Figure = figures.Figure(figsize=(7, 6), layout="constrained")
     panels = top, middle, bottom = figure.subplots(3, sharex=True, height_ratios=[3, 1.5, 2])
@@ -67,7 +56,8 @@ def _drawn(rounds: Table, title: str) -> Figure:
     told = lines["curvature"]
     middle.plot(x, told, ".", **DOTS)
     middle.plot(x, np.cumsum(told) / np.arange(1, len(told) + 1), color=GREEN, label="running mean")
-    middle.set_ylabel("curvature told")
+    # From 0, or equal curvatures would be drawn as their rounding errors; with room for the legend.
+    middle.set(ylabel="curvature told", ylim=(0, 1.4 * told.max() or 1.0))
     middle.legend(loc="upper right")
     bottom.plot(x, lines["certificate"], color=PURPLE)
     bottom.set_ylabel("certificate")
@@ -75,7 +65,6 @@ def _drawn(rounds: Table, title: str) -> Figure:
         bottom.text(0.5, 0.5, NO_CERTIFICATE, ha="center", transform=bottom.transAxes, wrap=True)
     bottom.set_xlabel("round")
     for axes in panels:
-        axes.tick_params(labelfontfamily=FONTS)  # ticks are made when the figure is drawn
         number_rounds(axes)
     figure.suptitle(title, parse_math=False)
     return figure
@@ -89,6 +78,6 @@ def _draw_losses(axes: Axes, x: Array, losses: Array) -> None:
     axes.plot(x, mean, color=BLUE, label="running mean" + " of the others" * (not usual.all()))
     axes.set_ylabel("loss")
     axes.legend(loc="upper right")
-    ends = frame(losses)
+    ends = limits(losses)
     axes.set_ylim(*ends)
     axes.set_title(mark_outside(axes, x, losses, ends), loc="right")

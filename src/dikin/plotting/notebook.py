@@ -8,12 +8,12 @@ from html import escape
 import numpy as np
 from numpy.typing import NDArray
 
+from dikin.plotting.style import BLUE, GREY
 from dikin.vectors import Array
 
 LEFT = "style='text-align:left'"
 WIDTH, HEIGHT, MARGIN = 360, 150, 14
 """Pixels of a curve, and around it."""
-BLUE, GREY = "#0072b2", "#666666"
 
 
 def pairs_table(pairs: Iterable[tuple[str, str]]) -> str:
