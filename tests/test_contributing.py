@@ -160,8 +160,8 @@ def test_a_learner_is_one_file(drop) -> None:
 
 def test_a_parameter_kind_is_one_file(drop, monkeypatch) -> None:
     monkeypatch.setitem(BLOCKS, "duration", BLOCKS["duration"].replace("@dikin.register\n", ""))
-    cls = drop(dikin.tuning.parameters, "duration").Duration
-    assert registry.parameter_kinds()["duration"] is cls is dikin.tuning.parameters.Duration
+    cls = drop(dikin.tuning.parameters, "duration")
+    assert registry.parameter_kinds()["duration"] is cls
     kept_laws(cls)
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import dikin
 from dikin.engine.play import compiled_rounds, plain_rounds
 from dikin.environments.base import Environment
 from dikin.errors import CheckFailedError, PaperConstantsWarning
@@ -24,6 +25,8 @@ ROUNDS = 60
 ALL = list(games())
 COVERING = covering(ALL)
 OPTIONS = list(options())
+SCHEDULED = next(game for game in ALL if game.learner_class is dikin.AdaptiveSmooth)
+"""A learner whose rate follows the sum of the curvatures."""
 Begin = Callable[[Any, Environment], Any]
 
 
@@ -91,7 +94,7 @@ def other_noise(learner: Any, environment: Environment) -> Any:
 
 
 def wrong_scale(learner: Any, environment: Environment) -> Any:
-    learner._state.numbers[TOTAL] *= 1 + 1e-6  # ALL[0] is played by a learner with a schedule
+    learner._state.numbers[TOTAL] *= 1 + 1e-6
     return plain_rounds(learner, environment)
 
 
@@ -116,7 +119,7 @@ def test_the_comparison_notices_options(mutant: Begin) -> None:
 @pytest.mark.parametrize("mutant", [one_round_late, other_noise, wrong_scale])
 def test_the_comparison_notices(mutant: Begin) -> None:
     with pytest.raises(CheckFailedError):
-        agree(ALL[0], plain_rounds, mutant)
+        agree(SCHEDULED, plain_rounds, mutant)
 
 
 def test_a_learner_goes_on_on_plain_or_compiled() -> None:

@@ -279,8 +279,8 @@ def test_it_is_saved_and_continues(tmp_path: Path) -> None:
     tuner.save(tmp_path / "a.json")
     twin = dikin.load(tmp_path / "a.json")
     assert twin.state() == tuner.state()
-    assert twin.ask(5) == tuner.ask(5)
-    assert twin.open_trials[0].params == tuner.open_trials[0].params
+    assert twin.ask(n=5) == tuner.ask(n=5)
+    assert twin.open_queries[0].params == tuner.open_queries[0].params
 
 
 def test_what_is_not_registered_is_played_and_not_saved(tmp_path: Path) -> None:
