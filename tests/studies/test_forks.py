@@ -241,3 +241,50 @@ def test_ctrl_c_while_a_fork_waits(file: str) -> None:
     refused, asked = done.stdout.splitlines()
     assert "cannot be opened: this process was forked" in refused
     assert asked == "0", done.stderr
+
+
+class Gate:
+    """A lock after whose first release somebody else goes through it at once."""
+
+    def __init__(self) -> None:
+        self._lock, self._passed, self._released = threading.RLock(), threading.Event(), False
+
+    def acquire(self, blocking: bool = True) -> bool:
+        return self._lock.acquire(blocking)
+
+    def release(self) -> None:
+        self._lock.release()
+        if not self._released:
+            self._released = True
+            self._passed.wait()
+
+    def let_go_on(self) -> None:
+        self._passed.set()
+
+
+def test_two_threads_that_fork_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second one takes its locks before the first one has done with releasing its own."""
+    gate = Gate()
+    monkeypatch.setattr(forks, "_gate", gate)
+    begun, done = threading.Event(), threading.Event()
+
+    def second() -> None:
+        begun.set()
+        forks._before()
+        gate.let_go_on()
+        done.wait()
+        forks._after()
+
+    forks._before()
+    thread = threading.Thread(target=second, daemon=True)
+    thread.start()
+    begun.wait()
+    forks._after()
+    done.set()
+    thread.join()
+    assert forks._forks == []
+    seen: list[bool] = []
+    other = threading.Thread(target=lambda: seen.append(gate.acquire(blocking=False)))
+    other.start()
+    other.join()
+    assert seen == [True]

@@ -21,7 +21,7 @@ UNPROMISED = {name: game for name, game in (LOTS | MORE).items() if not game.pro
 
 def quickly(name: str) -> tuple[int, int]:
     """Games and rounds: more where certificates and regrets are close."""
-    return (40, 1000) if name in LOTS else (12, 500)
+    return (20, 600) if name in LOTS else (8, 400)
 
 
 @pytest.mark.parametrize("name", PROMISED)

@@ -33,8 +33,9 @@ class Client(Protocol):
 _clients: WeakSet[Client] = WeakSet()
 _gate = RLock()
 """Held while a process forks: nobody begins to use a connection."""
-_held: list[RLock] = []
-"""The locks that are held for the fork, in the order of taking them."""
+_forks: list[list[RLock]] = []
+"""The locks that are held for each fork under way, in the order of taking them. There are several
+forks only where a signal handler forks while its thread does."""
 
 
 def register(client: Client) -> None:
@@ -50,7 +51,8 @@ def let_pass() -> None:
 
 
 def _before() -> None:
-    _take(_gate, blocking=True)
+    _gate.acquire()
+    _forks.append([_gate])
     waiting = list(_clients)
     # Those that nobody uses first: one of them may have the turn that others wait for.
     for blocking in (False, True):
@@ -68,14 +70,15 @@ def _close(client: Client, blocking: bool) -> bool:
 def _take(lock: RLock, blocking: bool) -> bool:
     taken = lock.acquire(blocking=blocking)
     if taken:
-        _held.append(lock)
+        _forks[-1].append(lock)
     return taken
 
 
 def _after() -> None:
-    # In the child too: the thread that took them is the one that it goes on with.
-    while _held:
-        _held.pop().release()
+    # In the child too: the thread that took them is the one that it goes on with. The gate is the
+    # last one: from then on another thread may fork, with locks of its own.
+    for lock in reversed(_forks.pop()):
+        lock.release()
 
 
 if hasattr(os, "register_at_fork"):  # there are no forks where there is none
