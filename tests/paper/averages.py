@@ -11,6 +11,7 @@ from dikin import Query
 from dikin.checks.geometry import Direction
 from dikin.learners.adaptive import Adaptive
 from dikin.learners.barrier_ftrl import RATE, TOTAL
+from dikin.open_queries import OpenQueries
 from paper.charts import Array, Chart
 from paper.runs import ANSWERS, Record, build
 
@@ -58,7 +59,7 @@ def trace_of(learner: Adaptive) -> float:
 def played(learner: Adaptive, noise: Array) -> tuple[Adaptive, Query, Array]:
     """A twin of the learner that has asked with this noise, its query, and the normalised point."""
     twin = object.__new__(type(learner))  # an answer replaces its arrays and changes none
-    vars(twin).update(vars(learner), _noise=Given(noise), _open={})
+    vars(twin).update(vars(learner), _noise=Given(noise), _open=OpenQueries())
     query = twin.ask()
     return twin, query, twin.domain.locate(query.point) / twin.units.radius
 
