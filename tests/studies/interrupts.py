@@ -27,8 +27,11 @@ class Interrupt:
         sys.setprofile(None)
 
     def _look(self, frame: FrameType, event: str, argument: Any) -> None:
-        # Not inside Python's own threads: between a lock and its block no real Ctrl-C can come.
+        # Not inside Python's own threads, and not where a block gives its lock back: there no real
+        # Ctrl-C can come, and the lock would be held for ever.
         if event not in ("call", "c_call") or frame.f_code.co_filename == threading.__file__:
+            return
+        if getattr(argument, "__name__", "") == "__exit__":
             return
         self.left -= 1
         if self.left == 0:
