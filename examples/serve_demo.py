@@ -64,7 +64,7 @@ TUNERS: dict[str, tuple[dikin.Tuner, Callable[[dikin.Trial], float]]] = {
             },
             maximize=True,
             smoothness=2500.0,
-            loss_range=(-400.0, 700.0),
+            value_range=(-400.0, 700.0),
             seed=7,
         ),
         revenue,

@@ -98,7 +98,7 @@ class Status:
     clipped: Annotated[
         int | None,
         "Values that a tuner did not learn in full: they were too far off what was expected, "
-        "or outside `loss_range`, and look like faults.",
+        "or outside `value_range`, and look like faults.",
     ] = None
     restarts: Annotated[int, "How often the range of the values turned out to be wider."] = 0
     warnings: Annotated[tuple[str, ...], "What somebody should look at."] = ()

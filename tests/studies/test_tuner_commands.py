@@ -94,10 +94,23 @@ def test_a_study_by_flags_or_by_json(store: str) -> None:
         assert study.state()["learner"]["arguments"]["memory"] == 4000
 
 
+@pytest.mark.parametrize("name", ["value_range", "loss_range"])
+def test_a_range_of_values_by_flags_or_by_json(file: str, name: str) -> None:
+    flags = ("--param", "a=1:2", "--maximize", "--value-range", "-3", "8.5", "--store", file)
+    assert command("create", "ranged", *flags).exit_code == 0
+    text = '{"tuner": {"a": {"low": 1, "high": 2}}, "maximize": true, "%s": [%d, 8.5]}'
+    assert "existed" in command("create", "ranged", text % (name, -3), "--store", file).output
+    other = command("create", "ranged", text % (name, -4), "--store", file)
+    assert other.exit_code != 0
+    assert "'value_range': [-3.0, 8.5]" in other.output
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         ((), "got neither"),
+        (("--value-range", "0", "1"), "--value-range goes with --param"),
+        (("--param", "a=1:2", "--value-range", "1", "0"), "value_range must be finite with low <"),
         ((TUNER_EXAMPLE, "--param", "a=1:2"), "got both"),
         (("--maximize",), "--maximize goes with --param"),
         (("--memory", "4", "--constraint", "a <= 1"), "--memory, --constraint goes with --param"),

@@ -466,7 +466,7 @@ class Predictive(KernelLearner):
             self.rounds,
             told,
             offset + scale * loss,
-            f"lies outside loss_range=({low:g}, {high:g})" if outside else "is far off",
+            f"lies outside {told}_range=({low:g}, {high:g})" if outside else "is far off",
             offset + scale * expected,
             "nothing is learnt from it"
             if fault

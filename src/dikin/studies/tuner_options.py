@@ -51,6 +51,13 @@ _OPTIONS = (
         help="Rounds to remember, for a best setting that drifts. Default: all.",
     ),
     click.option(
+        "--value-range",
+        type=float,
+        nargs=2,
+        metavar="LOW HIGH",
+        help="The least and the largest possible value. Default: found while playing.",
+    ),
+    click.option(
         "--separable",
         is_flag=True,
         help="Values are a sum with one term for each parameter. A certificate needs this where a "
