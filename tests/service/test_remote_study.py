@@ -214,7 +214,7 @@ MISTAKES: dict[str, Act] = {
     "history": lambda study: study.history(0),
     "history to": lambda study: study.history(1, -1),
     "trim": lambda study: study.trim(0),
-    "jobs": lambda study: study.verify(jobs=0),
+    "no workers": lambda study: study.verify(workers=0),
     "other learner": lambda study: type(study)(
         study.address, study.name, dikin.Predictive(dikin.Ball(2), seed=1)
     ),

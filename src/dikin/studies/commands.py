@@ -26,6 +26,27 @@ from dikin.vectors import Table
 EXPORTED_AT_ONCE = 20_000
 """Rounds."""
 
+
+class RenamedOption(click.Option):
+    """An option that can still be given by a former name, which the help does not show."""
+
+    def __init__(self, *declarations: Any, former: str, **attributes: Any) -> None:
+        super().__init__(*declarations, **attributes)
+        self.former = former
+
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
+        """Let the parser know both names."""
+        super().add_to_parser(parser, ctx)
+        parser.add_option(self, [self.former], dest=self.former)
+
+    def handle_parse_result(self, ctx: click.Context, opts: Any, args: list[str]) -> Any:
+        """Take what was given by the former name, with a line on standard error."""
+        if self.former in opts:
+            click.echo(f"DeprecationWarning: {self.former} is now {self.opts[0]}", err=True)
+            opts = {self.name: opts[self.former]} | opts
+        return super().handle_parse_result(ctx, opts, args)
+
+
 store_option = click.option(
     "--store",
     metavar="FILE_OR_URL",
@@ -308,15 +329,17 @@ def trim(name: str, before: int, store: str) -> None:
 @name_argument
 @store_option
 @click.option(
-    "--jobs",
+    "--workers",
+    cls=RenamedOption,
+    former="--jobs",
     type=click.IntRange(1),
     default=os.cpu_count(),
     help="Processes among which a long journal is divided; as many as there are processors.",
 )
-def verify(name: str, store: str, jobs: int) -> None:
+def verify(name: str, store: str, workers: int) -> None:
     """Replay the whole journal, check every seal, and compare with the learner."""
     with _open(store, name) as checked:
-        rows = checked.verify(jobs=jobs, progress=True)
+        rows = checked.verify(workers=workers, progress=True)
         click.echo(f"{rows} rows replayed: the learner is what they make, bit for bit")
 
 

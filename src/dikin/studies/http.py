@@ -368,7 +368,7 @@ class HttpBackend(Backend):
 
     # --- care ----------------------------------------------------------------------------------
 
-    def verify(self, jobs: int, progress: bool) -> int:
+    def verify(self, workers: int, progress: bool) -> int:
         """Let the service do it, which has one process for it."""
         return int(self._post("/verify", {}, slowest=LONG_WORK)["rows"])
 

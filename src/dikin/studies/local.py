@@ -349,23 +349,23 @@ class LocalBackend(Backend):
 
     # --- care ----------------------------------------------------------------------------------
 
-    def verify(self, jobs: int, progress: bool) -> int:
+    def verify(self, workers: int, progress: bool) -> int:
         self.flush()
         ours = self.session.read(lambda replica: replica.snapshot())
         database = self.journal.database.another()
         kept = Journal(database, self._name)
         with closing(Session(database, kept, 0.0)) as session:
-            return session.retry(lambda _: self._verify(kept, ours, jobs, progress), None)
+            return session.retry(lambda _: self._verify(kept, ours, workers, progress), None)
 
-    def _verify(self, kept: Journal, ours: Snapshot, jobs: int, progress: bool) -> int:
+    def _verify(self, kept: Journal, ours: Snapshot, workers: int, progress: bool) -> int:
         kept.find()
         parts = verification.pieces(kept, ours)
         rows = sum(part.rows for part in parts)
-        jobs = min(jobs, 1 + rows // verification.WORTH_A_PROCESS, max(1, len(parts)))
+        workers = min(workers, 1 + rows // verification.WORTH_A_PROCESS, max(1, len(parts)))
         try:
             with Progress(rows, progress) as bar:
-                if jobs > 1:
-                    verification.check_in_processes(kept, parts, jobs, bar.move)
+                if workers > 1:
+                    verification.check_in_processes(kept, parts, workers, bar.move)
                 else:
                     for part in parts:
                         verification.check(kept, part, bar.move)
