@@ -302,7 +302,7 @@ def test_the_command_line_speaks_to_a_service(service: Serving) -> None:
     from dikin.cli import main
 
     def run(*words: str, text: str = "") -> str:
-        done = CliRunner().invoke(main, ["study", *words, "--store", service.url], input=text)
+        done = CliRunner().invoke(main, ["study", *words, "--url", service.url], input=text)
         assert done.exit_code == 0, done.output
         return done.output
 

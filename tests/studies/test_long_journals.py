@@ -77,10 +77,10 @@ def test_and_in_several_processes(long: str, monkeypatch: pytest.MonkeyPatch) ->
             assert study.verify(jobs=2) == 2 * ROUNDS
         assert warned[0].filename == __file__
     for option in ("--workers", "--jobs"):
-        done = CliRunner().invoke(main, ["study", "verify", "a", "--store", long, option, "2"])
+        done = CliRunner().invoke(main, ["study", "verify", "a", "--url", long, option, "2"])
         assert f"{2 * ROUNDS} rows replayed" in done.output
         assert ("--jobs is now --workers" in done.output) == (option == "--jobs")
-        refused = CliRunner().invoke(main, ["study", "verify", "a", "--store", long, option, "0"])
+        refused = CliRunner().invoke(main, ["study", "verify", "a", "--url", long, option, "0"])
         assert refused.exit_code == 2
     assert "--jobs" not in CliRunner().invoke(main, ["study", "verify", "--help"]).output
 
@@ -148,9 +148,7 @@ def test_an_export_in_parts_is_the_same(
 ) -> None:
     def export(name: str) -> str:
         out = tmp_path / name
-        done = CliRunner().invoke(
-            main, ["study", "export", "a", "--store", long, "--out", str(out)]
-        )
+        done = CliRunner().invoke(main, ["study", "export", "a", "--url", long, "--out", str(out)])
         assert done.exit_code == 0, done.output
         return out.read_text()
 

@@ -354,7 +354,7 @@ def command(*arguments: str, text: str = "") -> str:
 
 
 def test_the_command_line_and_json_lines(tmp_path: Path) -> None:
-    store = ("--store", str(tmp_path / "a.db"))
+    store = ("--url", str(tmp_path / "a.db"))
     flags = [word for name, each in NEW.items() for word in ("--param", f"{name}={each!r}")]
     command("create", "a", *flags, "--seed", "3", *store)
     spec = {"tuner": {name: each.spec() for name, each in NEW.items()}, "seed": 3}
