@@ -127,7 +127,7 @@ def test_every_part_says_what_it_means() -> None:
 )
 def test_earlier_names_of_parts(old: str, new: str) -> None:
     status = shop(2).summary()
-    with pytest.warns(DeprecationWarning, match=f"use status.{new} instead of {old}"):
+    with pytest.warns(DeprecationWarning, match=f"use {new} instead of {old}"):
         found = getattr(status, old)
     assert found == (1 if new == "open.count" else 2)
 

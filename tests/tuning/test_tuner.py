@@ -480,7 +480,7 @@ def test_old_ways_to_ask_and_to_look_warn() -> None:
         trials = tuner.ask(3)
     assert heard[0].filename == __file__
     assert trials == twin.ask(n=3)
-    with pytest.warns(DeprecationWarning, match="open_trials is now open_queries"):
+    with pytest.warns(DeprecationWarning, match="use open_queries instead of open_trials"):
         assert tuner.open_trials == trials
     with pytest.warns(DeprecationWarning, match="open_queries"):
         assert (tuner.open_trial(1), tuner.open_trial(7)) == (trials[1], None)

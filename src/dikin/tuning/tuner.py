@@ -20,6 +20,7 @@ import numpy as np
 
 from dikin import serialization
 from dikin.arguments import LARGEST, is_whole, true_or_false
+from dikin.deprecation import renamed
 from dikin.errors import (
     FeedbackError,
     ForecastError,
@@ -356,11 +357,7 @@ class Tuner(Player[Trial]):
         """Today's best guess by name; before anything was learnt, the start."""
         return self.space.params(self.center)
 
-    @property
-    def open_trials(self) -> list[Trial]:
-        """Deprecated: `open_queries`."""
-        warnings.warn("open_trials is now open_queries", DeprecationWarning, stacklevel=2)
-        return self.open_queries
+    open_trials = renamed("open_trials", "open_queries")
 
     def open_trial(self, id: int) -> Trial | None:
         """Deprecated: look in `open_queries`.
