@@ -46,12 +46,12 @@ class Piece(NamedTuple):
 
 def pieces(journal: Journal, last: Snapshot) -> list[Piece]:
     """The pieces of a journal up to a client's own snapshot."""
-    found = [taken for taken in journal.snapshots() if taken.number <= last.number]
-    if not found:
+    earlier = [taken for taken in journal.snapshots() if taken.number <= last.number]
+    if not earlier:
         raise trimmed_meanwhile(journal)
-    if found[-1].number == last.number and found[-1] != last:
+    if earlier[-1].number == last.number and earlier[-1] != last:
         raise StateError(f"the snapshot of study {journal.name!r} is not what this client has")
-    return [Piece(*pair) for pair in pairwise([*found, last]) if pair[0].number < pair[1].number]
+    return [Piece(*pair) for pair in pairwise([*earlier, last]) if pair[0].number < pair[1].number]
 
 
 def trimmed_meanwhile(journal: Journal) -> StateError:

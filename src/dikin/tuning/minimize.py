@@ -316,7 +316,7 @@ def _setup(parameters: Any, start: Any, constraints: Any, options: _Options) -> 
         seed=options.seed,
         by_lot=options.by_lot,
     )
-    learner._told = "value", sense
+    learner._user_sense = "value", sense
     columns = coordinate_names(parameters)
     return _Setup(learner, None, learner, columns, len(columns) * (np.float64,), sense, sense)
 
@@ -356,7 +356,7 @@ class _Setup:
     types: tuple[Any, ...]
     sense: float
     """-1 where large values are good: the learner is told losses."""
-    told: float
+    tell_sign: float
     """What a value is multiplied by to tell it to the player: a tuner takes it as it is."""
 
 
@@ -399,7 +399,7 @@ class _Game:
         except BaseException:  # as if the round had not been played
             player.forget(query)
             raise
-        self.clipped += tell_clipped(learner, player.tell, query, setup.told * value)
+        self.clipped += tell_clipped(learner, player.tell, query, setup.tell_sign * value)
         if self.rounds == len(self._rows):
             self._rows = np.concatenate([self._rows, np.empty_like(self._rows)])
         known = expected, False, *player.center.ravel(), player.certificate
@@ -410,14 +410,14 @@ class _Game:
 def _checked(value: Any, round: int, columns: tuple[str, ...], values: Array) -> float:
     """What the function returned, if it is one finite number."""
     try:
-        found = real_number(value, "value", LossError)
+        number = real_number(value, "value", LossError)
     except LossError:
-        found = np.nan
-    if not isfinite(found):
+        number = np.nan
+    if not isfinite(number):
         named = zip(columns, values.tolist(), strict=True)
         setting = ", ".join(f"{name}={entry:.6g}" for name, entry in named)
         raise LossError(
             f"round {round}: the function returned {value!r} at {setting}; wanted one finite "
             "number. Return one for every setting in the ranges, or narrow the ranges"
         )
-    return found
+    return number

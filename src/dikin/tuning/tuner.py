@@ -237,7 +237,7 @@ class Tuner(Player[Trial]):
         """Decides how whole numbers are rounded, together with the trial's id."""
         self._first = first
         """The learner's centre before it learns."""
-        self.learner._told = "value", self._sign
+        self.learner._user_sense = "value", self._sign
         self._recent: deque[float] = deque(maxlen=RECENT)
         self._history: deque[Row] = deque(maxlen=HISTORY)
         """The centres in it are the learner's."""
