@@ -64,7 +64,7 @@ TUNERS: dict[str, tuple[dikin.Tuner, Callable[[dikin.Trial], float]]] = {
             },
             maximize=True,
             smoothness=2500.0,
-            loss_range=(-400.0, 700.0),
+            value_range=(-400.0, 700.0),
             seed=7,
         ),
         revenue,
@@ -85,7 +85,7 @@ TUNERS: dict[str, tuple[dikin.Tuner, Callable[[dikin.Trial], float]]] = {
 @contextmanager
 def service(folder: str) -> Iterator[str]:
     """`dikin serve` in a process of its own; its address."""
-    command = [sys.executable, "-m", "dikin", "serve", "--store", f"{folder}/studies.db"]
+    command = [sys.executable, "-m", "dikin", "serve", "--url", f"{folder}/studies.db"]
     with subprocess.Popen(
         [*command, "--port", "0", "--log", "warning"], stdout=subprocess.PIPE, text=True
     ) as running:

@@ -28,7 +28,7 @@ def run(command: str, store: str) -> tuple[int, str]:
     script = command.replace("dikin", f"{sys.executable} -m dikin")
     done = subprocess.run(
         ["sh", "-c", script],
-        env=os.environ | {"DIKIN_STORE": store},
+        env=os.environ | {"DIKIN_URL": store},
         capture_output=True,
         text=True,
         timeout=60,

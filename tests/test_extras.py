@@ -98,7 +98,7 @@ def test_without_matplotlib_a_study_is_shown_and_not_drawn(missing: Any, tmp_pat
     store = str(tmp_path / "studies.db")
     with dikin.Study(store, "a", dikin.Predictive(dikin.Ball(2), seed=1)) as study:
         study.tell(study.ask(), 1.0)
-    show = ["study", "show", "a", "--store", store]
+    show = ["study", "show", "a", "--url", store]
     assert CliRunner().invoke(main, show).exit_code == 0
     drawn = CliRunner().invoke(main, [*show, "--out", str(tmp_path / "a.png")])
     assert (drawn.exit_code, "a figure needs matplotlib" in drawn.output) == (2, True)

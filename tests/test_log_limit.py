@@ -79,7 +79,7 @@ def test_what_is_done_again_is_neither_written_nor_counted(clock: Clock) -> None
 
 
 def shop(**more: float) -> dikin.Tuner:
-    return dikin.Tuner({"price": dikin.Real(1, 14, start=4)}, loss_range=(0, 10), seed=1, **more)
+    return dikin.Tuner({"price": dikin.Real(1, 14, start=4)}, value_range=(0, 10), seed=1, **more)
 
 
 def fault(player: dikin.Tuner | dikin.Study) -> None:
@@ -87,7 +87,7 @@ def fault(player: dikin.Tuner | dikin.Study) -> None:
 
 
 def lines(caplog: pytest.LogCaptureFixture) -> list[str]:
-    return [each.message for each in caplog.records if "loss_range=(0, 10)" in each.message]
+    return [each.message for each in caplog.records if "value_range=(0, 10)" in each.message]
 
 
 @pytest.fixture

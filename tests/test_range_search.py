@@ -235,7 +235,7 @@ def test_a_study_shows_its_restarts(tmp_path: Path) -> None:
         for loss in (3.0, 3.0, 9.0, 99.0):
             study.tell(study.ask(), loss)
         assert study.restarts == 2
-    shown = CliRunner().invoke(main, ["study", "show", "a", "--store", store])
+    shown = CliRunner().invoke(main, ["study", "show", "a", "--url", store])
     assert re.search(r"restarts +2\b", shown.output), shown.output
 
 

@@ -82,7 +82,7 @@ def test_what_is_not_known_is_null_and_nan() -> None:
 
 
 def test_a_tuner_of_known_range_has_an_outlook_before_the_first_round() -> None:
-    tuner = dikin.Tuner({"price": dikin.Real(1, 14)}, loss_range=(0.0, 10.0), seed=7)
+    tuner = dikin.Tuner({"price": dikin.Real(1, 14)}, value_range=(0.0, 10.0), seed=7)
     fresh = tuner.summary()
     tuner.tell(tuner.ask(), 5.0)
     assert fresh.outlook == pytest.approx(tuner.summary().outlook, rel=0.1)
@@ -127,7 +127,7 @@ def test_every_part_says_what_it_means() -> None:
 )
 def test_earlier_names_of_parts(old: str, new: str) -> None:
     status = shop(2).summary()
-    with pytest.warns(DeprecationWarning, match=f"use status.{new} instead of {old}"):
+    with pytest.warns(DeprecationWarning, match=f"use {new} instead of {old}"):
         found = getattr(status, old)
     assert found == (1 if new == "open.count" else 2)
 

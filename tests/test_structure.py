@@ -23,6 +23,7 @@ TESTS = Path(__file__).parent
 
 BOTTOM = {
     "arguments",
+    "deprecation",
     "errors",
     "extras",
     "feedback",
@@ -44,6 +45,7 @@ GAME = ROLES | {"engine", "plotting", "tuning", "dikin"}
 
 # What each part of the package may import besides itself; `dikin` is the package as a whole.
 ALLOWED = {
+    "deprecation": set(),
     "errors": set(),
     "kernel": set(),
     "silence": set(),
@@ -66,7 +68,7 @@ ALLOWED = {
     "curvature": TOOLS,
     "learners": TOOLS | {"status"},
     "environments": TOOLS | {"curvature"},
-    "status": {"plotting", "serialization", "vectors"},
+    "status": {"deprecation", "plotting", "serialization", "vectors"},
     "tuning": TOOLS | {"learners", "engine", "plotting", "status"},
     "loading": TOOLS | {"learners", "tuning"},
     "engine": (ROLES - {"loading"}) | {"plotting"},

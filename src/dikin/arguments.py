@@ -134,7 +134,7 @@ def moderate(value: float, name: str, given: float) -> float:
     if not value < LARGEST:
         raise ParameterError(
             f"{name}={given:g} is {value:g} in units of the domain's radius and the losses' range; "
-            f"at most {LARGEST:g} can be computed with: is loss_range too small?"
+            f"at most {LARGEST:g} can be computed with: is that range too small?"
         )
     return value
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import isfinite, nan
-from operator import attrgetter
 from typing import Annotated, Any, Literal, Self, get_origin, get_type_hints
 
 import numpy as np
 
+from dikin.deprecation import renamed
 from dikin.plotting.notebook import pairs_table
 from dikin.serialization import finite_or_none, number_or_nan
 from dikin.vectors import Array
@@ -31,14 +30,6 @@ class OpenQueries:
 
 
 NONE_OPEN = OpenQueries()
-
-
-def _renamed(old: str, new: str) -> property:
-    def read(status: Status) -> Any:
-        warnings.warn(f"use status.{new} instead of {old}", DeprecationWarning, stacklevel=2)
-        return attrgetter(new)(status)
-
-    return property(read)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,14 +89,14 @@ class Status:
     clipped: Annotated[
         int | None,
         "Values that a tuner did not learn in full: they were too far off what was expected, "
-        "or outside `loss_range`, and look like faults.",
+        "or outside `value_range`, and look like faults.",
     ] = None
     restarts: Annotated[int, "How often the range of the values turned out to be wider."] = 0
     warnings: Annotated[tuple[str, ...], "What somebody should look at."] = ()
 
-    open_trials = _renamed("open_trials", "open.count")
-    open_queries = _renamed("open_queries", "open.count")
-    first_open = _renamed("first_open", "open.first")
+    open_trials = renamed("open_trials", "open.count")
+    open_queries = renamed("open_queries", "open.count")
+    first_open = renamed("first_open", "open.first")
 
     # --- JSON ----------------------------------------------------------------------------------
 

@@ -64,21 +64,22 @@ class Units:
         return self.loss_scale * regret
 
 
-def checked_range(loss_range: Any) -> tuple[float, float]:
-    """The least and the largest loss among a constructor's arguments."""
+def checked_range(ends: Any, noun: str = "loss") -> tuple[float, float]:
+    """The least and the largest loss, or value, among a constructor's arguments."""
+    name = f"{noun}_range"
     try:
-        if isinstance(loss_range, str | bytes):
+        if isinstance(ends, str | bytes):
             raise TypeError
-        low, high = (number(end, "an end of loss_range") for end in loss_range)
+        low, high = (number(end, f"an end of {name}") for end in ends)
     except (TypeError, ValueError) as reason:
         raise ParameterError(
-            f"loss_range must be the least and the largest possible loss, got {shown(loss_range)}"
+            f"{name} must be the least and the largest possible {noun}, got {shown(ends)}"
         ) from reason
     if not (isfinite(low) and isfinite(high) and low < high):
-        raise ParameterError(f"loss_range must be finite with low < high, got ({low:g}, {high:g})")
+        raise ParameterError(f"{name} must be finite with low < high, got ({low:g}, {high:g})")
     if not 1 / LARGEST < high - low < LARGEST:
         raise ParameterError(
-            f"loss_range=({low:g}, {high:g}) is {high - low:g} wide; it must be between "
-            f"{1 / LARGEST:g} and {LARGEST:g}: choose another unit of loss"
+            f"{name}=({low:g}, {high:g}) is {high - low:g} wide; it must be between "
+            f"{1 / LARGEST:g} and {LARGEST:g}: choose another unit of {noun}"
         )
     return low, high

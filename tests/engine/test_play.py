@@ -30,8 +30,19 @@ def test_checkpoints_are_log_spaced_and_end_with_the_last_round() -> None:
     ratios = run.checkpoints[8:] / run.checkpoints[7:-1]
     assert ratios.max() / ratios.min() < 1.1
     assert log_spaced(1, 20).tolist() == [1]
-    for column in (run.regret, run.certificate, run.losses):
+    for column in (run.regret, run.certificate, run.cumulative_losses):
         assert column.shape == run.checkpoints.shape
+
+
+def test_losses_are_those_of_all_rounds_so_far() -> None:
+    run = game(300)
+    for i in (0, 5, -1):
+        assert run.cumulative_losses[i] == game(int(run.checkpoints[i])).total_loss
+    with pytest.warns(
+        DeprecationWarning, match="use cumulative_losses instead of losses"
+    ) as warned:
+        assert run.losses is run.cumulative_losses
+    assert warned[0].filename == __file__
 
 
 def test_regret_is_loss_minus_that_of_the_comparator() -> None:

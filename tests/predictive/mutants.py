@@ -102,7 +102,7 @@ class AnswersHereAndNow(dikin.Predictive):
 
     def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
         state = memo.state._replace(iterate=self._state.iterate)
-        super()._learn(self._asked(state, memo.noise)[2], loss, curvature)
+        super()._learn(self._propose_from(state, memo.noise)[2], loss, curvature)
 
 
 class PaysTheLarger(dikin.Predictive):

@@ -87,7 +87,7 @@ def try_wheel(wheel: Path, folder: Path) -> None:
     run(python, "-I", "-c", six_lines, cwd=folder)
     if version not in run(dikin, "--version"):
         raise SystemExit(f"dikin --version does not say {version}")
-    store = ("--store", folder / "studies.db")
+    store = ("--url", folder / "studies.db")
     run(dikin, "study", "create", "shop", "--param", "price=1:14:4", "--maximize", *store)
     if "shop" not in run(dikin, "study", "list", *store):
         raise SystemExit("the study that was created is not listed")

@@ -57,7 +57,7 @@ class Serving:
 
     def start(self) -> Self:
         """Start, or start again at the same port."""
-        command = [sys.executable, "-c", self.program, "serve", "--store", self.store]
+        command = [sys.executable, "-c", self.program, "serve", "--url", self.store]
         command += ["--port", str(self.port), *self.options]
         environment = {k: v for k, v in os.environ.items() if not k.startswith("DIKIN_")}
         self.process = subprocess.Popen(

@@ -16,6 +16,7 @@ from click.testing import CliRunner
 import dikin
 from dikin import errors
 from dikin.cli import main
+from dikin.service import app as application
 from dikin.service import limits
 from dikin.service.app import create_app
 from dikin.service.tokens import RIGHTS, TokenCheck, TokenStore
@@ -182,17 +183,30 @@ def test_a_table_of_tokens_that_is_gone_opens_nothing(file: str) -> None:
         assert running.send("GET", "/v1/token").status == 401
 
 
+def test_the_application_finds_its_studies_in_the_environment(
+    file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("DIKIN_URL", "DIKIN_STORE"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(errors.ParameterError, match=r"DIKIN_URL=studies\.db"):
+        _ = application.app
+    monkeypatch.setenv("DIKIN_STORE", "postgresql://user@host/former")
+    assert application.app.state.service.store.endswith("/former")
+    monkeypatch.setenv("DIKIN_URL", file)
+    assert application.app.state.service.store == file
+
+
 @pytest.mark.parametrize("url", ["postgres"], indirect=True)
 def test_no_password_is_printed(url: str) -> None:
     store = url.replace("dikin@", "dikin:hush-hush@")
-    done = CliRunner().invoke(main, ["token", "list", "--store", store])
+    done = CliRunner().invoke(main, ["token", "list", "--url", store])
     assert "has no tokens" in done.output
-    made = CliRunner().invoke(main, ["token", "create", "a", "--store", store])
+    made = CliRunner().invoke(main, ["token", "create", "a", "--url", store])
     assert "is in postgresql" in made.output
     TokenStore(store).revoke("a")
     with Serving(store) as running:
         said = running.said + running.logged()
-    refused = CliRunner().invoke(main, ["serve", "--host", "0.0.0.0", "--store", store])
+    refused = CliRunner().invoke(main, ["serve", "--host", "0.0.0.0", "--url", store])
     for text in (done.output, made.output, said, refused.output):
         assert "hush-hush" not in text
 
@@ -255,7 +269,7 @@ def test_tokens_are_believed_for_two_seconds() -> None:
 def test_it_refuses_to_listen_beyond_this_machine(file: str) -> None:
     def serve() -> Any:
         return CliRunner().invoke(
-            main, ["serve", "--store", file, "--host", "0.0.0.0", "--port", "0"]
+            main, ["serve", "--url", file, "--host", "0.0.0.0", "--port", "0"]
         )
 
     done = serve()
@@ -282,7 +296,7 @@ def test_the_last_token_revoked_opens_nothing(file: str) -> None:
 @pytest.mark.parametrize("store", ["/no/such/folder/x.db", "sqlite:////no/such/folder/x.db"])
 def test_a_store_that_cannot_be(store: str) -> None:
     for words in (["serve"], ["token", "create", "a"]):
-        done = CliRunner().invoke(main, [*words, "--store", store])
+        done = CliRunner().invoke(main, [*words, "--url", store])
         assert done.exit_code == 2
         assert "there is no folder /no/such/folder" in done.output
 
@@ -292,7 +306,7 @@ def test_a_port_that_is_taken(file: str) -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = str(taken.getsockname()[1])
-        done = CliRunner().invoke(main, ["serve", "--store", file, "--port", port])
+        done = CliRunner().invoke(main, ["serve", "--url", file, "--port", port])
     assert isinstance(done.exception, SystemExit)
     assert done.exit_code == 2
     assert f"cannot listen on 127.0.0.1 port {port}: Address already in use" in done.output
@@ -303,7 +317,7 @@ def test_a_port_that_is_taken(file: str) -> None:
 
 def test_tokens_by_hand(url: str) -> None:
     def run(*words: str, status: int = 0) -> Any:
-        done = CliRunner().invoke(main, ["token", *words, "--store", url])
+        done = CliRunner().invoke(main, ["token", *words, "--url", url])
         assert done.exit_code == status, done.output
         return done
 

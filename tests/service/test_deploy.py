@@ -98,8 +98,8 @@ def test_no_password_is_in_the_files(compose: dict[str, Any]) -> None:
     assert len(secret) == 3
     for value in secret.values():
         assert re.fullmatch(r"\$\{\w+_PASSWORD:\?[^}]+\}", value)
-    assert "@" in given["DIKIN_STORE"]
-    assert ":" not in given["DIKIN_STORE"].split("://")[1].split("@")[0]
+    assert "@" in given["DIKIN_URL"]
+    assert ":" not in given["DIKIN_URL"].split("://")[1].split("@")[0]
     example = (DEPLOY / ".env.example").read_text(encoding="utf-8")
     variables = dict(re.findall(r"^(\w+)=(.*)$", example, flags=re.MULTILINE))
     assert all(not value for key, value in variables.items() if "PASSWORD" in key)

@@ -214,7 +214,7 @@ MISTAKES: dict[str, Act] = {
     "history": lambda study: study.history(0),
     "history to": lambda study: study.history(1, -1),
     "trim": lambda study: study.trim(0),
-    "jobs": lambda study: study.verify(jobs=0),
+    "no workers": lambda study: study.verify(workers=0),
     "other learner": lambda study: type(study)(
         study.address, study.name, dikin.Predictive(dikin.Ball(2), seed=1)
     ),
@@ -302,7 +302,7 @@ def test_the_command_line_speaks_to_a_service(service: Serving) -> None:
     from dikin.cli import main
 
     def run(*words: str, text: str = "") -> str:
-        done = CliRunner().invoke(main, ["study", *words, "--store", service.url], input=text)
+        done = CliRunner().invoke(main, ["study", *words, "--url", service.url], input=text)
         assert done.exit_code == 0, done.output
         return done.output
 

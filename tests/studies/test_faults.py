@@ -85,7 +85,7 @@ def test_damage_is_noticed(played: str, what: str) -> None:
 def test_a_damaged_study_hides_no_other_and_can_be_deleted(played: str) -> None:
     alter(played, DAMAGE["a loss"])
     dikin.Study(played, "b", fresh()).close()
-    listed = CliRunner().invoke(main, ["study", "list", "--store", played])
+    listed = CliRunner().invoke(main, ["study", "list", "--url", played])
     assert listed.exit_code == 0
     assert "a\tnot readable" in listed.output
     assert "b\t0 rounds" in listed.output

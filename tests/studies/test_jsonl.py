@@ -34,14 +34,14 @@ def command(*arguments: str) -> Result:
 @pytest.fixture
 def store(file: str) -> str:
     """A file with the study `prices`."""
-    assert command("create", "prices", EXAMPLE, "--store", file).exit_code == 0
+    assert command("create", "prices", EXAMPLE, "--url", file).exit_code == 0
     return file
 
 
 def converse(store: str, *requests: Any, options: tuple[str, ...] = ()) -> list[dict[str, Any]]:
     text = "".join(r if isinstance(r, str) else json.dumps(r) + "\n" for r in requests)
     done = subprocess.run(
-        [*COMMAND, "run", "prices", "--store", store, *options],
+        [*COMMAND, "run", "prices", "--url", store, *options],
         input=text.encode("latin-1"),
         capture_output=True,
         timeout=60,
@@ -208,7 +208,7 @@ def test_a_study_that_cannot_be_opened_is_an_object(file: str) -> None:
 
 def test_each_line_is_answered_at_once_and_ctrl_c_is_quiet(store: str) -> None:
     with subprocess.Popen(
-        [*COMMAND, "run", "prices", "--store", store],
+        [*COMMAND, "run", "prices", "--url", store],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -231,16 +231,16 @@ def test_the_commands(store: str, tmp_path: Path) -> None:
             study.tell(study.ask(), 5.0 + t % 3, 0.1 * (t % 2))
         study.ask()
         table = study.history()
-    shown = command("show", "prices", "--store", store, "--out", str(tmp_path / "a.png"))
+    shown = command("show", "prices", "--url", store, "--out", str(tmp_path / "a.png"))
     assert shown.exit_code == 0, shown.output
     for word in ("adaptivesmooth on box", "running mean", "curvature", "certificate", "█"):
         assert word in shown.output
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
-    assert command("list", "--store", store).output == "prices\t12 rounds\t1 open\n"
-    assert command("open", "prices", "--store", store).output.startswith("12\tworker\t")
-    assert command("forget", "prices", "12", "--store", store).exit_code == 0
-    assert command("open", "prices", "--store", store).output == ""
-    found = list(csv.reader(io.StringIO(command("export", "prices", "--store", store).output)))
+    assert command("list", "--url", store).output == "prices\t12 rounds\t1 open\n"
+    assert command("open", "prices", "--url", store).output.startswith("12\tworker\t")
+    assert command("forget", "prices", "12", "--url", store).exit_code == 0
+    assert command("open", "prices", "--url", store).output == ""
+    found = list(csv.reader(io.StringIO(command("export", "prices", "--url", store).output)))
     head = "round point_0 point_1 loss curvature center_0 center_1 certificate"
     assert found[0] == head.split()
     assert [float(cell) for cell in found[3]] == [
@@ -251,21 +251,21 @@ def test_the_commands(store: str, tmp_path: Path) -> None:
         *table["center"][2],
         table["certificate"][2],
     ]
-    assert command("verify", "prices", "--store", store).output.startswith("26 rows replayed")
-    trimmed = command("trim", "prices", "--before", "7", "--store", store)
+    assert command("verify", "prices", "--url", store).output.startswith("26 rows replayed")
+    trimmed = command("trim", "prices", "--before", "7", "--url", store)
     assert trimmed.output == "12 rows removed\n"
     out = tmp_path / "a.csv"
-    assert command("export", "prices", "--store", store, "--out", str(out)).exit_code == 0
+    assert command("export", "prices", "--url", store, "--out", str(out)).exit_code == 0
     assert out.read_text().splitlines()[1].startswith("7,")
-    assert command("delete", "prices", "--store", store, "--yes").exit_code == 0
-    assert command("list", "--store", store).output == f"{store} has no studies\n"
+    assert command("delete", "prices", "--url", store, "--yes").exit_code == 0
+    assert command("list", "--url", store).output == f"{store} has no studies\n"
 
 
 @pytest.mark.parametrize(("out", "words"), [("a.xyz", ".png"), ("none/a.png", "No such file")])
 def test_a_picture_that_cannot_be_written(store: str, tmp_path: Path, out: str, words: str) -> None:
     with dikin.Study(store, "prices") as study:
         study.tell(study.ask(), 1.0)
-    drawn = command("show", "prices", "--store", store, "--out", str(tmp_path / out))
+    drawn = command("show", "prices", "--url", store, "--out", str(tmp_path / out))
     assert drawn.exit_code == 2
     assert words in drawn.output
     assert "Traceback" not in drawn.output
@@ -283,23 +283,23 @@ def test_a_study_that_is_told_more_can_be_shown(store: str, learner: Any, told: 
     """What is drawn is what was suffered: the mean of two losses, the loss beside a gradient."""
     with dikin.Study(store, "more", learner) as study:
         study.tell(study.ask(), told)
-    shown = command("show", "more", "--store", store)
+    shown = command("show", "more", "--url", store)
     assert shown.exit_code == 0, shown.output
     assert re.search(r"running mean\s+\S+\s+0\.375\s+0\.375", shown.output)
 
 
 def test_a_study_without_rounds_can_be_shown(store: str, tmp_path: Path) -> None:
-    assert "rounds        0" in command("show", "prices", "--store", store).output
-    drawn = command("show", "prices", "--store", store, "--out", str(tmp_path / "a.png"))
+    assert "rounds        0" in command("show", "prices", "--url", store).output
+    drawn = command("show", "prices", "--url", store, "--out", str(tmp_path / "a.png"))
     assert (drawn.exit_code, "no history" in drawn.output) == (2, True)
 
 
 def test_a_study_that_is_told_pairs_is_shown_and_drawn(file: str, tmp_path: Path) -> None:
     with dikin.Study(file, "pairs", dikin.TwoPoint(dikin.Ball(2), 100, 1.0, seed=1)) as study:
         study.tell(study.ask(), (0.1, 0.2))
-    shown = command("show", "pairs", "--store", file)
+    shown = command("show", "pairs", "--url", file)
     assert (shown.exit_code, "0.15" in shown.output) == (0, True)  # the mean of the pair
-    drawn = command("show", "pairs", "--store", file, "--out", str(tmp_path / "a.png"))
+    drawn = command("show", "pairs", "--url", file, "--out", str(tmp_path / "a.png"))
     assert (drawn.exit_code, (tmp_path / "a.png").read_bytes()[1:4]) == (0, b"PNG")
 
 
@@ -322,7 +322,7 @@ def test_a_study_that_is_told_pairs_is_shown_and_drawn(file: str, tmp_path: Path
     ],
 )
 def test_a_description_that_is_none(file: str, spec: str, words: str) -> None:
-    made = command("create", "prices", spec, "--store", file)
+    made = command("create", "prices", spec, "--url", file)
     assert made.exit_code == 2
     assert words in made.output
     assert made.output.startswith("dikin: ")
@@ -346,7 +346,7 @@ def test_the_client_in_the_docs(file: str, tmp_path: Path) -> None:
     """The ten lines of docs/live.md play exactly what Python plays."""
     (script,) = re.findall(r"```js\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.S)
     assert len(script.splitlines()) <= 10
-    assert command("create", "bowl", EXAMPLE, "--store", file).exit_code == 0
+    assert command("create", "bowl", EXAMPLE, "--url", file).exit_code == 0
     (tmp_path / "client.mjs").write_text(script)
     (tmp_path / "dikin").write_text(f"#!{sys.executable}\nfrom dikin.cli import main\nmain()\n")
     (tmp_path / "dikin").chmod(0o755)
@@ -354,7 +354,7 @@ def test_the_client_in_the_docs(file: str, tmp_path: Path) -> None:
     run = subprocess.run(
         [shutil.which("node") or "node", "client.mjs"],
         cwd=tmp_path,
-        env=os.environ | {"PATH": path, "DIKIN_STORE": file},
+        env=os.environ | {"PATH": path, "DIKIN_URL": file},
         capture_output=True,
         text=True,
         timeout=60,

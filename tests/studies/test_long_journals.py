@@ -70,14 +70,24 @@ def test_a_journal_is_verified_in_pieces(long: str) -> None:
 def test_and_in_several_processes(long: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(verification, "WORTH_A_PROCESS", 100)
     with dikin.Study(long, "a") as study:
-        assert study.verify(jobs=2) == 2 * ROUNDS
-        with pytest.raises(errors.ParameterError, match="jobs"):
-            study.verify(jobs=0)
+        assert study.verify(workers=2) == 2 * ROUNDS
+        with pytest.raises(errors.ParameterError, match="workers"):
+            study.verify(workers=0)
+        with pytest.warns(DeprecationWarning, match="use workers instead of jobs") as warned:
+            assert study.verify(jobs=2) == 2 * ROUNDS
+        assert warned[0].filename == __file__
+    for option in ("--workers", "--jobs"):
+        done = CliRunner().invoke(main, ["study", "verify", "a", "--url", long, option, "2"])
+        assert f"{2 * ROUNDS} rows replayed" in done.output
+        assert ("--jobs is now --workers" in done.output) == (option == "--jobs")
+        refused = CliRunner().invoke(main, ["study", "verify", "a", "--url", long, option, "0"])
+        assert refused.exit_code == 2
+    assert "--jobs" not in CliRunner().invoke(main, ["study", "verify", "--help"]).output
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("workers", [1, 2])
 def test_a_snapshot_that_is_not_the_replay_is_noticed(
-    long: str, jobs: int, monkeypatch: pytest.MonkeyPatch
+    long: str, workers: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One in the middle, with a digest that matches it: only the replay tells."""
     monkeypatch.setattr(verification, "WORTH_A_PROCESS", 100)
@@ -92,9 +102,9 @@ def test_a_snapshot_that_is_not_the_replay_is_noticed(
             study._backend.journal._insert(forged)
         # The piece that ends there finds another learner, the one that begins there other points;
         # of two processes either may be the first to say so.
-        noticed = "was altered or damaged" if jobs == 1 else "altered or damaged|other numbers"
+        noticed = "was altered or damaged" if workers == 1 else "altered or damaged|other numbers"
         with pytest.raises(errors.StateError, match=noticed):
-            study.verify(jobs=jobs)
+            study.verify(workers=workers)
 
 
 def test_a_trim_meanwhile_is_no_damage(long: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,9 +148,7 @@ def test_an_export_in_parts_is_the_same(
 ) -> None:
     def export(name: str) -> str:
         out = tmp_path / name
-        done = CliRunner().invoke(
-            main, ["study", "export", "a", "--store", long, "--out", str(out)]
-        )
+        done = CliRunner().invoke(main, ["study", "export", "a", "--url", long, "--out", str(out)])
         assert done.exit_code == 0, done.output
         return out.read_text()
 

@@ -29,8 +29,26 @@ def twin() -> dikin.Tuner:
 @pytest.fixture
 def store(file: str) -> str:
     """A file with the study `prices` of a tuner."""
-    assert command("create", "prices", *FLAGS, "--store", file).exit_code == 0
+    assert command("create", "prices", *FLAGS, "--url", file).exit_code == 0
     return file
+
+
+# --- where studies are ---------------------------------------------------------------------------
+
+
+def test_where_studies_are_by_its_former_names(
+    store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed, empty = "prices\t0 rounds\t0 open\n", str(tmp_path / "empty.db")
+    former = command("list", "--store", store)
+    assert former.output == "DeprecationWarning: --store is now --url\n" + listed
+    assert command("list", "--store", empty, "--url", store).output.endswith(listed)
+    assert "--store" not in command("list", "--help").output
+    monkeypatch.setenv("DIKIN_STORE", store)
+    assert command("list").output == listed
+    assert command("list", "--store", empty).output.endswith(f"{empty} has no studies\n")
+    monkeypatch.setenv("DIKIN_URL", empty)
+    assert command("list").output == f"{empty} has no studies\n"
 
 
 # --- create --------------------------------------------------------------------------------------
@@ -69,7 +87,7 @@ def test_a_study_by_flags_or_by_json(store: str) -> None:
     with dikin.Study(store, "prices") as study:
         assert study.state() == twin().state()
         assert not study.created
-    again = command("create", "prices", *FLAGS, "--store", store)
+    again = command("create", "prices", *FLAGS, "--url", store)
     assert "existed with this learner or tuner and 0 rounds: nothing was changed" in again.output
     text = json.dumps(
         {
@@ -82,10 +100,10 @@ def test_a_study_by_flags_or_by_json(store: str) -> None:
         }
     )
     assert learner_from_text(text).state() == twin().state()
-    assert command("create", "prices", text, "--store", store).exit_code == 0
+    assert command("create", "prices", text, "--url", store).exit_code == 0
     more = ("--constraint", "ads + 3*staff <= 100", "--memory", "4000")
     ranges = ("--param", "ads=0:60", "--param", "staff=0:30")
-    made = command("create", "plan", *ranges, *more, "--store", store)
+    made = command("create", "plan", *ranges, *more, "--url", store)
     assert made.output.startswith("created study 'plan' in ")
     assert made.exit_code == 0, made.output
     with dikin.Study(store, "plan") as study:
@@ -94,10 +112,23 @@ def test_a_study_by_flags_or_by_json(store: str) -> None:
         assert study.state()["learner"]["arguments"]["memory"] == 4000
 
 
+@pytest.mark.parametrize("name", ["value_range", "loss_range"])
+def test_a_range_of_values_by_flags_or_by_json(file: str, name: str) -> None:
+    flags = ("--param", "a=1:2", "--maximize", "--value-range", "-3", "8.5", "--url", file)
+    assert command("create", "ranged", *flags).exit_code == 0
+    text = '{"tuner": {"a": {"low": 1, "high": 2}}, "maximize": true, "%s": [%d, 8.5]}'
+    assert "existed" in command("create", "ranged", text % (name, -3), "--url", file).output
+    other = command("create", "ranged", text % (name, -4), "--url", file)
+    assert other.exit_code != 0
+    assert "'value_range': [-3.0, 8.5]" in other.output
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         ((), "got neither"),
+        (("--value-range", "0", "1"), "--value-range goes with --param"),
+        (("--param", "a=1:2", "--value-range", "1", "0"), "value_range must be finite with low <"),
         ((TUNER_EXAMPLE, "--param", "a=1:2"), "got both"),
         (("--maximize",), "--maximize goes with --param"),
         (("--memory", "4", "--constraint", "a <= 1"), "--memory, --constraint goes with --param"),
@@ -155,7 +186,7 @@ def test_a_study_by_flags_or_by_json(store: str) -> None:
     ],
 )
 def test_a_description_that_is_none(file: str, arguments: tuple[str, ...], words: str) -> None:
-    made = command("create", "prices", *arguments, "--store", file)
+    made = command("create", "prices", *arguments, "--url", file)
     assert made.exit_code == 2
     assert words in made.output
     assert made.output.startswith("dikin: ")
@@ -182,7 +213,7 @@ CREW = ("--param", "day=0:9:2:int", "--param", "night=0:9:7:int", "--seed", "7")
 @pytest.mark.parametrize("separable", [False, True])
 def test_two_whole_numbers_by_flags_or_by_json(file: str, separable: bool) -> None:
     flags = (*CREW, "--separable") if separable else CREW
-    assert command("create", "crew", *flags, "--store", file).exit_code == 0
+    assert command("create", "crew", *flags, "--url", file).exit_code == 0
     text = json.dumps(
         {
             "tuner": {
@@ -192,9 +223,9 @@ def test_two_whole_numbers_by_flags_or_by_json(file: str, separable: bool) -> No
             "separable": separable,
         }
     )
-    assert "existed" in command("create", "crew", text, "--store", file).output
+    assert "existed" in command("create", "crew", text, "--url", file).output
     other = command(
-        "create", "crew", *(CREW if separable else (*CREW, "--separable")), "--store", file
+        "create", "crew", *(CREW if separable else (*CREW, "--separable")), "--url", file
     )
     assert other.exit_code != 0
     assert f"'separable': {separable}" in other.output
@@ -203,10 +234,10 @@ def test_two_whole_numbers_by_flags_or_by_json(file: str, separable: bool) -> No
 
 
 def test_shares_by_lot_by_flags_or_by_json(file: str) -> None:
-    flags = ("--shares", "server=a,b", "--by-lot", "--store", file)
+    flags = ("--shares", "server=a,b", "--by-lot", "--url", file)
     assert command("create", "split", *flags).exit_code == 0
     text = '{"tuner": {"server": {"kind": "shares", "names": ["a", "b"]}}, "by_lot": true}'
-    assert "existed" in command("create", "split", text, "--store", file).output
+    assert "existed" in command("create", "split", text, "--url", file).output
     with dikin.Study(file, "split") as study:
         assert dikin.restore(study.state()).learner.by_lot
 
@@ -314,8 +345,8 @@ def test_a_learner_has_no_verbs_of_a_tuner(file: str) -> None:
             answer = jsonl.reply(study, json.dumps({verb: {}}).encode())
             assert answer["error"]["code"] == "parameter"
             assert "keeps a learner, AdaptiveSmooth" in answer["error"]["message"]
-    assert command("hold", "a", "--store", file).exit_code == 2
-    assert "AdaptiveSmooth" in command("resume", "a", "--store", file).output
+    assert command("hold", "a", "--url", file).exit_code == 2
+    assert "AdaptiveSmooth" in command("resume", "a", "--url", file).output
 
 
 # --- other commands ------------------------------------------------------------------------------
@@ -327,27 +358,27 @@ def test_the_commands(store: str) -> None:
             study.tell(study.ask(), 500.0 + t % 3)
         waiting = study.ask()
         table = study.history()
-    shown = command("show", "prices", "--store", store)
+    shown = command("show", "prices", "--url", store)
     assert shown.exit_code == 0, shown.output
     lines = {line.split()[0]: line for line in shown.output.splitlines()}
     for name in ("price", "ads", "value"):
         assert f"{table[name][-1]:,.5g}" in shown.output
         assert any(block in shown.output for block in BLOCKS)
     assert lines["rounds"].split()[1] == "12,"
-    assert command("list", "--store", store).output == "prices\t12 rounds\t1 open\n"
-    listed = command("open", "prices", "--store", store).output.strip().split("\t")
+    assert command("list", "--url", store).output == "prices\t12 rounds\t1 open\n"
+    listed = command("open", "prices", "--url", store).output.strip().split("\t")
     assert listed[:2] == ["12", "worker"]
     assert json.loads(listed[3]) == waiting.params
-    held = command("hold", "prices", "--store", store).output
+    held = command("hold", "prices", "--url", store).output
     with dikin.Study(store, "prices") as study:
         assert study.held
         assert json.dumps(study.best) in held
-    assert command("resume", "prices", "--store", store).exit_code == 0
-    found = list(csv.reader(io.StringIO(command("export", "prices", "--store", store).output)))
+    assert command("resume", "prices", "--url", store).exit_code == 0
+    found = list(csv.reader(io.StringIO(command("export", "prices", "--url", store).output)))
     assert tuple(found[0]) == table.dtype.names
     assert found[3][:4] == ["3", *(repr(float(table[n][2])) for n in ("price", "ads", "value"))]
-    assert command("verify", "prices", "--store", store).output.startswith("27 rows replayed")
-    assert command("trim", "prices", "--before", "7", "--store", store).exit_code == 0
+    assert command("verify", "prices", "--url", store).output.startswith("27 rows replayed")
+    assert command("trim", "prices", "--before", "7", "--url", store).exit_code == 0
 
 
 def test_a_drawing_gets_the_table_and_the_parameters(
@@ -382,6 +413,6 @@ def test_a_tuner_is_drawn_into_a_file(store: str, tmp_path: Path, kind: str) -> 
         for _ in range(12):
             study.tell(study.ask(), 3.0)
     out = tmp_path / f"prices.{kind}"
-    assert command("show", "prices", "--store", store, "--out", str(out)).exit_code == 0
+    assert command("show", "prices", "--url", store, "--out", str(out)).exit_code == 0
     start = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}[kind]
     assert out.read_bytes().startswith(start)

@@ -187,7 +187,7 @@ def long_history(share: float) -> tuple[int, str]:
         with watched(file) as waits:
             jobs: dict[str, Callable[[], object]] = {
                 "verify": study.verify,
-                "in two processes": lambda: study.verify(jobs=2),
+                "in two processes": lambda: study.verify(workers=2),
                 "history": study.history,
                 "trim": lambda: study.trim(rounds - 1000),
             }

@@ -215,7 +215,7 @@ LINE = {"x": Real(0, 1, start=0.8)}
 SQUARE = {"x": Real(0, 1, start=0.8), "y": Real(0, 1, start=0.2)}
 COUNT = {"n": Integer(0, 8, start=1)}
 
-FLAT: dict[str, Any] = {"loss_range": (0, 1), "smoothness": 0}
+FLAT: dict[str, Any] = {"value_range": (0, 1), "smoothness": 0}
 SEPARABLE = {"separable": True}
 
 LOTS: dict[str, Game] = {
@@ -224,7 +224,7 @@ LOTS: dict[str, Game] = {
     "a bit beside a real": Game(follower, 0.0, MIXED, {"lipschitz": 3}, promised=False),
     "a bit that becomes better, range": Game(later_number, 0.175, BIT, FLAT),
     "a bit that becomes better, slope": Game(
-        later_number, 0.175, BIT, {"loss_range": (0, 1), "lipschitz": 0.5}
+        later_number, 0.175, BIT, {"value_range": (0, 1), "lipschitz": 0.5}
     ),
     "an arm that becomes better": Game(later_arm, 0.175, ARMS, FLAT, play=by_odds),
     "an arm that becomes better, by lot": Game(
@@ -237,13 +237,13 @@ LOTS: dict[str, Game] = {
 MORE: dict[str, Game] = {
     "two numbers": Game(terms, 0.0, PAIR, SEPARABLE | {"lipschitz": 8.1}, measure=normal),
     "two numbers, range": Game(
-        terms, 0.0, PAIR, SEPARABLE | {"lipschitz": 8.1, "loss_range": (-1, 7)}, measure=normal
+        terms, 0.0, PAIR, SEPARABLE | {"lipschitz": 8.1, "value_range": (-1, 7)}, measure=normal
     ),
     "two numbers, not said": Game(terms, 0.0, PAIR, {"lipschitz": 8.1}, promised=False),
     "numbers apart": Game(apart, 0.0, LEVELS, SEPARABLE | {"lipschitz": 5.5}),
     "the larger of two": Game(larger, -0.3, LEVELS, SEPARABLE | {"lipschitz": 2.2}),
     "a chain of three": Game(
-        chain, 0.0, TRIPLE, SEPARABLE | {"lipschitz": 5.4, "loss_range": (0, 5)}
+        chain, 0.0, TRIPLE, SEPARABLE | {"lipschitz": 5.4, "value_range": (0, 5)}
     ),
     "a chain of three, not said": Game(chain, 0.0, TRIPLE, {"lipschitz": 5.4}, promised=False),
     "a number beside a real": Game(
@@ -257,17 +257,17 @@ MORE: dict[str, Game] = {
     "three arms, range": Game(arm, 0.2, THREE, FLAT, play=by_odds),
     "three arms by lot, range": Game(arm, 0.2, THREE, FLAT | {"by_lot": True}, play=by_odds),
     "jumps": Game(bowl, 0.0, LINE, {"smoothness": 2}, measure=jumps),
-    "jumps, range": Game(bowl, 0.0, LINE, {"smoothness": 2, "loss_range": (-1, 6)}, measure=jumps),
+    "jumps, range": Game(bowl, 0.0, LINE, {"smoothness": 2, "value_range": (-1, 6)}, measure=jumps),
     "timeouts": Game(bowl, 0.0, LINE, {"smoothness": 2}, measure=timeouts),
     "timeouts, range": Game(
-        bowl, 0.0, LINE, {"smoothness": 2, "loss_range": (-1, 21)}, measure=timeouts
+        bowl, 0.0, LINE, {"smoothness": 2, "value_range": (-1, 21)}, measure=timeouts
     ),
     "successes": Game(valley, 0.2, LINE, {"lipschitz": 0.6}, measure=success),
     "successes, range": Game(
-        valley, 0.2, LINE, {"lipschitz": 0.6, "loss_range": (0, 1)}, measure=success
+        valley, 0.2, LINE, {"lipschitz": 0.6, "value_range": (0, 1)}, measure=success
     ),
     "successes of a number": Game(
-        count, 0.1, COUNT, {"lipschitz": 0.8, "loss_range": (0, 1)}, measure=success
+        count, 0.1, COUNT, {"lipschitz": 0.8, "value_range": (0, 1)}, measure=success
     ),
     "noise that x multiplies": Game(two_bowls, 0.0, SQUARE, {"smoothness": 2}, measure=multiplied),
 }

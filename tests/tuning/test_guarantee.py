@@ -76,7 +76,7 @@ def test_shares_with_linear_losses(start: Any) -> None:
         lambda seed: Tuner(
             {"mix": Shares(["a", "b", "c"], start)},
             smoothness=0.0,
-            loss_range=(-0.5, 1.5),
+            value_range=(-0.5, 1.5),
             seed=seed,
         ),
         lambda p: float(COSTS @ list(p["mix"].values())),
@@ -108,7 +108,7 @@ def test_a_certificate_that_is_too_small_would_be_seen() -> None:
     names = ["a", "b", "c", "d", "e", "f", "g"]
     certificates, regrets = [], []
     for seed in range(GAMES):
-        tuner = Tuner({"mix": Shares(names)}, smoothness=0.0, loss_range=(-1, 1), seed=seed)
+        tuner = Tuner({"mix": Shares(names)}, smoothness=0.0, value_range=(-1, 1), seed=seed)
         losses = []
         for _ in range(380):
             trial = tuner.ask()

@@ -250,7 +250,7 @@ def test_a_certificate_is_that_of_an_integer(parameter: Any) -> None:
     with pytest.raises(ParameterError, match=r"smoothness=1\.0 cannot hold with p, .*lipschitz"):
         dikin.Tuner({"p": parameter}, smoothness=1.0)
     beside = {"p": parameter, "x": dikin.Real(0, 1)}
-    options: dict[str, Any] = {"lipschitz": 2.0, "loss_range": (0, 9), "seed": 1}
+    options: dict[str, Any] = {"lipschitz": 2.0, "value_range": (0, 9), "seed": 1}
     for parameters, separable, bound in (
         ({"p": parameter}, False, True),
         (beside, False, False),
@@ -354,7 +354,7 @@ def command(*arguments: str, text: str = "") -> str:
 
 
 def test_the_command_line_and_json_lines(tmp_path: Path) -> None:
-    store = ("--store", str(tmp_path / "a.db"))
+    store = ("--url", str(tmp_path / "a.db"))
     flags = [word for name, each in NEW.items() for word in ("--param", f"{name}={each!r}")]
     command("create", "a", *flags, "--seed", "3", *store)
     spec = {"tuner": {name: each.spec() for name, each in NEW.items()}, "seed": 3}

@@ -73,9 +73,11 @@ def test_the_result_is_that_of_a_tuner_played_by_hand() -> None:
 
 def test_the_result_is_that_of_a_learner_played_by_hand() -> None:
     domain, start = Box([0, 0], [4, 2]), [1.0, 1.5]
-    constants: dict[str, Any] = {"smoothness": 2.0, "loss_range": (0, 20), "memory": 30}
-    result = minimize(lambda x: float(x @ x), domain, 40, start=start, seed=3, **constants)
-    learner = Predictive(domain, start=start, seed=3, **constants)
+    options: dict[str, Any] = {"start": start, "smoothness": 2.0, "memory": 30, "seed": 3}
+    result = minimize(lambda x: float(x @ x), domain, 40, value_range=(0, 20), **options)
+    former = minimize(lambda x: float(x @ x), domain, 40, loss_range=(0, 20), **options)
+    assert former.learner.state() == result.learner.state()
+    learner = Predictive(domain, loss_range=(0, 20), **options)
     for row in result.history:
         query = learner.ask()
         learner.tell(query, float(query.point @ query.point))
@@ -87,14 +89,20 @@ def test_the_result_is_that_of_a_learner_played_by_hand() -> None:
     assert result.learner.state() == learner.state()
 
 
+@pytest.mark.parametrize("parameters", [{"x": Real(0, 1)}, Box([0], [1])], ids=["named", "domain"])
+def test_the_log_speaks_of_values(parameters: Any, caplog: pytest.LogCaptureFixture) -> None:
+    maximize(lambda x: 5.0, parameters, 3, value_range=(0, 1), seed=1)
+    assert "the value 5 lies outside value_range=(0, 1)" in caplog.text
+
+
 @pytest.mark.parametrize("parameters", [PLANE, Box([1, 0], [14, 60])], ids=["named", "domain"])
 def test_maximize_is_minimize_of_the_negative_digit_for_digit(parameters: Any) -> None:
     def value(x: Any) -> float:
         return bowl(noise=0)(x if isinstance(x, dict) else {"price": x[0], "ads": x[1]})
 
     known = {"smoothness": 300.0, "seed": 4}
-    up = maximize(lambda x: -value(x), parameters, 300, loss_range=(-300, 0), **known)
-    down = minimize(value, parameters, 300, loss_range=(0, 300), **known)
+    up = maximize(lambda x: -value(x), parameters, 300, value_range=(-300, 0), **known)
+    down = minimize(value, parameters, 300, value_range=(0, 300), **known)
     assert (up.value, up.first_value) == (-down.value, -down.first_value)
     np.testing.assert_equal(up.best, down.best)
     for name in down.history.dtype.names or ():
@@ -224,8 +232,9 @@ def test_an_error_of_the_function_comes_out_as_it_was() -> None:
         ({"start": [4, 4]}, "each named parameter has its own"),
         ({"constraints": "price + adds <= 9"}, "names 'adds'"),
         ({"parameters": Ball(2), "constraints": ["x <= 1"]}, "are for named parameters"),
-        ({"parameters": Ball(2), "loss_range": 3}, "loss_range"),
-        ({"loss_range": (2, 1)}, "loss_range"),
+        ({"parameters": Ball(2), "value_range": 3}, "value_range"),
+        ({"value_range": (2, 1)}, "value_range"),
+        ({"value_range": (1, 2), "loss_range": (1, 2)}, "leave out loss_range, its former name"),
         ({"memory": 0}, "memory"),
         ({"seed": -1}, "seed"),
         ({"separable": 1}, "separable must be True or False, got 1"),

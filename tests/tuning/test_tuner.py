@@ -93,8 +93,8 @@ def test_to_maximise_is_to_minimise_the_negative() -> None:
 
 
 def test_a_range_of_values_is_turned_with_them() -> None:
-    up = Tuner(SHOP, maximize=True, loss_range=(-100, 500), seed=5)
-    down = Tuner(SHOP, loss_range=(-500, 100), seed=5)
+    up = Tuner(SHOP, maximize=True, value_range=(-100, 500), seed=5)
+    down = Tuner(SHOP, value_range=(-500, 100), seed=5)
     assert played(up, 50, revenue).best == played(down, 50, lambda p: -revenue(p)).best
 
 
@@ -247,12 +247,12 @@ def test_it_remembers_the_last_rounds_for_tables_and_pictures(tmp_path: Path) ->
 
 def test_what_is_logged_is_in_the_users_sense(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("WARNING", logger="dikin")
-    tuner = Tuner(SHOP, maximize=True, loss_range=(0, 1), seed=2)
+    tuner = Tuner(SHOP, maximize=True, value_range=(0, 1), seed=2)
     tuner.tell(tuner.ask(), 5.0)
-    assert "the value 5 lies outside loss_range=(0, 1)" in caplog.text
+    assert "the value 5 lies outside value_range=(0, 1)" in caplog.text
     twin = dikin.restore(tuner.state())
     twin.tell(twin.ask(), 7.0)
-    assert "the value 7 lies outside loss_range=(0, 1)" in caplog.text
+    assert "the value 7 lies outside value_range=(0, 1)" in caplog.text
 
 
 # --- state ------------------------------------------------------------------------------------
@@ -359,7 +359,7 @@ def test_values_that_were_not_learnt_in_full_are_counted(memory: float | None) -
 
 def test_values_without_end_are_all_counted() -> None:
     """Also where the learner's own count, which fades, no longer grows."""
-    tuner = Tuner(SHOP, loss_range=(0, 1), memory=2, seed=2)
+    tuner = Tuner(SHOP, value_range=(0, 1), memory=2, seed=2)
     for _ in range(100):
         tuner.tell(tuner.ask(), 5.0)
     assert tuner.clipped == 100
@@ -373,10 +373,10 @@ def test_a_copy_has_counted_the_same(twin: Callable[[Tuner], Tuner]) -> None:
 
 @pytest.mark.parametrize("by_lot", [False, True])
 def test_values_outside_the_range_are_counted(by_lot: bool) -> None:
-    options = {"loss_range": (0, 1000), "by_lot": by_lot}
+    options = {"value_range": (0, 1000), "by_lot": by_lot}
     inside = with_faults((40, 80), 1000.0, **options).clipped
     assert with_faults((40, 80), 1e5, **options).clipped >= max(inside, 2)
-    assert with_faults((), 0.0, loss_range=(0, 1000), by_lot=True).clipped == 0
+    assert with_faults((), 0.0, value_range=(0, 1000), by_lot=True).clipped == 0
 
 
 def test_on_hold_nothing_is_learnt_and_nothing_counted() -> None:
@@ -480,7 +480,7 @@ def test_old_ways_to_ask_and_to_look_warn() -> None:
         trials = tuner.ask(3)
     assert heard[0].filename == __file__
     assert trials == twin.ask(n=3)
-    with pytest.warns(DeprecationWarning, match="open_trials is now open_queries"):
+    with pytest.warns(DeprecationWarning, match="use open_queries instead of open_trials"):
         assert tuner.open_trials == trials
     with pytest.warns(DeprecationWarning, match="open_queries"):
         assert (tuner.open_trial(1), tuner.open_trial(7)) == (trials[1], None)
@@ -494,8 +494,10 @@ def test_old_ways_to_ask_and_to_look_warn() -> None:
         ({"by_lot": 1}, "by_lot must be True or False, got 1"),
         ({"memory": 1}, "memory"),
         ({"smoothness": -1}, "smoothness"),
-        ({"loss_range": (3, 1)}, "loss_range"),
-        ({"loss_range": 3, "maximize": True}, "loss_range"),
+        ({"value_range": (3, 1)}, r"value_range must be finite with low < high, got \(3, 1\)"),
+        ({"value_range": 3, "maximize": True}, "value_range must be the least .* value, got 3"),
+        ({"value_range": (0, 1e200)}, "value_range=.*: choose another unit of value"),
+        ({"value_range": (0, 1), "loss_range": (0, 1)}, "leave out loss_range, its former name"),
         ({"seed": -1}, "seed"),
         ({"constraints": "prize <= 3"}, "Did you mean 'price'"),
     ],
@@ -503,6 +505,17 @@ def test_old_ways_to_ask_and_to_look_warn() -> None:
 def test_other_arguments_are_checked(options: dict[str, Any], words: str) -> None:
     with pytest.raises(errors.ParameterError, match=words):
         Tuner(SHOP, **options)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_range_of_values_may_have_its_former_name() -> None:
+    for maximize in (False, True):
+        old = Tuner(SHOP, maximize=maximize, loss_range=(-3, 8), seed=5)
+        new = Tuner(SHOP, maximize=maximize, value_range=(-3, 8), seed=5)
+        assert old.state() == new.state()
+        assert new.identity()["arguments"]["value_range"] == [-3, 8]
+        assert "loss_range" not in new.identity()["arguments"]
+    assert Tuner(SHOP, seed=5).identity()["arguments"]["value_range"] is None
 
 
 # --- what it says -----------------------------------------------------------------------------

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dikin.arguments import is_whole
+from dikin.deprecation import renamed
 from dikin.domains.base import Array, Domain
 from dikin.engine.jit import compiled_loop, worth_compiling
 from dikin.engine.loop import UnitConversion, Workspace
@@ -73,13 +74,13 @@ class Run:
     Parameters
     ----------
     checkpoints : numpy.ndarray of int
-        The rounds after which regret, certificate and losses were taken; the last is the end.
+        The rounds after which regret, certificate and loss were taken; the last is the end.
     regret : numpy.ndarray
         Loss suffered minus that of the best fixed point for the rounds so far.
     certificate : numpy.ndarray
         The bound on the expected regret; NaN for a learner that has none.
-    losses : numpy.ndarray
-        Loss suffered so far.
+    cumulative_losses : numpy.ndarray
+        Loss suffered in all rounds so far.
     comparator : numpy.ndarray
         The best fixed point for all rounds.
     compiled : bool
@@ -91,10 +92,12 @@ class Run:
     checkpoints: NDArray[np.int64]
     regret: Array
     certificate: Array
-    losses: Array
+    cumulative_losses: Array
     comparator: Array
     compiled: bool
     seconds: float
+
+    losses = renamed("losses", "cumulative_losses")
 
     def __repr__(self) -> str:
         how = "compiled" if self.compiled else "plain Python"
@@ -122,7 +125,7 @@ class Run:
     @property
     def total_loss(self) -> float:
         """Loss suffered in all rounds."""
-        return float(self.losses[-1])
+        return float(self.cumulative_losses[-1])
 
 
 def play(
@@ -151,7 +154,7 @@ def play(
     Returns
     -------
     Run
-        Regret, certificate and losses at the checkpoints.
+        Regret, certificate and cumulative loss at the checkpoints.
 
     Raises
     ------
@@ -195,12 +198,12 @@ def play_game(
             bar.advance(advance, mark - environment.rounds)
             suffered, best = environment.total_loss, environment.best()[1]
             rows.append((suffered - best, learner.certificate, suffered))
-    regret, certificate, losses = (np.array(column) for column in zip(*rows, strict=True))
+    regret, certificate, cumulative = (np.array(column) for column in zip(*rows, strict=True))
     return Run(
         checkpoints=marks,
         regret=regret,
         certificate=certificate,
-        losses=losses,
+        cumulative_losses=cumulative,
         comparator=environment.best()[0],
         compiled=fast is not None,
         seconds=time.perf_counter() - start,

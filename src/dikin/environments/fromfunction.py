@@ -74,14 +74,14 @@ class FromFunction(Environment):
         self.loss_range = checked_range(loss_range)
         self.smoothness = number(smoothness, "smoothness")
         self.lipschitz = number(lipschitz, "lipschitz")
-        self._given = comparator is not None
+        self._has_comparator = comparator is not None
         self._comparator = domain.center if comparator is None else domain.require(comparator)
         self.kernel: FunctionKernel = FunctionKernel(
             loss, as_pattern(curvature), np.array(self._comparator.ravel())
         )
 
     def best(self) -> tuple[Array, float]:
-        return self._comparator, self.total(1) if self._given else nan
+        return self._comparator, self.total(1) if self._has_comparator else nan
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:

@@ -158,7 +158,7 @@ class Bluefin(Descent):
     def _drawn(self) -> PairMemo:
         """A new direction from the present centre."""
         self._pairs += 1
-        return PairMemo(self._asked(self._state, self._noise.draw())[2], 1.0, self._pairs)
+        return PairMemo(self._propose_from(self._state, self._noise.draw())[2], 1.0, self._pairs)
 
     def _vector(self, memo: PairMemo) -> tuple[Array, float]:
         middle = self.geometry.vector(memo.first.state.iterate) * self._pace.shrink

@@ -120,15 +120,15 @@ class KernelLearner(Learner):
     # --- a round -------------------------------------------------------------------------------
 
     def _propose(self) -> tuple[Array, float, Any]:
-        return self._asked(self._state, self._noise.draw())
+        return self._propose_from(self._state, self._noise.draw())
 
-    def _asked(self, state: LearnerState, noise: Array) -> tuple[Array, float, Memo]:
+    def _propose_from(self, state: LearnerState, noise: Array) -> tuple[Array, float, Memo]:
         u, metric, s = np.empty(noise.size), np.empty(self._metric_size), noise.copy()
         asked = self._kernel.ask(state, s, metric, u)
         return u, asked[0], Memo(state, noise, s, metric, asked)
 
     def _vector(self, memo: Any) -> tuple[Array, float]:
-        return self._asked(memo.state, memo.noise)[:2]
+        return self._propose_from(memo.state, memo.noise)[:2]
 
     def _learn(self, memo: Any, loss: float, curvature: float) -> None:
         state, round = self._state.copied(), self._rounds_in_range + 1
@@ -175,4 +175,4 @@ class KernelLearner(Learner):
     def _memo_from(self, state: tuple[Any, ...]) -> Any:
         numbers, iterate, noise = state
         then = LearnerState(from_values(self._state.numbers, numbers), self._state.linear, iterate)
-        return self._asked(then, noise)[2]
+        return self._propose_from(then, noise)[2]

@@ -111,10 +111,10 @@ class LiftedLinear(ChartLearner):
         return self._at(self.geometry.vector(self._iterate))
 
     def _propose(self) -> tuple[Array, float, Memo]:
-        memo = self._seen(self._iterate, self._noise.draw())
+        memo = self._explore_from(self._iterate, self._noise.draw())
         return *self._vector(memo), memo
 
-    def _seen(self, iterate: Array, noise: Array) -> Memo:
+    def _explore_from(self, iterate: Array, noise: Array) -> Memo:
         """A direction from an iterate."""
         metric = np.empty(self.geometry.metric_size)
         s = noise.copy()
@@ -190,4 +190,4 @@ class LiftedLinear(ChartLearner):
         return memo.state.iterate, memo.noise
 
     def _memo_from(self, state: tuple[Any, ...]) -> Memo:
-        return self._seen(*state)
+        return self._explore_from(*state)

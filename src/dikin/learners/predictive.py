@@ -275,7 +275,7 @@ class Predictive(KernelLearner):
 
     measures_range = True
     equal_sides = True
-    _told = ("loss", 1.0)
+    _user_sense = ("loss", 1.0)
     """What the user calls a loss, and its sign: a tuner is told values."""
     smoothness = Parameter(
         SMOOTHNESS + " Without one it is tuned for a bowl that fills the range of the losses.",
@@ -435,7 +435,7 @@ class Predictive(KernelLearner):
             numbers = state.numbers.copy()
             numbers.forecasters.own, self._own = self._own, forecasts.NONE
             state = state._replace(numbers=numbers)
-        return self._asked(state, self._noise.draw())
+        return self._propose_from(state, self._noise.draw())
 
     def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
         before = self._n
@@ -457,16 +457,16 @@ class Predictive(KernelLearner):
         outside = self._ranged and abs(loss) > 1.0 + ROUNDING
         if not self._log_limit.allows():
             return
-        told, sense = self._told
+        noun, sense = self._user_sense
         scale, offset = sense * self.units.loss_scale, sense * self.units.loss_offset
         low, high = sorted(sense * end for end in self.units.loss_range)
         fault = levels.is_fault(self._plan, surprise, level)
         logger.warning(
             "round %d: the %s %g %s, %g was expected; %s%s",
             self.rounds,
-            told,
+            noun,
             offset + scale * loss,
-            f"lies outside loss_range=({low:g}, {high:g})" if outside else "is far off",
+            f"lies outside {noun}_range=({low:g}, {high:g})" if outside else "is far off",
             offset + scale * expected,
             "nothing is learnt from it"
             if fault

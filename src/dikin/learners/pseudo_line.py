@@ -90,7 +90,7 @@ class PseudoLine(Descent):
 
     def _propose(self) -> tuple[Array, float, Any]:
         side = 1.0 if self._noise.draw()[0] >= 0.0 else -1.0
-        return self._asked(self._state, side * self._line)
+        return self._propose_from(self._state, side * self._line)
 
     def _direction(self, context: ArrayLike | None) -> Array:
         """A context as a unit working vector; zero where the prediction is constant."""

@@ -1,6 +1,6 @@
 """The ASGI application: `create_app(store)`, or `uvicorn dikin.service.app:app`.
 
-The latter takes the store from the environment's DIKIN_STORE. `dikin serve` does what a server in
+The latter takes the store from the environment's DIKIN_URL. `dikin serve` does what a server in
 the open needs besides: it refuses to listen beyond this machine without tokens, ends streams before
 it stops, and closes connections on which nothing comes.
 """
@@ -90,11 +90,11 @@ def __getattr__(name: str) -> Any:
     """`app`, made when it is asked for: the store is in the environment."""
     if name != "app":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    store = os.environ.get("DIKIN_STORE")
+    store = os.environ.get("DIKIN_URL") or os.environ.get("DIKIN_STORE")
     if not store:
         raise ParameterError(
-            "which studies are to be served stands in the environment: DIKIN_STORE=studies.db, or "
-            "DIKIN_STORE=postgresql://user@host/database"
+            "which studies are to be served stands in the environment: DIKIN_URL=studies.db, or "
+            "DIKIN_URL=postgresql://user@host/database"
         )
     return create_app(store)
 

@@ -10,13 +10,13 @@ from dikin import extras
 from dikin.errors import ParameterError, did_you_mean
 from dikin.service.limits import LARGEST_REQUEST, PATIENCE
 from dikin.service.tokens import RIGHTS, TokenStore
-from dikin.studies.commands import store_option
+from dikin.studies.commands import url_option
 from dikin.studies.database import open_database
 from dikin.studies.study import Study
 
 
 @click.command()
-@store_option
+@url_option
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option(
     "--port",
@@ -54,7 +54,7 @@ from dikin.studies.study import Study
     help="What is logged, as lines of JSON on standard error.",
 )
 def serve(
-    store: str,
+    url: str,
     host: str,
     port: int,
     patience: float,
@@ -65,7 +65,7 @@ def serve(
     """Serve studies over HTTP, with a page to watch them.
 
     \b
-      dikin serve --store sqlite:///studies.db --port 8000
+      dikin serve --url sqlite:///studies.db --port 8000
       curl -X PUT localhost:8000/v1/studies/shop -H 'Content-Type: application/json' \\
           -d '{"tuner": {"price": {"low": 1, "high": 14, "start": 4}}, "maximize": true}'
       curl -X POST localhost:8000/v1/studies/shop/ask
@@ -86,27 +86,27 @@ def serve(
     from dikin.service.middleware import log_to_stderr
     from dikin.service.service import is_loopback
 
-    app = create_app(store, patience=patience, largest_request=largest_request)
+    app = create_app(url, patience=patience, largest_request=largest_request)
     app.state.service.check_store()  # an error now, and not to the first client
-    tokens = TokenStore(store).all()
+    tokens = TokenStore(url).all()
     if not is_loopback(host) and not any(t.state(time.time()) == "valid" for t in tokens):
         raise ParameterError(
             f"{host} can be reached from other machines, and there is no valid token: anybody "
-            "could play. Make one first (dikin token create NAME --right admin --store ...), "
+            "could play. Make one first (dikin token create NAME --right admin --url ...), "
             "or leave --host at 127.0.0.1"
         )
     listener = server.listen(host, port)
     log_to_stderr(log_level)
     named = f"[{host}]" if ":" in host else host
-    click.echo(f"dikin serves {_named(store)} at http://{named}:{listener.getsockname()[1]}/")
+    click.echo(f"dikin serves {_named(url)} at http://{named}:{listener.getsockname()[1]}/")
     if tokens and not is_loopback(host):
         click.echo("tokens are sent in the clear: put a proxy with TLS in front", err=True)
     server.run(app, listener, proxy)
 
 
-def _named(store: str) -> str:
+def _named(url: str) -> str:
     """The store as it may be printed: without a password."""
-    return open_database(store, PATIENCE).name
+    return open_database(url, PATIENCE).name
 
 
 @click.group()
@@ -135,12 +135,12 @@ def token() -> None:
     "--study", "studies", multiple=True, help="Only for this study; may be repeated. Default: all."
 )
 @click.option("--days", type=click.FloatRange(0, 36500, min_open=True), help="Valid for so long.")
-@store_option
-def create(name: str, right: str, studies: tuple[str, ...], days: float | None, store: str) -> None:
+@url_option
+def create(name: str, right: str, studies: tuple[str, ...], days: float | None, url: str) -> None:
     """Make a token for NAME, a person or a program, and print it: it is kept nowhere."""
-    tokens = TokenStore(store)
-    open_database(store, PATIENCE).check_folder()
-    first, known = not tokens.all(), Study.names(store)
+    tokens = TokenStore(url)
+    open_database(url, PATIENCE).check_folder()
+    first, known = not tokens.all(), Study.names(url)
     for study in studies:
         if study not in known:
             others = did_you_mean(study, known) if known else " There are none yet."
@@ -148,7 +148,7 @@ def create(name: str, right: str, studies: tuple[str, ...], days: float | None, 
     click.echo(tokens.create(name, right, studies or None, days))
     covered = "all studies" if not studies else ", ".join(studies)
     click.echo(
-        f"token {name!r} ({right}, {covered}) is in {_named(store)}. Keep it: it is shown this "
+        f"token {name!r} ({right}, {covered}) is in {_named(url)}. Keep it: it is shown this "
         "once. Clients find it in DIKIN_TOKEN.",
         err=True,
     )
@@ -161,12 +161,12 @@ def create(name: str, right: str, studies: tuple[str, ...], days: float | None, 
 
 
 @token.command("list")
-@store_option
-def list_(store: str) -> None:
+@url_option
+def list_(url: str) -> None:
     """The tokens: id, name, right, studies, when made, and whether valid."""
-    tokens = TokenStore(store).all()
+    tokens = TokenStore(url).all()
     if not tokens:
-        click.echo(f"{_named(store)} has no tokens", err=True)
+        click.echo(f"{_named(url)} has no tokens", err=True)
     for each in tokens:
         made = time.strftime("%Y-%m-%d", time.gmtime(each.created))
         studies = "all studies" if each.studies is None else ", ".join(each.studies)
@@ -179,8 +179,8 @@ def list_(store: str) -> None:
 
 @token.command("revoke")
 @click.argument("which")
-@store_option
-def revoke(which: str, store: str) -> None:
+@url_option
+def revoke(which: str, url: str) -> None:
     """Make the token WHICH (a name or an id) invalid, within two seconds."""
-    revoked = TokenStore(store).revoke(which)
+    revoked = TokenStore(url).revoke(which)
     click.echo(f"token {revoked.name!r} ({revoked.id}) is revoked")

@@ -16,7 +16,7 @@ from dikin.service.limits import EVENT_ROUNDS, EVENTS_EVERY, rounds_at_once
 from dikin.service.problems import Problem
 from dikin.service.service import Service
 from dikin.service.tokens import Access
-from dikin.studies.history import number_told
+from dikin.studies.history import value_or_loss
 from dikin.studies.study import Study
 
 Update = tuple[bytes, int]
@@ -31,20 +31,20 @@ class Looks:
 
     def __init__(self, service: Service) -> None:
         self._service = service
-        self._taken: dict[tuple[str, int | None], tuple[float, asyncio.Future[Update]]] = {}
+        self._looks: dict[tuple[str, int | None], tuple[float, asyncio.Future[Update]]] = {}
 
     async def update(self, name: str, last: int | None) -> Update:
         """What happened to a study since round `last`."""
         now = time.monotonic()
-        self._taken = {
+        self._looks = {
             key: (then, look)
-            for key, (then, look) in self._taken.items()
+            for key, (then, look) in self._looks.items()
             if now - then < 0.9 * EVENTS_EVERY
         }
-        if (name, last) not in self._taken:
+        if (name, last) not in self._looks:
             look = asyncio.ensure_future(_update(self._service, name, last))
-            self._taken[name, last] = now, look
-        return await asyncio.shield(self._taken[name, last][1])
+            self._looks[name, last] = now, look
+        return await asyncio.shield(self._looks[name, last][1])
 
 
 async def updates(
@@ -102,7 +102,7 @@ def _columns(records: list[dict[str, Any]], dim: int) -> dict[str, Any]:
     played, best = ([_flat(each[what]) for each in records] for what in ("point", "center"))
     return {
         "round": [each["round"] for each in records],
-        "value": [number_told(each) for each in records],
+        "value": [value_or_loss(each) for each in records],
         "expected": [each.get("expected") for each in records],
         "held": [bool(each.get("held")) for each in records],
         "certificate": [each["certificate"] for each in records],

@@ -190,7 +190,7 @@ def _refuse_strangers(request: Request) -> None:
     if not near or forwarded or _from_other_page(request.method, headers):
         raise AccessError(
             "this service has no tokens, so that it answers only to the machine that it runs on. "
-            "To let others in: dikin token create NAME --right read --store STORE"
+            "To let others in: dikin token create NAME --right read --url URL"
         )
 
 

@@ -24,7 +24,7 @@ from dikin.errors import BusyError, StoreError, UnknownStudyError
 from dikin.serialization import number_or_nan
 from dikin.service.limits import BATCH, BATCH_SECONDS, OPEN_STUDIES
 from dikin.status import Status
-from dikin.studies.history import number_told
+from dikin.studies.history import value_or_loss
 from dikin.studies.study import Study
 
 T = TypeVar("T")
@@ -187,7 +187,7 @@ class Worker:
 
 def _mean_of_first(study: Study) -> float:
     """The mean of the first rounds; NaN where they were trimmed, or are not numbers."""
-    told = [number_told(record) for record in study.records(1, FIRST)]
+    told = [value_or_loss(record) for record in study.records(1, FIRST)]
     values = [value for value in told if value is not None]
     return sum(values) / FIRST if len(values) == FIRST else nan
 

@@ -26,12 +26,35 @@ from dikin.vectors import Table
 EXPORTED_AT_ONCE = 20_000
 """Rounds."""
 
-store_option = click.option(
-    "--store",
+
+class RenamedOption(click.Option):
+    """An option that can still be given by a former name, which the help does not show."""
+
+    def __init__(self, *declarations: Any, former: str, **attributes: Any) -> None:
+        super().__init__(*declarations, **attributes)
+        self.former = former
+
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
+        """Let the parser know both names."""
+        super().add_to_parser(parser, ctx)
+        parser.add_option(self, [self.former], dest=self.former)
+
+    def handle_parse_result(self, ctx: click.Context, opts: Any, args: list[str]) -> Any:
+        """Take what was given by the former name, with a line on standard error."""
+        if self.former in opts:
+            click.echo(f"DeprecationWarning: {self.former} is now {self.opts[0]}", err=True)
+            opts = {self.name: opts[self.former]} | opts
+        return super().handle_parse_result(ctx, opts, args)
+
+
+url_option = click.option(
+    "--url",
+    cls=RenamedOption,
+    former="--store",
     metavar="FILE_OR_URL",
     default="studies.db",
     show_default=True,
-    envvar="DIKIN_STORE",
+    envvar=["DIKIN_URL", "DIKIN_STORE"],
     show_envvar=True,
     help="An SQLite file, or postgresql://user@host/database.",
 )
@@ -43,8 +66,8 @@ learner_option = click.option(
 )
 
 
-def _open(store: str, name: str, learner: str | None = None, **options: Any) -> Study:
-    return Study(store, name, None if learner is None else learner_from_text(learner), **options)
+def _open(url: str, name: str, learner: str | None = None, **options: Any) -> Study:
+    return Study(url, name, None if learner is None else learner_from_text(learner), **options)
 
 
 @click.group()
@@ -67,7 +90,7 @@ def study() -> None:
 
 @study.command()
 @name_argument
-@store_option
+@url_option
 @learner_option
 @click.option("--client", help="This client's name in the list of open queries.")
 @click.option(
@@ -86,7 +109,7 @@ def study() -> None:
 )
 def run(
     name: str,
-    store: str,
+    url: str,
     learner: str | None,
     client: str | None,
     commit_within: float,
@@ -125,7 +148,7 @@ def run(
     if sys.stdout is None:  # closed by who started this
         raise ParameterError("answers go to standard output, which is closed; nothing was played")
     try:
-        played = _open(store, name, learner, client=client, commit_within=commit_within)
+        played = _open(url, name, learner, client=client, commit_within=commit_within)
     except DikinError as mistake:
         write_line(sys.stdout.buffer, error_reply(mistake))
         sys.exit(2)
@@ -136,9 +159,9 @@ def run(
 @study.command()
 @name_argument
 @click.argument("learner", required=False)
-@store_option
+@url_option
 @tuner_options
-def create(name: str, learner: str | None, store: str, **tuner: Any) -> None:
+def create(name: str, learner: str | None, url: str, **tuner: Any) -> None:
     """Create a study: with a tuner of named parameters, or with any LEARNER.
 
     A tuner needs the ranges of its parameters, each with today's value if there is one:
@@ -175,24 +198,24 @@ def create(name: str, learner: str | None, store: str, **tuner: Any) -> None:
             + ("neither" if learner is None else "both")
         )
     kept = given if learner is None else learner_from_text(learner)
-    with Study(store, name, kept) as made:
+    with Study(url, name, kept) as made:
         if made.created:
-            click.echo(f"created study {made.name!r} in {store}")
+            click.echo(f"created study {made.name!r} in {url}")
         else:
             was = f"with this learner or tuner and {made.rounds:,} rounds"
-            click.echo(f"study {made.name!r} in {store} existed {was}: nothing was changed")
+            click.echo(f"study {made.name!r} in {url} existed {was}: nothing was changed")
 
 
 @study.command("list")
-@store_option
-def list_(store: str) -> None:
+@url_option
+def list_(url: str) -> None:
     """The studies in a database."""
-    names = Study.names(store)
+    names = Study.names(url)
     if not names:
-        click.echo(f"{store} has no studies", err=True)
+        click.echo(f"{url} has no studies", err=True)
     for name in names:
         try:
-            with Study(store, name) as found:
+            with Study(url, name) as found:
                 click.echo(f"{name}\t{found.rounds} rounds\t{len(found.open_queries)} open")
         except StateError as damage:
             click.echo(f"{name}\tnot readable: {damage}")
@@ -200,15 +223,15 @@ def list_(store: str) -> None:
 
 @study.command()
 @name_argument
-@store_option
+@url_option
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Draw into this file.")
-def show(name: str, store: str, out: Path | None) -> None:
+def show(name: str, url: str, out: Path | None) -> None:
     """Print a summary and curves over the rounds.
 
     Of a learner loss, running mean, curvature and certificate, of a tuner each parameter and the
     value. With --out they are drawn into a file: .png, .svg or .pdf.
     """
-    with _open(store, name) as shown:
+    with _open(url, name) as shown:
         for line in display.text(shown):
             click.echo(line)
         if out is not None:
@@ -218,10 +241,10 @@ def show(name: str, store: str, out: Path | None) -> None:
 
 @study.command("open")
 @name_argument
-@store_option
-def open_(name: str, store: str) -> None:
+@url_option
+def open_(name: str, url: str) -> None:
     """What waits for an answer: id, client, time and point, or the parameters by name."""
-    with _open(store, name) as listed:
+    with _open(url, name) as listed:
         for query in listed.open_queries:
             setting = query.point.tolist() if query.params is None else query.params
             click.echo(
@@ -233,45 +256,45 @@ def open_(name: str, store: str) -> None:
 @study.command()
 @name_argument
 @click.argument("ids", type=int, nargs=-1, required=True)
-@store_option
-def forget(name: str, ids: tuple[int, ...], store: str) -> None:
+@url_option
+def forget(name: str, ids: tuple[int, ...], url: str) -> None:
     """Close the queries IDS, which nobody will answer."""
-    with _open(store, name) as kept:
+    with _open(url, name) as kept:
         for query in ids:
             kept.forget(query)
 
 
 @study.command()
 @name_argument
-@store_option
-def hold(name: str, store: str) -> None:
+@url_option
+def hold(name: str, url: str) -> None:
     """Let a tuner play its best setting, and learn nothing until resume."""
-    with _open(store, name) as held:
+    with _open(url, name) as held:
         held.hold()
         click.echo(f"on hold: plays {json.dumps(held.best)}")
 
 
 @study.command()
 @name_argument
-@store_option
-def resume(name: str, store: str) -> None:
+@url_option
+def resume(name: str, url: str) -> None:
     """Let a tuner on hold explore and learn again."""
-    with _open(store, name) as held:
+    with _open(url, name) as held:
         held.resume()
         click.echo("explores and learns")
 
 
 @study.command()
 @name_argument
-@store_option
+@url_option
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Instead of stdout.")
-def export(name: str, store: str, out: Path | None) -> None:
+def export(name: str, url: str, out: Path | None) -> None:
     """Write the history as CSV.
 
     Of a learner: round, point, loss, curvature, center, certificate. Of a tuner: round, a column
     for each name, value, expected, held, the best guess by name, certificate.
     """
-    with _open(store, name) as written:
+    with _open(url, name) as written:
         if out is None and sys.stdout is None:
             raise ParameterError("standard output is closed; name a file with --out")
         if out is None:
@@ -297,37 +320,39 @@ def _parts(written: Study) -> Iterator[Table]:
 @study.command()
 @name_argument
 @click.option("--before", type=click.IntRange(1), required=True, help="The first round to keep.")
-@store_option
-def trim(name: str, before: int, store: str) -> None:
+@url_option
+def trim(name: str, before: int, url: str) -> None:
     """Remove the history of the rounds before one; the learner stays as it is."""
-    with _open(store, name) as trimmed:
+    with _open(url, name) as trimmed:
         click.echo(f"{trimmed.trim(before, progress=True)} rows removed")
 
 
 @study.command()
 @name_argument
-@store_option
+@url_option
 @click.option(
-    "--jobs",
+    "--workers",
+    cls=RenamedOption,
+    former="--jobs",
     type=click.IntRange(1),
     default=os.cpu_count(),
     help="Processes among which a long journal is divided; as many as there are processors.",
 )
-def verify(name: str, store: str, jobs: int) -> None:
+def verify(name: str, url: str, workers: int) -> None:
     """Replay the whole journal, check every seal, and compare with the learner."""
-    with _open(store, name) as checked:
-        rows = checked.verify(jobs=jobs, progress=True)
+    with _open(url, name) as checked:
+        rows = checked.verify(workers=workers, progress=True)
         click.echo(f"{rows} rows replayed: the learner is what they make, bit for bit")
 
 
 @study.command()
 @name_argument
-@store_option
+@url_option
 @click.option("--yes", is_flag=True, help="Do not ask.")
-def delete(name: str, store: str, yes: bool) -> None:
+def delete(name: str, url: str, yes: bool) -> None:
     """Remove a study."""
-    if name not in Study.names(store):
-        _open(store, name).close()  # says what is there; a damaged one can be removed
+    if name not in Study.names(url):
+        _open(url, name).close()  # says what is there; a damaged one can be removed
     if not yes:
         click.confirm("Remove the study and its whole history?", abort=True)
-    Study.delete(store, name)
+    Study.delete(url, name)

@@ -263,8 +263,8 @@ class Database(ABC):
 
     def _rows(self, sql: str, values: Row) -> list[Row]:
         self._cursor.execute(self._translate(sql), values)
-        found: list[Row] = self._cursor.fetchall()
-        return found
+        rows: list[Row] = self._cursor.fetchall()
+        return rows
 
     # --- transactions --------------------------------------------------------------------------
 
@@ -409,9 +409,9 @@ class Sqlite(Database):
 
     def _refuse_exchanged(self) -> None:
         for path, known in zip(self._paths, self._files, strict=False):
-            found = _identity(path)
-            if found != known:
-                raise StoreError(_exchanged(path, found is None))
+            identity = _identity(path)
+            if identity != known:
+                raise StoreError(_exchanged(path, identity is None))
 
     def _prepare(self) -> None:
         self._cursor.execute("PRAGMA synchronous=FULL")
@@ -602,10 +602,10 @@ FileIdentity = tuple[int, int]
 def _identity(path: str) -> FileIdentity | None:
     """Which file is at a path, if any."""
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 def _exchanged(file: str, gone: bool) -> str:
@@ -629,11 +629,11 @@ def _marks(row: Row) -> str:
 def _resolved(path: str) -> Path:
     """The file that a path leads to; refused where no file can have that name."""
     try:
-        found = Path(path).resolve()
-        found.exists()
+        resolved = Path(path).resolve()
+        resolved.exists()
     except (OSError, RuntimeError) as error:
         raise ParameterError(f"no file can be at {shown(path)}: {error.args[-1]}") from None
-    return found
+    return resolved
 
 
 def _one_line(error: Exception) -> str:

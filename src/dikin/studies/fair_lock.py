@@ -417,8 +417,8 @@ def _is_pipe(file: int) -> bool:
 
 def _is_ours(file: int) -> bool:
     """Whether this process's user made a file, and it has no second name elsewhere."""
-    found = os.fstat(file)
-    return found.st_uid == os.geteuid() and (stat.S_ISDIR(found.st_mode) or found.st_nlink == 1)
+    status = os.fstat(file)
+    return status.st_uid == os.geteuid() and (stat.S_ISDIR(status.st_mode) or status.st_nlink == 1)
 
 
 def _owner(ticket: str) -> int:

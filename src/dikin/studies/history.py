@@ -23,35 +23,35 @@ from dikin.vectors import Table
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
 
-Told = list[dict[str, Any]]
+AnswerRow = dict[str, Any]
 """What rows say that tell rounds."""
 AT_ONCE = 5000
 """Rounds of which a table is made at a time."""
 
 
-def told_between(events: Iterable[Event], first: int, last: int | None) -> Iterator[dict[str, Any]]:
+def answers_between(events: Iterable[Event], first: int, last: int | None) -> Iterator[AnswerRow]:
     """What the rows of the rounds from `first` to `last` say, of a journal's rows."""
-    return (told for _, told in _rows_between(events, first, last))
+    return (answer for _, answer in _rows_between(events, first, last))
 
 
 def records_between(events: Iterable[Event], first: int, last: int | None) -> list[dict[str, Any]]:
     """The same, with what was answered, by whom and when."""
     return [
         {
-            "round": told.pop("round"),
+            "round": answer.pop("round"),
             "query": event.query,
             "client": event.client.rpartition("#")[0],
             "time": event.time / 1e6,
-            **told,
+            **answer,
         }
-        for event, told in _rows_between(events, first, last)
+        for event, answer in _rows_between(events, first, last)
     ]
 
 
-def number_told(record: dict[str, Any]) -> float | None:
+def value_or_loss(record: dict[str, Any]) -> float | None:
     """The value or loss of a round; None where it was not one number."""
-    told = record.get("value", record.get("loss"))
-    return told if isinstance(told, float) else None
+    number = record.get("value", record.get("loss"))
+    return number if isinstance(number, float) else None
 
 
 def _rows_between(
@@ -60,32 +60,32 @@ def _rows_between(
     for event in events:
         if event.kind != "tell":
             continue
-        told = json.loads(event.body)
-        if last is not None and told["round"] > last:
+        answer = json.loads(event.body)
+        if last is not None and answer["round"] > last:
             break
-        if told["round"] >= first:
-            yield event, told
+        if answer["round"] >= first:
+            yield event, answer
 
 
-def in_parts(told: Iterator[dict[str, Any]], space: Space | None, shape: tuple[int, ...]) -> Table:
+def in_parts(answers: Iterator[AnswerRow], space: Space | None, shape: tuple[int, ...]) -> Table:
     """The table of many rounds, made part by part: as Python objects they are 20 times larger.
 
     They are of a tuner with these parameters, or of a learner whose points have this shape.
     """
-    tables = [_table(list(islice(told, AT_ONCE)), space, shape)]
+    tables = [_table(list(islice(answers, AT_ONCE)), space, shape)]
     while len(tables[-1]) == AT_ONCE:
-        tables.append(_table(list(islice(told, AT_ONCE)), space, shape))
+        tables.append(_table(list(islice(answers, AT_ONCE)), space, shape))
     widest = max((part.dtype for part in tables), key=lambda dtype: bool(dtype.hasobject))
     return np.concatenate([part.astype(widest) for part in tables if len(part)] or tables)
 
 
-def _table(told: Told, space: Space | None, shape: tuple[int, ...]) -> Table:
-    return _learner_table(told, shape) if space is None else _tuner_table(told, space)
+def _table(answers: list[AnswerRow], space: Space | None, shape: tuple[int, ...]) -> Table:
+    return _learner_table(answers, shape) if space is None else _tuner_table(answers, space)
 
 
-def _learner_table(told: Told, shape: tuple[int, ...]) -> Table:
+def _learner_table(answers: list[AnswerRow], shape: tuple[int, ...]) -> Table:
     """The rounds of a learner whose points have this shape."""
-    rows = [_row(each) for each in told]
+    rows = [_row(each) for each in answers]
     # A loss is one number, or whatever else the learner is told.
     plain = all(isinstance(row[2], float) for row in rows)
     columns = [
@@ -99,13 +99,13 @@ def _learner_table(told: Told, shape: tuple[int, ...]) -> Table:
     return np.array(rows, dtype=columns)
 
 
-def _row(told: dict[str, Any]) -> tuple[Any, ...]:
-    loss = serialization.decode(told["loss"])
-    bound = serialization.number_or_nan(told["certificate"])
-    return told["round"], told["point"], loss, told["curvature"], told["center"], bound
+def _row(answer: AnswerRow) -> tuple[Any, ...]:
+    loss = serialization.decode(answer["loss"])
+    bound = serialization.number_or_nan(answer["certificate"])
+    return answer["round"], answer["point"], loss, answer["curvature"], answer["center"], bound
 
 
-def _tuner_table(told: Told, space: Space) -> Table:
+def _tuner_table(answers: list[AnswerRow], space: Space) -> Table:
     """The rounds of a tuner with these parameters."""
     rows = [
         Row(
@@ -117,7 +117,7 @@ def _tuner_table(told: Told, space: Space) -> Table:
             each["center"],
             serialization.number_or_nan(each["certificate"]),
         )
-        for each in told
+        for each in answers
     ]
     return history_table(space, rows)
 

@@ -328,15 +328,15 @@ class HttpBackend(Backend):
         return Status.from_json(self._get("/summary"))
 
     def waiting(self, after: int, limit: int | None) -> list[OpenQuery]:
-        found: list[OpenQuery] = []
-        while limit is None or len(found) < limit:
-            last = found[-1].id if found else after
-            wanted = PAGE if limit is None else min(PAGE, limit - len(found))
+        queries: list[OpenQuery] = []
+        while limit is None or len(queries) < limit:
+            last = queries[-1].id if queries else after
+            wanted = PAGE if limit is None else min(PAGE, limit - len(queries))
             page = self._get("/open", after=last, limit=wanted)["queries"]
-            found += [self._waiting(each) for each in page]
+            queries += [self._waiting(each) for each in page]
             if len(page) < wanted:
                 break
-        return found
+        return queries
 
     def _waiting(self, said: dict[str, Any]) -> OpenQuery:
         point = frozen(said["point"], "point", np.ndim(said["point"]))
@@ -368,7 +368,7 @@ class HttpBackend(Backend):
 
     # --- care ----------------------------------------------------------------------------------
 
-    def verify(self, jobs: int, progress: bool) -> int:
+    def verify(self, workers: int, progress: bool) -> int:
         """Let the service do it, which has one process for it."""
         return int(self._post("/verify", {}, slowest=LONG_WORK)["rows"])
 

@@ -94,9 +94,9 @@ class Journal:
         """Look the study up by its name; whether it is there."""
         if not has_tables(self.database):
             return False
-        found = self.database.rows("SELECT id FROM dikin_studies WHERE name = ?", (self.name,))
-        self.study = found[0][0] if found else 0
-        return bool(found)
+        rows = self.database.rows("SELECT id FROM dikin_studies WHERE name = ?", (self.name,))
+        self.study = rows[0][0] if rows else 0
+        return bool(rows)
 
     def create(self, state: str) -> bool:
         """Write a new study, in a transaction; False if somebody else was first."""
@@ -107,8 +107,8 @@ class Journal:
             "ON CONFLICT (name) DO NOTHING",
             (self.name, seal),
         )
-        found = database.rows("SELECT id FROM dikin_studies WHERE name = ?", (self.name,))
-        self.study = found[0][0]
+        rows = database.rows("SELECT id FROM dikin_studies WHERE name = ?", (self.name,))
+        self.study = rows[0][0]
         if database.rows("SELECT 1 FROM dikin_snapshots WHERE study = ?", (self.study,)):
             return False
         self.save_snapshot(Snapshot(0, seal, state))
@@ -124,14 +124,14 @@ class Journal:
 
     def head(self) -> tuple[int, str]:
         """Number and seal of the last row."""
-        found = self.database.rows(
+        rows = self.database.rows(
             "SELECT head, seal, (SELECT max(version) FROM dikin_version) FROM dikin_studies "
             "WHERE id = ?",
             (self.study,),
         )
-        if not found:
+        if not rows:
             raise UnknownStudyError(f"study {self.name!r} in {self.database.name} was deleted")
-        number, seal, version = found[0]
+        number, seal, version = rows[0]
         if version != VERSION:  # changed by another dikin while this client had the study open
             refuse_version(self.database.name, version, VERSION)
         if not (isinstance(number, int) and isinstance(seal, str)):
@@ -200,32 +200,32 @@ class Journal:
 
     def seal_at(self, number: int) -> str | None:
         """The seal of a row, if it is there."""
-        found = self.database.rows(
+        rows = self.database.rows(
             "SELECT seal FROM dikin_events WHERE study = ? AND number = ?", (self.study, number)
         )
-        return found[0][0] if found else None
+        return rows[0][0] if rows else None
 
     def closing_row(self, query: int) -> tuple[str, str] | None:
         """Kind and body of the row that closed a query, if it is still there."""
-        found = self.database.rows(
+        rows = self.database.rows(
             "SELECT kind, body FROM dikin_events WHERE study = ? AND query = ? AND kind <> 'ask'",
             (self.study, query),
         )
-        return (found[0][0], found[0][1]) if found else None
+        return (rows[0][0], rows[0][1]) if rows else None
 
     def first_round(self) -> int | None:
         """The first round whose row is here; None if there is none."""
-        found = self._first_told_after(self._first_snapshot_number(), self.head()[0])
-        return None if found is None else found[1]
+        tell = self._first_tell_after(self._first_snapshot_number(), self.head()[0])
+        return None if tell is None else tell[1]
 
-    def last_told(self) -> int | None:
+    def last_tell_time(self) -> int | None:
         """When the newest round was told, in microseconds since 1970; None before the first."""
-        found = self.database.rows(
+        rows = self.database.rows(
             "SELECT time FROM dikin_events WHERE study = ? AND kind = 'tell' "
             "ORDER BY number DESC LIMIT 1",
             (self.study,),
         )
-        return found[0][0] if found else None
+        return rows[0][0] if rows else None
 
     # --- keys ----------------------------------------------------------------------------------
     #
@@ -243,10 +243,10 @@ class Journal:
 
     def query_of(self, key: str) -> int | None:
         """The query that was asked under this key."""
-        found = self.database.rows(
+        rows = self.database.rows(
             "SELECT query FROM dikin_keys WHERE study = ? AND name = ?", (self.study, key)
         )
-        return found[0][0] if found else None
+        return rows[0][0] if rows else None
 
     def remember(self, key: str, query: int, time: int) -> None:
         """Note under which key a query was asked; now and then old keys are forgotten."""
@@ -260,13 +260,13 @@ class Journal:
                 (self.study, time - KEY_LIVES),
             )
 
-    def asked_body(self, query: int) -> str | None:
+    def ask_body(self, query: int) -> str | None:
         """The body of the row that asked a query, if it is still there."""
-        found = self.database.rows(
+        rows = self.database.rows(
             "SELECT body FROM dikin_events WHERE study = ? AND query = ? AND kind = 'ask'",
             (self.study, query),
         )
-        return found[0][0] if found else None
+        return rows[0][0] if rows else None
 
     def check_mark(self, marked: tuple[int, str] | None) -> None:
         """Refuse a database that has lost rows which were committed.
@@ -283,8 +283,8 @@ class Journal:
                 f"log (-wal) was damaged, or an older copy was put in its place. Restore a newer "
                 "copy; or, to go on with what is there, delete the file that ends in -marks"
             )
-        found = self.seal_at(number)
-        if found is not None and found != seal:
+        present = self.seal_at(number)
+        if present is not None and present != seal:
             raise self._damaged(f"row {number} is not the one that was committed")
 
     def check_recent(self) -> None:
@@ -348,10 +348,10 @@ class Journal:
         return self._snapshot_number("min")
 
     def _snapshot_number(self, which: str) -> int:
-        found = self.database.rows(
+        rows = self.database.rows(
             f"SELECT {which}(number) FROM dikin_snapshots WHERE study = ?", (self.study,)
         )
-        return found[0][0] or 0
+        return rows[0][0] or 0
 
     def _snapshot(self, order: str) -> Snapshot:
         return self._some_snapshots(f"ORDER BY number {order} LIMIT 1")[0]
@@ -361,14 +361,14 @@ class Journal:
         return self._some_snapshots("ORDER BY number")
 
     def _some_snapshots(self, which: str) -> list[Snapshot]:
-        found = self.database.rows(
+        rows = self.database.rows(
             f"SELECT number, seal, state, digest FROM dikin_snapshots WHERE study = ? {which}",
             (self.study,),
         )
-        if not found:
+        if not rows:
             self.head()  # deleted?
             raise self._damaged("it has no snapshot")
-        return [self._checked_snapshot(*row) for row in found]
+        return [self._checked_snapshot(*row) for row in rows]
 
     def _checked_snapshot(self, number: int, seal: str, state: str, digest: str) -> Snapshot:
         try:
@@ -384,11 +384,11 @@ class Journal:
 
         Where there is none, that of the first snapshot.
         """
-        found = self.database.rows(
+        rows = self.database.rows(
             "SELECT max(number) FROM dikin_events WHERE study = ? AND kind = 'tell' AND number < ?",
             (self.study, self._row_of_round(round)),
         )
-        return found[0][0] or self.first_snapshot().number
+        return rows[0][0] or self.first_snapshot().number
 
     def row_before_round(self, round: int) -> tuple[int, str]:
         """Number and seal of the row before the one that told a round."""
@@ -406,21 +406,21 @@ class Journal:
             return low + 1
         while low < high:  # the row is among those after low, up to the one after high
             middle = (low + high) // 2
-            told = self._first_told_after(middle, high)
-            if told is None or told[1] >= round:
+            tell = self._first_tell_after(middle, high)
+            if tell is None or tell[1] >= round:
                 high = middle
             else:
-                low = told[0]
+                low = tell[0]
         return low + 1
 
-    def _first_told_after(self, number: int, last: int) -> tuple[int, int] | None:
+    def _first_tell_after(self, number: int, last: int) -> tuple[int, int] | None:
         """Number and round of the first row that tells, after one row and up to another."""
-        found = self.database.rows(
+        rows = self.database.rows(
             "SELECT number, body FROM dikin_events WHERE study = ? AND kind = 'tell' "
             "AND number > ? AND number <= ? ORDER BY number LIMIT 1",
             (self.study, number, last),
         )
-        return (found[0][0], json.loads(found[0][1])["round"]) if found else None
+        return (rows[0][0], json.loads(rows[0][1])["round"]) if rows else None
 
 
 # --- tables --------------------------------------------------------------------------------------
@@ -544,5 +544,5 @@ def names(database: Database) -> list[str]:
     """The studies in a database."""
     if not has_tables(database):
         return []
-    found = database.rows("SELECT name FROM dikin_studies ORDER BY name")
-    return [row[0] for row in found if isinstance(row[0], str)]  # in a damaged file, anything
+    rows = database.rows("SELECT name FROM dikin_studies ORDER BY name")
+    return [row[0] for row in rows if isinstance(row[0], str)]  # in a damaged file, anything

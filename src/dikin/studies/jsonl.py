@@ -68,9 +68,9 @@ def write_line(sink: BinaryIO, answer: Reply) -> None:
 def reply(study: Study, line: bytes) -> Reply:
     """The answer to one line."""
     try:
-        verb, given = _request(line)
+        verb, fields = _request(line)
         with warnings.catch_warnings(record=True, action="always") as heard:
-            answer = VERBS[verb](study, given)
+            answer = VERBS[verb](study, fields)
         if heard:
             answer["warning"] = str(heard[-1].message)
         return answer
@@ -97,12 +97,12 @@ def _request(line: bytes) -> tuple[str, dict[str, Any]]:
         raise RequestError(
             'a request is an object with one verb such as {"ask": {}}, got ' + short_json(request)
         )
-    ((verb, given),) = request.items()
+    ((verb, fields),) = request.items()
     if verb not in VERBS:
         raise RequestError(f"there is no verb {shown(verb)}.{did_you_mean(verb, VERBS)}")
-    if not isinstance(given, dict):
-        raise RequestError(f"what is given to {verb!r} must be an object, got {short_json(given)}")
-    return verb, given
+    if not isinstance(fields, dict):
+        raise RequestError(f"what is given to {verb!r} must be an object, got {short_json(fields)}")
+    return verb, fields
 
 
 def short_json(value: Any) -> str:
@@ -115,44 +115,44 @@ def short_json(value: Any) -> str:
     return text
 
 
-def _check_fields(given: dict[str, Any], verb: str, needed: set[str], optional: set[str]) -> None:
-    missing, foreign = needed - set(given), set(given) - needed - optional
+def _check_fields(fields: dict[str, Any], verb: str, needed: set[str], optional: set[str]) -> None:
+    missing, foreign = needed - set(fields), set(fields) - needed - optional
     if missing or foreign:
         wanted = ", ".join([*sorted(needed), *(f"{name} (optional)" for name in sorted(optional))])
-        raise RequestError(f"{verb!r} takes {wanted or 'nothing'}; got {short_json(given)}")
+        raise RequestError(f"{verb!r} takes {wanted or 'nothing'}; got {short_json(fields)}")
 
 
-def _id(given: dict[str, Any]) -> int:
-    value = given["id"]
+def _id(fields: dict[str, Any]) -> int:
+    value = fields["id"]
     if isinstance(value, bool) or not isinstance(value, int):
         raise RequestError(f"an id is a whole number as ask gave it, got {short_json(value)}")
     return value
 
 
-def _ask(study: Study, given: dict[str, Any]) -> Reply:
+def _ask(study: Study, fields: dict[str, Any]) -> Reply:
     context = {"context"} if study.space is None else set()
-    _check_fields(given, "ask", set(), context | {"forecast"})
-    query = study.ask(given.get("context"), forecast=given.get("forecast"))
+    _check_fields(fields, "ask", set(), context | {"forecast"})
+    query = study.ask(fields.get("context"), forecast=fields.get("forecast"))
     return {"id": query.id, **_setting(study, query)}
 
 
-def _tell(study: Study, given: dict[str, Any]) -> Reply:
+def _tell(study: Study, fields: dict[str, Any]) -> Reply:
     number = "loss" if study.space is None else "value"
-    _check_fields(given, "tell", {"id", number}, {"curvature"})
-    key = _id(given)
-    study.tell(key, given[number], given.get("curvature", 0.0))
+    _check_fields(fields, "tell", {"id", number}, {"curvature"})
+    key = _id(fields)
+    study.tell(key, fields[number], fields.get("curvature", 0.0))
     return {"told": key} | _standing(study)
 
 
-def _forget(study: Study, given: dict[str, Any]) -> Reply:
-    _check_fields(given, "forget", {"id"}, set())
-    key = _id(given)
+def _forget(study: Study, fields: dict[str, Any]) -> Reply:
+    _check_fields(fields, "forget", {"id"}, set())
+    key = _id(fields)
     study.forget(key)
     return {"forgotten": key}
 
 
-def _open(study: Study, given: dict[str, Any]) -> Reply:
-    _check_fields(given, "open", set(), set())
+def _open(study: Study, fields: dict[str, Any]) -> Reply:
+    _check_fields(fields, "open", set(), set())
     return {
         "open": [
             {"id": query.id, **_setting(study, query)}
@@ -169,8 +169,8 @@ def _setting(study: Study, query: Query) -> Reply:
     return {"params": query.setting}
 
 
-def _show(study: Study, given: dict[str, Any]) -> Reply:
-    _check_fields(given, "show", set(), set())
+def _show(study: Study, fields: dict[str, Any]) -> Reply:
+    _check_fields(fields, "show", set(), set())
     held = {} if study.space is None else {"held": study.held}
     return {"study": study.name} | held | _standing(study)
 
@@ -184,20 +184,20 @@ def _standing(study: Study) -> Reply:
     return {"rounds": rounds, **guess, "certificate": finite_or_none(certificate)}
 
 
-def _hold(study: Study, given: dict[str, Any]) -> Reply:
-    _check_fields(given, "hold", set(), set())
+def _hold(study: Study, fields: dict[str, Any]) -> Reply:
+    _check_fields(fields, "hold", set(), set())
     study.hold()
     return {"held": True}
 
 
-def _resume(study: Study, given: dict[str, Any]) -> Reply:
-    _check_fields(given, "resume", set(), set())
+def _resume(study: Study, fields: dict[str, Any]) -> Reply:
+    _check_fields(fields, "resume", set(), set())
     study.resume()
     return {"held": False}
 
 
-def _summary(study: Study, given: dict[str, Any]) -> Reply:
-    _check_fields(given, "summary", set(), set())
+def _summary(study: Study, fields: dict[str, Any]) -> Reply:
+    _check_fields(fields, "summary", set(), set())
     return study.summary().to_json()
 
 

@@ -29,12 +29,13 @@ from dikin.errors import (
 from dikin.open_queries import Query
 from dikin.players import Player
 from dikin.status import Status
-from dikin.studies import journal, verification
+from dikin.studies import verification
 from dikin.studies.backend import Backend, Opening, OpenQuery, Standing
 from dikin.studies.client_arguments import seconds
 from dikin.studies.database import Database, Sqlite, open_database
-from dikin.studies.history import in_parts, records_between, told_between
-from dikin.studies.journal import Event, Journal, Snapshot
+from dikin.studies.history import answers_between, in_parts, records_between
+from dikin.studies.journal import SCHEMA_LOCK, Event, Journal, Snapshot, create_tables
+from dikin.studies.journal import names as study_names
 from dikin.studies.replica import AskRecord, Replica, snapshot_text
 from dikin.studies.rows import Answer, AskArguments, point_in, query_id
 from dikin.studies.session import Session
@@ -99,20 +100,20 @@ class LocalBackend(Backend):
         space: Space | None = player.space
         return space
 
-    def _create(self, given: Player[Any]) -> None:
-        waiting = [query.id for query in given.open_queries]
+    def _create(self, player: Player[Any]) -> None:
+        waiting = [query.id for query in player.open_queries]
         if waiting:
             raise ParameterError(
-                f"{given!r} has open queries {few_of(waiting)}: answer or forget them "
+                f"{player!r} has open queries {few_of(waiting)}: answer or forget them "
                 "before it becomes a study"
             )
-        state = snapshot_text(given, {})
+        state = snapshot_text(player, {})
         Replica.of(Snapshot(0, "", state))  # refused now, or readable for ever
         database = self.journal.database
         with database.lock:
-            database.begin(journal.SCHEMA_LOCK)
+            database.begin(SCHEMA_LOCK)
             try:
-                journal.create_tables(database)
+                create_tables(database)
                 self.created = self.journal.create(state)
                 # A deleted study may have left a mark.
                 database.commit((self.journal.study, 0, ""))
@@ -136,7 +137,7 @@ class LocalBackend(Backend):
         database = open_database(url, PATIENCE)
         session = Session(database, Journal(database, ""), 0.0)
         try:
-            return session.retry(journal.names, database)
+            return session.retry(study_names, database)
         finally:
             session.close()
 
@@ -144,13 +145,13 @@ class LocalBackend(Backend):
     def delete(cls, url: str | os.PathLike[str], name: str, token: str | None) -> None:
         _refuse_token(token)
         database = open_database(url, PATIENCE)
-        kept = Journal(database, name)
-        session = Session(database, kept, 0.0)
+        journal = Journal(database, name)
+        session = Session(database, journal, 0.0)
         try:
-            if not session.retry(lambda _: kept.find(), None):
+            if not session.retry(lambda _: journal.find(), None):
                 raise _unknown_study(database, name)
             with session.transaction():  # not opened before: it may be damaged
-                kept.delete()
+                journal.delete()
         finally:
             session.close()
 
@@ -181,7 +182,7 @@ class LocalBackend(Backend):
     def _ask_under(self, key: str, arguments: AskArguments) -> Query:
         """Ask under a key, or find what was asked under it."""
         if not self._has_keys:
-            with self.session.transaction(journal.SCHEMA_LOCK):
+            with self.session.transaction(SCHEMA_LOCK):
                 self.journal.create_keys()
             self._has_keys = True
         session, now = self.session, _now()
@@ -203,7 +204,7 @@ class LocalBackend(Backend):
         self, replica: Replica, query: int, key: str, arguments: AskArguments
     ) -> Query:
         self.session.insert_pending()
-        body, word = self.journal.asked_body(query), replica.player.noun
+        body, word = self.journal.ask_body(query), replica.player.noun
         if body is None and query not in replica.asked:
             raise ClosedQueryError(
                 f"what was asked under the key {key!r}, {word} {query}, was answered and trimmed "
@@ -318,10 +319,10 @@ class LocalBackend(Backend):
         return self.session.read(lambda replica: replica.player.state())
 
     def history(self, first: int, last: int | None) -> Table:
-        def look(replica: Replica, kept: Journal) -> Table:
-            row, seal = kept.row_before_round(first)
-            told = told_between(kept.events(row, seal), first, last)
-            return in_parts(told, self.space, replica.player.center.shape)
+        def look(replica: Replica, journal: Journal) -> Table:
+            row, seal = journal.row_before_round(first)
+            answers = answers_between(journal.events(row, seal), first, last)
+            return in_parts(answers, self.space, replica.player.center.shape)
 
         return self._read_apart(look)
 
@@ -339,39 +340,39 @@ class LocalBackend(Backend):
         self.flush()
         self.session.read(lambda _: None)  # refuses a study that was closed or deleted
         database = self.journal.database.another()
-        kept = Journal(database, self._name)
-        session = Session(database, kept, 0.0)
+        journal = Journal(database, self._name)
+        session = Session(database, journal, 0.0)
         try:
-            session.retry(lambda _: kept.find(), None)
-            return session.read(lambda replica: look(replica, kept))
+            session.retry(lambda _: journal.find(), None)
+            return session.read(lambda replica: look(replica, journal))
         finally:
             session.close()
 
     # --- care ----------------------------------------------------------------------------------
 
-    def verify(self, jobs: int, progress: bool) -> int:
+    def verify(self, workers: int, progress: bool) -> int:
         self.flush()
         ours = self.session.read(lambda replica: replica.snapshot())
         database = self.journal.database.another()
-        kept = Journal(database, self._name)
-        with closing(Session(database, kept, 0.0)) as session:
-            return session.retry(lambda _: self._verify(kept, ours, jobs, progress), None)
+        journal = Journal(database, self._name)
+        with closing(Session(database, journal, 0.0)) as session:
+            return session.retry(lambda _: self._verify(journal, ours, workers, progress), None)
 
-    def _verify(self, kept: Journal, ours: Snapshot, jobs: int, progress: bool) -> int:
-        kept.find()
-        parts = verification.pieces(kept, ours)
+    def _verify(self, journal: Journal, ours: Snapshot, workers: int, progress: bool) -> int:
+        journal.find()
+        parts = verification.pieces(journal, ours)
         rows = sum(part.rows for part in parts)
-        jobs = min(jobs, 1 + rows // verification.WORTH_A_PROCESS, max(1, len(parts)))
+        workers = min(workers, 1 + rows // verification.WORTH_A_PROCESS, max(1, len(parts)))
         try:
             with Progress(rows, progress) as bar:
-                if jobs > 1:
-                    verification.check_in_processes(kept, parts, jobs, bar.move)
+                if workers > 1:
+                    verification.check_in_processes(journal, parts, workers, bar.move)
                 else:
                     for part in parts:
-                        verification.check(kept, part, bar.move)
+                        verification.check(journal, part, bar.move)
         except StateError:
-            if parts and kept.first_snapshot().number > parts[0].begin.number:
-                raise verification.trimmed_meanwhile(kept) from None
+            if parts and journal.first_snapshot().number > parts[0].begin.number:
+                raise verification.trimmed_meanwhile(journal) from None
             raise
         return rows
 
@@ -397,11 +398,11 @@ class LocalBackend(Backend):
             self.journal.trim(further)
 
 
-def _replayed_on(base: Snapshot, last: int, _: Replica, kept: Journal) -> Snapshot:
+def _replayed_on(base: Snapshot, last: int, _: Replica, journal: Journal) -> Snapshot:
     """The snapshot of the learner some rows after another one."""
     replica = Replica.of(base)
     rows = min(last - base.number, TRIM_AT_ONCE)
-    replica.replay(islice(kept.events(base.number, base.seal), rows))
+    replica.replay(islice(journal.events(base.number, base.seal), rows))
     return replica.snapshot()
 
 
@@ -427,7 +428,7 @@ def _unknown_study(database: Database, name: str) -> UnknownStudyError:
             f"there is no file {database.path}, so no study {name!r}. To create one, give a "
             "learner or tuner: Study(url, name, learner), or dikin study create"
         )
-    known = journal.names(database)
+    known = study_names(database)
     others = did_you_mean(name, known) if known else " It has none at all."
     return UnknownStudyError(
         f"{database.name} has no study {name!r}.{others} To create one, give a learner "

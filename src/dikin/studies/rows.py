@@ -37,8 +37,8 @@ class AskArguments(NamedTuple):
         """What the body of a row that asks has beside the point."""
         if SEPARATOR not in body:
             return NO_ARGUMENTS
-        kept = json.loads(body)
-        return cls(serialization.decode(kept.get("context")), kept.get("forecast"))
+        fields = json.loads(body)
+        return cls(serialization.decode(fields.get("context")), fields.get("forecast"))
 
     def ask(self, player: Player[Any]) -> Query:
         """Ask a player; a context or forecast is refused before anything is drawn."""

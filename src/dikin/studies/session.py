@@ -111,12 +111,12 @@ class Session:
             self._refuse_unusable()
             self._inside = True
             try:
-                seen = self.retry(self._view, look)
+                result = self.retry(self._view, look)
             except Exception:
                 self._inside = False
                 raise
             self._inside = False
-            return seen
+            return result
 
     def _refuse_unusable(self) -> None:
         if self._closed:
@@ -135,13 +135,13 @@ class Session:
         if failure is not None:
             raise failure
 
-    def retry(self, job: Callable[[S], T], given: S) -> T:
+    def retry(self, job: Callable[[S], T], argument: S) -> T:
         """Do a job again while the server is away, up to this client's patience."""
         deadline = time.monotonic() + self.database.patience
         while True:
             self._refuse_child()  # which a call that was begun in the parent may be in by now
             try:
-                return job(given)
+                return job(argument)
             except LostConnection as lost:
                 if time.monotonic() > deadline:
                     raise self._unreachable(lost) from lost
@@ -284,10 +284,10 @@ class Session:
         """Commit the events whose calls have returned, without the one that was interrupted."""
         for again in (self._commit_again, self._append_again):
             try:
-                kept = again(returned)
+                committed = again(returned)
             except (DikinError, LostConnection):
-                kept = False
-            if kept:
+                committed = False
+            if committed:
                 self._end()
                 self._inside = False
                 return True
@@ -308,9 +308,9 @@ class Session:
         if self._are_lost(returned):
             if not self._begin_before(returned[0]):
                 return False
-            kept = {event.query for event in returned}
+            queries = {event.query for event in returned}
             for key in self._keys:
-                if key[1] in kept:
+                if key[1] in queries:
                     self.journal.remember(*key)
             self._append_and_commit(returned)
         return True

@@ -59,7 +59,7 @@ def learner_from_spec(spec: Any) -> Any:
     cls = LEARNERS.find(_text(spec.pop("learner")))
     domain = domain_from_spec(spec.pop("domain"))
     _refuse_arguments(cls, spec)
-    return _made(cls, domain, spec)
+    return _build(cls, domain, spec)
 
 
 def _tuner(spec: dict[str, Any]) -> Tuner:
@@ -71,10 +71,10 @@ def _tuner(spec: dict[str, Any]) -> Tuner:
         )
     parameters = {name: parameter_from_spec(name, each) for name, each in named.items()}
     _refuse_arguments(Tuner, spec)
-    return _made(Tuner, parameters, spec)
+    return _build(Tuner, parameters, spec)
 
 
-def _made(cls: Callable[..., T], first: Any, arguments: dict[str, Any]) -> T:
+def _build(cls: Callable[..., T], first: Any, arguments: dict[str, Any]) -> T:
     try:
         return cls(first, **arguments)
     except DikinError:
@@ -89,16 +89,16 @@ def _text(value: Any) -> str:
     return value.lower() if isinstance(value, str) else shown(value)
 
 
-def _refuse_arguments(cls: type[Learner] | type[Tuner], given: dict[str, Any]) -> None:
+def _refuse_arguments(cls: type[Learner] | type[Tuner], arguments: dict[str, Any]) -> None:
     known = dict(
         list(inspect.signature(cls).parameters.items())[1:]
     )  # after the domain, or the parameters
-    for name in given:
+    for name in arguments:
         if name not in known:
             near = did_you_mean(name, known)
             raise ParameterError(f"{cls.__name__} has no argument {shown(name)}.{near}")
     for name, argument in known.items():
-        if argument.default is argument.empty and name not in given:
+        if argument.default is argument.empty and name not in arguments:
             raise ParameterError(
                 f"{cls.__name__} needs the argument {name!r}; it has: {', '.join(known)}"
             )

@@ -606,16 +606,18 @@ class Study(Generic[Q]):
             save_figure(figure, path)
         return figure
 
-    def verify(self, *, jobs: int = 1, progress: bool = False) -> int:
+    def verify(self, *, workers: int = 1, progress: bool = False, jobs: int | None = None) -> int:
         """Replay the whole journal and compare with what a client holds; the number of rows.
 
         Parameters
         ----------
-        jobs : int, default 1
+        workers : int, default 1
             Processes among which a long journal is divided. More than one needs a script that may
             be imported (`if __name__ == "__main__":`), as all that starts processes in Python.
         progress : bool, default False
             Whether a progress bar may appear, on a terminal, after two seconds.
+        jobs : int, optional
+            Deprecated: use `workers`.
 
         Returns
         -------
@@ -627,7 +629,10 @@ class Study(Generic[Q]):
         StateError
             If the journal was altered or damaged, or its replay is another learner.
         """
-        return self._backend.verify(whole(jobs, "jobs", 1, "how many processes"), progress)
+        if jobs is not None:
+            warnings.warn("use workers instead of jobs", DeprecationWarning, stacklevel=2)
+            workers = jobs
+        return self._backend.verify(whole(workers, "workers", 1, "how many processes"), progress)
 
     def trim(self, before: int, *, progress: bool = False) -> int:
         """Remove the history of early rounds.

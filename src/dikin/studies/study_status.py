@@ -8,7 +8,7 @@ from dataclasses import replace
 from math import nan
 
 from dikin.status import OpenQueries, Status, value_text
-from dikin.studies.history import number_told, records_between
+from dikin.studies.history import records_between, value_or_loss
 from dikin.studies.journal import Journal
 from dikin.studies.replica import Replica
 from dikin.tuning.space import Space
@@ -23,13 +23,13 @@ def study_status(replica: Replica, journal: Journal) -> Status:
     """The status of a study whose learner is up to date with its journal."""
     first = next(iter(replica.asked), None)
     oldest = nan if first is None else _age(replica.asked[first].time)
-    told = journal.last_told()
+    told_at = journal.last_tell_time()
     status = replica.player.status()
     status = replace(
         status,
         name=journal.name,
         open=OpenQueries(len(replica.asked), first, oldest),
-        last_told_seconds=nan if told is None else _age(told),
+        last_told_seconds=nan if told_at is None else _age(told_at),
         first_round=journal.first_round() or status.rounds + 1,
     )
     if status.kind == "learner":  # a tuner remembers its values, a learner does not
@@ -44,7 +44,7 @@ def _age(microseconds: int) -> float:
 def _with_recent_losses(status: Status, journal: Journal) -> Status:
     first = max(1, status.rounds - RECENT + 1)
     records = records_between(journal.events(*journal.row_before_round(first)), first, None)
-    losses = [loss for loss in map(number_told, records) if loss is not None]
+    losses = [loss for loss in map(value_or_loss, records) if loss is not None]
     mean = sum(losses) / len(losses) if losses else nan
     return replace(status, recent_rounds=len(losses), recent_mean=mean)
 

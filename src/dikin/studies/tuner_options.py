@@ -51,6 +51,13 @@ _OPTIONS = (
         help="Rounds to remember, for a best setting that drifts. Default: all.",
     ),
     click.option(
+        "--value-range",
+        type=float,
+        nargs=2,
+        metavar="LOW HIGH",
+        help="The least and the largest possible value. Default: found while playing.",
+    ),
+    click.option(
         "--separable",
         is_flag=True,
         help="Values are a sum with one term for each parameter. A certificate needs this where a "
@@ -97,9 +104,9 @@ def tuner_from_options(
 def _refuse_alone(more: dict[str, Any]) -> None:
     """Refuse what says more of a tuner where no parameter is given."""
     absent = (None, False, ())
-    given = [name for name, value in more.items() if not any(value is each for each in absent)]
-    if given:
-        options = ", ".join("--" + name.removesuffix("s").replace("_", "-") for name in given)
+    names = [name for name, value in more.items() if not any(value is each for each in absent)]
+    if names:
+        options = ", ".join("--" + name.removesuffix("s").replace("_", "-") for name in names)
         raise ParameterError(
             f"{options} goes with --param {RANGE} or --shares; of a JSON object it is a key"
         )
@@ -139,8 +146,8 @@ def _shares(name: str, text: str) -> ParameterKind:
     """`old,new` or `old:0.9,new:0.1`."""
     parts = [part.partition(":") for part in text.split(",")]
     names = [part.strip() for part, _, _ in parts]
-    given = [colon for _, colon, _ in parts]
-    if any(given) and not all(given):
+    colons = [colon for _, colon, _ in parts]
+    if any(colons) and not all(colons):
         raise ParameterError(f"--shares wants {PARTS}, got {name}={text}")
     with refusals_about(name):
         start = [

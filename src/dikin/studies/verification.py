@@ -46,12 +46,12 @@ class Piece(NamedTuple):
 
 def pieces(journal: Journal, last: Snapshot) -> list[Piece]:
     """The pieces of a journal up to a client's own snapshot."""
-    found = [taken for taken in journal.snapshots() if taken.number <= last.number]
-    if not found:
+    earlier = [taken for taken in journal.snapshots() if taken.number <= last.number]
+    if not earlier:
         raise trimmed_meanwhile(journal)
-    if found[-1].number == last.number and found[-1] != last:
+    if earlier[-1].number == last.number and earlier[-1] != last:
         raise StateError(f"the snapshot of study {journal.name!r} is not what this client has")
-    return [Piece(*pair) for pair in pairwise([*found, last]) if pair[0].number < pair[1].number]
+    return [Piece(*pair) for pair in pairwise([*earlier, last]) if pair[0].number < pair[1].number]
 
 
 def trimmed_meanwhile(journal: Journal) -> StateError:
@@ -81,10 +81,10 @@ def _counted(rows: Iterator[Event], count: Count) -> Iterator[Event]:
         count(1)
 
 
-def check_in_processes(journal: Journal, parts: list[Piece], jobs: int, count: Count) -> None:
+def check_in_processes(journal: Journal, parts: list[Piece], workers: int, count: Count) -> None:
     """Replay pieces in processes of their own."""
     # Spawned: a fork would take threads and connections with it in the middle of their work.
-    with ProcessPoolExecutor(jobs, get_context("spawn"), _begin_process) as pool:
+    with ProcessPoolExecutor(workers, get_context("spawn"), _begin_process) as pool:
         database = journal.database
         source = type(database), database.url, database.patience, journal.name
         running = {pool.submit(_check_apart, *source, part): part.rows for part in parts}
@@ -95,7 +95,7 @@ def check_in_processes(journal: Journal, parts: list[Piece], jobs: int, count: C
         except BrokenProcessPool:
             raise StoreError(
                 "a process that verified was killed; nothing is known to be wrong. Verify again, "
-                "with fewer jobs if the memory was not enough"
+                "with fewer workers if the memory was not enough"
             ) from None
         except BaseException:
             pool.shutdown(wait=True, cancel_futures=True)

@@ -23,8 +23,8 @@ def tell_clipped(learner: Predictive, tell: Callable[..., None], *answer: Any) -
     Returns
     -------
     bool
-        Whether its surprise was clipped or taken for a fault, or it lies outside the `loss_range`
-        that was declared.
+        Whether its surprise was clipped or taken for a fault, or it lies outside the range that
+        was declared.
     """
     before = learner._plan.keep * learner.clipped  # what a memory leaves of the count
     tell(*answer)

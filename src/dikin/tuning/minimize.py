@@ -27,7 +27,7 @@ from dikin.tuning.history import history_table
 from dikin.tuning.interrupts import Interrupts
 from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.result import Result, coordinate_names
-from dikin.tuning.tuner import Tuner, range_of_losses
+from dikin.tuning.tuner import Tuner, either_range, range_of_losses
 from dikin.vectors import Array, Table
 
 logger = logging.getLogger("dikin")
@@ -50,11 +50,12 @@ def minimize(
     memory: float | None = None,
     smoothness: float | None = None,
     lipschitz: float | None = None,
-    loss_range: tuple[float, float] | None = None,
+    value_range: tuple[float, float] | None = None,
     seed: int | None = None,
     separable: bool = False,
     by_lot: bool = False,
     progress: bool = True,
+    loss_range: tuple[float, float] | None = None,
 ) -> Result:
     """Find the setting at which a function is small, from noisy values and in so many calls.
 
@@ -82,7 +83,7 @@ def minimize(
     smoothness, lipschitz : float, optional
         Constants of the function, for a certificate: of named parameters on the cube, where every
         range has length 1; of a domain as `Predictive` says. None must be known.
-    loss_range : tuple of float, optional
+    value_range : tuple of float, optional
         The least and the largest value. Found while playing without it.
     seed : int, optional
         Whole number that all randomness of the settings comes from; a fresh one by default.
@@ -93,6 +94,8 @@ def minimize(
         Whether the function plays its setting by lot, such as `Shares` as odds.
     progress : bool, default True
         Whether a progress bar may appear, on a terminal, after two seconds.
+    loss_range : tuple of float, optional
+        The former name of `value_range`.
 
     Returns
     -------
@@ -125,6 +128,7 @@ def minimize(
     >>> bool(result.value < result.first_value)
     True
     """
+    values = either_range(value_range, loss_range)
     return _optimize(
         function,
         parameters,
@@ -132,7 +136,7 @@ def minimize(
         start=start,
         constraints=constraints,
         progress=progress,
-        options=_Options(False, memory, smoothness, lipschitz, loss_range, seed, separable, by_lot),
+        options=_Options(False, memory, smoothness, lipschitz, values, seed, separable, by_lot),
     )
 
 
@@ -146,11 +150,12 @@ def maximize(
     memory: float | None = None,
     smoothness: float | None = None,
     lipschitz: float | None = None,
-    loss_range: tuple[float, float] | None = None,
+    value_range: tuple[float, float] | None = None,
     seed: int | None = None,
     separable: bool = False,
     by_lot: bool = False,
     progress: bool = True,
+    loss_range: tuple[float, float] | None = None,
 ) -> Result:
     """Find the setting at which a function is large: `minimize` of its negative.
 
@@ -172,7 +177,7 @@ def maximize(
         Rounds that are remembered, for a best setting that drifts. None for all.
     smoothness, lipschitz : float, optional
         Constants of the function, for a certificate.
-    loss_range : tuple of float, optional
+    value_range : tuple of float, optional
         The least and the largest value.
     seed : int, optional
         Whole number that all randomness of the settings comes from.
@@ -182,6 +187,8 @@ def maximize(
         Whether the function plays its setting by lot, such as `Shares` as odds.
     progress : bool, default True
         Whether a progress bar may appear, on a terminal, after two seconds.
+    loss_range : tuple of float, optional
+        The former name of `value_range`.
 
     Returns
     -------
@@ -195,6 +202,7 @@ def maximize(
     >>> bool(result.best[0] > 0.9)
     True
     """
+    values = either_range(value_range, loss_range)
     return _optimize(
         function,
         parameters,
@@ -202,7 +210,7 @@ def maximize(
         start=start,
         constraints=constraints,
         progress=progress,
-        options=_Options(True, memory, smoothness, lipschitz, loss_range, seed, separable, by_lot),
+        options=_Options(True, memory, smoothness, lipschitz, values, seed, separable, by_lot),
     )
 
 
@@ -213,7 +221,7 @@ class _Options(NamedTuple):
     memory: float | None
     smoothness: float | None
     lipschitz: float | None
-    loss_range: Any
+    value_range: Any
     seed: int | None
     separable: bool
     by_lot: bool
@@ -302,12 +310,13 @@ def _setup(parameters: Any, start: Any, constraints: Any, options: _Options) -> 
         parameters,
         smoothness=options.smoothness,
         lipschitz=options.lipschitz,
-        loss_range=range_of_losses(options.loss_range, options.maximize),
+        loss_range=range_of_losses(options.value_range, options.maximize),
         start=start,
         memory=options.memory,
         seed=options.seed,
         by_lot=options.by_lot,
     )
+    learner._user_sense = "value", sense
     columns = coordinate_names(parameters)
     return _Setup(learner, None, learner, columns, len(columns) * (np.float64,), sense, sense)
 
@@ -347,7 +356,7 @@ class _Setup:
     types: tuple[Any, ...]
     sense: float
     """-1 where large values are good: the learner is told losses."""
-    told: float
+    tell_sign: float
     """What a value is multiplied by to tell it to the player: a tuner takes it as it is."""
 
 
@@ -390,7 +399,7 @@ class _Game:
         except BaseException:  # as if the round had not been played
             player.forget(query)
             raise
-        self.clipped += tell_clipped(learner, player.tell, query, setup.told * value)
+        self.clipped += tell_clipped(learner, player.tell, query, setup.tell_sign * value)
         if self.rounds == len(self._rows):
             self._rows = np.concatenate([self._rows, np.empty_like(self._rows)])
         known = expected, False, *player.center.ravel(), player.certificate
@@ -401,14 +410,14 @@ class _Game:
 def _checked(value: Any, round: int, columns: tuple[str, ...], values: Array) -> float:
     """What the function returned, if it is one finite number."""
     try:
-        found = real_number(value, "value", LossError)
+        number = real_number(value, "value", LossError)
     except LossError:
-        found = np.nan
-    if not isfinite(found):
+        number = np.nan
+    if not isfinite(number):
         named = zip(columns, values.tolist(), strict=True)
         setting = ", ".join(f"{name}={entry:.6g}" for name, entry in named)
         raise LossError(
             f"round {round}: the function returned {value!r} at {setting}; wanted one finite "
             "number. Return one for every setting in the ranges, or narrow the ranges"
         )
-    return found
+    return number

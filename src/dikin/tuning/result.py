@@ -76,7 +76,7 @@ class Result:
         The bound on the regret of the rounds; NaN where there is none.
     clipped : int
         How many of the values were not learnt in full: they were too far off what was expected, or
-        outside `loss_range`, and look like faults.
+        outside `value_range`, and look like faults.
 
     Examples
     --------

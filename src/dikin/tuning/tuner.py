@@ -20,6 +20,7 @@ import numpy as np
 
 from dikin import serialization
 from dikin.arguments import LARGEST, is_whole, true_or_false
+from dikin.deprecation import renamed
 from dikin.errors import (
     FeedbackError,
     ForecastError,
@@ -42,6 +43,7 @@ from dikin.tuning.clipping import tell_clipped
 from dikin.tuning.history import Row, history_table, panels_of, to_frame
 from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.space import Params, Space
+from dikin.units import checked_range
 from dikin.vectors import Array, Table
 
 if TYPE_CHECKING:
@@ -131,7 +133,7 @@ class Tuner(Player[Trial]):
     smoothness, lipschitz : float, optional
         Constants of the values on the cube, where every range has length 1, for a certificate. None
         must be known.
-    loss_range : tuple of float, optional
+    value_range : tuple of float, optional
         The least and the largest value that can be told. Found while playing without it.
     seed : int, optional
         Whole number that all randomness comes from; a fresh one by default.
@@ -143,6 +145,8 @@ class Tuner(Player[Trial]):
     by_lot : bool, default False
         Whether you play what is asked by lot, such as one of two servers with their `Shares` as
         odds. True without saying so where there is an `Integer` or `Levels`.
+    loss_range : tuple of float, optional
+        The former name of `value_range`.
 
     Attributes
     ----------
@@ -158,7 +162,7 @@ class Tuner(Player[Trial]):
         Values told so far.
     clipped : int
         How many of them were not learnt in full: they were too far off what was expected, or
-        outside `loss_range`, and look like faults.
+        outside `value_range`, and look like faults.
     held : bool
         Whether it is on hold.
 
@@ -193,10 +197,11 @@ class Tuner(Player[Trial]):
         memory: float | None = None,
         smoothness: float | None = None,
         lipschitz: float | None = None,
-        loss_range: tuple[float, float] | None = None,
+        value_range: tuple[float, float] | None = None,
         seed: int | None = None,
         separable: bool = False,
         by_lot: bool = False,
+        loss_range: tuple[float, float] | None = None,
     ) -> None:
         self.space = Space(parameters, constraints)
         self.separable = true_or_false(separable, "separable")
@@ -207,7 +212,7 @@ class Tuner(Player[Trial]):
             self.space.domain,
             smoothness=smoothness,
             lipschitz=lipschitz,
-            loss_range=range_of_losses(loss_range, maximize),
+            loss_range=range_of_losses(either_range(value_range, loss_range), maximize),
             start=self.space.start,
             memory=memory,
             seed=seed,
@@ -232,7 +237,7 @@ class Tuner(Player[Trial]):
         """Decides how whole numbers are rounded, together with the trial's id."""
         self._first = first
         """The learner's centre before it learns."""
-        self.learner._told = "value", self._sign
+        self.learner._user_sense = "value", self._sign
         self._recent: deque[float] = deque(maxlen=RECENT)
         self._history: deque[Row] = deque(maxlen=HISTORY)
         """The centres in it are the learner's."""
@@ -352,11 +357,7 @@ class Tuner(Player[Trial]):
         """Today's best guess by name; before anything was learnt, the start."""
         return self.space.params(self.center)
 
-    @property
-    def open_trials(self) -> list[Trial]:
-        """Deprecated: `open_queries`."""
-        warnings.warn("open_trials is now open_queries", DeprecationWarning, stacklevel=2)
-        return self.open_queries
+    open_trials = renamed("open_trials", "open_queries")
 
     def open_trial(self, id: int) -> Trial | None:
         """Deprecated: look in `open_queries`.
@@ -575,7 +576,9 @@ class Tuner(Player[Trial]):
         }
 
     def identity(self) -> dict[str, Any]:
-        given = self.learner.state()["arguments"]
+        arguments = self.learner.state()["arguments"]
+        losses = arguments.pop("loss_range")
+        del arguments["start"]  # it follows from the parameters
         parameters = self.space.parameters
         return {
             "kind": "tuner",
@@ -584,9 +587,11 @@ class Tuner(Player[Trial]):
             **{f"parameter {name!r},": p.without_start() for name, p in parameters.items()},
             "constraints": self.space.constraints,
             "sense": "maximize" if self.maximize else "minimize",
-            # The start follows from the parameters.
-            "arguments": {name: value for name, value in given.items() if name != "start"}
-            | {"separable": self.separable},
+            "arguments": arguments
+            | {
+                "value_range": losses and sorted(self._sign * end for end in losses),
+                "separable": self.separable,
+            },
         }
 
     @classmethod
@@ -631,12 +636,38 @@ class Tuner(Player[Trial]):
         return tuner
 
 
-def range_of_losses(values: Any, maximize: bool) -> Any:
-    """A range of values as one of losses; what is none is left for the learner to refuse.
+def either_range(value_range: Any, loss_range: Any) -> Any:
+    """The range of values, by its name or by its former one.
 
     Parameters
     ----------
-    values : tuple of float or None
+    value_range, loss_range : tuple of float or None
+        The least and the largest value: one of the two at most.
+
+    Returns
+    -------
+    tuple of float or None
+        The one that is not None.
+
+    Raises
+    ------
+    ParameterError
+        If both are given.
+    """
+    if value_range is not None and loss_range is not None:
+        raise ParameterError(
+            f"value_range={shown(value_range)} and loss_range={shown(loss_range)} are the same "
+            "argument: leave out loss_range, its former name"
+        )
+    return loss_range if value_range is None else value_range
+
+
+def range_of_losses(value_range: Any, maximize: bool) -> tuple[float, float] | None:
+    """A range of values as one of losses.
+
+    Parameters
+    ----------
+    value_range : tuple of float or None
         The least and the largest value.
     maximize : bool
         Whether large values are good.
@@ -649,18 +680,12 @@ def range_of_losses(values: Any, maximize: bool) -> Any:
     Raises
     ------
     ParameterError
-        If the values are not two numbers.
+        If the values are not two finite numbers in increasing order.
     """
-    if values is None or not maximize:
-        return values
-    if not isinstance(values, tuple | list) or len(values) != 2:
-        raise ParameterError(
-            f"loss_range must be the least and the largest value, got {shown(values)}"
-        )
-    low, high = (real_number(value, "loss_range", ParameterError) for value in values)
-    if not low < high:
-        raise ParameterError(f"loss_range must have low < high, got {shown(values)}")
-    return -high, -low
+    if value_range is None:
+        return None
+    low, high = checked_range(value_range, "value")
+    return (-high, -low) if maximize else (low, high)
 
 
 def count_instead_of_context(context: Any, n: Any) -> tuple[Any, Any]:

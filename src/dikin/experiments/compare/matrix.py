@@ -119,12 +119,12 @@ class Matrix:
         return list(dict.fromkeys(outcome.group for outcome in self.outcomes))
 
     @cached_property
-    def _found(self) -> dict[tuple[str, str], Outcome]:
+    def _by_learner_and_scenario(self) -> dict[tuple[str, str], Outcome]:
         return {(outcome.learner, outcome.scenario): outcome for outcome in self.outcomes}
 
     def at(self, learner: str, scenario: str) -> Outcome | None:
         """The outcome of a learner in a scenario, if it was asked for."""
-        return self._found.get((learner, scenario))
+        return self._by_learner_and_scenario.get((learner, scenario))
 
     def ranked(self, scenario: str) -> list[Outcome]:
         """The learners that see one value, least mean regret first."""
