@@ -103,7 +103,7 @@ def test_who_creates_a_file_waits_for_others_who_do(
         read_elsewhere.execute("ROLLBACK")
 
     monkeypatch.setattr(database.time, "sleep", pause)
-    with dikin.Study(file, "a", fresh(), patience=60) as study:
+    with dikin.Study(file, "a", fresh(), patience=2) as study:
         monkeypatch.undo()
         assert len(pauses) == 1
         assert study.ask().id == 0
