@@ -161,7 +161,7 @@ def test_a_real_is_linear_or_a_power(u: float) -> None:
 def test_the_ends_of_a_range_are_never_passed_by_rounding() -> None:
     for low, high in np.random.default_rng(1).uniform(0.001, 5, (300, 2)):
         side = Real(min(low, high), max(low, high), log=True)
-        assert side.low <= side.from_unit(0.0) <= side.from_unit(1.0) <= side.high
+        assert side.low <= side.best(0.0) <= side.best(1.0) <= side.high
 
 
 @pytest.mark.parametrize("make", [Real, Integer])

@@ -493,7 +493,7 @@ class Predictive(KernelLearner):
 
     @property
     def surprise(self) -> float:
-        """How far off its forecasts are of late: the root of their mean squared error.
+        """How far off its recent forecasts were: the root of their mean squared error.
 
         NaN before the first one.
         """

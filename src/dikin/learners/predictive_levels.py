@@ -26,9 +26,9 @@ RARE = 3.0
 DEEPEST = 40.0
 """How often the level may halve: below 10^-12 of the range rounding would be the surprise."""
 REACH = 0.5
-"""How far out in the ellipsoid they are measured."""
+"""Without a known range the first losses are measured this far out in the ellipsoid."""
 LEVEL = 8.0
-"""The first level then, in standard deviations of those losses."""
+"""The first level, in standard deviations of the losses that were measured."""
 MEDIANS = 6.0
 """The level later, in medians of |surprise|: some four standard deviations of normal noise."""
 FAR, FAR_BY_LOT = 3.0, 1.5
@@ -170,7 +170,7 @@ def follow_median(plan: Plan, levels: Levels, size: float, age: float) -> None:
     It moves by a small step a round, up or down; only down faster, in the first rounds, as there
     may be faults among the losses that were measured. The largest level follows what it asks for in
     the mean, so that a burst of faults does not raise it. By lot the level is at least that one,
-    which then falls as 1/t, and not below any surprise of late.
+    which then falls as 1/t, and not below a recent surprise.
     """
     early = 1.0 / (2.0 + 0.25 * max(age - MEASURED, 0.0))
     step = MEDIAN_STEP

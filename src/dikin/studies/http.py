@@ -89,6 +89,8 @@ class ServiceClient:
             self.headers["Authorization"] = f"Bearer {_checked_token(self._token)}"
         self.repeated = False
         """Whether the last request was sent more than once."""
+        self.status = 0
+        """The status of the last answer."""
         self._closed = False
 
     def close(self) -> None:
@@ -110,19 +112,6 @@ class ServiceClient:
 
         `slowest` is how long an answer may take once the request is sent.
         """
-        return self.answer(method, path, body, headers, patience=patience, slowest=slowest)[1]
-
-    def answer(
-        self,
-        method: str,
-        path: str,
-        body: Any = None,
-        headers: dict[str, str] | None = None,
-        *,
-        patience: float | None = None,
-        slowest: float = SLOWEST,
-    ) -> tuple[int, dict[str, Any]]:
-        """As `send`, with the status."""
         if self._closed:
             raise StateError("this study was closed; open it again with Study(url, name)")
         wait = self.patience if patience is None else patience
@@ -130,7 +119,9 @@ class ServiceClient:
         self.repeated = False
         while True:
             try:
-                return self._send_once(method, path, body, headers or {}, max(wait, slowest))
+                answer = self._send_once(method, path, body, headers or {}, max(wait, slowest))
+                self.status, content = answer
+                return content
             except NotAServiceError:
                 raise
             except StoreError:
@@ -211,8 +202,8 @@ class HttpBackend(Backend):
         if player is not None:
             player.require_storable()
             method, body = "PUT", {"state": player.state()}
-        status, seen = self.service.answer(method, self._path, body, patience=first)
-        self.created = status == HTTPStatus.CREATED
+        seen = self.service.send(method, self._path, body, patience=first)
+        self.created = self.service.status == HTTPStatus.CREATED
         self.space = None if seen["space"] is None else Space.from_spec(seen["space"])
 
     @property

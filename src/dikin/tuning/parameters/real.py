@@ -71,8 +71,6 @@ class Real(Interval):
             value = self.low + u * (self.high - self.low)
         return min(max(value, float(self.low)), float(self.high))
 
-    from_unit = best
-
     @property
     def axis(self) -> Axis:
         return Axis(self.low, self.high, self.log)
