@@ -10,14 +10,13 @@ from __future__ import annotations
 import ask_tell
 import compiled
 import others
+import predictive
 import study
 import tuner
 from history import CALM, HISTORY, MARKS, Others, append, earlier, this_run, usual
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
-
-import predictive
 
 
 def main() -> None:

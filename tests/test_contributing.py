@@ -27,7 +27,7 @@ from dikin.errors import CheckFailedError
 from dikin.studies.spec import learner_from_text
 from dikin.studies.tuner_options import tuner_from_options
 from tables import scratch
-from tuning.test_kinds import LAWS
+from tuning.parameters.test_kinds import LAWS
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")

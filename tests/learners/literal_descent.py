@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from field.literal import Array, OffTheSphereError
+from learners.literal import Array, OffTheSphereError
 
 Projection = Callable[[Array], Array]
 

@@ -40,7 +40,7 @@ from dikin.experiments.store import Store
 from dikin.experiments.tables import read_csv
 from dikin.plotting import style
 from dikin.vectors import Array
-from experiments import small
+from experiments.reproduce import small
 
 CSVS = {
     "table1.csv",

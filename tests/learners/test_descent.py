@@ -13,9 +13,9 @@ import pytest
 import dikin
 from dikin.feedback import Feedback
 from dikin.learners.base import Learner
-from field import literal_descent as texts
-from field.literal import OffTheSphereError
-from field.projections import SETS, Array
+from learners import literal_descent as texts
+from learners.literal import OffTheSphereError
+from learners.projections import SETS, Array
 
 ROUNDS = 60
 LOW, HIGH = 3.0, 11.0

@@ -20,8 +20,8 @@ from dikin.learners.predictive_schedule import (
     balanced_rate,
 )
 from dikin.learners.predictive_state import Numbers, first_numbers
+from learners.predictive_games import HOSTILE, hostile
 from paper.charts import holds
-from predictive.games import HOSTILE, hostile
 
 
 def planned(**options: Any) -> Any:

@@ -15,8 +15,8 @@ from dikin.checks.sample_points import boundary, corners, faces
 from dikin.errors import CheckFailedError
 from dikin.learners.reshaped_fkm import RoundGeometry
 from dikin.rng import stream
-from field import literal
-from field.literal import Array
+from learners import literal
+from learners.literal import Array
 
 DOMAINS = [domain for cls in registry.domains().values() for domain in cls.examples()]
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import dikin
-from field.literal import OffTheSphereError
+from learners.literal import OffTheSphereError
 from reference.barriers import BallBarrier, BoxBarrier, Normalised, SimplexBarrier, UserBarrier
 from reference.lifted import NormalBarrier, argmin_on_lifted_domain, lift, symmetric_roots
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import dikin
-from field.taps import tapped
+from learners.taps import tapped
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 ROUNDS = 120

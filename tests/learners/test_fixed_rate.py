@@ -11,7 +11,7 @@ import pytest
 
 import dikin
 from dikin.learners.base import Learner
-from field import literal
+from learners import literal
 from reference import barriers
 from reference.barriers import Normalised
 

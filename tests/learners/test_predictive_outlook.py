@@ -10,9 +10,9 @@ import pytest
 import dikin
 from dikin.errors import ParameterError
 from dikin.learners import predictive_certificate
+from learners.predictive_replay import Replay, Setting
+from learners.predictive_spaces import SPACES
 from paper.charts import holds
-from predictive.replay import Replay, Setting
-from predictive.spaces import SPACES
 
 # --- the next round ------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from dikin.learners.predictive import expectation
 from dikin.learners.predictive_certificate import objective_at, start_barrier
 from dikin.learners.predictive_levels import clip, measuring
 from dikin.learners.predictive_state import MEASURED
-from predictive.replay import Setting
+from learners.predictive_replay import Setting
 
 
 class ForecastsAfterwards(dikin.Predictive):

@@ -16,8 +16,8 @@ import dikin
 from dikin.checks import check_learner
 from dikin.checks.exploration import check_points_surround_the_center
 from dikin.errors import PaperConstantsWarning
-from field.literal import OffTheSphereError
-from field.test_truncated_normal import polar
+from domains.test_truncated_normal import polar
+from learners.literal import OffTheSphereError
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 T, ROUNDS = 3000, 25

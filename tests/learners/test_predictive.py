@@ -9,9 +9,9 @@ from itertools import product
 
 import pytest
 
-from predictive.mutants import HARMLESS, MUTANTS
-from predictive.replay import Replay, Setting
-from predictive.spaces import SPACES
+from learners.predictive_mutants import HARMLESS, MUTANTS
+from learners.predictive_replay import Replay, Setting
+from learners.predictive_spaces import SPACES
 
 DECLARED = ("smooth", "Lipschitz", "both", "nothing")
 ANSWERS = 32

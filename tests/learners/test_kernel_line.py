@@ -14,7 +14,7 @@ import dikin
 from dikin import registry
 from dikin.checks import check_learner
 from dikin.learners import kernel_line
-from field.taps import tapped
+from learners.taps import tapped
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 T, ROUNDS = 90, 150  # no square: points of the grid at eps exactly would be decided by rounding

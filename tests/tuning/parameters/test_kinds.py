@@ -22,7 +22,7 @@ from dikin.tuning.parameters.base import PARAMETER_KINDS, ParameterKind
 from dikin.tuning.parameters.description import parameter_from_spec, parameter_from_text
 from service.serving import QUICK, Serving
 from tables import scratch
-from tuning.own_kinds import Disc, Odd
+from tuning.parameters.own_kinds import Disc, Odd
 
 KINDS: list[type[ParameterKind]] = [*PARAMETER_KINDS.classes.values(), Odd, Disc]
 EXAMPLES = [example for cls in KINDS for example in cls.examples()]
@@ -375,8 +375,8 @@ def test_the_command_line_and_json_lines(tmp_path: Path) -> None:
 
 class OwnServing(Serving):
     program = (
-        f"import sys; sys.path.insert(0, {str(Path(__file__).parent.parent)!r})\n"
-        "import dikin; from tuning.own_kinds import Disc, Odd\n"
+        f"import sys; sys.path.insert(0, {str(Path(__file__).parents[2])!r})\n"
+        "import dikin; from tuning.parameters.own_kinds import Disc, Odd\n"
         f"dikin.register(Odd); dikin.register(Disc)\n{QUICK}"
     )
 

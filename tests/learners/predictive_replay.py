@@ -24,7 +24,7 @@ import numpy as np
 import dikin
 from dikin.learners.predictive import expectation
 from dikin.learners.predictive_state import MEASURED
-from predictive.spaces import Space
+from learners.predictive_spaces import Space
 from reference.barriers import Array
 from reference.ledger import inside
 from reference.predictive import Answer, PredictiveReference, cheapest

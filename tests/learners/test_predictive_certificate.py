@@ -21,8 +21,8 @@ from dikin.engine.play import plain_rounds
 from dikin.environments.base import Environment
 from dikin.environments.patterns import Decaying, FlatFirst, FlatLast
 from dikin.learners.kernel_learner import Memo
+from learners.predictive_games import HOSTILE, ROUNDS, Table, hostile
 from paper.charts import Array, holds
-from predictive.games import HOSTILE, ROUNDS, Table, hostile
 
 SEEDS = 16
 DISC = dikin.Ball(2)

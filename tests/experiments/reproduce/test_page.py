@@ -16,7 +16,7 @@ from dikin.experiments.reproduce.results import all_cells
 from dikin.experiments.tables import read_csv
 from dikin.learners.adaptive import sharp_schedule
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
+DOCS = Path(__file__).resolve().parents[3] / "docs"
 EVIDENCE = DOCS / "evidence"
 
 

@@ -10,7 +10,7 @@ from numpydoc.docscrape import ClassDoc
 
 from dikin import registry
 
-PAGE = (Path(__file__).resolve().parent.parent / "docs" / "learners.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "learners.md").read_text(encoding="utf-8")
 HEADING = "### What is published and what is ours"
 OWN = {"predictive", "adaptivesmooth", "adaptivelipschitz"}
 """Those that the library is about: their papers and proofs are docs/mathematics.md."""

@@ -12,8 +12,8 @@ import pytest
 import dikin
 from dikin import errors, registry
 from dikin.learners import bluefin
-from field.projections import SETS, Array
-from field.taps import tapped
+from learners.projections import SETS, Array
+from learners.taps import tapped
 
 ROUNDS, ETA, DELTA = 150, 0.05, 0.2
 LOUD, FAINT = 1.0, 1e-9

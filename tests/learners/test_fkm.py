@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import dikin
-from field import literal
-from field.projections import SETS
+from learners import literal
+from learners.projections import SETS
 
 Array = literal.Array
 T = 10**6

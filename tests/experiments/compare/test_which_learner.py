@@ -19,7 +19,7 @@ from dikin.experiments.compare.matrix import Matrix, Outcome
 from dikin.experiments.compare.scenarios import SCENARIOS
 from dikin.experiments.fit import Curve
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
+DOCS = Path(__file__).resolve().parents[3] / "docs"
 COMMITTED = known_curvature.read(DOCS / "compare" / "known_curvature.csv")
 
 

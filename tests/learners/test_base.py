@@ -219,7 +219,7 @@ def test_a_warning_turned_into_an_error_changes_nothing(monkeypatch: pytest.Monk
 ELSEWHERE = """
 import json, sys
 sys.path.insert(0, sys.argv[1])
-from test_ask_tell import MAKERS, learner_on_disc, points
+from test_base import MAKERS, learner_on_disc, points
 print(json.dumps([list(points(learner_on_disc(make), 50)) for make in MAKERS]))
 """
 

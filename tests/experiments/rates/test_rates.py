@@ -22,7 +22,7 @@ from dikin.experiments.rates.rate_cases import RATE_CASES, Bound, RateCase, Tune
 from dikin.experiments.rates.results import BAND, Line
 from dikin.experiments.tables import read_csv
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
+DOCS = Path(__file__).resolve().parents[3] / "docs"
 SMALL = Effort("small", 32, 4)
 TINY = Effort("tiny", 10_000, 8)
 
