@@ -7,13 +7,7 @@ import pytest
 from scipy import linalg
 
 from dikin.domains.newton import BLOCK, factor, upper_inverse
-from dikin.domains.simplex import helmert
 from dikin.rng import stream
-
-
-@pytest.mark.parametrize("n", [2, 3, 17])
-def test_helmert_is_that_of_scipy(n: int) -> None:
-    np.testing.assert_allclose(helmert(n), linalg.helmert(n), rtol=1e-15, atol=0)
 
 
 @pytest.mark.parametrize("n", [1, 2, BLOCK, BLOCK + 1, 3 * BLOCK + 4])

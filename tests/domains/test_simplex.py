@@ -1,0 +1,29 @@
+"""Simplices: what the constructor refuses.
+
+What every set obeys is in tests/checks: `-k simplex` there.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import linalg
+
+from dikin import Simplex, errors
+from dikin.domains.simplex import helmert
+from domains.constructors import Case, check_refused
+
+REFUSED: dict[str, Case] = {
+    "Simplex(1)": (lambda: Simplex(1), errors.DomainError, ["at least 2", "choose", "got 1"]),
+    "Simplex(2.5)": (lambda: Simplex(2.5), errors.DomainError, ["whole number", "got 2.5"]),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED.values(), ids=REFUSED)
+def test_refused(case: Case) -> None:
+    check_refused(case)
+
+
+@pytest.mark.parametrize("n", [2, 3, 17])
+def test_helmert_is_that_of_scipy(n: int) -> None:
+    np.testing.assert_allclose(helmert(n), linalg.helmert(n), rtol=1e-15, atol=0)
