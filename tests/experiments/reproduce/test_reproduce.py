@@ -51,8 +51,6 @@ CSVS = {
     "told_curvature.csv",
     "games.csv",
 }
-FIRST = (1,)
-"""One table: the second asks nothing more of processes and databases."""
 
 
 @pytest.fixture(scope="module")
@@ -64,11 +62,10 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def first(whole: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def least(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The first table alone, to which other ways of playing it are compared."""
-    out = tmp_path_factory.mktemp("first")
-    shutil.copy(whole / "cells.sqlite", out)
-    small.run(out, tables=FIRST)
+    out = tmp_path_factory.mktemp("least")
+    small.run_least(out)
     return out
 
 
@@ -90,7 +87,8 @@ def contents(folder: Path) -> dict[str, bytes]:
 def test_the_folder_has_tables_figures_and_a_report_that_needs_no_network(
     whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(style, "FILE_DPI", 40)  # quicker; other tests look at the figures
+    # Drawn and not encoded: test_readable.py looks at these figures, tests/plotting at files.
+    monkeypatch.setattr(style, "rendered", lambda figure, kind: kind.encode())
     shutil.copy(whole / "cells.sqlite", tmp_path)
     reproduce(small.request(), tmp_path, Console(file=io.StringIO()))
     assert contents(tmp_path) == contents(whole)
@@ -136,15 +134,15 @@ def test_theory_in_the_tables_is_the_papers() -> None:
     assert len(set(keys)) == len(keys) > 1000
 
 
-def test_a_killed_run_goes_on_and_ends_as_if_it_had_not_been(first: Path, tmp_path: Path) -> None:
+def test_a_killed_run_goes_on_and_ends_as_if_it_had_not_been(least: Path, tmp_path: Path) -> None:
     script = [sys.executable, small.__file__, str(tmp_path), "20"]
     assert subprocess.run(script, stdout=subprocess.DEVNULL).returncode == -signal.SIGKILL
     kept = finished(tmp_path)
     assert kept == 20
-    shown = small.run(tmp_path, tables=FIRST)
+    shown = small.run_least(tmp_path)
     assert re.search(rf"\b{kept} of ", shown)
-    assert contents(tmp_path) == contents(first)
-    again = small.run(tmp_path, tables=FIRST)
+    assert contents(tmp_path) == contents(least)
+    again = small.run_least(tmp_path)
     assert re.search(r"(\d+) of \1 cells are there already", again)
 
 
@@ -156,14 +154,14 @@ def finished(folder: Path) -> int:
         return 0
 
 
-def test_workers_and_a_dask_cluster_give_the_same_bytes(first: Path, tmp_path: Path) -> None:
-    small.run(tmp_path / "two", tables=FIRST, workers=2)
-    assert contents(tmp_path / "two") == contents(first)
+def test_workers_and_a_dask_cluster_give_the_same_bytes(least: Path, tmp_path: Path) -> None:
+    small.run_least(tmp_path / "two", workers=2)
+    assert contents(tmp_path / "two") == contents(least)
     with distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
     ) as cluster:
-        small.run(tmp_path / "dask", tables=FIRST, dask=cluster.scheduler_address)
-    assert contents(tmp_path / "dask") == contents(first)
+        small.run_least(tmp_path / "dask", dask=cluster.scheduler_address)
+    assert contents(tmp_path / "dask") == contents(least)
 
 
 def test_other_settings_are_never_mixed_in(whole: Path) -> None:
@@ -272,9 +270,9 @@ def test_a_damaged_store_is_refused_and_left_as_it_was(tmp_path: Path) -> None:
     assert (tmp_path / "cells.sqlite").read_bytes() == b"this is no database" * 100
 
 
-def test_a_store_can_be_any_database_with_a_url(first: Path, tmp_path: Path) -> None:
-    small.run(tmp_path / "out", tables=FIRST, store=f"sqlite:///{tmp_path}/elsewhere.sqlite")
-    assert contents(tmp_path / "out") == contents(first)
+def test_a_store_can_be_any_database_with_a_url(least: Path, tmp_path: Path) -> None:
+    small.run_least(tmp_path / "out", store=f"sqlite:///{tmp_path}/elsewhere.sqlite")
+    assert contents(tmp_path / "out") == contents(least)
     assert not (tmp_path / "out" / "cells.sqlite").exists()
     for wrong in ("nonsense", "oracle+nothing://x", f"sqlite:///{tmp_path}/no/such/folder.sqlite"):
         with pytest.raises(StateError, match="cannot be used as a store of results"):
