@@ -19,12 +19,20 @@ from dikin.engine.play import compiled_rounds, plain_rounds
 from dikin.environments.base import Environment
 from dikin.errors import CheckFailedError, PaperConstantsWarning
 from dikin.learners.barrier_ftrl import TOTAL
-from engine.games import Game, covering, games, options, uncompiled_rounds
+from engine.games import (
+    Game,
+    all_games,
+    covering,
+    games,
+    kernel_types,
+    options,
+    uncompiled_rounds,
+)
 
 ROUNDS = 60
 ALL = list(games())
-COVERING = covering(ALL)
 OPTIONS = list(options())
+COVERING = covering(list(all_games()), OPTIONS)
 SCHEDULED = next(game for game in ALL if game.learner_class is dikin.AdaptiveSmooth)
 """A learner whose rate follows the sum of the curvatures."""
 Begin = Callable[[Any, Environment], Any]
@@ -76,9 +84,14 @@ def test_the_compiled_kernels_know_the_options(game: Game) -> None:
     agree(game, plain_rounds, compiled_rounds)
 
 
+def types_of(games: list[Game]) -> set[type]:
+    return {kind for game in games for kind in kernel_types(game)}
+
+
 def test_every_type_of_kernel_is_compiled_once() -> None:
     assert len(ALL) > 200
-    assert 8 < len(COVERING) < 40
+    assert 4 < len(COVERING) < 40
+    assert types_of(COVERING + OPTIONS) == types_of(ALL)
     played = {game.learner_class.__name__ for game in ALL}
     assert {"AdaptiveSmooth", "FKM", "Scrible", "HazanLevy", "Discard"} <= played
 
