@@ -7,7 +7,7 @@ X:
     x_t + reach s_t is played,            s_t uniform on the unit sphere of the set's plane
 
 The experts x_{t,i} live in `shrink` X. A learner's own file says what they lose and how they step:
-`tell` of its kernel. One with L_i infinite is asleep: it has no weight.
+`tell` of its kernel. One with L_i = ASLEEP has no weight.
 """
 
 from __future__ import annotations
@@ -21,6 +21,9 @@ from dikin.domains.base import Array
 from dikin.kernel import compilable
 from dikin.learners.kernel_learner import KernelLearner, LearnerKernel, LearnerState, Proposal
 from dikin.vectors import add_scaled, clear, combine, dot, multiply
+
+ASLEEP = 1e300
+"""As good as infinite, and a number that can be saved."""
 
 
 class ExpertsKernel(LearnerKernel, Protocol):

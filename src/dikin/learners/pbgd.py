@@ -52,7 +52,7 @@ class PBGDKernel(NamedTuple):
     priors: Array
     steps: Array
     dim: float
-    rate: float
+    epsilon: float
 
     def ask(self, state: LearnerState, s: Array, metric: Array, u: Array) -> Proposal:
         return explore_around_average(self, state, s, metric, u)
@@ -68,7 +68,7 @@ class PBGDKernel(NamedTuple):
             linear = state.linear[i * size : (i + 1) * size]
             copy_expert(self, i, state, linear)
             combine(1.0, linear, -1.0, middle, away)
-            state.numbers[i] += self.rate * slope * dot(away, unit)
+            state.numbers[i] += self.epsilon * slope * dot(away, unit)
             multiply(-1.0 / self.shrink, linear, linear)
             add_scaled(self.steps[i] * slope / self.shrink, unit, linear)
             geometry.project(linear, state.iterate[i * held : (i + 1) * held])
@@ -99,13 +99,11 @@ class StepPoolLearner(ExpertsLearner):
 
     def _pool(self, pool: StepPool, horizon: int) -> None:
         domain, count = self.domain, 1 + ceil(log2(1.0 + 2.0 * horizon / 7.0) / 2.0)
-        order, shrink = (
-            np.arange(1.0, count + 1.0),
-            1.0 - pool.reach * domain.radius / domain.inradius,
-        )
+        shrink = 1.0 - pool.reach / (domain.inradius / domain.radius)
+        order = np.arange(1.0, count + 1.0)
         steps, priors = pool.first * 2.0 ** (order - 1.0), 1.0 / (order * (order + 1.0))
-        rate = sqrt(8.0 / horizon) / (2.0 * pool.gradient_bound)
-        kernel = PBGDKernel(self.geometry, pool.reach, shrink, priors, steps, domain.dim, rate)
+        epsilon = sqrt(8.0 / horizon) / (2.0 * pool.gradient_bound)
+        kernel = PBGDKernel(self.geometry, pool.reach, shrink, priors, steps, domain.dim, epsilon)
         self._begin_experts(kernel, count * [0.0])
 
 
@@ -155,7 +153,7 @@ class PBGD(StepPoolLearner):
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
         yield cls(domain, 4, loss_range=(3, 11), seed=seed)
-        yield cls(domain, 5000, seed=seed)
+        yield cls(domain, 100, seed=seed)
 
 
 class TwoPointPBGD(PairLearner, StepPoolLearner):
@@ -212,5 +210,5 @@ class TwoPointPBGD(PairLearner, StepPoolLearner):
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
         unit = 1.0 / domain.radius
-        yield cls(domain, 1000, unit, seed=seed)
-        yield cls(domain, 5000, 20 * unit, loss_range=(3, 11), seed=seed)
+        yield cls(domain, 4, unit, seed=seed)
+        yield cls(domain, 100, 20 * unit, loss_range=(3, 11), seed=seed)

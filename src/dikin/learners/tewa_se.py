@@ -27,7 +27,7 @@ d sqrt(S T)/sigma.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import floor, inf, log2, sqrt
+from math import floor, log2, sqrt
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -36,7 +36,7 @@ from dikin import arguments
 from dikin.domains.base import Array, Domain
 from dikin.errors import ParameterError
 from dikin.learners import parameters
-from dikin.learners.experts import ExpertsLearner, explore_around_average, place_expert
+from dikin.learners.experts import ASLEEP, ExpertsLearner, explore_around_average, place_expert
 from dikin.learners.kernel_learner import LearnerState, Memo, Proposal
 from dikin.learners.parameters import Parameter
 from dikin.learners.tewa import grid_of_rates, teach_expert
@@ -67,12 +67,17 @@ class TewaSEKernel(NamedTuple):
                 # The next round begins an interval: what was learnt in the last one is forgotten.
                 place_expert(self, i, memo.metric[: self.geometry.size], state)
                 state.numbers[i] = 0.0
-            elif state.numbers[i] < inf:
+            elif state.numbers[i] < ASLEEP:
                 teach_expert(self, i, round % self.lengths[i] + 1.0, memo, loss, state)
 
 
 class TewaSE(ExpertsLearner):
     """Learner for losses whose minimum moves, over a known horizon; what is told is ignored.
+
+    Raises
+    ------
+    ParameterError
+        If the interval is longer than the horizon.
 
     Notes
     -----
@@ -134,9 +139,9 @@ class TewaSE(ExpertsLearner):
         shrink = 1.0 - reach / inradius
         kernel = TewaSEKernel(self.geometry, reach, shrink, gradient_bound, rates, lengths)
         # Round 1 is an interval; those of more rounds begin later.
-        self._begin_experts(kernel, np.where(lengths > 1.0, inf, 0.0).tolist())
+        self._begin_experts(kernel, np.where(lengths > 1.0, ASLEEP, 0.0).tolist())
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
         yield cls(domain, 4, loss_range=(3, 11), seed=seed)
-        yield cls(domain, 1000, 100, seed=seed)
+        yield cls(domain, 20, 5, seed=seed)
