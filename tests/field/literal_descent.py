@@ -282,8 +282,11 @@ class TwoPointStepPool(StepPool):
         return sqrt((7 + path) / (2 * self.T)) / self.G
 
     def estimate(self, seen: Round) -> Array:
+        u = direction(seen, self.delta)
+        if float(np.abs(seen.points[1] - (seen.center - self.delta * u)).max()) > 1e-9:
+            raise OffTheSphereError("the second point is not opposite to the first")
         plus, minus = seen.losses
-        return self.d / (2 * self.delta) * (plus - minus) * direction(seen, self.delta)
+        return self.d / (2 * self.delta) * (plus - minus) * u
 
 
 # --- the tunings of the text ---------------------------------------------------------------------

@@ -86,11 +86,10 @@ class TewaSE(ExpertsLearner):
 
     Ours: all that the abstract and secondary sources leave open, as we have not read the printed
     algorithm. The scale 1/(5 G D) of the grid of rates and 1 + ceil(k/2) experts on an interval of
-    2^k rounds are those of UMA (Zhang, Wang, Tu, Jiang, Zhou, NeurIPS 2021), from which the method
-    comes. A new expert begins at the point around which the last round explored: its first step
-    leads away from there to a place that does not depend on it. The set of the experts, the limit
-    r/2 on h and G = d/h are as in `Tewa`. The layer that finds an unknown B (bandit over bandit) is
-    not here.
+    2^k rounds are, as far as we know, those of UMA (Zhang, Wang, Tu, Jiang, Zhou, NeurIPS 2021). A
+    new expert begins at the point around which the last round explored: its first step leads to a
+    place that does not depend on where it began. The set of the experts, the limit r/2 on h and
+    G = d/h are as in `Tewa`. The layer that finds an unknown B (bandit over bandit) is not here.
 
     References
     ----------
