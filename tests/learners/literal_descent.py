@@ -167,6 +167,128 @@ class Tilted:
         self.centers.append(np.asarray(mean))
 
 
+class Expert:
+    """One of TEWA-SE: where it is, what it has lost, and the rounds of its interval."""
+
+    def __init__(self, at: Array, first: int, last: int, eta: float) -> None:
+        self.at, self.first, self.last, self.eta = at, first, last, eta
+        self.losses: list[float] = []
+
+
+class Sleeping(Tilted):
+    """Algorithm TEWA-SE, with a list of the experts that are awake.
+
+    Round t begins the intervals [i 2^k, (i + 1) 2^k - 1] with i 2^k = t, and ends others.
+    """
+
+    def __init__(
+        self, project: Projection, d: int, r: float, T: int, size: int, B: int | None = None
+    ) -> None:
+        super().__init__(project, d, r, T if B is None else B, size)
+        self.T = T
+        self.awake: list[Expert] = []
+        self.begin(1, np.zeros(size))
+
+    def rates(self, length: int) -> list[float]:
+        return [2.0**-j / (5 * self.G * 2) for j in range(ceil(0.5 * log2(length)) + 1)]
+
+    def begin(self, t: int, at: Array) -> None:
+        """The experts of the intervals that begin in round t."""
+        self.awake = [expert for expert in self.awake if expert.last >= t]
+        for k in range(self.T.bit_length()):
+            if t % 2**k == 0:
+                last = t + 2**k - 1
+                self.awake += [Expert(at.copy(), t, last, eta) for eta in self.rates(2**k)]
+
+    def tilt(self, expert: Expert) -> float:
+        return expert.eta
+
+    def age(self, expert: Expert, t: int) -> int:
+        return t - expert.first + 1
+
+    def told(self, seen: Round) -> None:
+        x, t = self.centers[-1], len(self.centers)
+        g = self.d / self.h * seen.losses[0] * direction(seen, self.h)
+        for one in self.awake:
+            one.losses.append(self.surrogate(one.eta, g, x, one.at))
+            slope = one.eta * g + 2 * one.eta**2 * self.G**2 * (one.at - x)
+            moved = one.at - slope / (2 * one.eta**2 * self.G**2 * self.age(one, t))
+            one.at = self.shrunk * self.project(moved / self.shrunk)
+        self.begin(t + 1, x)
+        weights = [self.tilt(one) * float(np.exp(-sum(one.losses))) for one in self.awake]
+        mean = sum(w * one.at for w, one in zip(weights, self.awake, strict=True)) / sum(weights)
+        self.centers.append(np.asarray(mean))
+
+
+class StepPool:
+    """PBGD, with weights that are multiplied and divided by their sum in every round.
+
+    R = C = 1 and D = 2; the steps double until one is beyond the best for the longest path, 2 T.
+    """
+
+    def __init__(self, project: Projection, d: int, r: float, T: int, size: int) -> None:
+        self.project, self.d, self.T = project, d, T
+        self.uncut = self.reach()
+        self.delta = min(self.uncut, r / 2)
+        self.xi, self.G = self.delta / r, self.bound()
+        self.etas = [self.best_step(0.0)]
+        while self.etas[-1] < self.best_step(2.0 * T):
+            self.etas.append(2 * self.etas[-1])
+        N = len(self.etas)
+        self.weights = [(N + 1) / N / (i * (i + 1)) for i in range(1, N + 1)]
+        self.epsilon = sqrt(8 / T) / (self.G * 2)
+        self.experts = [np.zeros(size) for _ in self.etas]
+        self.centers = [np.zeros(size)]
+
+    def reach(self) -> float:
+        return sqrt(self.d) * self.T**-0.25
+
+    def bound(self) -> float:
+        return self.d / self.delta
+
+    def best_step(self, path: float) -> float:
+        return sqrt((7 + path) / self.T) / self.G
+
+    def estimate(self, seen: Round) -> Array:
+        return self.d / self.delta * seen.losses[0] * direction(seen, self.delta)
+
+    def told(self, seen: Round) -> None:
+        x, g = self.centers[-1], self.estimate(seen)
+        for i, eta in enumerate(self.etas):
+            at = self.experts[i]
+            self.weights[i] *= float(np.exp(-self.epsilon * g @ (at - x)))
+            moved = at - eta * g
+            self.experts[i] = (1 - self.xi) * self.project(moved / (1 - self.xi))
+        total = sum(self.weights)
+        self.weights = [weight / total for weight in self.weights]
+        mean = sum(w * e for w, e in zip(self.weights, self.experts, strict=True))
+        self.centers.append(np.asarray(mean))
+
+
+class TwoPointStepPool(StepPool):
+    """PBGD with two points: |g| <= d L."""
+
+    def __init__(self, project: Projection, d: int, r: float, T: int, size: int, L: float) -> None:
+        self.L = L
+        super().__init__(project, d, r, T, size)
+
+    def reach(self) -> float:
+        return self.d / sqrt(self.T)
+
+    def bound(self) -> float:
+        return self.d * self.L
+
+    def best_step(self, path: float) -> float:
+        return sqrt((7 + path) / (2 * self.T)) / self.G
+
+    def estimate(self, seen: Round) -> Array:
+        u = direction(seen, self.delta)
+        if float(np.abs(seen.points[1] - (seen.center - self.delta * u)).max()) > 1e-9:
+            raise OffTheSphereError("the second point is not opposite to the first")
+        plus, minus = seen.losses
+        return self.d / (2 * self.delta) * (plus - minus) * u
+
+
 # --- the tunings of the text ---------------------------------------------------------------------
 
 

@@ -14,17 +14,20 @@ from dikin.learners.ito import Ito
 from dikin.learners.kernel_line import KernelLine
 from dikin.learners.lifted_linear import LiftedLinear
 from dikin.learners.lipschitz_barrier import LipschitzBarrier
+from dikin.learners.pbgd import PBGD, TwoPointPBGD
 from dikin.learners.predictive import Predictive
 from dikin.learners.pseudo_line import PseudoLine
 from dikin.learners.reshaped_fkm import ReshapedFKM
 from dikin.learners.saha_tewari import SahaTewari
 from dikin.learners.scrible import Scrible
 from dikin.learners.tewa import Tewa
+from dikin.learners.tewa_se import TewaSE
 from dikin.learners.two_point import TwoPoint
 
 __all__ = [
     "AOGD",
     "FKM",
+    "PBGD",
     "AdaptiveLipschitz",
     "AdaptiveSmooth",
     "AgarwalDekelXiao",
@@ -43,5 +46,7 @@ __all__ = [
     "SahaTewari",
     "Scrible",
     "Tewa",
+    "TewaSE",
     "TwoPoint",
+    "TwoPointPBGD",
 ]
