@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import lambertw
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "examples"))
 
@@ -81,12 +82,14 @@ def student(chance: Generator, loops: int) -> Array:
 
 def skewed(chance: Generator, loops: int) -> Array:
     """Noise with a skewness of 6, as revenues have."""
-    return 10.0 * (chance.lognormal(0.0, 1.0, (2, loops)) - np.exp(0.5))
+    noise: Array = 10.0 * (chance.lognormal(0.0, 1.0, (2, loops)) - np.exp(0.5))
+    return noise
 
 
 def noisy_control(chance: Generator, loops: int) -> Array:
     """The control is four times as noisy."""
-    return normal(chance, loops) * np.array([[1.0], [4.0]])
+    noise: Array = normal(chance, loops) * np.array([[1.0], [4.0]])
+    return noise
 
 
 def loops_of(
@@ -168,9 +171,8 @@ KINDS = {
 
 @cache
 def best_product(alpha: float) -> float:
-    """The x at which (1 + 1/x) ln((x + 1)/alpha^2) is least."""
-    x = np.arange(0.01, 60.0, 0.0001)
-    return float(x[np.argmin((1 + 1 / x) * np.log((x + 1) / alpha**2))])
+    """The x at which (1 + 1/x) ln((x + 1)/alpha^2) is least, by Lambert's function."""
+    return -1.0 - float(lambertw(-(alpha**2) / np.e, -1).real)
 
 
 @dataclass
@@ -451,12 +453,18 @@ class Held(NamedTuple):
 
 
 def guard_loops(
-    kind: str, gain: Callable[[int], float], q: float, loops: int, begin: int, number: int
+    kind: str,
+    gain: Callable[[int], float],
+    q: float,
+    loops: int,
+    begin: int,
+    number: int,
+    rounds: int = GUARD_ROUNDS,
 ) -> Held:
     """Loops with a guard that holds at most once."""
     values, coins = (np.random.default_rng([SEED, 100, number, i]) for i in (0, 1))
     many, held_at = ManyEstimates(loops, q, None), np.full(loops, np.inf)
-    turns = loops_of(values, loops, GUARD_ROUNDS, gain=gain)
+    turns = loops_of(values, loops, rounds, gain=gain)
     for t, turn in enumerate(turns, start=1):
         held = coins.random(loops) < q
         if many.add(turn.told(held), held):

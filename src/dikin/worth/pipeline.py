@@ -42,9 +42,10 @@ class PipelineWatch:
         The probability of the coin that holds a round back; 0 if there is none.
     silent, longest_silence : int, default 0
         Trials since the last value, and the most of them so far.
-    values, repeats, same : int, default 0
-        The values so far; how many were equal to the one before; how many the last ones are that
-        are equal.
+    values, repeats : int, default 0
+        The values so far; how many of them were equal to the one before.
+    same, longest_same : int, default 0
+        How many the last ones are that are equal, and the most of them before.
     last : float, default 0.0
         The last value.
     size : float, default 0.0
@@ -72,6 +73,7 @@ class PipelineWatch:
     values: int = 0
     repeats: int = 0
     same: int = 0
+    longest_same: int = 0
     last: float = 0.0
     size: float = 0.0
     jumps: int = 0
@@ -100,7 +102,9 @@ class PipelineWatch:
         self._look_at_size(abs(value))
         equal = self.values > 0 and value == self.last
         self.values += 1
-        self.same = self.same + 1 if equal else 1
+        if not equal:
+            self.longest_same, self.same = max(self.longest_same, self.same), 0
+        self.same += 1
         self.repeats += equal
         self.last = value
         if held_back is not None:
@@ -164,7 +168,7 @@ class PipelineWatch:
 
     @property
     def _is_stuck(self) -> bool:
-        if self.same < LEAST_SAME:
+        if self.same < max(LEAST_SAME, 2 * self.longest_same):
             return False
         before = self.values - self.same
         if before == 0:

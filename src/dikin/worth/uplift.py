@@ -13,10 +13,10 @@ c from its guess.
 
 The interval (docs/mathematics.md, 14): the variance of the sum of t such differences is at most
 about t (s1/(1 - q) + s0/q) with the mean squares s1, s0 of r in either arm, and the sum stays
-within the boundary of a normal mixture for this variance at all times. There are few control answers, so
-s0 is increased by the factor 1 + 2/n, and is at least s1: what upsets the many tuned rounds upsets
-the control as well. Where the values lie in a declared range nothing is clipped, and `exact` gives
-an interval that needs no limit: an empirical Bernstein bound.
+within the boundary of a normal mixture for this variance at all times. As there are few control
+answers, s0 is increased by the factor 1 + 2/n, and is at least s1: what upsets the many tuned
+rounds upsets the control as well. Where the values lie in a declared range nothing is clipped, and
+`exact` gives an interval that needs no limit: an empirical Bernstein bound.
 """
 
 from __future__ import annotations
@@ -615,6 +615,8 @@ class UpliftEstimate:
             found._all = Sums(**state["all"])
             found._first_window = int(state["first_window"])
             found._windows = [Sums(**sums) for sums in state["windows"]]
+            if not 1 <= len(found._windows) <= 2:
+                raise StateError(f"an uplift has one or two windows, got {len(found._windows)}")
         except (KeyError, TypeError, ParameterError) as reason:
             raise StateError(f"the state of an uplift is not whole: {reason}") from reason
         return found
