@@ -418,7 +418,7 @@ def coverage_block(rows: list[Coverage]) -> Block:
             f"{row.kind}: {KINDS[row.kind].about}",
             f"{row.begins:,}",
             *(percent(share) for share in row[4:10]),
-            *(f"{half:.2g} %" if np.isfinite(half) else "none" for half in row[10:12]),
+            *(f"{half:.{1 if half < 10 else 0}f} %" for half in row[10:12]),
         ]
         for row in rows
     ]

@@ -13,6 +13,7 @@ gives a boundary of one side that is exact at every round. Proofs: docs/mathemat
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import exp, inf, log, log1p, sqrt
 
 GRID = 40
@@ -32,13 +33,18 @@ def best_scale(spread: float, alpha: float) -> float:
     Returns
     -------
     float
-        The best one. Its product x with W solves x = ln((x + 1)/alpha^2), where the derivative of
-        (1 + 1/x) ln((x + 1)/alpha^2) is zero.
+        The best one.
     """
-    product = 1.0
+    return _best_product(alpha) / spread
+
+
+@lru_cache(256)
+def _best_product(alpha: float) -> float:
+    """Where the derivative of (1 + 1/x) ln((x + 1)/alpha^2) is zero: x = ln((x + 1)/alpha^2)."""
+    x = 1.0
     for _ in range(60):  # a contraction: the derivative 1/(x + 1) is below a half from x = 1 on
-        product = log((product + 1.0) / alpha**2)
-    return product / spread
+        x = log((x + 1.0) / alpha**2)
+    return x
 
 
 def normal_mixture(spread: float, scale: float, alpha: float) -> float:
