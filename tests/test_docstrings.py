@@ -40,7 +40,7 @@ from dikin import registry
 
 PACKAGES = ("theory",)
 """Their modules are looked into one by one."""
-MODULES = ("curvature", "checks", "errors", "feedback", "forecasts", "environments.data")
+MODULES = ("curvature", "checks", "errors", "feedback", "forecasts", "environments.data", "worth")
 
 
 # --- what is public ------------------------------------------------------------------------------

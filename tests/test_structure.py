@@ -41,7 +41,7 @@ BOTTOM = {
 GEOMETRY = BOTTOM | {"domains"}
 TOOLS = GEOMETRY | {"units", "theory", "forecasts"}
 ROLES = TOOLS | {"learners", "environments", "curvature", "loading"}
-GAME = ROLES | {"engine", "plotting", "tuning", "dikin"}
+GAME = ROLES | {"engine", "plotting", "tuning", "worth", "dikin"}
 
 # What each part of the package may import besides itself; `dikin` is the package as a whole.
 ALLOWED = {
@@ -71,6 +71,7 @@ ALLOWED = {
     "status": {"deprecation", "plotting", "serialization", "vectors"},
     "tuning": TOOLS | {"learners", "engine", "plotting", "status"},
     "loading": TOOLS | {"learners", "tuning"},
+    "worth": TOOLS,
     "engine": (ROLES - {"loading"}) | {"plotting"},
     "checks": GAME,
     "experiments": GAME | {"checks"},

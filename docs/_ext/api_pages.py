@@ -48,6 +48,14 @@ GROUPS = (
         "A learner or a tuner in a database, or behind an address.",
     ),
     Group(
+        "worth",
+        "What tuning is worth",
+        ("dikin.worth",),
+        "The gain over today's setting, with an interval that is valid at any time; guard and "
+        "budget.",
+        one_page_each=False,
+    ),
+    Group(
         "learners",
         "Learners",
         ("dikin.learners", "dikin.feedback", "dikin.open_queries", "dikin.players"),
@@ -115,7 +123,7 @@ GROUPS = (
         one_page_each=False,
     ),
 )
-MODULES = ("curvature", "checks", "errors", "feedback", "forecasts", "environments.data")
+MODULES = ("curvature", "checks", "errors", "feedback", "forecasts", "environments.data", "worth")
 PACKAGES = ("theory",)
 
 

@@ -1,0 +1,73 @@
+"""The holdback: rounds, drawn by an independent coin, that play the control.
+
+The coin of a round is a function of a key and the trial's id. So a journal that has both replays
+the same coins, and no generator has a state that could be lost or shared.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+from dikin.arguments import number
+from dikin.errors import ParameterError, shown
+
+MOST = 0.5
+"""The largest share: more control than tuning would be another experiment."""
+
+
+def holdback_share(value: Any) -> float:
+    """The share of rounds to hold back, checked.
+
+    Parameters
+    ----------
+    value : float
+        From 0, for none, to 0.5; 0.05 is usual.
+
+    Returns
+    -------
+    float
+        The share.
+
+    Raises
+    ------
+    ParameterError
+        If it is not such a number.
+    """
+    share = number(value, "holdback")
+    if not 0.0 <= share <= MOST:
+        hint = ""
+        if MOST < share <= 100.0:
+            hint = f". If you mean {share:g} % of the rounds, write {share / 100:g}"
+        raise ParameterError(
+            "holdback must be the share of rounds that play the control, from 0 (none) to "
+            f"{MOST:g}, got {shown(value)}{hint}"
+        )
+    return share
+
+
+def is_held_back(key: str, id: int, share: float) -> bool:
+    """Whether a trial plays the control: true with probability `share`, independently of all else.
+
+    Parameters
+    ----------
+    key : str
+        Identifies the tuner.
+    id : int
+        The number of the trial.
+    share : float
+        The share of trials that are held back.
+
+    Returns
+    -------
+    bool
+        The same in every process and for ever.
+
+    Examples
+    --------
+    >>> sum(is_held_back("7", id, 0.05) for id in range(10_000))
+    518
+    """
+    # The personalisation separates this stream from every other hash of the same key and id.
+    digest = hashlib.blake2b(f"{key}/{id}".encode(), digest_size=8, person=b"holdback").digest()
+    return (int.from_bytes(digest) >> 11) / 2.0**53 < share

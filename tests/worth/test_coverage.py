@@ -1,0 +1,162 @@
+"""The truth stays inside at all times: small simulations, and the arrays that they use."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import numpy as np
+import pytest
+
+from dikin.worth import UpliftEstimate, rounds_to_see
+
+ROOT = Path(__file__).resolve().parents[2]
+LOOPS, ROUNDS = 300, 1000
+MOST = 0.05 + 6 * (0.05 * 0.95 / LOOPS) ** 0.5
+"""Six standard deviations above 5 %: a valid interval fails less than once in 10^6 runs."""
+
+
+@pytest.mark.parametrize("name", ["season", "tiny holdback", "bounded"])
+def test_the_truth_is_inside_at_all_times(coverage: Any, name: str) -> None:
+    row = coverage.cover(name, LOOPS, ROUNDS)
+    missed = [row.missed, row.missed_realised, row.missed_recent, row.missed_percent]
+    assert max(missed) < MOST
+    assert not row.missed_exact > MOST
+
+
+def share_outside(
+    coverage: Any,
+    *,
+    told: float = 0.2,
+    peek: float = 0.0,
+    half: Callable[[Any], Any] = lambda many: many.all.interval(many.q, 0.05)[1],
+) -> float:
+    """The share of loops whose gain of 4 is outside at some time; 20 % are held back."""
+    chance = np.random.default_rng(5)
+    many, outside = coverage.ManyEstimates(LOOPS, told, None), np.zeros(LOOPS, dtype=bool)
+    for _ in range(ROUNDS):
+        held = chance.random(LOOPS) < 0.2
+        value = np.where(held, 100.0, 104.0) + 10.0 * chance.standard_normal(LOOPS)
+        if many.forecast is not None:
+            many.forecast = many.forecast + peek * (value - many.forecast)
+        if many.add(value, held):
+            middle = many.all.values[0] - many.all.values[1]
+            seen = np.isfinite(many.all.interval(many.q, 0.05)[1])
+            outside |= seen & (np.abs(middle - 4.0 * many.all.rounds) > half(many))
+    return float(outside.mean())
+
+
+def test_the_sound_one_is_inside(coverage: Any) -> None:
+    assert share_outside(coverage) < MOST
+
+
+def test_an_interval_for_one_round_is_not_valid_at_any_time(coverage: Any) -> None:
+    def fixed(many: Any) -> Any:
+        return 1.96 * np.sqrt(many.all.spreads(many.q).sum(axis=0))
+
+    assert share_outside(coverage, half=fixed) > 2 * MOST
+
+
+def test_another_coin_than_the_one_that_is_told_is_noticed(coverage: Any) -> None:
+    assert share_outside(coverage, told=0.05) > 2 * MOST
+
+
+def test_a_guess_that_knows_the_value_is_noticed(coverage: Any) -> None:
+    assert share_outside(coverage, peek=0.5) > 2 * MOST
+
+
+# --- the arrays are the estimate -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("value_range", [None, (0.0, 5000.0)])
+def test_many_loops_are_single_ones(coverage: Any, value_range: tuple[float, float] | None) -> None:
+    """The same sums, windows, levels and intervals: two texts of the same formulas."""
+    loops, q, chance = 3, 0.2, np.random.default_rng(6)
+    many = coverage.ManyEstimates(loops, q, value_range)
+    single = [UpliftEstimate(q, maximize=True, value_range=value_range) for _ in range(loops)]
+    for t in range(900):
+        held = chance.random(loops) < q
+        value = 100.0 + 10.0 * np.abs(chance.standard_t(2.5, loops)) + 4.0 * ~held
+        forecast = np.full(loops, np.nan) if many.forecast is None else many.forecast.copy()
+        for i, each in enumerate(single):
+            each.add(float(value[i]), bool(held[i]), *each.guesses(float(forecast[i])))
+        many.add(value, held)
+        if t % 97 == 0:
+            compare(many, single)
+    compare(many, single)
+    assert many.first_window == single[0]._first_window == 2
+    assert (value_range is not None) or min(each.clipped for each in single) > 0
+
+
+def compare(many: Any, single: list[UpliftEstimate]) -> None:
+    pairs = [(many.all, 0.05, lambda e: e.uplift())]
+    pairs.append((many.windows[0], many.window_alpha(0), lambda e: e.recent()))
+    for sums, alpha, uplift in pairs:
+        middle, half = sums.interval(many.q, alpha)
+        for i, each in enumerate(single):
+            found = uplift(each)
+            assert found.held_back_rounds == sums.held_back[i]
+            if sums.rounds and found.held_back_rounds:
+                ends = (middle[i] - half[i]) / sums.rounds, (middle[i] + half[i]) / sums.rounds
+                assert (found.low, found.high) == pytest.approx(ends, rel=1e-6, abs=1e-6)
+    for i, each in enumerate(single):
+        assert each.level == pytest.approx(many.level[i])
+        short = many.is_short(0.01)[i]
+        assert (each.shortfall(0.01) is not None) == short
+        if each.value_range is not None and each._all.rounds:
+            exact = each.exact()
+            for end, side in ((exact.low, 1), (exact.high, -1)):
+                for inside in (True, False):
+                    shift = side * 1e-6 * (exact.high - exact.low) * (1 if inside else -1)
+                    total = np.full(len(single), each._all.rounds * (end + shift))
+                    assert many.outside_exact(total)[i] == (not inside)
+
+
+# --- power ---------------------------------------------------------------------------------------
+
+
+def test_rounds_to_see_a_gain_are_enough_in_four_of_five_loops(coverage: Any) -> None:
+    """Six standard deviations of 300 loops, and 3 % for the variance that is not known."""
+    rounds = round(rounds_to_see(4.0, 10.0, 0.2))
+    assert 100 < rounds < ROUNDS
+    chance, many = np.random.default_rng(7), coverage.ManyEstimates(LOOPS, 0.2, None)
+    for _ in range(rounds + 1):
+        held = chance.random(LOOPS) < 0.2
+        many.add(np.where(held, 100.0, 104.0) + 10.0 * chance.standard_normal(LOOPS), held)
+    middle, half = many.all.interval(0.2, 0.05)
+    seen = float(np.mean(middle > half))
+    assert abs(seen - 0.8) < 6 * (0.8 * 0.2 / LOOPS) ** 0.5 + 0.03
+
+
+# --- the page ------------------------------------------------------------------------------------
+
+
+def test_the_page_has_the_tables_of_its_csvs(coverage: Any) -> None:
+    """Every number of docs/worth.md is in a CSV, and every promise is kept in it."""
+    page = (ROOT / "docs" / "worth.md").read_text(encoding="utf-8")
+    folder = ROOT / "docs" / "worth"
+
+    def read(name: str, row: Any) -> list[Any]:
+        kinds = {str: str, int: int, float: float}
+        with (folder / name).open(encoding="utf-8", newline="") as lines:
+            found = [*csv.DictReader(lines)]
+        types = [kinds[kind] for kind in get_type_hints(row).values()]
+        return [
+            row(*(kind(line[key]) for kind, key in zip(types, row._fields, strict=True)))
+            for line in found
+        ]
+
+    covered = read("coverage.csv", coverage.Coverage)
+    blocks = [
+        coverage.coverage_block(covered),
+        coverage.guard_block(read("guard.csv", coverage.Held)),
+        coverage.budget_block(read("budget.csv", coverage.Account)),
+        coverage.power_block(read("power.csv", coverage.Power)),
+    ]
+    for block in blocks:
+        assert block.markdown().strip() in page, f"make worth PAGE=1 writes {block.name}"
+    assert {row.kind for row in covered} == {*coverage.KINDS}
+    assert all(row.loops == 2000 and row.missed <= 0.05 for row in covered)
+    assert coverage.power_rows() == read("power.csv", coverage.Power)

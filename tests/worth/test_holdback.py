@@ -1,0 +1,67 @@
+"""The coin: its share, its independence, and what is refused."""
+
+from __future__ import annotations
+
+import hashlib
+from math import nan, sqrt
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dikin.errors import ParameterError
+from dikin.tuning.tuner import _uniform
+from dikin.worth import holdback_share, is_held_back
+
+COUNT = 20_000
+
+
+@pytest.mark.parametrize("share", [0.02, 0.05, 0.5])
+@pytest.mark.parametrize("key", ["7", "0123456789abcdef"])
+def test_the_share_is_as_asked(share: float, key: str) -> None:
+    """Six standard deviations: fails by chance less than once in 10^8 keys."""
+    held = sum(is_held_back(key, id, share) for id in range(COUNT))
+    assert abs(held - share * COUNT) < 6 * sqrt(COUNT * share * (1 - share))
+
+
+def test_the_coin_is_independent_of_lots_of_other_keys_and_of_the_round_before() -> None:
+    """Correlations of 20 000 coins: six standard deviations, less than once in 10^8 each."""
+    coins = np.array([is_held_back("7", id, 0.5) for id in range(COUNT)], dtype=float)
+    lots = np.array([_uniform("7", id) for id in range(COUNT)])
+    other = np.array([is_held_back("8", id, 0.5) for id in range(COUNT)], dtype=float)
+    for against in (lots, other, np.roll(coins, 1)):
+        assert abs(np.corrcoef(coins, against)[0, 1]) < 6 / sqrt(COUNT)
+
+
+def test_a_coin_of_the_lots_would_be_noticed() -> None:
+    """The mutant: the same stream as the lots."""
+    lots = np.array([_uniform("7", id) for id in range(COUNT)])
+    assert abs(np.corrcoef(lots < 0.5, lots)[0, 1]) > 6 / sqrt(COUNT)
+
+
+def test_a_coin_is_the_same_for_ever() -> None:
+    digest = hashlib.blake2b(b"7/3", digest_size=8, person=b"holdback").digest()
+    uniform = (int.from_bytes(digest, "big") >> 11) / 2.0**53
+    assert not is_held_back("7", 3, uniform)
+    assert is_held_back("7", 3, float(np.nextafter(uniform, 1)))
+    assert [id for id in range(200) if is_held_back("7", id, 0.05)][:5] == FIRST_HELD_BACK
+
+
+FIRST_HELD_BACK = [30, 65, 102, 131, 136]
+
+
+def test_none_and_half() -> None:
+    assert holdback_share(0) == 0.0
+    assert holdback_share(0.5) == 0.5
+    assert not any(is_held_back("7", id, 0.0) for id in range(1000))
+
+
+@pytest.mark.parametrize("value", [-0.01, 0.51, 5, nan, "0.05", None, True])
+def test_what_is_no_share_is_refused(value: Any) -> None:
+    with pytest.raises(ParameterError, match="holdback must be"):
+        holdback_share(value)
+
+
+def test_a_percentage_is_explained() -> None:
+    with pytest.raises(ParameterError, match=r"If you mean 5 % of the rounds, write 0\.05"):
+        holdback_share(5)
