@@ -1,4 +1,4 @@
-"""A study in a database of one's own: a journal, and a session that takes turns at it."""
+"""A study in a database: a journal, and a session that takes turns at it."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ from dikin.vectors import Table
 T = TypeVar("T")
 
 TRIM_AT_ONCE = 10_000
-"""Rows that are removed in one transaction, while others wait: some hundredths of a second."""
+"""Rows removed in one transaction while others wait: some hundredths of a second."""
 PATIENCE = 0.8
-"""Seconds: with what else a call does, it ends within one."""
+"""The default patience in seconds: a call ends within one second, including its own work."""
 
 
 class LocalBackend(Backend):
@@ -57,7 +57,7 @@ class LocalBackend(Backend):
     def __init__(self, opening: Opening) -> None:
         _refuse_token(opening.token)
         self.client, self._name = opening.client, opening.name
-        # Makes every row unlike any that another client writes.
+        # Makes every row differ from any that another client writes.
         self._nonce = secrets.token_hex(4)
         patience = opening.patience
         patience = PATIENCE if patience is None else seconds(patience, "patience", 0.01, 600.0)
@@ -76,7 +76,7 @@ class LocalBackend(Backend):
 
     @property
     def _signature(self) -> str:
-        """What rows call this client."""
+        """The name of this client in rows."""
         return f"{self.client}#{self._nonce}"
 
     # --- opening -------------------------------------------------------------------------------
@@ -86,7 +86,7 @@ class LocalBackend(Backend):
             if given is None:
                 raise _unknown_study(self.journal.database, self._name)
             self._create(given)
-        # Before the look: whatever is committed meanwhile only adds to what is there.
+        # Before the read: whatever is committed meanwhile only adds rows.
         marked = self.journal.database.marked(self.journal.study)
 
         def look(replica: Replica) -> Player[Any]:
@@ -108,7 +108,7 @@ class LocalBackend(Backend):
                 "before it becomes a study"
             )
         state = snapshot_text(player, {})
-        Replica.of(Snapshot(0, "", state))  # refused now, or readable for ever
+        Replica.of(Snapshot(0, "", state))  # refuse now what could not be read back later
         database = self.journal.database
         with database.lock:
             database.begin(SCHEMA_LOCK)
@@ -175,12 +175,12 @@ class LocalBackend(Backend):
             for _ in range(n):
                 asked.append(self._ask(arguments))
         except BaseException:
-            self.session.unclaimed += asked  # written, and the caller does not hear of them
+            self.session.unclaimed += asked  # written, but the caller does not get them
             raise
         return [query for _, query in asked]
 
     def _ask_under(self, key: str, arguments: AskArguments) -> Query:
-        """Ask under a key, or find what was asked under it."""
+        """Ask under a key, or return the query that was asked under it."""
         if not self._has_keys:
             with self.session.transaction(SCHEMA_LOCK):
                 self.journal.create_keys()
@@ -225,7 +225,7 @@ class LocalBackend(Backend):
         def act(replica: Replica) -> tuple[Event | None, Query]:
             again = [pair for pair in session.unclaimed if replica.is_open(*pair, arguments)][:1]
             found[:] = again or [replica.ask(arguments, self._signature, _now())]
-            # Only now: a refused ask leaves them to the next one.
+            # Only now: after a refused ask, the next one gets them.
             session.unclaimed = [
                 pair
                 for pair in session.unclaimed
@@ -272,7 +272,7 @@ class LocalBackend(Backend):
 
     def _closing_row(self, query: Query | int) -> tuple[str, str] | None:
         """Kind and body of the row that closed a query."""
-        if not 0 <= query_id(query) < 2**63:  # what a database can look for
+        if not 0 <= query_id(query) < 2**63:  # the range of a database's integers
             return None
         self.session.insert_pending()
         return self.journal.closing_row(query_id(query))
@@ -336,7 +336,7 @@ class LocalBackend(Backend):
         return self.session.read(look)
 
     def _read_apart(self, look: Callable[[Replica, Journal], T]) -> T:
-        """A long look, over a connection of its own: calls of other threads do not wait for it."""
+        """A long read, over a separate connection: calls of other threads do not wait for it."""
         self.flush()
         self.session.read(lambda _: None)  # refuses a study that was closed or deleted
         database = self.journal.database.another()
@@ -391,7 +391,7 @@ class LocalBackend(Backend):
         return base.number - first
 
     def _trim_to(self, base: Snapshot, further: Snapshot) -> None:
-        """Remove the rows between two snapshots; few, so that others wait for a moment only."""
+        """Remove the rows between two snapshots: few, so that others wait only for a moment."""
         with self.session.transaction():
             if self.journal.first_snapshot() != base:
                 raise StateError(f"study {self._name!r} was trimmed by another client meanwhile")
@@ -409,7 +409,7 @@ def _replayed_on(base: Snapshot, last: int, _: Replica, journal: Journal) -> Sna
 def _refuse_token(token: str | None) -> None:
     if token is not None:
         raise ParameterError(
-            "a token is for a service, https://host, and this is a database: leave it out"
+            "a token is for a service such as https://host, and this is a database: leave it out"
         )
 
 
