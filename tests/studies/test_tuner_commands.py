@@ -344,7 +344,7 @@ def test_a_learner_has_no_verbs_of_a_tuner(file: str) -> None:
         for verb in ("hold", "resume", "summary"):
             answer = jsonl.reply(study, json.dumps({verb: {}}).encode())
             assert answer["error"]["code"] == "parameter"
-            assert "keeps a learner, AdaptiveSmooth" in answer["error"]["message"]
+            assert "the study of a learner, AdaptiveSmooth" in answer["error"]["message"]
     assert command("hold", "a", "--url", file).exit_code == 2
     assert "AdaptiveSmooth" in command("resume", "a", "--url", file).output
 

@@ -169,12 +169,12 @@ class ServiceClient:
 
     def _refuse(self, status: int, content: Any) -> NoReturn:
         """Raise the error with which the service refused a request, as the library would have."""
-        said = content if isinstance(content, dict) else {}
-        detail = said.get("detail") or f"{self.url} answered with status {status}"
+        problem = content if isinstance(content, dict) else {}
+        detail = problem.get("detail") or f"{self.url} answered with status {status}"
         if status in (401, 403):
             hint = "" if self._token else ". Here: token=..., or DIKIN_TOKEN"
             raise AccessError(f"{detail}{hint}")
-        kind = CODES.get(said.get("code", ""))
+        kind = CODES.get(problem.get("code", ""))
         if kind is not None:
             raise kind(detail)
         if status in (429, 502, 503, 504):  # also from a proxy in front of it
@@ -202,13 +202,13 @@ class HttpBackend(Backend):
         if player is not None:
             player.require_storable()
             method, body = "PUT", {"state": player.state()}
-        seen = self.service.send(method, self._path, body, patience=first)
+        status = self.service.send(method, self._path, body, patience=first)
         self.created = self.service.status == HTTPStatus.CREATED
-        self.space = None if seen["space"] is None else Space.from_spec(seen["space"])
+        self.space = None if status["space"] is None else Space.from_spec(status["space"])
 
     @property
     def client(self) -> str:
-        """What this client is called."""
+        """The name of this client."""
         return self.service.headers["Dikin-Client"]
 
     @client.setter
@@ -216,8 +216,8 @@ class HttpBackend(Backend):
         self.service.headers["Dikin-Client"] = client
 
     def _get(self, what: str = "", **query: Any) -> dict[str, Any]:
-        asked = f"?{urlencode(query)}" if query else ""
-        return self.service.send("GET", self._path + what + asked)
+        suffix = f"?{urlencode(query)}" if query else ""
+        return self.service.send("GET", self._path + what + suffix)
 
     def _post(
         self,
@@ -235,7 +235,7 @@ class HttpBackend(Backend):
         while True:
             query = urlencode({"after": after, "limit": 100})
             page = service.send("GET", f"/v1/studies?{query}")
-            names += [seen["name"] for seen in page["studies"]]
+            names += [study["name"] for study in page["studies"]]
             if page["next"] is None:
                 return names
             after = page["next"]
@@ -275,22 +275,22 @@ class HttpBackend(Backend):
             body["forecast"] = _plain(arguments.forecast, "forecast", ForecastError)
         return self._post("/ask", body, {"Idempotency-Key": key})
 
-    def _query(self, asked: dict[str, Any]) -> Query:
-        point = frozen(asked["point"], "point", np.ndim(asked["point"]))
+    def _query(self, entry: dict[str, Any]) -> Query:
+        point = frozen(entry["point"], "point", np.ndim(entry["point"]))
         if self.space is None:
-            return Query(asked["id"], point)
+            return Query(entry["id"], point)
         params = self.space.params(point)
-        return Trial(asked["id"], params, point, number_or_nan(asked["expected"]), asked["held"])
+        return Trial(entry["id"], params, point, number_or_nan(entry["expected"]), entry["held"])
 
     def tell(self, query: Query | int, number: Any, curvature: Any) -> None:
-        body = _named(query) | {"curvature": _plain(curvature, "curvature", CurvatureError)}
+        body = _id_and_point(query) | {"curvature": _plain(curvature, "curvature", CurvatureError)}
         if number is not None:
             name = "loss" if self.space is None else "value"
             body[name] = _plain(number, name, LossError)
         self._post("/tell", body)
 
     def forget(self, query: Query | int) -> None:
-        self._post("/forget", _named(query))
+        self._post("/forget", _id_and_point(query))
 
     def hold(self) -> None:
         self._post("/hold", {})
@@ -304,9 +304,9 @@ class HttpBackend(Backend):
         return Status.from_json(self._get() | {"service": self.service.url})
 
     def standing(self) -> Standing:
-        seen = self._get()
+        status = self._get()
         return Standing(
-            seen["rounds"], np.array(seen["center"]), number_or_nan(seen["certificate"])
+            status["rounds"], np.array(status["center"]), number_or_nan(status["certificate"])
         )
 
     def first_round(self) -> int:
@@ -324,16 +324,16 @@ class HttpBackend(Backend):
             last = queries[-1].id if queries else after
             wanted = PAGE if limit is None else min(PAGE, limit - len(queries))
             page = self._get("/open", after=last, limit=wanted)["queries"]
-            queries += [self._waiting(each) for each in page]
+            queries += [self._open_query(each) for each in page]
             if len(page) < wanted:
                 break
         return queries
 
-    def _waiting(self, said: dict[str, Any]) -> OpenQuery:
-        point = frozen(said["point"], "point", np.ndim(said["point"]))
-        asked = datetime.fromisoformat(said["asked"])
+    def _open_query(self, entry: dict[str, Any]) -> OpenQuery:
+        point = frozen(entry["point"], "point", np.ndim(entry["point"]))
+        time = datetime.fromisoformat(entry["asked"])
         params = None if self.space is None else self.space.params(point)
-        return OpenQuery(said["id"], point, said["client"], asked, params)
+        return OpenQuery(entry["id"], point, entry["client"], time, params)
 
     def state(self) -> dict[str, Any]:
         return self._get("/state")
@@ -367,22 +367,22 @@ class HttpBackend(Backend):
         return int(self._post("/trim", {"before": before}, slowest=LONG_WORK)["rows"])
 
 
-def _named(query: Query | int) -> dict[str, Any]:
+def _id_and_point(query: Query | int) -> dict[str, Any]:
     """A query as the service identifies it: by its id and, if known, its point."""
     if isinstance(query, int):
         return {"id": query}
     return {"id": query.id, "point": query.point.tolist()}
 
 
-def _plain(told: Any, what: str, error: type[DikinError]) -> Any:
+def _plain(value: Any, what: str, error: type[DikinError]) -> Any:
     """A number, or whatever the learner's feedback is, as plain JSON values."""
-    if isinstance(told, np.ndarray) and told.ndim:
-        told = list(told)
-    if isinstance(told, list | tuple):
-        return [_plain(part, what, error) for part in told]
-    if isinstance(told, bool | str | None):  # refused there, in the same words as elsewhere
-        return told
-    number = real_number(told, what, error)
+    if isinstance(value, np.ndarray) and value.ndim:
+        value = list(value)
+    if isinstance(value, list | tuple):
+        return [_plain(part, what, error) for part in value]
+    if isinstance(value, bool | str | None):  # refused there, in the same words as elsewhere
+        return value
+    number = real_number(value, what, error)
     if not isfinite(number):  # JSON cannot represent it
         raise error(
             f"the {what} must be a finite number, got {number}. Tell a number, or forget the "

@@ -69,16 +69,16 @@ def reply(study: Study, line: bytes) -> Reply:
     """The reply to one line."""
     try:
         verb, fields = _request(line)
-        with warnings.catch_warnings(record=True, action="always") as heard:
+        with warnings.catch_warnings(record=True, action="always") as messages:
             answer = VERBS[verb](study, fields)
-        if heard:
-            answer["warning"] = str(heard[-1].message)
+        if messages:
+            answer["warning"] = str(messages[-1].message)
         return answer
     except DikinError as error:
         return error_reply(error)
     except Exception as error:
-        said = shortened(f"{type(error).__name__}: {error}")
-        return {"error": {"code": "internal", "message": said}}
+        message = shortened(f"{type(error).__name__}: {error}")
+        return {"error": {"code": "internal", "message": message}}
 
 
 def error_reply(error: DikinError) -> Reply:
@@ -119,8 +119,10 @@ def short_json(value: Any) -> str:
 def _check_fields(fields: dict[str, Any], verb: str, needed: set[str], optional: set[str]) -> None:
     missing, foreign = needed - set(fields), set(fields) - needed - optional
     if missing or foreign:
-        wanted = ", ".join([*sorted(needed), *(f"{name} (optional)" for name in sorted(optional))])
-        raise RequestError(f"{verb!r} takes {wanted or 'nothing'}; got {short_json(fields)}")
+        accepted = ", ".join(
+            [*sorted(needed), *(f"{name} (optional)" for name in sorted(optional))]
+        )
+        raise RequestError(f"{verb!r} takes {accepted or 'nothing'}; got {short_json(fields)}")
 
 
 def _id(fields: dict[str, Any]) -> int:

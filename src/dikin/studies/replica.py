@@ -78,9 +78,9 @@ class Replica:
         """The player as a tuner; an error if it is a learner."""
         if self.player.space is None:
             raise ParameterError(
-                f"this study keeps a learner, {type(self.player).__name__}: best, held, hold, "
-                "resume and summary are of a study that keeps a dikin.Tuner. See center, "
-                "certificate and history instead"
+                f"this is the study of a learner, {type(self.player).__name__}: best, held, hold, "
+                "resume and summary need the study of a dikin.Tuner. Use center, certificate and "
+                "history instead"
             )
         return cast(Tuner, self.player)
 
@@ -113,8 +113,8 @@ class Replica:
 
     def is_open(self, event: Event, query: Query, arguments: AskArguments) -> bool:
         """Whether the query of an ask row is still open and was asked with these arguments."""
-        known = query.id in self.asked and event.body == ask_body(query, arguments)
-        return known and self.player.is_current(query)
+        same = query.id in self.asked and event.body == ask_body(query, arguments)
+        return same and self.player.is_current(query)
 
     def tell(self, query: Query | int, answer: Answer, client: str, time: int) -> Event:
         player, id = self.player, query_id(query)
@@ -137,18 +137,18 @@ class Replica:
         kind, body = closed
         if kind != "tell":
             return False
-        told, noun, name = json.loads(body), self.player.noun, self.player.told_as
-        if isinstance(query, Query) and query.point.tolist() != told["point"]:
+        row, noun, name = json.loads(body), self.player.noun, self.player.told_as
+        if isinstance(query, Query) and query.point.tolist() != row["point"]:
             raise ForeignQueryError(
-                f"{noun} {query.id} of this study asked about {told['point']}, got one about "
+                f"{noun} {query.id} of this study asked about {row['point']}, got one about "
                 f"{query.point}: it belongs to another study. Nothing was changed."
             )
         # As text: as values 1.0 and true would be equal, and JSON has no NaN.
-        if f"{{{answer.text(name)}}}" == json.dumps({n: told[n] for n in (name, "curvature")}):
+        if f"{{{answer.text(name)}}}" == json.dumps({n: row[n] for n in (name, "curvature")}):
             return True
         raise AnsweredError(
-            f"{noun} {query_id(query)} was already answered with {name} {told[name]} and curvature "
-            f"{told['curvature']}, got {shown(answer.loss)} and {shown(answer.curvature)}. Nothing "
+            f"{noun} {query_id(query)} was already answered with {name} {row[name]} and curvature "
+            f"{row['curvature']}, got {shown(answer.loss)} and {shown(answer.curvature)}. Nothing "
             "was changed."
         )
 
@@ -205,8 +205,8 @@ class Replica:
         if event.kind == "ask":
             self._ask_again(event)
         elif event.kind == "tell":
-            told, _ = DECODER.raw_decode(event.body)
-            player.tell(event.query, *Answer.read(told, player.told_as))
+            body, _ = DECODER.raw_decode(event.body)
+            player.tell(event.query, *Answer.read(body, player.told_as))
         elif event.kind == "forget":
             player.forget(event.query)
         elif event.kind in SWITCHES:
@@ -223,7 +223,7 @@ class Replica:
             raise StateError(
                 f"row {event.number} of the journal asked query {event.query} with {event.body}, "
                 f"here the learner asks query {query.id} with {body}: this machine computes other "
-                "numbers than the one that wrote it. Hold a study on machines with the same "
+                "numbers than the one that wrote it. Use a study on machines with the same "
                 "processor and the same versions of NumPy and dikin"
             )
 

@@ -171,8 +171,8 @@ class Study(Generic[Q]):
                 f"learner must be a dikin learner or a dikin.Tuner, got {shown(learner)}"
             )
         self.name = printable(name, "name")
-        called = printable(client or own_name(), "client")
-        opening = Opening(url, self.name, learner, called, patience, commit_within, token)
+        client_name = printable(client or own_name(), "client")
+        opening = Opening(url, self.name, learner, client_name, patience, commit_within, token)
         self._backend = _backend_at(url)(opening)
         self.space, self.created = self._backend.space, self._backend.created
 
