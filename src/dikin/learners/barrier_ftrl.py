@@ -111,17 +111,17 @@ class BarrierKernel(NamedTuple):
         schedule, numbers, (played_square, trace, unit) = self.schedule, state.numbers, memo.asked
         total, reach = numbers[TOTAL], schedule.reach
         # A round that is thrown away adds zero: a branch here would cost time in every round.
-        kept = 1.0 if curvature >= schedule.least else 0.0
+        counts = 1.0 if curvature >= schedule.least else 0.0
         sigma = schedule.trust * curvature + schedule.assumed
         lam = schedule.regularisation(total + sigma)
         slope = schedule.dim / reach * (loss + 0.5 * lam * played_square)
-        added, scale = kept * (sigma + lam), kept * slope * unit
+        added, scale = counts * (sigma + lam), counts * slope * unit
         along, square = self.geometry.linear_update(
             memo.state.iterate, memo.metric, memo.s, scale, added, state.linear
         )
-        price = kept * schedule.price(sigma, reach * reach * trace) + (1.0 - kept) * RANGE
-        numbers[SPENT] += price + along - 0.5 * (added + kept * lam) * square
-        numbers[HELD] += kept * lam
+        price = counts * schedule.price(sigma, reach * reach * trace) + (1.0 - counts) * RANGE
+        numbers[SPENT] += price + along - 0.5 * (added + counts * lam) * square
+        numbers[HELD] += counts * lam
         numbers[TOTAL] = total + added
         numbers[RATE] = schedule.rate(numbers[TOTAL], round + 1)
         weight = schedule.kappa / numbers[RATE]

@@ -63,13 +63,13 @@ def _share(limit: float) -> Callable[[Any, str], float]:
     """A check that an argument is a share of a side."""
 
     def check(value: Any, name: str) -> float:
-        given = number(value, name)
-        if not 1.0 / LARGEST < given < limit:
+        share = number(value, name)
+        if not 1.0 / LARGEST < share < limit:
             raise ParameterError(
                 f"{name} is a share of a side of the box, more than {1.0 / LARGEST:g} and less "
                 f"than {limit:g}, got {shown(value)}"
             )
-        return given
+        return share
 
     return check
 
@@ -152,11 +152,11 @@ class Bluefin(Descent):
 
     def _propose(self) -> tuple[Array, float, PairMemo]:
         first = self._first
-        memo = self._drawn() if first is None else first._replace(sign=-1.0)
+        memo = self._new_pair() if first is None else first._replace(sign=-1.0)
         self._first = memo if first is None and self.points == 2 else None
         return *self._vector(memo), memo
 
-    def _drawn(self) -> PairMemo:
+    def _new_pair(self) -> PairMemo:
         """A new direction from the current centre."""
         self._pairs += 1
         return PairMemo(self._propose_from(self._state, self._noise.draw())[2], 1.0, self._pairs)
@@ -171,8 +171,8 @@ class Bluefin(Descent):
         if self.points == 1:
             self._step(memo.first, signed)
         elif partner is None:
-            kept = [*self._waiting.items(), (memo.pair, signed)]
-            self._waiting = dict(kept[-PATIENCE:])
+            answers = [*self._waiting.items(), (memo.pair, signed)]
+            self._waiting = dict(answers[-PATIENCE:])
             self._rounds_in_range += 1
         else:
             self._step(memo.first, (signed + partner) / 2.0)
@@ -216,5 +216,5 @@ class Bluefin(Descent):
         return *super()._memo_state(memo.first), memo.sign, memo.pair
 
     def _memo_from(self, state: tuple[Any, ...]) -> PairMemo:
-        *kept, sign, pair = state
-        return PairMemo(super()._memo_from(tuple(kept)), sign, pair)
+        *first, sign, pair = state
+        return PairMemo(super()._memo_from(tuple(first)), sign, pair)

@@ -117,11 +117,11 @@ class Corral(Learner):
     ) -> None:
         super().__init__(domain, loss_range, seed)
         self.horizon = whole(horizon, "horizon", 2, "the rates contain ln T")
-        given = _checked_bases(bases)
-        self._blueprints = [self._blueprint(base) for base in given]
-        count = len(given)
+        learners = _checked_bases(bases)
+        self._blueprints = [self._blueprint(base) for base in learners]
+        count = len(learners)
         self.eta = sqrt(count / self.horizon) if eta is None else positive(eta, "eta")
-        self._limits = [base.curvature_limit for base in given]
+        self._limits = [base.curvature_limit for base in learners]
         self._noise = rng.Noise(rng.stream(seed, "learner"), 1)
         self._inverse = [float(count)] * count
         """1/p."""
@@ -217,7 +217,7 @@ class Corral(Learner):
 
     def _teach_bases(self, memo: Proposed, loss: float, curvature: float, outgrown: Any) -> None:
         """Every base learns from its share of the answer; if one cannot, none does."""
-        kept = [(base.rounds, _copied(base._numbers())) for base in self._bases]
+        states = [(base.rounds, _copied(base._numbers())) for base in self._bases]
         try:
             # A base's certificate means nothing here: its losses are not those of the game.
             with silence():
@@ -229,7 +229,7 @@ class Corral(Learner):
                     most = base.units.curvature(base.curvature_limit[0])
                     base._learn(memo.memos[i], f, min(curvature / rho, most))
         except BaseException:
-            for base, (rounds, numbers) in zip(self._bases, kept, strict=True):
+            for base, (rounds, numbers) in zip(self._bases, states, strict=True):
                 base.rounds = rounds
                 base._set_numbers(numbers)
             raise

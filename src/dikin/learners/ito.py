@@ -157,15 +157,15 @@ class Ito(Learner):
         horizon, dim, paper = self.horizon, self.domain.dim, self.constants == "paper"
         beta, sigma = self._in_units("smoothness"), self._assumed_curvature(self.curvature)
         cap = 1.0 / (18.0 * dim * log(50.0 * horizon)) if paper else 0.5 / dim
-        wanted = sqrt(beta * log(horizon) / (sigma * horizon * (1 if self.depth else dim)))
-        if paper and wanted > cap:
+        rate = sqrt(beta * log(horizon) / (sigma * horizon * (1 if self.depth else dim)))
+        if paper and rate > cap:
             warnings.warn(
-                f"at T = {horizon} the paper's rate {wanted:.2g} is more than its theorem allows, "
+                f"at T = {horizon} the paper's rate {rate:.2g} is more than its theorem allows, "
                 f"{cap:.2g}: the smaller one is used. The default constants='sharp' allow more.",
                 PaperConstantsWarning,
                 stacklevel=3,
             )
-        eta = min(wanted, cap)
+        eta = min(rate, cap)
         room = self.depth / self.units.radius * sqrt(eta * sigma * (0.5 if paper else 1.0))
         # With K' as the unit of length, a curvature is smaller by the square of its size.
         return Reach(dim, sigma * self._shrink**2, eta, 1.0 / 9.0 if paper else 1.0, room)

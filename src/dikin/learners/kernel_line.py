@@ -123,9 +123,9 @@ def _draw(weights: Array, chance: float) -> tuple[int, float]:
 def draw(weights: Array, chance: float) -> tuple[int, float]:
     """An index drawn by weight, and a uniform number in [0, 1] from the rest of the chance."""
     ends = weights.cumsum()
-    wanted = chance * float(ends[-1])
-    i = int(ends.searchsorted(wanted))
-    return i, min(max(1.0 - (float(ends[i]) - wanted) / float(weights[i]), 0.0), 1.0)
+    target = chance * float(ends[-1])
+    i = int(ends.searchsorted(target))
+    return i, min(max(1.0 - (float(ends[i]) - target) / float(weights[i]), 0.0), 1.0)
 
 
 @compilable
@@ -297,6 +297,8 @@ class KernelLine(KernelLearner, ChartLearner):
         return *memo.asked, float(memo.metric[-1])  # the sums are not needed again
 
     def _memo_from(self, state: tuple[Any, ...]) -> Memo:
-        *asked, density = state
+        *proposal, density = state
         metric = np.full(self._metric_size, density)
-        return Memo(self._state, np.empty(0), np.empty(0), metric, (asked[0], asked[1], asked[2]))
+        return Memo(
+            self._state, np.empty(0), np.empty(0), metric, (proposal[0], proposal[1], proposal[2])
+        )

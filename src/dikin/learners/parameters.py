@@ -154,25 +154,25 @@ def with_parameters(
     """The docstring of a class with a section `Parameters`, if it has none of its own."""
     if "    Parameters\n    ----------\n" in text:
         return text
-    known = COMMON | meanings
+    all_meanings = COMMON | meanings
     entries = [
-        f"    {name}{_typed(argument)}\n{_wrapped(known[name])}\n"
+        f"    {name}{_typed(argument)}\n{_wrapped(all_meanings[name])}\n"
         for name, argument in constructor.items()
-        if name in known
+        if name in all_meanings
     ]
     section = "    Parameters\n    ----------\n" + "".join(entries)
-    found = SECTION.search(text)
-    if found is None:
+    match = SECTION.search(text)
+    if match is None:
         return f"{text.rstrip()}\n\n{section}    "
-    return f"{text[: found.start()]}{section}\n{text[found.start() :]}"
+    return f"{text[: match.start()]}{section}\n{text[match.start() :]}"
 
 
 def _typed(argument: inspect.Parameter) -> str:
     """The type and default of an argument, as in docstrings; empty if it has no type."""
     if argument.annotation is argument.empty:
         return ""
-    written = inspect.formatannotation(argument.annotation).strip("'")
-    words = " or ".join(TYPES.get(part, part) for part in written.split(" | "))
+    annotation = inspect.formatannotation(argument.annotation).strip("'")
+    words = " or ".join(TYPES.get(part, part) for part in annotation.split(" | "))
     if argument.default is argument.empty:
         return f" : {words}"
     if argument.default is None:

@@ -52,12 +52,12 @@ class TewaKernel(NamedTuple):
 
     def ask(self, state: LearnerState, s: Array, metric: Array, u: Array) -> Proposal:
         geometry, size = self.geometry, self.geometry.size
-        middle, unit, seen = metric[:size], metric[size : 2 * size], metric[2 * size :]
+        middle, unit, inner_metric = metric[:size], metric[size : 2 * size], metric[2 * size :]
         average_experts(self, state, middle, u)
         first = state.iterate[: geometry.iterate_size]
-        square, _ = geometry.explore(first, 0.0, 1.0, s, seen)
+        square, _ = geometry.explore(first, 0.0, 1.0, s, inner_metric)
         clear(unit)
-        geometry.linear_update(first, seen, s, 1.0 / sqrt(square), 0.0, unit)
+        geometry.linear_update(first, inner_metric, s, 1.0 / sqrt(square), 0.0, unit)
         combine(1.0, middle, self.reach, unit, u)
         return dot(u, u), 0.0, 0.0
 
