@@ -137,7 +137,7 @@ class StudyView {
   buildDecisions() {
     this.decisionBox = make("div", { class: "charts" });
     this.more = make("button", { type: "button", class: "button quiet", hidden: true, click: () => this.showAll() });
-    this.legend = make("p", { class: "legend", text: "Line: best guess. Shade: settings played to explore." });
+    this.legend = make("p", { class: "legend", text: "Line: best guess. Shade: what was played, to explore." });
     return make("section", { class: "decisions", "aria-labelledby": "h-decisions" },
       make("div", { class: "section-head" }, make("h2", { id: "h-decisions", text: "Decisions" }), this.legend),
       this.decisionBox, this.more);
