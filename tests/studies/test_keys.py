@@ -87,7 +87,7 @@ def test_what_was_trimmed_is_not_asked_again(file: str) -> None:
         study.tell(study.ask(key="k"), 0.5)
         study.tell(study.ask(), 0.5)
         study.trim(2)
-        with pytest.raises(errors.ClosedQueryError, match="ask under another key"):
+        with pytest.raises(errors.ClosedQueryError, match="use another key"):
             study.ask(key="k")
 
 
