@@ -72,7 +72,7 @@ def test_a_pair_may_be_an_array() -> None:
 @pytest.mark.parametrize(
     ("context", "word"),
     [
-        (None, "must be asked with a context"),
+        (None, "PseudoLine needs a context"),
         (1.0, r"shape \(2,\)"),
         ([1.0, 2.0, 3.0], r"shape \(2,\)"),
         ([1.0, inf], "finite"),

@@ -2,7 +2,7 @@
 
 `HazanLevy` believes one sigma of every round, `AdaptiveSmooth` what it is told of each. Where every
 round has that sigma they are alike. Where the first tenth of the rounds is flat (the losses say
-nothing there), the one that believes in sigma ties itself to where it stood by then.
+nothing there), the one that assumes sigma stays near where it was by then.
 """
 
 from __future__ import annotations

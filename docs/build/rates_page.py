@@ -80,7 +80,7 @@ def _logarithms(fits: list[Row], rows: list[Row]) -> str:
     columns: Columns[Row] = {
         "learner, told": lambda fit: f"`{names[fit['case']]}`",
         "fit": lambda fit: f"{float(fit['start']):.3g} + {float(fit['step']):.3g} ln T",
-        "misses a mean by at most": lambda fit: f"{float(fit['misfit']):.2%}",
-        "power law does by": lambda fit: f"{float(fit['power_misfit']):.2%}",
+        "largest error of a mean": lambda fit: f"{float(fit['misfit']):.2%}",
+        "that of the power law": lambda fit: f"{float(fit['power_misfit']):.2%}",
     }
     return markdown(columns, fits)

@@ -80,12 +80,12 @@ SETTINGS: Columns[Row] = {
     "mean sigma": lambda row: f"{float(row['mean_sigma']):.3g}",
     "largest sigma": lambda row: f"{float(row['largest_sigma']):.3g}",
     "smoothness": lambda row: f"{float(row['smoothness']):.3g}",
-    "best loss a round": lambda row: f"{float(row['best_loss']):.3g}",
+    "best loss per round": lambda row: f"{float(row['best_loss']):.3g}",
 }
 
 
 def _regrets(rows: list[Row]) -> str:
-    head = "game | player | regret | 95% interval | of told nothing | 95% interval | certificate"
+    head = "game | player | regret | 95% interval | over told nothing | 95% interval | certificate"
     lines = []
     for row in rows:
         share = interval(float(row["ratio_low"]), float(row["ratio_high"]), 2)

@@ -102,7 +102,7 @@ def _short(matrix: Matrix, scenarios: list[str]) -> str:
                 f"`{scenario}`",
             ]
         )
-    head = "your losses | take | regret | certificate | less than that | measured in"
+    head = "your losses | use | regret | certificate | less regret | measured in"
     return table(head, rows)
 
 
@@ -304,8 +304,8 @@ def _wrong(found: known_curvature.Curves) -> str:
     return (
         "Left, every round has the curvature that `HazanLevy` is told: its regret grows like "
         f"T^{_power(known)}, that of `AdaptiveSmooth` like T^{_power(adaptive)}, "
-        f"up to T = {last:,}. Right, the first tenth of the rounds says nothing, and `HazanLevy` "
-        "believes the same curvature of all of them: it ties itself to where it stood in that "
+        f"up to T = {last:,}. Right, the first tenth of the rounds says nothing, but `HazanLevy` "
+        "assumes the same curvature in all of them, and stays near where it was at that "
         f"time. Its regret grows like T^{_power(flat[1])}, and at T = {last:,} is "
         f"{theirs / ours:.1f} times that of `AdaptiveSmooth` (T^{_power(flat[0])}), which "
         "was told that those rounds were flat. `Discard`, which throws them away, has "

@@ -42,10 +42,10 @@ def as_float(value: Any) -> float | None:
 
 def number(value: Any, name: str, error: Refusal = ParameterError) -> float:
     """A real number, as `as_float` accepts it."""
-    given = as_float(value)
-    if given is None:
+    result = as_float(value)
+    if result is None:
         raise error(f"{name} must be a number, got {shown(value)}")
-    return given
+    return result
 
 
 def is_whole(value: Any) -> bool:
@@ -66,26 +66,26 @@ def whole(value: Any, name: str, least: int, why: str, error: Refusal = Paramete
 
 def size_of_set(value: Any, name: str, least: int, most: int, why: str) -> int:
     """A size of a set; rejected if no memory could hold a point."""
-    given = whole(value, name, least, why, DomainError)
-    if given > most:
+    result = whole(value, name, least, why, DomainError)
+    if result > most:
         raise DomainError(f"{name} must be at most {most:,}, got {shown(value)}")
-    return given
+    return result
 
 
 def nonnegative(value: Any, name: str) -> float:
     """A finite number of at least zero."""
-    given = number(value, name)
-    if not (isfinite(given) and given >= 0):
+    result = number(value, name)
+    if not (isfinite(result) and result >= 0):
         raise ParameterError(f"{name} must be finite and not negative, got {shown(value)}")
-    return given
+    return result
 
 
 def positive(value: Any, name: str, error: Refusal = ParameterError) -> float:
     """A finite number above zero."""
-    given = number(value, name, error)
-    if not 0 < given < inf:
+    result = number(value, name, error)
+    if not 0 < result < inf:
         raise error(f"{name} must be positive and finite, got {shown(value)}")
-    return given
+    return result
 
 
 def true_or_false(value: Any, name: str) -> bool:
@@ -107,13 +107,13 @@ def horizon(least: int, why: str) -> Callable[[Any, str], int]:
     return check
 
 
-def one_of(*known: str) -> Callable[[Any, str], str]:
+def one_of(*words: str) -> Callable[[Any, str], str]:
     """The check of a word; the error suggests the nearest known one."""
 
     def check(value: Any, name: str) -> str:
-        if value not in known:
+        if value not in words:
             raise ParameterError(
-                f"no {name} are called {shown(value)}.{did_you_mean(str(value), known)}"
+                f"no {name} are called {shown(value)}.{did_you_mean(str(value), words)}"
             )
         return str(value)
 
@@ -129,12 +129,12 @@ def optional(check: Callable[[Any, str], T]) -> Callable[[Any, str], T | None]:
     return or_none
 
 
-def moderate(value: float, name: str, given: float) -> float:
+def moderate(value: float, name: str, original: float) -> float:
     """A constant of the losses in the paper's units, small enough to compute with."""
     if not value < LARGEST:
         raise ParameterError(
-            f"{name}={given:g} is {value:g} in units of the domain's radius and the losses' range; "
-            f"at most {LARGEST:g} can be computed with: is that range too small?"
+            f"{name}={original:g} is {value:g} in units of the domain's radius and the losses' "
+            f"range; at most {LARGEST:g} can be computed with: is that range too small?"
         )
     return value
 
@@ -164,13 +164,13 @@ def frozen(values: ArrayLike, name: str, ndim: int) -> Array:
     except OverflowError as reason:
         raise DomainError(f"every entry of {name} must be finite") from reason
     if array.ndim != ndim or array.size == 0:
-        wanted = {1: "a non-empty vector", 2: "a non-empty matrix"}[ndim]
-        came = (
+        expectation = {1: "a non-empty vector", 2: "a non-empty matrix"}[ndim]
+        got = (
             f"the single number {array}; write [{array}]"
             if array.ndim == 0
             else f"an array of shape {array.shape}"
         )
-        raise ShapeError(f"{name} must be {wanted}, got {came}")
+        raise ShapeError(f"{name} must be {expectation}, got {got}")
     if not np.isfinite(array).all():
         where, value = not_finite(array)
         raise DomainError(f"{name}[{where}] is {value}; every entry must be finite")

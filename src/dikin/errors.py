@@ -426,14 +426,14 @@ def few_of(ids: Collection[int]) -> str:
     return f"{few}{more}" if few else "none"
 
 
-def did_you_mean(wanted: str, known: Iterable[str]) -> str:
+def did_you_mean(name: str, candidates: Iterable[str]) -> str:
     """A sentence with the nearest known name, and the list of known names, or its first ones.
 
     Parameters
     ----------
-    wanted : str
+    name : str
         The unknown name.
-    known : iterable of str
+    candidates : iterable of str
         The known names.
 
     Returns
@@ -441,8 +441,8 @@ def did_you_mean(wanted: str, known: Iterable[str]) -> str:
     str
         What to add to an error's message; it begins with a space.
     """
-    names = sorted(known)
-    near = difflib.get_close_matches(wanted[:LONGEST].lower(), names, n=1)
+    names = sorted(candidates)
+    near = difflib.get_close_matches(name[:LONGEST].lower(), names, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     more = f" and {len(names) - KNOWN:,} more" if len(names) > KNOWN else ""
     return f"{hint} Known: {', '.join(names[:KNOWN])}{more}."

@@ -132,11 +132,11 @@ class Folder:
         """The names of its entries."""
         if self._file is None:
             return os.listdir(self.path)
-        listed = self._readable()
+        file = self._readable()
         try:
-            return os.listdir(listed)
+            return os.listdir(file)
         finally:
-            os.close(listed)
+            os.close(file)
 
     def rename(self, old: str, new: str) -> None:
         """Rename a file, replacing any file of the new name."""
@@ -168,9 +168,9 @@ class Folder:
         return os.open(".", os.O_RDONLY | os.O_CLOEXEC, dir_fd=self._file)
 
 
-def _is_plain(found: os.stat_result) -> bool:
+def _is_plain(status: os.stat_result) -> bool:
     """Whether it is a file with one name."""
-    return stat.S_ISREG(found.st_mode) and found.st_nlink <= 1
+    return stat.S_ISREG(status.st_mode) and status.st_nlink <= 1
 
 
 def give(file: int, example: os.stat_result, mode: int) -> None:
@@ -181,12 +181,12 @@ def give(file: int, example: os.stat_result, mode: int) -> None:
     """
     if not hasattr(os, "fchown"):  # Windows
         return
-    made = os.fstat(file)
+    status = os.fstat(file)
     with suppress(PermissionError):
-        if made.st_uid != example.st_uid:
+        if status.st_uid != example.st_uid:
             os.fchown(file, example.st_uid, -1)
     try:
-        if made.st_gid != example.st_gid:
+        if status.st_gid != example.st_gid:
             os.fchown(file, -1, example.st_gid)
     except PermissionError:
         mode &= ~stat.S_IRWXG
@@ -250,16 +250,16 @@ def _unfinished(folder: Folder, target: str, mode: int) -> Iterator[BinaryIO]:
 def _existing_file(folder: Folder, name: str) -> os.stat_result | None:
     """The status of an existing file; an error if it is not a file."""
     try:
-        found = folder.stat(name)
+        status = folder.stat(name)
     except FileNotFoundError:
         return None
-    if not stat.S_ISREG(found.st_mode):
-        kind = "a folder" if stat.S_ISDIR(found.st_mode) else "a device or a pipe"
+    if not stat.S_ISREG(status.st_mode):
+        kind = "a folder" if stat.S_ISDIR(status.st_mode) else "a device or a pipe"
         raise NotAFileError(
             f"{folder.path / name} is {kind}, which cannot be replaced as a whole; pass the path "
             "of a file. Nothing was written"
         )
-    return found
+    return status
 
 
 # A process that writes a file holds its lock, which ends with the process however it dies. Only the

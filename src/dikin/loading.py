@@ -45,24 +45,24 @@ def load(path: str | os.PathLike[str], domain: Domain | None = None) -> Any:
     return restore(serialization.read(path), domain)
 
 
-def _domain(spec: dict[str, Any] | None, given: Domain | None) -> Domain:
+def _domain(spec: dict[str, Any] | None, domain: Domain | None) -> Domain:
     """The saved domain, or the given one if it is the same or the saved one was not writable."""
     if spec is None:
-        if given is None:
+        if domain is None:
             raise NotSavableError(
                 "this learner's domain is made of Python functions, which are never written to a "
                 "file: give it again, as in dikin.load(path, domain=...)"
             )
-        return given
-    if given is None:
+        return domain
+    if domain is None:
         return domain_from_spec(spec)
     try:
-        same = given.spec() == spec
+        same = domain.spec() == spec
     except NotSavableError:
         same = False
     if not same:
-        raise StateError(f"the state was saved on another domain than {given}")
-    return given
+        raise StateError(f"the state was saved on another domain than {domain}")
+    return domain
 
 
 def restore(state: dict[str, Any], domain: Domain | None = None) -> Any:

@@ -69,10 +69,10 @@ class Registry(Generic[T]):
     def add(self, cls: type[T]) -> None:
         """Add a class of a user; a new definition of the same class replaces the old one."""
         self.refuse_unfit(cls)
-        known = self.classes.get(cls.kind)
-        if known is not None and not _same_definition(known, cls):
+        present = self.classes.get(cls.kind)
+        if present is not None and not _same_definition(present, cls):
             raise ParameterError(
-                f"the {self.role} {_full_name(known)} already has the name {cls.kind!r}: give "
+                f"the {self.role} {_full_name(present)} already has the name {cls.kind!r}: give "
                 f"{_full_name(cls)} another class name. Nothing was registered."
             )
         self.classes[cls.kind] = cls
@@ -116,8 +116,8 @@ class Registry(Generic[T]):
             )
 
     def _knows(self, cls: type[T]) -> bool:
-        known = self.classes.get(cls.kind)
-        return known is not None and _same_definition(known, cls)
+        present = self.classes.get(cls.kind)
+        return present is not None and _same_definition(present, cls)
 
 
 FOLDERS: dict[str, Registry[Any]] = {}
@@ -199,9 +199,9 @@ def read_entry_points() -> None:
 def _read(point: EntryPoint) -> None:
     """Register the class that an entry point names, or import its module, which registers."""
     try:
-        found = point.load()
-        if not isinstance(found, ModuleType):
-            register(found)
+        target = point.load()
+        if not isinstance(target, ModuleType):
+            register(target)
     except Exception as reason:  # one broken package must not stop the work with all others
         warnings.warn(
             f"the entry point {point.name} = {point.value} of the group {GROUP!r} was skipped: "

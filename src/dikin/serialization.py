@@ -52,18 +52,18 @@ def _whole(digits: str) -> int:
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object; one with a repeated key would be ambiguous."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    value = dict(pairs)
+    if len(value) < len(pairs):
         raise ValueError(f"{shown(_first_repeated(pairs))} occurs twice in one object")
-    return found
+    return value
 
 
 def _first_repeated(pairs: list[tuple[str, Any]]) -> str:
-    seen: set[str] = set()
+    names: set[str] = set()
     for name, _ in pairs:
-        if name in seen:
+        if name in names:
             break
-        seen.add(name)
+        names.add(name)
     return name
 
 

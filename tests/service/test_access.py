@@ -218,7 +218,7 @@ def test_the_client_gives_its_token(guarded: Serving, monkeypatch: pytest.Monkey
             study.trim(1)
     with pytest.raises(errors.AccessError, match="needs a token"):
         dikin.Study(guarded.url, "shop")
-    with pytest.raises(errors.AccessError, match="not one of this service"):
+    with pytest.raises(errors.AccessError, match="not known to this service"):
         dikin.Study.names(guarded.url, token="dikin_a_b")
     monkeypatch.setenv("DIKIN_TOKEN", guarded.tokens["read"])
     assert dikin.Study.names(guarded.url) == ["prices", "shop"]
@@ -274,7 +274,7 @@ def test_it_refuses_to_listen_beyond_this_machine(file: str) -> None:
 
     done = serve()
     assert done.exit_code == 2
-    assert "no valid token: anybody could play" in done.stderr
+    assert "no valid token: anyone could play" in done.stderr
     TokenStore(file).create("old", "admin")
     TokenStore(file).revoke("old")
     assert serve().exit_code == 2
@@ -326,7 +326,7 @@ def test_tokens_by_hand(url: str) -> None:
     text = made.stdout.strip()
     assert "there is no study 'shop' yet" in made.stderr
     assert "token 'wall' (read, shop) is in " in made.stderr
-    assert "the first one there" in made.stderr
+    assert "the first token of this store" in made.stderr
     assert text.startswith("dikin_")
     run("create", "robot", "--right", "play", "--days", "30")
     assert "valid token called 'wall'" in run("create", "wall", status=2).output

@@ -103,7 +103,7 @@ def test_a_client_with_tokens(client: str, closed: Serving) -> None:
     tokens = closed.tokens
     for token, words in (
         (None, "this needs a token"),
-        ("dikin_00000000_mistyped", "not one of this service, or was mistyped"),
+        ("dikin_00000000_mistyped", "not known to this service, or was mistyped"),
         (tokens["play"], "a token with the right admin; token 'play' has the right play"),
     ):
         status, out, err = run(client, closed.url, 3, token)

@@ -53,7 +53,7 @@ def test_every_endpoint_is_on_the_page() -> None:
 LIMITS: dict[str, tuple[float, ...]] = {
     "bytes of a body": (limits.LARGEST_REQUEST,),
     "keys of one object": (limits.MOST_KEYS,),
-    "lists and objects within each other": (limits.DEEPEST_REQUEST,),
+    "levels of nested lists and objects": (limits.DEEPEST_REQUEST,),
     "digits of a whole number": (serialization.LONGEST_NUMBER,),
     "characters of the name of a study": (150,),
     "characters of the name of a parameter": (limits.LONGEST_NAME,),

@@ -86,7 +86,7 @@ def test_a_database_that_is_away() -> None:
             with dikin.Study(running.url, "shop", patience=0.05) as study:
                 trial = study.ask()
                 away.crash()
-                with pytest.raises(errors.StoreError, match="the store is away"):
+                with pytest.raises(errors.StoreError, match="the store is unavailable"):
                     study.tell(trial, 1.0)
                 answer = running.send("POST", "/v1/studies/shop/ask")
                 assert (answer.status, answer.headers["Retry-After"]) == (503, "1")

@@ -119,7 +119,7 @@ def test_tokens(chromium: Any) -> None:
         field = page.get_by_label("Token")
         field.fill("dikin_wrong_one")
         field.press("Enter")
-        page.get_by_text("not one of this service").wait_for()
+        page.get_by_text("not known to this service").wait_for()
         field.fill(read)
         field.press("Enter")
         page.get_by_role("heading", name="shop", level=1).wait_for()

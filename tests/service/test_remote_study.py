@@ -292,7 +292,7 @@ def test_what_only_a_database_or_only_a_service_has(service: Serving, file: str)
 
 
 def test_a_service_that_is_away() -> None:
-    with pytest.raises(errors.StoreError, match=r"http://127\.0\.0\.1:9 is away: .*refused"):
+    with pytest.raises(errors.StoreError, match=r"http://127\.0\.0\.1:9 is unavailable: .*refused"):
         dikin.Study("http://127.0.0.1:9", "shop", patience=0.2)
 
 

@@ -194,10 +194,10 @@ BAD: list[tuple[str, Any, int, str, str]] = [
     ("ask", b"\xff", 400, "request", "the body is not JSON"),
     ("ask", b"[" * 5000, 400, "request", "the body is not JSON"),
     ("ask", [], 422, "request", "got []"),
-    ("ask", {"context": json.loads("[" * 900 + "]" * 900)}, 422, "request", "within each other"),
+    ("ask", {"context": json.loads("[" * 900 + "]" * 900)}, 422, "request", "levels deep"),
     ("ask", {"forcast": 1}, 422, "request", "not known in the body. Did you mean 'forecast'?"),
     ("ask", {"n": 0}, 422, "parameter", "n must be at least 1"),
-    ("ask", {"n": 1001}, 422, "request", "at most 1000 can be asked for at once"),
+    ("ask", {"n": 1001}, 422, "request", "can ask for at most 1000 queries, got n = 1001"),
     ("ask", {"forecast": "x"}, 422, "forecast", "the forecast must be a real number"),
     ("ask", {"context": [1]}, 422, "feedback", "a tuner makes no use of a context"),
     ("tell", None, 422, "request", "the body is missing"),
@@ -209,7 +209,7 @@ BAD: list[tuple[str, Any, int, str, str]] = [
     ("tell", {"id": 0, "value": 1, "loss": 2}, 422, "parameter", "tell one number"),
     ("tell", {"id": 0, "value": 1, "curvature": -1}, 422, "curvature", "-1"),
     ("tell", {"id": 9, "value": 1}, 404, "unknown_query", "trial 9 was never asked"),
-    ("tell", {"id": "0", "value": 1}, 422, "unknown_query", 'whole number as ask gave it, got "0"'),
+    ("tell", {"id": "0", "value": 1}, 422, "unknown_query", 'whole number from ask, got "0"'),
     ("tell", {"id": True, "value": 1}, 422, "unknown_query", "got true"),
     (
         "tell",
@@ -430,7 +430,7 @@ def test_too_many_streams(file: str) -> None:
         for _ in range(40):
             served.refuse_stream("one")
             stack.enter_context(served.stream("one"))
-        with pytest.raises(errors.BusyError, match="40 of one visitor"):
+        with pytest.raises(errors.BusyError, match="40 per visitor"):
             served.refuse_stream("one")
         served.refuse_stream("two")
     served.refuse_stream("one")

@@ -127,12 +127,12 @@ def test_a_range_of_values_by_flags_or_by_json(file: str, name: str) -> None:
     ("arguments", "words"),
     [
         ((), "got neither"),
-        (("--value-range", "0", "1"), "--value-range goes with --param"),
+        (("--value-range", "0", "1"), "--value-range needs --param"),
         (("--param", "a=1:2", "--value-range", "1", "0"), "value_range must be finite with low <"),
         ((TUNER_EXAMPLE, "--param", "a=1:2"), "got both"),
-        (("--maximize",), "--maximize goes with --param"),
-        (("--memory", "4", "--constraint", "a <= 1"), "--memory, --constraint goes with --param"),
-        ((TUNER_EXAMPLE, "--seed", "0"), "--seed goes with --param"),
+        (("--maximize",), "--maximize needs --param"),
+        (("--memory", "4", "--constraint", "a <= 1"), "--memory, --constraint needs --param"),
+        ((TUNER_EXAMPLE, "--seed", "0"), "--seed needs --param"),
         (("--param", "price"), "--param wants NAME=LOW:HIGH[:START]"),
         (("--param", "=1:2"), "--param wants NAME=LOW:HIGH[:START]"),
         (("--param", "price=1"), "--param wants NAME=LOW:HIGH[:START]"),
@@ -164,8 +164,8 @@ def test_a_range_of_values_by_flags_or_by_json(file: str, name: str) -> None:
         (("--shares", "traffic=old:0.5,new:0.6"), "add up to 1"),
         (("--param", "ads=0:1", "--constraint", "adds <= 1"), "Did you mean 'ads'?"),
         (("--param", "ads=0:1", "--memory", "-3"), "memory"),
-        (("--separable",), "--separable goes with --param"),
-        (("{}", "--by-lot"), "--by-lot goes with --param"),
+        (("--separable",), "--separable needs --param"),
+        (("{}", "--by-lot"), "--by-lot needs --param"),
         (('{"tuner": {"a": {"low": 1, "high": 2}}, "separable": 1}',), "separable must be True"),
         (('{"tuner": {"a": {"low": 1, "high": 2}}, "by_lots": true}',), "mean 'by_lot'?"),
         (('{"tuner": 3}',), "tuner must be an object of parameters by name"),
@@ -344,7 +344,7 @@ def test_a_learner_has_no_verbs_of_a_tuner(file: str) -> None:
         for verb in ("hold", "resume", "summary"):
             answer = jsonl.reply(study, json.dumps({verb: {}}).encode())
             assert answer["error"]["code"] == "parameter"
-            assert "keeps a learner, AdaptiveSmooth" in answer["error"]["message"]
+            assert "the study of a learner, AdaptiveSmooth" in answer["error"]["message"]
     assert command("hold", "a", "--url", file).exit_code == 2
     assert "AdaptiveSmooth" in command("resume", "a", "--url", file).output
 

@@ -291,9 +291,9 @@ def test_a_refused_context_does_not_lose_what_waits(file: str) -> None:
 
 def test_a_server_that_is_away() -> None:
     url = "postgresql://dikin@/postgres?host=/nowhere/at/all"
-    with pytest.raises(errors.StoreError, match="is away"):
+    with pytest.raises(errors.StoreError, match="is unavailable"):
         dikin.Study(url, "a", fresh(), patience=0.05)
-    with pytest.raises(errors.StoreError, match="is away"):
+    with pytest.raises(errors.StoreError, match="is unavailable"):
         dikin.Study.names(url)
 
 

@@ -87,7 +87,7 @@ def test_what_was_trimmed_is_not_asked_again(file: str) -> None:
         study.tell(study.ask(key="k"), 0.5)
         study.tell(study.ask(), 0.5)
         study.trim(2)
-        with pytest.raises(errors.ClosedQueryError, match="ask under another key"):
+        with pytest.raises(errors.ClosedQueryError, match="use another key"):
             study.ask(key="k")
 
 
@@ -133,11 +133,11 @@ def test_a_key_is_for_one_request(url: str) -> None:
         first = study.ask(key="k", forecast=1.0)
         assert study.ask(key="k", forecast=1.0) == first
         for other in (None, 2.0):
-            with pytest.raises(errors.ParameterError, match="was given to another request"):
+            with pytest.raises(errors.ParameterError, match="was used by another request"):
                 study.ask(key="k", forecast=other)
         # Several under one key are no keys that somebody else could give.
         study.ask(n=2, key="m")
         assert study.ask(key="m 0").id == 3
         study.tell(first, 1.0)
-        with pytest.raises(errors.ParameterError, match="was given to another request"):
+        with pytest.raises(errors.ParameterError, match="was used by another request"):
             study.ask(key="k")

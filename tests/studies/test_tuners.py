@@ -368,7 +368,7 @@ def test_a_trial_of_a_tuner_is_foreign_to_a_learner(file: str) -> None:
         study.ask()
         with pytest.raises(errors.ForeignQueryError, match=r"query 0 asked about .*'price'"):
             study.tell(shop().ask(), 3.0)
-        with pytest.raises(errors.UnknownQueryError, match="answered by itself or by its id"):
+        with pytest.raises(errors.UnknownQueryError, match="pass the query or trial, or its id"):
             study.tell("0", 3.0)
         assert study.verify() == 1
 

@@ -39,15 +39,15 @@ def laws(*modules: str) -> dict[str, Law]:
     dict of str to callable
         The laws.
     """
-    found: dict[str, Law] = {}
+    laws: dict[str, Law] = {}
     for name in modules:
         module = importlib.import_module(f"dikin.checks.{name}")
-        found |= {
+        laws |= {
             key: _named_in_failures(value)
             for key, value in vars(module).items()
             if key.startswith("check_") and value.__module__ == module.__name__
         }
-    return found
+    return laws
 
 
 def _named_in_failures(law: Law) -> Law:
@@ -123,10 +123,10 @@ def check_domain(domain: Domain, seed: int = 0) -> list[str]:
     """
     if not isinstance(domain, Domain):
         raise ParameterError(f"check_domain needs a domain such as Ball(2), got {domain!r}")
-    found = domain_laws()
-    for name, law in found.items():
+    laws = domain_laws()
+    for name, law in laws.items():
         law(domain, stream(seed, name))
-    return list(found)
+    return list(laws)
 
 
 def check_learner(
@@ -226,25 +226,25 @@ def check_environment(
     >>> "check_losses_keep_the_declared_range" in check_environment(Linear, Ball(2))
     True
     """
-    wanted = "check_environment needs an environment such as Ridge"
-    for make in _factories(environment, domain, Environment, wanted):
+    requirement = "check_environment needs an environment such as Ridge"
+    for make in _factories(environment, domain, Environment, requirement):
         for name, law in environment_laws().items():
             law(partial(make, seed), stream(seed, name))
     return list(environment_laws())
 
 
 def _factories(
-    thing: Any, domain: Domain, base: type[Any], wanted: str
+    thing: Any, domain: Domain, base: type[Any], requirement: str
 ) -> list[Callable[[int], Any]]:
     """Functions that make the objects to be checked, each from a seed."""
     if not isinstance(domain, Domain):
         raise ParameterError(f"the checks need a domain such as Ball(2) to play on, got {domain!r}")
     if isinstance(thing, type):
         if not issubclass(thing, base):
-            raise ParameterError(f"{wanted}, got {thing}")
+            raise ParameterError(f"{requirement}, got {thing}")
         return _examples(thing, domain)
     if not callable(thing) or not isinstance(thing(domain, 0), base):
-        raise ParameterError(f"{wanted}, or a function of a domain and a seed; got {thing!r}")
+        raise ParameterError(f"{requirement}, or a function of a domain and a seed; got {thing!r}")
     return [partial(thing, domain)]
 
 

@@ -44,8 +44,8 @@ class DrivenLearner(NamedTuple):
     def sphere(self, noise: Array) -> Array:
         """H^(1/2) z for the step z that noise leads to: linear, and standard normal, in it."""
         learner, state = self.learner, self.learner._state
-        seen = _direction(learner, state, noise)
-        step = seen.point(1.0) - learner.geometry.vector(state.iterate)
+        direction = _direction(learner, state, noise)
+        step = direction.point(1.0) - learner.geometry.vector(state.iterate)
         return np.asarray(self.chart(step) @ self.root)
 
 
@@ -183,9 +183,9 @@ def check_certificate_adds_up_with_late_answers(make: BarrierFTRLFactory, seed: 
         for lot in range(1, 8):
             for query in [learner.ask() for _ in range(lot)][::-1]:
                 rounds.append(_surrogate(learner, query, loss_at(learner, (-1.0) ** query.id)))
-            wanted, size = _certificate(learner, rounds)
-            if not abs(learner.certificate - wanted) <= DIGITS * size:
-                fail(name(learner), f"the certificate is {learner.certificate}", f"{wanted}")
+            certificate, size = _certificate(learner, rounds)
+            if not abs(learner.certificate - certificate) <= DIGITS * size:
+                fail(name(learner), f"the certificate is {learner.certificate}", f"{certificate}")
 
 
 def _surrogate(learner: BarrierFTRL, query: Query, loss: float) -> Surrogate:

@@ -348,16 +348,16 @@ def check_require_refuses_what_is_no_point(domain: Domain, rng: Generator) -> No
         _refused(domain, domain.point(1.01 * end), OutsideDomainError)
 
 
-def _refused(domain: Domain, point: Array, wanted: type[DikinError]) -> None:
+def _refused(domain: Domain, point: Array, kind: type[DikinError]) -> None:
     try:
         domain.require(point)
     except DikinError as error:
-        if not isinstance(error, wanted):
-            fail(domain, f"{point} is rejected by {error!r}", f"a {wanted.__name__}")
+        if not isinstance(error, kind):
+            fail(domain, f"{point} is rejected by {error!r}", f"a {kind.__name__}")
         if str(domain) not in str(error):
             fail(domain, f"{point} is rejected by {error!r}", "the domain's name in it")
         return
-    fail(domain, f"require accepted {point}", f"a {wanted.__name__}")
+    fail(domain, f"require accepted {point}", f"a {kind.__name__}")
 
 
 def check_domain_is_a_value(domain: Domain, rng: Generator) -> None:
@@ -375,10 +375,10 @@ def check_domain_is_a_value(domain: Domain, rng: Generator) -> None:
         fail(domain, f"entries of the centre {domain.center} can be assigned to", "read-only")
     first, *others = interior(domain, rng, walks=1)
     v = first.v + others[0].v / 2
-    given, before = v.copy(), _oracles(v)(domain)
+    original, before = v.copy(), _oracles(v)(domain)
     _oracles(others[-1].v)(domain)
     for ours, again in zip(before, _oracles(v)(domain), strict=True):
         if not np.array_equal(ours, again):
             fail(domain, f"an oracle gave {again} at {v}", f"{ours} as before")
-    if not np.array_equal(v, given):
-        fail(domain, f"an oracle changed its argument to {v}", f"{given} as it was")
+    if not np.array_equal(v, original):
+        fail(domain, f"an oracle changed its argument to {v}", f"{original} as it was")

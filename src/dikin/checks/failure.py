@@ -7,16 +7,16 @@ from typing import NoReturn
 from dikin.errors import CheckFailedError
 
 
-def fail(subject: object, came: str, wanted: str) -> NoReturn:
+def fail(subject: object, result: str, requirement: str) -> NoReturn:
     """Say that a law is broken.
 
     Parameters
     ----------
     subject
         What broke it.
-    came
+    result
         What was done and what the result was.
-    wanted
+    requirement
         What the law requires.
 
     Raises
@@ -24,4 +24,4 @@ def fail(subject: object, came: str, wanted: str) -> NoReturn:
     CheckFailedError
         Always.
     """
-    raise CheckFailedError(f"{subject}: {came}, wanted {wanted}")
+    raise CheckFailedError(f"{subject}: {result}, wanted {requirement}")

@@ -238,8 +238,8 @@ def check_project_finds_the_nearest_point(domain: Domain, rng: Generator) -> Non
         iterate = form.geometry.start()
         for length in (0.01, 0.3, 1.0, 3.0, 10.0):
             noise = rng.standard_normal(form.geometry.size)
-            seen = Direction(form.geometry, form.geometry.start(), 0.0, 1.0, noise)
-            w = seen.point(length * domain.radius / form.scale / sqrt(seen.square))
+            direction = Direction(form.geometry, form.geometry.start(), 0.0, 1.0, noise)
+            w = direction.point(length * domain.radius / form.scale / sqrt(direction.square))
             iterate = form.geometry.projected(-w, iterate)
             p = form.chart(form.geometry.vector(iterate))
             most = max(float((form.chart(w) - p) @ (v / form.scale - p)) for v in ends)
@@ -303,9 +303,9 @@ class View(NamedTuple):
         for noise in rng.standard_normal((count, self.form.geometry.size)):
             yield Direction(self.form.geometry, self.iterate, self.kappa, self.shift, noise)
 
-    def step(self, seen: Direction) -> Array:
+    def step(self, direction: Direction) -> Array:
         """The step from y along a direction to the ellipsoid's surface, in the chart."""
-        return self.form.chart(seen.point(1 / sqrt(seen.square)) - self.y)
+        return self.form.chart(direction.point(1 / sqrt(direction.square)) - self.y)
 
 
 def views(domain: Domain, rng: Generator) -> Iterator[View]:
@@ -321,12 +321,12 @@ def views(domain: Domain, rng: Generator) -> Iterator[View]:
 def check_point_lies_on_the_ellipsoid(domain: Domain, rng: Generator) -> None:
     """The step z to `point(1/|s|)` has z'Hz = 1, in the set's plane; and y is in the middle."""
     for view in views(domain, rng):
-        for seen in view.directions(rng, 3):
-            z = view.step(seen)
+        for direction in view.directions(rng, 3):
+            z = view.step(direction)
             square = float(z @ view.H @ z)
             if not abs(square - 1) <= view.slack:
                 fail(domain, f"z'Hz is {square:.9g} at point(1/|s|)", "1")
-            middle = float(np.abs(seen.point(0.0) - view.y).max())
+            middle = float(np.abs(direction.point(0.0) - view.y).max())
             if not middle <= 1e-12:
                 fail(domain, f"point(0) is {middle:.3g} away from y", "0")
 
@@ -335,13 +335,13 @@ def check_linear_update_is_the_hessian_times_the_step(domain: Domain, rng: Gener
     """It adds g - damping y for g = scale H^(1/2) s = scale |s| H z; returns g.y and |y|^2."""
     for view in views(domain, rng):
         y = view.form.chart(view.y)
-        for seen in view.directions(rng, 3):
+        for direction in view.directions(rng, 3):
             scale, damping = rng.uniform(-5, 5), rng.uniform(0, 5)
-            g = scale * sqrt(seen.square) * view.H @ view.step(seen)
-            linear, along, square = seen.linear_update(scale, damping)
+            g = scale * sqrt(direction.square) * view.H @ view.step(direction)
+            linear, along, square = direction.linear_update(scale, damping)
             off = view.form.chart(linear) - (g - damping * y)
             length = sqrt(max(float(off @ np.linalg.solve(view.H, off)), 0.0))
-            size = view.slack * (abs(scale) * sqrt(seen.square) + damping)
+            size = view.slack * (abs(scale) * sqrt(direction.square) + damping)
             if not length <= size:
                 fail(domain, f"the linear update is off by {length:.3g} in the local norm", "0")
             local = sqrt(float(y @ view.H @ y))
@@ -356,9 +356,9 @@ def check_product_is_that_with_the_vector(domain: Domain, rng: Generator) -> Non
     for form in scaled_geometries(domain):
         for iterate in iterates(form, rng):
             u, v = form.geometry.vector(iterate), rng.standard_normal(form.geometry.size)
-            ours, wanted = form.geometry.product(iterate, v), float(u @ v)
-            if not abs(ours - wanted) <= 1e-12 * (1 + float(np.linalg.norm(v))):
-                fail(domain, f"the product is {ours:.15g}", f"{wanted:.15g}")
+            ours, theirs = form.geometry.product(iterate, v), float(u @ v)
+            if not abs(ours - theirs) <= 1e-12 * (1 + float(np.linalg.norm(v))):
+                fail(domain, f"the product is {ours:.15g}", f"{theirs:.15g}")
             form.geometry.write_vector(iterate, -2.5, v)
             if not np.abs(v + 2.5 * u).max() <= 1e-12:
                 fail(domain, f"write_vector(-2.5) writes {v}", f"{-2.5 * u}")
@@ -367,10 +367,10 @@ def check_product_is_that_with_the_vector(domain: Domain, rng: Generator) -> Non
 def check_trace_is_that_of_the_inverse(domain: Domain, rng: Generator) -> None:
     """The trace is tr(H^-1), taken in the set's plane."""
     for view in views(domain, rng):
-        wanted = float(np.trace(np.linalg.inv(view.H)))
+        exact = float(np.trace(np.linalg.inv(view.H)))
         trace = next(view.directions(rng, 1)).trace
-        if not abs(trace - wanted) <= view.slack * wanted:
-            fail(domain, f"the trace is {trace:.12g}", f"tr(H^-1) = {wanted:.12g}")
+        if not abs(trace - exact) <= view.slack * exact:
+            fail(domain, f"the trace is {trace:.12g}", f"tr(H^-1) = {exact:.12g}")
 
 
 def check_exploration_is_uniform(domain: Domain, rng: Generator) -> None:
@@ -383,7 +383,7 @@ def check_exploration_is_uniform(domain: Domain, rng: Generator) -> None:
     n, d = 1500, domain.dim
     *_, last = views(domain, rng)
     root = np.linalg.cholesky(last.H)
-    z = np.array([last.step(seen) for seen in last.directions(rng, n)]) @ root
+    z = np.array([last.step(direction) for direction in last.directions(rng, n)]) @ root
     mean = float(np.abs(z.mean(axis=0)).max()) * sqrt(d)
     if not mean <= 6 / sqrt(n):
         fail(domain, f"the mean of {n} steps is {mean:.3g}", f"at most {6 / sqrt(n):.3g}")

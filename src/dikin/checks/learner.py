@@ -195,8 +195,8 @@ def without_range(make: LearnerFactory, seed: int) -> Learner:
     seed
         The seed.
     """
-    known = make(seed)
-    return known._anew(known.domain, known.arguments() | {"loss_range": None}, seed)
+    learner = make(seed)
+    return learner._anew(learner.domain, learner.arguments() | {"loss_range": None}, seed)
 
 
 def name(learner: Learner) -> str:
@@ -328,14 +328,14 @@ def check_looking_changes_nothing(make: LearnerFactory, seed: int) -> None:
         before = learner.state()
         for array in (ours.point, learner.center, *(q.point for q in learner.open_queries)):
             if array.flags.writeable:
-                kept = array.copy()
+                original = array.copy()
                 array += 1.0
                 after = learner.state()
-                array[...] = kept
+                array[...] = original
                 if before != after:
                     fail(
                         name(learner),
-                        f"writing into the array {kept} that it gave changed its state",
+                        f"writing into the array {original} that it gave changed its state",
                         "the same as before",
                     )
         if not np.array_equal(ours.point, theirs.point):
@@ -438,8 +438,8 @@ def check_queries_are_answered_in_any_order(make: LearnerFactory, seed: int) -> 
             learner.tell(queries[answered], answer_at(learner, -0.5))
             open_ids.remove(queries[answered].id)
             if [query.id for query in learner.open_queries] != open_ids:
-                found = [query.id for query in learner.open_queries]
-                fail(name(learner), f"has {found} open after {i + 1} answers", f"{open_ids}")
+                ids = [query.id for query in learner.open_queries]
+                fail(name(learner), f"has {ids} open after {i + 1} answers", f"{open_ids}")
             if learner.rounds != i + 1:
                 fail(name(learner), f"counts {learner.rounds} rounds after answers", f"{i + 1}")
 

@@ -37,43 +37,43 @@ def check_unknown_range_is_doubled_by_a_loss_outside(make: LearnerFactory, seed:
     learner = without_range(make, seed)
     steep = (getattr(learner, "lipschitz", None) or 0.0) * learner.units.radius
     first = 1e-3 * LOSSES[0] + 0.1 * steep
-    told: list[float] = []
+    losses: list[float] = []
     for loss in LOSSES:
         low, high, restarts = *learner.units.loss_range, learner.restarts
         try:
             learner.tell(ask(learner), shaped(learner, loss), learner.curvature_limit[0] / 2)
         except LossRangeError:
-            fail(name(learner), f"refused the loss {loss:g} after {told}", "a wider range")
-        told.append(loss)
+            fail(name(learner), f"refused the loss {loss:g} after {losses}", "a wider range")
+        losses.append(loss)
         least, most = learner.units.loss_range
         slack = 1e-9 * (most - least)  # as much as `tell` takes for rounding
-        if not least - slack <= min(told) <= max(told) <= most + slack:
+        if not least - slack <= min(losses) <= max(losses) <= most + slack:
             fail(
                 name(learner),
                 f"the range is ({least:g}, {most:g})",
-                f"one that contains the losses {told}",
+                f"one that contains the losses {losses}",
             )
-        if learner.rounds != len(told):
-            fail(name(learner), f"counts {learner.rounds} rounds after answers", f"{len(told)}")
-        outside = len(told) > 1 and not low - slack <= loss <= high + slack
+        if learner.rounds != len(losses):
+            fail(name(learner), f"counts {learner.rounds} rounds after answers", f"{len(losses)}")
+        outside = len(losses) > 1 and not low - slack <= loss <= high + slack
         if learner.restarts != restarts + outside:
-            wanted = restarts + outside
+            expected_restarts = restarts + outside
             fail(
                 name(learner),
                 f"counts {learner.restarts} restarts after the loss {loss:g}",
-                f"{wanted}",
+                f"{expected_restarts}",
             )
         doublings = log2((most - least) / (high - low))
-        if len(told) > 1 and abs(doublings - max(outside, round(doublings))) > 1e-6:
+        if len(losses) > 1 and abs(doublings - max(outside, round(doublings))) > 1e-6:
             fail(
                 name(learner),
                 f"the loss {loss:g} made the range {2**doublings:g} times as wide",
                 f"a power of two and at least {1 + outside}",
             )
-        if not most - least <= max(4.001 * (max(told) - min(told)), first):
+        if not most - least <= max(4.001 * (max(losses) - min(losses)), first):
             fail(
                 name(learner),
-                f"the range is ({least:g}, {most:g}) for the losses {told}",
+                f"the range is ({least:g}, {most:g}) for the losses {losses}",
                 "at most four times their spread",
             )
 
@@ -88,10 +88,10 @@ def check_restarted_learner_is_that_of_the_wider_range(make: LearnerFactory, see
     query, theirs = ask(learner), ask(twin)
     for i, loss in enumerate((*LOSSES[:6], *(5.0, 6.0) * 8, *LOSSES[6:])):
         before, stream = learner.units.loss_range, learner._noise.seed()
-        told, curvature = shaped(learner, loss), twin.curvature_limit[0] * (i % 3) / 2
-        learner.tell(query, told, curvature)
+        answer, curvature = shaped(learner, loss), twin.curvature_limit[0] * (i % 3) / 2
+        learner.tell(query, answer, curvature)
         if learner.units.loss_range == before:
-            twin.tell(theirs, told, curvature)
+            twin.tell(theirs, answer, curvature)
         else:
             arguments = learner.arguments() | {"loss_range": list(learner.units.loss_range)}
             twin = learner._anew(learner.domain, arguments, stream)
@@ -120,12 +120,12 @@ def check_queries_stay_open_after_a_restart(make: LearnerFactory, seed: int) -> 
     for i, loss in enumerate((5.0, 9.0)):
         learner.tell(queries[i], shaped(learner, loss))
         if learner.open_queries != queries[i + 1 :]:
-            asked = [query.id for query in queries[i + 1 :]]
-            found = [query.id for query in learner.open_queries]
+            expected_ids = [query.id for query in queries[i + 1 :]]
+            ids = [query.id for query in learner.open_queries]
             fail(
                 name(learner),
-                f"told the loss {loss:g}, it has the queries {found} open",
-                f"{asked}",
+                f"told the loss {loss:g}, it has the queries {ids} open",
+                f"{expected_ids}",
             )
     present = ask(learner)
     before = learner.state()
@@ -152,18 +152,18 @@ def check_queries_stay_open_after_a_restart(make: LearnerFactory, seed: int) -> 
                 f"learnt from query {queries[i].id} of an earlier range",
                 "nothing learnt",
             )
-    left = [query.id for query in learner.open_queries]
-    if learner.rounds != 4 or learner.restarts != 2 or left != [queries[3].id]:
+    open_ids = [query.id for query in learner.open_queries]
+    if learner.rounds != 4 or learner.restarts != 2 or open_ids != [queries[3].id]:
         fail(
             name(learner),
             "after four late answers, two of them outside, it has "
-            f"{learner.rounds} rounds, {learner.restarts} restarts and the queries {left} open",
+            f"{learner.rounds} rounds, {learner.restarts} restarts and the queries {open_ids} open",
             f"4, 2 and {[queries[3].id]}",
         )
     learner.forget(queries[3])
     if learner.open_queries:
-        found = [query.id for query in learner.open_queries]
-        fail(name(learner), f"has the queries {found} open after forgetting all", "none")
+        ids = [query.id for query in learner.open_queries]
+        fail(name(learner), f"has the queries {ids} open after forgetting all", "none")
 
 
 def check_unknown_range_continues_exactly_when_restored(make: LearnerFactory, seed: int) -> None:

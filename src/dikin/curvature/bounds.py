@@ -160,8 +160,8 @@ def quadratic(domain: Domain, matrix: ArrayLike) -> Curvature:
     >>> round(quadratic(Simplex(2), [[2.0, 0.0], [0.0, 0.0]]).strong_convexity, 9)
     1.0
     """
-    given = square_matrix(matrix, domain.center.size)
-    half = given / 2 + given.T / 2
+    square = square_matrix(matrix, domain.center.size)
+    half = square / 2 + square.T / 2
     basis = domain.basis
     along = basis.T @ half @ basis
     # Two products of length m, and the mean of two entries; |B'||A||B| has at most sqrt(md) |A|_F.
@@ -175,11 +175,11 @@ def quadratic(domain: Domain, matrix: ArrayLike) -> Curvature:
 def square_matrix(matrix: Any, size: int) -> Array:
     """A finite square matrix of that size among the arguments."""
     try:
-        given = np.array(matrix, dtype=float)
+        array = np.array(matrix, dtype=float)
     except (TypeError, ValueError) as reason:
         raise ShapeError(f"the matrix must consist of numbers, got {matrix!r}") from reason
-    if given.shape != (size, size):
-        raise ShapeError(f"the matrix must have shape {(size, size)}, got {given.shape}")
-    if not np.isfinite(given).all():
+    if array.shape != (size, size):
+        raise ShapeError(f"the matrix must have shape {(size, size)}, got {array.shape}")
+    if not np.isfinite(array).all():
         raise CurvatureError("every entry of the matrix must be finite")
-    return given
+    return array

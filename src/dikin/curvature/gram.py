@@ -103,10 +103,10 @@ class Gram:
 
 def row_weights(weights: Any, count: int) -> Array:
     """One weight for each row, not negative."""
-    given = one_per_row(weights, count, "weights")
-    if not (given >= 0).all():
-        raise ParameterError(f"weights must not be negative, got {float(given.min()):g}")
-    return given
+    row_values = one_per_row(weights, count, "weights")
+    if not (row_values >= 0).all():
+        raise ParameterError(f"weights must not be negative, got {float(row_values.min()):g}")
+    return row_values
 
 
 def context_rows(contexts: Any, entries: int | None) -> Array:
@@ -130,14 +130,14 @@ def context_rows(contexts: Any, entries: int | None) -> Array:
 def one_per_row(values: Any, count: int, name: str) -> Array:
     """One finite number for each row; a single number stands for all."""
     try:
-        given = np.broadcast_to(np.asarray(values, dtype=float), (count,))
+        row_values = np.broadcast_to(np.asarray(values, dtype=float), (count,))
     except (TypeError, ValueError) as reason:
         raise ShapeError(
             f"{name} must be one number, or one for each of the {count} rows, got {values!r}"
         ) from reason
-    if not np.isfinite(given).all():
+    if not np.isfinite(row_values).all():
         raise ParameterError(f"{name} must be finite")
-    return given
+    return row_values
 
 
 def _first_bad(rows: Array) -> int:

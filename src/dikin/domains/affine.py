@@ -49,11 +49,11 @@ class Affine(Domain):
             raise DomainError(f"Affine: the first argument is {shown(domain)}, wanted a domain")
         self.domain = domain
         self.matrix, self.shift = frozen(matrix, "matrix", 2), frozen(shift, "shift", 1)
-        wanted = (self.shift.size, domain.center.size)
-        if self.matrix.shape != wanted:
+        shape = (self.shift.size, domain.center.size)
+        if self.matrix.shape != shape:
             raise ShapeError(
                 f"Affine: to map points of {domain.center.size} entries onto the {self.shift.size} "
-                f"of shift the matrix must be {wanted[0]} x {wanted[1]}, got "
+                f"of shift the matrix must be {shape[0]} x {shape[1]}, got "
                 f"{self.matrix.shape[0]} x {self.matrix.shape[1]}"
             )
         self.dim, self.nu = domain.dim, domain.nu

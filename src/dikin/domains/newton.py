@@ -47,9 +47,9 @@ def minimise(
     best = Minimum(start, inf)
     with np.errstate(divide="raise", invalid="raise", over="raise"):
         try:
-            for found in _steps(gradient, hessian, start):
-                best = found
-                if found.decrement <= tolerance:
+            for minimum in _steps(gradient, hessian, start):
+                best = minimum
+                if minimum.decrement <= tolerance:
                     break
         except (FloatingPointError, NumericalError, np.linalg.LinAlgError):
             pass  # on the boundary to within rounding: nothing better is known

@@ -86,10 +86,10 @@ def ball_moments(
         b = 2.0 * rho * np.sin(phi / 2.0) ** 2
         slices, squares = slice_moments(dim, rho * np.sin(phi), precision)
         logs = slices + np.log(np.sin(phi)) - precision * b * (b / 2.0 + theta - rho)
-        seen = np.flatnonzero(logs > logs.max() - DROP)
-        if seen.size >= PEAK_NODES:
+        visible = np.flatnonzero(logs > logs.max() - DROP)
+        if visible.size >= PEAK_NODES:
             break
-        first, last = int(seen[0]), int(seen[-1])
+        first, last = int(visible[0]), int(visible[-1])
         low = float(phi[first - 1]) if first > 0 else low
         high = float(phi[last + 1]) if last < NODES - 1 else high
     density = weights * np.exp(logs - logs.max())

@@ -79,8 +79,8 @@ def worth_compiling(rounds: int, games: int) -> bool:
 
 def _folder() -> Path:
     """The folder of machine code: in NUMBA_CACHE_DIR, in XDG_CACHE_HOME, or in ~/.cache."""
-    given = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME")
-    return Path(given or os.path.expanduser("~/.cache")) / "dikin"
+    cache = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME")
+    return Path(cache or os.path.expanduser("~/.cache")) / "dikin"
 
 
 @cache
@@ -197,10 +197,10 @@ class MachineCode:
     def load_overload(self, argtypes: ArgTypes, target: Any) -> Any:
         """What Numba compiled for these types, or None and a line that says what takes so long."""
         target.refresh()
-        found = self._load(argtypes, target) if all(map(ours, argtypes)) else None
-        if found is None:
+        code = self._load(argtypes, target) if all(map(ours, argtypes)) else None
+        if code is None:
             sys.stderr.write(f"dikin: compiling the loop for {_names(*argtypes[:2])}, once ...\n")
-        return found
+        return code
 
     def save_overload(self, argtypes: ArgTypes, compiled: Any) -> None:
         """Save what Numba compiled for these types, if possible."""
@@ -214,8 +214,8 @@ class MachineCode:
 
         file = self._file(argtypes)
         try:
-            kept = file.load("")
-            return None if kept is None else CompileResult._rebuild(target, *kept)
+            code = file.load("")
+            return None if code is None else CompileResult._rebuild(target, *code)
         except Exception:  # a damaged file may fail in any way, and is as good as none
             with suppress(OSError):
                 file.flush()
@@ -285,14 +285,14 @@ def code_of(*roots: Callable[..., object]) -> list[str]:
     Made of Python's instructions, so that comments, docstrings, annotations and line numbers do not
     count, nor anything in a file that no kernel uses.
     """
-    found: dict[Callable[..., object], str] = {}
-    waiting = list(roots)
-    while waiting:
-        part = waiting.pop()
-        if part not in found:
-            found[part], more = _function(part) if isfunction(part) else _class(part)
-            waiting += more
-    return sorted(found.values())
+    texts: dict[Callable[..., object], str] = {}
+    stack = list(roots)
+    while stack:
+        part = stack.pop()
+        if part not in texts:
+            texts[part], more = _function(part) if isfunction(part) else _class(part)
+            stack += more
+    return sorted(texts.values())
 
 
 Definition = tuple[str, list[Any]]
@@ -309,8 +309,8 @@ def _function(function: Any) -> Definition:
     constants = sorted((name, _value(used[name])) for name in used if _is_constant(used[name]))
     marks = {name: FUNCTIONS[f] for name, f in used.items() if isfunction(f) and f in FUNCTIONS}
     order_free = sorted(name for name, mark in marks.items() if mark.order_free)
-    given = function.__defaults__, function.__kwdefaults__, order_free
-    text = repr((function.__qualname__, _instructions(function.__code__), given, constants))
+    defaults = function.__defaults__, function.__kwdefaults__, order_free
+    text = repr((function.__qualname__, _instructions(function.__code__), defaults, constants))
     kernels = [value for value in used.values() if _is_kernel_class(value)]
     return text, [*kernels, *(mark.body for mark in marks.values())]
 

@@ -65,7 +65,7 @@ def play_round(
     chance: float,
 ) -> None:
     """Ask, answer, tell: round t with the noise in the workspace and the environment's chance."""
-    asked = learner.ask(state, space.noise, space.metric, space.u)
+    proposal = learner.ask(state, space.noise, space.metric, space.u)
     learner.geometry.write_point(space.u, units.center, units.radius, space.x)
 
     loss = losses.value(round, chance, space.x)
@@ -74,7 +74,7 @@ def play_round(
     f = (loss - units.loss_offset) * (1.0 / units.loss_scale)
     sigma = min(losses.strong_convexity(round), units.curvature_limit) * units.curvature_scale
 
-    memo = Memo(state, space.noise, space.noise, space.metric, asked)
+    memo = Memo(state, space.noise, space.noise, space.metric, proposal)
     learner.tell(round, memo, f, sigma, state)
 
 

@@ -66,21 +66,21 @@ def replicate(
     >>> len(runs)
     2
     """
-    wanted = list(range(seeds)) if isinstance(seeds, int | np.integer) else list(seeds)
-    if not wanted:
+    seed_list = list(range(seeds)) if isinstance(seeds, int | np.integer) else list(seeds)
+    if not seed_list:
         raise ParameterError("seeds must be at least one game, got none")
-    for name, made in (("make_learner", make_learner), ("make_environment", make_environment)):
-        if not callable(made):
-            raise ParameterError(f"{name} must be a function of the seed, got {shown(made)}")
+    for name, function in (("make_learner", make_learner), ("make_environment", make_environment)):
+        if not callable(function):
+            raise ParameterError(f"{name} must be a function of the seed, got {shown(function)}")
     if workers == 0:
         raise ParameterError(
             "workers must be a number of processes, -1 for all cores, or None; got 0"
         )
-    game = partial(_game, make_learner, make_environment, rounds, checkpoints, len(wanted))
+    game = partial(_game, make_learner, make_environment, rounds, checkpoints, len(seed_list))
     if workers == 1:
-        return list(map(game, wanted))
+        return list(map(game, seed_list))
     joblib = extras.require("joblib", "lab", f"replicate with workers={workers}")
-    runs: list[Run] = joblib.Parallel(n_jobs=workers)(joblib.delayed(game)(s) for s in wanted)
+    runs: list[Run] = joblib.Parallel(n_jobs=workers)(joblib.delayed(game)(s) for s in seed_list)
     return runs
 
 

@@ -144,8 +144,8 @@ class Environment(ABC):
     def offers(self) -> set[Feedback]:
         """The kinds of feedback that a learner can receive here."""
         more = {Feedback.GRADIENT: HasGradient, Feedback.CONTEXT: HasContext}
-        known = {kind for kind, role in more.items() if isinstance(self.kernel, role)}
-        return {Feedback.VALUE, Feedback.PAIR} | known
+        kinds = {kind for kind, role in more.items() if isinstance(self.kernel, role)}
+        return {Feedback.VALUE, Feedback.PAIR} | kinds
 
     def _offering(self, kind: Feedback) -> Any:
         """The kernel, where it offers that kind of feedback."""

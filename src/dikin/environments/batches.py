@@ -200,16 +200,16 @@ def draw_batches(rng: Generator, rows: int, sizes: Index, batches: int) -> tuple
 
 def _sizes(sizes: Any, rows: int) -> Index:
     try:
-        given = np.atleast_1d(np.asarray(sizes))
+        array = np.atleast_1d(np.asarray(sizes))
     except ValueError:  # rows of unequal length
-        given = np.empty(0)
-    if given.ndim != 1 or given.size == 0 or given.dtype.kind not in "iu":
+        array = np.empty(0)
+    if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iu":
         raise ParameterError(f"sizes must be whole numbers, got {sizes!r}")
-    if given.min() < 1 or given.max() > rows:
+    if array.min() < 1 or array.max() > rows:
         raise ParameterError(
             f"the size of a batch is between 1 and the number of rows, {rows}; got {sizes!r}"
         )
-    return given.astype(np.int64)
+    return array.astype(np.int64)
 
 
 # --- least squares -----------------------------------------------------------------------------

@@ -210,18 +210,18 @@ def _scales(domain: Domain, scales: ArrayLike | None) -> Array:
     """The length of every entry, flattened."""
     if scales is None:
         return np.full(domain.center.size, domain.radius)
-    given = np.array(scales, dtype=float)
-    if given.shape != domain.point_shape or not (np.isfinite(given) & (given > 0)).all():
+    lengths = np.array(scales, dtype=float)
+    if lengths.shape != domain.point_shape or not (np.isfinite(lengths) & (lengths > 0)).all():
         raise ParameterError(
             f"scales must be a positive length for every entry of a point, of shape "
             f"{domain.point_shape}, got {scales!r}"
         )
-    if domain.dim < given.size and given.min() < given.max():
+    if domain.dim < lengths.size and lengths.min() < lengths.max():
         raise ParameterError(
             f"{domain} lies in a plane, across which unequal scales would carry points out of it: "
             "leave scales out"
         )
-    return given.ravel()
+    return lengths.ravel()
 
 
 def unit_pair(domain: Domain, one: Array, two: Array) -> tuple[Array, Array]:

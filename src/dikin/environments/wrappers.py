@@ -202,12 +202,12 @@ class Shifted(Wrapper):
         yield cls(Ridge(domain, 1.0, 0.5, seed=seed), noise=1.0, season=2.0, period=50)
 
 
-def _sizes(**given: float) -> list[float]:
+def _sizes(**arguments: float) -> list[float]:
     """The sizes of the parts, of which one at least is there."""
-    sizes = {name: number(value, name) for name, value in given.items()}
+    sizes = {name: number(value, name) for name, value in arguments.items()}
     for name, size in sizes.items():
         if not 0.0 <= size < inf:
-            raise ParameterError(f"{name} must be finite and at least 0, got {given[name]!r}")
+            raise ParameterError(f"{name} must be finite and at least 0, got {arguments[name]!r}")
     if not any(sizes.values()):
         raise ParameterError(
             "Shifted without offset, noise and season is the environment itself: give one of them"

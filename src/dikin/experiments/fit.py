@@ -74,10 +74,13 @@ class Curve:
         value: str = "regret",
     ) -> Curve:
         """From a value of the results of cells, each with its size; one size is put together."""
-        found: dict[int, list[float]] = {}
+        by_size: dict[int, list[float]] = {}
         for size, results in parts:
-            found.setdefault(size, []).extend(result[value] for result in results)
-        sizes, regrets = np.array([*found], dtype=float), np.array([*found.values()], dtype=float)
+            by_size.setdefault(size, []).extend(result[value] for result in results)
+        sizes, regrets = (
+            np.array([*by_size], dtype=float),
+            np.array([*by_size.values()], dtype=float),
+        )
         return cls(sizes, regrets, fitted, proved)
 
     @property

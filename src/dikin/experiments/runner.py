@@ -88,10 +88,10 @@ def progress(console: Console, work: float) -> Progress:
 
 def _batches(cells: Sequence[Cell]) -> list[list[Cell]]:
     """Large ones first: no worker is left with the largest at the end."""
-    found: dict[str, list[Cell]] = {}
+    batches: dict[str, list[Cell]] = {}
     for cell in cells:
-        found.setdefault(cell.batch, []).append(cell)
-    return sorted(found.values(), key=lambda batch: -sum(cell.work for cell in batch))
+        batches.setdefault(cell.batch, []).append(cell)
+    return sorted(batches.values(), key=lambda batch: -sum(cell.work for cell in batch))
 
 
 def _played(

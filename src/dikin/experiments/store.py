@@ -42,16 +42,16 @@ class Store:
             ) from reason
 
     def _claim(self, settings: dict[str, Any]) -> None:
-        wanted = {name: json.dumps(value, sort_keys=True) for name, value in settings.items()}
+        current = {name: json.dumps(value, sort_keys=True) for name, value in settings.items()}
         with self._engine.begin() as connection:
-            kept = dict(connection.execute(select(SETTINGS.c.name, SETTINGS.c.value)).all())
-            if not kept:
+            stored = dict(connection.execute(select(SETTINGS.c.name, SETTINGS.c.value)).all())
+            if not stored:
                 connection.execute(
-                    SETTINGS.insert(), [{"name": n, "value": v} for n, v in wanted.items()]
+                    SETTINGS.insert(), [{"name": n, "value": v} for n, v in current.items()]
                 )
-            elif kept != wanted:
-                names = sorted(n for n in {*kept, *wanted} if kept.get(n) != wanted.get(n))
-                changes = "; ".join(f"{n} was {kept.get(n)}, is {wanted.get(n)}" for n in names)
+            elif stored != current:
+                names = sorted(n for n in {*stored, *current} if stored.get(n) != current.get(n))
+                changes = "; ".join(f"{n} was {stored.get(n)}, is {current.get(n)}" for n in names)
                 raise StateError(
                     f"the results in {self.url} were made with other settings ({changes}); a store "
                     "belongs to one version of dikin and one set of settings: choose another --out "

@@ -1,4 +1,4 @@
-"""Algorithms: learners that are asked for a point and told one number about it."""
+"""Algorithms: a learner is asked for a point and told its loss."""
 
 from dikin.learners.adaptive_lipschitz import AdaptiveLipschitz
 from dikin.learners.adaptive_smooth import AdaptiveSmooth

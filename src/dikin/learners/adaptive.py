@@ -11,9 +11,9 @@ for Lipschitz ones k = 3, coefficient = (L + 1)^2, scale = d^(-4/3). Two sets of
     sharp:  kappa = 1, lambda_0 = target, cap 1/(3d), floor nu ln T/T (k = 2) or 0 (k = 3)
     paper:  kappa = 400, lambda_0 = max{rho, target}, no cap, floor nu/(T ln T) or coefficient/T
 
-`sharp` is the default; without a horizon the round stands in for T. `paper` is the paper to the
-letter; it needs the horizon, and below about 10^8 rounds its lambda_0 pins the centre so that
-nothing is learnt.
+`sharp` is the default; without a horizon the current round replaces T. `paper` follows the paper to
+the letter. It needs the horizon, and below about 10^8 rounds its lambda_0 is so large that the
+centre hardly moves.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from dikin.units import LossRange
 
 PAPER_KAPPA = 400.0
 UNEQUAL = 10.0
-"""A ratio of sides above which their lengths are worth a warning."""
+"""The ratio of the longest side to the shortest above which the learner warns."""
 EARLIEST = 3.0
-"""ln t/t falls only from t = e on; kept constant before, the rate never rises."""
+"""ln t/t falls only from t = e on. It is held constant before, so that the rate never rises."""
 
 
 class AdaptiveSchedule(NamedTuple):
-    """How lambda_t and eta_t come about, in the paper's units."""
+    """The formulas for lambda_t and eta_t, in the paper's units."""
 
     dim: float
     order: int
@@ -51,11 +51,11 @@ class AdaptiveSchedule(NamedTuple):
     """lambda_0."""
     scale: float
     floor: float
-    """Inside the root of the rate, for a known horizon."""
+    """The floor inside the root of the rate, if the horizon is known."""
     anytime: float
-    """nu where no horizon is known: then the floor is nu ln t/t; else 0."""
+    """nu if no horizon is known, so that the floor is nu ln t/t; otherwise 0."""
     cap: float
-    """It keeps eta_t |g_t|* at most 1/2."""
+    """The largest rate, which keeps eta_t |g_t|* at most 1/2."""
     kappa: float
     reach: float = 1.0
     trust: float = 1.0
@@ -105,7 +105,7 @@ def sharp_schedule(
 def paper_schedule(
     order: int, dim: int, nu: float, constant: float, horizon: int, lambda_0: float
 ) -> AdaptiveSchedule:
-    """The constants of the algorithm boxes, with what they want lambda_0 to be at least."""
+    """The constants of the paper's algorithm boxes, and the least lambda_0 that they require."""
     coefficient, target, scale = _common(order, dim, constant)
     floor = nu / (horizon * log(horizon)) if order == schedules.SMOOTH else coefficient / horizon
     first = max(lambda_0, target)
@@ -115,7 +115,7 @@ def paper_schedule(
 
 
 def _common(order: int, dim: int, constant: float) -> tuple[float, float, float]:
-    """coefficient, target and scale."""
+    """The coefficient, the target and the scale."""
     target = schedules.Setting(order, dim, constant).target
     scale = 0.5 / dim if order == schedules.SMOOTH else dim ** (-4.0 / 3.0)
     return (constant + 1.0) ** (order - 1), target, scale
@@ -155,7 +155,7 @@ class Adaptive(BarrierFTRL):
 
     @abstractmethod
     def _paper_start(self) -> tuple[float, float]:
-        """The least lambda_0 of the paper, and the round at which its theorem begins."""
+        """The least lambda_0 of the paper, and the round from which its theorem holds."""
 
     def _warn_of_unequal_sides(self) -> None:
         rounded = self.domain.equal_sided_geometry(self.units.radius)
@@ -165,7 +165,7 @@ class Adaptive(BarrierFTRL):
             warnings.warn(
                 f"the sides of {self.domain} differ by a factor of {ratio:.3g}, and {name} "
                 "measures plain lengths, as in the paper: it learns little along short sides. "
-                "Predictive makes sides equal; or give every coordinate a unit in which they are",
+                "Use Predictive, which makes sides equal, or choose units in which they are",
                 UnequalSidesWarning,
                 stacklevel=4,
             )
@@ -183,8 +183,8 @@ class Adaptive(BarrierFTRL):
         lambda_0, needed = self._paper_start()
         if self.horizon < needed:
             warnings.warn(
-                f"the paper's theorem begins at T = {needed:.2g} rounds and horizon is "
-                f"{self.horizon}: before that its constants let hardly anything be learnt, and the "
+                f"the paper's theorem holds from T = {needed:.2g} rounds on, and horizon is "
+                f"{self.horizon}: below that, its constants allow hardly any learning, and the "
                 "certificate grows like T. The default constants='sharp' hold for every T.",
                 PaperConstantsWarning,
                 stacklevel=4,

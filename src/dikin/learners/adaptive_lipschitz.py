@@ -1,6 +1,6 @@
 """Algorithm 2 of Luo, Zhang and Zhao (COLT 2022): Lipschitz losses, changing curvature.
 
-Formulas are in `adaptive`, with k = 3.
+The formulas are in `adaptive`, with k = 3.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ def rho(dim: int, nu: float, lipschitz: float) -> float:
 
 
 class AdaptiveLipschitz(Adaptive):
-    """Learner for losses that are `lipschitz`-Lipschitz on the domain, all in the user's units.
+    """Learner for losses that are `lipschitz`-Lipschitz on the domain, in the user's units.
 
     Regret of order d^(1/2) T^(3/4) without curvature, d^(2/3) T^(2/3) with constant curvature, and
-    in between whatever the curvature told each round allows (Theorem 12 of the paper).
+    in between as the curvature told in each round allows (Theorem 12 of the paper).
 
     References
     ----------

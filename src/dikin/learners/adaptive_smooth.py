@@ -1,6 +1,6 @@
 """Algorithm 1 of Luo, Zhang and Zhao (COLT 2022): smooth losses, changing curvature.
 
-Formulas are in `adaptive`, with k = 2.
+The formulas are in `adaptive`, with k = 2.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from dikin.units import LossRange
 
 
 def rho(nu: float) -> float:
-    """The round at which the paper's theorem begins, rho = 512 nu (1 + 32 sqrt nu)^2."""
+    """The round from which the paper's theorem holds, rho = 512 nu (1 + 32 sqrt nu)^2."""
     return 512.0 * nu * (1.0 + 32.0 * sqrt(nu)) ** 2
 
 
 class AdaptiveSmooth(Adaptive):
-    """Learner for losses that are `smoothness`-smooth on the domain, all in the user's units.
+    """Learner for losses that are `smoothness`-smooth on the domain, in the user's units.
 
     Regret of order d^(2/3) T^(2/3) without curvature, d^(3/2) sqrt(T) with constant curvature, and
-    in between whatever the curvature told each round allows (Theorem 7 of the paper).
+    in between as the curvature told in each round allows (Theorem 7 of the paper).
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Agarwal, Dekel and Xiao (COLT 2010), one point a round: strongly convex Lipschitz losses.
+"""Agarwal, Dekel and Xiao (COLT 2010), one point per round: strongly convex Lipschitz losses.
 
 `fkm` with steps that fall like 1/t. With |f| <= 1, the set inside the unit ball and a ball of
 radius r inside it, all around the same centre,
@@ -10,8 +10,8 @@ regret <= d^2 (1 + ln T)/(2 sigma delta^2) + (3 L + S) delta T
         = (3/2) (d^2 (1 + ln T)/sigma)^(1/3) ((3 L + S) T)^(2/3) where delta is not cut off.
 
 S delta bounds what a round loses because the comparator x must shrink to (1 - delta/r) x: at most
-2 delta/r by convexity, and at most L |x| delta/r by the slope. sigma is believed of every round,
-whatever is told: where it is wrong, nothing of this holds.
+2 delta/r by convexity, and at most L |x| delta/r by the slope. The learner assumes the curvature
+sigma in every round, whatever it is told. If a loss has less, the bound does not hold.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class HarmonicPace(NamedTuple):
 def one_point_pace(
     dim: int, inradius: float, horizon: int, lipschitz: float, sigma: float
 ) -> HarmonicPace:
-    """The tuning of the docstring above."""
+    """The tuning in the module's docstring."""
     drift = 3.0 * lipschitz + min(2.0, lipschitz) / inradius
     reach = (dim**2 * (1.0 + log(horizon)) / (sigma * drift * horizon)) ** (1.0 / 3.0)
     reach = min(reach, inradius / 2.0)
@@ -57,10 +57,10 @@ class AgarwalDekelXiao(Descent):
     -----
     Published: the one-point estimate, steps of 1/(sigma t), the shrunk set, and the rate T^(2/3).
 
-    Ours: the constant in delta and the bound with its constants, derived anew and not compared with
-    the printed text; the price S = min{2, L}/r of the shrunk comparator, the smaller of what
-    convexity and what the slope give; and the limit r/2 on delta, which leaves room to move where T
-    is small.
+    Ours: the constant in delta and the constants of the bound, derived independently and not
+    compared with the printed text; the price S = min{2, L}/r of the shrunk comparator, the smaller
+    of the bounds from convexity and from the slope; and the limit r/2 on delta, which leaves room
+    to move when T is small.
 
     References
     ----------

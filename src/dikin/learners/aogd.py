@@ -1,7 +1,7 @@
-"""Adaptive online gradient descent (Bartlett, Hazan and Rakhlin, NIPS 2007): gradients are told.
+"""Adaptive online gradient descent (Bartlett, Hazan and Rakhlin, NIPS 2007): learns from gradients.
 
-The full-information reference of the paper: what its two algorithms do with one value, this one
-does with a gradient. With |u| <= 1, G_t the length of the gradient and H_t the curvature told,
+The full-information reference of the paper: it does with gradients what the paper's two algorithms
+do with values. With |u| <= 1, G_t the length of the gradient and H_t the curvature told,
 
     S_t      = H_{1:t} + lambda_{1:t-1}
     lambda_t = (sqrt(S_t^2 + 8 G_t^2/3) - S_t)/2,    so (3/2) lambda_t = G_t^2/(S_t + lambda_t)
@@ -29,14 +29,14 @@ from dikin.units import LossRange
 
 
 class AOGD(Learner):
-    """Learner that is told the gradient at its point, for losses of any curvature.
+    """Learner that is told the gradient at the point it played, for losses of any curvature.
 
     Notes
     -----
     Published: the algorithm and its bound.
 
-    Ours: nothing but the units. Its lambda_t was checked by algebra and against the text of Luo,
-    Zhang and Zhao (COLT 2022).
+    Ours: only the units. The formula for lambda_t was checked by algebra and against the text of
+    Luo, Zhang and Zhao (COLT 2022).
 
     References
     ----------
@@ -68,7 +68,7 @@ class AOGD(Learner):
 
     @property
     def center(self) -> Array:
-        """The point that it will play."""
+        """The point that it will play next."""
         return self._placed(*self._vector(self._iterate))
 
     def _propose(self) -> tuple[Array, float, Array]:
@@ -84,7 +84,7 @@ class AOGD(Learner):
         return self._scaled_gradient(gradient)
 
     def _scaled_gradient(self, gradient: Any) -> Array:
-        """A gradient in the paper's units, as a working vector; its part across the set is lost."""
+        """A gradient in the paper's units, as a working vector within the set's plane."""
         shape = self.domain.point_shape
         try:
             slope = np.array(gradient, dtype=float)
@@ -92,7 +92,7 @@ class AOGD(Learner):
             slope = np.empty(0)
         if slope.shape != shape or not np.isfinite(slope).all():
             raise FeedbackError(
-                f"a gradient is finite numbers of the shape {shape}, got {shown(gradient)}. "
+                f"a gradient must be finite numbers of shape {shape}, got {shown(gradient)}. "
                 "Nothing was changed."
             )
         with np.errstate(over="ignore"):
@@ -109,7 +109,7 @@ class AOGD(Learner):
         before = self._total + curvature
         square = float(slope.dot(slope))
         total = before + 0.5 * (sqrt(before * before + 8.0 / 3.0 * square) - before)
-        if total > 0.0:  # else the loss is flat, and so were all before
+        if total > 0.0:  # otherwise this loss and all before it were flat
             pull = slope + (total - before) * self.geometry.vector(memo)
             linear = pull / total - self.geometry.vector(self._iterate)
             self._iterate = self.geometry.projected(linear, self._iterate)

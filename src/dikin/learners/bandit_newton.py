@@ -7,8 +7,8 @@ Sigma^-1 = A = C C', losses Z in place of f (below) and D the change from the la
     A <- A + (eta/4) H,    mu <- mu - eta A^-1 g,
 
 eta = sqrt(d/T)/(1 + L/d), lambda = 1/d: the authors' practical choice, without the truncations of
-their theorem. It starts at the centre with Sigma = (2/d^2) Hessian(psi)(centre)^-1, which is the
-(r/d)^2 I of the paper on a ball of radius r and follows the proportions of any other set.
+their theorem. It starts at the centre with Sigma = (2/d^2) Hessian(psi)(centre)^-1. On a ball of
+radius r this is the paper's (r/d)^2 I; on any other set it follows the proportions of the set.
 
 The paper's losses are defined everywhere. Here the convex extension through the gauge of the set
 (Fokkema, van der Hoeven, Lattimore and Mayo, COLT 2024) takes their place: for f in [0, 1],
@@ -18,14 +18,14 @@ The paper's losses are defined everywhere. Here the convex extension through the
 convex as f(z) - f'(z).z is at least -L and, in (1 - eps) X, at least -1/eps; eps = 1/sqrt(T).
 
 Regret of order (1 + L/d) (d^(3/2) sqrt(T) + d^3) up to logarithms, with high probability, for
-independent losses of one convex mean, L in units of the radius; nothing is known of it against an
-adversary. Sigma falls slowly: before about (4 d^(5/2) (1 + L/d)/q)^2 rounds, q the curvature of
-losses in [0, 1], it is as wide as at the start and the regret looks linear. Where no horizon is
-given the round stands in for T: without a proof, and in games of 16000 rounds with a third to two
-thirds of the regret.
+independent losses of one convex mean, L in units of the radius; nothing is known about its regret
+against an adversary. Sigma falls slowly: for about (4 d^(5/2) (1 + L/d)/q)^2 rounds, where q is the
+curvature of losses in [0, 1], it is as wide as at the start and the regret looks linear. If no
+horizon is given, the current round replaces T. There is no proof for this; in games of 16000 rounds
+it had a third to two thirds of the regret.
 
-Guards that sound losses do not meet: an A of which Sigma would be more than four times what it was
-at the start, or A itself beyond all digits, is not taken over, and mu stays in 2 X.
+Two guards, which sound losses do not reach: a new A is dropped if Sigma would be more than four
+times what it was at the start or if A has lost its digits, and mu stays in 2 X.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ from dikin.learners.threads import locked
 from dikin.units import LossRange
 
 NARROWEST = 1e20
-"""How many times A may exceed what it was: steps of 1e-10 of the first ones."""
+"""By how much A may exceed its first value: steps are then 1e-10 of the first ones."""
 
 
 class Memo(NamedTuple):
-    """What the learner remembers of a query."""
+    """What the learner remembers about a query."""
 
     x: Array
     """X."""
@@ -70,8 +70,9 @@ class BanditNewton(ChartLearner):
 
     Ours: putting the two together. No published theorem covers this learner as it stands: the
     practical choice leaves out the truncations of the theorem. Ours are also the constant
-    min{1/eps, L} of the extension, the first covariance from the barrier's Hessian, a round in the
-    place of a horizon that is not given, and the guards against a matrix that has lost its digits.
+    min{1/eps, L} of the extension, the first covariance from the barrier's Hessian, the current
+    round in place of a horizon that is not given, and the guards against a matrix that has lost its
+    digits.
 
     References
     ----------
@@ -102,7 +103,7 @@ class BanditNewton(ChartLearner):
     ) -> None:
         super().__init__(domain, loss_range, seed)
         self.horizon, self.lipschitz = horizon, lipschitz
-        # Of losses in [0, 1], half as wide as the paper's range.
+        # For losses in [0, 1], a range half as wide as the paper's.
         self._slope = self._in_units("lipschitz") / 2
         hessian = domain.hessian(np.zeros(domain.dim)) * (domain.dim * self.units.radius) ** 2
         self._first: Array = (hessian + hessian.T) / 4.0
@@ -110,18 +111,18 @@ class BanditNewton(ChartLearner):
         self._sharpen(self._first)
 
     def _clock(self) -> float:
-        """T, or the round where no horizon is known; from 2 on, for the set to shrink to a set."""
+        """T, or the current round if no horizon is known; at least 2, so that eps is below 1."""
         return float(self.horizon or max(2, self._rounds_in_range + 1))
 
     def _sharpen(self, inverse: Array) -> None:
-        """Take over A."""
+        """Set A to a new matrix."""
         self._inverse = inverse
         self._root = np.asarray(np.linalg.cholesky(inverse), dtype=float)
 
     @property
     @locked
     def center(self) -> Array:
-        """Mu, or the point of the set on the way to it, in the user's units."""
+        """The mean mu in the user's units, pulled into the set if it lies outside."""
         return self._at(self._mean / self._excess(self._mean, 1.0))
 
     def _propose(self) -> tuple[Array, float, Memo]:

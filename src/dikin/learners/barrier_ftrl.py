@@ -10,8 +10,8 @@ In the paper's units, with S_t = lambda_0 + sum_{s<=t} (sigma_s + lambda_s):
     G_t     = sum_{s<=t} g_s - (sigma_s + lambda_s) y_s
 
 With delta = 1 this is the paper's algorithm in R^{d+1} with its lifting carried out
-(docs/mathematics.md, "The reduced form"). A learner's own file says only how eta_t and lambda_t
-come about, how far it explores, and which curvature it believes: its `Schedule`.
+(docs/mathematics.md, "The reduced form"). A learner's own file has only its `Schedule`: the
+formulas for eta_t and lambda_t, how far it explores, and which curvature it assumes.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ y_{t+1} minimises. HELD is `Account.held`, lambda_0 + sum_t lambda_t.
 
 
 class Schedule(Protocol):
-    """How a learner regularises, steps, and accounts for it: numbers, and arithmetic on them.
+    """How a learner regularises, steps and computes its certificate.
 
     A schedule is a NamedTuple of floats whose methods use nothing but its fields, its arguments and
-    `math`, so that a compiler can take them as they stand. All in the paper's units.
+    `math`, so that they compile unchanged. Everything is in the paper's units.
     """
 
     @property
@@ -46,7 +46,7 @@ class Schedule(Protocol):
 
     @property
     def kappa(self) -> float:
-        """Weight of the barrier: 400 in the paper, 1 suffices."""
+        """The weight of the barrier: 400 in the paper, though 1 suffices."""
         ...
 
     @property
@@ -61,17 +61,17 @@ class Schedule(Protocol):
 
     @property
     def trust(self) -> float:
-        """1 to believe the curvature that is told, 0 to ignore it."""
+        """1 to use the curvature that is told, 0 to ignore it."""
         ...
 
     @property
     def assumed(self) -> float:
-        """Curvature believed of every round, and of the next one before it is played."""
+        """The curvature assumed of every round, also of the next one before it is played."""
         ...
 
     @property
     def least(self) -> float:
-        """A round of which less curvature is told is thrown away."""
+        """A round that is told less curvature than this is thrown away."""
         ...
 
     def regularisation(self, total: float) -> float:
@@ -110,18 +110,18 @@ class BarrierKernel(NamedTuple):
     ) -> None:
         schedule, numbers, (played_square, trace, unit) = self.schedule, state.numbers, memo.asked
         total, reach = numbers[TOTAL], schedule.reach
-        # A round thrown away is one that adds nothing: a branch here would cost every round.
-        kept = 1.0 if curvature >= schedule.least else 0.0
+        # A round that is thrown away adds zero: a branch here would cost time in every round.
+        counts = 1.0 if curvature >= schedule.least else 0.0
         sigma = schedule.trust * curvature + schedule.assumed
         lam = schedule.regularisation(total + sigma)
         slope = schedule.dim / reach * (loss + 0.5 * lam * played_square)
-        added, scale = kept * (sigma + lam), kept * slope * unit
+        added, scale = counts * (sigma + lam), counts * slope * unit
         along, square = self.geometry.linear_update(
             memo.state.iterate, memo.metric, memo.s, scale, added, state.linear
         )
-        price = kept * schedule.price(sigma, reach * reach * trace) + (1.0 - kept) * RANGE
-        numbers[SPENT] += price + along - 0.5 * (added + kept * lam) * square
-        numbers[HELD] += kept * lam
+        price = counts * schedule.price(sigma, reach * reach * trace) + (1.0 - counts) * RANGE
+        numbers[SPENT] += price + along - 0.5 * (added + counts * lam) * square
+        numbers[HELD] += counts * lam
         numbers[TOTAL] = total + added
         numbers[RATE] = schedule.rate(numbers[TOTAL], round + 1)
         weight = schedule.kappa / numbers[RATE]
@@ -129,7 +129,7 @@ class BarrierKernel(NamedTuple):
 
 
 class BarrierFTRL(KernelLearner):
-    """Follow the regularised leader with a barrier; subclasses bring the schedule."""
+    """Follow the regularised leader with a barrier; subclasses supply the schedule."""
 
     @property
     def _schedule(self) -> Schedule:
@@ -148,7 +148,7 @@ class BarrierFTRL(KernelLearner):
         return self.geometry.converged(state.iterate)
 
     def _certificate_part(self) -> Part | None:
-        """None where the centre is not known well enough to account for the rounds."""
+        """None if the centre is not known accurately enough for a certificate."""
         geometry, schedule = self.geometry, self._schedule
         numbers, linear, iterate, _ = self._state
         if not self._has_converged(self._state):

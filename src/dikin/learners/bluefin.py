@@ -11,21 +11,22 @@ quotients entry by entry,
 
 with eta = 0.01 and delta = 0.1. Formulas and constants are those of the authors' packages
 (github.com/microsoft: SelfTune, and OPPerTune 0.2.0, where RMSprop is the default). RMSprop divides
-the size of the gradient out: a step is about eta in every entry, the first one ten times as much,
-whatever the losses are, and z never comes to rest. There is no guarantee here. The two losses of a
-pair are those of two rounds, of two functions: their difference says something of a slope only
-where neighbouring rounds are alike.
+out the size of the gradient: whatever the losses are, a step is about eta in every entry, the first
+one ten times as much, and z never comes to rest. There is no guarantee. The two losses of a pair
+come from two rounds and so from two functions: their difference estimates a slope only if
+neighbouring rounds are alike.
 
-What is ours. The cube is that of a box. On any other set z lives in the coordinates in which the
+What is ours: the cube is that of a box. On any other set z lives in the coordinates in which the
 learner works (those of the user for a ball or a simplex), delta is measured in diameters 2 r of the
 inscribed ball and eta in sides 2 R/sqrt(d) of the cube of the same radius R; the centre stays in
-(1 - 2 delta) X. For a cube all of this is the text above. Two points are the default, one in the
-packages. Losses are brought to [-1, 1] by their range; the packages (in Python, not in C#) divide a
-difference by the larger of the two values, which depends on where their zero is. The start is the
-centre of the set. Rounding to whole numbers and a falling eta, off by default, are not here.
+(1 - 2 delta) X. For a cube this is the algorithm above. The default is two points; that of the
+packages is one. Losses are brought to [-1, 1] by their range; the packages (in Python, not in C#)
+divide a difference by the larger of the two values, which depends on where zero is. The start is
+the centre of the set. Rounding to whole numbers and a falling eta, both off by default in the
+packages, are not implemented.
 
-A pair belongs together whenever its answers come: the second point lies opposite the first, and the
-step is made when both are known. An answer whose partner never comes teaches nothing.
+The answers of a pair may come at any time: the second point lies opposite the first, and the step
+is made when both losses are known. An answer whose partner never comes is not learnt from.
 """
 
 from __future__ import annotations
@@ -46,9 +47,9 @@ from dikin.learners.parameters import Parameter
 from dikin.units import LossRange
 
 DECAY, EPSILON = 0.99, 1e-8
-"""Of RMSprop, as published."""
+"""The constants of RMSprop, as published."""
 PATIENCE = 1000
-"""Answers kept for their partners: after more, the oldest partner is taken to be forgotten."""
+"""The most answers that wait for their partners: with more, the oldest is dropped."""
 
 
 def _one_or_two(value: Any, name: str) -> int:
@@ -59,32 +60,32 @@ def _one_or_two(value: Any, name: str) -> int:
 
 
 def _share(limit: float) -> Callable[[Any, str], float]:
-    """The check of a share of a side."""
+    """A check that an argument is a share of a side."""
 
     def check(value: Any, name: str) -> float:
-        given = number(value, name)
-        if not 1.0 / LARGEST < given < limit:
+        share = number(value, name)
+        if not 1.0 / LARGEST < share < limit:
             raise ParameterError(
                 f"{name} is a share of a side of the box, more than {1.0 / LARGEST:g} and less "
                 f"than {limit:g}, got {shown(value)}"
             )
-        return given
+        return share
 
     return check
 
 
 class PairMemo(NamedTuple):
-    """What the learner remembers of a query."""
+    """What the learner remembers about a query."""
 
     first: Memo
-    """Where the pair lies, and its direction."""
+    """The centre of the pair, and its direction."""
     sign: float
-    """On which side the point lies, 1 or -1."""
+    """The side on which the point lies, 1 or -1."""
     pair: int
 
 
 class Bluefin(Descent):
-    """Learner that follows the signs of slopes, for losses of neighbouring rounds that are alike.
+    """Learner that follows the signs of slopes; it needs losses that change slowly between rounds.
 
     It has no guarantee.
 
@@ -92,12 +93,12 @@ class Bluefin(Descent):
     -----
     Published: the two estimates, RMSprop and all constants, in the authors' packages.
 
-    Ours: every set but a box, where delta is measured in diameters of the inscribed ball and eta in
-    sides of the cube of the same radius; two points as the default, where the packages have one;
-    losses brought to [-1, 1] by their range, where the packages in Python divide a difference by
-    the larger of the two values; the centre of the set as the start; and pairs that find each other
-    whenever their answers come. Rounding to whole numbers and a falling eta, off by default there,
-    are not here.
+    Ours: sets other than a box, where delta is measured in diameters of the inscribed ball and eta
+    in sides of the cube of the same radius; two points as the default, where the packages use one;
+    losses scaled to [-1, 1] by their range, where the packages in Python divide a difference by the
+    larger of the two values; the centre of the set as the start; and pairs whose answers may come
+    at any time. Rounding to whole numbers and a falling eta, both off by default in the packages,
+    are not implemented.
 
     References
     ----------
@@ -120,7 +121,7 @@ class Bluefin(Descent):
 
     points = Parameter("How many rounds make one step, 1 or 2.", _one_or_two)
     delta = Parameter("How far it explores, as a share of a side of the box.", _share(0.5))
-    eta = Parameter("How far it steps, likewise.", _share(1.0))
+    eta = Parameter("How far it steps, as a share of a side of the box.", _share(1.0))
 
     def __init__(
         self,
@@ -143,20 +144,20 @@ class Bluefin(Descent):
         """v."""
         self._pairs = 0
         self._first: PairMemo | None = None
-        """The last query, if the point opposite is to be asked next."""
+        """The last query, if the opposite point is to be played next."""
         self._waiting: dict[int, float] = {}
-        """The answers that lack their partners, with their signs, by pair."""
+        """Answers that wait for their partners, with their signs, by pair."""
         reach = self.delta * float(self._width.max())
         self._descend(FixedPace(domain.dim, reach, 1.0 - 2.0 * self.delta, self.eta))
 
     def _propose(self) -> tuple[Array, float, PairMemo]:
         first = self._first
-        memo = self._drawn() if first is None else first._replace(sign=-1.0)
+        memo = self._new_pair() if first is None else first._replace(sign=-1.0)
         self._first = memo if first is None and self.points == 2 else None
         return *self._vector(memo), memo
 
-    def _drawn(self) -> PairMemo:
-        """A new direction from the present centre."""
+    def _new_pair(self) -> PairMemo:
+        """A new direction from the current centre."""
         self._pairs += 1
         return PairMemo(self._propose_from(self._state, self._noise.draw())[2], 1.0, self._pairs)
 
@@ -170,8 +171,8 @@ class Bluefin(Descent):
         if self.points == 1:
             self._step(memo.first, signed)
         elif partner is None:
-            kept = [*self._waiting.items(), (memo.pair, signed)]
-            self._waiting = dict(kept[-PATIENCE:])
+            answers = [*self._waiting.items(), (memo.pair, signed)]
+            self._waiting = dict(answers[-PATIENCE:])
             self._rounds_in_range += 1
         else:
             self._step(memo.first, (signed + partner) / 2.0)
@@ -188,7 +189,7 @@ class Bluefin(Descent):
         self._rounds_in_range += 1
 
     def compiled_parts(self) -> None:
-        """None: the compiled descent makes a step of its own kind in every round."""
+        """None: the compiled descent makes plain gradient steps, one in every round."""
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
@@ -215,5 +216,5 @@ class Bluefin(Descent):
         return *super()._memo_state(memo.first), memo.sign, memo.pair
 
     def _memo_from(self, state: tuple[Any, ...]) -> PairMemo:
-        *kept, sign, pair = state
-        return PairMemo(super()._memo_from(tuple(kept)), sign, pair)
+        *first, sign, pair = state
+        return PairMemo(super()._memo_from(tuple(first)), sign, pair)

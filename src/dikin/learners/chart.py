@@ -1,4 +1,4 @@
-"""The base of learners that compute in the chart: d numbers a vector, on every domain alike."""
+"""The base of learners that compute in the chart: vectors have d entries on every domain."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ class ChartLearner(Learner):
         return DenseGeometry(self.domain, self.units.radius)
 
     def _at(self, u: Array) -> Array:
-        """The point of a working vector, surely inside."""
+        """The point of a working vector, guaranteed to be inside."""
         return self._inside(u)
 
     def _excess(self, u: Array, size: float) -> float:
-        """How many times too far out a vector is for `size` times the set: 1 inside."""
+        """The factor by which a vector must shrink to lie in `size` times the set: 1 inside."""
         v = self.units.radius / size * u
-        with np.errstate(all="ignore"):  # outside the set a formula may do as it likes
+        with np.errstate(all="ignore"):  # outside the set a formula may overflow
             inside = isfinite(self.domain.barrier(v))
         return 1.0 if inside else max(1.0, self.domain.gauge(v))

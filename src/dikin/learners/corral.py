@@ -1,8 +1,8 @@
 """Corral (Agarwal, Luo, Neyshabur, Schapire, COLT 2017): a learner over learners.
 
-M bases propose a point each, one of them is played, and mirror descent with the log barrier moves
-the shares p towards the base that does best. With l_t = (1 + f_t)/2, gamma = 1/T, b = exp(1/ln T),
-p_1 = 1/M, eta_{1,i} = eta and rho_{1,i} = 2M:
+Each of M bases proposes a point, one of the points is played, and mirror descent with the log
+barrier moves the shares p towards the best base. With l_t = (1 + f_t)/2, gamma = 1/T, b = exp(1/ln
+T), p_1 = 1/M, eta_{1,i} = eta and rho_{1,i} = 2M:
 
     pbar    = (1 - gamma) p + gamma/M,   i_t ~ pbar,   x_t the point of base i_t
     L       = (l_t/pbar_i) e_i,  i = i_t,
@@ -11,15 +11,15 @@ p_1 = 1/M, eta_{1,i} = eta and rho_{1,i} = 2M:
     if 1/pbar_j > rho_j:  rho_j = 2/pbar_j,  eta_j <- b eta_j,  base j starts anew for range rho_j
 
 In the paper a base is told l_t/pbar_i; f_t/pbar_i has half the range, and the same regret. Each
-base is told the curvature of every round: what it learns from is sigma_t-strongly convex on
-average.
+base is told the curvature of every round: the losses that it learns from are sigma_t-strongly
+convex on average.
 
 Regret, up to logarithms and for every base i: M/eta + T eta - E[rho_i]/eta + E[rho_i^alpha] R_i,
 where base i alone has the regret R_i, and E[rho^alpha] R_i when its losses are weighted. A learner
-is tuned by the range of its losses, rho here, and not by their second moment, which is smaller: a
-regret of order B^alpha in the range B is what counts. That is 1 for the methods of rate sqrt(T),
-2/3 for `saha_tewari` and 1/2 for `fkm`, twice what tunings for the moment would have. Where
-alpha = 1 the theorem wants eta = 1/(40 R_i ln T); the default sqrt(M/T) is that of M fixed points.
+is tuned by the range of its losses, rho here, and not by their second moment, which is smaller:
+what counts is a regret of order B^alpha in the range B. That is 1 for the methods of rate sqrt(T),
+2/3 for `saha_tewari` and 1/2 for `fkm`, twice what tunings for the moment would have. For alpha = 1
+the theorem requires eta = 1/(40 R_i ln T); the default sqrt(M/T) suits M fixed points.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from dikin.units import LossRange
 
 @dataclass(slots=True)
 class Proposed:
-    """What is remembered of a query."""
+    """What the learner remembers about a query."""
 
     point: Array
     played: int
@@ -57,30 +57,31 @@ class Proposed:
     weight: float
     """1/pbar of the base that was played."""
     restarts: tuple[int, ...]
-    """How often each base had been restarted: one that has been since learns nothing from this."""
+    """How often each base had been restarted: a base restarted since then does not learn from the
+    answer."""
     memos: tuple[Memo, ...]
-    """The memo of what each base proposed."""
+    """The memo of each base's proposal."""
 
 
 class Corral(Learner):
     """Learner that plays nearly as well as the best of its `bases`, learners of one value each.
 
-    Of the bases given only the kind and the arguments are used; their randomness comes from `seed`,
-    and the range of their losses from `loss_range`.
+    Only the class and the arguments of the bases are used: their randomness comes from `seed`, and
+    the range of their losses from `loss_range`.
 
     Raises
     ------
     ParameterError
-        If a base plays on another domain, must be told more than a value, or is no learner.
+        If a base plays on another domain, must be told more than a value, or is not a learner.
 
     Notes
     -----
-    Published: the mirror descent on the shares, the thresholds, the rates that rise, and the bound.
+    Published: the mirror descent on the shares, the thresholds, the rising rates, and the bound.
 
-    Ours: bases are told f_t/pbar, of half the range of the text's l_t/pbar; each is told the
-    curvature of every round; a base that must be restarted is made anew for its wider range; and
-    the default eta = sqrt(M/T), where the theorem wants one that contains the regret of the best
-    base.
+    Ours: bases are told f_t/pbar, which has half the range of the paper's l_t/pbar; each is told
+    the curvature of every round; a base that must be restarted is built again for its wider range;
+    and the default is eta = sqrt(M/T), where the theorem requires one that contains the regret of
+    the best base.
 
     References
     ----------
@@ -98,8 +99,8 @@ class Corral(Learner):
     """
 
     meanings = {
-        "domain": "The set to play on: that of the bases too.",
-        "bases": "Two learners or more, each told one value a round.",
+        "domain": "The set to play on, which is also that of the bases.",
+        "bases": "Two or more learners, each of which is told one value per round.",
         "horizon": "T, the number of rounds to be played.",
         "eta": "The first step of the mirror descent on the shares; sqrt(M/T) for None.",
     }
@@ -116,11 +117,11 @@ class Corral(Learner):
     ) -> None:
         super().__init__(domain, loss_range, seed)
         self.horizon = whole(horizon, "horizon", 2, "the rates contain ln T")
-        given = _checked_bases(bases)
-        self._blueprints = [self._blueprint(base) for base in given]
-        count = len(given)
+        learners = _checked_bases(bases)
+        self._blueprints = [self._blueprint(base) for base in learners]
+        count = len(learners)
         self.eta = sqrt(count / self.horizon) if eta is None else positive(eta, "eta")
-        self._limits = [base.curvature_limit for base in given]
+        self._limits = [base.curvature_limit for base in learners]
         self._noise = rng.Noise(rng.stream(seed, "learner"), 1)
         self._inverse = [float(count)] * count
         """1/p."""
@@ -143,15 +144,15 @@ class Corral(Learner):
 
     @cached_property
     def curvature_limit(self) -> tuple[float, str]:
-        """The largest limit of a base; the others are told as much as theirs allows."""
+        """The largest limit of a base; a base with a smaller limit is told no more than its own."""
         return max(self._limits)
 
     def _blueprint(self, base: Learner) -> tuple[type[Learner], dict[str, Any]]:
-        """What a base is made from: its class and its arguments."""
+        """The class and the arguments of a base."""
         name, spec = type(base).__name__, self._domain_spec()
         if base.feedback is not Feedback.VALUE:
             raise ParameterError(
-                f"{name} must be told {base.feedback.value}; Corral hands on one loss a round: "
+                f"{name} must be told {base.feedback.value}; Corral passes on one loss per round: "
                 "choose bases that learn from values"
             )
         if base.domain is not self.domain and (spec is None or base._domain_spec() != spec):
@@ -165,7 +166,7 @@ class Corral(Learner):
         """Base i before its first round, for losses that are rho times as large."""
         kind, arguments = self._blueprints[i]
         half = rho * self.units.loss_scale
-        with ignored(PaperConstantsWarning):  # said when the base was given
+        with ignored(PaperConstantsWarning):  # already issued when the caller built the base
             seed = int(self._chance() * 2**53)
             return kind._anew(self.domain, arguments | {"loss_range": [-half, half]}, seed)
 
@@ -186,7 +187,7 @@ class Corral(Learner):
         return *self._vector(memo), memo
 
     def _vector(self, memo: Proposed) -> tuple[Array, float]:
-        """The point itself: it is the bases that work."""
+        """The point itself: only the bases use working vectors."""
         return memo.point.copy(), 0.0
 
     def _placed(self, u: Array, square: float) -> Array:
@@ -205,7 +206,7 @@ class Corral(Learner):
         self._rounds_in_range += 1
 
     def _outgrown(self, inverse: list[float]) -> dict[int, tuple[float, Learner]]:
-        """The bases whose weight would leave their range, started anew, and the new ranges."""
+        """The bases whose weight would leave their range, restarted, with their new ranges."""
         gamma, count = 1.0 / self.horizon, len(inverse)
         weights = [1.0 / ((1.0 - gamma) / each + gamma / count) for each in inverse]
         return {
@@ -215,8 +216,8 @@ class Corral(Learner):
         }
 
     def _teach_bases(self, memo: Proposed, loss: float, curvature: float, outgrown: Any) -> None:
-        """Every base learns from its share of the answer, or, if one cannot, none does."""
-        kept = [(base.rounds, _copied(base._numbers())) for base in self._bases]
+        """Every base learns from its share of the answer; if one cannot, none does."""
+        states = [(base.rounds, _copied(base._numbers())) for base in self._bases]
         try:
             # A base's certificate means nothing here: its losses are not those of the game.
             with silence():
@@ -228,7 +229,7 @@ class Corral(Learner):
                     most = base.units.curvature(base.curvature_limit[0])
                     base._learn(memo.memos[i], f, min(curvature / rho, most))
         except BaseException:
-            for base, (rounds, numbers) in zip(self._bases, kept, strict=True):
+            for base, (rounds, numbers) in zip(self._bases, states, strict=True):
                 base.rounds = rounds
                 base._set_numbers(numbers)
             raise
@@ -277,11 +278,11 @@ class Corral(Learner):
         self._rhos, self._base_restarts = list(numbers["rhos"]), list(numbers["starts"])
         before = self._noise.state()
         self._bases = [self._started(i, rho) for i, rho in enumerate(self._rhos)]
-        self._noise.restore(before)  # their seeds are drawn for nothing: the generators are kept
-        for base, kept in zip(self._bases, numbers["bases"], strict=True):
-            base.rounds = kept["rounds"]
-            base._noise.restore(kept["generator"])
-            base._set_numbers(kept["numbers"])
+        self._noise.restore(before)  # as if no seeds had been drawn for them
+        for base, state in zip(self._bases, numbers["bases"], strict=True):
+            base.rounds = state["rounds"]
+            base._noise.restore(state["generator"])
+            base._set_numbers(state["numbers"])
 
     def _memo_state(self, memo: Proposed) -> tuple[Any, ...]:
         memos = tuple(
@@ -306,7 +307,7 @@ class Corral(Learner):
         curved = HazanLevy(domain, 1000, smoothness, 0.5 * smoothness)
         smooth = SahaTewari(domain, 1000, smoothness)
         yield cls(domain, [curved, smooth], 1000, seed=seed)
-        # So fast that a base starts anew within a few rounds.
+        # So fast that a base restarts within a few rounds.
         bases = [FKM(domain, 1000, slope), curved]
         yield cls(domain, bases, 50, eta=5.0, loss_range=(3, 11), seed=seed)
 
@@ -321,11 +322,11 @@ def mirror_step(inverse: list[float], etas: list[float], played: int, loss: floa
     Parameters
     ----------
     inverse
-        1/p of each base before.
+        1/p of each base before the step.
     etas
         The step of each base.
     played
-        The base whose loss it is.
+        The base that was played.
     loss
         Its weighted loss L.
     """
@@ -337,7 +338,7 @@ def mirror_step(inverse: list[float], etas: list[float], played: int, loss: floa
         excess = sum(1.0 / a for a in moved) - 1.0
         slope = sum(eta / a**2 for a, eta in zip(moved, etas, strict=True))
         below = lam - excess / slope
-        if not below < lam:  # the root, to rounding, which the last factor makes up for
+        if not below < lam:  # the root up to rounding, which the last factor corrects
             return [max(a * (1.0 + excess), 1.0) for a in moved]
         lam = below
 
@@ -351,7 +352,7 @@ def _checked_bases(bases: Any) -> Sequence[Learner]:
 
 
 def _copied(value: Any) -> Any:
-    """Nested numbers that nothing will write into."""
+    """A copy of nested numbers."""
     if isinstance(value, np.ndarray):
         return value.copy()
     if isinstance(value, tuple):

@@ -6,7 +6,7 @@ In the paper's units, with r the inradius, so that a step of delta from (1 - del
     g_t     = (d/delta) f_t(x_t) s_t
     y_{t+1} = the point of `shrink` X nearest to y_t - eta_t g_t
 
-A learner's own file says how far it explores and how fast it steps: its `Pace`.
+A learner's own file has only its `Pace`: how far it explores and how fast it steps.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from dikin.vectors import multiply
 
 
 class Pace(Protocol):
-    """How a learner explores and steps: a NamedTuple that a compiler can take as it stands."""
+    """How a learner explores and steps: a NamedTuple that compiles unchanged."""
 
     @property
     def dim(self) -> float: ...
 
     @property
     def reach(self) -> float:
-        """How far from the centre points are played, delta."""
+        """delta: how far from the centre points are played."""
         ...
 
     @property
@@ -70,7 +70,7 @@ class DescentKernel(NamedTuple):
 
 
 class Descent(KernelLearner):
-    """Projected gradient descent on an estimate from values; subclasses bring the pace."""
+    """Projected gradient descent on an estimate from values; subclasses supply the pace."""
 
     @property
     def _pace(self) -> Pace:

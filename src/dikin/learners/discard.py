@@ -1,8 +1,8 @@
 """Discard: throw away every round without strong convexity, learn from the others.
 
 The naive method that the paper compares itself with in its remarks on Theorem 7: `hazan_levy` on
-the rounds whose curvature is told to be at least sigma, nothing on the others. M rounds thrown away
-may cost their whole range, so it tolerates M of order sqrt(T) only.
+the rounds whose curvature is told to be at least sigma, nothing on the others. Each of M rounds
+thrown away may cost the whole range, so it tolerates only M of order sqrt(T).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class Discard(HazanLevy):
     Published: the idea, as the naive method in the remarks of Luo, Zhang and Zhao, and how many
     rounds it tolerates.
 
-    Ours: the algorithm: `HazanLevy` on the rounds whose curvature reaches `curvature`.
+    Ours: the algorithm, which is `HazanLevy` on the rounds whose curvature reaches `curvature`.
 
     References
     ----------
@@ -37,7 +37,7 @@ class Discard(HazanLevy):
     """
 
     meanings = {
-        "curvature": "The strong convexity of the rounds that count: one of which less is told is "
+        "curvature": "The strong convexity of the rounds that count: a round that is told less is "
         "thrown away."
     }
 
@@ -48,9 +48,9 @@ class Discard(HazanLevy):
         before = self._state.iterate
         super()._learn(memo, loss, curvature)
         if curvature < self._schedule.least:
-            # The update was the last one solved again, which may move the centre by a rounding.
+            # The update solved the last problem again, which may move the centre slightly.
             self._state = self._state._replace(iterate=before)
 
     def _certificate_part(self) -> Part | None:
-        # Where the range may yet be widened, a round thrown away may cost more than it is wide.
+        # If the range may still be widened, a round thrown away may cost more than its width.
         return None if self.may_restart else super()._certificate_part()

@@ -1,4 +1,4 @@
-"""Follow the regularised leader at one rate over a known horizon: the machine before it adapted.
+"""Follow the regularised leader at one rate over a known horizon: nothing adapts.
 
 With |f| <= 1, the barrier's parameter nu and exploration at the share delta of Dikin's ellipsoid
 |g_t|* <= d/delta, and for eta |g_t|* <= 1/2 the regret on the linearised losses is at most
@@ -6,7 +6,8 @@ With |f| <= 1, the barrier's parameter nu and exploration at the share delta of 
     nu ln T/eta + eta T d^2/delta^2 + 2.
 
 eta = (delta/d) min{1/2, sqrt(nu ln T/T)} makes both terms (d/delta) sqrt(nu T ln T) for
-T >= 4 nu ln T. What exploring costs on top depends on the losses: each learner's own file has it.
+T >= 4 nu ln T. The cost of exploration comes on top and depends on the losses: each learner's own
+file has it.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from dikin.units import LossRange
 
 
 class FixedRate(NamedTuple):
-    """The schedule; `smoothness` or `lipschitz` says what a round of exploring may cost."""
+    """The schedule; `smoothness` or `lipschitz` bounds the cost of exploration in a round."""
 
     dim: float
     nu: float
@@ -58,7 +59,7 @@ class FixedRate(NamedTuple):
 
 
 class FixedRateFTRL(BarrierFTRL):
-    """What the three learners share: the horizon."""
+    """The base of three learners that need the horizon."""
 
     horizon = parameters.horizon(2, "the rate contains ln T")
 
@@ -73,6 +74,6 @@ class FixedRateFTRL(BarrierFTRL):
         self._follow(FixedRate.of(dim, nu, self.horizon, reach, smoothness, lipschitz))
 
     def _learning(self) -> float:
-        """What each of the two terms is at delta = 1: d sqrt(nu T ln T)."""
+        """The value of each of the two terms at delta = 1: d sqrt(nu T ln T)."""
         horizon = self.horizon
         return self.domain.dim * sqrt(self.domain.nu * horizon * log(horizon))

@@ -38,7 +38,7 @@ class FixedPace(NamedTuple):
 
 
 def lipschitz_pace(dim: int, inradius: float, horizon: int, lipschitz: float) -> FixedPace:
-    """The tuning for L-Lipschitz losses; never farther than half the inradius."""
+    """The tuning for L-Lipschitz losses; delta is at most half the inradius."""
     reach = horizon**-0.25 * sqrt(dim * inradius / (3.0 * (lipschitz * inradius + 1.0)))
     reach = min(reach, inradius / 2.0)
     return FixedPace(dim, reach, 1.0 - reach / inradius, reach / (dim * sqrt(horizon)))
@@ -61,9 +61,9 @@ class FKM(Descent):
     -----
     Published: the algorithm, and delta, the step and the shrunk set of both tunings.
 
-    Ours: the constants of the two bounds, from those numbers by a derivation of our own; that of
-    the bounded case is larger than the one that we know of the text, 3 T^(5/6) (d/r)^(1/3). The
-    limits on delta where T is small are ours too.
+    Ours: the constants of the two bounds, which we derived from those numbers. The constant of the
+    bounded case is larger than the one we know from the paper, 3 T^(5/6) (d/r)^(1/3). The limits on
+    delta for small T are ours too.
 
     References
     ----------
@@ -106,7 +106,7 @@ class FKM(Descent):
             self._descend(lipschitz_pace(domain.dim, inradius, self.horizon, slope))
 
     def _position(self) -> tuple[float, float]:
-        """The inradius in working units, and the user's length of a working vector of length 1."""
+        """The inradius in working units, and the length of a working unit in the user's."""
         return self.domain.inradius / self.domain.radius, self.domain.radius
 
     @classmethod

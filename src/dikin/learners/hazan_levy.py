@@ -5,8 +5,8 @@
     eta     = sqrt((nu + 2 beta/sigma) ln T/(2 d^2 T)), at most 1/(2d),
 
 regret <= nu ln T/eta + 2 eta d^2 T + (beta/(eta sigma)) (1 + ln T) + 2, of order
-d sqrt((nu + beta/sigma) T ln T). sigma is believed of every round, whatever is told: where it is
-wrong, nothing of this holds.
+d sqrt((nu + beta/sigma) T ln T). The learner assumes the curvature sigma in every round, whatever
+it is told. If a loss has less, the bound does not hold.
 """
 
 from __future__ import annotations
@@ -62,10 +62,10 @@ class HazanLevy(BarrierFTRL):
 
     Notes
     -----
-    Published: the algorithm and its rate eta, which was confirmed by the text of Luo, Zhang and
-    Zhao (COLT 2022) and not by the printed text itself.
+    Published: the algorithm and its rate eta, which was checked against the quotation in Luo, Zhang
+    and Zhao (COLT 2022) and not against the printed paper.
 
-    Ours: the limit 1/(2 d) on eta; and the constants of the bound, by a proof that does not take
+    Ours: the limit 1/(2 d) on eta; and the constants of the bound, by a proof that does not assume
     smooth bounded losses to be Lipschitz.
 
     References
@@ -102,7 +102,7 @@ class HazanLevy(BarrierFTRL):
         self._follow(KnownCurvature.of(domain.dim, domain.nu, self.horizon, beta, sigma, least))
 
     def _least(self, sigma: float) -> float:
-        """The curvature that a round must be told to have for it to count: any."""
+        """The least curvature that makes a round count: here every round counts."""
         return 0.0
 
     @classmethod

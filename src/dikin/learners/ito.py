@@ -1,6 +1,6 @@
 """Ito (AISTATS 2020): smooth and strongly convex losses, sqrt(T) without a barrier, sigma known.
 
-Exponential weights on quadratic models of the losses. The best point is promised to lie in
+Exponential weights on quadratic models of the losses. The user promises that the best point lies in
 K' = (1 - r/inradius) X, whose points are at least r = depth inside (0 promises nothing):
 
     p_t     = N(theta_t, I/(sigma eta t)) cut off at the edge of K': mean mu_t, covariance B_t^2
@@ -15,14 +15,14 @@ K' = (1 - r/inradius) X, whose points are at least r = depth inside (0 promises 
     paper:  alpha_t = min{1/9 + r sqrt(t eta sigma/2), sqrt d},   eta at most 1/(18 d ln(50 T))
     sharp:  alpha_t = min{1 + r sqrt(t eta sigma), sqrt d},       eta at most 1/(2d)
 
-The paper allows for means and covariances that are estimated. Here they are exact, and that changes
-two constants. A log-concave X >= 0 has E X^2 <= 2 (E X)^2: seen from the mean, no edge of K' is
-nearer than one standard deviation across it, so mu_t + B_t s is in K' for all |s| <= 1; and
+The paper allows for estimated means and covariances. Here they are exact, which changes two
+constants. A log-concave X >= 0 has E X^2 <= 2 (E X)^2: seen from the mean, no edge of K' is nearer
+than one standard deviation across it, so mu_t + B_t s is in K' for all |s| <= 1; and
 |B_t| <= 1/sqrt(sigma eta t), so the rest of alpha_t goes no farther than r. The logarithm of the
 integral of a tilted log-concave law is self-concordant (Bubeck and Eldan, The entropic barrier), so
 ln E exp(-eta g.(x - mu)) <= -s - ln(1 - s) for s = eta d |f|/alpha < 1 needs no union bound.
 
-sigma is believed of every round, whatever is told.
+The learner assumes the curvature sigma in every round, whatever it is told.
 """
 
 from __future__ import annotations
@@ -57,9 +57,9 @@ class Reach(NamedTuple):
     sigma: float
     eta: float
     near: float
-    """alpha at the edge: 1, or 1/9 in the paper."""
+    """alpha at the edge of K': 1, or 1/9 in the paper."""
     room: float
-    """r sqrt(eta sigma), over sqrt(2) in the paper."""
+    """r sqrt(eta sigma), divided by sqrt(2) in the paper."""
 
     def alpha(self, round: int) -> float:
         return min(self.near + self.room * sqrt(round), sqrt(self.dim))
@@ -67,11 +67,11 @@ class Reach(NamedTuple):
 
 @dataclass(slots=True)
 class Memo:
-    """What the learner remembers of a query: the law it was drawn from, and its direction."""
+    """What the learner remembers about a query: the law it was drawn from, and its direction."""
 
     theta: Array
     round: int
-    """t when it was asked."""
+    """The round t in which it was asked."""
     noise: Array
     iterate: Array
     metric: Array
@@ -82,7 +82,7 @@ class Memo:
 class Ito(Learner):
     """Learner for `smoothness`-smooth losses that are all `curvature`-strongly convex: box or ball.
 
-    `depth` promises that the best point lies at least so far inside: K' is smaller by it.
+    `depth` promises that the best point lies at least that far inside the set.
 
     Raises
     ------
@@ -93,8 +93,8 @@ class Ito(Learner):
 
     Notes
     -----
-    Published: the algorithm, with any convex set that answers whether a point belongs to it, means
-    and covariances that are estimated, and the constants of `constants="paper"`.
+    Published: the algorithm, for any convex set with a membership oracle, with estimated means and
+    covariances, and the constants of `constants="paper"`.
 
     Ours: exact means and covariances, hence boxes and balls only; and with them the constants of
     `constants="sharp"`, the default, which the docstring of the module states and
@@ -157,17 +157,17 @@ class Ito(Learner):
         horizon, dim, paper = self.horizon, self.domain.dim, self.constants == "paper"
         beta, sigma = self._in_units("smoothness"), self._assumed_curvature(self.curvature)
         cap = 1.0 / (18.0 * dim * log(50.0 * horizon)) if paper else 0.5 / dim
-        wanted = sqrt(beta * log(horizon) / (sigma * horizon * (1 if self.depth else dim)))
-        if paper and wanted > cap:
+        rate = sqrt(beta * log(horizon) / (sigma * horizon * (1 if self.depth else dim)))
+        if paper and rate > cap:
             warnings.warn(
-                f"at T = {horizon} the paper's rate {wanted:.2g} is more than its theorem allows, "
+                f"at T = {horizon} the paper's rate {rate:.2g} is more than its theorem allows, "
                 f"{cap:.2g}: the smaller one is used. The default constants='sharp' allow more.",
                 PaperConstantsWarning,
                 stacklevel=3,
             )
-        eta = min(wanted, cap)
+        eta = min(rate, cap)
         room = self.depth / self.units.radius * sqrt(eta * sigma * (0.5 if paper else 1.0))
-        # On K' as the unit of length a curvature is smaller by the square of its size.
+        # With K' as the unit of length, a curvature is smaller by the square of its size.
         return Reach(dim, sigma * self._shrink**2, eta, 1.0 / 9.0 if paper else 1.0, room)
 
     def _memo(self, theta: Array, round: int, noise: Array) -> Memo:
@@ -181,7 +181,7 @@ class Ito(Learner):
         return Memo(theta, round, noise, iterate, metric, unit)
 
     def _present(self, noise: Array) -> Memo:
-        """A direction from theta_t, the present centre."""
+        """A direction from theta_t, the current centre."""
         round = self._rounds_in_range + 1
         return self._memo(-self._linear / round, round, noise)
 

@@ -14,10 +14,10 @@ the regret is at most twice that of the weights on F, whose variance is small:
     E sum_j p_j F_j^2 <= int dy/max(|y - mu|, eps) <= V = 2 (1 + ln((b - a)/eps)).
 
 With eps = (b - a)/sqrt(T), N = 2 ceil(sqrt(T)) + 1 and eta_t = sqrt(ln N/(t V)) the regret is at
-most 2 (ln N/eta_T + (V/2) sum_t eta_t) <= 4 sqrt(T V ln N), and by 4.25 (b - a) L sqrt(T) more for
-the grid and the floor eps where losses are L-Lipschitz (docs/mathematics.md); no constant of theirs
-is used. One rate sqrt(2 ln N/(T V)) for all rounds has a bound smaller by sqrt(2) and, where losses
-are kinder than the bound, learns more slowly. A round costs O(N) = O(sqrt T).
+most 2 (ln N/eta_T + (V/2) sum_t eta_t) <= 4 sqrt(T V ln N). For L-Lipschitz losses, the grid and
+the floor eps add 4.25 (b - a) L sqrt(T) (docs/mathematics.md). The constants are ours. A fixed rate
+sqrt(2 ln N/(T V)) has a bound smaller by sqrt(2), but learns more slowly on losses that are easier
+than the worst case. A round costs O(N) = O(sqrt T).
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ from dikin.units import LossRange
 from dikin.vectors import combine
 
 LONGEST = 10**12
-"""A horizon beyond which the grid has more than two million points."""
+"""The longest horizon: beyond it, the grid has more than two million points."""
 
 
 class Grid(NamedTuple):
-    """What the horizon and the interval [low, high] fix."""
+    """What follows from the horizon and the interval [low, high]."""
 
     low: float
     high: float
@@ -77,9 +77,9 @@ def flat_density(mean: float, grid: Grid) -> float:
 
 @compilable
 def drawn_step(offset: float, mean: float, share: float, grid: Grid) -> float:
-    """The point at a share of the way to x_i = mean + offset, or of the flat piece: less the mean.
+    """The point minus the mean: at a share of the way to x_i = mean + offset, or of the flat piece.
 
-    A step is never longer than the offset, whatever is rounded: y then always has a density.
+    Rounding never makes a step longer than the offset, so that y always has a density.
     """
     if abs(offset) >= grid.floor:
         return share * offset
@@ -102,7 +102,7 @@ def _weigh(sums: Array, eta: float, points: Array, weights: Array) -> float:
 
 @looped(_weigh)
 def weigh(sums: Array, eta: float, points: Array, weights: Array) -> float:
-    """Write the weights of the sums; gives the mean of the points."""
+    """Write the weights that belong to the sums, and return the mean of the points."""
     np.exp(-eta * (sums - sums.min()), weights)
     weights /= weights.sum()
     return float(weights.dot(points))
@@ -121,11 +121,11 @@ def _draw(weights: Array, chance: float) -> tuple[int, float]:
 
 @looped(_draw)
 def draw(weights: Array, chance: float) -> tuple[int, float]:
-    """An index by its weight, and a share of [0, 1]: what is left of the chance is uniform."""
+    """An index drawn by weight, and a uniform number in [0, 1] from the rest of the chance."""
     ends = weights.cumsum()
-    wanted = chance * float(ends[-1])
-    i = int(ends.searchsorted(wanted))
-    return i, min(max(1.0 - (float(ends[i]) - wanted) / float(weights[i]), 0.0), 1.0)
+    target = chance * float(ends[-1])
+    i = int(ends.searchsorted(target))
+    return i, min(max(1.0 - (float(ends[i]) - target) / float(weights[i]), 0.0), 1.0)
 
 
 @compilable
@@ -150,7 +150,7 @@ def _mixture_density(
 def mixture_density(
     points: Array, weights: Array, mean: float, step: float, floor: float, flat: float
 ) -> float:
-    """How likely a point was: the sum of p_i K(y; x_i)."""
+    """The density of a point: the sum of p_i K(y; x_i)."""
     density: Array = segment_density(points - mean, step, floor, flat)  # type: ignore[arg-type, assignment]
     return float(weights.dot(density))
 
@@ -171,7 +171,7 @@ def add_densities(
 
 
 class Line(NamedTuple):
-    """The chart of a line, for the compiled loop: all that is needed of the domain."""
+    """The chart of a line, which is all that the compiled loop needs of the domain."""
 
     line: Array
     """The chart's unit vector in the user's coordinates."""
@@ -187,7 +187,7 @@ class Line(NamedTuple):
 class LineKernel(NamedTuple):
     """A round of the learner: numbers = (eta,), iterate = sums, metric = weights and density.
 
-    Of what was asked the second and the third number are the mean and the step.
+    The second and the third number of a proposal are the mean and the step.
     """
 
     geometry: Any
@@ -216,7 +216,7 @@ class LineKernel(NamedTuple):
 class KernelLine(KernelLearner, ChartLearner):
     """Learner for convex losses on an interval, or any other domain of dimension one.
 
-    Nothing is asked of the losses but their range; curvature is not used.
+    The losses need only have a range; curvature is not used.
 
     Raises
     ------
@@ -227,9 +227,9 @@ class KernelLine(KernelLearner, ChartLearner):
 
     Notes
     -----
-    Published: the idea of a kernel that makes an estimate of small variance, by Bubeck, Eldan and
-    Lee, for any dimension and far from practical there; and that sqrt(T) is possible on a line, by
-    Bubeck, Dekel, Koren and Peres, without an algorithm.
+    Published: a kernel that gives estimates of small variance, by Bubeck, Eldan and Lee, in any
+    dimension, where it is far from practical; and a proof without an algorithm that sqrt(T) is
+    possible on a line, by Bubeck, Dekel, Koren and Peres.
 
     Ours: the algorithm on a line with its grid, its floor eps, its rates, and the proof in
     docs/mathematics.md.
@@ -270,7 +270,7 @@ class KernelLine(KernelLearner, ChartLearner):
         if self.horizon > LONGEST:
             raise ParameterError(
                 f"horizon={self.horizon} needs a grid of {2 * self.horizon**0.5:.1g} points, and "
-                f"as many steps a round; at most {LONGEST:.0e} rounds can be planned for"
+                f"as many steps per round; the horizon may be at most {LONGEST:.0e}"
             )
         radius = np.array([self.units.radius])
         low, high = -1.0 / domain.gauge(-radius), 1.0 / domain.gauge(radius)
@@ -297,6 +297,8 @@ class KernelLine(KernelLearner, ChartLearner):
         return *memo.asked, float(memo.metric[-1])  # the sums are not needed again
 
     def _memo_from(self, state: tuple[Any, ...]) -> Memo:
-        *asked, density = state
+        *proposal, density = state
         metric = np.full(self._metric_size, density)
-        return Memo(self._state, np.empty(0), np.empty(0), metric, (asked[0], asked[1], asked[2]))
+        return Memo(
+            self._state, np.empty(0), np.empty(0), metric, (proposal[0], proposal[1], proposal[2])
+        )

@@ -7,10 +7,10 @@ descent with kappa psi on the shrunk set X' = {gauge(u) <= 1 - 1/T}:
     g_t     = d f_t(x_t) H_t^(1/2) s_t
     y_{t+1} = argmin_{X'} eta_t g_t.u + kappa (psi(u) - psi(y_t) - psi'(y_t).(u - y_t))
 
-and, where the Hessian G_{t+1} of kappa (psi(u/b) - 2 nu ln b) at (y_{t+1}, 1) is not below the sum
-of those at which the rate has risen before (G_1 is the first), eta_{t+1} = eta_t exp(1/(100 d ln(nu
-T))); else eta_{t+1} = eta_t. The paper writes all of it in R^{d+1}; its points and estimates are
-those above (docs/mathematics.md, "The reduced form"), only the test needs the lifted G.
+and, if the Hessian G_{t+1} of kappa (psi(u/b) - 2 nu ln b) at (y_{t+1}, 1) is not below the sum of
+the Hessians at which the rate rose before (G_1 is the first), eta_{t+1} = eta_t exp(1/(100 d ln(nu
+T))); otherwise eta_{t+1} = eta_t. The paper works in R^{d+1}; its points and estimates are those
+above (docs/mathematics.md, "The reduced form"), and only the test needs the lifted G.
 
     paper:  kappa = 400        sharp:  kappa = 1,  for which the decrement of psi suffices
 
@@ -19,8 +19,8 @@ rising rate is at most kappa nu ln T/eta_1 + eta_T d^2 T + 2; the paper leaves e
 order d sqrt(kappa nu T ln T) in the mean and d^2 nu sqrt(T ln(1/p)) with probability 1 - p.
 
 Each rise doubles a determinant, so there are O(d ln(nu T)) of them, each by 1/(100 d ln(nu T)): by
-less than a tenth in all, and in games of 10^4 rounds by about one per cent. What is left is SCRiBLe
-as mirror descent and, with the paper's 400, a SCRiBLe that explores a twentieth as far.
+less than a tenth in all, and in games of 10^4 rounds by about one per cent. So this is nearly
+SCRiBLe as mirror descent; with the paper's 400, one that explores a twentieth as far.
 """
 
 from __future__ import annotations
@@ -49,8 +49,9 @@ class LiftedLinear(ChartLearner):
     rises, and the bound with high probability, for kappa = 400.
 
     Ours: the first rate, which the text leaves open, and kappa = 1 of `constants="sharp"`, the
-    default. The bound in the mean is proved in docs/mathematics.md; for kappa = 1 the one with high
-    probability is not claimed. The algorithm was not compared with the printed text line by line.
+    default. The bound in expectation is proved in docs/mathematics.md; the one with high
+    probability is not claimed for kappa = 1. The algorithm was not compared with the printed text
+    line by line.
 
     References
     ----------
@@ -90,7 +91,7 @@ class LiftedLinear(ChartLearner):
         self._linear = np.zeros(domain.dim)
         self._iterate = self.geometry.start()
         self._risen = self._lifted(self._iterate)
-        """The sum of the Hessians at which the rate has risen."""
+        """The sum of the Hessians at which the rate rose."""
 
     @property
     def rate(self) -> float:
@@ -141,9 +142,10 @@ class LiftedLinear(ChartLearner):
         self._rounds_in_range += 1
 
     def _drawn_in(self, linear: Array) -> tuple[Array, Array]:
-        """The update on X' where its edge is in the way, and the linear term that leads there.
+        """The update on X' if the edge of X' stops it, and the linear term that leads there.
 
-        The end of a central path with a second barrier, that of X', whose weight falls to 1e-10.
+        It is the end of a central path with a second barrier, that of X', whose weight falls to
+        1e-10.
         """
         u = np.zeros_like(linear)
         for digits in range(0, 11, 2):

@@ -1,8 +1,8 @@
 """Lipschitz losses with a barrier (Luo, lecture notes on bandit convex optimization): T^(3/4).
 
-The notes are known by the rate that the paper quotes, sqrt(L) d^(3/4) T^(3/4); this is the method
-of `saha_tewari` with the tuning that gives it. At the share delta of Dikin's ellipsoid, of radius
-at most 1, exploring and smoothing cost at most 2 L delta a round. With a = d sqrt(nu T ln T),
+We know the notes only by the rate that the paper quotes, sqrt(L) d^(3/4) T^(3/4). This is the
+method of `saha_tewari`, tuned to have that rate. At the share delta of Dikin's ellipsoid, of radius
+at most 1, exploring and smoothing cost at most 2 L delta per round. With a = d sqrt(nu T ln T),
 
     delta = min{1, sqrt(a/(L T))},
 
@@ -26,12 +26,12 @@ class LipschitzBarrier(FixedRateFTRL):
 
     Notes
     -----
-    Published: that such a method exists, with regret of order sqrt(L) d^(3/4) T^(3/4). The lecture
-    notes were not at hand; they are known by the rate that Luo, Zhang and Zhao (COLT 2022) quote.
+    Published: that such a method exists, with regret of order sqrt(L) d^(3/4) T^(3/4). We did not
+    have the lecture notes, only the rate that Luo, Zhang and Zhao (COLT 2022) quote.
 
     Ours: the algorithm. It is that of `SahaTewari` with the share delta and the rate that balance
     the bound for Lipschitz losses, and it has the quoted rate where nu is of the order of d. The
-    notes may do it in another way.
+    algorithm in the notes may differ.
 
     References
     ----------

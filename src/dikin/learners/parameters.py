@@ -1,9 +1,9 @@
 """The arguments of a learner's constructor, each declared once.
 
-A declaration on the class says what an argument means, how it is checked, what it is in the paper's
-units, and how strongly convex a loss can be that keeps it. To assign the attribute checks it;
-`Learner.arguments`, `Learner.curvature_limit`, saved states and the section `Parameters` of a
-class's docstring follow from the declarations.
+A declaration on the class says what an argument means, how it is checked, how it is converted to
+the paper's units, and how strongly convex a loss can be that satisfies it. Assigning the attribute
+checks it; `Learner.arguments`, `Learner.curvature_limit`, saved states and the section `Parameters`
+of a class's docstring follow from the declarations.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ def limit_of_lipschitz(lipschitz: float, domain: Domain) -> Limit:
 
 
 class Parameter(Generic[T]):
-    """An argument of a constructor, as an attribute that checks what it is set to.
+    """An argument of a constructor, as an attribute that checks its value when it is set.
 
     Parameters
     ----------
     meaning
         What the argument is, for the class's docstring.
     check
-        Gives the value to keep, from what came and the argument's name; or raises.
+        Returns the value to store, from the value passed and the argument's name; or raises.
     scaled
         The value in the paper's units, from the learner's units and the value.
     limit
-        The largest strong convexity of a loss that keeps the argument.
+        The largest strong convexity of a loss that satisfies the argument.
     """
 
     def __init__(
@@ -78,14 +78,14 @@ class Parameter(Generic[T]):
         try:
             value: T = vars(learner)[self.name]
         except KeyError:
-            raise AttributeError(f"{owner.__name__} was not given {self.name} yet") from None
+            raise AttributeError(f"{owner.__name__} has no {self.name} yet") from None
         return value
 
     def __set__(self, learner: object, value: Any) -> None:
         vars(learner)[self.name] = self.check(value, self.name)
 
     def in_units(self, units: Units, value: float) -> float:
-        """The value in the paper's units, refused where it is too large to compute with."""
+        """The value in the paper's units; refused if it is too large to compute with."""
         assert self.scaled is not None
         return moderate(self.scaled(units, value), self.name, value)
 
@@ -94,13 +94,13 @@ class Parameter(Generic[T]):
 
 
 def horizon(least: int, why: str) -> Parameter[int]:
-    """The number of rounds, of which the formulas need at least so many."""
+    """The number of rounds, which must be at least `least` for the formulas to hold."""
     return Parameter("T, the number of rounds to be played.", arguments.horizon(least, why))
 
 
 def optional_horizon(least: int, why: str) -> Parameter[int | None]:
     """The number of rounds, if it is known."""
-    meaning = "T, the number of rounds to be played; None where it is not known."
+    meaning = "T, the number of rounds to be played; None if it is not known."
     return Parameter(meaning, optional(arguments.horizon(least, why)))
 
 
@@ -116,12 +116,12 @@ def lipschitz() -> Parameter[float]:
 
 def curvature() -> Parameter[float]:
     """The strong convexity of every loss."""
-    meaning = "A strong convexity that every loss has: assumed in every round, whatever is told."
+    meaning = "The strong convexity that every loss has: assumed in every round, whatever is told."
     return Parameter(meaning, positive)
 
 
 def constants() -> Parameter[str]:
-    """Which of two sets of constants."""
+    """The choice between two sets of constants."""
     meaning = '"sharp", those of docs/mathematics.md, or "paper", those of the publication.'
     return Parameter(meaning, arguments.one_of("sharp", "paper"))
 
@@ -138,13 +138,13 @@ COMMON = {
     ),
     "seed": "Whole number that all randomness comes from; None for a fresh one.",
 }
-"""What arguments mean that every learner has."""
+"""The meanings of arguments that every learner has."""
 TYPES = {
     "LossRange": "(float, float) or None",
     "ArrayLike": "array_like",
     "Sequence[Learner]": "sequence of Learner",
 }
-"""What types are called in docstrings where that is another word than in the code."""
+"""The names of types in docstrings, where they differ from the code."""
 SECTION = re.compile(r"^    (Raises|Notes|References|Examples)\n    -+\n", re.MULTILINE)
 
 
@@ -154,25 +154,25 @@ def with_parameters(
     """The docstring of a class with a section `Parameters`, if it has none of its own."""
     if "    Parameters\n    ----------\n" in text:
         return text
-    known = COMMON | meanings
+    all_meanings = COMMON | meanings
     entries = [
-        f"    {name}{_typed(argument)}\n{_wrapped(known[name])}\n"
+        f"    {name}{_typed(argument)}\n{_wrapped(all_meanings[name])}\n"
         for name, argument in constructor.items()
-        if name in known
+        if name in all_meanings
     ]
     section = "    Parameters\n    ----------\n" + "".join(entries)
-    found = SECTION.search(text)
-    if found is None:
+    match = SECTION.search(text)
+    if match is None:
         return f"{text.rstrip()}\n\n{section}    "
-    return f"{text[: found.start()]}{section}\n{text[found.start() :]}"
+    return f"{text[: match.start()]}{section}\n{text[match.start() :]}"
 
 
 def _typed(argument: inspect.Parameter) -> str:
-    """Type and default of an argument, as docstrings have them; nothing where it has no type."""
+    """The type and default of an argument, as in docstrings; empty if it has no type."""
     if argument.annotation is argument.empty:
         return ""
-    written = inspect.formatannotation(argument.annotation).strip("'")
-    words = " or ".join(TYPES.get(part, part) for part in written.split(" | "))
+    annotation = inspect.formatannotation(argument.annotation).strip("'")
+    words = " or ".join(TYPES.get(part, part) for part in annotation.split(" | "))
     if argument.default is argument.empty:
         return f" : {words}"
     if argument.default is None:

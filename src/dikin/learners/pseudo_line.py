@@ -1,4 +1,4 @@
-"""Losses of one prediction (Saha, Natarajan, Netrapalli and Jain, ICML 2021): f_t(x) = l_t(z_t.x).
+"""Losses f_t(x) = l_t(z_t.x) of one prediction (Saha, Natarajan, Netrapalli, Jain, ICML 2021).
 
 z_t, the context, is known before the round is played; l_t is not. Along z_t the loss is a function
 of one variable, and elsewhere it is constant, so only that line need be explored. With n_t the
@@ -9,9 +9,9 @@ inside it, and a random sign s_t,
     g_t     = (1/delta) f_t(x_t) s_t n_t                      |g_t| <= 1/delta, whatever d is
     w_{t+1} = the point of (1 - delta/r) X nearest to w_t - eta g_t
 
-This is `fkm` with d = 1, and so are its tuning and its bound, 2 T^(3/4) sqrt(3 (L + 1/r)). L is the
+This is `fkm` with d = 1 and has its tuning and its bound, 2 T^(3/4) sqrt(3 (L + 1/r)). L is the
 Lipschitz constant of the losses on the domain: that of l_t times the length of z_t in the plane.
-How long z_t is, and where its origin lies, makes no difference.
+The length of z_t and the origin of the coordinates make no difference.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from dikin.learners.fkm import lipschitz_pace
 from dikin.units import LossRange
 
 ROUNDING = 1e-12
-"""The share of a context that may be left in the set's plane where in truth there is nothing."""
+"""The share of a context within the set's plane below which it counts as rounding."""
 
 
 class PseudoLine(Descent):
@@ -43,12 +43,12 @@ class PseudoLine(Descent):
 
     Notes
     -----
-    Published: that losses of one known product can be learnt at the rate T^(3/4) whatever d is, and
-    at sqrt(d T).
+    Published: losses of one known product can be learnt at the rate T^(3/4) for any d, and at the
+    rate sqrt(d T).
 
-    Ours: the algorithm for the first of the two, descent along the context with the tuning of `FKM`
-    at d = 1, reconstructed from the idea and not from the printed algorithm. The one for sqrt(d T)
-    is not here: its cover of the set grows exponentially with d.
+    Ours: the algorithm for the first rate, descent along the context with the tuning of `FKM` at d
+    = 1, reconstructed from the idea and not from the printed algorithm. The one for sqrt(d T) is
+    not implemented: its cover of the set grows exponentially with d.
 
     References
     ----------
@@ -85,7 +85,7 @@ class PseudoLine(Descent):
         self._descend(lipschitz_pace(1, domain.inradius / domain.radius, self.horizon, slope))
 
     def _take_context(self, context: Any) -> None:
-        """z, of the shape of a point: the loss is a function of z.x."""
+        """Take z, which has the shape of a point: the loss is a function of z.x."""
         self._line = self._direction(context)
 
     def _propose(self) -> tuple[Array, float, Any]:
@@ -93,11 +93,11 @@ class PseudoLine(Descent):
         return self._propose_from(self._state, side * self._line)
 
     def _direction(self, context: ArrayLike | None) -> Array:
-        """A context as a unit working vector; zero where the prediction is constant."""
+        """A context as a unit working vector; zero if the prediction is constant."""
         shape = self.domain.point_shape
         if context is None:
             raise FeedbackError(
-                "PseudoLine must be asked with a context: ask(z), where the loss is a function of "
+                "PseudoLine needs a context: call ask(z), where the loss is a function of "
                 f"z.x and z has the shape {shape}"
             )
         try:
@@ -106,10 +106,10 @@ class PseudoLine(Descent):
             z = np.empty(0)
         if z.shape != shape or not np.isfinite(z).all():
             raise FeedbackError(
-                f"a context is finite numbers of the shape {shape}, got {shown(context)}. "
+                f"a context must be finite numbers of shape {shape}, got {shown(context)}. "
                 "Nothing was changed."
             )
-        z /= float(np.abs(z).max()) or 1.0  # else its square might overflow
+        z /= float(np.abs(z).max()) or 1.0  # otherwise its square might overflow
         line = self.geometry.inward(z)
         length = float(np.linalg.norm(line))
         if length <= ROUNDING * float(np.linalg.norm(z)):

@@ -1,12 +1,12 @@
-"""The search for a range of losses that is not known: what a learner with `loss_range=None` keeps.
+"""The search for an unknown range of losses: the state of a learner with `loss_range=None`.
 
-The first loss told places a narrow range around itself (`first_range`). A loss outside doubles that
-range, as often as it takes, and the learner restarts: its mathematics begins anew for the wider
-range, seeded from its own stream. Before that it still learns from the loss outside, clipped to the
-old range; without that its rounds would be a biased sample, and the sum of the certificates no
-bound (docs/mathematics.md, 5.5).
+The first loss sets a narrow range around itself (`first_range`). A loss outside it doubles the
+range, as often as necessary, and the learner restarts: it begins again in the wider range, seeded
+from its own stream. Before that it learns from the loss outside, clipped to the old range.
+Otherwise its rounds would be a biased sample, and the sum of the certificates would not be a bound
+(docs/mathematics.md, 5.5).
 
-The search is a value: `Learner` replaces it by another one when an answer changes it.
+The search is immutable: `Learner` replaces it when an answer changes it.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ from dikin.errors import LossRangeError
 from dikin.theory.certificate import Account, Part
 
 FIRST_SHARE = 2.0**-16
-"""Half the first range as a share of the first loss: too narrow it costs restarts, too wide it
-costs every round. Much less, and rounding would decide which losses lie inside."""
+"""Half the first range as a share of the first loss. Too narrow a range costs restarts; too wide a
+range costs every round. If it were much smaller, rounding would decide which losses lie inside."""
 
 FIRST_SLOPE_SHARE = 1.0 / 32.0
-"""The least of it as a share of L R: for Lipschitz losses lambda_0 grows as the range narrows."""
+"""The least half-range as a share of L R: lambda_0 of Lipschitz losses grows as it narrows."""
 
 FIRST_AT_ZERO = 2.0**-100
-"""Half the first range where the first loss is 0 and no Lipschitz constant is declared.
+"""Half the first range if the first loss is 0 and no Lipschitz constant is declared.
 
-Nothing is known of the unit of loss then, and a range is never narrowed: this is far below any
-loss, so that the first loss that is not 0 ends it and places a range of its own size. As around 0
-nothing is rounded, it may be so small. A power of two, so that ranges are powers of two.
+The unit of loss is unknown then, and a range is never narrowed. So this is far below any loss: the
+first loss other than 0 widens the range to its own size. It may be this small because nothing is
+rounded near 0. It is a power of two, so that ranges are powers of two.
 """
 
 Range = tuple[float, float]
 
 
 class StaleQuery(NamedTuple):
-    """The memo of a query that was asked before the last restart: its answer teaches nothing."""
+    """The memo of a query asked before the last restart: its answer is not learnt from."""
 
     point: Array
 
@@ -65,9 +65,9 @@ class Variation(NamedTuple):
         diameter
             D = 2R, of the ball around the domain.
         smoothness
-            What is declared of the losses; NaN where nothing is.
+            The smoothness that is declared; NaN if none is.
         lipschitz
-            The Lipschitz constant that is declared; where there is one, it decides.
+            The Lipschitz constant that is declared, NaN if none is; it takes precedence.
         """
         if lipschitz is not None:
             return cls(max(width, lipschitz * diameter), lipschitz * diameter)
@@ -76,20 +76,20 @@ class Variation(NamedTuple):
 
 @dataclass(frozen=True)
 class RangeSearch:
-    """What is left of the rounds before the present range.
+    """The record of the rounds before the current range.
 
     Attributes
     ----------
     rounds
-        Rounds that the present mathematics did not learn from.
+        Rounds that the current learner, since its restart, did not learn from.
     restarts
         How often the range had to be widened.
     idle
-        Rounds that nothing was learnt from: each may have cost the whole variation of a loss.
+        Rounds that were never learnt from: each may have cost the whole variation of a loss.
     parts
         The certificate's parts of the earlier ranges.
     certified
-        Whether every earlier range has such a part.
+        Whether every earlier range has a part of the certificate.
     """
 
     rounds: int = 0
@@ -100,27 +100,27 @@ class RangeSearch:
 
     @property
     def begun(self) -> bool:
-        """Whether a loss has been told, so that there is a range."""
+        """Whether a loss has been told, so that a range exists."""
         return self.rounds > 0
 
     def with_idle_round(self) -> Self:
-        """The search after an answer that teaches nothing and lies inside the range."""
+        """The search after an answer inside the range that is not learnt from."""
         return replace(self, rounds=self.rounds + 1, idle=self.idle + 1)
 
     def after_range(self, rounds: int, part: Part | None, idle: bool) -> Self:
-        """The search once the present range has ended.
+        """The search after the current range has ended.
 
         Parameters
         ----------
         rounds
-            All rounds so far, with the one that ended the range.
+            All rounds so far, including the one that ended the range.
         part
-            The certificate's part of the range, where it has one.
+            The certificate's part of the range, if it has one.
         idle
-            Whether nothing was learnt from the round that ended it.
+            Whether the round that ended the range was not learnt from.
         """
         after = replace(self, rounds=rounds, idle=self.idle + idle)
-        if not self.begun:  # a range that was only there to ask in
+        if not self.begun:  # a placeholder range, for queries before the first loss
             return after
         if part is None:
             return replace(after, restarts=self.restarts + 1, certified=False)
@@ -134,18 +134,18 @@ class RangeSearch:
         Parameters
         ----------
         present
-            The certificate's part of the present range.
+            The certificate's part of the current range.
         domain
             The set that is played on.
         rounds
             All rounds so far.
         variation
-            How much one loss may vary.
+            How much one loss may vary over the domain.
 
         Returns
         -------
         float
-            NaN before the first loss, and where an earlier range has no bound.
+            The bound; NaN before the first loss, and if an earlier range has no bound.
         """
         if not (self.begun and self.certified):
             return nan
@@ -161,7 +161,7 @@ class RangeSearch:
 
     @classmethod
     def decoded(cls, values: dict[str, Any], schedule: Any) -> Self:
-        """The search that gave the values; the class of its schedules is the learner's."""
+        """The search from its encoded values; the learner knows the class of its schedules."""
         rows = values["parts"]
         parts = tuple(Part(Account(*row[0]), schedule(*row[1]), row[2]) for row in rows)
         return cls(**values | {"parts": parts})
@@ -170,15 +170,16 @@ class RangeSearch:
 def first_range(loss: float, slope: float) -> Range:
     """The range around the first loss.
 
-    A share of the loss, or of L R if that is more. Where both are 0 there is no scale to go by, and
-    it is as narrow as can be: the next loss that is not 0 doubles it to its own size at once.
+    Its width is a share of the loss, or of L R if that is more. If both are 0 there is no scale,
+    and the range is as narrow as possible: the next loss other than 0 doubles it to its own size at
+    once.
 
     Parameters
     ----------
     loss
         The first loss.
     slope
-        L R, or 0 where no Lipschitz constant is declared.
+        L R, or 0 if no Lipschitz constant is declared.
     """
     half = max(FIRST_SHARE * abs(loss), FIRST_SLOPE_SHARE * slope) or FIRST_AT_ZERO
     return loss - half, loss + half

@@ -1,16 +1,16 @@
 """FKM after a reshaping of the set (Flaxman, Kalai, McMahan, SODA 2005, section 3.2).
 
-FKM pays for R/r, and a thin set has a large one. An affine map that makes the set round first costs
-nothing: convex losses stay convex. The text brings the set into isotropic position by random walks
-inside it, which gives r = sqrt((d+2)/d) and R = sqrt(d (d+2)) (Kannan, Lovasz, Simonovits 1995), up
-to the error of the samples. Every domain here has something better at hand. With H the barrier's
-Hessian at the analytic centre c, the map x -> H^(1/2) (x - c) leads to
+The regret of FKM grows with R/r, which is large for a thin set. An affine map that makes the set
+round first costs nothing: convex losses stay convex. The paper brings the set into isotropic
+position by random walks inside it, which gives r = sqrt((d+2)/d) and R = sqrt(d (d+2)) (Kannan,
+Lovasz, Simonovits 1995), up to the error of the samples. Every domain here offers something better.
+With H the barrier's Hessian at the analytic centre c, the map x -> H^(1/2) (x - c) leads to
 
     r >= 1  and  R <= nu + 2 sqrt(nu)
 
 (Nesterov, Introductory Lectures on Convex Optimization, Theorem 4.2.6): a ratio of the same order
-where nu is of the order of d, known without samples and the same in every run. Where the original
-sizes, mapped, give a better bound on r or R, that is used.
+if nu is of the order of d, known without samples and the same in every run. If the sizes of the
+original set, mapped, give a better bound on r or R, that is used.
 
 In the new coordinates this is `fkm`; a Lipschitz constant grows by the longest axis of the
 ellipsoid {z : z'Hz <= 1} where strong convexity, which is not used, would grow by the square of the
@@ -58,7 +58,7 @@ class Reshaped:
 
 
 class RoundGeometry(DenseGeometry):
-    """The set seen in the local norm of its centre: v = stretch u with stretch' H stretch = R^2."""
+    """The set in the local norm of its centre: v = stretch u with stretch' H stretch = R^2."""
 
     def __init__(self, domain: Domain) -> None:
         lower, inverse = factor(domain.hessian(np.zeros(domain.dim)))
@@ -68,7 +68,7 @@ class RoundGeometry(DenseGeometry):
         super().__init__(Reshaped(domain, self.stretch), 1.0)
         self.inradius = max(float(axes[-1]) * domain.inradius, 1.0) / radius
         self.length = radius / float(axes[-1])
-        """At most this long, in the user's units, is a working vector of length one."""
+        """The longest that a working vector of length one can be in the user's units."""
 
 
 class ReshapedFKM(FKM):
@@ -76,11 +76,11 @@ class ReshapedFKM(FKM):
 
     Notes
     -----
-    Published: to make the set round by an affine map before `FKM` plays on it.
+    Published: the idea of making the set round by an affine map before `FKM` plays on it.
 
-    Ours: the map. The text brings the set into isotropic position by random walks inside it. Here
+    Ours: the map. The paper brings the set into isotropic position by random walks inside it. Here
     the barrier's Hessian at the analytic centre gives the map, without samples and the same in
-    every run, with a ratio of radii of the same order where nu is of the order of d.
+    every run. The ratio of radii is of the same order if nu is of the order of d.
 
     References
     ----------
@@ -103,7 +103,7 @@ class ReshapedFKM(FKM):
         return self._round
 
     def _position(self) -> tuple[float, float]:
-        self._surely_inside = 0.0  # that is about the original coordinates
+        self._surely_inside = 0.0  # which holds for the original coordinates only
         return self._round.inradius, self._round.length
 
     @classmethod

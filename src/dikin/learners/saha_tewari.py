@@ -1,14 +1,14 @@
 """Saha and Tewari (AISTATS 2011): smooth losses, T^(2/3) without curvature.
 
 At the share delta of Dikin's ellipsoid, of radius at most 1, exploring a beta-smooth loss and
-smoothing it cost at most (3/2) beta delta^2 a round. With a = d sqrt(nu T ln T),
+smoothing it cost at most (3/2) beta delta^2 per round. With a = d sqrt(nu T ln T),
 
     delta = min{1, (a/((3/2) beta T))^(1/3)}
 
 balances that against 2a/delta: regret <= 3.44 (beta nu ln T)^(1/3) d^(2/3) T^(2/3) + 2 for
-T >= 4 nu ln T. The published proof takes a smooth bounded loss to be Lipschitz, which it need not
-be near the boundary; comparing with (1 - 1/T) x + y_1/T instead needs convexity alone, and gives
-the constants here.
+T >= 4 nu ln T. The published proof assumes that a smooth bounded loss is Lipschitz, which it need
+not be near the boundary; comparing with (1 - 1/T) x + y_1/T instead needs convexity alone, and
+gives the constants here.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ class SahaTewari(FixedRateFTRL):
     T^(2/3). In the units of this library the text has delta = (d sqrt(2 nu ln T)/(beta D^2
     sqrt(T)))^(1/3), D the diameter, and eta = (delta/d) sqrt(2 nu ln T/T).
 
-    Ours: the constants in both. delta = (d sqrt(nu T ln T)/((3/2) beta T))^(1/3), at most 1, and
-    eta = (delta/d) sqrt(nu ln T/T), at most delta/(2 d). The published proof takes a smooth bounded
-    loss to be Lipschitz, which it need not be near the boundary. The proof here moves the
-    comparator inwards by convexity alone, and these are the numbers that make its bound least.
+    Ours: the constants of both. delta = (d sqrt(nu T ln T)/((3/2) beta T))^(1/3), at most 1, and
+    eta = (delta/d) sqrt(nu ln T/T), at most delta/(2 d). The published proof assumes that a smooth
+    bounded loss is Lipschitz, which it need not be near the boundary. The proof here moves the
+    comparator inwards by convexity alone, and these constants minimise its bound.
 
     References
     ----------

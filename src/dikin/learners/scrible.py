@@ -27,10 +27,10 @@ class Scrible(FixedRateFTRL):
     ellipsoid, and regret of order d sqrt(nu T ln T).
 
     Ours: the directions and the rate. The text draws an eigenvector of the Hessian and a sign; here
-    the direction is uniform on the sphere, which has the same second moment. Of the rate of 2008 we
-    know a smaller one, sqrt(nu ln T/T)/(4 d), with the bound 16 d sqrt(nu T ln T); this was not
-    compared with the printed text. Here eta = sqrt(nu ln T/T)/d, at most 1/(2 d), balances the two
-    terms of the bound that is proved in docs/mathematics.md.
+    the direction is uniform on the sphere, which has the same second moment. As far as we know, the
+    rate of 2008 is smaller, sqrt(nu ln T/T)/(4 d), with the bound 16 d sqrt(nu T ln T); this was
+    not compared with the printed paper. Here eta = sqrt(nu ln T/T)/d, at most 1/(2 d), balances the
+    two terms of the bound that is proved in docs/mathematics.md.
 
     References
     ----------

@@ -1,8 +1,8 @@
-"""TEWA (Liu, Baudry, Zimmert, Rebeschini, Akhavan, NeurIPS 2025): curvature that nobody tells.
+"""TEWA (Liu, Baudry, Zimmert, Rebeschini, Akhavan, NeurIPS 2025): unknown curvature.
 
 Tilted exponentially weighted average, the version for a fixed comparator. It explores on a sphere
-of radius h and lets experts with different rates descend on the estimates, one of which is right
-for whatever curvature there is. In the paper's units, with s_t uniform on the unit sphere,
+of radius h and lets experts with different rates descend on the estimates, one of which suits
+whatever curvature the losses have. In the paper's units, with s_t uniform on the unit sphere,
 
     h = sqrt(d) T^(-1/4), at most r/2,    G = d/h,    D = 2,    shrink = 1 - h/r
     eta_i = 2^(-i)/(5 G D),               i = 0, ..., ceil(log2(T)/2)
@@ -14,11 +14,11 @@ for whatever curvature there is. In the paper's units, with s_t uniform on the u
                  x_{t,i} - gradient l_{t,i}(x_{t,i})/(2 eta_i^2 G^2 t)
 
 Regret of order sqrt(d) T^(3/4) for Lipschitz losses and d sqrt(T)/sigma for smooth and
-sigma-strongly convex ones with their minimisers inside, by the same settings: sigma is neither told
-nor known. Two things differ from the text. Its experts live in {x : x + h Ball inside X}; here they
-live in (1 - h/r) X, which is contained in it, convex too, and has a projection wherever X has one.
-And h stops at r/2, not at r, where only the centre would be left. The grid's factor 5 is that of
-MetaGrad (van Erven, Koolen 2016).
+sigma-strongly convex ones with their minimisers inside, with the same settings: sigma is neither
+told nor known. Two things differ from the paper. Its experts live in {x : x + h Ball inside X};
+here they live in (1 - h/r) X, which is contained in it, convex too, and has a projection wherever X
+has one. And h stops at r/2, not at r, where only the centre would be left. The grid's factor 5 is
+that of MetaGrad (van Erven, Koolen 2016).
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class Tewa(ExpertsLearner):
     experts' steps, their weights, and 1 + ceil(log2(T)/2) experts.
 
     Ours: the scale 1/(5 G D) of the grid of rates, which is that of MetaGrad (van Erven and Koolen,
-    NIPS 2016) and was not compared with the text; the set of the experts, (1 - h/r) X in place of
+    NIPS 2016) and was not compared with the paper; the set of the experts, (1 - h/r) X in place of
     all points at least h inside, because it has a projection wherever X has one; the limit r/2 on h
     in place of r, at which only the centre would be left; and G = d/h, the text's without a term
     for noise of unknown size, as losses here have a range. For a comparator that moves there is

@@ -1,4 +1,4 @@
-"""What lets threads share a learner: one lock each, and filters of warnings one at a time."""
+"""Lets threads share a learner: a lock per learner, and one lock for the filters of warnings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def locked(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any
     Parameters
     ----------
     method
-        What reads or writes more than one attribute of a learner.
+        A method that reads or writes more than one attribute of a learner.
     """
 
     @wraps(method)

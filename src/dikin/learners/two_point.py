@@ -1,4 +1,4 @@
-"""Two points a round (Agarwal, Dekel and Xiao, COLT 2010): almost as good as gradients.
+"""Two points per round (Agarwal, Dekel and Xiao, COLT 2010): almost as good as gradients.
 
 With |f| <= 1, the set inside the unit ball and a ball of radius r inside it, s_t uniform on the
 unit sphere of the set's plane,
@@ -7,15 +7,15 @@ unit sphere of the set's plane,
     g_t  = (d/(2 delta)) (f_t(x_t) - f_t(x_t')) s_t,          |g_t| <= d L, E|g_t|^2 of order d L^2,
     y_{t+1} = the point of (1 - delta/r) X nearest to y_t - eta_t g_t
 
-(the second moment: Shamir, JMLR 2017). As the estimate does not grow when delta falls, delta is all
-but zero:
+(the second moment: Shamir, JMLR 2017). As the estimate does not grow when delta falls, delta is
+almost zero:
 
     convex:            eta   = 1/(L sqrt(d T)),   delta = 1/T,        regret of order L sqrt(d T)
     strongly convex:   eta_t = 1/(sigma t),       delta = ln T/T,
                        regret <= d^2 L^2 (1 + ln T)/(2 sigma) + L ln T (3 + 1/r)
 
-and delta is at most r/2. The two losses must be those of one function, noise included: a difference
-of their noise would be divided by delta.
+and delta is at most r/2. Both losses must come from one function, noise included: a difference in
+noise would be divided by delta.
 """
 
 from __future__ import annotations
@@ -54,15 +54,16 @@ def strongly_convex_pace(dim: int, inradius: float, horizon: int, sigma: float) 
 class TwoPoint(PairLearner, Descent):
     """Learner that is told `lipschitz` losses at two points a round, over a known horizon.
 
-    `curvature` is a strong convexity of every loss, or None. Of a query `point[0]` and `point[1]`
-    are played; the answer is the pair of their losses.
+    `curvature` is the strong convexity of every loss, or None. Both `point[0]` and `point[1]` of a
+    query are played; the answer is the pair of their losses.
 
     Notes
     -----
     Published: the estimate from two points, the steps, and the rates.
 
-    Ours: the constants, derived anew and not compared with the printed text; the step 1/(L sqrt(d
-    T)), which uses the smaller second moment of Shamir (JMLR 2017); and the limit r/2 on delta.
+    Ours: the constants, derived independently and not compared with the printed paper; the step
+    1/(L sqrt(d T)), which uses the smaller second moment of Shamir (JMLR 2017); and the limit r/2
+    on delta.
 
     References
     ----------
@@ -84,7 +85,7 @@ class TwoPoint(PairLearner, Descent):
     horizon = parameters.horizon(2, "the exploration contains ln T")
     lipschitz = parameters.lipschitz()
     curvature = Parameter(
-        "A strong convexity that every loss has; None for convex losses.",
+        "The strong convexity that every loss has; None for convex losses.",
         arguments.optional(arguments.positive),
     )
 

@@ -23,7 +23,7 @@ def maths(label: str) -> str:
     >>> maths("sigma_t = 0.9 t^-0.25")
     '$\\sigma_{t} = 0.9\\,t^{-0.25}$'
     """
-    return _FORMULA.sub(lambda found: f"${_typeset(found[0])}$", label.replace("$", r"\$"))
+    return _FORMULA.sub(lambda match: f"${_typeset(match[0])}$", label.replace("$", r"\$"))
 
 
 def _typeset(formula: str) -> str:

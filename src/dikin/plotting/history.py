@@ -251,14 +251,14 @@ def _draw_line(axes: Axes, table: Table, kind: str) -> None:
     axes.plot(table["round"][at], y, color=colour, linewidth=1.8, label=kind)
     axes.set_ylim(0, 1.08 * _largest(y))
     _heading(axes, kind, note)
-    seen = y[np.isfinite(y)]
-    _write_labels(axes, [Label(float(seen[-1]), _number(seen[-1]), colour)])
+    finite = y[np.isfinite(y)]
+    _write_labels(axes, [Label(float(finite[-1]), _number(finite[-1]), colour)])
 
 
 def _largest(y: Array) -> float:
     """Where the axis ends: the first rounds, which know nothing, may be beyond."""
-    seen = y[np.isfinite(y)]
-    return float(max(min(seen.max(), 8.0 * np.median(seen)), seen[-1])) or 1.0
+    finite = y[np.isfinite(y)]
+    return float(max(min(finite.max(), 8.0 * np.median(finite)), finite[-1])) or 1.0
 
 
 # --- what is common to the panels -----------------------------------------------------------------

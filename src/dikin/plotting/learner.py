@@ -25,7 +25,7 @@ NO_CERTIFICATE = (
 def learner_curves(rounds: Table) -> dict[str, Array]:
     """What is drawn over the rounds of a learner."""
     plain = rounds["loss"].dtype != object
-    losses = rounds["loss"] if plain else np.array([_suffered(told) for told in rounds["loss"]])
+    losses = rounds["loss"] if plain else np.array([_suffered(answer) for answer in rounds["loss"]])
     count = np.arange(1, len(rounds) + 1)
     return {
         "loss": losses,
@@ -35,9 +35,9 @@ def learner_curves(rounds: Table) -> dict[str, Array]:
     }
 
 
-def _suffered(told: Any) -> float:
+def _suffered(answer: Any) -> float:
     """What a round cost: the mean of a pair of losses, or the loss that came with a gradient."""
-    loss, more = told
+    loss, more = answer
     return float((loss + more) / 2 if isinstance(more, float) else loss)
 
 
@@ -53,11 +53,16 @@ def _draw(rounds: Table, title: str) -> Figure:
     figure: Figure = figures.Figure(figsize=(7, 6), layout="constrained")
     panels = top, middle, bottom = figure.subplots(3, sharex=True, height_ratios=[3, 1.5, 2])
     _draw_losses(top, x, lines["loss"])
-    told = lines["curvature"]
-    middle.plot(x, told, ".", **DOTS)
-    middle.plot(x, np.cumsum(told) / np.arange(1, len(told) + 1), color=GREEN, label="running mean")
+    curvature = lines["curvature"]
+    middle.plot(x, curvature, ".", **DOTS)
+    middle.plot(
+        x,
+        np.cumsum(curvature) / np.arange(1, len(curvature) + 1),
+        color=GREEN,
+        label="running mean",
+    )
     # From 0, or equal curvatures would be drawn as their rounding errors; with room for the legend.
-    middle.set(ylabel="curvature told", ylim=(0, 1.4 * told.max() or 1.0))
+    middle.set(ylabel="curvature told", ylim=(0, 1.4 * curvature.max() or 1.0))
     middle.legend(loc="upper right")
     bottom.plot(x, lines["certificate"], color=PURPLE)
     bottom.set_ylabel("certificate")

@@ -37,8 +37,8 @@ def columns_table(columns: Mapping[str, Sequence[str]]) -> str:
 
 def curve(x: Array | NDArray[np.int64], y: Array, title: str) -> str:
     """A curve from 0 on, with its end labelled; values that are not finite are left out."""
-    seen = np.isfinite(y)
-    x, y = x[seen], y[seen]
+    finite = np.isfinite(y)
+    x, y = x[finite], y[finite]
     if not len(x):
         return ""
     low, high = min(0.0, float(y.min())), max(0.0, float(y.max()))

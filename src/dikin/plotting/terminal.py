@@ -25,10 +25,10 @@ def sparkline(values: Array, width: int = WIDTH) -> str:
     far = np.array_split(far_off(values), len(shares)) if shares else []
     means = np.array([np.mean(share) for share in shares])
     usual = np.array([not any(each) for each in far], bool)
-    seen = means[usual & np.isfinite(means)]
-    if not len(seen):
+    usual_means = means[usual & np.isfinite(means)]
+    if not len(usual_means):
         return " " * len(means)
-    low, spread = seen.min(), (seen.max() - seen.min()) or 1.0
+    low, spread = usual_means.min(), (usual_means.max() - usual_means.min()) or 1.0
     return "".join(
         _block((mean - low) / spread) if near else FAR_OFF[int(mean > low)]
         for mean, near in zip(means, usual, strict=True)

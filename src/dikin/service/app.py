@@ -1,8 +1,8 @@
 """The ASGI application: `create_app(store)`, or `uvicorn dikin.service.app:app`.
 
-The latter takes the store from the environment's DIKIN_URL. `dikin serve` does what a server in
-the open needs besides: it refuses to listen beyond this machine without tokens, ends streams before
-it stops, and closes connections on which nothing comes.
+The latter reads the store from the environment variable DIKIN_URL. `dikin serve` adds what a public
+server needs: it refuses to listen beyond this machine without tokens, ends streams before it stops,
+and closes idle connections.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ def create_app(
     store : str
         The database, as for `dikin.Study`.
     patience : float, default 2.0
-        Seconds to wait for another process or for the database before an answer of 503.
+        Seconds to wait for another process or for the database before answering with 503.
     largest_request : int, default 1,000,000
-        Bytes of a body.
+        The largest body, in bytes.
 
     Returns
     -------
     fastapi.FastAPI
-        To be run by any ASGI server.
+        The application, for any ASGI server.
     """
 
     @asynccontextmanager
@@ -70,7 +70,7 @@ def create_app(
         title="dikin",
         version=dikin.__version__,
         lifespan=lifespan,
-        docs_url=None,  # its page asks other hosts for its scripts
+        docs_url=None,  # its page loads scripts from other hosts
         redoc_url=None,
         redirect_slashes=False,
     )
@@ -79,21 +79,21 @@ def create_app(
     app.include_router(_guarded)
     app.include_router(_public)
     app.add_middleware(RequestMiddleware, metrics=service.metrics, largest=largest_request)
-    app.add_exception_handler(DikinError, _refused)
-    app.add_exception_handler(HTTPException, _refused)
-    app.add_exception_handler(RequestValidationError, _refused)
+    app.add_exception_handler(DikinError, _error_response)
+    app.add_exception_handler(HTTPException, _error_response)
+    app.add_exception_handler(RequestValidationError, _error_response)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
     return app
 
 
 def __getattr__(name: str) -> Any:
-    """`app`, made when it is asked for: the store is in the environment."""
+    """`app`, built on first access: the store is in the environment."""
     if name != "app":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     store = os.environ.get("DIKIN_URL") or os.environ.get("DIKIN_STORE")
     if not store:
         raise ParameterError(
-            "which studies are to be served stands in the environment: DIKIN_URL=studies.db, or "
+            "set the store in the environment: DIKIN_URL=studies.db, or "
             "DIKIN_URL=postgresql://user@host/database"
         )
     return create_app(store)
@@ -112,7 +112,7 @@ _public = APIRouter()
     responses={
         **{status: routes.PROBLEMS[status] for status in (401, 403, 500, 503)},
         200: {
-            "description": "For Prometheus.",
+            "description": "Metrics for Prometheus.",
             "content": {MEDIA_TYPE: {"schema": {"type": "string"}}},
         },
     },
@@ -153,18 +153,18 @@ async def page() -> Response:
 
 @_public.get("/page/{file}", include_in_schema=False)
 async def page_file(file: str) -> Response:
-    """A part of the page."""
-    found = {each.name: each for each in PAGE.iterdir()}.get(file)
+    """A file of the page."""
+    path = {each.name: each for each in PAGE.iterdir()}.get(file)
     kind = TYPES.get(os.path.splitext(file)[1])
-    if found is None or kind is None:
+    if path is None or kind is None:
         raise HTTPException(404)
-    return Response(found.read_bytes(), media_type=kind)
+    return Response(path.read_bytes(), media_type=kind)
 
 
 # --- errors --------------------------------------------------------------------------------------
 
 
-async def _refused(request: Request, error: Exception) -> Response:
+async def _error_response(request: Request, error: Exception) -> Response:
     problem = _problem(request, error)
     request.state.code = problem.code
     return problem.response()
@@ -177,34 +177,34 @@ def _problem(request: Request, error: Exception) -> Problem:
         service: Service = request.app.state.service
         return service.problem(error)
     if isinstance(error, RequestValidationError):
-        known = _fields(request.scope["route"])
-        found = error.errors()
-        faults = [_fault(each, known) for each in found[:FAULTS]]
-        if len(found) > FAULTS:
-            faults.append(f"and {len(found) - FAULTS:,} more")
+        fields = _fields(request.scope["route"])
+        errors = error.errors()
+        faults = [_fault(each, fields) for each in errors[:FAULTS]]
+        if len(errors) > FAULTS:
+            faults.append(f"and {len(errors) - FAULTS:,} more")
         return Problem(422, "request", "; ".join(faults))
     assert isinstance(error, HTTPException)
     words = {
-        404: "there is nothing at this path; /openapi.json lists what there is",
-        405: f"{request.method} is not for this path; /openapi.json lists what is",
+        404: "there is nothing at this path; /openapi.json lists the endpoints",
+        405: f"{request.method} is not allowed at this path; /openapi.json lists the endpoints",
     }
-    said = words.get(error.status_code, str(error.detail))
+    detail = words.get(error.status_code, str(error.detail))
     headers = dict(error.headers or {})
     if error.status_code == 405:
         headers["Allow"] = ", ".join(_methods(request))
-    return Problem(error.status_code, "request", said, headers)
+    return Problem(error.status_code, "request", detail, headers)
 
 
 def _methods(request: Request) -> list[str]:
-    """The methods that there are for the path of a request."""
+    """The methods that the path of a request allows."""
     for pattern, methods in request.app.openapi()["paths"].items():
         if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", pattern), request.scope["path"]):
             return sorted(method.upper() for method in methods)
-    return ["GET"]  # a part of the page
+    return ["GET"]  # a file of the page
 
 
 def _fields(route: APIRoute) -> list[str]:
-    """The fields of the body that an endpoint takes."""
+    """The fields of the body that an endpoint accepts."""
     body = None if route.body_field is None else route.body_field.field_info.annotation
     models = [body, *get_args(body)]
     return [
@@ -215,18 +215,18 @@ def _fields(route: APIRoute) -> list[str]:
     ]
 
 
-def _fault(found: dict[str, Any], known: list[str]) -> str:
+def _fault(error: dict[str, Any], fields: list[str]) -> str:
     """What is wrong with one part of a request."""
-    where, *path = found["loc"]
+    where, *path = error["loc"]
     name = ".".join(map(str, path))
-    if found["type"] == "missing":
+    if error["type"] == "missing":
         return f"{name} is missing in the {where}" if name else "the body is missing"
-    if found["type"] == "extra_forbidden":
-        return f"{shown(name)} is not known in the {where}.{did_you_mean(name, known)}"
-    if found["type"] in ("model_attributes_type", "dict_type"):
-        came = shown(found.get("input"))
-        return f"the {name or where} must be a JSON object such as {{...}}, got {came}"
-    return f"{name or 'the'} ({where}): {found['msg']}, got {shown(found.get('input'))}"
+    if error["type"] == "extra_forbidden":
+        return f"{shown(name)} is not known in the {where}.{did_you_mean(name, fields)}"
+    if error["type"] in ("model_attributes_type", "dict_type"):
+        got = shown(error.get("input"))
+        return f"the {name or where} must be a JSON object such as {{...}}, got {got}"
+    return f"{name or 'the'} ({where}): {error['msg']}, got {shown(error.get('input'))}"
 
 
 # --- the OpenAPI file ----------------------------------------------------------------------------
@@ -234,15 +234,15 @@ def _fault(found: dict[str, Any], known: list[str]) -> str:
 
 def _openapi(app: FastAPI) -> dict[str, Any]:
     if app.openapi_schema is None:
-        made = get_openapi(
+        spec = get_openapi(
             title="dikin",
             version=dikin.__version__,
             summary="Studies of bandit convex optimization over HTTP.",
-            description="A study keeps a tuner or learner. `ask` what to play, play it, `tell` "
-            "what came of it. Every error is a problem (RFC 9457) whose `detail` says what to do.",
+            description="A study stores a tuner or learner. `ask` what to play, play it, `tell` "
+            "the result. Every error is a problem (RFC 9457) whose `detail` says what to do.",
             routes=app.routes,
         )
-        components = made.setdefault("components", {})
+        components = spec.setdefault("components", {})
         components.setdefault("schemas", {})["Problem"] = schemas.Problem.model_json_schema()
         for unused in ("HTTPValidationError", "ValidationError"):
             components["schemas"].pop(unused, None)
@@ -250,9 +250,9 @@ def _openapi(app: FastAPI) -> dict[str, Any]:
             "token": {
                 "type": "http",
                 "scheme": "bearer",
-                "description": "As `dikin token create` prints it. Without tokens in the store, "
-                "the machine itself needs none.",
+                "description": "A token, as printed by `dikin token create`. If the store has "
+                "no tokens, clients on the same machine need none.",
             }
         }
-        app.openapi_schema = made
+        app.openapi_schema = spec
     return app.openapi_schema

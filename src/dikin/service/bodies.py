@@ -1,4 +1,4 @@
-"""Bodies of requests and answers: large ones are read and written apart from the event loop."""
+"""Bodies of requests and answers: large ones are read and written outside the event loop."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from dikin.service.service import Service
 
 
 class JsonRequest(Request):
-    """A request whose JSON can be read in one way only."""
+    """A request whose JSON is unambiguous."""
 
     async def json(self) -> Any:
-        """What the body says."""
+        """The value of the body."""
         body = await self.body()
         if len(body) <= READ_AT_ONCE:
             return read_body(body)
@@ -28,25 +28,25 @@ class JsonRequest(Request):
 
 
 def read_body(body: bytes) -> Any:
-    """What a body says, or a problem."""
+    """The value of a body; raises a problem if it cannot be read."""
     try:
-        found = strict_json(body)
+        value = strict_json(body)
     except ValueError as reason:
         raise Problem(400, "request", f"the body is not JSON: {reason}") from reason
-    _refuse_shape(found)
-    return found
+    _refuse_shape(value)
+    return value
 
 
-def _refuse_shape(found: Any) -> None:
-    """Refuse what is nested so deeply, or has so many keys, that to look at it takes long."""
-    level = [found]
+def _refuse_shape(value: Any) -> None:
+    """Refuse a value so deeply nested, or with so many keys, that checking it takes long."""
+    level = [value]
     for _ in range(DEEPEST_REQUEST):
         level = [part for each in level for part in _parts(each) if isinstance(part, list | dict)]
     if level:
         raise Problem(
             422,
             "request",
-            f"lists and objects are within each other more than {DEEPEST_REQUEST} times; send "
+            f"lists and objects are nested more than {DEEPEST_REQUEST} levels deep; send "
             "fewer levels",
         )
 
@@ -84,7 +84,7 @@ def _text(value: Any) -> str:
 
 
 def _fields(model: BaseModel) -> dict[str, Any]:
-    """The fields of a model that were given."""
+    """The fields of a model that were set."""
     return {name: value for name, value in vars(model).items() if name in model.model_fields_set}
 
 

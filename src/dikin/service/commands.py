@@ -23,27 +23,27 @@ from dikin.studies.study import Study
     type=click.IntRange(0, 65535),
     default=8000,
     show_default=True,
-    help="The port; 0 for any that is free.",
+    help="The port; 0 for any free one.",
 )
 @click.option(
     "--patience",
     type=click.FloatRange(0.05, 60.0),
     default=PATIENCE,
     show_default=True,
-    help="Seconds to wait for another process or for the database before an answer of 503.",
+    help="Seconds to wait for another process or for the database before answering with 503.",
 )
 @click.option(
     "--largest-request",
     type=click.IntRange(1000),
     default=LARGEST_REQUEST,
     show_default=True,
-    help="Bytes of a body.",
+    help="The largest body of a request, in bytes.",
 )
 @click.option(
     "--proxy",
     default="127.0.0.1",
     show_default=True,
-    help="Addresses of proxies whose X-Forwarded headers are believed.",
+    help="Addresses of proxies whose X-Forwarded headers are trusted.",
 )
 @click.option(
     "--log",
@@ -51,7 +51,7 @@ from dikin.studies.study import Study
     type=click.Choice(["debug", "info", "warning", "error"]),
     default="info",
     show_default=True,
-    help="What is logged, as lines of JSON on standard error.",
+    help="The least severe events to log, as lines of JSON on standard error.",
 )
 def serve(
     url: str,
@@ -72,12 +72,12 @@ def serve(
       curl -X POST localhost:8000/v1/studies/shop/tell \\
           -H 'Content-Type: application/json' -d '{"id": 0, "value": 512}'
 
-    The page is at http://localhost:8000/, what else there is in /openapi.json, metrics for
+    The page is at http://localhost:8000/, the list of endpoints at /openapi.json, metrics for
     Prometheus at /metrics. In Python: dikin.Study("http://localhost:8000", "shop").
 
-    Without tokens the service answers to its own machine alone, and refuses to listen beyond it.
-    With tokens (dikin token create) every request needs one; put a proxy with TLS in front.
-    Several such processes may serve one PostgreSQL database.
+    Without tokens the service answers only its own machine, and refuses to listen beyond it. With
+    tokens (dikin token create) every request needs one; put a proxy with TLS in front. Several such
+    processes may serve one PostgreSQL database.
     """  # noqa: D301 - click reads the backspace character
     for package in ("fastapi", "uvicorn", "prometheus_client"):
         extras.require(package, "serve", "dikin serve")
@@ -87,38 +87,40 @@ def serve(
     from dikin.service.service import is_loopback
 
     app = create_app(url, patience=patience, largest_request=largest_request)
-    app.state.service.check_store()  # an error now, and not to the first client
+    app.state.service.check_store()  # fail now and not at the first client
     tokens = TokenStore(url).all()
     if not is_loopback(host) and not any(t.state(time.time()) == "valid" for t in tokens):
         raise ParameterError(
-            f"{host} can be reached from other machines, and there is no valid token: anybody "
-            "could play. Make one first (dikin token create NAME --right admin --url ...), "
+            f"{host} can be reached from other machines, and there is no valid token: anyone "
+            "could play. Create one first (dikin token create NAME --right admin --url ...), "
             "or leave --host at 127.0.0.1"
         )
     listener = server.listen(host, port)
     log_to_stderr(log_level)
-    named = f"[{host}]" if ":" in host else host
-    click.echo(f"dikin serves {_named(url)} at http://{named}:{listener.getsockname()[1]}/")
+    shown_host = f"[{host}]" if ":" in host else host
+    click.echo(
+        f"dikin serves {_printable(url)} at http://{shown_host}:{listener.getsockname()[1]}/"
+    )
     if tokens and not is_loopback(host):
         click.echo("tokens are sent in the clear: put a proxy with TLS in front", err=True)
     server.run(app, listener, proxy)
 
 
-def _named(url: str) -> str:
-    """The store as it may be printed: without a password."""
+def _printable(url: str) -> str:
+    """The store's address without its password, for printing."""
     return open_database(url, PATIENCE).name
 
 
 @click.group()
 def token() -> None:
-    """Tokens: who may do what over HTTP.
+    """Manage tokens, which say who may do what over HTTP.
 
     \b
       read    look at studies: the page, history, metrics
       play    ask, tell, forget, hold, resume
       admin   create, trim and delete studies
 
-    Each includes those before it. With the first token the service asks everybody for one.
+    Each right includes those before it. Once a token exists, every request needs one.
     """  # noqa: D301 - click reads the backspace character
 
 
@@ -129,33 +131,37 @@ def token() -> None:
     type=click.Choice(RIGHTS),
     default="read",
     show_default=True,
-    help="What it allows.",
+    help="What the token allows.",
 )
 @click.option(
     "--study", "studies", multiple=True, help="Only for this study; may be repeated. Default: all."
 )
-@click.option("--days", type=click.FloatRange(0, 36500, min_open=True), help="Valid for so long.")
+@click.option(
+    "--days",
+    type=click.FloatRange(0, 36500, min_open=True),
+    help="Days until it expires. Default: never.",
+)
 @url_option
 def create(name: str, right: str, studies: tuple[str, ...], days: float | None, url: str) -> None:
-    """Make a token for NAME, a person or a program, and print it: it is kept nowhere."""
+    """Create a token for NAME, a person or a program, and print it: it is not stored."""
     tokens = TokenStore(url)
     open_database(url, PATIENCE).check_folder()
-    first, known = not tokens.all(), Study.names(url)
+    first, names = not tokens.all(), Study.names(url)
     for study in studies:
-        if study not in known:
-            others = did_you_mean(study, known) if known else " There are none yet."
+        if study not in names:
+            others = did_you_mean(study, names) if names else " There are none yet."
             click.echo(f"note: there is no study {study!r} yet.{others}", err=True)
     click.echo(tokens.create(name, right, studies or None, days))
     covered = "all studies" if not studies else ", ".join(studies)
     click.echo(
-        f"token {name!r} ({right}, {covered}) is in {_named(url)}. Keep it: it is shown this "
-        "once. Clients find it in DIKIN_TOKEN.",
+        f"token {name!r} ({right}, {covered}) is in {_printable(url)}. Save it: it is shown only "
+        "once. Clients read it from DIKIN_TOKEN.",
         err=True,
     )
     if first:
         click.echo(
-            "It is the first one there: within two seconds a service of this store asks everybody "
-            "for a token.",
+            "It is the first token of this store: within two seconds its services require a token "
+            "for every request.",
             err=True,
         )
 
@@ -163,24 +169,24 @@ def create(name: str, right: str, studies: tuple[str, ...], days: float | None, 
 @token.command("list")
 @url_option
 def list_(url: str) -> None:
-    """The tokens: id, name, right, studies, when made, and whether valid."""
+    """List the tokens: id, name, right, studies, when created, and whether valid."""
     tokens = TokenStore(url).all()
     if not tokens:
-        click.echo(f"{_named(url)} has no tokens", err=True)
+        click.echo(f"{_printable(url)} has no tokens", err=True)
     for each in tokens:
-        made = time.strftime("%Y-%m-%d", time.gmtime(each.created))
+        created = time.strftime("%Y-%m-%d", time.gmtime(each.created))
         studies = "all studies" if each.studies is None else ", ".join(each.studies)
         state = each.state(time.time())
         until = ""
         if each.expires is not None and state == "valid":
             until = time.strftime(" until %Y-%m-%d", time.gmtime(each.expires))
-        click.echo(f"{each.id}\t{each.name}\t{each.right}\t{studies}\t{made}\t{state}{until}")
+        click.echo(f"{each.id}\t{each.name}\t{each.right}\t{studies}\t{created}\t{state}{until}")
 
 
 @token.command("revoke")
 @click.argument("which")
 @url_option
 def revoke(which: str, url: str) -> None:
-    """Make the token WHICH (a name or an id) invalid, within two seconds."""
+    """Revoke the token WHICH (a name or an id); it is invalid within two seconds."""
     revoked = TokenStore(url).revoke(which)
     click.echo(f"token {revoked.name!r} ({revoked.id}) is revoked")

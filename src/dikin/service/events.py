@@ -1,4 +1,4 @@
-"""A study as it is played: server-sent events, for the page."""
+"""Live updates of a study: server-sent events, for the page."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from dikin.studies.history import value_or_loss
 from dikin.studies.study import Study
 
 Update = tuple[bytes, int]
-"""What a page is told, and the newest round in it."""
+"""The data of an update, and its newest round."""
 
 
 class Looks:
-    """Looks at studies, each of which serves all pages that want the same at about the same time.
+    """Shared reads of studies: pages that want the same update at about the same time share one.
 
-    Without it many pages would keep a study from being played.
+    Without it, many open pages would slow down a study.
     """
 
     def __init__(self, service: Service) -> None:
@@ -50,14 +50,14 @@ class Looks:
 async def updates(
     service: Service, looks: Looks, request: Request, name: str, last: int | None
 ) -> AsyncIterator[bytes]:
-    """Events of a study, one a second, for as long as the visitor may see them."""
+    """Events of a study, one per second, for as long as the visitor may see them."""
     with service.stream(visitor(request)):
         async for event in _events(service, looks, request, name, last):
             yield event
 
 
 def visitor(request: Request) -> str:
-    """Whom a stream is counted for: a token, or an address where there are none."""
+    """Who a stream counts for: a token, or an address if there are no tokens."""
     token: str | None = request.state.access.name
     return token or (request.client.host if request.client is not None else "")
 
@@ -71,13 +71,15 @@ async def _events(
             access = await service.access(request)
             data, last = await looks.update(name, last)
         except (Problem, DikinError) as error:
-            yield _event("problem", await _said(service, error, access, name), last)
+            yield _event("problem", await _problem_json(service, error, access, name), last)
             return
         yield _event("update", data, last)
         await _pause(service.closing)
 
 
-async def _said(service: Service, error: Problem | DikinError, access: Access, name: str) -> bytes:
+async def _problem_json(
+    service: Service, error: Problem | DikinError, access: Access, name: str
+) -> bytes:
     if isinstance(error, DikinError):
         error = await service.problem_for(error, access, name)
     return json.dumps(error.content()).encode()
@@ -98,8 +100,8 @@ async def _update(service: Service, name: str, last: int | None) -> Update:
 
 
 def _columns(records: list[dict[str, Any]], dim: int) -> dict[str, Any]:
-    """Rounds as columns, which are half as long as rows."""
-    played, best = ([_flat(each[what]) for each in records] for what in ("point", "center"))
+    """Rounds as columns, which take half the space of rows."""
+    points, best = ([_flat(each[what]) for each in records] for what in ("point", "center"))
     return {
         "round": [each["round"] for each in records],
         "value": [value_or_loss(each) for each in records],
@@ -107,7 +109,7 @@ def _columns(records: list[dict[str, Any]], dim: int) -> dict[str, Any]:
         "held": [bool(each.get("held")) for each in records],
         "certificate": [each["certificate"] for each in records],
         "time": [each["time"] for each in records],
-        "played": [[row[place] for row in played] for place in range(dim)],
+        "played": [[row[place] for row in points] for place in range(dim)],
         "best": [[row[place] for row in best] for place in range(dim)],
     }
 

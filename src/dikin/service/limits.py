@@ -1,18 +1,18 @@
-"""How much the service takes from a client, and how long it waits: in one place, for all of it."""
+"""The limits of the service: how much it accepts from a client, and how long it waits."""
 
 PATIENCE = 2.0
-"""Seconds to wait for another process or for the database before an answer of 503."""
+"""Seconds to wait for another process or for the database before answering with 503."""
 LARGEST_REQUEST = 1_000_000
-"""Bytes of a body."""
+"""Bytes of the body of a request."""
 LARGEST_HEAD = 16_384
-"""Bytes of a head that has not come at once."""
+"""Bytes of the head of a request that arrives in pieces."""
 MOST_PIECES = 10_000
-"""Chunks in which a body may come, or packets; to take in as many takes a tenth of a second."""
+"""Chunks or packets in which a body may arrive; receiving that many takes a tenth of a second."""
 READ_AT_ONCE = 65_536
-"""Bytes of a body that the event loop reads itself, in some 5 ms at most; what is larger is read in
-a thread, for which small requests do not wait."""
+"""Bytes of a body that the event loop parses itself, in about 5 ms at most. A thread parses larger
+ones, so that small requests need not wait."""
 DEEPEST_REQUEST = 32
-"""Lists and objects within each other in a body."""
+"""Levels of nested lists and objects in a body."""
 MOST_KEYS = 1000
 """Keys of one object in a body."""
 FAULTS = 5
@@ -25,51 +25,51 @@ MOST_PARTS = 100
 MOST_CONSTRAINTS = 100
 """Constraints of a tuner."""
 LONGEST_CONSTRAINT = 10_000
-"""Characters of one."""
+"""Characters of a constraint."""
 LONGEST_NAME = 100
-"""Characters of the name of a share; the library allows a parameter no more."""
+"""Characters of the name of a share; the library allows no more for a parameter."""
 MOST_ENTRIES = 25_000
-"""Of the matrix of a polytope: to find its centre takes a second or two."""
+"""Entries of the matrix of a polytope: finding its centre takes a second or two."""
 LARGEST_STATE = 300_000
-"""Numbers in the state of a learner or tuner; to write them takes a fifth of a second."""
+"""Numbers in the state of a learner or tuner; writing them takes a fifth of a second."""
 
 AT_ONCE = 1000
-"""Queries that may be asked for, and rounds that may be read, in one request."""
+"""Queries that one request may ask for, and rounds that it may read."""
 NUMBERS_AT_ONCE = 200_000
-"""Numbers in a page of history; where points are large it has fewer rounds."""
+"""Numbers in a page of history; it has fewer rounds if points are large."""
 
 HEAD_SECONDS = 20.0
-"""How long the head of a request may take, from its first byte or from the connection on."""
+"""Seconds that the head of a request may take, from its first byte or from the connection on."""
 BODY_SECONDS = 20.0
-"""How long its body may take."""
+"""Seconds that the body of a request may take."""
 FINISH_SECONDS = 10
-"""How long requests that have begun may take once the service is told to end."""
+"""Seconds that running requests may still take once the service shuts down."""
 
 CONNECTIONS = 1000
-"""Requests and streams at a time; more are answered with 503."""
+"""Concurrent requests and streams; more are answered with 503."""
 STREAMS = 200
-"""Streams of events at a time."""
+"""Concurrent streams of events."""
 STREAMS_EACH = 40
-"""Streams of one visitor."""
+"""Concurrent streams of one visitor."""
 OPEN_STUDIES = 64
-"""Studies that are kept open; each has a thread and a connection to the database."""
+"""Studies open at a time; each has a thread and a connection to the database."""
 
 BATCH = 256
-"""Requests of a study that share a commit at most."""
+"""The most requests of a study that share a commit."""
 BATCH_SECONDS = 0.05
-"""After which a commit comes in any case, so that the first of many does not wait for the last."""
+"""Seconds after which a commit is made in any case, so that the first request need not wait."""
 TOKENS_FRESH = 2.0
-"""Seconds for which tokens that were read are believed: a revoked one is refused after these."""
+"""Seconds for which tokens are cached: a revoked one is refused after that."""
 STORE_FRESH = 1.0
-"""Seconds for which it is believed that the store can be reached, or cannot."""
+"""Seconds for which it is cached whether the store can be reached."""
 EVENTS_EVERY = 1.0
 """Seconds between two events of a stream."""
 EVENT_ROUNDS = 2000
-"""Rounds that a stream begins with."""
+"""Rounds in the first event of a stream."""
 
 
 def rounds_at_once(limit: int, size: int) -> int:
-    """How many rounds one answer has, at most `limit`: fewer where a point has many numbers.
+    """The number of rounds in one answer, at most `limit`: fewer if a point has many numbers.
 
     Each round has a point, the best guess after it and, by name, the point again.
     """

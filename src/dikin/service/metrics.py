@@ -1,4 +1,4 @@
-"""What Prometheus reads: studies as they are at that instant, and requests since the start."""
+"""Metrics for Prometheus: the current status of the studies, and requests since the start."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ GAUGES: dict[str, tuple[str, Callable[[Status], float | None]]] = {
     "certificate": (MEANINGS["certificate"], lambda status: status.certificate),
     "open_queries": (MEANINGS["open"], lambda status: status.open.count),
     "oldest_open_query_seconds": (
-        "For how long the oldest of them has waited; 0 if there is none.",
+        "Seconds for which the oldest open query has waited; 0 if there is none.",
         lambda status: status.open.oldest_seconds if status.open.count else 0.0,
     ),
     "last_told_seconds": (MEANINGS["last_told_seconds"], lambda status: status.last_told_seconds),
     "held": ("1 while a tuner is on hold.", lambda status: float(status.held)),
-    "warnings": ("Warnings on the page.", lambda status: len(status.warnings)),
+    "warnings": ("Warnings shown on the page.", lambda status: len(status.warnings)),
 }
-"""Explanation and value of each gauge; a value that is not known is left out."""
+"""The description and the value of each gauge; unknown values are left out."""
 
 
 class Metrics:
-    """Counts requests, and puts studies into the form that Prometheus reads."""
+    """Counts requests, and formats studies for Prometheus."""
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
@@ -48,30 +48,28 @@ class Metrics:
             buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10),
             registry=self._registry,
         )
-        self._busy = Counter(
-            "dikin_busy", "Requests answered with 503: busy or away.", registry=self._registry
-        )
+        self._busy = Counter("dikin_busy", "Requests answered with 503.", registry=self._registry)
         self.streams = Gauge(
-            "dikin_event_streams", "Pages that watch a study now.", registry=self._registry
+            "dikin_event_streams", "Pages that are watching a study.", registry=self._registry
         )
 
     def request(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count a request."""
         if route.endswith("/events"):
-            return  # it lasts for as long as somebody looks
+            return  # a stream lasts as long as its page is open
         self._requests.labels(method, route, str(status)).observe(seconds)
         if status == 503:
             self._busy.inc()
 
     def text(self, readable: list[Status], unreadable: list[Unreadable]) -> bytes:
-        """All metrics, with those of these studies."""
+        """All metrics, including those of these studies."""
         once = CollectorRegistry()
         once.register(_Studies(readable, unreadable))
         return generate_latest(self._registry) + generate_latest(once)
 
 
 class _Studies:
-    """Studies in the form that Prometheus reads."""
+    """A collector of the gauges of studies, for Prometheus."""
 
     def __init__(self, readable: list[Status], unreadable: list[Unreadable]) -> None:
         self._readable = {str(status.name): status for status in readable}
@@ -90,12 +88,12 @@ class _Studies:
             if status.best is not None:
                 for column, value in zip(status.columns, status.center, strict=True):
                     best.add_metric([name, column], value)
-        broken = GaugeMetricFamily(
+        unreadable = GaugeMetricFamily(
             "dikin_unreadable", "1 for a study that cannot be read.", labels=["study"]
         )
         for each in self._unreadable:
-            broken.add_metric([each.name], 1.0)
-        yield from (rounds, restarts, clipped, best, broken, *self._gauges())
+            unreadable.add_metric([each.name], 1.0)
+        yield from (rounds, restarts, clipped, best, unreadable, *self._gauges())
 
     def _gauges(self) -> Iterator[Metric]:
         for name, (explanation, read) in GAUGES.items():

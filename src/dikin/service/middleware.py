@@ -1,4 +1,4 @@
-"""What every request goes through: its size and time, its path, headers of the answer, the log."""
+"""Middleware for every request: limits on size and time, the path, response headers, the log."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dikin.service.metrics import Metrics
 from dikin.service.problems import Problem, internal
 
 METHODS = ("GET", "HEAD", "PUT", "POST", "DELETE", "PATCH", "OPTIONS")
-"""Those that are counted by their names; a client may send any word."""
+"""Methods that are counted by name; a client may send any word."""
 
 HEADERS = {
     "Content-Security-Policy": (
@@ -35,7 +35,7 @@ HEADERS = {
 
 log = logging.getLogger("dikin.service")
 LEARNERS = "dikin"
-"""The logger of learners, whose lines have values in them."""
+"""The logger of learners, whose messages contain values."""
 
 
 class RequestMiddleware:
@@ -50,7 +50,7 @@ class RequestMiddleware:
             return
         began, id = time.perf_counter(), secrets.token_hex(4)
         scope.setdefault("state", {})
-        # As it came: the name of a study may have a slash, which is written as %2F.
+        # The undecoded path: the name of a study may contain a slash, which is written as %2F.
         raw: bytes = scope.get("raw_path") or scope["path"].encode()
         scope["path"] = raw.partition(b"?")[0].decode("latin-1")
         status = 500
@@ -75,7 +75,7 @@ class RequestMiddleware:
             body = await self._body(Headers(scope=scope), receive)
         except Problem as problem:
             response = problem.response()
-            response.headers["Connection"] = "close"  # what is still to come is not read
+            response.headers["Connection"] = "close"  # the rest of the body is not read
             await response(scope, receive, send)
             return
         if body is None:
@@ -87,7 +87,7 @@ class RequestMiddleware:
             await internal(id).response()(scope, receive, send)
 
     async def _body(self, headers: Headers, receive: Receive) -> bytes | None:
-        """The whole body; None if the client went away. A slow client delays nobody else."""
+        """The whole body; None if the client disconnected. A slow client delays only itself."""
         length = headers.get("content-length", "0")
         if "transfer-encoding" in headers and "content-length" in headers:
             raise Problem(400, "request", "a body has a length or a transfer encoding, not both")
@@ -118,12 +118,12 @@ class RequestMiddleware:
         return Problem(
             413,
             "request",
-            f"a request has at most {self._largest:,} bytes (dikin serve --largest-request), and "
-            "one came that has more; it was not read",
+            f"a request may have at most {self._largest:,} bytes (dikin serve --largest-request); "
+            "this one has more and was not read",
         )
 
     def _note(self, scope: Scope, status: int, seconds: float, id: str) -> None:
-        # The pattern of the path and not the path: a secret that somebody puts there stays out.
+        # The pattern of the path and not the path itself: a secret in it must not reach the log.
         route = getattr(scope.get("route"), "path", "other")
         method = scope["method"] if scope["method"] in METHODS else "other"
         self._metrics.request(method, route, status, seconds)
@@ -148,36 +148,36 @@ class RequestMiddleware:
 def _refuse_other_type(headers: Headers) -> None:
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
-        came = repr(kind[:80]) if kind else "none"
+        got = repr(kind[:80]) if kind else "none"
         raise Problem(
-            415, "request", f"a body is JSON, with Content-Type: application/json; came {came}"
+            415, "request", f"a body must be JSON, with Content-Type: application/json; got {got}"
         )
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
-    """A body that was read, and after it what else comes of the connection."""
-    given = False
+    """A `receive` that repeats a body already read, and then continues with the connection."""
+    repeated = False
 
     async def again() -> Message:
-        nonlocal given
-        if given:
+        nonlocal repeated
+        if repeated:
             return await receive()
-        given = True
+        repeated = True
         return {"type": "http.request", "body": body, "more_body": False}
 
     return again
 
 
 class JsonLines(logging.Formatter):
-    """A line of JSON for each entry: time, level, event, and what else is known.
+    """One line of JSON per entry: time, level, event, and further fields.
 
-    Of what a learner says it has the thread, which names the study, and not the values.
+    Of a learner's message it has the thread, which names the study, but not the values.
     """
 
     def format(self, record: logging.LogRecord) -> str:
         """The line."""
         learner = record.name == LEARNERS
-        told: dict[str, Any] = {
+        entry: dict[str, Any] = {
             "time": time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))
             + f".{int(record.msecs):03d}Z",
             "level": record.levelname.lower(),
@@ -185,15 +185,15 @@ class JsonLines(logging.Formatter):
             "event": "unexpected value" if learner else record.getMessage(),
         }
         if learner:
-            told["thread"] = record.threadName
-        told |= {k: v for k, v in getattr(record, "fields", {}).items() if v is not None}
+            entry["thread"] = record.threadName
+        entry |= {k: v for k, v in getattr(record, "fields", {}).items() if v is not None}
         if record.exc_info:
-            told["traceback"] = self.formatException(record.exc_info)
-        return json.dumps(told)
+            entry["traceback"] = self.formatException(record.exc_info)
+        return json.dumps(entry)
 
 
 def log_to_stderr(level: str) -> None:
-    """Let the service and uvicorn log lines of JSON."""
+    """Make the service and uvicorn log lines of JSON."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
     for name in (LEARNERS, "uvicorn.error"):

@@ -15,7 +15,7 @@ from dikin.errors import DikinError, error_code, shortened
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER = 1
-"""Seconds after which a client may try again what was busy or away."""
+"""Seconds after which a client may try again if the study was busy or unavailable."""
 
 STATUS: dict[type[DikinError], int] = {
     errors.AccessError: 403,
@@ -28,12 +28,12 @@ STATUS: dict[type[DikinError], int] = {
     errors.StateVersionError: 500,
     errors.StateError: 500,  # a study that is damaged
 }
-"""What an error of the library is over HTTP; 422, a request that cannot be carried out, if it is
-none of these. The first that fits along the ancestors of an error's class."""
+"""The HTTP status of the library's errors, looked up along the ancestors of an error's class; 422,
+a request that cannot be carried out, for all others."""
 
 
 class Problem(HTTPException):
-    """An answer that is a problem."""
+    """An HTTP response that is a problem."""
 
     def __init__(
         self, status: int, code: str, detail: str, headers: Mapping[str, str] | None = None
@@ -43,14 +43,14 @@ class Problem(HTTPException):
 
     @classmethod
     def of(cls, error: DikinError) -> Problem:
-        """The problem that an error of the library is."""
+        """The problem for an error of the library."""
         kinds = [STATUS[kind] for kind in type(error).__mro__ if kind in STATUS]
         status = kinds[0] if kinds else 422
         headers = {"Retry-After": str(RETRY_AFTER)} if status == 503 else {}
         return cls(status, error_code(type(error)), str(error), headers)
 
     def content(self) -> dict[str, Any]:
-        """What stands in the answer."""
+        """The fields of the response."""
         return {
             "type": "about:blank",
             "title": HTTPStatus(self.status_code).phrase,
@@ -67,9 +67,9 @@ class Problem(HTTPException):
 
 
 def internal(request: str) -> Problem:
-    """What a client hears of a fault in the service itself; the rest stands in its log."""
+    """The problem for a bug in the service itself; the details are in its log."""
     return Problem(
         500,
         "internal",
-        f"the service met a fault of its own; its log has the reason, under request {request}",
+        f"internal error of the service; its log has the reason, under request {request}",
     )

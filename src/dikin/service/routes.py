@@ -1,4 +1,4 @@
-"""The endpoints under /v1: what a study can do, over HTTP."""
+"""The endpoints under /v1: the operations of a study over HTTP."""
 
 from __future__ import annotations
 
@@ -44,23 +44,23 @@ PROBLEM = {"content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Pro
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     400: {"description": "The body is not JSON.", **PROBLEM},
     401: {
-        "description": "No token, or one that is not known.",
+        "description": "No token, or an unknown one.",
         "headers": {"WWW-Authenticate": {"schema": {"type": "string"}}},
         **PROBLEM,
     },
-    403: {"description": "The token's right is too small, or for other studies.", **PROBLEM},
+    403: {"description": "The token's right is insufficient, or is for other studies.", **PROBLEM},
     404: {"description": "There is no such study, query or path.", **PROBLEM},
-    408: {"description": "The body came too slowly.", **PROBLEM},
+    408: {"description": "The body arrived too slowly.", **PROBLEM},
     409: {"description": "The query is closed, or the study exists with another learner."}
     | PROBLEM,
     413: {"description": "The body is too large.", **PROBLEM},
     415: {"description": "The body is not of the type application/json.", **PROBLEM},
     422: {"description": "Something in the request cannot be used; nothing was changed."} | PROBLEM,
-    500: {"description": "The study is damaged, or the service met a fault of its own."} | PROBLEM,
-    501: {"description": "It needs something that is not installed where the service runs."}
+    500: {"description": "The study is damaged, or the service has a bug."} | PROBLEM,
+    501: {"description": "A package that this needs is not installed where the service runs."}
     | PROBLEM,
     503: {
-        "description": "Busy, or the database is away. Send the request again.",
+        "description": "Busy, or the database is unavailable. Send the request again.",
         "headers": {"Retry-After": {"schema": {"type": "string"}}},
         **PROBLEM,
     },
@@ -68,13 +68,13 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
 
 
 class GuardedRoute(APIRoute):
-    """An endpoint that says which right it needs; it is checked before the body is looked at."""
+    """An endpoint that declares the right it needs, which is checked before the body is read."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Wrap the endpoint."""
         answer = super().get_route_handler()
         right: str = (self.openapi_extra or {})["x-right"]
-        known = [field.alias for field in self.dependant.query_params]
+        parameters = [field.alias for field in self.dependant.query_params]
 
         async def guarded(request: Request) -> Response:
             service: Service = request.app.state.service
@@ -85,7 +85,7 @@ class GuardedRoute(APIRoute):
             access.refuse_unless(right, study)
             request.state.access, request.state.study = access, study
             request.state.token = access.name
-            _refuse_unknown(request, known)
+            _refuse_unknown(request, parameters)
             try:
                 return await answer(JsonRequest(request.scope, request.receive))
             except DikinError as error:
@@ -94,11 +94,11 @@ class GuardedRoute(APIRoute):
         return guarded
 
 
-def _refuse_unknown(request: Request, known: list[str]) -> None:
-    """A word in the address that means nothing is a mistake, and would be overlooked."""
+def _refuse_unknown(request: Request, parameters: list[str]) -> None:
+    """Refuse unknown query parameters: a misspelt one would be ignored silently."""
     for name in request.query_params:
-        if name not in known:
-            others = did_you_mean(name, known) if known else " This takes none."
+        if name not in parameters:
+            others = did_you_mean(name, parameters) if parameters else " This takes none."
             raise RequestError(f"{shown(name)} is not known in the query.{others}")
 
 
@@ -113,7 +113,7 @@ router = APIRouter(prefix="/v1", route_class=GuardedRoute, responses=PROBLEMS)
 
 
 def right(name: str) -> dict[str, Any]:
-    """Say that an endpoint needs this right."""
+    """Declare that an endpoint needs this right."""
     return {"x-right": name, "security": [{"token": []}]}
 
 
@@ -123,16 +123,16 @@ Key = Annotated[
     str | None,
     Header(
         alias="Idempotency-Key",
-        description="A name of this request, unlike any other of the study: 1 to 150 printable "
-        "characters. Sent again under it within a week, an ask gets the same query, and nothing is "
-        "played twice; under the same key with another forecast it is refused.",
+        description="A key for this request, unique within the study: 1 to 150 printable "
+        "characters. An ask repeated with the same key within a week returns the same query, so "
+        "that nothing is played twice; the same key with another forecast is refused.",
     ),
 ]
 Client = Annotated[
     str | None,
     Header(
         alias="Dikin-Client",
-        description="What this client is called in the list of open queries.",
+        description="The name of this client in the list of open queries.",
     ),
 ]
 First = Annotated[int, Query(ge=1, le=2**53, description="The first round.")]
@@ -144,15 +144,15 @@ def _service(request: Request) -> Service:
     return service
 
 
-def _client(request: Request, given: str | None) -> str:
-    """Who is said to have asked or told: the token and what the client calls itself."""
-    called = None if given is None else printable(_utf8(given), "Dikin-Client")
-    parts = [request.state.access.name, called]
+def _client(request: Request, header: str | None) -> str:
+    """Who asked or told, for the journal: the token and the client's own name."""
+    own_name = None if header is None else printable(_utf8(header), "Dikin-Client")
+    parts = [request.state.access.name, own_name]
     return "/".join(part for part in parts if part)[:150] or "http"
 
 
 def _utf8(header: str) -> str:
-    """A header as it was meant: it comes as Latin-1, and most clients mean UTF-8."""
+    """The text of a header: it is decoded as Latin-1, and most clients mean UTF-8."""
     try:
         return header.encode("latin-1").decode()
     except UnicodeDecodeError:
@@ -167,13 +167,13 @@ def _response(body: bytes, status: int = 200) -> Response:
     return Response(body, status, media_type="application/json")
 
 
-async def _done(
+async def _respond(
     request: Request,
     name: str,
     act: Callable[[Study], BaseModel | dict[str, Any]],
     client: str | None = None,
 ) -> Response:
-    """What comes of something that is done with a study; written in the study's own thread."""
+    """Do something with a study and respond with its result, encoded in the study's own thread."""
     workers = _service(request).workers
     return _response(await workers.do(name, lambda study: written(act(study)), client))
 
@@ -197,11 +197,11 @@ async def list_studies(
     """The status of each study, in the order of their names."""
     service = _service(request)
     names = [name for name in await service.names(request.state.access) if name > after]
-    shown, more = names[:limit], names[limit:]
-    readable, unreadable = await service.statuses(shown)
+    chosen_names, more = names[:limit], names[limit:]
+    readable, unreadable = await service.statuses(chosen_names)
     studies: list[Any] = [*map(schemas.Status.of, readable), *unreadable]
     studies.sort(key=lambda study: study.name)
-    page = schemas.Studies(studies=studies, next=shown[-1] if more else None)
+    page = schemas.Studies(studies=studies, next=chosen_names[-1] if more else None)
     return _response(await asyncio.to_thread(written, page))
 
 
@@ -209,14 +209,14 @@ async def list_studies(
     "/studies/{name}",
     openapi_extra=ADMIN,
     response_model=schemas.Status,
-    responses={201: {"description": "It was created.", "model": schemas.Status}},
+    responses={201: {"description": "The study was created.", "model": schemas.Status}},
 )
-async def create_study(request: Request, name: Name, given: schemas.StudyGiven) -> Response:
-    """Create a study, or find that it is there with the same learner or tuner."""
+async def create_study(request: Request, name: Name, body: schemas.NewStudy) -> Response:
+    """Create a study; it may already exist with the same learner or tuner."""
     service = _service(request)
     if name in (".", ".."):
-        raise RequestError(f"a study cannot be called {name!r}: in an address that is a folder")
-    spec = {field: getattr(given, field) for field in given.model_fields_set}
+        raise RequestError(f"a study cannot be called {name!r}: in a URL that means a folder")
+    spec = {field: getattr(body, field) for field in body.model_fields_set}
 
     def create() -> bool:
         with Study(service.store, name, _learner(spec)) as study:
@@ -231,11 +231,11 @@ def _learner(spec: dict[str, Any]) -> Any:
     """The learner or tuner that a client describes."""
     refuse_large(spec)
     try:
-        made = restore(spec["state"]) if set(spec) == {"state"} else learner_from_spec(spec)
-    except StateError as error:  # the client's mistake, and no damage here
+        player = restore(spec["state"]) if set(spec) == {"state"} else learner_from_spec(spec)
+    except StateError as error:  # the client's mistake, not a damaged study
         raise RequestError(f"the state or description cannot be used: {error}") from error
-    refuse_large_state(made.state())
-    return made
+    refuse_large_state(player.state())
+    return player
 
 
 @router.get("/studies/{name}", openapi_extra=READ, response_model=schemas.Status)
@@ -262,28 +262,30 @@ async def delete_study(request: Request, name: Name) -> Response:
 async def ask(
     request: Request,
     name: Name,
-    given: schemas.AskGiven | None = None,
+    body: schemas.AskBody | None = None,
     key: Key = None,
     client: Client = None,
 ) -> Response:
-    """Ask for what to play: one, or with `n` a list."""
-    wanted = given or schemas.AskGiven()
-    if isinstance(wanted.n, int) and wanted.n > AT_ONCE:
-        raise RequestError(f"at most {AT_ONCE} can be asked for at once, got n = {wanted.n}")
-    if is_whole(wanted.context):
-        raise RequestError(f"context must be a list of numbers, got {shown(wanted.context)}")
-    named = None if key is None else printable(_utf8(key), "Idempotency-Key")
+    """Ask for a query to play, or with `n` for a list of queries."""
+    options = body or schemas.AskBody()
+    if isinstance(options.n, int) and options.n > AT_ONCE:
+        raise RequestError(
+            f"one request can ask for at most {AT_ONCE} queries, got n = {options.n}"
+        )
+    if is_whole(options.context):
+        raise RequestError(f"context must be a list of numbers, got {shown(options.context)}")
+    own_key = None if key is None else printable(_utf8(key), "Idempotency-Key")
 
     def act(study: Study) -> schemas.Question | schemas.Questions:
-        found = study.ask(wanted.context, n=wanted.n, forecast=wanted.forecast, key=named)
-        if isinstance(found, list):
-            return schemas.Questions(queries=[_asked(each) for each in found])
-        return _asked(found)
+        answer = study.ask(options.context, n=options.n, forecast=options.forecast, key=own_key)
+        if isinstance(answer, list):
+            return schemas.Questions(queries=[_question(each) for each in answer])
+        return _question(answer)
 
-    return await _done(request, name, act, _client(request, client))
+    return await _respond(request, name, act, _client(request, client))
 
 
-def _asked(question: PlayerQuery) -> schemas.Question:
+def _question(question: PlayerQuery) -> schemas.Question:
     point = question.point.tolist()
     if isinstance(question, Trial):
         return schemas.Question(
@@ -300,41 +302,41 @@ def _asked(question: PlayerQuery) -> schemas.Question:
 async def tell(
     request: Request,
     name: Name,
-    given: schemas.AnswerGiven,
+    body: schemas.TellBody,
     key: Key = None,
     client: Client = None,
 ) -> Response:
     """Answer a query or trial.
 
-    The same answer sent again is accepted, and counts once; another one is a problem (409). So an
-    `Idempotency-Key` is taken, and nothing depends on it.
+    The same answer sent again is accepted and counts once; a different one is a problem (409). So
+    an `Idempotency-Key` is accepted but has no effect.
     """
-    if given.value is None and given.loss is None:
+    if body.value is None and body.loss is None:
         raise LossError(
             "a value is missing, or null: tell a finite number, or forget the query if its value "
             "was lost (JSON has no NaN). Nothing was changed."
         )
 
     def act(study: Study) -> schemas.TellResult:
-        query = _question(study, given.id, given.point)
-        study.tell(query, given.loss, given.curvature, value=given.value)
+        query = _query(study, body.id, body.point)
+        study.tell(query, body.loss, body.curvature, value=body.value)
         rounds, center, certificate = study.standing()
         return schemas.TellResult(
-            told=given.id,
+            told=body.id,
             rounds=rounds,
             best=None if study.space is None else study.space.params(center),
             center=center.tolist(),
             certificate=finite_or_none(certificate),
         )
 
-    return await _done(request, name, act, _client(request, client))
+    return await _respond(request, name, act, _client(request, client))
 
 
-def _question(study: Study, id: Any, point: Any) -> PlayerQuery | int:
-    """What a client means by an id and, if it says so, a point."""
+def _query(study: Study, id: Any, point: Any) -> PlayerQuery | int:
+    """The query that a client refers to by an id and, optionally, a point."""
     if not is_whole(id):
         raise Problem(
-            422, "unknown_query", f"id must be a whole number as ask gave it, got {short_json(id)}"
+            422, "unknown_query", f"id must be a whole number from ask, got {short_json(id)}"
         )
     if point is None:
         return int(id)
@@ -348,27 +350,27 @@ def _question(study: Study, id: Any, point: Any) -> PlayerQuery | int:
 
 @router.post("/studies/{name}/forget", openapi_extra=PLAY, response_model=schemas.Forgotten)
 async def forget(
-    request: Request, name: Name, given: schemas.ForgetGiven, client: Client = None
+    request: Request, name: Name, body: schemas.ForgetBody, client: Client = None
 ) -> Response:
-    """Close a query or trial that will never be answered; a repetition is accepted."""
+    """Close a query or trial that will never be answered; repeating this is allowed."""
 
     def act(study: Study) -> schemas.Forgotten:
-        study.forget(_question(study, given.id, given.point))
-        return schemas.Forgotten(forgotten=given.id)
+        study.forget(_query(study, body.id, body.point))
+        return schemas.Forgotten(forgotten=body.id)
 
-    return await _done(request, name, act, _client(request, client))
+    return await _respond(request, name, act, _client(request, client))
 
 
 @router.post("/studies/{name}/hold", openapi_extra=PLAY, response_model=schemas.Held)
 async def hold(request: Request, name: Name, client: Client = None) -> Response:
-    """Let a tuner play its best setting, and learn nothing until it is resumed."""
+    """Make a tuner play its best setting and learn nothing until it is resumed."""
     await _service(request).workers.do(name, Study.hold, _client(request, client))
     return _json(schemas.Held(held=True))
 
 
 @router.post("/studies/{name}/resume", openapi_extra=PLAY, response_model=schemas.Held)
 async def resume(request: Request, name: Name, client: Client = None) -> Response:
-    """Let a tuner explore and learn again."""
+    """Make a tuner explore and learn again."""
     await _service(request).workers.do(name, Study.resume, _client(request, client))
     return _json(schemas.Held(held=False))
 
@@ -383,17 +385,17 @@ async def open_queries(
     after: Annotated[int, Query(ge=-1, description="Ids after this one.")] = -1,
     limit: Limit = 100,
 ) -> Response:
-    """What waits for an answer, oldest first, with who asked it and when."""
+    """The open queries, oldest first, with who asked each and when."""
 
     def act(study: Study) -> schemas.OpenQueryList:
         now = datetime.now(UTC)
-        listed = [_waiting(query, now) for query in study.waiting(after, limit)]
-        return schemas.OpenQueryList(queries=listed, total=study.status().open.count)
+        queries = [_open_query(query, now) for query in study.waiting(after, limit)]
+        return schemas.OpenQueryList(queries=queries, total=study.status().open.count)
 
-    return await _done(request, name, act)
+    return await _respond(request, name, act)
 
 
-def _waiting(query: OpenQuery, now: datetime) -> schemas.OpenQuery:
+def _open_query(query: OpenQuery, now: datetime) -> schemas.OpenQuery:
     return schemas.OpenQuery(
         id=query.id,
         params=query.params,
@@ -406,60 +408,58 @@ def _waiting(query: OpenQuery, now: datetime) -> schemas.OpenQuery:
 
 @router.get("/studies/{name}/summary", openapi_extra=READ, response_model=schemas.Status)
 async def summary(request: Request, name: Name) -> Response:
-    """The status of a tuner alone, without what the journal knows."""
-    return await _done(request, name, lambda study: schemas.Status.of(study.summary()))
+    """The status of a tuner alone, without the figures that come from the journal."""
+    return await _respond(request, name, lambda study: schemas.Status.of(study.summary()))
 
 
 @router.get(
     "/studies/{name}/facts", openapi_extra=READ, response_model=schemas.Facts, deprecated=True
 )
 async def facts(request: Request, name: Name) -> Response:
-    """The status in words, as pairs of a label and a text. Use `GET /v1/studies/{name}`."""
+    """The status as (label, text) pairs. Prefer `GET /v1/studies/{name}`."""
 
     def act(study: Study) -> schemas.Facts:
         return schemas.Facts(facts=list(map(list, study.status().lines())))
 
-    return await _done(request, name, act)
+    return await _respond(request, name, act)
 
 
 @router.get("/studies/{name}/history", openapi_extra=READ, response_model=schemas.History)
 async def history(request: Request, name: Name, first: First = 1, limit: Limit = 100) -> Response:
-    """Rounds as they stand in the journal, every seal checked; `next` is where to go on.
+    """Rounds from the journal, every seal checked; `next` is the round to continue from.
 
-    Where points are large there are fewer than `limit`.
+    If points are large, there are fewer than `limit`.
     """
 
     def act(study: Study) -> schemas.History:
-        begin = max(first, study.first_round)  # what was trimmed is passed over
-        found = study.records(begin, begin + rounds_at_once(limit, study.center.size) - 1)
+        begin = max(first, study.first_round)  # skip rounds that were trimmed
+        records = study.records(begin, begin + rounds_at_once(limit, study.center.size) - 1)
         space = study.space
-        for record in found:
+        for record in records:
             point = np.array(record["point"])
             record["params"] = None if space is None else space.params(point)
-        more = bool(found) and found[-1]["round"] < study.rounds
-        rounds = [schemas.Round(**record) for record in found]
-        return schemas.History(rounds=rounds, next=found[-1]["round"] + 1 if more else None)
+        more = bool(records) and records[-1]["round"] < study.rounds
+        rounds = [schemas.Round(**record) for record in records]
+        return schemas.History(rounds=rounds, next=records[-1]["round"] + 1 if more else None)
 
-    return await _done(request, name, act)
+    return await _respond(request, name, act)
 
 
 @router.get("/studies/{name}/certificate", openapi_extra=READ, response_model=schemas.Certificate)
 async def certificate(
     request: Request,
     name: Name,
-    smoothness: Annotated[
-        float | None, Query(description="A constant that you believe in.")
-    ] = None,
-    lipschitz: Annotated[float | None, Query(description="Or this one.")] = None,
+    smoothness: Annotated[float | None, Query(description="The smoothness of the losses.")] = None,
+    lipschitz: Annotated[float | None, Query(description="Or their Lipschitz constant.")] = None,
     varies: Annotated[
-        float | None, Query(description="By how much the losses of a round vary at most.")
+        float | None, Query(description="The most by which a loss varies over the domain.")
     ] = None,
 ) -> Response:
-    """The bound on the regret so far, for a constant that one believes in."""
+    """The bound on the regret so far, if the losses have the given constant."""
     if smoothness is None and lipschitz is None:
-        raise ParameterError("say which constant you believe in: ?smoothness=... or ?lipschitz=...")
-    given = {"smoothness": smoothness, "lipschitz": lipschitz, "varies": varies}
-    constants = {name: value for name, value in given.items() if value is not None}
+        raise ParameterError("give a constant of the losses: ?smoothness=... or ?lipschitz=...")
+    arguments = {"smoothness": smoothness, "lipschitz": lipschitz, "varies": varies}
+    constants = {name: value for name, value in arguments.items() if value is not None}
 
     def act(study: Study) -> float:
         return study.certificate_for(**constants)
@@ -470,8 +470,8 @@ async def certificate(
 
 @router.get("/studies/{name}/state", openapi_extra=READ, response_model=dict[str, Any])
 async def state(request: Request, name: Name) -> Response:
-    """The state of the learner or tuner, for `dikin.restore`: one of its own, outside the study."""
-    return await _done(request, name, Study.state)
+    """The state of the learner or tuner, from which `dikin.restore` makes a copy."""
+    return await _respond(request, name, Study.state)
 
 
 @router.get(
@@ -481,7 +481,7 @@ async def state(request: Request, name: Name) -> Response:
     responses={
         200: {
             "description": "Server-sent events: `update`, every second, with the status of the "
-            "study and the rounds since the last; `problem`, after which nothing comes.",
+            "study and the rounds since the last one; `problem`, which ends the stream.",
             "content": {"text/event-stream": {"schema": {"type": "string"}}},
         }
     },
@@ -490,24 +490,25 @@ async def watch(
     request: Request,
     name: Name,
     last: Annotated[
-        str | None, Header(alias="Last-Event-ID", description="The last round that was seen.")
+        str | None, Header(alias="Last-Event-ID", description="The last round that the client has.")
     ] = None,
 ) -> Response:
-    """Watch a study: the last 2,000 rounds, fewer where points are large, and then what comes."""
+    """Watch a study: the last 2,000 rounds, fewer if points are large, and then new ones."""
     service, looks = _service(request), request.app.state.looks
     service.refuse_stream(events.visitor(request))
     await service.status(name)  # a problem now, rather than in the stream
-    seen = int(last) if last is not None and last.isdecimal() and len(last) < 16 else None
-    stream = events.updates(service, looks, request, name, seen)
+    newest = int(last) if last is not None and last.isdecimal() and len(last) < 16 else None
+    stream = events.updates(service, looks, request, name, newest)
     return StreamingResponse(stream, media_type="text/event-stream")
 
 
-# --- care ----------------------------------------------------------------------------------------
+# --- maintenance
+# ----------------------------------------------------------------------------------------
 
 
 @router.post("/studies/{name}/verify", openapi_extra=PLAY, response_model=schemas.Verified)
 async def verify(request: Request, name: Name) -> Response:
-    """Replay the whole journal, check every seal, and compare with the learner."""
+    """Replay the whole journal, check every seal, and compare the result with the learner."""
     service = _service(request)
     with service.alone(name, "verification"):
         rows = await service.workers.do_apart(name, Study.verify)
@@ -515,9 +516,9 @@ async def verify(request: Request, name: Name) -> Response:
 
 
 @router.post("/studies/{name}/trim", openapi_extra=ADMIN, response_model=schemas.Trimmed)
-async def trim(request: Request, name: Name, given: schemas.TrimGiven) -> Response:
+async def trim(request: Request, name: Name, body: schemas.TrimBody) -> Response:
     """Remove the history of early rounds; the learner stays as it is."""
     service = _service(request)
     with service.alone(name, "trim"):
-        rows = await service.workers.do_apart(name, lambda study: study.trim(given.before))
+        rows = await service.workers.do_apart(name, lambda study: study.trim(body.before))
     return _json(schemas.Trimmed(rows=rows))

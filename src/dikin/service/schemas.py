@@ -1,7 +1,7 @@
-"""What requests and answers look like, for the OpenAPI file and for whoever reads it.
+"""The models of requests and answers, for the OpenAPI file and its readers.
 
-Fields that the library judges itself (a loss, a forecast) are taken as they come, so that what is
-wrong with them is said in the library's words; the file tells what they should be.
+Fields that the library checks itself (a loss, a forecast) are accepted as they are, so that errors
+have the library's messages; the file says what they should be.
 """
 
 from __future__ import annotations
@@ -18,68 +18,68 @@ Number = Annotated[Any, WithJsonSchema(NUMBER)]
 OptionalNumber = Annotated[Any, WithJsonSchema({"anyOf": [NUMBER, {"type": "null"}]})]
 NUMBERS = {"type": "array", "items": {}}
 OptionalNumbers = Annotated[Any, WithJsonSchema({"anyOf": [NUMBERS, {"type": "null"}]})]
-Told = Annotated[Any, WithJsonSchema({"anyOf": [NUMBER, NUMBERS]})]
+Loss = Annotated[Any, WithJsonSchema({"anyOf": [NUMBER, NUMBERS]})]
 Whole = Annotated[Any, WithJsonSchema({"type": "integer"})]
 Settings = Annotated[
     dict[str, Any], Field(examples=[{"price": 4.61, "split": {"a": 0.3, "b": 0.7}}])
 ]
-"""A number or a level for each name, for shares an object of them."""
+"""A number or a level for each name; for shares, an object of numbers."""
 
 
-class Given(BaseModel):
-    """What comes from a client: a field that is not known is an error."""
+class Body(BaseModel):
+    """A request body: an unknown field is an error."""
 
     model_config = ConfigDict(extra="forbid")
 
 
-class AskGiven(Given):
-    """What is known of a round before it is played."""
+class AskBody(Body):
+    """What is known about a round before it is played."""
 
     n: Annotated[Any, WithJsonSchema({"type": ["integer", "null"], "minimum": 1})] = Field(
-        default=None, description="How many to ask for at once; the answer then is a list."
+        default=None, description="How many to ask for at once; the answer is then a list."
     )
     forecast: OptionalNumber = Field(
-        default=None, description="The loss or value that is expected, whatever is played."
+        default=None, description="The expected loss or value, whatever is played."
     )
     context: OptionalNumbers = Field(
-        default=None, description="What a learner with `feedback` of that kind needs to know."
+        default=None, description="The context, for a learner whose `feedback` needs one."
     )
 
 
-class AnswerGiven(Given):
+class TellBody(Body):
     """An answer to a query or trial."""
 
-    id: Whole = Field(description="As `ask` gave it.")
-    value: Told = Field(default=None, description="What came of it; of a learner, its loss.")
-    loss: Told = Field(default=None, description="The same, by the name that it has for a learner.")
+    id: Whole = Field(description="The id from `ask`.")
+    value: Loss = Field(default=None, description="The result; for a learner, its loss.")
+    loss: Loss = Field(default=None, description="The same, under the name that a learner uses.")
     curvature: Number = Field(
         default=0.0, description="How strongly convex the loss was; 0 if unknown."
     )
     point: OptionalNumbers = Field(
         default=None,
-        description="What was played, as `ask` gave it; an id of another study is refused then.",
+        description="The point from `ask`; with it, an id of another study is refused.",
     )
 
 
-class ForgetGiven(Given):
+class ForgetBody(Body):
     """A query or trial that will never be answered."""
 
-    id: Whole = Field(description="As `ask` gave it.")
+    id: Whole = Field(description="The id from `ask`.")
     point: OptionalNumbers = Field(default=None, description="As for `tell`.")
 
 
-class TrimGiven(Given):
-    """Which history is removed."""
+class TrimBody(Body):
+    """The history to remove."""
 
     before: Annotated[Any, WithJsonSchema({"type": "integer", "minimum": 1})] = Field(
         description="The first round whose history is kept."
     )
 
 
-class StudyGiven(BaseModel):
+class NewStudy(BaseModel):
     """A tuner by its parameters, a learner by its kind and domain, or either by its state.
 
-    The keys besides are the arguments of the class, as for `dikin study create`.
+    All other keys are arguments of the class, as for `dikin study create`.
     """
 
     model_config = ConfigDict(
@@ -101,9 +101,11 @@ class StudyGiven(BaseModel):
         default=None, description="Name and range of each parameter."
     )
     learner: str | None = Field(default=None, description="The kind of a learner.")
-    domain: dict[str, Any] | None = Field(default=None, description="Where a learner plays.")
+    domain: dict[str, Any] | None = Field(
+        default=None, description="The set that a learner plays on."
+    )
     state: dict[str, Any] | None = Field(
-        default=None, description="What `Learner.state` or `Tuner.state` gave."
+        default=None, description="The result of `Learner.state` or `Tuner.state`."
     )
 
 
@@ -116,16 +118,16 @@ class Problem(BaseModel):
     type: str
     title: str
     status: int
-    detail: str = Field(description="What came, what was wanted and what to do.")
+    detail: str = Field(description="What was sent, what was expected and what to do.")
     code: str = Field(description="A name for programs: loss_range is dikin's LossRangeError.")
 
 
 class Visitor(BaseModel):
     """What this client may do."""
 
-    name: str | None = Field(description="Of its token; null where there are no tokens.")
+    name: str | None = Field(description="The name of its token; null if there are no tokens.")
     right: str
-    studies: list[str] | None = Field(description="Null for all.")
+    studies: list[str] | None = Field(description="The studies it may use; null for all.")
 
 
 class Question(BaseModel):
@@ -134,12 +136,12 @@ class Question(BaseModel):
     id: int
     params: Settings | None
     point: list[Any]
-    expected: float | None = Field(description="What a tuner expects of the value.")
+    expected: float | None = Field(description="The value that a tuner expects.")
     held: bool = Field(description="Whether a tuner is on hold and learns nothing from it.")
 
 
 class Questions(BaseModel):
-    """Several of them."""
+    """Several queries or trials."""
 
     queries: list[Question]
 
@@ -167,28 +169,28 @@ class Held(BaseModel):
 
 
 class OpenQuery(BaseModel):
-    """What waits for its answer."""
+    """A query or trial without an answer so far."""
 
     id: int
     params: Settings | None
     point: list[Any]
     client: str
-    asked: str = Field(description="The time, ISO 8601.")
+    asked: str = Field(description="When it was asked, in ISO 8601.")
     age_seconds: float
 
 
 class OpenQueryList(BaseModel):
-    """The oldest of what waits, and how much does in all."""
+    """The oldest open queries, and the number of all."""
 
     queries: list[OpenQuery]
     total: int
 
 
 class OpenQueries(BaseModel):
-    """How much waits for an answer, and for how long."""
+    """How many queries are open, and for how long."""
 
     count: int
-    first: int | None = Field(description="The id of the one that has waited longest.")
+    first: int | None = Field(description="The id of the oldest one.")
     oldest_seconds: float | None
 
 
@@ -197,7 +199,7 @@ IN_JSON: dict[Any, Any] = {
     Array: list[Any],
     status.OpenQueries: OpenQueries,
 }
-"""The types of the parts of a status that are others in JSON."""
+"""The types of the fields of a status that differ in JSON."""
 _parts: dict[str, Any] = {
     name: (IN_JSON.get(kind, kind), Field(description=status.MEANINGS[name]))
     for name, kind in status.KINDS.items()
@@ -205,11 +207,11 @@ _parts: dict[str, Any] = {
 
 
 class Status(create_model("StatusParts", **_parts)):  # type: ignore[misc]
-    """The status of a study; null where something does not apply or is not known."""
+    """The status of a study; fields that do not apply or are not known are null."""
 
     @classmethod
     def of(cls, record: status.Status) -> Self:
-        """The same as a model."""
+        """The model of a status."""
         return cls(**record.to_json())
 
 
@@ -221,20 +223,20 @@ class Unreadable(BaseModel):
 
 
 class Studies(BaseModel):
-    """Some studies in the order of their names, and after which one to go on."""
+    """Some studies in order of their names, and the one after which to continue."""
 
     studies: list[Status | Unreadable]
     next: str | None
 
 
 class Facts(BaseModel):
-    """Labels and texts, as `dikin study show` prints them."""
+    """The status as (label, text) pairs, as `dikin study show` prints them."""
 
     facts: list[list[str]]
 
 
 class Round(BaseModel):
-    """One round, as it stands in the journal."""
+    """One round of the journal."""
 
     round: int
     query: int
@@ -242,8 +244,8 @@ class Round(BaseModel):
     time: float = Field(description="Seconds since 1970.")
     point: list[Any]
     params: Settings | None
-    value: float | None = Field(default=None, description="Of a tuner.")
-    loss: Any = Field(default=None, description="Of a learner.")
+    value: float | None = Field(default=None, description="The value, for a tuner.")
+    loss: Any = Field(default=None, description="The loss, for a learner.")
     curvature: Any
     expected: float | None = None
     held: bool | None = None
@@ -252,7 +254,7 @@ class Round(BaseModel):
 
 
 class History(BaseModel):
-    """Some rounds, and with which one to go on."""
+    """Some rounds, and the round to continue with."""
 
     rounds: list[Round]
     next: int | None
@@ -265,7 +267,7 @@ class Certificate(BaseModel):
 
 
 class Verified(BaseModel):
-    """How many rows were replayed, and found to make this very learner."""
+    """How many rows were replayed; they reproduce the learner exactly."""
 
     rows: int
 

@@ -1,4 +1,4 @@
-"""The server: uvicorn, with what an address in the open needs."""
+"""The server: uvicorn, hardened for public addresses."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from dikin.service.service import Service
 
 
 class Parser(h11.Connection):
-    """Reads requests; a body in too many pieces is refused: each of them takes its time."""
+    """Reads requests; refuses a body in too many pieces, since each of them takes time."""
 
     _pieces = 0
 
@@ -36,17 +36,17 @@ class Parser(h11.Connection):
         elif isinstance(event, h11.EndOfMessage):
             self._pieces = 0
         if self._pieces > MOST_PIECES:
-            raise h11.RemoteProtocolError(f"a body came in more than {MOST_PIECES:,} pieces")
+            raise h11.RemoteProtocolError(f"a body arrived in more than {MOST_PIECES:,} pieces")
         return event
 
 
 class Connection(H11Protocol):
-    """A connection; one on which a request does not come is closed, lest such fill the server."""
+    """A connection; closed if no request arrives, so that idle ones do not fill the server."""
 
     _deadline: asyncio.TimerHandle | None = None
 
-    def __init__(self, *given: Any, **more: Any) -> None:
-        super().__init__(*given, **more)
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
         self.conn = Parser(h11.SERVER, LARGEST_HEAD)
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -55,7 +55,7 @@ class Connection(H11Protocol):
         self._watch()
 
     def data_received(self, data: bytes) -> None:
-        """Read on."""
+        """Read more of a request."""
         super().data_received(data)
         self._watch()
 
@@ -65,7 +65,7 @@ class Connection(H11Protocol):
         super().connection_lost(exc)
 
     def _watch(self) -> None:
-        """Set a time limit where the head of a request is not complete, and lift it where it is."""
+        """Set a deadline while the head of a request is incomplete, and clear it afterwards."""
         if self.cycle is not None and not self.cycle.response_complete:
             self._forget_deadline()
         elif self._deadline is None:
@@ -78,10 +78,10 @@ class Connection(H11Protocol):
 
 
 class Server(uvicorn.Server):
-    """Ends the streams of events first, so that they do not keep it from ending."""
+    """Ends the streams of events first, so that they do not delay the shutdown."""
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Finish what was begun, and end."""
+        """Finish running requests, and stop."""
         app = cast(Any, self.config.app)
         service: Service = app.state.service
         service.closing.set()
@@ -89,31 +89,31 @@ class Server(uvicorn.Server):
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket that listens, or an error that says why not."""
+    """A listening socket, or an error that says why there is none."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
-        # With its protocol: asyncio sends small answers at once only where it knows that it is TCP.
+        # With its protocol: asyncio sends small answers at once only if it knows that it is TCP.
         listener = socket.socket(family, kind, protocol)
         try:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind(address)
-            listener.listen(2048)  # who comes before the server has started waits for it
+            listener.listen(2048)  # clients that connect before the server has started wait
         except OSError:
             listener.close()
             raise
         return listener
     except OSError as reason:
         raise ParameterError(
-            f"cannot listen on {host} port {port}: {reason.strerror}; --port takes another one, or "
-            "0 for any that is free"
+            f"cannot listen on {host} port {port}: {reason.strerror}; choose another --port, or "
+            "0 for any free one"
         ) from reason
 
 
 def run(app: FastAPI, listener: socket.socket, proxies: str) -> None:
-    """Serve until SIGTERM or Ctrl-C, and finish what was begun."""
-    sys.setswitchinterval(0.001)  # the event loop waits for a study's thread no longer than this
+    """Serve until SIGTERM or Ctrl-C, and finish running requests."""
+    sys.setswitchinterval(0.001)  # the longest that a study's thread delays the event loop
     config = uvicorn.Config(
         app,
         http=Connection,

@@ -1,4 +1,4 @@
-"""What the endpoints share: the store, the studies that are open, the tokens, the metrics."""
+"""What the endpoints share: the store, the open studies, the tokens, the metrics."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ T = TypeVar("T")
 
 SAFE = ("GET", "HEAD")
 PROXIES = ("forwarded", "via", "x-forwarded", "x-real-ip", "cf-connecting-ip", "true-client-ip")
-"""How headers begin by which a proxy says that it passes something on."""
+"""Prefixes of the headers that a proxy adds to a request."""
 
 
 class Service:
-    """One store, served."""
+    """The service of one store."""
 
     def __init__(self, store: str, patience: float) -> None:
         self.store = store
@@ -49,31 +49,31 @@ class Service:
         self.metrics = Metrics()
         self.workers = Workers(store, patience)
         self.closing = asyncio.Event()
-        """Set when the service ends: streams of events end then."""
+        """Set when the service shuts down: streams of events end then."""
         self._tokens = TokenStore(store)
-        # A thread of its own: a client whose token is checked must not wait for others' long jobs.
+        # A separate thread: checking a token must not wait for other clients' long jobs.
         self._token_thread = ThreadPoolExecutor(1, "tokens")
-        # Large bodies, and studies that are created, wait for their like and for nobody else.
+        # Large bodies wait only for large bodies, and new studies only for new studies.
         self._read_thread = ThreadPoolExecutor(1, "read")
         self._create_threads = ThreadPoolExecutor(2, "create")
         self._check = SharedRead(self._read_tokens, TOKENS_FRESH)
         self._guarded = False
         self.reachable = SharedRead(lambda: asyncio.to_thread(self.check_store), STORE_FRESH)
-        """Whether the store can be used."""
+        """Whether the store is usable."""
         self._under_way: set[tuple[str, str]] = set()
         self._streams: Counter[str] = Counter()
 
     def check_store(self) -> None:
-        """Refuse a store that cannot be read, or could not be made."""
+        """Refuse a store that cannot be read or created."""
         Study.names(self.store)
         open_database(self.store, PATIENCE).check_folder()
 
     # --- who may do what -------------------------------------------------------------------------
 
     async def access(self, request: Request) -> Access:
-        """What a request may do; a problem if it may do nothing."""
+        """What a request may do; raises a problem if it may do nothing."""
         check = await self._check.get()
-        # Once there were tokens, a table of them that is gone does not let everybody in.
+        # If there once were tokens, a missing table must not let everyone in.
         self._guarded = self._guarded or not check.open
         if not self._guarded:
             _refuse_strangers(request)
@@ -88,17 +88,17 @@ class Service:
         loop = asyncio.get_running_loop()
         return TokenCheck(await loop.run_in_executor(self._token_thread, self._tokens.all))
 
-    # --- apart from the event loop ---------------------------------------------------------------
+    # --- outside the event loop ---------------------------------------------------------------
 
     async def read_apart(self, read: Callable[[bytes], T], body: bytes) -> T:
-        """Read a large body."""
+        """Parse a large body."""
         return await asyncio.get_running_loop().run_in_executor(self._read_thread, read, body)
 
     async def create_apart(self, create: Callable[[], T]) -> T:
         """Create a study."""
         return await asyncio.get_running_loop().run_in_executor(self._create_threads, create)
 
-    # --- looking ---------------------------------------------------------------------------------
+    # --- reading ---------------------------------------------------------------------------------
 
     async def names(self, access: Access) -> list[str]:
         """The studies that a visitor may see, in order."""
@@ -120,13 +120,13 @@ class Service:
                 unreadable.append(Unreadable(name=name, problem=problem))
         return readable, unreadable
 
-    # --- one at a time, and not too many ---------------------------------------------------------
+    # --- limits on concurrency ---------------------------------------------------------
 
     @contextmanager
     def alone(self, name: str, what: str) -> Iterator[None]:
-        """Let something that takes long be done once at a time for a study."""
+        """Run a long operation on a study, one at a time."""
         if (name, what) in self._under_way:
-            raise BusyError(f"a {what} of study {name!r} is under way; repeat this after it")
+            raise BusyError(f"a {what} of study {name!r} is running; try again when it has ended")
         self._under_way.add((name, what))
         try:
             yield
@@ -134,10 +134,10 @@ class Service:
             self._under_way.discard((name, what))
 
     def refuse_stream(self, visitor: str) -> None:
-        """Refuse a stream of events that is one too many."""
+        """Refuse a stream of events if there are too many."""
         if self._streams.total() >= STREAMS or self._streams[visitor] >= STREAMS_EACH:
             raise BusyError(
-                f"at most {STREAMS} pages can watch at a time, {STREAMS_EACH} of one visitor; "
+                f"at most {STREAMS} pages can watch at a time, {STREAMS_EACH} per visitor; "
                 "close some"
             )
 
@@ -154,22 +154,22 @@ class Service:
     # --- errors ----------------------------------------------------------------------------------
 
     def without_store(self, text: str) -> str:
-        """A message without the address of the database, which is no matter of a client."""
+        """A message without the address of the database, which clients must not see."""
         return text.replace(self._store_name, "the store").replace(self.store, "the store")
 
     def problem(self, error: DikinError) -> Problem:
-        """What a client hears of an error."""
+        """The problem that a client gets for an error."""
         problem = Problem.of(error)
         problem.detail = self.without_store(problem.detail)
         if isinstance(error, MissingExtraError):
-            problem.detail += "; on the machine of the service, that is"
+            problem.detail += " (on the machine of the service)"
         return problem
 
     async def problem_for(self, error: DikinError, access: Access, study: str | None) -> Problem:
         """The same, without names of studies that this visitor may not see."""
         if isinstance(error, UnknownStudyError) and study is not None:
-            known = await self.names(access)
-            others = await asyncio.to_thread(did_you_mean, study, known) if known else ""
+            names = await self.names(access)
+            others = await asyncio.to_thread(did_you_mean, study, names) if names else ""
             error = UnknownStudyError(
                 f"there is no study {study!r}.{others} To create one: PUT /v1/studies/NAME, or "
                 "dikin.Study(url, name, learner)"
@@ -178,10 +178,10 @@ class Service:
 
 
 def _refuse_strangers(request: Request) -> None:
-    """Without tokens, answer only to programs and pages of this very machine.
+    """Without tokens, answer only programs and pages on this machine.
 
-    The address alone is not enough: a page of somebody else, open in a browser here, may send
-    requests to this machine, and a proxy may forward them from anywhere.
+    The address alone is not enough: a foreign page, open in a browser here, may send requests to
+    this machine, and a proxy may forward them from anywhere.
     """
     headers = request.headers
     server = request.scope.get("server") or ("", None)
@@ -189,7 +189,7 @@ def _refuse_strangers(request: Request) -> None:
     forwarded = any(name.startswith(PROXIES) for name in headers)
     if not near or forwarded or _from_other_page(request.method, headers):
         raise AccessError(
-            "this service has no tokens, so that it answers only to the machine that it runs on. "
+            "this service has no tokens, so it answers only the machine that it runs on. "
             "To let others in: dikin token create NAME --right read --url URL"
         )
 
@@ -201,14 +201,14 @@ def _from_other_page(method: str, headers: Headers) -> bool:
 
 
 def _host(header: str) -> str:
-    """The host in the header of that name: `localhost:8000`, `[::1]:8000`."""
+    """The host in a Host header such as `localhost:8000` or `[::1]:8000`."""
     if header.startswith("["):
         return header[1:].partition("]")[0]
     return header.partition(":")[0]
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host is this very machine."""
+    """Whether a host is this machine itself."""
     if host.lower() == "localhost":
         return True
     try:

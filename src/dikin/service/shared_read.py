@@ -1,4 +1,4 @@
-"""Something that is read now and then, once for all who want it at that moment."""
+"""A cached read that concurrent readers share."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ T = TypeVar("T")
 class SharedRead(Generic[T]):
     """The result of a read, or its error, for some seconds.
 
-    Whoever comes while it is read waits for the same read: a database that is away keeps nobody
-    waiting for longer than one attempt.
+    A caller that comes during a read waits for that read: an unavailable database delays nobody for
+    longer than one attempt.
     """
 
     def __init__(self, read: Callable[[], Awaitable[T]], seconds: float) -> None:
@@ -23,7 +23,7 @@ class SharedRead(Generic[T]):
         self._until = 0.0
 
     async def get(self) -> T:
-        """The result, at most so many seconds old."""
+        """The result, at most `seconds` old."""
         task = self._task
         if task is not None and task.done() and time.monotonic() <= self._until:
             return task.result()
@@ -35,4 +35,4 @@ class SharedRead(Generic[T]):
     def _done(self, task: asyncio.Future[T]) -> None:
         self._until = time.monotonic() + self._seconds
         if not task.cancelled():
-            task.exception()  # read here, or Python would log an error that nobody waits for
+            task.exception()  # read here, or Python would log an unretrieved error

@@ -1,7 +1,7 @@
-"""How large a study may be that a request describes; larger ones are refused before they are built.
+"""Limits on the size of a study that a request describes, checked before the study is built.
 
-A short request may describe a large study: a ball is described by a number. What is not as it
-should be is passed over here: the library says what is wrong with it.
+A short request may describe a large study: one number describes a ball. Invalid parts are skipped
+here: the library itself refuses them.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def refuse_large(spec: Spec) -> None:
 
 
 def refuse_large_state(state: Spec) -> None:
-    """Refuse a learner or tuner that has many numbers: each snapshot of a study has all."""
+    """Refuse a learner or tuner with too many numbers: every snapshot contains them all."""
     count = _numbers(state)
     _refuse(
         "numbers in the state of a learner or tuner",
@@ -51,7 +51,7 @@ def refuse_large_state(state: Spec) -> None:
 def _refuse_tuner(parameters: Spec, constraints: list[Any]) -> None:
     shares = [_list(each["names"]) for each in parameters.values() if _has(each, "names")]
     sides = len(parameters) - len(shares)
-    advice = "divide them among several studies"
+    advice = "split them into several studies"
     _refuse("values of a tuner", sides + sum(map(len, shares)), MOST_VALUES, advice)
     _refuse("parameters that are shares", len(shares), MOST_PARTS, advice)
     for name in (part for names in shares for part in names if isinstance(part, str)):
@@ -79,8 +79,8 @@ def _refuse_domain(domain: Spec) -> None:
 def _refuse(what: str, count: int, most: int, advice: str) -> None:
     if count > most:
         raise ParameterError(
-            f"over HTTP there are at most {most:,} {what}, got {shown(count)}: {advice}, or open "
-            "a database with dikin.Study yourself. Nothing was created"
+            f"over HTTP there can be at most {most:,} {what}, got {shown(count)}: {advice}, or "
+            "open the database directly with dikin.Study. Nothing was created"
         )
 
 
@@ -103,13 +103,13 @@ def _leaves(domain: Spec) -> int:
 
 def _objects(value: Any) -> Iterator[Spec]:
     """All objects within a value, itself included."""
-    waiting = [value]
-    while waiting:
-        part = waiting.pop()
+    stack = [value]
+    while stack:
+        part = stack.pop()
         if isinstance(part, dict):
             yield part
         inner = part.values() if isinstance(part, dict) else part
-        waiting += [each for each in inner if isinstance(each, dict | list)]
+        stack += [each for each in inner if isinstance(each, dict | list)]
 
 
 def _numbers(value: Any) -> int:

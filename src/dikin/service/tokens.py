@@ -1,7 +1,8 @@
 """Tokens: who may do what with which studies.
 
-A token is `dikin_<id>_<secret>`. The store keeps the digest of the secret, which is 32 random
-bytes, so that a plain SHA-256 cannot be searched. A token is printed once, when it is made.
+A token is `dikin_<id>_<secret>`. The store has only a digest of the secret. The secret is 32 random
+bytes, so that a plain SHA-256 cannot be reversed by search. A token is printed once, when it is
+created.
 """
 
 from __future__ import annotations
@@ -26,27 +27,27 @@ if TYPE_CHECKING:
     from sqlalchemy import Table
 
 RIGHTS = ("read", "play", "admin")
-"""Each includes those before it."""
+"""Each right includes those before it."""
 PREFIX = "dikin"
 TABLE = "dikin_tokens"
 COLUMNS = "id, name, digest, rights, studies, created, expires, revoked"
 
 
 class Token(NamedTuple):
-    """A token as the store keeps it; times are seconds since 1970."""
+    """A token as stored; times are seconds since 1970."""
 
     id: str
     name: str
     digest: str
     right: str
     studies: tuple[str, ...] | None
-    """The studies that it is for; None for all."""
+    """The studies that the token is for; None for all."""
     created: int
     expires: int | None
     revoked: int | None
 
     def state(self, now: float) -> str:
-        """A word for it: valid, expired or revoked."""
+        """The state of the token: valid, expired or revoked."""
         if self.revoked is not None:
             return "revoked"
         return "expired" if self.expires is not None and self.expires <= now else "valid"
@@ -56,32 +57,32 @@ class Access(NamedTuple):
     """What a visitor may do."""
 
     name: str | None
-    """What the visitor's token is called; None where there are no tokens."""
+    """The name of the visitor's token; None if there are no tokens."""
     right: str
     studies: tuple[str, ...] | None
 
     def allows(self, right: str) -> bool:
-        """Whether this right is among those of the visitor."""
+        """Whether the visitor has this right."""
         return RIGHTS.index(right) <= RIGHTS.index(self.right)
 
     def covers(self, study: str) -> bool:
-        """Whether the visitor may deal with this study."""
+        """Whether the visitor has access to this study."""
         return self.studies is None or study in self.studies
 
     def refuse_unless(self, right: str, study: str | None) -> None:
-        """Refuse what the visitor has no right to."""
+        """Refuse a request that the visitor has no right to."""
         if not self.allows(right):
             raise AccessError(
                 f"this needs a token with the right {right}; token {self.name!r} has the right "
-                f"{self.right}. To make one: dikin token create NAME --right {right}"
+                f"{self.right}. To create one: dikin token create NAME --right {right}"
             )
         if study is not None and not self.covers(study):
-            known = ", ".join(map(repr, self.studies or ()))
-            raise AccessError(f"token {self.name!r} is for {known}, not for {study!r}")
+            studies = ", ".join(map(repr, self.studies or ()))
+            raise AccessError(f"token {self.name!r} is for {studies}, not for {study!r}")
 
 
 EVERYTHING = Access(None, "admin", None)
-"""What a visitor from this machine may do where there are no tokens at all."""
+"""What a visitor from this machine may do if there are no tokens at all."""
 
 
 class TokenStore:
@@ -95,7 +96,7 @@ class TokenStore:
         return Session(database, Journal(database, ""), 0.0)
 
     def all(self) -> list[Token]:
-        """Every token that was ever made, in the order of making."""
+        """Every token ever created, in order of creation."""
         with closing(self._session()) as session:
             return session.retry(_read_tokens, session.database)
 
@@ -106,16 +107,16 @@ class TokenStore:
         studies: tuple[str, ...] | None = None,
         days: float | None = None,
     ) -> str:
-        """Make a token; its text, which is kept nowhere."""
+        """Create a token and return its text, which is not stored."""
         if right not in RIGHTS:
-            raise ParameterError(f"a right is one of {', '.join(RIGHTS)}, got {shown(right)}")
+            raise ParameterError(f"right must be one of {', '.join(RIGHTS)}, got {shown(right)}")
         printable(name, "name")
         for study in studies or ():
             printable(study, "study")
-        made, secret = secrets.token_hex(4), secrets.token_urlsafe(32)
+        id, secret = secrets.token_hex(4), secrets.token_urlsafe(32)
         now = datetime.now(UTC)
         token = Token(
-            id=made,
+            id=id,
             name=name,
             digest=_digest(secret),
             right=right,
@@ -126,13 +127,13 @@ class TokenStore:
         )
         with closing(self._session()) as session, session.transaction(SCHEMA_LOCK):
             self._insert(session.database, token)
-        return f"{PREFIX}_{made}_{secret}"
+        return f"{PREFIX}_{id}_{secret}"
 
     def _insert(self, database: Database, token: Token) -> None:
         if not has_table(database, TABLE):
             create_table(database, _table())
-        taken = [each for each in _read_tokens(database) if each.name == token.name]
-        if any(each.state(time.time()) == "valid" for each in taken):
+        namesakes = [each for each in _read_tokens(database) if each.name == token.name]
+        if any(each.state(time.time()) == "valid" for each in namesakes):
             raise ParameterError(
                 f"there is a valid token called {token.name!r}; revoke it, or choose another name"
             )
@@ -141,53 +142,53 @@ class TokenStore:
         database.run(f"INSERT INTO {TABLE} ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values)
 
     def revoke(self, which: str) -> Token:
-        """Make a token invalid for ever, by its id or its name."""
+        """Revoke a token for ever, by its id or its name."""
         with closing(self._session()) as session, session.transaction(SCHEMA_LOCK):
             database, now = session.database, int(time.time())
             tokens = _read_tokens(database)
-            found = [
+            matches = [
                 each
                 for each in tokens
                 if which in (each.id, each.name) and each.state(now) == "valid"
             ]
-            if not found:
-                known = ", ".join(each.name for each in tokens if each.state(now) == "valid")
+            if not matches:
+                names = ", ".join(each.name for each in tokens if each.state(now) == "valid")
                 raise ParameterError(
-                    f"there is no valid token {which!r}; valid are: {known or 'none'}"
+                    f"there is no valid token {which!r}; valid are: {names or 'none'}"
                 )
-            database.run(f"UPDATE {TABLE} SET revoked = ? WHERE id = ?", (now, found[0].id))
-        return found[0]
+            database.run(f"UPDATE {TABLE} SET revoked = ? WHERE id = ?", (now, matches[0].id))
+        return matches[0]
 
 
 class TokenCheck:
-    """Finds out what a visitor may do, with tokens that were read a moment ago."""
+    """Determines what a visitor may do, from cached tokens."""
 
     def __init__(self, tokens: list[Token]) -> None:
         self._by_id = {token.id: token for token in tokens}
         self.open = not tokens
-        """Whether no token was ever made; a revoked one counts."""
+        """Whether no token was ever created; revoked ones count."""
 
     def access(self, authorization: str | None) -> Access:
-        """What the header of a request gives the right to, or an error."""
+        """The access that the header of a request grants, or an error."""
         if authorization is None:
             raise AccessError(
-                "this needs a token, in the header Authorization: Bearer dikin_...; to make one: "
+                "this needs a token, in the header Authorization: Bearer dikin_...; to create one: "
                 "dikin token create NAME"
             )
         scheme, _, text = authorization.partition(" ")
         prefix, _, rest = text.strip().partition("_")
         id, _, secret = rest.partition("_")
         token = self._by_id.get(id) if prefix == PREFIX else None
-        # Compared in any case, so that the time taken does not tell which ids there are.
-        kept = token.digest if token is not None else _digest("")
-        same = hmac.compare_digest(kept, _digest(secret))
+        # Always compared, so that the time taken does not reveal which ids exist.
+        digest = token.digest if token is not None else _digest("")
+        same = hmac.compare_digest(digest, _digest(secret))
         if scheme.lower() != "bearer":
             raise AccessError(
-                "a token is sent as Authorization: Bearer dikin_..., and the header begins with "
-                "another word"
+                "a token must be sent as Authorization: Bearer dikin_..., but the header begins "
+                "with another word"
             )
         if token is None or not same:
-            raise AccessError("the token is not one of this service, or was mistyped")
+            raise AccessError("the token is not known to this service, or was mistyped")
         state = token.state(time.time())
         if state != "valid":
             raise AccessError(f"token {token.name!r} is {state}")
@@ -210,7 +211,7 @@ def _token(id: str, name: str, digest: str, right: str, studies: str | None, *ti
 
 
 def _table() -> Table:
-    """The table; SQLAlchemy is imported when it is needed."""
+    """The table of tokens; SQLAlchemy is imported only when it is needed."""
     from sqlalchemy import BigInteger, Column, Integer, MetaData, String, Table, Text
 
     return Table(

@@ -1,7 +1,7 @@
-"""The studies that the service has open: one thread for each, which writes many requests at once.
+"""The open studies of the service: one thread for each, which writes many requests at once.
 
-Requests of a study wait in its queue. Its thread carries out all that wait, makes them durable in
-one commit, and only then answers them: so under load many requests share the time of one fsync.
+Requests of a study wait in its queue. Its thread carries out all waiting requests, makes them
+durable in one commit, and only then answers them. So under load many requests share one fsync.
 """
 
 from __future__ import annotations
@@ -30,25 +30,25 @@ from dikin.studies.study import Study
 T = TypeVar("T")
 
 FIRST = 20
-"""Rounds whose mean says where it began."""
+"""The number of first rounds whose mean is the baseline."""
 KEPT_WARNINGS = 20
-"""Warnings that are remembered of a study."""
+"""The number of warnings remembered for a study."""
 
 log = logging.getLogger("dikin.service")
 
 
 class Job(NamedTuple):
-    """Something to be done with a study, and who waits for it."""
+    """An operation on a study, and the future that waits for its result."""
 
     act: Callable[[Study], Any]
     client: str | None
-    """Who asks for something that changes the study; None for a look."""
+    """The client that changes the study; None for a read."""
     loop: asyncio.AbstractEventLoop
     answer: asyncio.Future[Any]
 
 
 class Outcome(NamedTuple):
-    """What became of a job."""
+    """The result or the error of a job."""
 
     job: Job
     result: Any
@@ -61,9 +61,9 @@ class Worker:
     def __init__(self, store: str, name: str, patience: float) -> None:
         self.name, self.users = name, 0
         self.warnings: deque[str] = deque(maxlen=KEPT_WARNINGS)
-        """What the learner warned of, newest last, each once."""
+        """The learner's warnings, newest last, each once."""
         self._first_mean: float | None = None
-        """The mean of the first rounds, once they are told: it stays what it is."""
+        """The mean of the first rounds, once they have been told; it never changes after that."""
         self._store, self._patience = store, patience
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._study: Study | None = None
@@ -71,7 +71,7 @@ class Worker:
         self._thread.start()
 
     async def do(self, act: Callable[[Study], T], client: str | None = None) -> T:
-        """Do something with the study; durable, if it changes the study, when this returns."""
+        """Do something with the study; a change is durable when this returns."""
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[T] = loop.create_future()
         self.users += 1
@@ -82,7 +82,7 @@ class Worker:
             self.users -= 1
 
     def status(self, study: Study) -> Status:
-        """The status of its study, with what it warned of; to be called in its thread."""
+        """The status of its study, with its warnings; to be called in its thread."""
         status = study.status()
         if self._first_mean is None and status.rounds >= FIRST:
             self._first_mean = _mean_of_first(study)
@@ -94,11 +94,11 @@ class Worker:
         )
 
     def end(self) -> None:
-        """Finish what waits, and let go of the study."""
+        """Finish the waiting jobs, and close the study."""
         self._jobs.put(None)
 
     def join(self) -> None:
-        """Wait for the end."""
+        """Wait until the thread has ended."""
         self._thread.join()
 
     # --- in the thread ---------------------------------------------------------------------------
@@ -107,22 +107,22 @@ class Worker:
         _WARNINGS.collect = self._collect
         going_on = True
         while going_on:
-            waiting = self._waiting()
-            going_on = None not in waiting
-            jobs = deque(job for job in waiting if job is not None)
+            jobs_or_end = self._waiting()
+            going_on = None not in jobs_or_end
+            jobs = deque(job for job in jobs_or_end if job is not None)
             while jobs:
                 _deliver(self._carry_out(jobs))
         self._close()
 
     def _waiting(self) -> list[Job | None]:
-        """All that waits; waits for the first."""
+        """All waiting jobs; blocks until there is one."""
         jobs = [self._jobs.get()]
         while len(jobs) < BATCH and not self._jobs.empty():
             jobs.append(self._jobs.get())
         return jobs
 
     def _carry_out(self, jobs: deque[Job]) -> list[Outcome]:
-        """Do the first jobs, as many as there is time for, and make them durable together."""
+        """Do the first jobs, as many as time allows, and make them durable together."""
         outcomes: list[Outcome] = []
         began = time.monotonic()
         while jobs and (not outcomes or time.monotonic() - began < BATCH_SECONDS):
@@ -133,18 +133,18 @@ class Worker:
         try:
             if self._study is not None:
                 self._study.flush()
-        except Exception as error:  # whatever it is, nobody may be told that it was written
+        except Exception as error:  # whatever it is, no client may be told of a success
             outcomes = [_failed(each, error) for each in outcomes]
         return outcomes
 
     def _outcome(self, job: Job) -> Outcome:
-        if job.answer.cancelled():  # nobody waits, and nothing was done yet
+        if job.answer.cancelled():  # nobody waits for it, and nothing has been done yet
             return Outcome(job, None, None)
         was_open = self._study is not None
         try:
             return Outcome(job, self._act(job), None)
         except UnknownStudyError as error:
-            # It was deleted, and nothing was done; there may be another of its name by now.
+            # It was deleted, and nothing was done; by now there may be a new study with its name.
             self._close()
             if not was_open:
                 return Outcome(job, None, error)
@@ -186,31 +186,31 @@ class Worker:
 
 
 def _mean_of_first(study: Study) -> float:
-    """The mean of the first rounds; NaN where they were trimmed, or are not numbers."""
-    told = [value_or_loss(record) for record in study.records(1, FIRST)]
-    values = [value for value in told if value is not None]
-    return sum(values) / FIRST if len(values) == FIRST else nan
+    """The mean of the first rounds; NaN if they were trimmed or are not numbers."""
+    values = [value_or_loss(record) for record in study.records(1, FIRST)]
+    numbers = [value for value in values if value is not None]
+    return sum(numbers) / FIRST if len(numbers) == FIRST else nan
 
 
 def _may_have_lost(error: BaseException | None) -> bool:
-    """Whether with this error jobs before it, which are not durable yet, may be lost.
+    """Whether this error may have lost earlier jobs that are not durable yet.
 
-    After others the session has kept what it returned with, or the error would be a StoreError.
+    After any other error the session still has their rows, or it would be a StoreError.
     """
     return isinstance(error, StoreError) and not isinstance(error, BusyError)
 
 
 def _failed(outcome: Outcome, error: BaseException | None) -> Outcome:
-    """The outcome of a job whose commit failed; what a look saw may never have been."""
+    """The outcome of a job whose commit failed; a read may have seen rows that are now lost."""
     if outcome.error is not None:
         return outcome
     if not isinstance(error, StoreError):
-        error = StoreError(f"what was asked for may not be written: {error}. Send it again")
+        error = StoreError(f"the request may not have been written: {error}. Send it again")
     return outcome._replace(result=None, error=error)
 
 
 def _deliver(outcomes: list[Outcome]) -> None:
-    """Answer those who wait, in their event loops; each loop is woken once."""
+    """Answer the waiting clients, in their event loops; each loop is woken once."""
     for loop in {outcome.job.loop for outcome in outcomes}:
         mine = [outcome for outcome in outcomes if outcome.job.loop is loop]
         loop.call_soon_threadsafe(_answer, mine)
@@ -218,7 +218,7 @@ def _deliver(outcomes: list[Outcome]) -> None:
 
 def _answer(outcomes: list[Outcome]) -> None:
     for job, result, error in outcomes:
-        if job.answer.done():  # who asked has gone
+        if job.answer.done():  # the client has gone
             continue
         if error is None:
             job.answer.set_result(result)
@@ -227,12 +227,12 @@ def _answer(outcomes: list[Outcome]) -> None:
 
 
 class Workers:
-    """The workers of a store, by study; those that were not used for longest are ended."""
+    """The workers of a store, by study; the least recently used are ended."""
 
     def __init__(self, store: str, patience: float) -> None:
         self.store, self.patience = store, patience
         self._workers: OrderedDict[str, Worker] = OrderedDict()
-        # A verification takes long: it has threads that nobody else waits for.
+        # A verification takes long: it has threads of its own, so that nothing else waits for it.
         self._long = ThreadPoolExecutor(2, "long")
 
     async def do(self, name: str, act: Callable[[Study], T], client: str | None = None) -> T:
@@ -241,7 +241,7 @@ class Workers:
         return await worker.do(act, client)
 
     async def do_apart(self, name: str, act: Callable[[Study], T]) -> T:
-        """Do something that takes long, with a connection of its own: the study goes on."""
+        """Do something that takes long, with a separate connection, so that the study goes on."""
 
         def apart() -> T:
             with Study(self.store, name, client="dikin serve", patience=self.patience) as study:
@@ -250,7 +250,7 @@ class Workers:
         return await asyncio.get_running_loop().run_in_executor(self._long, apart)
 
     async def of(self, name: str) -> Worker:
-        """The worker of a study; a name that is not known costs no thread."""
+        """The worker of a study; an unknown name starts no thread."""
         if name not in self._workers and name not in await self.names():
             raise UnknownStudyError(f"there is no study {name!r}")
         worker = self._workers.get(name)
@@ -273,7 +273,7 @@ class Workers:
             self._workers.pop(name).end()
 
     def close(self) -> None:
-        """End all, and wait until what they were asked for is written."""
+        """End all workers, and wait until their jobs are written."""
         workers = list(self._workers.values())
         for worker in workers:
             worker.end()
@@ -284,7 +284,7 @@ class Workers:
 
 
 class _Warnings(threading.local):
-    """What is done with the warnings of this thread."""
+    """Where the warnings of this thread go."""
 
     collect: Callable[[str], None] | None = None
 
@@ -294,10 +294,10 @@ _WARNINGS = _Warnings()
 
 @contextmanager
 def collecting_warnings() -> Iterator[None]:
-    """From here to the end, what a study warns of is kept with its worker.
+    """While this is active, each worker collects the warnings of its study.
 
     Filters of warnings belong to the whole process, and threads that change them disturb each
-    other. So one function shows all warnings, and asks whom they are for.
+    other. So one function handles all warnings and passes each to the worker of its thread.
     """
     with warnings.catch_warnings():
         show = warnings.showwarning

@@ -1,1 +1,1 @@
-"""Studies: learners that live in a database, shared by processes and safe from crashes."""
+"""Studies: learners and tuners stored in a database, shared by processes and safe from crashes."""

@@ -1,4 +1,4 @@
-"""What a study is made of: a journal in a database of one's own, or a service that has one."""
+"""Where a study is stored: in a journal in a database, or behind a service that has one."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from dikin.vectors import Array, Table
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OpenQuery(Query):
-    """A query or trial of a study that waits for its answer: who asked it, and when."""
+    """An open query or trial of a study, with who asked it and when."""
 
     client: str
     asked: datetime
     params: Params | None = None
-    """The setting by name; None where a learner asked."""
+    """The setting by name; None in the study of a learner."""
 
     @property
     def setting(self) -> Any:
-        """What is played: the values by name, or the point where they have no names."""
+        """What to play: the values by name, or the point if they have no names."""
         return self.point if self.params is None else self.params
 
 
 class Standing(NamedTuple):
-    """How far a study has come at one instant."""
+    """The progress of a study at one instant."""
 
     rounds: int
     center: Array
@@ -40,7 +40,7 @@ class Standing(NamedTuple):
 
 @dataclass(frozen=True)
 class Opening:
-    """With what a study is opened; None where the backend has a default of its own."""
+    """The arguments with which a study is opened; None where the backend has its own default."""
 
     url: str | os.PathLike[str]
     name: str
@@ -52,19 +52,19 @@ class Opening:
 
 
 class Backend(Protocol):
-    """Where a study lives: what `Study` promises of a method, the one of its name here does.
+    """Where a study is stored; its methods do what `Study` documents for those of the same name.
 
-    Arguments come checked, as far as that needs no player.
+    Arguments are already checked, as far as that is possible without a player.
     """
 
     client: str
-    """What this client is called."""
+    """The name of this client."""
     space: Space | None
     """The parameters of a tuner; None in the study of a learner."""
     created: bool = False
-    """Whether the study was created when it was opened here."""
+    """Whether opening it created the study."""
     place: str
-    """Where it is, for a person."""
+    """The location of the study, for messages."""
 
     def __init__(self, opening: Opening) -> None: ...
 
@@ -81,10 +81,10 @@ class Backend(Protocol):
     # --- the game ------------------------------------------------------------------------------
 
     def ask(self, arguments: AskArguments, key: str | None) -> Query:
-        """Ask for one query; under a key again for the same."""
+        """Ask for one query; the same key returns the same query."""
 
     def ask_several(self, arguments: AskArguments, n: int, key: str | None) -> list[Query]:
-        """Ask for so many."""
+        """Ask for n queries."""
 
     def tell(self, query: Query | int, number: Any, curvature: Any) -> None: ...
 
@@ -94,7 +94,7 @@ class Backend(Protocol):
 
     def resume(self) -> None: ...
 
-    # --- looking -------------------------------------------------------------------------------
+    # --- reading -------------------------------------------------------------------------------
 
     def standing(self) -> Standing: ...
 
@@ -114,7 +114,7 @@ class Backend(Protocol):
 
     def records(self, first: int, last: int | None) -> list[dict[str, Any]]: ...
 
-    # --- care ----------------------------------------------------------------------------------
+    # --- maintenance ---------------------------------------------------------------------------
 
     def verify(self, workers: int, progress: bool) -> int: ...
 

@@ -1,4 +1,4 @@
-"""What a client of a study may give, checked; the same for one in a database and one over HTTP."""
+"""Checks of a client's arguments, shared by studies in a database and over HTTP."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from dikin.errors import ParameterError, shown
 
 
 def printable(value: Any, what: str) -> str:
-    """A name that can stand in a row of the journal, or an error."""
+    """A name that a row of the journal can contain, or an error."""
     if not isinstance(value, str) or not 0 < len(value) <= 150 or not value.isprintable():
         raise ParameterError(f"{what} must be 1 to 150 printable characters, got {shown(value)}")
     return value
 
 
 def seconds(value: Any, what: str, low: float, high: float) -> float:
-    """A time between two others, or an error."""
+    """A number of seconds within limits, or an error."""
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if not number or not low <= value <= high:
         raise ParameterError(
@@ -28,11 +28,11 @@ def seconds(value: Any, what: str, low: float, high: float) -> float:
 
 
 def first_and_last(first: Any, last: Any) -> tuple[int, int | None]:
-    """The first and the last of some rounds, or an error; None for the newest."""
+    """The first and the last round of a range, or an error; None for the newest."""
     first = whole(first, "first", 1, "rounds are counted from 1")
     return first, None if last is None else whole(last, "last", 0, "rounds are counted from 1")
 
 
 def own_name() -> str:
-    """What a client is called that has no name: its machine and its process."""
+    """The default name of a client: its machine and its process."""
     return f"{socket.gethostname()}:{os.getpid()}"

@@ -28,19 +28,19 @@ EXPORTED_AT_ONCE = 20_000
 
 
 class RenamedOption(click.Option):
-    """An option that can still be given by a former name, which the help does not show."""
+    """An option that still accepts a former name, which the help does not show."""
 
     def __init__(self, *declarations: Any, former: str, **attributes: Any) -> None:
         super().__init__(*declarations, **attributes)
         self.former = former
 
     def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
-        """Let the parser know both names."""
+        """Register both names with the parser."""
         super().add_to_parser(parser, ctx)
         parser.add_option(self, [self.former], dest=self.former)
 
     def handle_parse_result(self, ctx: click.Context, opts: Any, args: list[str]) -> Any:
-        """Take what was given by the former name, with a line on standard error."""
+        """Use the value given under the former name, with a line on standard error."""
         if self.former in opts:
             click.echo(f"DeprecationWarning: {self.former} is now {self.opts[0]}", err=True)
             opts = {self.name: opts[self.former]} | opts
@@ -62,7 +62,7 @@ name_argument = click.argument("name")
 learner_option = click.option(
     "--learner",
     metavar="JSON",
-    help="Create the study with this learner or tuner if there is none; as for create.",
+    help="Create the study with this learner or tuner if it does not exist; as for create.",
 )
 
 
@@ -72,7 +72,7 @@ def _open(url: str, name: str, learner: str | None = None, **options: Any) -> St
 
 @click.group()
 def study() -> None:
-    """Learners and tuners that live in a database.
+    """Learners and tuners stored in a database.
 
     \b
     Examples:
@@ -98,14 +98,14 @@ def study() -> None:
     type=float,
     default=0.0,
     show_default=True,
-    help="Seconds that an answer may wait to be written; 0: it is durable when it is acknowledged.",
+    help="Seconds that an answer may wait to be written; with 0 it is durable when acknowledged.",
 )
 @click.option(
     "--longest-line",
     type=click.IntRange(100),
     default=LONGEST_LINE,
     show_default=True,
-    help="Bytes of a request; a longer line is answered with an error.",
+    help="The most bytes in a request; a longer line is answered with an error.",
 )
 def run(
     name: str,
@@ -117,9 +117,9 @@ def run(
 ) -> None:
     """Play a study over standard input and output.
 
-    One JSON object a line in, one a line out, for a program in any language. An answer is written
-    when it is durable. Whatever is wrong with a line, the answer is
-    {"error": {"code": ..., "message": ...}}, and the next line is read.
+    One JSON object per line in, one per line out, for programs in any language. A reply is printed
+    once its event is durable. If anything is wrong with a line, the reply is {"error": {"code":
+    ..., "message": ...}}, and the next line is read.
 
     \b
       {"ask": {}}                               {"id": 0, "point": [4.81, 1.05]}
@@ -131,7 +131,7 @@ def run(
                                                  "client": "host:71", "asked": "2031-..."}]}
       {"show": {}}                              {"study": "prices", "rounds": 1, ...}
 
-    The study of a tuner speaks in names, and has three verbs more:
+    The study of a tuner uses names, and has three more verbs:
 
     \b
       {"ask": {}}                               {"id": 0, "params": {"price": ..., "ads": ...}}
@@ -141,19 +141,19 @@ def run(
       {"resume": {}}                            {"held": false}
       {"summary": {}}                           {"rounds": 1, "best": {...}, ...}
 
-    A forecast is the loss or value that you expect, for a tuner or a learner that makes use of it
-    (predictive). An answer told twice counts once. A number that is not there (the certificate of a
-    learner that has none) is null.
+    A forecast is the loss or value that you expect, for a tuner or a learner that uses it
+    (predictive). An answer told twice counts once. A missing number (the certificate of a learner
+    that has none) is null.
     """  # noqa: D301 - click reads the backspace character
-    if sys.stdout is None:  # closed by who started this
+    if sys.stdout is None:  # closed by the parent process
         raise ParameterError("answers go to standard output, which is closed; nothing was played")
     try:
-        played = _open(url, name, learner, client=client, commit_within=commit_within)
+        study = _open(url, name, learner, client=client, commit_within=commit_within)
     except DikinError as mistake:
         write_line(sys.stdout.buffer, error_reply(mistake))
         sys.exit(2)
-    with played:
-        answer_lines(played, sys.stdin.buffer, sys.stdout.buffer, longest_line)
+    with study:
+        answer_lines(study, sys.stdin.buffer, sys.stdout.buffer, longest_line)
 
 
 @study.command()
@@ -164,7 +164,7 @@ def run(
 def create(name: str, learner: str | None, url: str, **tuner: Any) -> None:
     """Create a study: with a tuner of named parameters, or with any LEARNER.
 
-    A tuner needs the ranges of its parameters, each with today's value if there is one:
+    A tuner needs the range of each parameter, with its current value if there is one:
 
     \b
       dikin study create shop --param price=1:14:4 --param ads=0:60:40 --maximize
@@ -185,38 +185,39 @@ def create(name: str, learner: str | None, url: str, **tuner: Any) -> None:
       dikin study create shop '{"tuner": {"price": {"low": 1, "high": 14, "start": 4}},
           "maximize": true}'
 
-    The keys besides learner and domain are the arguments of the class, those of the domain besides
-    kind likewise: dikin.AdaptiveSmooth(dikin.Box(lower, upper), smoothness=0.5, ...). Besides tuner
-    they are those of dikin.Tuner; a parameter may have "kind": "integer", "levels" or "shares". A
-    study that exists with the same learner or tuner is left as it is.
+    All keys other than learner and domain are arguments of the learner's class, and those of the
+    domain other than kind are arguments of the domain's: dikin.AdaptiveSmooth(dikin.Box(lower,
+    upper), smoothness=0.5, ...). With tuner, the other keys are arguments of dikin.Tuner; a
+    parameter may have "kind": "integer", "levels" or "shares". If the study already exists with the
+    same learner or tuner, nothing changes.
     """  # noqa: D301 - click reads the backspace character
-    given = tuner_from_options(**tuner)
-    if (learner is None) == (given is None):
+    parameters = tuner_from_options(**tuner)
+    if (learner is None) == (parameters is None):
         raise ParameterError(
             "a study is created with a tuner, by one or more --param NAME=LOW:HIGH[:START] or "
             "--shares NAME=PART,PART, or with a LEARNER, a JSON object: got "
             + ("neither" if learner is None else "both")
         )
-    kept = given if learner is None else learner_from_text(learner)
-    with Study(url, name, kept) as made:
-        if made.created:
-            click.echo(f"created study {made.name!r} in {url}")
+    player = parameters if learner is None else learner_from_text(learner)
+    with Study(url, name, player) as study:
+        if study.created:
+            click.echo(f"created study {study.name!r} in {url}")
         else:
-            was = f"with this learner or tuner and {made.rounds:,} rounds"
-            click.echo(f"study {made.name!r} in {url} existed {was}: nothing was changed")
+            state = f"with this learner or tuner and {study.rounds:,} rounds"
+            click.echo(f"study {study.name!r} in {url} existed {state}: nothing was changed")
 
 
 @study.command("list")
 @url_option
 def list_(url: str) -> None:
-    """The studies in a database."""
+    """List the studies in a database."""
     names = Study.names(url)
     if not names:
         click.echo(f"{url} has no studies", err=True)
     for name in names:
         try:
-            with Study(url, name) as found:
-                click.echo(f"{name}\t{found.rounds} rounds\t{len(found.open_queries)} open")
+            with Study(url, name) as study:
+                click.echo(f"{name}\t{study.rounds} rounds\t{len(study.open_queries)} open")
         except StateError as damage:
             click.echo(f"{name}\tnot readable: {damage}")
 
@@ -224,18 +225,22 @@ def list_(url: str) -> None:
 @study.command()
 @name_argument
 @url_option
-@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Draw into this file.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Draw the curves to this file.",
+)
 def show(name: str, url: str, out: Path | None) -> None:
     """Print a summary and curves over the rounds.
 
-    Of a learner loss, running mean, curvature and certificate, of a tuner each parameter and the
-    value. With --out they are drawn into a file: .png, .svg or .pdf.
+    For a learner: loss, running mean, curvature and certificate. For a tuner: each parameter and
+    the value. With --out they are drawn to a file: .png, .svg or .pdf.
     """
-    with _open(url, name) as shown:
-        for line in display.text(shown):
+    with _open(url, name) as study:
+        for line in display.text(study):
             click.echo(line)
         if out is not None:
-            shown.plot(out)
+            study.plot(out)
             click.echo(f"drawn into {out}")
 
 
@@ -243,9 +248,9 @@ def show(name: str, url: str, out: Path | None) -> None:
 @name_argument
 @url_option
 def open_(name: str, url: str) -> None:
-    """What waits for an answer: id, client, time and point, or the parameters by name."""
-    with _open(url, name) as listed:
-        for query in listed.open_queries:
+    """List the open queries: id, client, time, and the point or the parameters by name."""
+    with _open(url, name) as study:
+        for query in study.open_queries:
             setting = query.point.tolist() if query.params is None else query.params
             click.echo(
                 f"{query.id}\t{query.client}\t{query.asked.isoformat(timespec='seconds')}\t"
@@ -258,60 +263,64 @@ def open_(name: str, url: str) -> None:
 @click.argument("ids", type=int, nargs=-1, required=True)
 @url_option
 def forget(name: str, ids: tuple[int, ...], url: str) -> None:
-    """Close the queries IDS, which nobody will answer."""
-    with _open(url, name) as kept:
+    """Close the queries IDS, which will never be answered."""
+    with _open(url, name) as study:
         for query in ids:
-            kept.forget(query)
+            study.forget(query)
 
 
 @study.command()
 @name_argument
 @url_option
 def hold(name: str, url: str) -> None:
-    """Let a tuner play its best setting, and learn nothing until resume."""
-    with _open(url, name) as held:
-        held.hold()
-        click.echo(f"on hold: plays {json.dumps(held.best)}")
+    """Make a tuner play its best setting and learn nothing until resume."""
+    with _open(url, name) as study:
+        study.hold()
+        click.echo(f"on hold: plays {json.dumps(study.best)}")
 
 
 @study.command()
 @name_argument
 @url_option
 def resume(name: str, url: str) -> None:
-    """Let a tuner on hold explore and learn again."""
-    with _open(url, name) as held:
-        held.resume()
-        click.echo("explores and learns")
+    """Make a tuner on hold explore and learn again."""
+    with _open(url, name) as study:
+        study.resume()
+        click.echo("exploring and learning")
 
 
 @study.command()
 @name_argument
 @url_option
-@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Instead of stdout.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write to this file instead of standard output.",
+)
 def export(name: str, url: str, out: Path | None) -> None:
     """Write the history as CSV.
 
-    Of a learner: round, point, loss, curvature, center, certificate. Of a tuner: round, a column
+    For a learner: round, point, loss, curvature, center, certificate. For a tuner: round, a column
     for each name, value, expected, held, the best guess by name, certificate.
     """
-    with _open(url, name) as written:
+    with _open(url, name) as study:
         if out is None and sys.stdout is None:
             raise ParameterError("standard output is closed; name a file with --out")
         if out is None:
-            write_csv(_parts(written), sys.stdout)
+            write_csv(_parts(study), sys.stdout)
         else:
             with replacing(out) as file:
-                write_csv(_parts(written), codecs.getwriter("utf-8")(file))
+                write_csv(_parts(study), codecs.getwriter("utf-8")(file))
 
 
-def _parts(written: Study) -> Iterator[Table]:
-    """The history, some rounds at a time, with a progress bar."""
-    rounds, expected = written.rounds, 0
+def _parts(study: Study) -> Iterator[Table]:
+    """The history in parts, with a progress bar."""
+    rounds, expected = study.rounds, 0
     with Progress(rounds, True) as bar:
         for first in range(1, max(rounds, 1) + 1, EXPORTED_AT_ONCE):
-            part = written.history(first, min(rounds, first + EXPORTED_AT_ONCE - 1))
+            part = study.history(first, min(rounds, first + EXPORTED_AT_ONCE - 1))
             if expected and not (len(part) and part["round"][0] == expected):
-                raise StateError(f"study {written.name!r} was trimmed meanwhile; export it again")
+                raise StateError(f"study {study.name!r} was trimmed meanwhile; export it again")
             expected = part["round"][-1] + 1 if len(part) else 0
             yield part
             bar.move(EXPORTED_AT_ONCE)
@@ -322,9 +331,9 @@ def _parts(written: Study) -> Iterator[Table]:
 @click.option("--before", type=click.IntRange(1), required=True, help="The first round to keep.")
 @url_option
 def trim(name: str, before: int, url: str) -> None:
-    """Remove the history of the rounds before one; the learner stays as it is."""
-    with _open(url, name) as trimmed:
-        click.echo(f"{trimmed.trim(before, progress=True)} rows removed")
+    """Remove the history of the rounds before one; the learner does not change."""
+    with _open(url, name) as study:
+        click.echo(f"{study.trim(before, progress=True)} rows removed")
 
 
 @study.command()
@@ -336,23 +345,23 @@ def trim(name: str, before: int, url: str) -> None:
     former="--jobs",
     type=click.IntRange(1),
     default=os.cpu_count(),
-    help="Processes among which a long journal is divided; as many as there are processors.",
+    help="Processes that share a long journal. Default: one per processor.",
 )
 def verify(name: str, url: str, workers: int) -> None:
-    """Replay the whole journal, check every seal, and compare with the learner."""
+    """Replay the whole journal, check every seal, and compare the result with the learner."""
     with _open(url, name) as checked:
         rows = checked.verify(workers=workers, progress=True)
-        click.echo(f"{rows} rows replayed: the learner is what they make, bit for bit")
+        click.echo(f"{rows} rows replayed: they reproduce the learner, bit for bit")
 
 
 @study.command()
 @name_argument
 @url_option
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 def delete(name: str, url: str, yes: bool) -> None:
     """Remove a study."""
     if name not in Study.names(url):
-        _open(url, name).close()  # says what is there; a damaged one can be removed
+        _open(url, name).close()  # refuses an unknown study; a damaged one can be removed
     if not yes:
         click.confirm("Remove the study and its whole history?", abort=True)
     Study.delete(url, name)

@@ -1,12 +1,12 @@
-"""The database that keeps studies: one connection, SQLite or PostgreSQL, errors of one family.
+"""The database of studies: one connection, SQLite or PostgreSQL, one family of errors.
 
-SQLAlchemy finds the driver, opens the connection and writes the tables. What runs on every event is
-plain SQL on the driver's own connection, written once with `?` for both: an event costs one insert,
-one update and one commit, and a layer that costs more than those would be felt.
+SQLAlchemy finds the driver, opens the connection and writes the tables. The statements of every
+event are plain SQL on the driver's own connection, written once with `?` for both: an event costs
+one insert, one update and one commit, so the overhead of a layer would show.
 
 Transactions are begun and ended by hand. A write begins by taking its turn: on SQLite in a queue
 before the file (`fair_lock`) and then the write lock, on PostgreSQL an advisory lock, which the
-server gives out in the order of asking. Both end with the process or connection that holds them.
+server grants in the order of requests. Both end with the process or connection that holds them.
 """
 
 from __future__ import annotations
@@ -34,89 +34,89 @@ Row = tuple[Any, ...]
 T = TypeVar("T")
 
 RETRY_PAUSE = 0.02
-"""Seconds between two attempts to reach a database that is away, or that others are creating."""
+"""Seconds between two attempts to reach a database that is unavailable or being created."""
 
 MARKED_SEAL = 32
 """Characters of a seal in the file of marks."""
 
 ROWS_AT_ONCE = 64
-"""Rows that a PostgreSQL server is given in one statement."""
+"""Rows that one statement sends to a PostgreSQL server."""
 
 OF_SQLITE = ("-wal", "-shm", "-journal")
-"""Endings of the files that SQLite makes beside a database."""
+"""Suffixes of the files that SQLite creates beside a database."""
 SQLITE_FILES = ("", "-wal", "-shm")
-"""Endings of the names of a database, of its log, and of the index of the log."""
+"""Suffixes of a database, of its log, and of the index of the log."""
 
 CHECKPOINT_PAGES = 200
-"""Pages of SQLite's log (800 KB) after which they are carried over into the file, and the log is
-written from its beginning again: that is faster than a log that grows."""
+"""Pages of SQLite's log (800 KB) after which they are copied into the file and the log is reused
+from its beginning: that is faster than a growing log."""
 
 
 class LostConnection(Exception):  # noqa: N818 - never leaves this package
-    """The connection broke; what was not committed is gone, what was being committed is unknown."""
+    """The connection broke; uncommitted work is lost, and a commit in progress may be too."""
 
 
 def open_database(url: str | os.PathLike[str], patience: float) -> Database:
     """The database at a URL, or the SQLite file at a path."""
-    from sqlalchemy.engine import URL, make_url  # a tenth of a second: for studies only
+    from sqlalchemy.engine import URL, make_url  # takes 0.1 s: imported for studies only
     from sqlalchemy.exc import ArgumentError
 
     text = _url_text(url)
     if "://" not in text:
         return Sqlite(URL.create("sqlite", database=text), patience)
     try:
-        made = make_url(text)
-        backend = made.get_backend_name()
+        address = make_url(text)
+        backend = address.get_backend_name()
     except (ArgumentError, ValueError):
-        # Neither the text nor the reason is shown: a password may stand anywhere in them.
+        # Neither the text nor the reason is shown: a password may be anywhere in them.
         raise ParameterError(
             f"what begins with {text.partition('://')[0][:20]!r} is not the URL of a database; "
-            "wanted such as postgresql://user:password@host:5432/database, special characters of "
-            "the password written as %40 and the like"
+            "expected one such as postgresql://user:password@host:5432/database, with special "
+            "characters of the password written as %40 and the like"
         ) from None
     if backend == "sqlite":
-        return Sqlite(made, patience)
+        return Sqlite(address, patience)
     if backend == "postgresql":
-        if made.drivername == "postgresql":
-            made = made.set(drivername="postgresql+psycopg")
-        return Postgres(made, patience)
+        if address.drivername == "postgresql":
+            address = address.set(drivername="postgresql+psycopg")
+        return Postgres(address, patience)
     raise ParameterError(
-        f"studies are kept in SQLite (a path, or sqlite:///file.db) or PostgreSQL "
+        f"studies are stored in SQLite (a path, or sqlite:///file.db) or PostgreSQL "
         f"(postgresql://user@host/database), not in {backend!r}"
     )
 
 
 def _url_text(url: Any) -> str:
-    """A URL or path as text; refused where it is none."""
+    """A URL or path as a string; anything else is refused."""
     text = os.fspath(url) if isinstance(url, os.PathLike) else url
     if not isinstance(text, str):
         raise ParameterError(
-            "a study is kept in a file, given by its path, or in a database, given by its URL; "
+            "a study is stored in a file, given by its path, or in a database, given by its URL; "
             f"got {shown(url)}"
         )
     if "\0" in text or not text:
         raise ParameterError(
-            f"a path or URL has no NUL character and is not empty, got {shown(text)}"
+            f"a path or URL must not be empty or contain a NUL character, got {shown(text)}"
         )
     return text
 
 
 SECRET = "password"
-"""What the name of every option of a URL contains whose value is secret."""
+"""Parts of the names of URL options whose values are secret."""
 
 
 def _secrets(url: URL) -> list[str]:
-    """The passwords in a URL, wherever they stand."""
+    """The passwords in a URL, wherever they are."""
     values = [url.password or ""]
     for name, value in url.query.items():
         if SECRET in name.lower():
             values += [value] if isinstance(value, str) else list(value)
-    written = [str(value) for value in values if value]
-    return sorted({*written, *(quote(value, safe="") for value in written)}, key=len, reverse=True)
+    secrets = [str(value) for value in values if value]
+    return sorted({*secrets, *(quote(value, safe="") for value in secrets)}, key=len, reverse=True)
 
 
 class Database(ABC):
-    """One connection, opened when it is first needed and again when it was lost."""
+    """One connection, opened when it is first needed and again after it was lost."""
 
     begin_read: str
 
@@ -141,17 +141,17 @@ class Database(ABC):
         except ArgumentError as reason:
             text = self._without_secrets(_one_line(reason))
             raise ParameterError(f"{self.name} cannot be opened: {text}") from None
-        # A damaged SQLite file may contain anything, in the place of its error message too.
+        # A damaged SQLite file may contain anything, even where an error message quotes it.
         self._errors = (self.engine.dialect.loaded_dbapi.Error, UnicodeDecodeError)
         self._pooled: Any = None
         self._cursor: Any = None
         self.lock = threading.RLock()
         """Held by the thread that uses the connection."""
         self._cut_off = False
-        """Whether a transaction was rolled back by a fork, and who began it has not heard of it."""
+        """Whether a fork rolled back a transaction that its caller still believes to be open."""
 
     def check_folder(self) -> None:  # noqa: B027 - a server has no folder
-        """Refuse a file that is not there and cannot be made."""
+        """Refuse a file that does not exist and cannot be created."""
 
     def another(self) -> Self:
         """Another connection to the same database."""
@@ -164,15 +164,15 @@ class Database(ABC):
 
     @abstractmethod
     def _connect_arguments(self) -> dict[str, Any]:
-        """What the driver is given besides the URL."""
+        """The driver's arguments other than the URL."""
 
     @abstractmethod
     def _begin(self, key: int, deadline: float, prepare: Callable[[], None]) -> None:
-        """Begin a write; `key` is the study's, and the wait for others ends at the deadline."""
+        """Begin a write of the study `key`; the wait for others ends at the deadline."""
 
     @abstractmethod
     def _explain(self, error: Exception, waited: float) -> StateError:
-        """The driver's error in our words; it came after so many seconds."""
+        """The driver's error as one of ours; it came after `waited` seconds."""
 
     def _translate(self, sql: str) -> str:
         return sql
@@ -194,14 +194,14 @@ class Database(ABC):
             self._pooled = self.engine.raw_connection()
             self._cursor = self._pooled.cursor()
             self._prepare()
-        except DBAPIError as error:  # of a statement of SQLAlchemy's, on the first connection
+        except DBAPIError as error:  # from a statement of SQLAlchemy's, on the first connection
             raise self._lost_or_explained(cast(Exception, error.orig), began) from error
         except self._errors as error:
             self.disconnect()
             raise self._lost_or_explained(error, began) from error
 
     def _prepare(self) -> None:
-        """Settings of a new connection; there may be none."""
+        """Configure a new connection; some need no settings."""
         return
 
     def _lost_or_explained(self, error: Exception, began: float) -> Exception:
@@ -215,7 +215,7 @@ class Database(ABC):
         return False
 
     def disconnect(self) -> None:
-        """Forget the connection, in whatever state it is; an open transaction is rolled back."""
+        """Drop the connection, whatever its state; an open transaction is rolled back."""
         pooled, self._pooled, self._cursor = self._pooled, None, None
         if pooled is not None:
             pooled.invalidate()
@@ -226,14 +226,14 @@ class Database(ABC):
         self.engine.dispose()
 
     def cut_off(self) -> None:
-        """Close the connection before a fork; who is in a transaction has to begin it again."""
+        """Close the connection before a fork; a call in a transaction has to begin it again."""
         self._cut_off = self.in_transaction
         self.close()
 
     # --- statements ----------------------------------------------------------------------------
 
     def _use(self, act: Callable[..., T], *values: Any) -> T:
-        """Do something with the connection, opened if need be; errors in our words."""
+        """Do something with the connection, opened if necessary; translates errors."""
         with self.lock:
             self.connect()
             began = time.monotonic()
@@ -280,13 +280,13 @@ class Database(ABC):
         """Whether a transaction is open."""
 
     def _end_stale(self) -> None:
-        """End a transaction whose call was interrupted before it could."""
+        """End a transaction whose call was interrupted before it could do so."""
         if self._cut_off or self.in_transaction:
             self.rollback()
 
     @contextmanager
     def view(self) -> Iterator[None]:
-        """Statements that see the database as it was at the first of them."""
+        """Run statements that all see the database as it was at the first of them."""
         with self.lock:
             self._end_stale()
             try:
@@ -294,12 +294,12 @@ class Database(ABC):
                 self._refuse_exchanged()
                 yield
             finally:
-                self._roll_back()  # and whoever waits for a turn meanwhile goes on waiting
+                self._roll_back()  # clients that wait for a turn keep waiting
 
     def commit(self, head: tuple[int, int, str] | None = None) -> None:
-        """End a write; what was written is durable when this returns.
+        """End a write, which is durable when this returns.
 
-        `head` is the study that was written, and the number and seal of its last row.
+        `head` is the study that was written, with the number and seal of its last row.
         """
         self.run("COMMIT")
         self._refuse_exchanged()
@@ -308,7 +308,7 @@ class Database(ABC):
         self._end_turn()
 
     def rollback(self) -> None:
-        """End a write as if it had not begun; where that fails, close the connection."""
+        """End a write as if it had not begun; if that fails, close the connection."""
         try:
             self._roll_back()
         finally:
@@ -323,24 +323,24 @@ class Database(ABC):
             self.disconnect()
 
     def _refuse_exchanged(self) -> None:
-        """Refuse to go on where what is written goes into files that nobody else will find."""
+        """Refuse to continue if the database's files were deleted or replaced."""
         return
 
     def _end_turn(self) -> None:
-        """Let the next client in, where the database does not do so by itself."""
+        """Let the next client in, if the database does not do so itself."""
         return
 
     def mark(self, study: int, number: int, seal: str) -> None:
-        """Note outside the database which row of a study was committed last."""
+        """Note the last committed row of a study outside the database."""
         return
 
     def marked(self, study: int) -> tuple[int, str] | None:
-        """What `mark` noted, if anything."""
+        """The row that `mark` noted, if any."""
         return None
 
 
 class Sqlite(Database):
-    """A file. `synchronous=FULL` makes every commit durable; readers never wait for writers."""
+    """An SQLite file. `synchronous=FULL` makes commits durable; readers never wait for writers."""
 
     begin_read = "BEGIN"
 
@@ -349,14 +349,14 @@ class Sqlite(Database):
             raise ParameterError(
                 f"a study needs a file to live in, such as 'studies.db', got {str(url)!r}"
             )
-        # The same file for as long as this lives, and the same queue under all its names.
+        # Resolved once: always the same file, and one queue for all its names.
         self.path = _resolved(url.database)
         self._lock = FairLock(self.path)
         self._marks: FileBeside | None = None
         self._paths = [f"{self.path}{ending}" for ending in SQLITE_FILES]
         self._files: list[FileIdentity | None] = []
-        """Which file the database is, since the first connection; and while there is a connection,
-        which files the log and its index are."""
+        """The identity of the database file, from the first connection on; and during a connection,
+        those of the log and its index."""
         super().__init__(url.set(database=str(self.path)), patience)
         self.name = url.database
 
@@ -365,9 +365,9 @@ class Sqlite(Database):
         if self.path.exists():
             return
         if not folder.is_dir():
-            raise StoreError(f"{self.path} cannot be made: there is no folder {folder}")
+            raise StoreError(f"{self.path} cannot be created: there is no folder {folder}")
         if not os.access(folder, os.W_OK):
-            raise StoreError(f"{self.path} cannot be made: the folder is not writable")
+            raise StoreError(f"{self.path} cannot be created: the folder is not writable")
 
     def connect(self) -> None:
         if self._cursor is None:
@@ -378,20 +378,20 @@ class Sqlite(Database):
         super().connect()
 
     def _make_file(self) -> None:
-        """Make the file for its owner alone; SQLite gives its own files beside it the same mode."""
+        """Create the file for its owner alone; SQLite gives its files beside it the same mode."""
         with Folder(self.path.parent) as folder:
-            for ending in OF_SQLITE:  # which follows no links either, but does not say why
+            for ending in OF_SQLITE:  # SQLite follows no links either, but does not say why
                 folder.refuse_link(f"{self.path.name}{ending}")
-            if not self._files:  # later it must be the file that it was
+            if not self._files:  # later it must be the same file
                 with suppress(FileExistsError):
                     folder.make_file(self.path.name)
 
     def _connect_arguments(self) -> dict[str, Any]:
-        # Transactions by hand, and from whichever thread holds the study at the moment.
+        # Explicit transactions, from whichever thread holds the study at the moment.
         return {"isolation_level": None, "check_same_thread": False, "timeout": self.patience}
 
     def _connect(self) -> None:
-        self._refuse_exchanged()  # SQLite would make a new file in the place of one that is gone
+        self._refuse_exchanged()  # SQLite would create a new file in place of a deleted one
         forks.refuse_inherited(self.name)
         before = self._files[0] if self._files else _identity(self._paths[0])
         super()._connect()
@@ -408,9 +408,9 @@ class Sqlite(Database):
         del self._files[1:]
 
     def _refuse_exchanged(self) -> None:
-        for path, known in zip(self._paths, self._files, strict=False):
+        for path, before in zip(self._paths, self._files, strict=False):
             identity = _identity(path)
-            if identity != known:
+            if identity != before:
                 raise StoreError(_exchanged(path, identity is None))
 
     def _prepare(self) -> None:
@@ -421,10 +421,10 @@ class Sqlite(Database):
             time.sleep(RETRY_PAUSE)
 
     def _open_log(self, last_try: bool) -> bool:
-        """Open the log, which there is from the first time on for good; not while others do so."""
+        """Open the log, creating it the first time; False while another process creates it."""
         try:
             if self._cursor.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
-                self._cursor.execute("PRAGMA journal_mode=WAL")  # refused at once: does not wait
+                self._cursor.execute("PRAGMA journal_mode=WAL")  # fails at once instead of waiting
             self._cursor.execute("SELECT 1 FROM sqlite_master").fetchall()
         except self._errors as error:
             if last_try or not _is_held(error):
@@ -474,24 +474,24 @@ class Sqlite(Database):
             return StoreError(f"{self.name} may not be written to ({text}). Nothing was changed")
         return StoreError(f"{self.name} cannot be used: {text}. Nothing was changed")
 
-    # A log whose last pages are damaged looks to SQLite like a shorter one, and what was committed
-    # there is gone without a word. The mark is written after each commit, and outlives the process;
-    # it needs no fsync, as an older mark than the database does no harm.
+    # A log whose last pages are damaged looks to SQLite like a shorter one, and the commits in them
+    # are lost silently. The mark is written after each commit, and outlives the process. It needs
+    # no fsync, since a mark older than the database does no harm.
 
     def mark(self, study: int, number: int, seal: str) -> None:
         record = f"{number:>19} {seal or '-':>{MARKED_SEAL}}\n".encode()
         if self._marks is not None:
-            with suppress(OSError):  # a full disk: the commit is what counts
+            with suppress(OSError):  # a full disk: only the commit matters
                 os.pwrite(self._marks.file, record, study * len(record))
 
     def _open_marks(self) -> None:
-        """Open the file of marks, where there can be one; refuse a link in its place."""
+        """Open the file of marks, if there can be one; refuse a link in its place."""
         if self._marks is None and hasattr(os, "pwrite"):  # not on Windows
             try:
                 self._marks = open_beside(self.path, "-marks")
             except NotAFileError:
                 raise
-            except OSError:  # a full disk, or another user's: a study goes on without marks
+            except OSError:  # a full disk, or another user's file: continue without marks
                 return
 
     def marked(self, study: int) -> tuple[int, str] | None:
@@ -517,7 +517,7 @@ class Sqlite(Database):
 
 
 class Postgres(Database):
-    """A server. It may crash and come back: a lost connection is opened again."""
+    """A PostgreSQL server. It may crash and restart: a lost connection is opened again."""
 
     begin_read = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"
     NAMESPACE = int.from_bytes(b"diki", "big")
@@ -529,24 +529,24 @@ class Postgres(Database):
         super().__init__(url, patience)
 
     def _connect_arguments(self) -> dict[str, Any]:
-        limit, given = max(1, int(1000 * self.patience)), self.url.query.get("options", "")
+        limit, options = max(1, int(1000 * self.patience)), self.url.query.get("options", "")
         return {
             "autocommit": True,
-            "options": f"{given} -c synchronous_commit=on -c lock_timeout={limit}",
+            "options": f"{options} -c synchronous_commit=on -c lock_timeout={limit}",
             "connect_timeout": max(2, round(self.patience)),
             "tcp_user_timeout": limit,
         }
 
     def _translate(self, sql: str) -> str:
-        known = self._statements.get(sql)
-        if known is None:
-            known = self._statements[sql] = sql.replace("?", "%s")
-        return known
+        statement = self._statements.get(sql)
+        if statement is None:
+            statement = self._statements[sql] = sql.replace("?", "%s")
+        return statement
 
     def _begin(self, key: int, deadline: float, prepare: Callable[[], None]) -> None:
-        # One message; the reads that follow see what was committed before the turn. A client that
-        # stops in the middle of its turn is cut off by the server, so that the others need not wait
-        # for it; it finds out when it goes on.
+        # One message; the reads that follow see everything committed before the turn. The server
+        # cuts off a client that stops in the middle of its turn, so that the others need not wait.
+        # The client finds out when it continues.
         self._cursor.execute(
             f"BEGIN; SET LOCAL idle_in_transaction_session_timeout={int(1000 * self.patience)}; "
             f"SELECT pg_advisory_xact_lock({self.NAMESPACE}, {key})"
@@ -562,7 +562,7 @@ class Postgres(Database):
         )
 
     def _insert(self, table: str, columns: str, rows: list[Row]) -> None:
-        # Not by executemany: that of psycopg does not bear to be interrupted.
+        # Not by executemany: psycopg's is not safe to interrupt.
         for first in range(0, len(rows), ROWS_AT_ONCE):
             some = rows[first : first + ROWS_AT_ONCE]
             groups = ", ".join(f"({_marks(row)})" for row in some)
@@ -574,13 +574,13 @@ class Postgres(Database):
         super()._roll_back()
 
     def _leave_interrupted(self) -> None:
-        """Close a connection that Ctrl-C has left locked: it would wait for itself for ever."""
-        # One thread at a time uses it, and that one is here.
+        """Close a connection that Ctrl-C has left locked: it would deadlock on itself."""
+        # Only one thread at a time uses it, and it is this one.
         if self._pooled is not None and self._pooled.driver_connection.lock.locked():
             self.disconnect()
 
     def _is_disconnect(self, error: Exception, connection: Any) -> bool:
-        if connection is None:  # could not connect at all, or is still starting up
+        if connection is None:  # could not connect at all, or the server is still starting
             code = getattr(error, "sqlstate", None)
             return code is None or code.startswith("57")
         return bool(self.engine.dialect.is_disconnect(error, connection, None))  # type: ignore[arg-type]
@@ -596,11 +596,11 @@ class Postgres(Database):
 
 
 FileIdentity = tuple[int, int]
-"""Device and inode: what a file has and keeps under whatever name."""
+"""Device and inode, which identify a file under any name."""
 
 
 def _identity(path: str) -> FileIdentity | None:
-    """Which file is at a path, if any."""
+    """The identity of the file at a path, if there is one."""
     try:
         status = os.stat(path)
     except OSError:
@@ -617,17 +617,17 @@ def _exchanged(file: str, gone: bool) -> str:
 
 
 def _is_held(error: Exception) -> bool:
-    """Whether SQLite says that another program holds the file."""
+    """Whether SQLite reports that another program has locked the file."""
     return "locked" in str(error) or "busy" in str(error)
 
 
 def _marks(row: Row) -> str:
-    """The places of the values of a row in a statement."""
+    """The placeholders of the values of a row in a statement."""
     return ", ".join("?" * len(row))
 
 
 def _resolved(path: str) -> Path:
-    """The file that a path leads to; refused where no file can have that name."""
+    """The file that a path leads to; refused if no file can have that name."""
     try:
         resolved = Path(path).resolve()
         resolved.exists()
@@ -637,5 +637,5 @@ def _resolved(path: str) -> Path:
 
 
 def _one_line(error: Exception) -> str:
-    """What a driver says, on one line."""
+    """The message of a driver, on one line."""
     return " ".join(str(error).split())

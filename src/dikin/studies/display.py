@@ -1,4 +1,4 @@
-"""What a study looks like in a terminal: a summary, and curves made of blocks."""
+"""A study in a terminal: a summary, and curves made of blocks."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from dikin.studies.study import Study
 from dikin.vectors import Array, Table
 
 MARGIN = 14
-"""Columns that the names take, if none is longer."""
+"""The least width of the column of names."""
 
 
 def curves(study: Study, rounds: Table) -> dict[str, Array]:
-    """What is shown over the rounds."""
+    """The curves shown over the rounds."""
     if study.space is None:
         return learner_curves(rounds)
     return {name: rounds[name] for name in (*study.space.columns, "value")}

@@ -1,18 +1,19 @@
 """A fair lock among the processes that write to one SQLite file: a lock file and a queue.
 
-SQLite makes a waiting process sleep and try again, so the one that has just released the database
-usually gets it again, and with many they do little else than try. Here who has to wait draws a
-ticket: a named pipe in a folder beside the database, named by the time, which its owner listens to.
-The oldest ticket whose owner lives is next; who ends a turn writes into its pipe. A ticket is
-removed by its owner, whether it got its turn or not, or by others if its owner died: then nobody
-listens to the pipe, which the operating system sees to at whatever instant a process dies.
+SQLite makes a waiting process sleep and try again. So the process that has just released the
+database usually gets it again, and many processes do little but retry. Here a process that has to
+wait draws a ticket: a named pipe in a folder beside the database, named by the time, on which its
+owner listens. The oldest ticket with a living owner is next; a process that ends its turn writes
+into that pipe. A ticket is removed by its owner, whether it got its turn or not, or by others if
+its owner died: then nobody listens on the pipe, which the operating system guarantees at whatever
+instant a process dies.
 
-Nothing but the order of turns depends on this: what keeps two writers apart is the database. Where
-there is no `flock` or no named pipe (Windows, some network drives) SQLite's own waiting has to do.
+Only the order of turns depends on this: the database itself keeps two writers apart. Without
+`flock` or named pipes (Windows, some network drives) SQLite's own waiting must suffice.
 
-Who owns the folder of a database can put anything there, and another user, root too, may write to
-that database. So no link is followed beside it, nothing is removed that is not named like a ticket,
-and nothing is given to the owner of the database but what was made just now.
+The owner of a database's folder can put anything there, and another user, even root, may write to
+that database. So no link beside it is followed, nothing is removed unless it is named like a
+ticket, and only files created just now are given to the owner of the database.
 """
 
 from __future__ import annotations
@@ -39,19 +40,19 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 LOOKS_EVERY = 0.05
-"""Seconds for each ticket ahead: who is not told of its turn, as somebody was killed, looks."""
+"""Seconds per ticket ahead after which a client looks itself: the one to wake it may be dead."""
 LONGEST_SLEEP = 0.5
 SOON = 6
-"""With so few tickets ahead it is time to prepare."""
+"""The number of tickets ahead at which it is time to prepare."""
 MAKING_TAKES = 10.0
-"""Seconds after which a ticket that is not ready never will be."""
+"""Seconds after which an unfinished ticket counts as abandoned."""
 NO_QUEUE = {errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL, errno.EACCES, errno.EROFS}
-"""What a file system says that has no named pipes, or lets this user make none."""
+"""Errors of a file system without named pipes, or without the right to create them."""
 
 HAS_PIPES = fcntl is not None and os.mkfifo in os.supports_dir_fd
 
 TICKET = re.compile(r"\.?\d{20}\.\d+\.\d+")
-"""Time, process and number; with a point in front while it is being made."""
+"""Time, process and number; preceded by a dot while the ticket is being created."""
 
 _tickets = itertools.count()
 
@@ -62,32 +63,32 @@ class FairLock:
     Parameters
     ----------
     path : Path
-        The database. The lock file and the folder of tickets lie beside it.
+        The database. The lock file and the folder of tickets are beside it.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._turn: _Turn | None = None
         self._ticket: _Ticket | None = None
-        """The place in the queue; kept here, so that whoever is interrupted gives it up later."""
+        """The place in the queue; stored here, so that an interrupted call gives it up later."""
         self._queue = _Queue(path)
         self._may_hold = False
-        """Whether it may be this one's turn, or it may have been told so."""
+        """Whether it may be this client's turn, or it may have been told so."""
 
     def acquire(self, patience: float, prepare: Callable[[], None]) -> bool:
-        """Wait for one's turn; whether there was anyone to wait for.
+        """Wait for this client's turn; return whether it had to wait for others.
 
         Parameters
         ----------
         patience : float
             Seconds to wait.
         prepare : callable
-            What to do shortly before one's turn after a long wait, so that the turn is short.
+            Called shortly before the turn after a long wait, so that the turn is short.
 
         Raises
         ------
         BusyError
-            If it was not one's turn by then. The place in the queue is given up.
+            If the turn did not come in time. The place in the queue is given up.
         """
         if not HAS_PIPES:
             return False
@@ -121,7 +122,7 @@ class FairLock:
             if left <= 0:
                 raise BusyError(_explanation(self._turn, patience, ahead, self._queue.first()))
             if crowd and 0 < ahead <= SOON:
-                crowd = False  # once is enough: few can go before this one now
+                crowd = False  # once is enough: few can come before this one now
                 prepare()
             ticket.wait(min(left, _pause(ahead)))
             ahead = self._queue.ahead(ticket.name)
@@ -132,16 +133,16 @@ class FairLock:
             self._ticket = None
 
     def release(self) -> None:
-        """Let the next one in turn have it."""
-        self._leave_queue()  # of a wait that was interrupted
+        """End the turn and let the next client have it."""
+        self._leave_queue()  # left by an interrupted wait
         if self._turn is not None and self._may_hold:
             self._turn.unlock()
-            with suppress(OSError):  # what was done is done, whether others hear of it or look
+            with suppress(OSError):  # the turn is over, whether others are told or look themselves
                 self._queue.wake()
             self._may_hold = False
 
     def close(self) -> None:
-        """Release it for good."""
+        """Close the lock for good."""
         self.release()
         if self._turn is not None:
             self._turn.close()
@@ -163,7 +164,7 @@ def _explanation(turn: _Turn, patience: float, waiting: int, first: int) -> str:
 
 
 def _pause(ahead: int) -> float:
-    """Seconds to listen before looking again: the longer, the more tickets are ahead."""
+    """Seconds to listen before looking again: longer with more tickets ahead."""
     return min(LONGEST_SLEEP, (ahead + 1) * LOOKS_EVERY)
 
 
@@ -171,71 +172,71 @@ def _pause(ahead: int) -> float:
 
 
 class FileBeside:
-    """An open file that is closed once: by hand, or with its owner."""
+    """An open file that is closed once: explicitly, or with its owner."""
 
     def __init__(self, file: int) -> None:
         self.file = file
         self._close = weakref.finalize(self, os.close, file)
 
     def close(self) -> None:
-        """Close it, unless that was done."""
+        """Close it, unless it is closed."""
         self._close()
 
 
 def open_beside(path: Path, ending: str) -> FileBeside:
-    """A file beside a database; a new one is for those who may use the database."""
+    """A file beside a database; a new one is for the users of the database."""
     name = f"{path.name}{ending}"
     with Folder(path.parent) as folder:
         try:
-            opened = FileBeside(folder.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL))
+            file = FileBeside(folder.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL))
         except FileExistsError:
             return FileBeside(folder.open_file(name, os.O_RDWR))
         database = folder.stat(path.name)
-        give(opened.file, database, database.st_mode & 0o666)
-    return opened
+        give(file.file, database, database.st_mode & 0o666)
+    return file
 
 
 class _Turn:
-    """A file that one process at a time holds; it says which, and since when."""
+    """A file that one process at a time locks; it says which process, and since when."""
 
-    def __init__(self, opened: FileBeside) -> None:
-        self._opened = opened
+    def __init__(self, file: FileBeside) -> None:
+        self._file = file
 
     def try_lock(self) -> bool:
-        """Take it without waiting, or not."""
+        """Take the lock if it is free; never waits."""
         if not self._lock():
             return False
-        os.pwrite(self._opened.file, f"{os.getpid():>20} {time.time():>20.3f}".encode(), 0)
+        os.pwrite(self._file.file, f"{os.getpid():>20} {time.time():>20.3f}".encode(), 0)
         return True
 
     def _lock(self) -> bool:
         try:
-            fcntl.flock(self._opened.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(self._file.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             return False
         return True
 
     def unlock(self) -> None:
-        fcntl.flock(self._opened.file, fcntl.LOCK_UN)
+        fcntl.flock(self._file.file, fcntl.LOCK_UN)
 
     def holder(self) -> tuple[str, float]:
-        """Who holds it, for a message, and for how many seconds; nothing if nobody does."""
+        """The holder, for a message, and for how many seconds; empty if there is none."""
         if self._lock():
             self.unlock()
             return "", 0.0
         try:
-            process, since = os.pread(self._opened.file, 64, 0).split()
+            process, since = os.pread(self._file.file, 64, 0).split()
             stopped = " (stopped by a signal)" if _is_stopped(int(process)) else ""
             return f"process {int(process)}{stopped}", time.time() - float(since)
         except (OSError, ValueError):
             return "", 0.0
 
     def close(self) -> None:
-        self._opened.close()
+        self._file.close()
 
 
 def _is_stopped(process: int) -> bool:
-    """Whether a process was stopped by a signal, where the system says so."""
+    """Whether a process was stopped by a signal, if the system can say so."""
     with suppress(OSError, IndexError):
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "T"
     return False
@@ -245,24 +246,24 @@ def _is_stopped(process: int) -> bool:
 
 
 class _Ticket:
-    """A place in the queue: a pipe to which its owner listens while it waits."""
+    """A place in the queue: a pipe on which its owner listens while it waits."""
 
-    def __init__(self, queue: _Queue, name: str, opened: FileBeside) -> None:
-        self.name, self._queue, self._opened = name, queue, opened
+    def __init__(self, queue: _Queue, name: str, pipe: FileBeside) -> None:
+        self.name, self._queue, self._pipe = name, queue, pipe
         self._poll = select.poll()
-        self._poll.register(opened.file, select.POLLIN)
+        self._poll.register(pipe.file, select.POLLIN)
 
     def wait(self, seconds: float) -> None:
-        """Until somebody says that there is a change, or so many seconds have passed."""
+        """Wait for a message about a change, or until the time is over."""
         if self._poll.poll(1000 * seconds):
             with suppress(BlockingIOError):
-                os.read(self._opened.file, 4096)
+                os.read(self._pipe.file, 4096)
 
     def remove(self) -> None:
         """Give up the place."""
         with suppress(OSError), self._queue.folder() as folder:
             folder.remove(self.name)
-        self._opened.close()  # which makes it a dead one's, if it is still there
+        self._pipe.close()  # without a listener it counts as dead, if it is still there
 
 
 class _Queue:
@@ -273,7 +274,7 @@ class _Queue:
 
     @contextmanager
     def folder(self) -> Iterator[Folder]:
-        """The folder, open."""
+        """The folder, opened."""
         path = Path(f"{self._path}-queue")
         with Folder(path.parent) as beside:
             try:
@@ -289,24 +290,24 @@ class _Queue:
             yield folder
 
     def _names(self) -> list[str]:
-        """The tickets, in order; those that are being made begin with a point, and come first."""
+        """The tickets, in order; those being created begin with a dot, and come first."""
         try:
             with self.folder() as folder:
                 names = sorted(filter(TICKET.fullmatch, folder.names()))
-                begin = bisect(names, "/")  # what stands between the point and the digits
+                begin = bisect(names, "/")  # sorts between the dot and the digits
                 for name in names[:begin]:
-                    if _is_old(name):  # killed while it made a ticket
+                    if _is_old(name):  # its process was killed while creating it
                         _remove(folder, name)
-        except (FileNotFoundError, PermissionError):  # there is none, or it is another user's
+        except (FileNotFoundError, PermissionError):  # no folder, or another user's
             return []
         return names[begin:]
 
     def is_empty(self) -> bool:
-        """Whether nobody waits; tickets of dead owners are removed."""
+        """Whether nobody is waiting; tickets of dead owners are removed."""
         return not any(self._listens(name) for name in self._names())
 
     def ahead(self, ticket: str) -> int:
-        """How many wait before this one; tickets of dead owners at the front are removed."""
+        """The number of clients before this one; dead tickets at the front are removed."""
         names = self._names()
         older = names[: bisect_left(names, ticket)]
         while older and not self._listens(older[0]):
@@ -315,7 +316,7 @@ class _Queue:
 
     def draw(self) -> _Ticket:
         """A place at the end of the queue."""
-        # A clock that all processes share, and never goes back. The rest keeps names apart.
+        # A clock that all processes share and that never goes back. The rest makes names distinct.
         name = f"{time.monotonic_ns():020d}.{os.getpid()}.{next(_tickets)}"
         try:
             return self._draw(name)
@@ -327,61 +328,62 @@ class _Queue:
         with self.folder() as folder:
             try:
                 folder.make_pipe(f".{name}")
-                # Open for both: so that it does not end with the first who writes into it.
-                opened = FileBeside(folder.open(f".{name}", os.O_RDWR))
-                if _is_ours(opened.file) and _is_pipe(opened.file):
+                # Open for reading and writing, so that it does not end with its first writer.
+                pipe = FileBeside(folder.open(f".{name}", os.O_RDWR))
+                if _is_ours(pipe.file) and _is_pipe(pipe.file):
                     queue = folder.stat(".")
-                    give(opened.file, queue, queue.st_mode & 0o666)
-                # Only now: a ticket to which nobody listens is a dead one's.
+                    give(pipe.file, queue, queue.st_mode & 0o666)
+                # Only now: a ticket without a listener counts as dead.
                 folder.rename(f".{name}", name)
-                return _Ticket(self, name, opened)
-            except BaseException:  # the pipe is closed with its owner, which nobody has any more
-                for made in (f".{name}", name):
+                return _Ticket(self, name, pipe)
+            except BaseException:  # the pipe closes itself: nothing refers to it any more
+                for ticket in (f".{name}", name):
                     with suppress(FileNotFoundError):
-                        folder.remove(made)
+                        folder.remove(ticket)
                 raise
 
     def _make_folder(self) -> None:
-        """Make the folder for those who may use the database."""
+        """Create the folder for the users of the database."""
         name = f"{self._path.name}-queue"
         with Folder(self._path.parent) as beside, suppress(FileExistsError):
             beside.make_folder(name)
-            made = FileBeside(beside.open(name, os.O_RDONLY | os.O_DIRECTORY))
-            # Another folder may have been put in its place since: one with anything in it is kept.
-            if _is_ours(made.file) and all(map(TICKET.fullmatch, os.listdir(made.file))):
+            folder = FileBeside(beside.open(name, os.O_RDONLY | os.O_DIRECTORY))
+            # Another folder may have taken its place since: if it has anything in it, it stays.
+            if _is_ours(folder.file) and all(map(TICKET.fullmatch, os.listdir(folder.file))):
                 database = beside.stat(self._path.name)
                 mode = database.st_mode & 0o666
-                give(made.file, database, mode | (mode >> 2) & 0o111)  # who may read may look in
-            made.close()
+                give(folder.file, database, mode | (mode >> 2) & 0o111)  # readers may list it
+            folder.close()
 
     def wake(self) -> None:
-        """Tell the first who listens that the turn may be free, and another to prepare."""
+        """Tell the first listener that the turn may be free, and another one to prepare."""
         names = self._names()
         next(filter(self._tell, names), None)
         for name in names[SOON : SOON + 1]:
             self._tell(name)
 
     def _tell(self, name: str) -> bool:
-        """Write into a pipe; whether anybody heard it."""
+        """Write into a pipe; return whether anybody listened."""
         if not self._listens(name):
             return False
         try:
             with self.folder() as folder:
-                # Open for both: who gives up at this very instant makes it no broken pipe.
+                # Open for reading and writing, so that a reader that leaves now causes no broken
+                # pipe.
                 file = folder.open(name, os.O_RDWR)
-        except OSError:  # gone, or another user's
+        except OSError:  # removed, or another user's
             return False
         try:
-            if not _is_pipe(file):  # put there since
+            if not _is_pipe(file):  # replaced since
                 return False
-            with suppress(BlockingIOError):  # full: it was told often enough
+            with suppress(BlockingIOError):  # full: it has been told often enough
                 os.write(file, b".")
             return True
         finally:
             os.close(file)
 
     def _listens(self, name: str) -> bool:
-        """Whether the owner of a ticket lives; the ticket of one that does not is removed."""
+        """Whether the owner of a ticket is alive; the ticket of a dead owner is removed."""
         try:
             with self.folder() as folder:
                 alive = _is_listened_to(folder, name)
@@ -392,7 +394,7 @@ class _Queue:
         return alive
 
     def first(self) -> int:
-        """The process that has waited longest; 0 if nobody waits."""
+        """The process that has waited longest; 0 if there is none."""
         return next((_owner(name) for name in self._names() if self._listens(name)), 0)
 
 
@@ -402,11 +404,11 @@ def _is_listened_to(folder: Folder, ticket: str) -> bool:
     except FileNotFoundError:
         raise
     except OSError as error:
-        # ENXIO is what a pipe says to which nobody listens, ELOOP a link; of another user's only
-        # the process tells.
+        # ENXIO means a pipe without a listener, ELOOP a link. For another user's ticket only the
+        # process number tells.
         return error.errno not in (errno.ENXIO, errno.ELOOP) and _is_alive(_owner(ticket))
     try:
-        return _is_pipe(file)  # not of an older dikin, or put there
+        return _is_pipe(file)  # not a ticket of an older dikin, or a foreign file
     finally:
         os.close(file)
 
@@ -416,21 +418,21 @@ def _is_pipe(file: int) -> bool:
 
 
 def _is_ours(file: int) -> bool:
-    """Whether this process's user made a file, and it has no second name elsewhere."""
+    """Whether this process's user created a file, and it has no second name elsewhere."""
     status = os.fstat(file)
     return status.st_uid == os.geteuid() and (stat.S_ISDIR(status.st_mode) or status.st_nlink == 1)
 
 
 def _owner(ticket: str) -> int:
-    """The process that drew a ticket, 0 where its name does not say."""
+    """The process that drew a ticket; 0 if its name does not say."""
     with suppress(IndexError, ValueError):
         return int(ticket.split(".")[1])
     return 0
 
 
 def _is_old(ticket: str) -> bool:
-    """Whether a ticket was begun long ago, or before the machine was started."""
-    # Not told from the process: in another container it has another number.
+    """Whether a ticket was begun long ago, or before the last boot."""
+    # The process number does not help: in another container it is a different one.
     with suppress(ValueError):
         return abs(time.monotonic_ns() - int(ticket.split(".")[1])) > 1e9 * MAKING_TAKES
     return True
@@ -441,11 +443,11 @@ def _is_alive(process: int) -> bool:
         os.kill(process, 0)
     except ProcessLookupError:
         return False
-    except OSError:  # another user's
+    except OSError:  # another user's process
         return True
     return process > 0
 
 
 def _remove(folder: Folder, name: str) -> None:
-    with suppress(OSError):  # gone, or in a folder of another user
+    with suppress(OSError):  # removed, or in another user's folder
         folder.remove(name)

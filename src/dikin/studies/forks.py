@@ -1,8 +1,8 @@
-"""No connection lives through a fork: all are closed before it, and the next call opens its own.
+"""No connection survives a fork: all are closed before it, and the next call opens a new one.
 
-SQLite notes in memory which locks its process holds. A forked child inherits the notes and not the
-locks: it would read and write the same file without any, and either of the two would delete the log
-under the other. Where every connection is closed, there are no notes.
+SQLite records in memory which locks its process holds. A forked child inherits the records but not
+the locks: it would read and write the same file without any lock, and either process would delete
+the log that the other uses. If every connection is closed, there are no records.
 
 A fork waits until the calls of other threads have returned, so that no transaction is cut in two.
 The one exception is a thread that forks in the middle of its own call (in a signal handler, say):
@@ -21,7 +21,7 @@ from dikin.errors import StoreError
 
 
 class Client(Protocol):
-    """Something with a connection."""
+    """An object with a connection."""
 
     lock: RLock
     """Held by the thread that uses the connection."""
@@ -32,10 +32,10 @@ class Client(Protocol):
 
 _clients: WeakSet[Client] = WeakSet()
 _gate = RLock()
-"""Held while a process forks: nobody begins to use a connection."""
+"""Held while a process forks: no thread begins to use a connection."""
 _forks: list[list[RLock]] = []
-"""The locks that are held for each fork under way, in the order of taking them. There are several
-forks only where a signal handler forks while its thread does."""
+"""The locks held for each fork in progress, in the order in which they were taken. There are
+several only if a signal handler forks while its thread does."""
 
 
 def register(client: Client) -> None:
@@ -45,7 +45,7 @@ def register(client: Client) -> None:
 
 
 def let_pass() -> None:
-    """Wait while a process forks, or waits to: who calls again and again would keep it waiting."""
+    """Wait while a process forks or waits to fork: repeated calls could delay it for ever."""
     with _gate:
         pass
 
@@ -53,39 +53,39 @@ def let_pass() -> None:
 def _before() -> None:
     _gate.acquire()
     _forks.append([_gate])
-    waiting = list(_clients)
-    # Those that nobody uses first: one of them may have the turn that others wait for.
+    clients = list(_clients)
+    # Idle ones first: one of them may hold the turn that others wait for.
     for blocking in (False, True):
-        waiting = [client for client in waiting if not _close(client, blocking)]
+        clients = [client for client in clients if not _close(client, blocking)]
 
 
 def _close(client: Client, blocking: bool) -> bool:
-    """Close a connection that nobody uses, or wait until nobody does; whether it was done."""
-    taken = _take(client.lock, blocking)
-    if taken:
+    """Close a connection when it is idle, or wait until it is; return whether it was closed."""
+    locked = _take(client.lock, blocking)
+    if locked:
         client.before_fork()
-    return taken
+    return locked
 
 
 def _take(lock: RLock, blocking: bool) -> bool:
-    taken = lock.acquire(blocking=blocking)
-    if taken:
+    locked = lock.acquire(blocking=blocking)
+    if locked:
         _forks[-1].append(lock)
-    return taken
+    return locked
 
 
 def _after() -> None:
-    # In the child too: the thread that took them is the one that it goes on with. The gate is the
-    # last one: from then on another thread may fork, with locks of its own.
+    # In the child too: it continues with the thread that took the locks. The gate comes last: from
+    # then on another thread may fork, with its own locks.
     for lock in reversed(_forks.pop()):
         lock.release()
 
 
-if hasattr(os, "register_at_fork"):  # there are no forks where there is none
+if hasattr(os, "register_at_fork"):  # absent where there are no forks
     os.register_at_fork(before=_before, after_in_parent=_after, after_in_child=_after)
 
 
-# --- forks of which Python does not hear ---------------------------------------------------------
+# --- forks that Python does not notice ---------------------------------------------------------
 
 _noting = RLock()
 _opened: WeakKeyDictionary[object, int] = WeakKeyDictionary()
@@ -105,12 +105,12 @@ def note_closed(connection: object) -> None:
 
 
 def refuse_inherited(name: str) -> None:
-    """Refuse to open an SQLite file where connections have come with a fork all the same."""
+    """Refuse to open an SQLite file if connections were inherited through an unnoticed fork."""
     with _noting:
         processes = set(_opened.values())
     if processes - {os.getpid()}:
         raise StoreError(
             f"{name} cannot be opened: this process was forked while a study was open in an SQLite "
-            "file, by a program that forks without telling Python before. Open studies after the "
-            "fork only (uWSGI: lazy-apps = true). Nothing was changed"
+            "file, by a program that forks without notifying Python. Open studies only after the "
+            "fork (uWSGI: lazy-apps = true). Nothing was changed"
         )

@@ -1,7 +1,7 @@
-"""The history of a study as a table: one row a round.
+"""The history of a study as a table, one row per round.
 
-Of a learner with the columns round, point, loss, curvature, center and certificate; that of a tuner
-has a column for each name (`dikin.tuning.history`).
+The table of a learner has the columns round, point, loss, curvature, center and certificate; that
+of a tuner has a column for each name (`dikin.tuning.history`).
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
     from _typeshed import SupportsWrite
 
 AnswerRow = dict[str, Any]
-"""What rows say that tell rounds."""
+"""The content of a row that told a round."""
 AT_ONCE = 5000
-"""Rounds of which a table is made at a time."""
+"""Rounds that are converted to a table at a time."""
 
 
 def answers_between(events: Iterable[Event], first: int, last: int | None) -> Iterator[AnswerRow]:
-    """What the rows of the rounds from `first` to `last` say, of a journal's rows."""
+    """The answers of the rounds from `first` to `last` among a journal's rows."""
     return (answer for _, answer in _rows_between(events, first, last))
 
 
 def records_between(events: Iterable[Event], first: int, last: int | None) -> list[dict[str, Any]]:
-    """The same, with what was answered, by whom and when."""
+    """The same, with the query that was answered, by whom and when."""
     return [
         {
             "round": answer.pop("round"),
@@ -49,7 +49,7 @@ def records_between(events: Iterable[Event], first: int, last: int | None) -> li
 
 
 def value_or_loss(record: dict[str, Any]) -> float | None:
-    """The value or loss of a round; None where it was not one number."""
+    """The value or loss of a round; None if it was not one number."""
     number = record.get("value", record.get("loss"))
     return number if isinstance(number, float) else None
 
@@ -68,9 +68,9 @@ def _rows_between(
 
 
 def in_parts(answers: Iterator[AnswerRow], space: Space | None, shape: tuple[int, ...]) -> Table:
-    """The table of many rounds, made part by part: as Python objects they are 20 times larger.
+    """The table of many rounds, built in parts: as Python objects they are 20 times larger.
 
-    They are of a tuner with these parameters, or of a learner whose points have this shape.
+    The rounds are of a tuner with these parameters, or of a learner whose points have this shape.
     """
     tables = [_table(list(islice(answers, AT_ONCE)), space, shape)]
     while len(tables[-1]) == AT_ONCE:
@@ -86,7 +86,7 @@ def _table(answers: list[AnswerRow], space: Space | None, shape: tuple[int, ...]
 def _learner_table(answers: list[AnswerRow], shape: tuple[int, ...]) -> Table:
     """The rounds of a learner whose points have this shape."""
     rows = [_row(each) for each in answers]
-    # A loss is one number, or whatever else the learner is told.
+    # A loss is one number, or whatever the learner's feedback is.
     plain = all(isinstance(row[2], float) for row in rows)
     columns = [
         ("round", np.int64),

@@ -1,7 +1,7 @@
-"""A study at a service (`dikin serve`), over HTTP: the same errors as in a database.
+"""A study behind a service (`dikin serve`), over HTTP, with the same errors as in a database.
 
-A request whose answer does not come is sent again until the client's patience ends. Nothing is
-played twice: an ask carries a key of its own, and the same answer told again counts once.
+A request without an answer is sent again until the client's patience ends. Nothing is played twice:
+every ask has a unique key, and the same answer told again counts once.
 """
 
 from __future__ import annotations
@@ -50,13 +50,13 @@ from dikin.vectors import Table
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 0.5
 """Seconds between two attempts: doubled each time."""
 PATIENCE = 30.0
-"""Seconds, if nothing else is said: a service that is started again is there by then."""
+"""The default patience in seconds, enough for a service to restart."""
 FIRST_PATIENCE = 5.0
-"""Seconds, where nothing is at stake yet: to find a study, or the names of all."""
+"""The patience in seconds for opening a study or listing names, when nothing is at stake yet."""
 CONNECT = 10.0
 """Seconds that a connection may take."""
 SLOWEST = 5.0
-"""Seconds that an answer may take at least, however small the patience is."""
+"""The least time limit for an answer in seconds, however small the patience."""
 LONG_WORK = 600.0
 """Seconds that a verification may take."""
 PAGE = 1000
@@ -67,11 +67,11 @@ CODES = {
     for kind in vars(errors).values()
     if isinstance(kind, type) and issubclass(kind, DikinError)
 }
-"""The errors of the library by the names that they have over HTTP."""
+"""The errors of the library by their codes over HTTP."""
 
 
 class NotAServiceError(StoreError):
-    """Something else answers at the address; to repeat the request is of no use."""
+    """Something else answers at the address; repeating the request does not help."""
 
 
 class ServiceClient:
@@ -108,7 +108,7 @@ class ServiceClient:
         patience: float | None = None,
         slowest: float = SLOWEST,
     ) -> dict[str, Any]:
-        """What the service answers; sent again while it is away or busy, up to the patience.
+        """The service's answer; the request is repeated while it is unavailable or busy.
 
         `slowest` is how long an answer may take once the request is sent.
         """
@@ -133,7 +133,7 @@ class ServiceClient:
     def _send_once(
         self, method: str, path: str, body: Any, headers: dict[str, str], slowest: float
     ) -> tuple[int, dict[str, Any]]:
-        # As UTF-8, which urllib3 does only with bytes.
+        # As bytes: urllib3 would not encode text as UTF-8.
         sent = {name: text.encode() for name, text in {**self.headers, **headers}.items()}
         if body is not None:
             sent["Content-Type"] = b"application/json"
@@ -148,8 +148,8 @@ class ServiceClient:
             )
         except self._failures as reason:
             raise StoreError(
-                f"{self.url} is away: {_reason(reason)}. Is the address right, and dikin serve "
-                "running there? Then repeat the call: an answer counts once"
+                f"{self.url} is unavailable: {_reason(reason)}. Is the address right, and dikin "
+                "serve running there? If so, repeat the call: an answer counts once"
             ) from reason
         content = _read(answer.data, answer.headers.get("Content-Type", ""))
         if answer.status >= 400:
@@ -158,7 +158,7 @@ class ServiceClient:
             return answer.status, {}
         if answer.status >= 300:
             where = answer.headers.get("Location", "nowhere")
-            raise NotAServiceError(f"{self.url} sends its visitors to {where}: give that address")
+            raise NotAServiceError(f"{self.url} redirects to {where}: use that address")
         if not isinstance(content, dict):
             raise NotAServiceError(
                 f"what answers at {self.url} is not a dikin service: it sent "
@@ -168,47 +168,47 @@ class ServiceClient:
         return answer.status, content
 
     def _refuse(self, status: int, content: Any) -> NoReturn:
-        """Raise what the service refused a request with, as the library would have."""
-        said = content if isinstance(content, dict) else {}
-        detail = said.get("detail") or f"{self.url} answered with status {status}"
+        """Raise the error with which the service refused a request, as the library would have."""
+        problem = content if isinstance(content, dict) else {}
+        detail = problem.get("detail") or f"{self.url} answered with status {status}"
         if status in (401, 403):
             hint = "" if self._token else ". Here: token=..., or DIKIN_TOKEN"
             raise AccessError(f"{detail}{hint}")
-        kind = CODES.get(said.get("code", ""))
+        kind = CODES.get(problem.get("code", ""))
         if kind is not None:
             raise kind(detail)
-        if status in (429, 502, 503, 504):  # of a proxy before it, too
+        if status in (429, 502, 503, 504):  # also from a proxy in front of it
             raise BusyError(detail)
         raise DikinError(f"{self.url}: {detail}")
 
 
 class HttpBackend(Backend):
-    """A study at a service."""
+    """A study behind a service."""
 
     def __init__(self, opening: Opening) -> None:
         if opening.commit_within:
             raise ParameterError(
-                "commit_within is for a database of one's own: a service writes requests that "
-                f"come at the same time together; got {shown(opening.commit_within)}"
+                "commit_within is for a database: a service writes requests that "
+                f"arrive at the same time together; got {shown(opening.commit_within)}"
             )
         patience, player = opening.patience, opening.player
         wait = PATIENCE if patience is None else seconds(patience, "patience", 0.01, 600.0)
         self.service = ServiceClient(str(opening.url), opening.token, opening.client, wait)
         self.place = f"at {self.service.url}"
         self._path = "/v1/studies/" + quote(opening.name, safe="")
-        # An address that is wrong should not take so long to be found out.
+        # A wrong address should be reported sooner.
         first = FIRST_PATIENCE if patience is None else wait
         method, body = "GET", None
         if player is not None:
             player.require_storable()
             method, body = "PUT", {"state": player.state()}
-        seen = self.service.send(method, self._path, body, patience=first)
+        status = self.service.send(method, self._path, body, patience=first)
         self.created = self.service.status == HTTPStatus.CREATED
-        self.space = None if seen["space"] is None else Space.from_spec(seen["space"])
+        self.space = None if status["space"] is None else Space.from_spec(status["space"])
 
     @property
     def client(self) -> str:
-        """What this client is called."""
+        """The name of this client."""
         return self.service.headers["Dikin-Client"]
 
     @client.setter
@@ -216,8 +216,8 @@ class HttpBackend(Backend):
         self.service.headers["Dikin-Client"] = client
 
     def _get(self, what: str = "", **query: Any) -> dict[str, Any]:
-        asked = f"?{urlencode(query)}" if query else ""
-        return self.service.send("GET", self._path + what + asked)
+        suffix = f"?{urlencode(query)}" if query else ""
+        return self.service.send("GET", self._path + what + suffix)
 
     def _post(
         self,
@@ -235,7 +235,7 @@ class HttpBackend(Backend):
         while True:
             query = urlencode({"after": after, "limit": 100})
             page = service.send("GET", f"/v1/studies?{query}")
-            names += [seen["name"] for seen in page["studies"]]
+            names += [study["name"] for study in page["studies"]]
             if page["next"] is None:
                 return names
             after = page["next"]
@@ -246,14 +246,14 @@ class HttpBackend(Backend):
         try:
             service.send("DELETE", "/v1/studies/" + quote(name, safe=""))
         except UnknownStudyError:
-            if not service.repeated:  # it was there when this was sent first
+            if not service.repeated:  # otherwise the first attempt deleted it
                 raise
 
     def close(self) -> None:
         self.service.close()
 
     def flush(self) -> None:
-        """Do nothing: what the service has answered is durable."""
+        """Do nothing: everything the service has acknowledged is durable."""
 
     # --- the game ------------------------------------------------------------------------------
 
@@ -275,22 +275,22 @@ class HttpBackend(Backend):
             body["forecast"] = _plain(arguments.forecast, "forecast", ForecastError)
         return self._post("/ask", body, {"Idempotency-Key": key})
 
-    def _query(self, asked: dict[str, Any]) -> Query:
-        point = frozen(asked["point"], "point", np.ndim(asked["point"]))
+    def _query(self, entry: dict[str, Any]) -> Query:
+        point = frozen(entry["point"], "point", np.ndim(entry["point"]))
         if self.space is None:
-            return Query(asked["id"], point)
+            return Query(entry["id"], point)
         params = self.space.params(point)
-        return Trial(asked["id"], params, point, number_or_nan(asked["expected"]), asked["held"])
+        return Trial(entry["id"], params, point, number_or_nan(entry["expected"]), entry["held"])
 
     def tell(self, query: Query | int, number: Any, curvature: Any) -> None:
-        body = _named(query) | {"curvature": _plain(curvature, "curvature", CurvatureError)}
+        body = _id_and_point(query) | {"curvature": _plain(curvature, "curvature", CurvatureError)}
         if number is not None:
             name = "loss" if self.space is None else "value"
             body[name] = _plain(number, name, LossError)
         self._post("/tell", body)
 
     def forget(self, query: Query | int) -> None:
-        self._post("/forget", _named(query))
+        self._post("/forget", _id_and_point(query))
 
     def hold(self) -> None:
         self._post("/hold", {})
@@ -304,9 +304,9 @@ class HttpBackend(Backend):
         return Status.from_json(self._get() | {"service": self.service.url})
 
     def standing(self) -> Standing:
-        seen = self._get()
+        status = self._get()
         return Standing(
-            seen["rounds"], np.array(seen["center"]), number_or_nan(seen["certificate"])
+            status["rounds"], np.array(status["center"]), number_or_nan(status["certificate"])
         )
 
     def first_round(self) -> int:
@@ -324,16 +324,16 @@ class HttpBackend(Backend):
             last = queries[-1].id if queries else after
             wanted = PAGE if limit is None else min(PAGE, limit - len(queries))
             page = self._get("/open", after=last, limit=wanted)["queries"]
-            queries += [self._waiting(each) for each in page]
+            queries += [self._open_query(each) for each in page]
             if len(page) < wanted:
                 break
         return queries
 
-    def _waiting(self, said: dict[str, Any]) -> OpenQuery:
-        point = frozen(said["point"], "point", np.ndim(said["point"]))
-        asked = datetime.fromisoformat(said["asked"])
+    def _open_query(self, entry: dict[str, Any]) -> OpenQuery:
+        point = frozen(entry["point"], "point", np.ndim(entry["point"]))
+        time = datetime.fromisoformat(entry["asked"])
         params = None if self.space is None else self.space.params(point)
-        return OpenQuery(said["id"], point, said["client"], asked, params)
+        return OpenQuery(entry["id"], point, entry["client"], time, params)
 
     def state(self) -> dict[str, Any]:
         return self._get("/state")
@@ -360,33 +360,33 @@ class HttpBackend(Backend):
     # --- care ----------------------------------------------------------------------------------
 
     def verify(self, workers: int, progress: bool) -> int:
-        """Let the service do it, which has one process for it."""
+        """Let the service verify, in one process."""
         return int(self._post("/verify", {}, slowest=LONG_WORK)["rows"])
 
     def trim(self, before: int, progress: bool) -> int:
         return int(self._post("/trim", {"before": before}, slowest=LONG_WORK)["rows"])
 
 
-def _named(query: Query | int) -> dict[str, Any]:
-    """A query as the service knows it: by its id and, where it is known, its point."""
+def _id_and_point(query: Query | int) -> dict[str, Any]:
+    """A query as the service identifies it: by its id and, if known, its point."""
     if isinstance(query, int):
         return {"id": query}
     return {"id": query.id, "point": query.point.tolist()}
 
 
-def _plain(told: Any, what: str, error: type[DikinError]) -> Any:
-    """A number, or what else a learner is told, as JSON can say it."""
-    if isinstance(told, np.ndarray) and told.ndim:
-        told = list(told)
-    if isinstance(told, list | tuple):
-        return [_plain(part, what, error) for part in told]
-    if isinstance(told, bool | str | None):  # refused there, in the same words as elsewhere
-        return told
-    number = real_number(told, what, error)
-    if not isfinite(number):  # JSON has no word for it
+def _plain(value: Any, what: str, error: type[DikinError]) -> Any:
+    """A number, or whatever the learner's feedback is, as plain JSON values."""
+    if isinstance(value, np.ndarray) and value.ndim:
+        value = list(value)
+    if isinstance(value, list | tuple):
+        return [_plain(part, what, error) for part in value]
+    if isinstance(value, bool | str | None):  # refused there, in the same words as elsewhere
+        return value
+    number = real_number(value, what, error)
+    if not isfinite(number):  # JSON cannot represent it
         raise error(
-            f"the {what} must be a finite number, got {number}. Tell a number, or forget what was "
-            "asked if its value was lost. Nothing was changed."
+            f"the {what} must be a finite number, got {number}. Tell a number, or forget the "
+            "query if its value was lost. Nothing was changed."
         )
     return number
 
@@ -403,7 +403,7 @@ def _read(data: bytes, kind: str) -> Any:
         return None
     try:
         return json.loads(data)
-    except ValueError as reason:  # cut off on its way
+    except ValueError as reason:  # truncated in transit
         raise StoreError(f"the service answered with something that is not JSON: {reason}") from (
             reason
         )
@@ -412,7 +412,7 @@ def _read(data: bytes, kind: str) -> Any:
 def _checked_address(url: str) -> str:
     parts = urlsplit(url)
     if "@" in parts.netloc:
-        raise ParameterError("the address of a service has no user and password: give token=...")
+        raise ParameterError("the address of a service has no user and password: use token=...")
     if "/v1" in parts.path or parts.query or parts.fragment:
         raise ParameterError(
             f"give the address of the service alone, such as {parts.scheme}://{parts.netloc}; got "
@@ -428,6 +428,6 @@ def _checked_token(token: Any) -> str:
 
 
 def _reason(failure: BaseException) -> str:
-    """The innermost reason of a failure, which says it in the fewest words."""
+    """The innermost reason of a failure, which is the shortest."""
     text = str(getattr(failure, "reason", None) or failure)
     return text.rpartition(": ")[2] if "Failed to establish" in text else text

@@ -1,12 +1,12 @@
-"""The journal of a study: what was asked, told, forgotten, held and resumed, in order, each sealed.
+"""The journal of a study: every ask, tell, forget, hold and resume, in order, each sealed.
 
-A row's seal is a digest of the row and of the seal before it, and the study's own row holds the
-last one. So an altered, missing, doubled or exchanged row is noticed when the journal is read. Rows
-are only ever appended; the history is trimmed from its beginning.
+A row's seal is a digest of the row and of the seal before it, and the study's own row has the last
+one. So an altered, missing, duplicate or swapped row is noticed when the journal is read. Rows are
+only ever appended; the history is trimmed from its beginning.
 
-A snapshot is what the journal up to some row makes of the learner. The one before the first row is
-that from which the whole journal can be replayed; from the newest a client starts; some in between,
-ever further apart as the journal grows, cut it into pieces that can be replayed side by side.
+A snapshot is the state of the learner after some row. From the first one, before the first row, the
+whole journal can be replayed; a client starts from the newest. Some in between, spaced further
+apart as the journal grows, cut it into pieces that can be replayed in parallel.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ if TYPE_CHECKING:
     from sqlalchemy import MetaData, Table
 
 VERSION = 2
-"""Of the tables and of the states in them."""
+"""The version of the tables and of the states in them."""
 PAGE = 2000
 """Rows fetched at a time."""
 RECENT = 100_000
 """Rows whose seals are checked when a study is opened; `Study.verify` checks all."""
 SNAPSHOTS = 32
-"""How many are kept at most, about; fewer if they are large."""
+"""About the largest number of snapshots; fewer if they are large."""
 SNAPSHOT_BYTES = 10_000_000
-"""How large those between the first and the newest may be together."""
+"""The largest total size of the snapshots between the first and the newest."""
 KEY_LIVES = 7 * 24 * 3600 * 1_000_000
-"""Microseconds for which the key of a request is kept, at least."""
+"""The least time for which the key of a request is remembered, in microseconds."""
 SCHEMA_LOCK = 0
-"""Studies count from 1: the key of the lock that guards the tables themselves."""
+"""The key of the lock that guards the tables themselves; studies count from 1."""
 
 
 class Event(NamedTuple):
@@ -52,7 +52,7 @@ class Event(NamedTuple):
 
 
 class Snapshot(NamedTuple):
-    """What the journal up to row `number` makes of the learner."""
+    """The state of the learner after row `number`."""
 
     number: int
     seal: str
@@ -60,7 +60,7 @@ class Snapshot(NamedTuple):
 
 
 def seal_after(before: str, *parts: object) -> str:
-    """The digest of something that follows what has the seal `before`."""
+    """The seal of `parts`, which come after the seal `before`."""
     return _digest("\n".join([before, *map(str, parts)]))
 
 
@@ -91,7 +91,7 @@ class Journal:
     # --- the study -----------------------------------------------------------------------------
 
     def find(self) -> bool:
-        """Look the study up by its name; whether it is there."""
+        """Look up the study by its name; return whether it exists."""
         if not has_tables(self.database):
             return False
         rows = self.database.rows("SELECT id FROM dikin_studies WHERE name = ?", (self.name,))
@@ -99,7 +99,7 @@ class Journal:
         return bool(rows)
 
     def create(self, state: str) -> bool:
-        """Write a new study, in a transaction; False if somebody else was first."""
+        """Write a new study, in a transaction; False if another client was first."""
         database = self.database
         seal = seal_after("", "study", self.name, state)
         database.run(
@@ -147,13 +147,13 @@ class Journal:
         self.database.insert("dikin_events", columns, rows)
 
     def remove_from(self, number: int) -> None:
-        """Remove this row and all after it, and snapshots of them, in the transaction of theirs."""
+        """Remove this row and all after it, with their snapshots, in their own transaction."""
         values = (self.study, number)
         self.database.run("DELETE FROM dikin_events WHERE study = ? AND number >= ?", values)
         self.database.run("DELETE FROM dikin_snapshots WHERE study = ? AND number >= ?", values)
 
     def move_head(self, number: int, seal: str) -> None:
-        """Say which row is the last."""
+        """Record which row is the last."""
         self.database.run(
             "UPDATE dikin_studies SET head = ?, seal = ? WHERE id = ?", (number, seal, self.study)
         )
@@ -163,13 +163,13 @@ class Journal:
     ) -> Iterator[Event]:
         """The rows after the row with this number and seal up to the last, each seal checked.
 
-        `head` is the last row's number and seal, where they are known.
+        `head` is the last row's number and seal, if they are known.
         """
         last, final = head or self.head()
         while number < last:
             for row in self._page(number):
                 event = self._checked(row, number, seal)
-                if event.number > last:  # appended meanwhile
+                if event.number > last:  # appended since
                     break
                 number, seal = event.number, event.seal
                 yield event
@@ -219,7 +219,7 @@ class Journal:
         return None if tell is None else tell[1]
 
     def last_tell_time(self) -> int | None:
-        """When the newest round was told, in microseconds since 1970; None before the first."""
+        """The time of the newest round, in microseconds since 1970; None before the first."""
         rows = self.database.rows(
             "SELECT time FROM dikin_events WHERE study = ? AND kind = 'tell' "
             "ORDER BY number DESC LIMIT 1",
@@ -229,15 +229,15 @@ class Journal:
 
     # --- keys ----------------------------------------------------------------------------------
     #
-    # Beside the journal: which query was asked under which name of a request. A request that is
-    # sent again, as its answer was lost on the way, gets the same query.
+    # Beside the journal: which query was asked under which key. A request that is sent again
+    # because its answer was lost gets the same query.
 
     def has_keys(self) -> bool:
-        """Whether the table is there, which databases have since the first request with a key."""
+        """Whether the table of keys exists: it is created with the first key."""
         return has_table(self.database, "dikin_keys")
 
     def create_keys(self) -> None:
-        """Create the table unless it is there, in a transaction."""
+        """Create the table of keys unless it exists, in a transaction."""
         if not self.has_keys():
             create_table(self.database, _schema().tables["dikin_keys"])
 
@@ -249,7 +249,7 @@ class Journal:
         return rows[0][0] if rows else None
 
     def remember(self, key: str, query: int, time: int) -> None:
-        """Note under which key a query was asked; now and then old keys are forgotten."""
+        """Note under which key a query was asked; from time to time, drop old keys."""
         self.database.run(
             "INSERT INTO dikin_keys (study, name, query, time) VALUES (?, ?, ?, ?)",
             (self.study, key, query, time),
@@ -269,9 +269,9 @@ class Journal:
         return rows[0][0] if rows else None
 
     def check_mark(self, marked: tuple[int, str] | None) -> None:
-        """Refuse a database that has lost rows which were committed.
+        """Refuse a database that has lost committed rows.
 
-        `marked` is what `Database.marked` said before this look at the database began.
+        `marked` is the result of `Database.marked` before this read of the database began.
         """
         if marked is None:
             return
@@ -303,11 +303,11 @@ class Journal:
     # --- snapshots -----------------------------------------------------------------------------
 
     def save_snapshot(self, taken: Snapshot) -> None:
-        """Write a snapshot, in a transaction; of the others one in each stretch of rows stays.
+        """Write a snapshot, in a transaction, and keep only one in each stretch of rows.
 
-        There may be one of the same row, from another client: it is the same.
+        Another client may have written one of the same row, which is identical.
         """
-        # Stretches are powers of two, so that those of later are made of those of now.
+        # Stretches are powers of two, so that later ones consist of whole earlier ones.
         count = min(SNAPSHOTS, 1 + SNAPSHOT_BYTES // len(taken.state))
         stretch = 1 << (taken.number // count).bit_length()
         self.database.run(
@@ -333,15 +333,15 @@ class Journal:
         )
 
     def first_snapshot(self) -> Snapshot:
-        """The one that the history begins with."""
+        """The snapshot at which the history begins."""
         return self._snapshot("ASC")
 
     def newest_snapshot(self) -> Snapshot:
-        """The one that a client begins with."""
+        """The snapshot from which a client starts."""
         return self._snapshot("DESC")
 
     def newest_snapshot_number(self) -> int:
-        """The row that it was taken after."""
+        """The number of the row before the newest snapshot."""
         return self._snapshot_number("max")
 
     def _first_snapshot_number(self) -> int:
@@ -357,7 +357,7 @@ class Journal:
         return self._some_snapshots(f"ORDER BY number {order} LIMIT 1")[0]
 
     def snapshots(self) -> list[Snapshot]:
-        """All that are kept, in the order of the journal."""
+        """All snapshots, in the order of the journal."""
         return self._some_snapshots("ORDER BY number")
 
     def _some_snapshots(self, which: str) -> list[Snapshot]:
@@ -382,7 +382,7 @@ class Journal:
     def last_row_before_round(self, round: int) -> int:
         """The number of the last row that told a round before this one.
 
-        Where there is none, that of the first snapshot.
+        If there is none, that of the first snapshot.
         """
         rows = self.database.rows(
             "SELECT max(number) FROM dikin_events WHERE study = ? AND kind = 'tell' AND number < ?",
@@ -400,7 +400,7 @@ class Journal:
         return base.number, base.seal
 
     def _row_of_round(self, round: int) -> int:
-        """The number of the row that told this round, or of the one after the last; by halving."""
+        """The number of the row that told this round, or one more than the last; by bisection."""
         low, high = self._first_snapshot_number(), self.head()[0]
         if round <= 1:
             return low + 1
@@ -427,7 +427,7 @@ class Journal:
 
 
 def has_tables(database: Database) -> bool:
-    """Whether studies were ever kept here; an error if by another version of dikin."""
+    """Whether studies were ever stored here; an error if by another version of dikin."""
     if not has_table(database, "dikin_version"):
         return False
     versions = [row[0] for row in database.rows("SELECT version FROM dikin_version")]
@@ -436,13 +436,13 @@ def has_tables(database: Database) -> bool:
 
 
 def has_table(database: Database, name: str) -> bool:
-    """Whether there is a table of this name."""
+    """Whether a table of this name exists."""
     if isinstance(database, Sqlite):
         if not database.path.exists():
             return False
         sql = "SELECT 1 FROM sqlite_master WHERE name = ?"
     else:
-        # Not to_regclass, which may remember that there was none before this client's turn came.
+        # Not to_regclass, which may cache that there was none before this client's turn.
         sql = (
             "SELECT 1 FROM pg_catalog.pg_tables WHERE tablename = ? "
             "AND schemaname = ANY (current_schemas(false))"
@@ -451,7 +451,7 @@ def has_table(database: Database, name: str) -> bool:
 
 
 def _schema() -> MetaData:
-    """The tables; SQLAlchemy is imported when they are needed, as it takes a tenth of a second."""
+    """The tables; SQLAlchemy is imported only when needed, as that takes a tenth of a second."""
     from sqlalchemy import (
         BigInteger,
         Column,
@@ -491,8 +491,8 @@ def _schema() -> MetaData:
         Column("seal", String(32), nullable=False),
         sqlite_with_rowid=False,
     )
-    # The database itself refuses to count a query twice, and finds its answer. A row that is of no
-    # query (hold, resume) has a number of its own there, below 0.
+    # The database itself refuses to count a query twice, and finds its answer by an index. A row
+    # without a query (hold, resume) has its own number below 0 there.
     Index(
         "dikin_closed_once",
         events.c.study,
@@ -506,7 +506,7 @@ def _schema() -> MetaData:
         metadata,
         Column("study", Integer, ForeignKey("dikin_studies.id"), primary_key=True),
         Column("number", BigInteger, primary_key=True),
-        Column("seal", String(32), nullable=False),  # of the row it was taken after
+        Column("seal", String(32), nullable=False),  # of the row before it
         Column("state", Text, nullable=False),
         Column("digest", String(32), nullable=False),
     )
@@ -522,7 +522,7 @@ def _schema() -> MetaData:
 
 
 def create_tables(database: Database) -> None:
-    """Create what is missing, in a transaction."""
+    """Create missing tables, in a transaction."""
     if has_tables(database):
         return
     for table in _schema().sorted_tables:
@@ -545,4 +545,4 @@ def names(database: Database) -> list[str]:
     if not has_tables(database):
         return []
     rows = database.rows("SELECT name FROM dikin_studies ORDER BY name")
-    return [row[0] for row in rows if isinstance(row[0], str)]  # in a damaged file, anything
+    return [row[0] for row in rows if isinstance(row[0], str)]  # a damaged file has anything

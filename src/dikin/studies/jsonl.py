@@ -1,16 +1,16 @@
-"""A study over two streams: one JSON object a line in, one JSON object a line out.
+"""A study over two streams: one JSON object per line in, one JSON object per line out.
 
     {"ask": {}}                                             {"id": 0, "point": [4.8, 1.1]}
     {"ask": {"forecast": 3.5}}                              {"id": 1, "point": [4.5, 0.9]}
     {"tell": {"id": 0, "loss": 12.3, "curvature": 0.1}}     {"told": 0, "rounds": 1, ...}
 
-The study of a tuner speaks in names:
+The study of a tuner uses names:
 
     {"ask": {}}                                             {"id": 0, "params": {"price": ...}}
     {"tell": {"id": 0, "value": 512.0}}                     {"told": 0, "rounds": 1, ...}
 
-An answer is written when it is durable. Whatever is wrong with a line, the answer is an object
-{"error": {"code": ..., "message": ...}} and the next line is read.
+A reply is written once its event is durable. If anything is wrong with a line, the reply is
+{"error": {"code": ..., "message": ...}}, and the next line is read.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ Reply = dict[str, Any]
 
 
 LONGEST_LINE = 1_000_000
-"""Bytes of a request, if nothing else is said."""
+"""The default limit on the bytes of a request."""
 LONGEST_JSON = 80
-"""Characters of a value in a message."""
+"""The most characters of a value in a message."""
 
 
 def answer_lines(
     study: Study, source: BinaryIO, sink: BinaryIO, longest: int = LONGEST_LINE
 ) -> None:
-    """Answer every line of the source, in order, until it ends."""
+    """Reply to every line of the source, in order, until it ends."""
     while line := source.readline(longest + 1):
         if len(line) > longest and not line.endswith(b"\n"):
             _skip_line(source, longest)
@@ -47,7 +47,7 @@ def answer_lines(
 
 
 def _skip_line(source: BinaryIO, longest: int) -> None:
-    """Read on to the end of a line, without keeping it."""
+    """Skip the rest of a line."""
     while (more := source.readline(longest)) and not more.endswith(b"\n"):
         pass
 
@@ -60,25 +60,25 @@ def _too_long(longest: int) -> RequestError:
 
 
 def write_line(sink: BinaryIO, answer: Reply) -> None:
-    """One line, at once."""
+    """Write one line and flush it."""
     sink.write(json.dumps(answer, allow_nan=False).encode() + b"\n")
     sink.flush()
 
 
 def reply(study: Study, line: bytes) -> Reply:
-    """The answer to one line."""
+    """The reply to one line."""
     try:
         verb, fields = _request(line)
-        with warnings.catch_warnings(record=True, action="always") as heard:
+        with warnings.catch_warnings(record=True, action="always") as messages:
             answer = VERBS[verb](study, fields)
-        if heard:
-            answer["warning"] = str(heard[-1].message)
+        if messages:
+            answer["warning"] = str(messages[-1].message)
         return answer
     except DikinError as error:
         return error_reply(error)
     except Exception as error:
-        said = shortened(f"{type(error).__name__}: {error}")
-        return {"error": {"code": "internal", "message": said}}
+        message = shortened(f"{type(error).__name__}: {error}")
+        return {"error": {"code": "internal", "message": message}}
 
 
 def error_reply(error: DikinError) -> Reply:
@@ -91,24 +91,25 @@ def _request(line: bytes) -> tuple[str, dict[str, Any]]:
         request = strict_json(line)
     except ValueError as reason:
         raise RequestError(
-            f'a request is one line of JSON such as {{"ask": {{}}}}; {reason}'
+            f'a request must be one line of JSON such as {{"ask": {{}}}}; {reason}'
         ) from reason
     if not isinstance(request, dict) or len(request) != 1:
         raise RequestError(
-            'a request is an object with one verb such as {"ask": {}}, got ' + short_json(request)
+            'a request must be an object with one verb such as {"ask": {}}, got '
+            + short_json(request)
         )
     ((verb, fields),) = request.items()
     if verb not in VERBS:
         raise RequestError(f"there is no verb {shown(verb)}.{did_you_mean(verb, VERBS)}")
     if not isinstance(fields, dict):
-        raise RequestError(f"what is given to {verb!r} must be an object, got {short_json(fields)}")
+        raise RequestError(f"the fields of {verb!r} must be an object, got {short_json(fields)}")
     return verb, fields
 
 
 def short_json(value: Any) -> str:
-    """A value as it was sent, cut where that is long."""
+    """A value as it was sent, cut if it is long."""
     text = ""
-    for piece in json.JSONEncoder().iterencode(value):  # no more of it than is shown
+    for piece in json.JSONEncoder().iterencode(value):  # stops where the text is cut
         text += piece
         if len(text) > LONGEST_JSON:
             return text[: LONGEST_JSON - 3] + "..."
@@ -118,14 +119,16 @@ def short_json(value: Any) -> str:
 def _check_fields(fields: dict[str, Any], verb: str, needed: set[str], optional: set[str]) -> None:
     missing, foreign = needed - set(fields), set(fields) - needed - optional
     if missing or foreign:
-        wanted = ", ".join([*sorted(needed), *(f"{name} (optional)" for name in sorted(optional))])
-        raise RequestError(f"{verb!r} takes {wanted or 'nothing'}; got {short_json(fields)}")
+        accepted = ", ".join(
+            [*sorted(needed), *(f"{name} (optional)" for name in sorted(optional))]
+        )
+        raise RequestError(f"{verb!r} takes {accepted or 'nothing'}; got {short_json(fields)}")
 
 
 def _id(fields: dict[str, Any]) -> int:
     value = fields["id"]
     if isinstance(value, bool) or not isinstance(value, int):
-        raise RequestError(f"an id is a whole number as ask gave it, got {short_json(value)}")
+        raise RequestError(f"id must be a whole number from ask, got {short_json(value)}")
     return value
 
 
@@ -163,7 +166,7 @@ def _open(study: Study, fields: dict[str, Any]) -> Reply:
 
 
 def _setting(study: Study, query: Query) -> Reply:
-    """What is played, as it is called in the study of a learner or of a tuner."""
+    """What to play, under the name that the study of a learner or of a tuner uses."""
     if study.space is None:
         return {"point": query.point.tolist()}
     return {"params": query.setting}

@@ -1,4 +1,4 @@
-"""A study in a database of one's own: a journal, and a session that takes turns at it."""
+"""A study in a database: a journal, and a session that takes turns at it."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ from dikin.vectors import Table
 T = TypeVar("T")
 
 TRIM_AT_ONCE = 10_000
-"""Rows that are removed in one transaction, while others wait: some hundredths of a second."""
+"""Rows removed in one transaction while others wait: some hundredths of a second."""
 PATIENCE = 0.8
-"""Seconds: with what else a call does, it ends within one."""
+"""The default patience in seconds: a call ends within one second, including its own work."""
 
 
 class LocalBackend(Backend):
@@ -57,7 +57,7 @@ class LocalBackend(Backend):
     def __init__(self, opening: Opening) -> None:
         _refuse_token(opening.token)
         self.client, self._name = opening.client, opening.name
-        # Makes every row unlike any that another client writes.
+        # Makes every row differ from any that another client writes.
         self._nonce = secrets.token_hex(4)
         patience = opening.patience
         patience = PATIENCE if patience is None else seconds(patience, "patience", 0.01, 600.0)
@@ -76,17 +76,17 @@ class LocalBackend(Backend):
 
     @property
     def _signature(self) -> str:
-        """What rows call this client."""
+        """The name of this client in rows."""
         return f"{self.client}#{self._nonce}"
 
     # --- opening -------------------------------------------------------------------------------
 
-    def _open(self, given: Player[Any] | None) -> Space | None:
+    def _open(self, learner: Player[Any] | None) -> Space | None:
         if not self.journal.find():
-            if given is None:
+            if learner is None:
                 raise _unknown_study(self.journal.database, self._name)
-            self._create(given)
-        # Before the look: whatever is committed meanwhile only adds to what is there.
+            self._create(learner)
+        # Before the read: whatever is committed meanwhile only adds rows.
         marked = self.journal.database.marked(self.journal.study)
 
         def look(replica: Replica) -> Player[Any]:
@@ -95,20 +95,20 @@ class LocalBackend(Backend):
             return replica.player
 
         player = self.session.read(look)
-        if given is not None:
-            self._refuse_other(given, player)
+        if learner is not None:
+            self._refuse_other(learner, player)
         space: Space | None = player.space
         return space
 
     def _create(self, player: Player[Any]) -> None:
-        waiting = [query.id for query in player.open_queries]
-        if waiting:
+        ids = [query.id for query in player.open_queries]
+        if ids:
             raise ParameterError(
-                f"{player!r} has open queries {few_of(waiting)}: answer or forget them "
+                f"{player!r} has open queries {few_of(ids)}: answer or forget them "
                 "before it becomes a study"
             )
         state = snapshot_text(player, {})
-        Replica.of(Snapshot(0, "", state))  # refused now, or readable for ever
+        Replica.of(Snapshot(0, "", state))  # refuse now what could not be read back later
         database = self.journal.database
         with database.lock:
             database.begin(SCHEMA_LOCK)
@@ -121,8 +121,8 @@ class LocalBackend(Backend):
                 database.rollback()
                 raise
 
-    def _refuse_other(self, given: Player[Any], player: Player[Any]) -> None:
-        ours, theirs = player.identity(), given.identity()
+    def _refuse_other(self, learner: Player[Any], player: Player[Any]) -> None:
+        ours, theirs = player.identity(), learner.identity()
         for part, value in ours.items():
             if value != theirs[part]:
                 raise StudyExistsError(
@@ -170,17 +170,17 @@ class LocalBackend(Backend):
         if key is not None:
             # A character that no key of a user's has.
             return [self._ask_under(f"{key}\x1f{place}", arguments) for place in range(n)]
-        asked: list[tuple[Event, Query]] = []
+        pairs: list[tuple[Event, Query]] = []
         try:
             for _ in range(n):
-                asked.append(self._ask(arguments))
+                pairs.append(self._ask(arguments))
         except BaseException:
-            self.session.unclaimed += asked  # written, and the caller does not hear of them
+            self.session.unclaimed += pairs  # written, but the caller does not get them
             raise
-        return [query for _, query in asked]
+        return [query for _, query in pairs]
 
     def _ask_under(self, key: str, arguments: AskArguments) -> Query:
-        """Ask under a key, or find what was asked under it."""
+        """Ask under a key, or return the query that was asked under it."""
         if not self._has_keys:
             with self.session.transaction(SCHEMA_LOCK):
                 self.journal.create_keys()
@@ -188,9 +188,9 @@ class LocalBackend(Backend):
         session, now = self.session, _now()
 
         def act(replica: Replica) -> tuple[Event | None, Query]:
-            known = self.journal.query_of(key)
-            if known is not None:
-                return None, self._asked_before(replica, known, key, arguments)
+            query = self.journal.query_of(key)
+            if query is not None:
+                return None, self._asked_before(replica, query, key, arguments)
             event, question = replica.ask(arguments, self._signature, now)
             session.keyed.add(question.id)
             session.remember(key, question.id, now)
@@ -207,35 +207,35 @@ class LocalBackend(Backend):
         body, word = self.journal.ask_body(query), replica.player.noun
         if body is None and query not in replica.asked:
             raise ClosedQueryError(
-                f"what was asked under the key {key!r}, {word} {query}, was answered and trimmed "
-                "from the history; ask under another key"
+                f"{word} {query}, which was asked under the key {key!r}, was answered and trimmed "
+                "from the history; use another key"
             )
         if body is not None and AskArguments.read(body).text() != arguments.text():
             raise ParameterError(
-                f"the key {key!r} was given to another request, which asked {word} {query} with "
-                "another forecast or context; a key is for one request"
+                f"the key {key!r} was used by another request, which asked {word} {query} with "
+                "another forecast or context; use a new key for each request"
             )
         point = replica.asked[query].point if body is None else point_in(body)
         values = json.loads(point)
         return replica.query_at(query, frozen(values, "point", np.ndim(values)))
 
     def _ask(self, arguments: AskArguments) -> tuple[Event, Query]:
-        session, found = self.session, list[tuple[Event, Query]]()
+        session, result = self.session, list[tuple[Event, Query]]()
 
         def act(replica: Replica) -> tuple[Event | None, Query]:
             again = [pair for pair in session.unclaimed if replica.is_open(*pair, arguments)][:1]
-            found[:] = again or [replica.ask(arguments, self._signature, _now())]
-            # Only now: a refused ask leaves them to the next one.
+            result[:] = again or [replica.ask(arguments, self._signature, _now())]
+            # Only now: after a refused ask, the next one gets them.
             session.unclaimed = [
                 pair
                 for pair in session.unclaimed
                 if pair not in again and pair[1].id in replica.asked
             ]
-            event, question = found[0]
+            event, question = result[0]
             return None if again else event, question
 
         session.write(act)
-        return found[0]
+        return result[0]
 
     def tell(self, query: Query | int, number: Any, curvature: Any) -> None:
         answer = Answer.of(number, curvature)
@@ -272,7 +272,7 @@ class LocalBackend(Backend):
 
     def _closing_row(self, query: Query | int) -> tuple[str, str] | None:
         """Kind and body of the row that closed a query."""
-        if not 0 <= query_id(query) < 2**63:  # what a database can look for
+        if not 0 <= query_id(query) < 2**63:  # the range of a database's integers
             return None
         self.session.insert_pending()
         return self.journal.closing_row(query_id(query))
@@ -309,11 +309,11 @@ class LocalBackend(Backend):
 
         return self.session.read(look)
 
-    def _open_query(self, id: int, asked: AskRecord) -> OpenQuery:
-        values = json.loads(asked.point)
+    def _open_query(self, id: int, record: AskRecord) -> OpenQuery:
+        values = json.loads(record.point)
         point = frozen(values, "point", np.ndim(values))
         params = None if self.space is None else self.space.params(point)
-        return OpenQuery(id, point, *asked.client_and_time(), params)
+        return OpenQuery(id, point, *record.client_and_time(), params)
 
     def state(self) -> dict[str, Any]:
         return self.session.read(lambda replica: replica.player.state())
@@ -336,7 +336,7 @@ class LocalBackend(Backend):
         return self.session.read(look)
 
     def _read_apart(self, look: Callable[[Replica, Journal], T]) -> T:
-        """A long look, over a connection of its own: calls of other threads do not wait for it."""
+        """A long read, over a separate connection: calls of other threads do not wait for it."""
         self.flush()
         self.session.read(lambda _: None)  # refuses a study that was closed or deleted
         database = self.journal.database.another()
@@ -391,7 +391,7 @@ class LocalBackend(Backend):
         return base.number - first
 
     def _trim_to(self, base: Snapshot, further: Snapshot) -> None:
-        """Remove the rows between two snapshots; few, so that others wait for a moment only."""
+        """Remove the rows between two snapshots: few, so that others wait only for a moment."""
         with self.session.transaction():
             if self.journal.first_snapshot() != base:
                 raise StateError(f"study {self._name!r} was trimmed by another client meanwhile")
@@ -409,7 +409,7 @@ def _replayed_on(base: Snapshot, last: int, _: Replica, journal: Journal) -> Sna
 def _refuse_token(token: str | None) -> None:
     if token is not None:
         raise ParameterError(
-            "a token is for a service, https://host, and this is a database: leave it out"
+            "a token is for a service such as https://host, and this is a database: leave it out"
         )
 
 
@@ -428,8 +428,8 @@ def _unknown_study(database: Database, name: str) -> UnknownStudyError:
             f"there is no file {database.path}, so no study {name!r}. To create one, give a "
             "learner or tuner: Study(url, name, learner), or dikin study create"
         )
-    known = study_names(database)
-    others = did_you_mean(name, known) if known else " It has none at all."
+    names = study_names(database)
+    others = did_you_mean(name, names) if names else " It has none at all."
     return UnknownStudyError(
         f"{database.name} has no study {name!r}.{others} To create one, give a learner "
         "or tuner: Study(url, name, learner), or dikin study create"

@@ -1,8 +1,8 @@
-"""The learner that a journal makes: an event either moves it live, or moves it again in replay.
+"""The learner of a journal: an event changes it live, and in the same way in a replay.
 
-Learners are deterministic, so that replaying what was asked and told gives the same learner bit for
-bit. A replay checks this against the points on record: on a machine that computes other numbers
-(another processor, another NumPy) it stops instead of playing another game.
+Learners are deterministic: replaying the asks and tells gives the same learner, bit for bit. A
+replay checks this against the recorded points. On a machine that computes other numbers (another
+processor, another NumPy) it stops instead of playing a different game.
 """
 
 from __future__ import annotations
@@ -41,28 +41,28 @@ from dikin.tuning.tuner import Trial, Tuner
 from dikin.vectors import Array
 
 LATEST = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
-"""Python's calendar ends there."""
+"""The end of Python's calendar."""
 
 
 class AskRecord(NamedTuple):
-    """Who asked an open query, when, and about which point (as it stands in the journal)."""
+    """Who asked an open query, when, and about which point (as text from the journal)."""
 
     client: str
     time: int
     point: str
 
     def client_and_time(self) -> tuple[str, datetime]:
-        """The client by the name that it goes by, and the time."""
+        """The client's name, and the time."""
         return self.client.rpartition("#")[0], clock(self.time)
 
 
 def clock(microseconds: int) -> datetime:
-    """The time of a row, within Python's calendar whatever the clock of its client said."""
+    """The time of a row, clipped to Python's calendar in case its client's clock was wrong."""
     return datetime.fromtimestamp(min(max(microseconds / 1e6, 0.0), LATEST), UTC)
 
 
 class Replica:
-    """A learner or tuner, and the row of the journal up to which it has come."""
+    """A learner or tuner, and the last row of the journal that it has replayed."""
 
     def __init__(
         self, player: Player[Any], asked: dict[int, AskRecord], number: int, seal: str
@@ -70,17 +70,17 @@ class Replica:
         self.player, self.asked = player, asked
         self.number, self.seal = number, seal
         self.consistent = True
-        """Whether the learner is what the journal up to here makes; not in the middle of an event,
-        and never again if an event failed in its middle."""
+        """Whether the learner agrees with the journal up to here: False during an event, and for
+        good if an event failed half-way."""
 
     @property
     def tuner(self) -> Tuner:
-        """The player, for what a tuner alone can do."""
+        """The player as a tuner; an error if it is a learner."""
         if self.player.space is None:
             raise ParameterError(
-                f"this study keeps a learner, {type(self.player).__name__}: best, held, hold, "
-                "resume and summary are of a study that keeps a dikin.Tuner. See center, "
-                "certificate and history instead"
+                f"this is the study of a learner, {type(self.player).__name__}: best, held, hold, "
+                "resume and summary need the study of a dikin.Tuner. Use center, certificate and "
+                "history instead"
             )
         return cast(Tuner, self.player)
 
@@ -88,9 +88,9 @@ class Replica:
 
     @classmethod
     def of(cls, taken: Snapshot) -> Replica:
-        """The replayed learner of which this is a snapshot."""
+        """The learner from its snapshot."""
         stored = json.loads(taken.state)
-        # Before version 3 it was not written.
+        # Before version 3 it was not stored.
         version = stored.get("version", 2)
         serialization.refuse_version("the state of this study", version, serialization.VERSION)
         asked = {int(key): AskRecord(*value) for key, value in stored["asked"].items()}
@@ -112,16 +112,16 @@ class Replica:
         return self._record("ask", query.id, client, time, ask_body(query, arguments)), query
 
     def is_open(self, event: Event, query: Query, arguments: AskArguments) -> bool:
-        """Whether the query that a row asked waits for its answer, and the same was known of it."""
-        known = query.id in self.asked and event.body == ask_body(query, arguments)
-        return known and self.player.is_current(query)
+        """Whether the query of an ask row is still open and was asked with these arguments."""
+        same = query.id in self.asked and event.body == ask_body(query, arguments)
+        return same and self.player.is_current(query)
 
     def tell(self, query: Query | int, answer: Answer, client: str, time: int) -> Event:
         player, id = self.player, query_id(query)
         notes = "".join(f', "{name}": {json.dumps(note)}' for name, note in self._notes(id))
         player.tell(query, *answer)
         self.consistent = False
-        # The point again, so that a round stands in one row and the ask can be trimmed away.
+        # The point again, so that one row has the whole round and the ask can be trimmed.
         body = (
             f'{{"round": {player.rounds}, "point": {self.asked[id].point}, '
             f'{answer.text(player.told_as)}{notes}, "center": {array_json(player.center)}, '
@@ -133,27 +133,27 @@ class Replica:
         return self.player.notes(id).items() if id in self.asked else ()
 
     def repeats(self, query: Query | int, answer: Answer, closed: tuple[str, str]) -> bool:
-        """Whether the row that closed a query has this very answer; an error if another."""
+        """Whether the row that closed a query has this same answer; an error if it has another."""
         kind, body = closed
         if kind != "tell":
             return False
-        told, noun, name = json.loads(body), self.player.noun, self.player.told_as
-        if isinstance(query, Query) and query.point.tolist() != told["point"]:
+        row, noun, name = json.loads(body), self.player.noun, self.player.told_as
+        if isinstance(query, Query) and query.point.tolist() != row["point"]:
             raise ForeignQueryError(
-                f"{noun} {query.id} of this study asked about {told['point']}, got one about "
+                f"{noun} {query.id} of this study asked about {row['point']}, got one about "
                 f"{query.point}: it belongs to another study. Nothing was changed."
             )
-        # As text: as values 1.0 and true would be the same, and NaN is no JSON.
-        if f"{{{answer.text(name)}}}" == json.dumps({n: told[n] for n in (name, "curvature")}):
+        # As text: as values 1.0 and true would be equal, and JSON has no NaN.
+        if f"{{{answer.text(name)}}}" == json.dumps({n: row[n] for n in (name, "curvature")}):
             return True
         raise AnsweredError(
-            f"{noun} {query_id(query)} was already answered with {name} {told[name]} and curvature "
-            f"{told['curvature']}, got {shown(answer.loss)} and {shown(answer.curvature)}. Nothing "
+            f"{noun} {query_id(query)} was already answered with {name} {row[name]} and curvature "
+            f"{row['curvature']}, got {shown(answer.loss)} and {shown(answer.curvature)}. Nothing "
             "was changed."
         )
 
     def query_at(self, id: int, point: Array) -> Query:
-        """The query of an id and a point that was asked before."""
+        """The earlier query with this id and point."""
         player: Player[Query] = self.player
         if id in self.asked:
             return player._again(id)
@@ -166,18 +166,18 @@ class Replica:
         return self._record("forget", query_id(query), client, time, "{}")
 
     def hold(self, client: str, time: int) -> Event | None:
-        """Put a tuner on hold; no event if it is."""
+        """Put a tuner on hold; no event if it already is."""
         return None if self.tuner.held else self._switch("hold", client, time)
 
     def resume(self, client: str, time: int) -> Event | None:
-        """Let a tuner learn again; no event if it does."""
+        """Make a tuner learn again; no event if it already does."""
         return self._switch("resume", client, time) if self.tuner.held else None
 
     def _switch(self, kind: str, client: str, time: int) -> Event:
         self.consistent = False
         SWITCHES[kind](self.tuner)
-        # Such a row is of no query. The number is one that no query and no other row has, as the
-        # database refuses a second row that is no ask under the same one.
+        # Such a row belongs to no query. Its number must be one that no query and no other row has:
+        # apart from asks, the database refuses two rows with the same number.
         return self._record(kind, -(self.number + 1), client, time, "{}")
 
     def _record(self, kind: str, query: int, client: str, time: int, body: str) -> Event:
@@ -195,8 +195,8 @@ class Replica:
         self.number, self.seal, self.consistent = event.number, event.seal, True
 
     def replay(self, events: Iterable[Event]) -> None:
-        """Do again what rows say was done."""
-        with silence():  # what there was to say was said to the client that did it
+        """Repeat the events of some rows."""
+        with silence():  # warnings went to the client that made the event
             for event in events:
                 self._replay(event)
 
@@ -205,8 +205,8 @@ class Replica:
         if event.kind == "ask":
             self._ask_again(event)
         elif event.kind == "tell":
-            told, _ = DECODER.raw_decode(event.body)
-            player.tell(event.query, *Answer.read(told, player.told_as))
+            body, _ = DECODER.raw_decode(event.body)
+            player.tell(event.query, *Answer.read(body, player.told_as))
         elif event.kind == "forget":
             player.forget(event.query)
         elif event.kind in SWITCHES:
@@ -223,19 +223,19 @@ class Replica:
             raise StateError(
                 f"row {event.number} of the journal asked query {event.query} with {event.body}, "
                 f"here the learner asks query {query.id} with {body}: this machine computes other "
-                "numbers than the one that wrote it. Hold a study on machines with the same "
+                "numbers than the one that wrote it. Use a study on machines with the same "
                 "processor and the same versions of NumPy and dikin"
             )
 
 
 DECODER = json.JSONDecoder()
-"""What `json.loads` does for any text, for bodies of rows, which begin with no space."""
+"""Faster than `json.loads`, for the bodies of rows, which begin with no space."""
 SWITCHES: dict[str, Callable[[Tuner], None]] = {"hold": Tuner.hold, "resume": Tuner.resume}
-"""The kinds of rows that are of no query."""
+"""The kinds of rows that belong to no query."""
 
 
 class _NotAgain(logging.Filter):
-    """Keeps what a learner logs from being logged again in every replay."""
+    """Suppresses a learner's log messages during a replay, which were logged live."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         return not SILENCE.now

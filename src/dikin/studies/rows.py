@@ -1,7 +1,7 @@
-"""What stands in the rows of a journal: points, arguments of an ask and answers, as JSON.
+"""The content of a journal's rows: points, arguments of an ask and answers, as JSON.
 
-A value is written in the form in which a replay reads it back, with every bit. So what a learner
-is told live and what it is told again are the same.
+A value is written so that a replay reads back every bit: a learner is told the same in a replay as
+live.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from dikin.vectors import Array
 
 
 class AskArguments(NamedTuple):
-    """What was known of a round when it was asked, in the form in which it will be read back."""
+    """What was known about a round when it was asked, in the form in which it will be read back."""
 
     context: Any
     forecast: float | None
@@ -34,7 +34,7 @@ class AskArguments(NamedTuple):
 
     @classmethod
     def read(cls, body: str) -> AskArguments:
-        """What the body of a row that asks has beside the point."""
+        """The arguments in the body of an ask row, besides the point."""
         if SEPARATOR not in body:
             return NO_ARGUMENTS
         fields = json.loads(body)
@@ -42,7 +42,7 @@ class AskArguments(NamedTuple):
 
     def ask(self, player: Player[Any]) -> Query:
         """Ask a player; a context or forecast is refused before anything is drawn."""
-        # With what there is alone: a learner of the user's may know of nothing else.
+        # Pass only what is there: a user's own learner may accept nothing else.
         context = () if self.context is None else (self.context,)
         if self.forecast is None:
             query: Query = player.ask(*context)
@@ -51,7 +51,7 @@ class AskArguments(NamedTuple):
         return query
 
     def text(self) -> str:
-        """As it stands in a row, after the point."""
+        """The arguments as they are written in a row, after the point."""
         text = ""
         if self.context is not None:
             text = f'{SEPARATOR}context": {json.dumps(serialization.encode(self.context))}'
@@ -61,12 +61,12 @@ class AskArguments(NamedTuple):
 
 
 SEPARATOR = ', "'
-"""What comes before a second key; a point, which is the first, has none of it."""
+"""What precedes a second key; a point, which is the first, does not contain it."""
 NO_ARGUMENTS = AskArguments(None, None)
 
 
 class Answer(NamedTuple):
-    """What was told, in the form in which it will be read back: a loss, or the value of a trial."""
+    """The loss or value of an answer, in the form in which it will be read back."""
 
     loss: Any
     curvature: Any
@@ -76,17 +76,17 @@ class Answer(NamedTuple):
         return cls(_as_read(loss), _as_read(curvature))
 
     @classmethod
-    def read(cls, told: dict[str, Any], name: str) -> Answer:
-        """What the row of a tell says under this name."""
-        return cls(serialization.decode(told[name]), told["curvature"])
+    def read(cls, body: dict[str, Any], name: str) -> Answer:
+        """The answer in the body of a tell row, under this name."""
+        return cls(serialization.decode(body[name]), body["curvature"])
 
     def text(self, name: str) -> str:
-        """As it stands in a row, under this name."""
+        """The answer as it is written in a row, under this name."""
         loss, curvature = self
         if type(loss) is float and type(curvature) is float:
             return f'"{name}": {loss!r}, "curvature": {curvature!r}'
-        told = {name: serialization.encode(loss), "curvature": serialization.encode(curvature)}
-        return json.dumps(told)[1:-1]
+        answer = {name: serialization.encode(loss), "curvature": serialization.encode(curvature)}
+        return json.dumps(answer)[1:-1]
 
 
 def ask_body(query: Query, arguments: AskArguments) -> str:
@@ -95,12 +95,12 @@ def ask_body(query: Query, arguments: AskArguments) -> str:
 
 
 def point_in(body: str) -> str:
-    """The text of the point in the body of a row that asks."""
+    """The text of the point in the body of an ask row."""
     return body[len('{"point": ') : -1].partition(SEPARATOR)[0]
 
 
 def array_json(values: Array) -> str:
-    """A point as JSON: for finite floats Python's repr, which keeps every bit, is just that."""
+    """A point as JSON: for finite floats this is Python's repr, which preserves every bit."""
     return repr(values.tolist())
 
 
@@ -110,28 +110,26 @@ def number_json(value: float) -> str:
 
 
 def query_or_id(query: Any) -> Query | int:
-    """What answers a query: itself or its id; an error if it is neither."""
+    """A query or an id, as passed to tell and forget; an error if it is neither."""
     if isinstance(query, Query):
         return query
     if is_whole(query):
         return int(query)
-    raise UnknownQueryError(
-        f"a query or trial is answered by itself or by its id, got {shown(query)}"
-    )
+    raise UnknownQueryError(f"pass the query or trial, or its id, got {shown(query)}")
 
 
 def query_id(query: Query | int) -> int:
-    """The id of a query that is given by itself or by its id."""
+    """The id of a query that is passed itself or by its id."""
     return query if isinstance(query, int) else query.id
 
 
 def _as_read(value: Any) -> Any:
-    """The value that a replay will read; what is no number is left for the learner to refuse."""
+    """The value that a replay will read; the learner refuses anything but a number."""
     if type(value) is float:
         return value
     if isinstance(value, list | tuple):
         return tuple(_as_read(part) for part in value)
     if isinstance(value, np.ndarray) and value.ndim and value.dtype.kind in "fiu":
         return value.astype(float)
-    told = as_float(value)
-    return value if told is None else told
+    number = as_float(value)
+    return value if number is None else number

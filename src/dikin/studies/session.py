@@ -1,14 +1,14 @@
-"""A client of a study: its copy of the learner, its turns at the database, and what may go wrong.
+"""A client of a study: its copy of the learner, its turns at the database, and its failures.
 
-The truth is the journal in the database; the client's learner is made by replaying it. An event is
+The journal in the database is authoritative; the client's learner is a replay of it. An event is
 one transaction:
 
-    take one's turn; replay what others have appended; ask, tell or forget; append a row; commit
+    wait for a turn; replay new rows; ask, tell or forget; append a row; commit
 
 and only then does the call return (with `commit_within` several rows share a commit soon after).
-Whatever fails before the commit leaves the database as it was, and the copy is thrown away and made
-anew. Where the connection breaks during the commit, the row's seal tells afterwards whether it was
-written: no event is lost or made twice.
+A failure before the commit leaves the database as it was; the copy is discarded and rebuilt. If the
+connection breaks during the commit, the row's seal tells afterwards whether it was written: no
+event is lost or made twice.
 """
 
 from __future__ import annotations
@@ -28,54 +28,54 @@ from dikin.studies.journal import Event, Journal, row_seal
 from dikin.studies.replica import Replica
 
 SNAPSHOT_EVERY = 1000
-"""Rows between snapshots: who starts replays at most so many, which takes some ten milliseconds."""
+"""Rows between snapshots: a new client replays at most this many, in some ten milliseconds."""
 MANY_OPEN = 5000
-"""Open queries with which a snapshot takes a tenth of a second. With more, only a client that has
-replayed many rows to begin with takes the time for it."""
+"""The number of open queries with which a snapshot takes a tenth of a second. With more, only a
+client that had to replay many rows at its start writes one."""
 LONG_REPLAY = 5 * SNAPSHOT_EVERY
 REPLAY_IN_TURN = 400
-"""Rows that may be replayed while it is this client's turn and the others wait: some ten
-milliseconds, and more than a crowd makes in a round of turns."""
+"""Rows that may be replayed during this client's turn while others wait: some ten milliseconds, and
+more rows than many clients write in one round of turns."""
 
 S = TypeVar("S")
 T = TypeVar("T")
 Act = Callable[[Replica], tuple[Event | None, T]]
-"""Moves the learner by one event, or by none."""
+"""Changes the learner by one event, or by none."""
 
 
 class Session:
-    """One client of one study; an event may wait `commit_within` seconds for others to join it."""
+    """One client of one study; an event may wait `commit_within` seconds to share a commit."""
 
     def __init__(self, database: Database, journal: Journal, commit_within: float) -> None:
         self.database, self.journal = database, journal
         self.lock = database.lock
         self.unclaimed: list[tuple[Event, Query]] = []
-        """Queries that were written without their caller hearing of it: such asks give them."""
+        """Queries that were written but whose caller got an error: the next asks return them."""
         self.keyed: set[int] = set()
-        """Queries that this client asked under a key, and whose commit it does not know of yet."""
+        """Queries that this client asked under a key and whose commit is uncertain."""
         self._commit_within = commit_within
         self._process = os.getpid()
         self._replayed: Replica | None = None
         self._snapshot = 0
-        """The row of the newest snapshot that is known of."""
+        """The row of the newest known snapshot."""
         self._writing = False
-        """Whether a transaction is open, and this client's turn."""
+        """Whether it is this client's turn and a transaction is open."""
         self._queueing = False
-        """Whether this client waits for its turn: nothing has begun yet."""
+        """Whether this client is waiting for its turn, with no transaction yet."""
         self._began = 0.0
         self._returned: list[Event] = []
         """Events of the open transaction whose calls have returned."""
         self._inside = False
-        """Whether a call is at work, or was interrupted at work."""
+        """Whether a call is running, or was interrupted while running."""
         self._pending: list[Event] = []
         """Events of the open transaction that are not in the database yet."""
         self._keys: list[tuple[str, int, int]] = []
         """Keys that were noted in the open transaction: name, query and time."""
         self._timer: threading.Timer | None = None
         self._failure: DikinError | None = None
-        """What became of a commit that no call waited for."""
+        """The error of a commit that no call waited for."""
         self._uncertain: tuple[Event, Any] | None = None
-        """An event whose commit has begun, and what its caller is to get."""
+        """An event whose commit has begun, and the result of its call."""
         self._closed = False
         forks.register(self)
 
@@ -90,7 +90,7 @@ class Session:
             try:
                 result = self._write(act)
             except Exception:
-                self._inside = False  # it has given everything back
+                self._inside = False  # it has cleaned up
                 raise
             self._inside = False
             return result
@@ -102,9 +102,9 @@ class Session:
             return self.retry(self._transact, act)
 
     def read(self, look: Callable[[Replica], T]) -> T:
-        """Look at the learner, up to date, and at the database as it is at that instant.
+        """Read the learner, up to date, and the database at the same instant.
 
-        This waits for nobody's turn.
+        Never blocks on writers.
         """
         forks.let_pass()
         with self.lock:
@@ -123,7 +123,7 @@ class Session:
             raise StateError("this study was closed; open it again with Study(url, name)")
         self._refuse_child()
         self._raise_failure()
-        if self._inside:  # the last call was interrupted, perhaps before it could give all back
+        if self._inside:  # the last call was interrupted, perhaps before it could clean up
             self._undo(KeyboardInterrupt())
 
     def _refuse_child(self) -> None:
@@ -136,10 +136,10 @@ class Session:
             raise failure
 
     def retry(self, job: Callable[[S], T], argument: S) -> T:
-        """Do a job again while the server is away, up to this client's patience."""
+        """Repeat a job while the server is unavailable, up to this client's patience."""
         deadline = time.monotonic() + self.database.patience
         while True:
-            self._refuse_child()  # which a call that was begun in the parent may be in by now
+            self._refuse_child()  # a call that began in the parent may now run in the child
             try:
                 return job(argument)
             except LostConnection as lost:
@@ -149,8 +149,8 @@ class Session:
 
     def _unreachable(self, lost: LostConnection) -> StoreError:
         return StoreError(
-            f"{self.database.name} is away: {lost}. Repeat the call later: an answer counts once, "
-            "and a query that was written is given by the next ask"
+            f"{self.database.name} is unavailable: {lost}. Repeat the call later: an answer counts "
+            "once, and the next ask returns a query that was written"
         )
 
     # --- the learner ----------------------------------------------------------------------------
@@ -160,15 +160,15 @@ class Session:
             try:
                 return look(self._current())
             except LostConnection as lost:
-                self._undo(lost)  # the transaction and the turn are gone with the connection
+                self._undo(lost)  # the transaction and the turn are lost with the connection
                 raise
         with self.database.view():
             return look(self._current())
 
     def _current(self) -> Replica:
-        """The learner, with everything that others have appended."""
+        """The learner, with all rows that others have appended."""
         if self._replayed is not None and self._returned:
-            return self._replayed  # it has been our turn since
+            return self._replayed  # nobody else has had a turn since
         return self._up_to(*self.journal.head())
 
     def _up_to(self, last: int, seal: str) -> Replica:
@@ -229,11 +229,11 @@ class Session:
         return result
 
     def _take_turn(self) -> Replica:
-        """Begin a transaction; what there is to replay is replayed before others have to wait."""
+        """Begin a transaction; new rows are replayed beforehand, so that others need not wait."""
         for last_try in (False, False, True):
             if self._replayed is None:
                 self._view(_nothing)
-            self._writing = self._queueing = True  # from here on there is something to give back
+            self._writing = self._queueing = True  # from here on there is something to clean up
             self.database.begin(self.journal.study, self._catch_up)
             self._queueing, self._began = False, time.monotonic()
             last, seal = self.journal.head()
@@ -244,12 +244,12 @@ class Session:
         return self._up_to(last, seal)
 
     def _catch_up(self) -> None:
-        """Replay what others have appended, before this client's turn comes."""
+        """Replay new rows of others before this client's turn."""
         with self.database.view():
             self._up_to(*self.journal.head())
 
     def _finish(self, event: Event | None, result: Any) -> None:
-        """Commit now, or later, or nothing."""
+        """Commit now or later, or do nothing."""
         if event is not None:
             self._pending.append(event)
         elif not self._returned:
@@ -262,16 +262,16 @@ class Session:
             self._commit_later()
 
     def _undo(self, error: BaseException) -> None:
-        """Give everything back after a failure; another error where more than one call failed."""
+        """Clean up after a failure; raises another error if it affects more than one call."""
         returned = self._returned
         if not (self._queueing and isinstance(error, BusyError)):
             self._replayed = None
         database_works = not isinstance(error, LostConnection | StoreError)
         if returned and database_works and self._keep_returned(returned):
-            return  # what failed in one call is no reason to lose what others returned with
+            return  # one failed call must not lose the events of others
         self._abandon()
         if not isinstance(error, Exception):
-            self.database.disconnect()  # in whatever state the driver was interrupted
+            self.database.disconnect()  # the driver may be in any state
         self._inside = False
         if returned and self._are_lost(returned):
             raise StoreError(
@@ -281,7 +281,7 @@ class Session:
             ) from error
 
     def _keep_returned(self, returned: list[Event]) -> bool:
-        """Commit the events whose calls have returned, without the one that was interrupted."""
+        """Commit the events whose calls have returned, without the interrupted one."""
         for again in (self._commit_again, self._append_again):
             try:
                 committed = again(returned)
@@ -291,11 +291,11 @@ class Session:
                 self._end()
                 self._inside = False
                 return True
-            self.database.disconnect()  # in whatever state the driver is
+            self.database.disconnect()  # whatever its state
         return False
 
     def _commit_again(self, returned: list[Event]) -> bool:
-        """In the transaction that is open, if it is."""
+        """Commit in the open transaction, if there is one."""
         if not self.database.in_transaction:
             return False
         self.journal.remove_from(returned[0].number)
@@ -303,8 +303,8 @@ class Session:
         return True
 
     def _append_again(self, returned: list[Event]) -> bool:
-        """In another transaction, unless the commit went through or somebody else had a turn."""
-        self.database.rollback()  # the turn may still be this client's
+        """Commit in another transaction, unless the first succeeded or others had a turn."""
+        self.database.rollback()  # this client may still have the turn
         if self._are_lost(returned):
             if not self._begin_before(returned[0]):
                 return False
@@ -322,13 +322,13 @@ class Session:
         self.database.commit((self.journal.study, number, seal))
 
     def _begin_before(self, event: Event) -> bool:
-        """Take a turn again, as the connection was lost; whether nobody else had one meanwhile."""
+        """Take a turn again after a lost connection; return whether nobody else had one."""
         self.database.begin(self.journal.study)
         last, seal = self.journal.head()
         return last == event.number - 1 and row_seal(seal, *event[:-1]) == event.seal
 
     def _are_lost(self, returned: list[Event]) -> bool:
-        """Whether events are not in the database; where it cannot be asked, they may be lost."""
+        """Whether events are not in the database; True if it cannot be reached."""
         try:
             with self.database.view():
                 return self.journal.seal_at(returned[-1].number) != returned[-1].seal
@@ -347,11 +347,11 @@ class Session:
         self._keys.append((key, query, time))
 
     def _resolve_uncertain(self) -> None:
-        """Find out whether the event was written during whose commit the connection broke."""
+        """Find out whether an event was written although the connection broke during its commit."""
         assert self._uncertain is not None
         (event, result), self._uncertain = self._uncertain, None
         written = self.journal.seal_at(event.number) == event.seal
-        # What was asked under a key is found by its key.
+        # A query asked under a key is found by its key.
         if written and isinstance(result, Query) and result.id not in self.keyed:
             self.unclaimed.append((event, result))
 
@@ -380,8 +380,8 @@ class Session:
             replayed = self._replayed
             if replayed is None or replayed.number - self._snapshot < LONG_REPLAY:
                 return
-            taken = replayed.snapshot()  # takes long, and nobody waits for it
-            with suppress(DikinError), self.transaction():  # a file may be there to be read only
+            taken = replayed.snapshot()  # slow, but nobody waits for it
+            with suppress(DikinError), self.transaction():  # the file may be read-only
                 newest = self.journal.newest_snapshot_number()
                 if newest < taken.number and self.journal.seal_at(taken.number) == taken.seal:
                     self.journal.save_snapshot(taken)
@@ -394,33 +394,33 @@ class Session:
             self._timer.start()
 
     def _commit_on_timer(self) -> None:
-        """What the timer does where no call came to commit."""
+        """Called by the timer if no call has committed in the meantime."""
         with self.lock:
             if threading.current_thread() is self._timer:
                 self._flush_for_nobody()
 
     def _flush_for_nobody(self) -> None:
-        """Commit what waits where no call would hear of a failure: the next one does."""
+        """Commit waiting events without a call to raise an error in: the next call raises it."""
         try:
             self.flush()
         except DikinError as failure:
             self._failure = failure
 
     def before_fork(self) -> None:
-        """Commit what waits and close the connection, which the next call opens again."""
-        if not self._inside:  # else what waits is given back, and written, by the call itself
+        """Commit waiting events and close the connection, which the next call opens again."""
+        if not self._inside:  # otherwise the call itself cleans up and commits them
             self._flush_for_nobody()
         self.database.cut_off()
 
     def flush(self) -> None:
-        """Commit what waits; an error too if the timer could not, and nobody has heard of it."""
+        """Commit waiting events; raises an unreported error of the timer, too."""
         with self.lock:
             self._raise_failure()
             if self._returned:
                 try:
                     self._commit(None, None)
                 except LostConnection as lost:
-                    self._undo(lost)  # an error, unless the commit went through all the same
+                    self._undo(lost)  # an error, unless the commit succeeded after all
                 except BaseException as error:
                     self._undo(error)
                     raise
@@ -439,9 +439,9 @@ class Session:
 
     @contextmanager
     def transaction(self, key: int | None = None) -> Iterator[None]:
-        """A transaction for something that is no event; committed at the end.
+        """A transaction for something other than an event; committed at the end.
 
-        `key` is what is locked, if it is not the study.
+        `key` is the lock to take, if not that of the study.
         """
         with self.lock:
             self._refuse_unusable()
@@ -459,7 +459,7 @@ class Session:
                 raise
 
     def close(self) -> None:
-        """Commit what waits and let go of the database."""
+        """Commit waiting events and close the database."""
         with self.lock:
             if self._closed or os.getpid() != self._process:
                 return
@@ -473,4 +473,4 @@ class Session:
 
 
 def _nothing(replayed: Replica) -> None:
-    """What is to be seen when the learner is only to be brought up to date."""
+    """Read nothing: only bring the learner up to date."""

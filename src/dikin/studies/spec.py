@@ -63,13 +63,13 @@ def learner_from_spec(spec: Any) -> Any:
 
 
 def _tuner(spec: dict[str, Any]) -> Tuner:
-    named = spec.pop("tuner")
-    if not isinstance(named, dict):
+    entries = spec.pop("tuner")
+    if not isinstance(entries, dict):
         raise ParameterError(
             f"tuner must be an object of parameters by name, as in {TUNER_EXAMPLE}, got "
-            f"{shown(named)}"
+            f"{shown(entries)}"
         )
-    parameters = {name: parameter_from_spec(name, each) for name, each in named.items()}
+    parameters = {name: parameter_from_spec(name, each) for name, each in entries.items()}
     _refuse_arguments(Tuner, spec)
     return _build(Tuner, parameters, spec)
 
@@ -81,7 +81,7 @@ def _build(cls: Callable[..., T], first: Any, arguments: dict[str, Any]) -> T:
         raise
     except (TypeError, ValueError) as reason:
         raise ParameterError(
-            f"no {cls.__name__} can be made of {shown(arguments)}: {reason}"
+            f"no {cls.__name__} can be built from {shown(arguments)}: {reason}"
         ) from reason
 
 
@@ -90,15 +90,15 @@ def _text(value: Any) -> str:
 
 
 def _refuse_arguments(cls: type[Learner] | type[Tuner], arguments: dict[str, Any]) -> None:
-    known = dict(
+    signature = dict(
         list(inspect.signature(cls).parameters.items())[1:]
-    )  # after the domain, or the parameters
+    )  # without the domain or the parameters, which come first
     for name in arguments:
-        if name not in known:
-            near = did_you_mean(name, known)
+        if name not in signature:
+            near = did_you_mean(name, signature)
             raise ParameterError(f"{cls.__name__} has no argument {shown(name)}.{near}")
-    for name, argument in known.items():
+    for name, argument in signature.items():
         if argument.default is argument.empty and name not in arguments:
             raise ParameterError(
-                f"{cls.__name__} needs the argument {name!r}; it has: {', '.join(known)}"
+                f"{cls.__name__} needs the argument {name!r}; it has: {', '.join(signature)}"
             )

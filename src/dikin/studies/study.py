@@ -1,4 +1,4 @@
-"""A learner or tuner that lives in a database: durable, shared, and the same after any crash."""
+"""A learner or tuner in a database: durable, shared, and the same after any crash."""
 
 from __future__ import annotations
 
@@ -44,42 +44,42 @@ else:
 class Study(Generic[Q]):
     """A learner or tuner in a database, under a name.
 
-    `ask` and `tell` are durable when they return, or soon after it with `commit_within`. Any number
-    of processes and threads may hold the same study. A study of a `Tuner` speaks of trials with
-    names (`Study[Trial]` for a type checker), one of a learner of queries with points
-    (`Study[Query]`).
+    `ask` and `tell` are durable when they return, or soon afterwards with `commit_within`. Any
+    number of processes and threads may have the same study open. The study of a `Tuner` returns
+    trials with named values (`Study[Trial]` for a type checker), that of a learner queries with
+    points (`Study[Query]`).
 
     Parameters
     ----------
     url : str or os.PathLike
-        The database: a file, which SQLite keeps, or `postgresql://user@host/database`. Or a
-        service that has one: `https://host`.
+        The database: an SQLite file, or `postgresql://user@host/database`. Or a service that has
+        one: `https://host`.
     name : str
-        What the study is called there.
+        The name of the study there.
     learner : Learner or Tuner, optional
-        Without one the study must exist. With one it is created, or opened if it exists with a
+        Without it the study must exist. With it the study is created, or opened if it exists with a
         learner of the same class, domain and arguments, or with a tuner of the same parameters,
-        constraints, sense and arguments.
+        constraints, direction and arguments.
     client : str, optional
-        The name of this client in the list of open queries; the host and the process otherwise.
+        The name of this client in the list of open queries; host and process by default.
     patience : float, optional
         Seconds to wait for another client or for the server before an error: 0.8 by default, and 30
-        for a service, which may be started again meanwhile.
+        for a service, which may restart meanwhile.
     commit_within : float, default 0.0
         Seconds that an event may wait to be written together with others; 0 makes it durable before
         the call returns.
     token : str, optional
-        What a service (`dikin serve`) at an address such as `https://studies.example.com` knows
-        this client by; the environment's `DIKIN_TOKEN` by default. A database takes none.
+        The token of this client at a service (`dikin serve`) such as `https://studies.example.com`;
+        the environment variable `DIKIN_TOKEN` by default. Not for a database.
 
     Attributes
     ----------
     name : str
-        What the study is called.
+        The name of the study.
     space : Space or None
         The parameters of a tuner; None in the study of a learner.
     created : bool
-        Whether it was created when it was opened here, and did not exist before.
+        Whether opening it created the study.
 
     Raises
     ------
@@ -88,7 +88,7 @@ class Study(Generic[Q]):
     StudyExistsError
         If it exists with another learner.
     ParameterError
-        If an argument is not what is written here.
+        If an argument is invalid.
     StoreError
         If the database cannot be reached.
 
@@ -168,17 +168,17 @@ class Study(Generic[Q]):
     ) -> None:
         if learner is not None and not isinstance(learner, Player):
             raise ParameterError(
-                f"a study keeps a dikin learner or a dikin.Tuner, got {shown(learner)}"
+                f"learner must be a dikin learner or a dikin.Tuner, got {shown(learner)}"
             )
         self.name = printable(name, "name")
-        called = printable(client or own_name(), "client")
-        opening = Opening(url, self.name, learner, called, patience, commit_within, token)
+        client_name = printable(client or own_name(), "client")
+        opening = Opening(url, self.name, learner, client_name, patience, commit_within, token)
         self._backend = _backend_at(url)(opening)
         self.space, self.created = self._backend.space, self._backend.created
 
     @property
     def client(self) -> str:
-        """What this client is called; may be set, by who speaks for several."""
+        """The name of this client; a proxy may set it per request."""
         return self._backend.client
 
     @client.setter
@@ -187,7 +187,7 @@ class Study(Generic[Q]):
 
     @classmethod
     def names(cls, url: str | os.PathLike[str], *, token: str | None = None) -> list[str]:
-        """List the studies in a database, or those that a service lets one see.
+        """List the studies in a database, or those that a service lets this client see.
 
         Parameters
         ----------
@@ -205,7 +205,7 @@ class Study(Generic[Q]):
 
     @classmethod
     def delete(cls, url: str | os.PathLike[str], name: str, *, token: str | None = None) -> None:
-        """Remove a study with its whole history; clients that hold it get an error.
+        """Remove a study with its whole history; clients that have it open get an error.
 
         Parameters
         ----------
@@ -224,7 +224,7 @@ class Study(Generic[Q]):
         _backend_at(url).delete(url, name, token)
 
     def close(self) -> None:
-        """Let go of the database or service; the study stays in it."""
+        """Close the connection; the study remains stored."""
         self._backend.close()
 
     def __repr__(self) -> str:
@@ -271,34 +271,34 @@ class Study(Generic[Q]):
         forecast: float | None = None,
         key: str | None = None,
     ) -> Q | list[Q]:
-        """Ask for what to play next; it is in the database when this returns.
+        """Ask for the next query or trial; it is in the database when this returns.
 
         Parameters
         ----------
         context : array_like, optional
-            What is known of the round beforehand, for a learner that needs it. Others refuse it.
+            What is known about the round in advance, for a learner that needs it. Others refuse it.
         n : int, optional
             How many to ask for at once, for several machines that play at the same time.
         forecast : float, optional
-            The loss or value that one expects, for a tuner or a learner that uses it. Others refuse
+            The loss or value that you expect, for a tuner or a learner that uses it. Others refuse
             it.
         key : str, optional
-            A name of this request, unlike any other of the study. Whoever asks again under the same
-            one within a week, as the answer was lost on its way, gets the same.
+            A key for this request, unique within the study. Asking again with the same key within a
+            week, because the answer was lost, returns the same query.
 
         Returns
         -------
         Query or Trial, or list
-            Of a learner a query: its id, and the point to play in the user's units. Of a tuner a
-            trial: its id, and the setting to play by name in `params`. With `n` a list.
+            From a learner a query: its id, and the point to play in the user's units. From a tuner
+            a trial: its id, and the setting to play by name in `params`. With `n` a list.
 
         Raises
         ------
         ParameterError
-            If `n` is not a whole number of at least 1, or the key no text of 1 to 150 characters,
-            or the key was given to a request with another context or forecast.
+            If `n` is not a whole number of at least 1, if the key is not a string of 1 to 150
+            characters, or if it was used with another context or forecast.
         ClosedQueryError
-            If the query of a key was answered, and trimmed from the history.
+            If the query of the key was answered and trimmed from the history.
         """
         if self.space is not None:
             context, n = count_instead_of_context(context, n)
@@ -318,29 +318,29 @@ class Study(Generic[Q]):
         value: Any = None,
         forecast: None = None,
     ) -> None:
-        """Answer a query or trial, of this client or another; durable when this returns.
+        """Answer a query or trial of any client; durable when this returns.
 
-        The same answer again is accepted and changes nothing; another answer is an error. So where
-        it is not known whether a tell went through, tell again.
+        The same answer again is accepted and changes nothing; a different answer is an error. So if
+        you do not know whether a tell succeeded, tell again.
 
         Parameters
         ----------
         query : Query, Trial, OpenQuery or int
             What was asked, or its id.
         loss : float
-            The loss at its point; what else a learner needs if it declares more (`feedback`). For a
-            tuner the value, in your own sense.
+            The loss at its point, or whatever the learner's `feedback` requires. For a tuner the
+            value, as you measure it.
         curvature : float, default 0.0
-            How strongly convex the loss of this round is; 0 where that is not known.
+            How strongly convex the loss of this round is; 0 if that is not known.
         value : float, optional
-            The same as `loss`, by the name that it has in `Tuner.tell`.
+            The same as `loss`, under its name in `Tuner.tell`.
         forecast : None
-            Refused: after the point is known it comes too late.
+            Refused: once the point is known it is too late.
 
         Raises
         ------
         ParameterError
-            If there are both a loss and a value.
+            If both a loss and a value are given.
         """
         refuse_late_forecast(forecast)
         if loss is not None and value is not None:
@@ -351,7 +351,7 @@ class Study(Generic[Q]):
         self._backend.tell(query_or_id(query), number, curvature)
 
     def forget(self, query: Query | Trial | OpenQuery | int) -> None:
-        """Close a query or trial that will never be answered; a repetition is accepted.
+        """Close a query or trial that will never be answered; repeating this is allowed.
 
         Parameters
         ----------
@@ -361,24 +361,24 @@ class Study(Generic[Q]):
         self._backend.forget(query_or_id(query))
 
     def hold(self) -> None:
-        """Let the tuner play its best setting, and learn nothing until `resume`.
+        """Make the tuner play its best setting and learn nothing until `resume`.
 
-        For all clients, and durable when this returns. A repetition is accepted.
+        This holds for all clients, and is durable when this returns. Repeating it is allowed.
         """
         self._backend.hold()
 
     def resume(self) -> None:
-        """Let the tuner explore and learn again; a repetition is accepted."""
+        """Make the tuner explore and learn again; repeating this is allowed."""
         self._backend.resume()
 
     def flush(self) -> None:
-        """Make durable what `commit_within` lets wait."""
+        """Commit the events that wait because of `commit_within`."""
         self._backend.flush()
 
     # --- looking -------------------------------------------------------------------------------
 
     def standing(self) -> Standing:
-        """Rounds, center and certificate of the same instant."""
+        """Rounds, center and certificate at the same instant."""
         return self._backend.standing()
 
     def status(self) -> Status:
@@ -403,28 +403,28 @@ class Study(Generic[Q]):
 
     @property
     def first_round(self) -> int:
-        """The first round whose history is kept; the next one to be played if there is none."""
+        """The first round that the history contains; the next one to be played if it is empty."""
         return self._backend.first_round()
 
     @property
     def restarts(self) -> int:
-        """How often a range of losses that was not known had to be widened."""
+        """How often an unknown range of losses had to be widened."""
         return self._backend.status().restarts
 
     @property
     def center(self) -> Array:
-        """The point that the learner believes in; the best values of a tuner in their order."""
+        """The learner's estimate of the best point; for a tuner, the best values in order."""
         return self.standing().center
 
     @property
     def certificate(self) -> float:
-        """The bound on the regret so far; NaN where the learner has none."""
+        """The bound on the regret so far; NaN if the learner has none."""
         return self.standing().certificate
 
     def certificate_for(self, **constants: float) -> float:
-        """Bound the regret for a constant that one believes in: `Predictive.certificate_for`.
+        """Bound the regret for losses with a given constant: `Predictive.certificate_for`.
 
-        `dikin.restore(study.state())` gives the learner itself, with all else that it knows.
+        `dikin.restore(study.state())` returns the learner itself, with its other methods.
 
         Parameters
         ----------
@@ -439,13 +439,13 @@ class Study(Generic[Q]):
         Raises
         ------
         ParameterError
-            If the learner is neither a `Predictive` nor a tuner, or the constants are others.
+            If the learner is neither a `Predictive` nor a tuner, or a constant is unknown.
         """
         return self._backend.certificate_for(**constants)
 
     @property
     def best(self) -> Params:
-        """Today's best guess of a tuner by name."""
+        """The tuner's current best guess by name."""
         return self.summary().best or {}
 
     @property
@@ -454,7 +454,7 @@ class Study(Generic[Q]):
         return self.summary().held
 
     def summary(self) -> Status:
-        """The status of the tuner alone, as `Tuner.summary`; `status` has the journal's part too.
+        """The status of the tuner alone, as `Tuner.summary`; `status` adds the journal's part.
 
         Returns
         -------
@@ -465,11 +465,11 @@ class Study(Generic[Q]):
 
     @property
     def open_queries(self) -> list[OpenQuery]:
-        """What waits for an answer, oldest first, with who asked it and when."""
+        """The open queries, oldest first, with who asked each and when."""
         return self.waiting()
 
     def waiting(self, after: int = -1, limit: int | None = None) -> list[OpenQuery]:
-        """Read some of what waits for an answer, oldest first; `open_queries` are all.
+        """Read some of the open queries, oldest first; `open_queries` has all of them.
 
         Parameters
         ----------
@@ -481,12 +481,12 @@ class Study(Generic[Q]):
         Returns
         -------
         list of OpenQuery
-            With who asked it and when.
+            The queries, with who asked each and when.
         """
         return self._backend.waiting(after, limit)
 
     def state(self) -> dict[str, Any]:
-        """The state, for `dikin.restore`: a learner or tuner of its own, outside the study."""
+        """The state, for `dikin.restore`: a copy of the learner or tuner outside the study."""
         return self._backend.state()
 
     def facts(self) -> Iterator[tuple[str, str]]:
@@ -513,7 +513,7 @@ class Study(Generic[Q]):
         numpy.ndarray
             A structured array with the columns round, point, loss, curvature, center (after the
             round) and certificate: `study.history()["loss"]`. For a tuner the columns are round, a
-            value for each name, value, expected, held (nothing was learnt of the round), the best
+            value for each name, value, expected, held (nothing was learnt from the round), the best
             guess after the round (`best.` before each name) and certificate.
 
         Raises
@@ -524,7 +524,7 @@ class Study(Generic[Q]):
         return self._backend.history(*first_and_last(first, last))
 
     def records(self, first: int = 1, last: int | None = None) -> list[dict[str, Any]]:
-        """Read some rounds as plain values, as they stand in the journal.
+        """Read some rounds from the journal as plain values.
 
         Parameters
         ----------
@@ -538,7 +538,7 @@ class Study(Generic[Q]):
         list of dict
             For each round: round, query (the id that was answered), client (who told it), time (in
             seconds since 1970), point, loss or value, curvature, center and certificate (None for
-            NaN); of a tuner expected and held too. For many rounds `history` takes less memory.
+            NaN); for a tuner expected and held too. For many rounds `history` takes less memory.
 
         Raises
         ------
@@ -548,7 +548,7 @@ class Study(Generic[Q]):
         return self._backend.records(*first_and_last(first, last))
 
     def to_frame(self, first: int = 1, last: int | None = None) -> Any:
-        """Read the rounds as a pandas DataFrame; a column for each entry of a point.
+        """Read the rounds as a pandas DataFrame, with a column for each entry of a point.
 
         Parameters
         ----------
@@ -560,7 +560,7 @@ class Study(Generic[Q]):
         Returns
         -------
         pandas.DataFrame
-            What `history` gives, with one row a round.
+            The data of `history`, one row per round.
 
         Raises
         ------
@@ -572,27 +572,26 @@ class Study(Generic[Q]):
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
         """Draw the history.
 
-        Of a tuner each parameter over the rounds with the range that was explored, the value and
-        its recent mean, and how large surprises were; of a learner losses, curvature and
-        certificate.
+        For a tuner: each parameter over the rounds with the explored range, the value and its
+        recent mean, and the size of surprises. For a learner: losses, curvature and certificate.
 
         Parameters
         ----------
         path : str or os.PathLike, optional
-            A file to write, ending in .png, .svg or .pdf. None is written without one.
+            A file to write, ending in .png, .svg or .pdf; none by default.
 
         Returns
         -------
         matplotlib.figure.Figure
-            The drawing.
+            The figure.
 
         Raises
         ------
         StateError
-            If no round was told yet.
+            If no round has been told yet.
         """
         if path is not None:
-            figure_format(path)  # refused before the history is read
+            figure_format(path)  # checked before the history is read
         rounds, title = self.history(), f"study {self.name}"
         if not len(rounds):
             raise StateError(f"study {self.name!r} has no history to draw yet")
@@ -607,13 +606,13 @@ class Study(Generic[Q]):
         return figure
 
     def verify(self, *, workers: int = 1, progress: bool = False, jobs: int | None = None) -> int:
-        """Replay the whole journal and compare with what a client holds; the number of rows.
+        """Replay the whole journal, compare it with the learner, and return the number of rows.
 
         Parameters
         ----------
         workers : int, default 1
-            Processes among which a long journal is divided. More than one needs a script that may
-            be imported (`if __name__ == "__main__":`), as all that starts processes in Python.
+            Processes that share a long journal. More than one requires a script that can be
+            imported (`if __name__ == "__main__":`), as always when Python starts processes.
         progress : bool, default False
             Whether a progress bar may appear, on a terminal, after two seconds.
         jobs : int, optional
@@ -627,7 +626,7 @@ class Study(Generic[Q]):
         Raises
         ------
         StateError
-            If the journal was altered or damaged, or its replay is another learner.
+            If the journal was altered or damaged, or its replay gives another learner.
         """
         if jobs is not None:
             warnings.warn("use workers instead of jobs", DeprecationWarning, stacklevel=2)
@@ -637,7 +636,7 @@ class Study(Generic[Q]):
     def trim(self, before: int, *, progress: bool = False) -> int:
         """Remove the history of early rounds.
 
-        The learner, its open queries and everything that it will play stay as they are.
+        The learner, its open queries and everything that it will play do not change.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""The status of a study: that of its learner or tuner, with what the journal knows."""
+"""The status of a study: that of its learner or tuner, with figures from the journal."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dikin.tuning.tuner import RECENT
 
 LATE_SECONDS = 3600.0
 LATE_ASKS = 1000
-"""A query that is open for longer, or since so many others, is worth a warning."""
+"""A query that has been open for longer, or for this many later ones, causes a warning."""
 
 
 def study_status(replica: Replica, journal: Journal) -> Status:
@@ -32,7 +32,7 @@ def study_status(replica: Replica, journal: Journal) -> Status:
         last_told_seconds=nan if told_at is None else _age(told_at),
         first_round=journal.first_round() or status.rounds + 1,
     )
-    if status.kind == "learner":  # a tuner remembers its values, a learner does not
+    if status.kind == "learner":  # a tuner remembers its recent values, a learner does not
         status = _with_recent_losses(status, journal)
     return replace(status, warnings=tuple(_warnings(status, replica.player.space)))
 
@@ -56,7 +56,7 @@ def _warnings(status: Status, space: Space | None) -> Iterator[str]:
     yield from _late(status)
     if status.restarts:
         times = "once" if status.restarts == 1 else f"{status.restarts} times"
-        yield f"the range of the values turned out to be wider {times}, and learning began anew"
+        yield f"the range of the values had to be widened {times}, and learning restarted"
     if space is not None and status.rounds >= RECENT:
         yield from _at_bounds(status, space)
 
@@ -68,10 +68,10 @@ def _late(status: Status) -> Iterator[str]:
     behind = status.asked - 1 - first
     if age > LATE_SECONDS or behind > LATE_ASKS:
         one, many = ("trial", "trials") if status.kind == "tuner" else ("query", "queries")
-        waiting = f"1 {one} waits" if count == 1 else f"{count} {many} wait"
+        subject = f"1 {one} waits" if count == 1 else f"{count} {many} wait"
         yield (
-            f"{waiting} for an answer, the oldest ({first}) for {_duration(age)}, and "
-            f"{behind:,} were asked since. Tell what came of them, or forget them (dikin study "
+            f"{subject} for an answer, the oldest ({first}) for {_duration(age)}, and "
+            f"{behind:,} were asked since. Tell their results, or forget them (dikin study "
             "forget)"
         )
 

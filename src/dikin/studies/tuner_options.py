@@ -28,23 +28,23 @@ _OPTIONS = (
         "params",
         multiple=True,
         metavar=RANGE,
-        help="A number to tune: its bounds, today's value, log for a search in the logarithm, int "
+        help="A number to tune: its bounds, its current value, log to search in the logarithm, int "
         f"for whole numbers. Any other kind as in Python: {CALL}. May be repeated.",
     ),
     click.option(
         "--shares",
         multiple=True,
         metavar="NAME=PART[:SHARE],...",
-        help="Shares of a whole to tune, with today's if given. May be repeated.",
+        help="Shares of a whole to tune, with their current values if given. May be repeated.",
     ),
     click.option(
         "--constraint",
         "constraints",
         multiple=True,
         metavar="TEXT",
-        help='Linear, between numbers: "ads + 3*staff <= 100". May be repeated.',
+        help='A linear constraint on numbers: "ads + 3*staff <= 100". May be repeated.',
     ),
-    click.option("--maximize", is_flag=True, help="Large values are good. Default: small ones."),
+    click.option("--maximize", is_flag=True, help="Larger values are better."),
     click.option(
         "--memory",
         type=float,
@@ -60,16 +60,18 @@ _OPTIONS = (
     click.option(
         "--separable",
         is_flag=True,
-        help="Values are a sum with one term for each parameter. A certificate needs this where a "
-        "whole number (:int) or a level stands beside another parameter.",
+        help="Values are a sum with one term for each parameter. A certificate needs this if a "
+        "whole number (:int) or a level is tuned beside another parameter.",
     ),
     click.option(
         "--by-lot",
         is_flag=True,
-        help="You play what is asked by lot, such as --shares as odds. Always so with :int "
+        help="You play trials at random, such as --shares as probabilities. Always so with :int "
         "and Levels.",
     ),
-    click.option("--seed", type=click.IntRange(0), help="Of all randomness. Default: a fresh one."),
+    click.option(
+        "--seed", type=click.IntRange(0), help="The seed of all randomness. Default: a fresh one."
+    ),
 )
 
 
@@ -94,7 +96,7 @@ def tuner_from_options(
     parameters: dict[str, ParameterKind] = {}
     for option, texts, read in (("--param", params, _parameter), ("--shares", shares, _shares)):
         for text in texts:
-            name, parameter = _named(option, text, read)
+            name, parameter = _split_option(option, text, read)
             if name in parameters:
                 raise ParameterError(f"{option} {text}: the parameter {name!r} is given twice")
             parameters[name] = parameter
@@ -102,17 +104,17 @@ def tuner_from_options(
 
 
 def _refuse_alone(more: dict[str, Any]) -> None:
-    """Refuse what says more of a tuner where no parameter is given."""
+    """Refuse further options of a tuner if no parameter is given."""
     absent = (None, False, ())
     names = [name for name, value in more.items() if not any(value is each for each in absent)]
     if names:
         options = ", ".join("--" + name.removesuffix("s").replace("_", "-") for name in names)
         raise ParameterError(
-            f"{options} goes with --param {RANGE} or --shares; of a JSON object it is a key"
+            f"{options} needs --param {RANGE} or --shares; in a JSON object it is a key"
         )
 
 
-def _named(
+def _split_option(
     option: str, text: str, read: Callable[[str, str], ParameterKind]
 ) -> tuple[str, ParameterKind]:
     name, equals, rest = text.partition("=")

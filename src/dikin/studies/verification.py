@@ -1,7 +1,7 @@
-"""Replay a whole journal and compare it with what is on record, in several processes if wanted.
+"""Replay a whole journal and compare it with its snapshots, in several processes if desired.
 
-Snapshots cut a journal into pieces. A piece is right if its replay, from the snapshot at its
-beginning, is the snapshot at its end bit for bit; if all pieces are, so is the whole.
+Snapshots cut a journal into pieces. A piece is correct if replaying it from the snapshot at its
+beginning gives the snapshot at its end, bit for bit. If all pieces are correct, so is the whole.
 """
 
 from __future__ import annotations
@@ -26,27 +26,27 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import URL
 
 WORTH_A_PROCESS = 20_000
-"""Rows that take about as long to replay as a process takes to start."""
+"""The number of rows that take about as long to replay as a process takes to start."""
 
 Count = Callable[[int], None]
-"""Hears how many more rows were replayed."""
+"""Called with the number of rows replayed since the last call."""
 
 
 class Piece(NamedTuple):
-    """The rows of a journal after one snapshot up to another."""
+    """The rows of a journal between two snapshots."""
 
     begin: Snapshot
     end: Snapshot
 
     @property
     def rows(self) -> int:
-        """How many there are."""
+        """The number of rows."""
         return self.end.number - self.begin.number
 
 
 def pieces(journal: Journal, last: Snapshot) -> list[Piece]:
     """The pieces of a journal up to a client's own snapshot."""
-    earlier = [taken for taken in journal.snapshots() if taken.number <= last.number]
+    earlier = [snapshot for snapshot in journal.snapshots() if snapshot.number <= last.number]
     if not earlier:
         raise trimmed_meanwhile(journal)
     if earlier[-1].number == last.number and earlier[-1] != last:
@@ -55,15 +55,15 @@ def pieces(journal: Journal, last: Snapshot) -> list[Piece]:
 
 
 def trimmed_meanwhile(journal: Journal) -> StateError:
-    """No damage: rows that were to be checked are gone."""
+    """The error for rows that were trimmed before they could be checked: no damage."""
     return StateError(f"study {journal.name!r} was trimmed meanwhile; verify it again")
 
 
 def check(journal: Journal, piece: Piece, count: Count) -> None:
     """Replay a piece; an error if it does not end with its snapshot.
 
-    Each page of rows is read by itself, so that a long look does not keep the database from tidying
-    up: rows do not change, and each is bound to the one before it by its seal.
+    Each page of rows is a separate read, so that a long verification does not keep the database
+    from cleaning up: rows never change, and the seal of each binds it to the one before.
     """
     again = Replica.of(piece.begin)
     rows = islice(journal.events(again.number, again.seal), piece.rows)
@@ -82,20 +82,20 @@ def _counted(rows: Iterator[Event], count: Count) -> Iterator[Event]:
 
 
 def check_in_processes(journal: Journal, parts: list[Piece], workers: int, count: Count) -> None:
-    """Replay pieces in processes of their own."""
-    # Spawned: a fork would take threads and connections with it in the middle of their work.
+    """Replay pieces in separate processes."""
+    # Spawned: a fork would copy threads and connections in the middle of their work.
     with ProcessPoolExecutor(workers, get_context("spawn"), _begin_process) as pool:
         database = journal.database
         source = type(database), database.url, database.patience, journal.name
         running = {pool.submit(_check_apart, *source, part): part.rows for part in parts}
         try:
-            for done in as_completed(running):
-                done.result()
-                count(running[done])
+            for future in as_completed(running):
+                future.result()
+                count(running[future])
         except BrokenProcessPool:
             raise StoreError(
-                "a process that verified was killed; nothing is known to be wrong. Verify again, "
-                "with fewer workers if the memory was not enough"
+                "a verifying process was killed, which is no sign of damage. Verify again, "
+                "with fewer workers if memory ran out"
             ) from None
         except BaseException:
             pool.shutdown(wait=True, cancel_futures=True)
@@ -103,12 +103,12 @@ def check_in_processes(journal: Journal, parts: list[Piece], workers: int, count
 
 
 def _begin_process() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started this process hears them
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process handles it
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
 def _end_with_parent() -> None:
-    """A parent that was killed could not say that this process has nothing to do any more."""
+    """End this process with its parent: a killed parent cannot stop it."""
     parent = parent_process()
     if parent is not None:
         parent.join()

@@ -174,15 +174,15 @@ def lipschitz(dim: int, lipschitz: float) -> Setting:
 
 def _curvature(sigmas: ArrayLike, first: float) -> Array:
     """lambda_0 + sigma_{1:t} for every t: the curvature that costs nothing."""
-    given = np.asarray(sigmas, dtype=np.float64)
+    array = np.asarray(sigmas, dtype=np.float64)
     if not first > 0:
         raise ParameterError(f"lambda_0 is {first}; wanted a positive number.")
-    bad = np.flatnonzero(~(np.isfinite(given) & (given >= 0)))
+    bad = np.flatnonzero(~(np.isfinite(array) & (array >= 0)))
     if bad.size:
         raise CurvatureError(
-            f"sigma of round {bad[0] + 1} is {given[bad[0]]}; wanted a finite number >= 0."
+            f"sigma of round {bad[0] + 1} is {array[bad[0]]}; wanted a finite number >= 0."
         )
-    return first + np.cumsum(given)
+    return first + np.cumsum(array)
 
 
 def uncurved(first: float, target: float, rounds: int, order: int) -> float:

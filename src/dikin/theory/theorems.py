@@ -60,18 +60,18 @@ def regret(setting: Setting, sigmas: ArrayLike, nu: float, first: float | None =
     Luo, Zhang and Zhao, "Adaptive Bandit Convex Optimization with Heterogeneous Curvature",
     COLT 2022, Theorems 7 and 12.
     """
-    given = np.asarray(sigmas, dtype=np.float64)
-    if given.ndim != 1 or not given.size:
+    array = np.asarray(sigmas, dtype=np.float64)
+    if array.ndim != 1 or not array.size:
         raise ParameterError(
-            f"sigmas have shape {given.shape}; wanted a vector of one or more rounds."
+            f"sigmas have shape {array.shape}; wanted a vector of one or more rounds."
         )
     if first is None:
         first = setting.target
     # sigma_T comes too late for any play to depend on it.
-    price, _ = setting.minimum(given[:-1], first)
+    price, _ = setting.minimum(array[:-1], first)
     if setting.order == SMOOTH:
-        return setting.dim * math.sqrt(nu * given.size) + price
-    barrier: float = setting.dim ** (4 / 3) * nu * given.size ** (1 / 3)
+        return setting.dim * math.sqrt(nu * array.size) + price
+    barrier: float = setting.dim ** (4 / 3) * nu * array.size ** (1 / 3)
     round_one: float = (setting.target / first) ** (1 / 3)
     return barrier + first + round_one + price
 

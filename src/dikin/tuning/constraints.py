@@ -63,7 +63,7 @@ def read_constraints(texts: Any, parameters: Mapping[str, ParameterKind]) -> lis
         texts = [texts]
     if not isinstance(texts, list | tuple):
         raise ParameterError(f"constraints are texts such as {EXAMPLE}, got {shown(texts)}")
-    return [found for text in texts for found in _read(text, parameters)]
+    return [constraint for text in texts for constraint in _read(text, parameters)]
 
 
 def _read(text: Any, parameters: Mapping[str, ParameterKind]) -> Iterator[Constraint]:

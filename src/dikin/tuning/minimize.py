@@ -402,8 +402,8 @@ class _Game:
         self.clipped += tell_clipped(learner, player.tell, query, setup.tell_sign * value)
         if self.rounds == len(self._rows):
             self._rows = np.concatenate([self._rows, np.empty_like(self._rows)])
-        known = expected, False, *player.center.ravel(), player.certificate
-        self._rows[self.rounds] = (round, *values, value, *known)
+        status = expected, False, *player.center.ravel(), player.certificate
+        self._rows[self.rounds] = (round, *values, value, *status)
         self.rounds = round
 
 

@@ -244,9 +244,9 @@ class Space:
             terms = [factor * started[name] for name, factor in limit.factors.items()]
             slack = ROUNDING * (abs(limit.limit) + sum(map(abs, terms)))
             if sum(terms) > limit.limit + slack:
-                given = {name: started[name] for name in limit.factors}
+                values = {name: started[name] for name in limit.factors}
                 raise ParameterError(
-                    f"the start {given} breaks a constraint ({limit.text}); give every parameter "
+                    f"the start {values} breaks a constraint ({limit.text}); give every parameter "
                     "in it a start that satisfies it"
                 )
 

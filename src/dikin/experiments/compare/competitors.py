@@ -70,39 +70,39 @@ class Competitor:
 
 
 def find_competitors(
-    wanted: Iterable[str | type[Learner]], external: bool
+    selection: Iterable[str | type[Learner]], external: bool
 ) -> dict[str, Competitor]:
     """The learners asked for, by name or as classes; else all known and the fixed point.
 
     And the external optimizers if wanted.
     """
-    known = registry.learners()
-    for name in known.keys() & {FixedPoint.kind, *EXTERNAL}:
+    learners = registry.learners()
+    for name in learners.keys() & {FixedPoint.kind, *EXTERNAL}:
         raise ParameterError(
             f"compare has a competitor called {name!r} of its own, and the registered learner "
-            f"{known[name].__module__}.{known[name].__name__} has the same name: give it another"
+            f"{learners[name].__module__}.{learners[name].__name__} has the same name: rename it"
         )
-    library: dict[str, type[Learner]] = known | {FixedPoint.kind: FixedPoint}
-    chosen = [_find(one, library | EXTERNAL) for one in wanted] or [*library.values()]
+    library: dict[str, type[Learner]] = learners | {FixedPoint.kind: FixedPoint}
+    chosen = [_find(one, library | EXTERNAL) for one in selection] or [*library.values()]
     chosen += [cls for cls in EXTERNAL.values() if external and cls not in chosen]
-    found: dict[str, Competitor] = {}
+    competitors: dict[str, Competitor] = {}
     for cls in chosen:
-        if found.get(cls.__name__, Competitor(cls.__name__, cls)).cls is not cls:
+        if competitors.get(cls.__name__, Competitor(cls.__name__, cls)).cls is not cls:
             raise ParameterError(f"two competitors are called {cls.__name__}: rename yours")
-        found[cls.__name__] = Competitor(cls.__name__, cls)
+        competitors[cls.__name__] = Competitor(cls.__name__, cls)
         if "memory" in inspect.signature(cls).parameters:
             second = cls.__name__ + WITH_MEMORY
-            found[second] = Competitor(second, cls, with_memory=True)
-    return found
+            competitors[second] = Competitor(second, cls, with_memory=True)
+    return competitors
 
 
-def _find(wanted: str | type[Learner], known: Mapping[str, type[Learner]]) -> type[Learner]:
-    if not isinstance(wanted, str):
-        return wanted
-    name = wanted.lower()
-    if name not in known:
-        raise UnknownKindError(f"no learner is called {name!r}.{did_you_mean(name, known)}")
-    return known[name]
+def _find(learner: str | type[Learner], classes: Mapping[str, type[Learner]]) -> type[Learner]:
+    if not isinstance(learner, str):
+        return learner
+    name = learner.lower()
+    if name not in classes:
+        raise UnknownKindError(f"no learner is called {name!r}.{did_you_mean(name, classes)}")
+    return classes[name]
 
 
 def enter(competitor: Competitor, game: DeclaredGame, seed: int) -> Entry:
@@ -111,22 +111,22 @@ def enter(competitor: Competitor, game: DeclaredGame, seed: int) -> Entry:
     if cls.feedback not in environment.offers:
         raise LeftOutError(f"must be told {cls.feedback.value}")
     try:
-        given = _arguments(cls, game, seed)
+        arguments = _arguments(cls, game, seed)
         if competitor.with_memory:
-            given["memory"] = max(2, round(MEMORY * game.constants["horizon"]))
-        learner = cls(environment.domain, **given)
+            arguments["memory"] = max(2, round(MEMORY * game.constants["horizon"]))
+        learner = cls(environment.domain, **arguments)
     except MissingExtraError:
         raise
     except (ParameterError, DomainError) as refusal:
         raise LeftOutError(str(refusal)) from refusal
-    known = learner.curvature_limit[0] if game.tells_curvature else 0.0
-    broken = _broken(learner, environment, given.keys() & game.chosen)
-    return Entry(learner, dikin.Understated(environment, known), broken)
+    limit = learner.curvature_limit[0] if game.tells_curvature else 0.0
+    broken = _broken(learner, environment, arguments.keys() & game.chosen)
+    return Entry(learner, dikin.Understated(environment, limit), broken)
 
 
 def _arguments(cls: type[Learner], game: DeclaredGame, seed: int) -> dict[str, Any]:
     """The arguments of a constructor besides the domain, by name."""
-    given: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
     environment, chosen = game.environment, game.chosen
     true = {n: c for n, c in environment.constants(cls.equal_sides).items() if n not in chosen}
     for name, parameter in [*inspect.signature(cls).parameters.items()][1:]:
@@ -134,29 +134,29 @@ def _arguments(cls: type[Learner], game: DeclaredGame, seed: int) -> dict[str, A
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             continue
         if name == "seed":
-            given[name] = seed
+            arguments[name] = seed
         elif name == "bases":
             domain = environment.domain
-            given[name] = [base(domain, **_arguments(base, game, 0)) for base in BASES]
+            arguments[name] = [base(domain, **_arguments(base, game, 0)) for base in BASES]
         elif optional and (name in chosen or name in WITHHELD):
             continue
         elif name in game.constants:
-            given[name] = true.get(name, game.constants[name])
+            arguments[name] = true.get(name, game.constants[name])
         elif not optional:
             raise LeftOutError(f"asks for {name!r}, which the game does not declare")
-    if "smoothness" in given and "curvature" in given:
-        given["smoothness"] = max(given["smoothness"], given["curvature"])
-    return given
+    if "smoothness" in arguments and "curvature" in arguments:
+        arguments["smoothness"] = max(arguments["smoothness"], arguments["curvature"])
+    return arguments
 
 
 def _broken(learner: Learner, game: Environment, chosen: Iterable[str]) -> tuple[str, ...]:
     """What a learner assumes and a game does not keep."""
-    found = set(chosen)
+    names = set(chosen)
     for name, true in game.constants(learner.equal_sides).items():
         assumed = getattr(learner, name, None)
         if assumed is not None and not true <= assumed * (1 + 1e-9):
-            found.add(name)
+            names.add(name)
     # A learner that believes in no curvature at all is one for linear losses.
     if learner.curvature_limit[0] == 0.0 and game.smoothness > 0.0:
-        found = {"linearity"}
-    return tuple(sorted(found))
+        names = {"linearity"}
+    return tuple(sorted(names))

@@ -88,14 +88,14 @@ def draw(matrix: Matrix, file: Path) -> None:
 
 def lines(matrix: Matrix) -> list[MatrixLine]:
     """The learners, and a heading above each section; first the learner to take."""
-    found: list[MatrixLine] = []
+    rows: list[MatrixLine] = []
     section = ""
     for learner in matrix.learners():
         if matrix.section(learner) != section:
             section = matrix.section(learner)
-            found.append(MatrixLine(SECTIONS[section], True))
-        found.append(MatrixLine(learner, False))
-    return found
+            rows.append(MatrixLine(SECTIONS[section], True))
+        rows.append(MatrixLine(learner, False))
+    return rows
 
 
 def arranged(matrix: Matrix) -> list[Row]:
@@ -111,13 +111,13 @@ def arranged(matrix: Matrix) -> list[Row]:
 
 def scenario_list(matrix: Matrix) -> list[tuple[str, str]]:
     """Lines of the list of scenarios: a name where one begins, and a part of what it is."""
-    found: list[tuple[str, str]] = []
+    rows: list[tuple[str, str]] = []
     for scenario in matrix.scenarios:
-        known = SCENARIOS.get(scenario)
-        text = known.description.replace("`", "") if known else "your own"
+        listed_scenario = SCENARIOS.get(scenario)
+        text = listed_scenario.description.replace("`", "") if listed_scenario else "your own"
         first, *more = wrap(text, KEY_WRAP)
-        found += [(scenario, first), *(("", part) for part in more)]
-    return found
+        rows += [(scenario, first), *(("", part) for part in more)]
+    return rows
 
 
 def played(matrix: Matrix, learner: str) -> list[Outcome]:
@@ -201,10 +201,13 @@ def _draw_summary(
     for number, place in enumerate(places):
         if place.heading:
             continue
-        found = played(matrix, place.text)
-        level = sum(matrix.mark(outcome) != "" for outcome in found)
-        ranked = not found[0].sees_more
-        texts = short(median(map(matrix.ratio, found))), f"{level}/{len(found)}" if ranked else ""
+        outcomes = played(matrix, place.text)
+        level = sum(matrix.mark(outcome) != "" for outcome in outcomes)
+        ranked = not outcomes[0].sees_more
+        texts = (
+            short(median(map(matrix.ratio, outcomes))),
+            f"{level}/{len(outcomes)}" if ranked else "",
+        )
         for column, text in enumerate(texts):
             at = x + (column + 0.5) * SUMMARY, top + (number + 0.5) * ROW
             page.write(*at, text, ha="center", va="center")

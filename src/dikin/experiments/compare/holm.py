@@ -44,9 +44,9 @@ def rejected(p_values: Sequence[float], level: float = LEVEL) -> list[bool]:
     """Which hypotheses Holm's procedure rejects."""
     count = len(p_values)
     order = np.argsort(p_values, kind="stable")
-    found = [False] * count
+    result = [False] * count
     for rank, index in enumerate(order.tolist()):
         if not p_values[index] <= level / (count - rank):
             break
-        found[index] = True
-    return found
+        result[index] = True
+    return result

@@ -128,8 +128,8 @@ class Matrix:
 
     def ranked(self, scenario: str) -> list[Outcome]:
         """The learners that see one value, least mean regret first."""
-        found = [c for c in self.outcomes if c.scenario == scenario and c.played]
-        return sorted((c for c in found if not c.sees_more), key=lambda c: c.mean)
+        outcomes = [c for c in self.outcomes if c.scenario == scenario and c.played]
+        return sorted((c for c in outcomes if not c.sees_more), key=lambda c: c.mean)
 
     def of_library(self, scenario: str) -> list[Outcome]:
         """Those of them that this library has."""
@@ -202,16 +202,16 @@ class Matrix:
 
         Those of a section that played in less than half of the scenarios come last in it.
         """
-        found: dict[str, list[Outcome]] = {}
+        by_learner: dict[str, list[Outcome]] = {}
         for outcome in self.outcomes:
             if outcome.played:
-                found.setdefault(outcome.learner, []).append(outcome)
+                by_learner.setdefault(outcome.learner, []).append(outcome)
         return sorted(
-            found,
+            by_learner,
             key=lambda name: (
-                SECTIONS.index(found[name][0].section),
-                2 * len(found[name]) < len(self.scenarios),
-                median(map(self.ratio, found[name])),
+                SECTIONS.index(by_learner[name][0].section),
+                2 * len(by_learner[name]) < len(self.scenarios),
+                median(map(self.ratio, by_learner[name])),
                 name,
             ),
         )

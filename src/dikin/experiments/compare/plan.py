@@ -152,14 +152,14 @@ class Match(Cell):
 
 def plan_matches(request: Request) -> list[Match]:
     """Every learner in every scenario, those that cannot be played with the reason."""
-    found: list[Match] = []
+    matches: list[Match] = []
     competitors = find_competitors(request.learners, request.external).values()
     for scenario in find_scenarios(request.scenarios):
         game = DeclaredGame.of(scenario, request.rounds, experiment_seeds(request.seed, 1)[0])
         for competitor in sorted(competitors, key=lambda c: c.name):
             if competitor.plays(scenario):
-                found.append(_match(competitor, scenario, game, request))
-    return found
+                matches.append(_match(competitor, scenario, game, request))
+    return matches
 
 
 def _match(

@@ -203,7 +203,7 @@ LISTED = (
 SCENARIOS = {scenario.name: scenario for scenario in LISTED}
 
 
-def find_scenarios(wanted: Sequence[str | Scenario | type[Environment]]) -> list[Scenario]:
+def find_scenarios(selection: Sequence[str | Scenario | type[Environment]]) -> list[Scenario]:
     """The scenarios asked for: values, environments, or names of either or of a group.
 
     Without any, all of the list above. Environments of users are known once they are registered.
@@ -213,31 +213,31 @@ def find_scenarios(wanted: Sequence[str | Scenario | type[Environment]]) -> list
         for cls in registry.environments().values()
         if cls.__module__.split(".")[0] != "dikin"
     ]
-    known = _by_name([*SCENARIOS.values(), *own])
-    found: list[Scenario] = []
-    for one in wanted or SCENARIOS:
+    by_name = _by_name([*SCENARIOS.values(), *own])
+    scenarios: list[Scenario] = []
+    for one in selection or SCENARIOS:
         if isinstance(one, str):
-            named = [s for s in known.values() if one.lower() in (s.name, s.group)]
+            named = [s for s in by_name.values() if one.lower() in (s.name, s.group)]
             if not named:
-                near = did_you_mean(one.lower(), [*known, *GROUPS])
+                near = did_you_mean(one.lower(), [*by_name, *GROUPS])
                 raise UnknownKindError(f"no scenario of compare is called {one.lower()!r}.{near}")
-            found += named
+            scenarios += named
         else:
-            found.append(one if isinstance(one, Scenario) else Scenario.of_class(one))
-    chosen = _by_name(found)
+            scenarios.append(one if isinstance(one, Scenario) else Scenario.of_class(one))
+    chosen = _by_name(scenarios)
     order = [*dict.fromkeys([*SCENARIOS, *chosen])]
     return sorted(chosen.values(), key=lambda s: order.index(s.name))
 
 
 def _by_name(scenarios: Iterable[Scenario]) -> dict[str, Scenario]:
-    found: dict[str, Scenario] = {}
+    by_name: dict[str, Scenario] = {}
     for scenario in scenarios:
-        if found.setdefault(scenario.name, scenario) != scenario:
+        if by_name.setdefault(scenario.name, scenario) != scenario:
             raise ParameterError(
                 f"two scenarios are called {scenario.name!r}, and compare keeps games by name: "
                 "give yours another"
             )
-    return found
+    return by_name
 
 
 @dataclass(frozen=True)
@@ -273,6 +273,6 @@ class DeclaredGame:
             low, high = game.loss_range
             curvature = 0.1 * (high - low) / 2 / radius**2
         numbers = {"smoothness": smoothness, "lipschitz": game.lipschitz, "curvature": curvature}
-        known: dict[str, Any] = {name: c for name, c in numbers.items() if not isnan(c)}
-        known |= {"loss_range": game.loss_range, "horizon": horizon}
-        return cls(game, scenario.tells_curvature, known, frozenset(chosen))
+        constants: dict[str, Any] = {name: c for name, c in numbers.items() if not isnan(c)}
+        constants |= {"loss_range": game.loss_range, "horizon": horizon}
+        return cls(game, scenario.tells_curvature, constants, frozenset(chosen))

@@ -22,8 +22,8 @@ from dikin.experiments.tables import terminal_table
 def rates(request: Request, out: Path, console: Console) -> list[Line]:
     """Measure the cases asked for into a folder."""
     cases = cases_of(request.learners)
-    wanted = [cell for case in cases for cell in cells(case, request)]
-    results = runner.run(wanted, request, out, console)
+    all_cells = [cell for case in cases for cell in cells(case, request)]
+    results = runner.run(all_cells, request, out, console)
     lines = [Line.of(case, request, results) for case in cases]
     write_files(lines, request, results, out)
     draw(lines, out / "rates.png")

@@ -96,10 +96,10 @@ class TunedLearner:
         return f"{self.kind.__name__}({', '.join(self.names)})"
 
     def start(self, game: Environment, horizon: int, seed: int) -> Learner:
-        known = {
+        constants = {
             name: horizon if name == "horizon" else constant(game, name) for name in self.names
         }
-        return self.kind(game.domain, **known, loss_range=game.loss_range, seed=seed)
+        return self.kind(game.domain, **constants, loss_range=game.loss_range, seed=seed)
 
 
 @dataclass(frozen=True)
@@ -239,11 +239,11 @@ RATE_CASES = {case.key: case for case in LISTED}
 
 def cases_of(learners: tuple[str, ...]) -> list[RateCase]:
     """The cases of the learners named, or all of them."""
-    known = {case.learner_name.lower(): case.learner_name for case in RATE_CASES.values()}
-    unknown = [name for name in learners if name.lower() not in known]
+    names = {case.learner_name.lower(): case.learner_name for case in RATE_CASES.values()}
+    unknown = [name for name in learners if name.lower() not in names]
     if unknown:
         raise ParameterError(
-            f"the rate of {unknown[0]!r} is not measured; choose from {', '.join(known.values())}"
+            f"the rate of {unknown[0]!r} is not measured; choose from {', '.join(names.values())}"
         )
-    wanted = {name.lower() for name in learners} or set(known)
-    return [case for case in RATE_CASES.values() if case.learner_name.lower() in wanted]
+    selection = {name.lower() for name in learners} or set(names)
+    return [case for case in RATE_CASES.values() if case.learner_name.lower() in selection]

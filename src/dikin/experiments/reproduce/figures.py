@@ -90,23 +90,23 @@ def _figures(measured: Measured, table: Table) -> Iterator[Drawn]:
 
 def kinds(rows: Sequence[Row]) -> dict[str, list[Row]]:
     """The rows of a table by the kind of their curvature."""
-    found: dict[str, list[Row]] = {"constant": [], "flat in part": [], "decaying": []}
+    by_kind: dict[str, list[Row]] = {"constant": [], "flat in part": [], "decaying": []}
     for row in rows:
         steady = row.name in ("zero", "constant")
         kind = "constant" if steady else "decaying" if row.alpha is not None else "flat in part"
-        found[kind].append(row)
-    return found
+        by_kind[kind].append(row)
+    return by_kind
 
 
 def row_looks(rows: Sequence[Row]) -> dict[str, Look]:
     """A look for each row of a table, by name: the same in every figure."""
     decaying = [row for row in rows if row.alpha]
     others = [row for row in rows if not row.alpha]
-    found = {row.name: look for row, look in zip(others, looks(len(others)), strict=True)}
+    by_name = {row.name: look for row, look in zip(others, looks(len(others)), strict=True)}
     colours = ordered_colours(len(decaying))
     for row, colour, marker in zip(decaying, colours, "osD^vPX" * 2, strict=False):
-        found[row.name] = Look(colour, marker, SOLID)
-    return found
+        by_name[row.name] = Look(colour, marker, SOLID)
+    return by_name
 
 
 def _regret(plt: Any, number: int, lines: list[Line]) -> Drawn:

@@ -102,13 +102,13 @@ class FlatRounds:
 
 def measure(request: Request, number: int, results: Results) -> list[FlatRounds]:
     """From finished cells."""
-    found: dict[FlatRoundsCell, list[float]] = {}
+    by_cell: dict[FlatRoundsCell, list[float]] = {}
     for cell in cells(request, number):
         regrets = [game["regret"] for game in results[cell.key]]
-        found.setdefault(replace(cell, seeds=range(0)), []).extend(regrets)
+        by_cell.setdefault(replace(cell, seeds=range(0)), []).extend(regrets)
     return [
-        _line(cell, np.array(regrets), np.array(found[replace(cell, power=NONE)]))
-        for cell, regrets in found.items()
+        _line(cell, np.array(regrets), np.array(by_cell[replace(cell, power=NONE)]))
+        for cell, regrets in by_cell.items()
     ]
 
 

@@ -51,11 +51,11 @@ SHOWN: Columns[Line] = {
 
 def reproduce_paper(request: Request, out: Path, console: Console) -> None:
     """Play far with the paper's constants, into a folder."""
-    wanted = list(cells(request))
-    results = runner.run(wanted, request, out, console)
-    lines = lines_of(request, wanted, results)
+    all_cells = list(cells(request))
+    results = runner.run(all_cells, request, out, console)
+    lines = lines_of(request, all_cells, results)
     tables.write_csv(out / "paper.csv", FILE, lines)
-    write_games(wanted, results, out / "games.csv")
+    write_games(all_cells, results, out / "games.csv")
     figure_paper.draw(lines, out / "paper.png")
     title = f"The paper's constants, up to T = {request.effort.horizons[-1]:,}"
     console.print(tables.terminal_table(SHOWN, lines, title=title))

@@ -112,14 +112,14 @@ class Table:
         """Every row by name."""
         zero, constant, first, last, *decaying = rates.table(self.order, self.alphas)
         sigma = self.sigma
-        found = [
+        rows = [
             Row("zero", "sigma_t = 0", zero, lambda _: Constant(0.0)),
             Row("constant", "sigma_t = sigma", constant, lambda _: Constant(sigma), alpha=0.0),
             Row("first", f"first T^({self.flat_power}) rounds flat", first, self._flat_first),
             Row("last", "second half flat", last, lambda T: FlatLast(sigma, T, T // 2)),
         ]
-        found += map(self._decay_row, self.alphas, decaying)
-        return {row.name: row for row in found}
+        rows += map(self._decay_row, self.alphas, decaying)
+        return {row.name: row for row in rows}
 
     def _decay_row(self, alpha: float, rate: Rate) -> Row:
         pattern, power = Decaying(self.sigma, alpha), f"{alpha:.3g}"
@@ -135,8 +135,8 @@ class Table:
         """The rows that the dimension is varied for: of the decays one on each side of the kink."""
         below = [a for a in self.alphas if a < 1 / (self.order + 1)]
         above = [a for a in self.alphas if a > 1 / (self.order + 1)]
-        wanted = {None, 0.0, below[-1], above[0]}
-        return [row for row in self.rows.values() if row.alpha in wanted]
+        alphas = {None, 0.0, below[-1], above[0]}
+        return [row for row in self.rows.values() if row.alpha in alphas]
 
     def environment(self, domain: Domain, pattern: Pattern, seed: int) -> Environment:
         """Losses of this curvature, which charge for exploring what the analysis does."""
@@ -144,13 +144,13 @@ class Table:
 
     def learner(self, game: Environment, player: LearnerName, horizon: int, seed: int) -> Learner:
         """Who plays, told the constant of the table and the range of the losses."""
-        told: Any = {self.constant_name: self.constant}
-        told |= {"loss_range": game.loss_range, "seed": seed}
+        arguments: Any = {self.constant_name: self.constant}
+        arguments |= {"loss_range": game.loss_range, "seed": seed}
         if player == "predictive":
-            return dikin.Predictive(game.domain, **told)
+            return dikin.Predictive(game.domain, **arguments)
         if player == "paper":
-            told["horizon"] = horizon
-        return self.learner_kind(game.domain, constants=player, **told)
+            arguments["horizon"] = horizon
+        return self.learner_kind(game.domain, constants=player, **arguments)
 
 
 TABLES = {
@@ -299,8 +299,8 @@ def dimension_cells(request: Request, number: int) -> Iterator[DimensionCell]:
 
 def course_cells(request: Request) -> dict[tuple[str, LearnerName], CourseCell]:
     """Single games that are drawn, of the first table asked for: by row and player."""
-    wanted: tuple[tuple[str, LearnerName], ...]
-    wanted = ("constant", "paper"), ("constant", "sharp"), ("zero", "sharp")
+    players: tuple[tuple[str, LearnerName], ...]
+    players = ("constant", "paper"), ("constant", "sharp"), ("zero", "sharp")
     last, table = request.effort.horizons[-1], request.tables[0]
     seeds = experiment_seeds(request.seed, 1)
-    return {about: CourseCell(last, seeds, table, *about) for about in wanted}
+    return {about: CourseCell(last, seeds, table, *about) for about in players}

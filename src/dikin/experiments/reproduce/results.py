@@ -75,7 +75,7 @@ class Measured:
 
     @classmethod
     def of(cls, request: Request, results: Results) -> Measured:
-        found = {key: Course.of(results[c.key]) for key, c in plan.course_cells(request).items()}
+        courses = {key: Course.of(results[c.key]) for key, c in plan.course_cells(request).items()}
         numbers = request.tables
         return cls(
             {n: lines_of(request, plan.row_cells(request, n), results) for n in numbers},
@@ -83,7 +83,7 @@ class Measured:
             [s for n in numbers for s in _scalings(request, n, results)],
             [line for n in numbers for line in flat_rounds.measure(request, n, results)],
             [line for n in numbers for line in told_curvature.measure(request, n, results)],
-            found,
+            courses,
         )
 
 
@@ -96,16 +96,16 @@ def all_cells(request: Request) -> list[Cell]:
         flat_rounds.cells,
         told_curvature.cells,
     )
-    found = [cell for number in request.tables for part in parts for cell in part(request, number)]
-    return [*found, *plan.course_cells(request).values()]
+    cells = [cell for number in request.tables for part in parts for cell in part(request, number)]
+    return [*cells, *plan.course_cells(request).values()]
 
 
 def lines_of(request: Request, cells: Iterable[PaperCell], results: Results) -> list[Line]:
     """A line for each row of the cells, in their order."""
-    found: dict[tuple[int, str, bool], list[PaperCell]] = {}
+    by_row: dict[tuple[int, str, bool], list[PaperCell]] = {}
     for cell in cells:
-        found.setdefault((cell.table, cell.row, cell.shifted), []).append(cell)
-    return [_line(request, own, results) for own in found.values()]
+        by_row.setdefault((cell.table, cell.row, cell.shifted), []).append(cell)
+    return [_line(request, own, results) for own in by_row.values()]
 
 
 def _line(request: Request, cells: list[PaperCell], results: Results) -> Line:

@@ -62,8 +62,8 @@ class MisstatedKernel(UnderstatedKernel):
 class Misstated(Wrapper):
     """An environment of which a learner is told another curvature."""
 
-    def __init__(self, environment: Environment, told: Any) -> None:
-        super().__init__(environment, MisstatedKernel(environment.kernel, told))
+    def __init__(self, environment: Environment, pattern: Any) -> None:
+        super().__init__(environment, MisstatedKernel(environment.kernel, pattern))
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
@@ -96,8 +96,8 @@ class ToldCell(Cell):
             true: Environment = dikin.Hostile(disc, "late", self.horizon, seed)
         else:
             true = table.environment(disc, Constant(sigma), seed)
-        told = (Noisy if self.noisy else Constant)(self.factor * sigma)
-        game = Misstated(true, told)
+        pattern = (Noisy if self.noisy else Constant)(self.factor * sigma)
+        game = Misstated(true, pattern)
         return table.learner(game, "sharp", self.horizon, seed), game
 
 
@@ -130,10 +130,10 @@ class Told:
 
 def measure(request: Request, number: int, results: Results) -> list[Told]:
     """From finished cells."""
-    found: dict[ToldCell, list[Result]] = {}
+    by_cell: dict[ToldCell, list[Result]] = {}
     for cell in cells(request, number):
-        found.setdefault(replace(cell, seeds=range(0)), []).extend(results[cell.key])
-    return [_line(cell, games) for cell, games in found.items()]
+        by_cell.setdefault(replace(cell, seeds=range(0)), []).extend(results[cell.key])
+    return [_line(cell, games) for cell, games in by_cell.items()]
 
 
 def _line(cell: ToldCell, games: list[Result]) -> Told:

@@ -15,7 +15,7 @@ class Problem extends Error {
 
 // --- the token ------------------------------------------------------------------------------------
 
-// A browser may forbid storage. Then the token lives as long as the page.
+// If the browser forbids storage, the token lives only as long as the page.
 let inMemory = null;
 
 export function token() {
@@ -67,7 +67,7 @@ async function call(path, options) {
   try {
     return await answer.json();
   } catch {
-    throw new Problem(0, "The answer of the server is not JSON.");
+    throw new Problem(0, "The server's answer is not JSON.");
   }
 }
 
@@ -107,9 +107,9 @@ export function follow(path, told) {
       state.abort?.abort();
       state.wake?.();
     },
-    /** Try again now instead of waiting on. */
+    /** Try again now instead of waiting. */
     nudge: () => state.wake?.(),
-    /** Forget what was seen: the study began anew. */
+    /** Forget the rounds received so far: the study was created again. */
     restart() {
       state.last = null;
       state.abort?.abort();
@@ -123,14 +123,14 @@ async function run(state) {
     const slow = await readOnce(state);
     if (state.closed) return;
     const wait = slow ? LONGEST_WAIT_S : Math.min(LONGEST_WAIT_S, 2 ** state.failures);
-    // A server that answers with a problem is not away.
+    // A server that answers with a problem is available.
     state.failures = slow ? 1 : state.failures + 1;
     state.told.state({ kind: "waiting", until: Date.now() + wait * 1000, failures: state.failures });
     await pause(state, wait);
   }
 }
 
-/** Read until the stream ends; true when trying again soon would be of no use. */
+/** Read until the stream ends; true if trying again soon would not help. */
 async function readOnce(state) {
   state.abort = new AbortController();
   try {
@@ -166,7 +166,7 @@ async function readEvents(state, reader) {
   }
 }
 
-/** Hand one event on. A problem ends the stream, as if the request had been refused. */
+/** Pass on one event. A problem ends the stream, as if the request had been refused. */
 function handle(state, event) {
   if (event.id !== null) state.last = event.id;
   if (event.name === "update") state.told.update(JSON.parse(event.data));

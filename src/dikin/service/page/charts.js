@@ -47,7 +47,7 @@ export class Chart {
     this.slider.addEventListener("pointermove", move);
     this.slider.addEventListener("pointerdown", move);
     this.slider.addEventListener("pointerleave", (event) => {
-      // After a touch the finger is gone at once; the reader still wants to read.
+      // After a touch the finger is gone at once, but the values must stay readable.
       if (event.pointerType !== "touch") this.onCursor(null);
     });
     this.slider.addEventListener("keydown", (event) => this.key(event));
@@ -211,7 +211,7 @@ export class Chart {
     setAttribute(this.parts.line, "d", linePath(line, x, y));
   }
 
-  /** What lies beyond an end of the axis, as a triangle that stands there and points to it. */
+  /** A point beyond an end of the axis, as a triangle at that end that points to it. */
   triangle([round, value]) {
     const { x, y } = this.scale;
     const size = 0.25 * this.size.rem;

@@ -38,7 +38,7 @@ export class History {
     }
   }
 
-  /** Where a round stands, or the nearest known one. */
+  /** The index of a round, or of the nearest known one. */
   indexOf(round) {
     let low = 0;
     let high = this.length - 1;
@@ -56,7 +56,7 @@ const joined = (old, more, from) => old.concat(more.slice(from)).slice(-KEEP);
 
 /** The mean of the last `width` entries at each entry; null where there is none. */
 export function rollingMean(values, width, whole) {
-  // Where older rounds exist that the page does not know, the first means would be of too few values.
+  // If there are older rounds that the page does not have, the first means would use too few values.
   const first = whole || values.length <= width ? 0 : width - 1;
   let sum = 0;
   let known = 0;
@@ -83,7 +83,7 @@ export function buckets(round, from, size) {
   return found;
 }
 
-/** Buckets for statistics: the newest ones join the last full one, as few rounds say little. */
+/** Buckets for statistics: the newest rounds join the last full bucket, as few rounds say little. */
 function fullBuckets(round, from, size) {
   const found = buckets(round, from, size);
   const last = found.at(-1);
@@ -104,7 +104,7 @@ export function quantile(values, q) {
   return values[low] + (values[high] - values[low]) * (place - low);
 }
 
-/** A few values that are so many times as far from the median as all others are far off. */
+/** How many times as far from the median as all others a few values must be to count as far off. */
 const FAR = 10;
 
 /** The values with null for those that are far off: two at most, or a fiftieth, and fewer than half. */
@@ -114,14 +114,14 @@ export function withoutFarOff(values) {
   if (!n) return values;
   const middle = quantile(seen, 0.5);
   const order = seen.map((value) => Math.abs(value - middle)).sort((a, b) => a - b);
-  // Where most values are equal, none is far off: all can be seen as they are.
+  // If most values are equal, none is far off: all are drawn as they are.
   const far = order.findIndex((distance, i) => i >= Math.max(n - Math.max(2, Math.floor(n / 50)), Math.floor((n + 1) / 2) + 1)
     && distance > FAR * order[i - 1] && order[i - 1] > 1e-9 * Math.abs(middle));
   if (far < 0) return values;
   return values.map((value) => (isNumber(value) && Math.abs(value - middle) >= order[far] ? null : value));
 }
 
-/** What was played or seen in each bucket, as `[round, low, high]`: 5 to 95 % of many, all of few. */
+/** The range of the values in each bucket, as `[round, low, high]`: 5 to 95 % of many, all of few. */
 export function band(round, values, from, size) {
   const rows = [];
   for (const bucket of fullBuckets(round, from, size)) {

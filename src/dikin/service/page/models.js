@@ -1,4 +1,4 @@
-// What each chart of a study shows: from the history to numbers and sentences.
+// The content of each chart of a study: numbers and sentences from the history.
 //
 // A model has: first, last (rounds), step (rounds of one drawn position), domain, log, bounds, held,
 // band, dots, outside (dots beyond the domain), line, rule, format (of the label at the end), tick (of the axis), note, summary,
@@ -34,7 +34,7 @@ function base(frame, { domain, log = false }) {
   return { first, last, step, held, domain, log, tick: tickFormat(domain, log) };
 }
 
-/** What a model says at the cursor: short beside its title, whole for screen readers. */
+/** The text of a model at the cursor: short beside its title, in full for screen readers. */
 function reading({ history }, i, y, short) {
   const time = clock(history.time[i]);
   const text = `round ${count(history.round[i])}${time && ` at ${time}`}: ${short}`;
@@ -88,7 +88,7 @@ function points(history, values, from) {
   return found;
 }
 
-/** Some air above and below; never a domain without width. */
+/** Some margin above and below; never a domain without width. */
 function padded(seen, log = false) {
   const [low, high] = seen ?? [0, 1];
   if (log && low > 0) return [low / (high / low) ** 0.08 / 1.05, high * (high / low) ** 0.08 * 1.05];
@@ -143,7 +143,7 @@ function leftOut(values, usual, from) {
   return far ? ` without ${count(far)} far off` : "";
 }
 
-/** The values outside of 5 to 95 % of their bucket; these would be hidden otherwise. */
+/** The values outside 5 to 95 % of their bucket, which would be hidden otherwise. */
 function outliers({ history, from }, size) {
   return buckets(history.round, from, size).flatMap((bucket) => {
     const values = sorted(history.value.slice(bucket.from, bucket.to));
@@ -193,7 +193,7 @@ export function surpriseModel(frame) {
 
 // --- the certificate ------------------------------------------------------------------------------
 
-/** How far apart the values lie: the regret of a round that these values allow at most. */
+/** The range of the values: the largest regret of a round that they allow. */
 export function spreadOf(history) {
   const seen = extent(history.value);
   return seen && seen[1] > seen[0] ? seen[1] - seen[0] : null;

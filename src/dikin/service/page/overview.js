@@ -9,7 +9,7 @@ const FILTER_FROM = 9;
 const SHOWN_NAMES = 6;
 const PAGE = 50;
 
-/** Show all studies in `main`; returns what the page needs to end it. */
+/** Show all studies in `main`; returns what the page needs to remove it. */
 export function openOverview(main, page) {
   const view = new Overview(main, page);
   return { close: () => (view.closed = true), tick: () => view.tick(), nudge: () => view.load() };
@@ -133,7 +133,7 @@ function emptyState() {
     make("h2", { text: "No studies yet" }),
     make("p", { text: "A study keeps a tuner and all its rounds. Make one on the machine of this service:" }),
     make("pre", { tabindex: "0", role: "group", "aria-label": "Example command" }, make("code", { text: "dikin study create shop --param price=1:14:4 --maximize" })),
-    make("p", { text: "The price lies between 1 and 14 and starts at 4. Larger values are better. The study appears here by itself." }));
+    make("p", { text: "The price lies between 1 and 14 and starts at 4. Larger values are better. The study then appears here automatically." }));
 }
 
 /** The status of one study. */
@@ -190,7 +190,7 @@ class Card {
     this.best.replaceChildren(...shown);
   }
 
-  /** What grows by itself between two answers of the server. */
+  /** Texts that change between two answers of the server. */
   tick() {
     const { study } = this;
     const later = (Date.now() - this.received) / 1000;

@@ -39,7 +39,7 @@ function showVisitor() {
 
 // --- the connection ---------------------------------------------------------------------------------
 
-const AWAY = "server is away";
+const AWAY = "server unavailable";
 
 function linkWords({ kind, until, failures }) {
   if (kind === "live") return "live";
@@ -59,11 +59,11 @@ function showLink() {
   document.body.classList.toggle("not-live", link.kind !== "live" && link.failures > 1);
 }
 
-/** Take over a new state of the connection; say aloud only that it was lost or is back. */
+/** Set a new state of the connection; announce only that it was lost or is back. */
 function connection(next) {
   if (link.kind === "live" && next.kind === "waiting") say("Connection lost.");
-  if (next.kind === "live" && link.failures > 0) say("Connected again.");
-  if (next.failures === AWAY_AFTER && next.kind === "waiting") say("The server is away.");
+  if (next.kind === "live" && link.failures > 0) say("Reconnected.");
+  if (next.failures === AWAY_AFTER && next.kind === "waiting") say("The server is unavailable.");
   link = next;
   showLink();
 }
@@ -89,7 +89,7 @@ function askToken(trouble) {
   const remember = make("input", { type: "checkbox", id: "remember" });
   const form = make("form", { class: "token-form", submit: (event) => enter(event, input.value.trim(), remember.checked) },
     title,
-    make("p", { id: "token-help" }, "Paste one below. This makes a token that may read: ", make("code", { text: "dikin token create --right read wall" })),
+    make("p", { id: "token-help" }, "Paste one below. This command creates a read-only token: ", make("code", { text: "dikin token create --right read wall" })),
     trouble ? make("p", { class: "trouble", role: "alert", text: trouble }) : null,
     make("label", { for: "token", text: "Token" }), input,
     make("label", { class: "check", for: "remember" }, remember, make("span", { text: "Remember on this device" })),
@@ -141,14 +141,14 @@ async function start() {
     visitor = await get("/v1/token");
   } catch (problem) {
     if (refused(problem)) return;
-    // The view shows that the server is away, and the right is asked for again when it is back.
+    // The view shows that the server is unavailable; the right is asked for again when it is back.
     visitor = null;
   }
   showVisitor();
   openView();
 }
 
-/** The server was away at the start: learn the right later. */
+/** The server was unavailable at the start: learn the right later. */
 async function learnVisitor() {
   if (visitor || !view || link.kind !== "live" || learnVisitor.busy) return;
   learnVisitor.busy = true;
@@ -183,7 +183,7 @@ async function onScreenChange() {
     if (full) awake = await navigator.wakeLock?.request("screen");
     else await awake?.release();
   } catch {
-    // Not every browser can; the settings of the machine decide then.
+    // Not every browser can; otherwise the settings of the machine decide.
   }
 }
 

@@ -13,10 +13,10 @@ const FIRST_CHARTS = 6;
 const OPEN_EVERY_MS = 5000;
 const GONE = [403, 404, 410];
 
-// The choice of the reader stays while other studies are looked at.
+// The reader's choice is kept while other studies are shown.
 const choice = { rounds: KEEP, fitted: false };
 
-/** Show one study in `main`; returns what the page needs to end it. */
+/** Show one study in `main`; returns what the page needs to remove it. */
 export function openStudy(main, name, page) {
   const view = new StudyView(main, name, page);
   return { close: () => view.close(), tick: () => view.tick(), nudge: () => view.nudge() };
@@ -122,7 +122,7 @@ class StudyView {
       make("div", { class: "section-head" }, make("h2", { id: "h-outcome", text: "Outcome" }), this.grey, this.noProof), this.buildFirst(), this.outcomeBox);
   }
 
-  /** What to do where nothing was played yet. */
+  /** What to do before anything has been played. */
   buildFirst() {
     const at = `${location.origin}${studyPath(this.name, "")}`;
     const lines = [
@@ -130,7 +130,7 @@ class StudyView {
       `curl -X POST ${at}/tell -H 'Content-Type: application/json' -d '{"id": 0, "value": 512}'`,
     ];
     return make("div", { class: "first" },
-      make("p", { text: "The charts begin with the first answer. Ask what to play, play it, and tell what came of it:" }),
+      make("p", { text: "The charts begin with the first answer. Ask what to play, play it, and tell the result:" }),
       make("pre", { tabindex: "0", "aria-label": "Commands" }, make("code", { text: lines.join("\n") })));
   }
 
@@ -194,7 +194,7 @@ class StudyView {
     if (first) this.tick();
   }
 
-  /** The study was deleted and made anew, or is readable only now: all its rounds are needed again. */
+  /** The study was deleted and created again, or has become readable: all its rounds are needed. */
   isAnother(before) {
     if (!before) return false;
     return !this.history || this.columns !== String(this.study.columns) || before.rounds > this.study.rounds;
@@ -252,7 +252,7 @@ class StudyView {
     this.fail(problem.message);
   }
 
-  /** The study was deleted, or is not for this visitor: what was known of it is of no use now. */
+  /** The study was deleted, or is not for this visitor: drop everything known about it. */
   gone() {
     this.hideAll();
     this.state.hidden = true;
@@ -275,7 +275,7 @@ class StudyView {
     this.redraw();
   }
 
-  /** Draw once with the next frame, however often it is asked for; not while nobody looks. */
+  /** Draw once with the next frame, however often this is called; not while the page is hidden. */
   redraw() {
     if (this.planned || this.closed || document.hidden || !this.history || this.study.problem) return;
     this.planned = true;
@@ -375,7 +375,7 @@ class StudyView {
     numbers.clipped.element.hidden = !study.clipped;
   }
 
-  /** What grows by itself between two events. */
+  /** Texts that change between two events. */
   showAges() {
     const { study, later } = this;
     setText(this.numbers.rounds.value, count(study.rounds));
@@ -411,7 +411,7 @@ class StudyView {
       const open = await get(studyPath(this.name, "/open?limit=20"));
       if (!this.closed) this.showOpen(open);
     } catch (problem) {
-      // The connection says already when the server is away; this only must not look up to date.
+      // The connection already shows that the server is unavailable; this must only not look up to date.
       if (!this.closed && !this.page.refused(problem)) this.openTable.classList.add("stale");
     }
   }

@@ -1,6 +1,6 @@
 // Numbers, ages and states as words.
 
-// Some studies are slow by nature, but a team should see on the wall that nothing came for this long.
+// Some studies are slow by nature, but a team should see that no answer has come for this long.
 const LONG_SECONDS = 15 * 60;
 
 const NONE = "–";
@@ -11,7 +11,7 @@ const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 
 export const isNumber = (x) => typeof x === "number" && Number.isFinite(x);
 
-/** A number for people: four digits that count. */
+/** A number for people: four significant digits. */
 export function number(x) {
   if (!isNumber(x)) return NONE;
   const size = Math.abs(x);
@@ -20,7 +20,7 @@ export function number(x) {
   return minus(plain.format(x));
 }
 
-/** A number that changes while people look: always the same count of digits, so that it does not jump. */
+/** A number that changes on screen: always the same number of digits, so that it does not jump. */
 export function steady(x, digits = 3) {
   if (!isNumber(x) || x === 0 || Math.abs(x) >= 1e5 || Math.abs(x) < 1e-3) return number(x);
   return minus(x.toLocaleString("en", { minimumSignificantDigits: digits, maximumSignificantDigits: digits }));
@@ -42,7 +42,7 @@ export function formatFor(width) {
 /** The formatter of one column of a study. */
 export function columnFormat(study, column) {
   const labels = study.labels?.[column] ?? [];
-  // Between two levels, as on an axis, there is nothing to read.
+  // Between two levels, as on an axis, there is no label.
   if (labels.length) return (x) => (isNumber(x) ? short(labels[x] ?? "") : NONE);
   const range = study.ranges?.[column];
   if (!range || study.log?.[column]) return number;

@@ -41,7 +41,7 @@ class ParameterKind(ABC):
         cls.kind = cls.__name__.lower()
         own = vars(cls).keys()
         inherited = [
-            name for name in ("by_lot", "has_corners") if name not in own and _said(cls, name)
+            name for name in ("by_lot", "has_corners") if name not in own and _implements(cls, name)
         ]
         if inherited and own & {"best", "best_values", "played", "played_values"}:
             raise ParameterError(
@@ -181,8 +181,10 @@ class ParameterKind(ABC):
     def __repr__(self) -> str:
         """A constructor's call without what is left at its default."""
         defaults = arguments_of(type(self))
-        given = {k: v for k, v in self.arguments().items() if v is not defaults[k]}
-        return f"{type(self).__name__}({', '.join(f'{k}={shown(v)}' for k, v in given.items())})"
+        arguments = {k: v for k, v in self.arguments().items() if v is not defaults[k]}
+        return (
+            f"{type(self).__name__}({', '.join(f'{k}={shown(v)}' for k, v in arguments.items())})"
+        )
 
     def without_start(self) -> Self:
         """The same parameter with no start."""
@@ -200,7 +202,7 @@ class ParameterKind(ABC):
         """A few small parameters of this kind, on which its tests run."""
 
 
-def _said(cls: type, name: str) -> bool:
+def _implements(cls: type, name: str) -> bool:
     return not getattr(getattr(cls, name), "__isabstractmethod__", False)
 
 

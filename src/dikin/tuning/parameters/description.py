@@ -44,10 +44,10 @@ def _kinds() -> str:
     return ", ".join(cls.__name__ for cls in PARAMETER_KINDS.every().values())
 
 
-def _advice(came: Any) -> str:
+def _advice(value: Any) -> str:
     """What may have been meant by something that is no parameter."""
-    if isinstance(came, tuple | list) and len(came) == 2 and not isinstance(came[0], str):
-        return f"Did you mean dikin.Real({shown(came[0])}, {shown(came[1])})?"
+    if isinstance(value, tuple | list) and len(value) == 2 and not isinstance(value[0], str):
+        return f"Did you mean dikin.Real({shown(value[0])}, {shown(value[1])})?"
     return NO_CATEGORIES
 
 
@@ -58,12 +58,12 @@ def parameter_from_spec(name: str, spec: Any) -> ParameterKind:
             f"{name}: a parameter is an object such as {EXAMPLE}, got {shown(spec)}. The kinds are "
             f"{_kinds().lower()}"
         )
-    given = dict(spec)
-    kind = given.pop("kind", "shares" if "names" in given else "real")
+    arguments = dict(spec)
+    kind = arguments.pop("kind", "shares" if "names" in arguments else "real")
     with refusals_about(name):
         cls = PARAMETER_KINDS.find(kind if isinstance(kind, str) else shown(kind))
-        _refuse_words(cls, given)
-        return cls(**given)
+        _refuse_words(cls, arguments)
+        return cls(**arguments)
 
 
 def parameter_from_text(name: str, text: str) -> ParameterKind:
@@ -95,16 +95,16 @@ def refusals_about(name: str) -> Iterator[None]:
         raise ParameterError(f"{name}: {refused}") from None
 
 
-def _refuse_words(cls: type[ParameterKind], given: dict[str, Any]) -> None:
+def _refuse_words(cls: type[ParameterKind], arguments: dict[str, Any]) -> None:
     """Refuse a description with a word too many or too few."""
-    known = arguments_of(cls)
-    for word in given:
-        if word not in known:
-            raise ParameterError(f"{shown(word)} is not known.{did_you_mean(str(word), known)}")
+    defaults = arguments_of(cls)
+    for word in arguments:
+        if word not in defaults:
+            raise ParameterError(f"{shown(word)} is not known.{did_you_mean(str(word), defaults)}")
     missing = [
         word
-        for word, default in known.items()
-        if default is inspect.Parameter.empty and word not in given
+        for word, default in defaults.items()
+        if default is inspect.Parameter.empty and word not in arguments
     ]
     if missing:
-        raise ParameterError(f"{' and '.join(missing)} missing, got {shown(given)}")
+        raise ParameterError(f"{' and '.join(missing)} missing, got {shown(arguments)}")

@@ -49,13 +49,13 @@ class Levels(Grid):
     start: Level | None = None
 
     def __init__(self, values: Sequence[Level], start: Level | None = None) -> None:
-        given = plain_tuple(values)
-        if not isinstance(given, tuple) or len(given) < 2:
+        plain = plain_tuple(values)
+        if not isinstance(plain, tuple) or len(plain) < 2:
             raise ParameterError(
                 "Levels need two or more values in an order, such as Levels([16, 32, 64]), got "
-                f"{shown(given)}"
+                f"{shown(plain)}"
             )
-        levels = tuple(_level(value, "a level") for value in given)
+        levels = tuple(_level(value, "a level") for value in plain)
         for value, count in Counter(levels).items():
             if count > 1:
                 raise ParameterError(f"the level {shown(value)} is there twice")

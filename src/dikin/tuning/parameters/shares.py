@@ -73,12 +73,12 @@ class Shares(ParameterKind):
 
     def _shares(self, start: Any) -> tuple[float, ...]:
         """The shares of the start in the order of the names, if they are shares."""
-        given = self._by_order(start) if isinstance(start, Mapping) else plain_tuple(start)
-        if not isinstance(given, tuple) or len(given) != len(self.names):
+        values = self._by_order(start) if isinstance(start, Mapping) else plain_tuple(start)
+        if not isinstance(values, tuple) or len(values) != len(self.names):
             raise ParameterError(
-                f"start must have a share for each of {', '.join(self.names)}, got {shown(given)}"
+                f"start must have a share for each of {', '.join(self.names)}, got {shown(values)}"
             )
-        named = dict(zip(self.names, given, strict=True))
+        named = dict(zip(self.names, values, strict=True))
         shares = tuple(number(share, f"the share of {part}") for part, share in named.items())
         if not (all(share >= 0 for share in shares) and abs(sum(shares) - 1) <= SLACK):
             raise ParameterError(
@@ -88,9 +88,9 @@ class Shares(ParameterKind):
         return shares
 
     def _by_order(self, start: Mapping[Any, Any]) -> tuple[Any, ...]:
-        known = set(self.names)
+        names = set(self.names)
         for part in start:
-            if part not in known:
+            if part not in names:
                 near = did_you_mean(str(part), self.names)
                 raise ParameterError(f"start has a share of {shown(part)}.{near}")
         lacking = [part for part in self.names if part not in start]
