@@ -137,7 +137,7 @@ def test_a_fork_waits_for_the_calls_of_other_threads(url: str) -> None:
                 begun.set()
                 while not forked.is_set() and forks._gate.acquire(blocking=False):
                     forks._gate.release()  # the other thread has not begun to fork
-                study._backend.journal.database.rows("SELECT 1")
+                study._backend.journal.database.run("SELECT 1")
                 order.append("the call ends")
 
         thread = threading.Thread(target=call)

@@ -31,9 +31,7 @@ from dikin.studies.journal import Event, Snapshot, row_seal
 from dikin.studies.rows import (
     Answer,
     AskArguments,
-    array_json,
     ask_body,
-    number_json,
     point_in,
     query_id,
 )
@@ -118,19 +116,18 @@ class Replica:
 
     def tell(self, query: Query | int, answer: Answer, client: str, time: int) -> Event:
         player, id = self.player, query_id(query)
-        notes = "".join(f', "{name}": {json.dumps(note)}' for name, note in self._notes(id))
+        notes = player.notes(id) if id in self.asked else {}
         player.tell(query, *answer)
         self.consistent = False
+        noted = f", {json.dumps(notes)[1:-1]}" if notes else ""
+        bound = json.dumps(serialization.finite_or_none(player.certificate))
         # The point again, so that a round stands in one row and the ask can be trimmed away.
         body = (
             f'{{"round": {player.rounds}, "point": {self.asked[id].point}, '
-            f'{answer.text(player.told_as)}{notes}, "center": {array_json(player.center)}, '
-            f'"certificate": {number_json(player.certificate)}}}'
+            f"{answer.text(player.told_as)}{noted}, "
+            f'"center": {player.center.tolist()!r}, "certificate": {bound}}}'
         )
         return self._record("tell", id, client, time, body)
-
-    def _notes(self, id: int) -> Iterable[tuple[str, Any]]:
-        return self.player.notes(id).items() if id in self.asked else ()
 
     def repeats(self, query: Query | int, answer: Answer, closed: tuple[str, str]) -> bool:
         """Whether the row that closed a query has this very answer; an error if another."""

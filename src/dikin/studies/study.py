@@ -342,7 +342,8 @@ class Study(Generic[Q]):
         ParameterError
             If there are both a loss and a value.
         """
-        refuse_late_forecast(forecast)
+        if forecast is not None:
+            refuse_late_forecast(forecast)
         if loss is not None and value is not None:
             raise ParameterError(
                 f"tell one number: got the loss {shown(loss)} and the value {shown(value)}"
