@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import log
 
 import numpy as np
+from numpy import array  # NumPy multiplies faster by an array of one number than by a float
 from numpy.typing import NDArray
 
 from dikin.kernel import looped
@@ -72,7 +73,7 @@ def _multiply(x: float, a: Array, out: Array) -> None:
 @looped(_multiply)
 def multiply(x: float, a: Array, out: Array) -> None:
     """Set out to x a, which may be out itself."""
-    np.multiply(a, x, out)
+    np.multiply(a, array(x), out)
 
 
 def _combine(x: float, a: Array, y: float, b: Array, out: Array) -> None:
@@ -83,7 +84,9 @@ def _combine(x: float, a: Array, y: float, b: Array, out: Array) -> None:
 @looped(_combine)
 def combine(x: float, a: Array, y: float, b: Array, out: Array) -> None:
     """Set out to x a + y b, of which either may be out itself."""
-    np.add(x * a, y * b, out)
+    second = b * array(y)
+    np.multiply(a, array(x), out)
+    out += second
 
 
 def _add_scaled(x: float, a: Array, out: Array) -> None:
@@ -94,7 +97,7 @@ def _add_scaled(x: float, a: Array, out: Array) -> None:
 @looped(_add_scaled)
 def add_scaled(x: float, a: Array, out: Array) -> None:
     """Add x a to out."""
-    out += x * a
+    out += array(x) * a
 
 
 def _add_combination(x: float, a: Array, y: float, b: Array, out: Array) -> None:
@@ -105,8 +108,8 @@ def _add_combination(x: float, a: Array, y: float, b: Array, out: Array) -> None
 @looped(_add_combination)
 def add_combination(x: float, a: Array, y: float, b: Array, out: Array) -> None:
     """Add x a + y b to out."""
-    out += x * a
-    out += y * b
+    out += array(x) * a
+    out += array(y) * b
 
 
 def _affine(u: Array, center: Array, radius: float, out: Array) -> None:
@@ -117,7 +120,7 @@ def _affine(u: Array, center: Array, radius: float, out: Array) -> None:
 @looped(_affine)
 def affine(u: Array, center: Array, radius: float, out: Array) -> None:
     """Set out to center + radius u."""
-    np.multiply(u, radius, out)
+    np.multiply(u, array(radius), out)
     out += center
 
 
@@ -145,7 +148,8 @@ def _diagonal_point(y: Array, s: Array, root: Array, scale: float, out: Array) -
 @looped(_diagonal_point)
 def diagonal_point(y: Array, s: Array, root: Array, scale: float, out: Array) -> None:
     """Set out to y + scale s/root."""
-    np.divide(scale * s, root, out)
+    np.multiply(s, array(scale), out)
+    out /= root
     out += y
 
 
@@ -161,8 +165,8 @@ def diagonal_update(
     y: Array, s: Array, root: Array, scale: float, damping: float, out: Array
 ) -> None:
     """Add scale root s - damping y to out."""
-    out += scale * s * root
-    out -= damping * y
+    out += array(scale) * s * root
+    out -= array(damping) * y
 
 
 def _diagonal_sums(y: Array, s: Array, root: Array) -> tuple[float, float, float, float]:
