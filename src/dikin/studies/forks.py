@@ -31,8 +31,8 @@ class Client(Protocol):
 
 
 _clients: WeakSet[Client] = WeakSet()
-_gate = RLock()
-"""Held while a process forks: nobody begins to use a connection."""
+gate = RLock()
+"""Held while a process forks, or waits to: who is about to use a connection goes through it."""
 _forks: list[list[RLock]] = []
 """The locks that are held for each fork under way, in the order of taking them. There are several
 forks only where a signal handler forks while its thread does."""
@@ -40,19 +40,13 @@ forks only where a signal handler forks while its thread does."""
 
 def register(client: Client) -> None:
     """Close the connection of a client before every fork, for as long as the client lives."""
-    with _gate:
+    with gate:
         _clients.add(client)
 
 
-def let_pass() -> None:
-    """Wait while a process forks, or waits to: who calls again and again would keep it waiting."""
-    with _gate:
-        pass
-
-
 def _before() -> None:
-    _gate.acquire()
-    _forks.append([_gate])
+    gate.acquire()
+    _forks.append([gate])
     waiting = list(_clients)
     # Those that nobody uses first: one of them may have the turn that others wait for.
     for blocking in (False, True):

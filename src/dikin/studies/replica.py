@@ -11,6 +11,7 @@ import json
 import logging
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
+from math import isfinite
 from typing import Any, NamedTuple, cast
 
 from dikin import serialization
@@ -115,12 +116,13 @@ class Replica:
         return known and self.player.is_current(query)
 
     def tell(self, query: Query | int, answer: Answer, client: str, time: int) -> Event:
-        player, id = self.player, query_id(query)
+        player, id = self.player, query if isinstance(query, int) else query.id
         notes = player.notes(id) if id in self.asked else {}
         player.tell(query, *answer)
         self.consistent = False
         noted = f", {json.dumps(notes)[1:-1]}" if notes else ""
-        bound = json.dumps(serialization.finite_or_none(player.certificate))
+        certificate = player.certificate
+        bound = repr(certificate) if isfinite(certificate) else "null"
         # The point again, so that a round stands in one row and the ask can be trimmed away.
         body = (
             f'{{"round": {player.rounds}, "point": {self.asked[id].point}, '

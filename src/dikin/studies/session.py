@@ -83,7 +83,8 @@ class Session:
 
     def write(self, act: Act[T]) -> T:
         """Make an event when it is this client's turn."""
-        forks.let_pass()
+        with forks.gate:  # who calls again and again would keep a fork waiting
+            pass
         with self.lock:
             self._refuse_unusable()
             self._inside = True
@@ -103,7 +104,8 @@ class Session:
 
         This waits for nobody's turn.
         """
-        forks.let_pass()
+        with forks.gate:  # who calls again and again would keep a fork waiting
+            pass
         with self.lock:
             self._refuse_unusable()
             self._inside = True
