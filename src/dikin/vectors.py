@@ -5,7 +5,6 @@ from __future__ import annotations
 from math import log
 
 import numpy as np
-from numpy import array  # NumPy multiplies faster by an array of one number than by a float
 from numpy.typing import NDArray
 
 from dikin.kernel import looped
@@ -73,7 +72,7 @@ def _multiply(x: float, a: Array, out: Array) -> None:
 @looped(_multiply)
 def multiply(x: float, a: Array, out: Array) -> None:
     """Set out to x a, which may be out itself."""
-    np.multiply(a, array(x), out)
+    np.multiply(a, x, out)
 
 
 def _combine(x: float, a: Array, y: float, b: Array, out: Array) -> None:
@@ -84,9 +83,7 @@ def _combine(x: float, a: Array, y: float, b: Array, out: Array) -> None:
 @looped(_combine)
 def combine(x: float, a: Array, y: float, b: Array, out: Array) -> None:
     """Set out to x a + y b, of which either may be out itself."""
-    second = b * array(y)
-    np.multiply(a, array(x), out)
-    out += second
+    np.add(x * a, y * b, out)
 
 
 def _add_scaled(x: float, a: Array, out: Array) -> None:
@@ -97,7 +94,7 @@ def _add_scaled(x: float, a: Array, out: Array) -> None:
 @looped(_add_scaled)
 def add_scaled(x: float, a: Array, out: Array) -> None:
     """Add x a to out."""
-    out += array(x) * a
+    out += x * a
 
 
 def _add_combination(x: float, a: Array, y: float, b: Array, out: Array) -> None:
@@ -108,8 +105,8 @@ def _add_combination(x: float, a: Array, y: float, b: Array, out: Array) -> None
 @looped(_add_combination)
 def add_combination(x: float, a: Array, y: float, b: Array, out: Array) -> None:
     """Add x a + y b to out."""
-    out += array(x) * a
-    out += array(y) * b
+    out += x * a
+    out += y * b
 
 
 def _affine(u: Array, center: Array, radius: float, out: Array) -> None:
@@ -120,7 +117,7 @@ def _affine(u: Array, center: Array, radius: float, out: Array) -> None:
 @looped(_affine)
 def affine(u: Array, center: Array, radius: float, out: Array) -> None:
     """Set out to center + radius u."""
-    np.multiply(u, array(radius), out)
+    np.multiply(u, radius, out)
     out += center
 
 
@@ -148,8 +145,7 @@ def _diagonal_point(y: Array, s: Array, root: Array, scale: float, out: Array) -
 @looped(_diagonal_point)
 def diagonal_point(y: Array, s: Array, root: Array, scale: float, out: Array) -> None:
     """Set out to y + scale s/root."""
-    np.multiply(s, array(scale), out)
-    out /= root
+    np.divide(scale * s, root, out)
     out += y
 
 
@@ -165,8 +161,8 @@ def diagonal_update(
     y: Array, s: Array, root: Array, scale: float, damping: float, out: Array
 ) -> None:
     """Add scale root s - damping y to out."""
-    out += array(scale) * s * root
-    out -= array(damping) * y
+    out += scale * s * root
+    out -= damping * y
 
 
 def _diagonal_sums(y: Array, s: Array, root: Array) -> tuple[float, float, float, float]:
