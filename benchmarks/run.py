@@ -13,6 +13,7 @@ import others
 import predictive
 import study
 import tuner
+import walk
 from history import CALM, HISTORY, MARKS, Others, append, earlier, this_run, usual
 from rich.console import Console
 from rich.progress import Progress
@@ -26,7 +27,7 @@ def main() -> None:
     table = Table(*columns, title=f"dikin benchmarks on {run.processor}, {run.cores} cores")
     with Progress(console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("timing", total=None)
-        for module in (ask_tell, compiled, predictive, tuner, others, study):
+        for module in (ask_tell, compiled, predictive, tuner, others, study, walk):
             for row in module.rows():
                 measured.append(row)
                 ratio = "" if row.ratio is None else f"{row.ratio:.3g}"

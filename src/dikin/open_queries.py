@@ -101,19 +101,6 @@ class OpenQueries(dict[int, Entry]):
             self.lock, self._process = RLock(), _process
         self.lock.acquire()
 
-    def add(self, query: Query, memo: Memo) -> None:
-        """Enter the query that has the next id.
-
-        Parameters
-        ----------
-        query
-            What is asked.
-        memo
-            What its answer will need.
-        """
-        self[query.id] = query, memo
-        self.next_id = query.id + 1
-
     def find(self, query: Query | int, again: Callable[[int], Query]) -> Entry:
         """The entry of an open query.
 

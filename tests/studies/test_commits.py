@@ -368,7 +368,7 @@ def test_a_learner_that_fails_in_the_middle(
                 raise errors.NumericalError("no")
 
             if verb == "ask":
-                patch.setattr(type(twin), "_point", fail)
+                patch.setattr(type(twin), "_placed", fail)
             else:
                 patch.setattr(type(twin), "center", property(fail))
             with pytest.raises(errors.NumericalError):

@@ -168,7 +168,7 @@ def test_a_look_at_the_journal_does_not_give_up_the_place(
 
         def prepare() -> None:
             with database.view():
-                database.rows("SELECT 1")
+                database.run("SELECT 1")
             seen.append(len(list(folder.iterdir())))
 
         lock._queue = _Fewer(lock._queue)

@@ -171,7 +171,7 @@ def test_a_disk_that_fills_up(played: str) -> None:
             step(twin)
         twin.ask()
         run = study._backend.journal.database.run
-        pages = study._backend.journal.database.rows("PRAGMA page_count")[0][0]
+        pages = study._backend.journal.database.run("PRAGMA page_count")[0][0]
         run(f"PRAGMA max_page_count={pages}")
         with pytest.raises(errors.StoreError, match="the disk is full"):
             consume(step(study) for _ in range(1000))

@@ -135,9 +135,9 @@ def test_a_fork_waits_for_the_calls_of_other_threads(url: str) -> None:
         def call() -> None:
             with study._backend.session.transaction():
                 begun.set()
-                while not forked.is_set() and forks._gate.acquire(blocking=False):
-                    forks._gate.release()  # the other thread has not begun to fork
-                study._backend.journal.database.rows("SELECT 1")
+                while not forked.is_set() and forks.gate.acquire(blocking=False):
+                    forks.gate.release()  # the other thread has not begun to fork
+                study._backend.journal.database.run("SELECT 1")
                 order.append("the call ends")
 
         thread = threading.Thread(target=call)
@@ -154,13 +154,25 @@ def test_calls_that_begin_meanwhile_wait_for_the_fork(
     file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Who calls again and again must not keep a fork waiting."""
-    passed = list[str]()
-    monkeypatch.setattr(forks, "let_pass", lambda: passed.append("let pass"))
     with dikin.Study(file, "a", fresh()) as study:
+        monkeypatch.setattr(forks, "gate", Passed())
         for call in (study.ask, lambda: study.rounds):
-            passed.clear()
+            forks.gate.passed.clear()
             call()
-            assert passed == ["let pass"]
+            assert forks.gate.passed == ["in", "out"]
+
+
+class Passed:
+    """A gate that notes who goes through it."""
+
+    def __init__(self) -> None:
+        self.passed = list[str]()
+
+    def __enter__(self) -> None:
+        self.passed.append("in")
+
+    def __exit__(self, *_: object) -> None:
+        self.passed.append("out")
 
 
 def test_a_call_that_forks_in_its_middle_is_made_once(
@@ -214,8 +226,8 @@ begun, done = threading.Event(), threading.Event()
 def call():
     with study._backend.session.transaction():
         begun.set()
-        while forks._gate.acquire(blocking=False):
-            forks._gate.release()
+        while forks.gate.acquire(blocking=False):
+            forks.gate.release()
         os.kill(os.getpid(), signal.SIGINT)
         done.wait()
 
@@ -265,7 +277,7 @@ class Gate:
 def test_two_threads_that_fork_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """The second one takes its locks before the first one has done with releasing its own."""
     gate = Gate()
-    monkeypatch.setattr(forks, "_gate", gate)
+    monkeypatch.setattr(forks, "gate", gate)
     begun, done = threading.Event(), threading.Event()
 
     def second() -> None:

@@ -57,20 +57,14 @@ def initial_gap(excess: float, quadratic: float, weight: float) -> float:
 
 
 @compilable
-def newton_gap(gap: float, excess: float, quadratic: float, weight: float) -> float:
-    """A Newton step for F, numerator and denominator times (2 - gap)^2 to spare divisions."""
-    far = 2.0 - gap
-    value = far * (weight - gap * (excess + quadratic * gap)) - gap * weight
-    fall = far * far * (excess + 2.0 * quadratic * gap) + 2.0 * weight
-    return gap + far * value / fall
-
-
-@compilable
 def cold_start_gap(linear: float, quadratic: float, weight: float) -> float:
     """The gap of the root, from nothing known: for one number, or entry by entry for vectors."""
     excess = linear - quadratic
     gap = initial_gap(excess, quadratic, weight)
-    gap = newton_gap(gap, excess, quadratic, weight)
-    gap = newton_gap(gap, excess, quadratic, weight)
-    gap = newton_gap(gap, excess, quadratic, weight)
-    return newton_gap(gap, excess, quadratic, weight)
+    for _ in range(4):
+        # Newton's step for F, numerator and denominator times (2 - gap)^2 to spare divisions.
+        far = 2.0 - gap
+        value = far * (weight - gap * (excess + quadratic * gap)) - gap * weight
+        fall = far * far * (excess + 2.0 * quadratic * gap) + 2.0 * weight
+        gap = gap + far * value / fall
+    return gap

@@ -163,8 +163,9 @@ class Learner(Player[Query]):
             if forecast is not None:
                 self._expect(forecast)
             u, square, memo = self._propose()
-            query = make(queries.next_id, self._placed(u, square))
-            queries.add(query, memo)
+            id = queries.next_id
+            query = make(id, self._placed(u, square))
+            queries[id], queries.next_id = (query, memo), id + 1
             return query
         except CANNOT_COMPUTE as reason:
             self._refuse_altered_state(reason)
@@ -208,7 +209,8 @@ class Learner(Player[Query]):
         ForecastError
             If there is a forecast.
         """
-        refuse_late_forecast(forecast)
+        if forecast is not None:
+            refuse_late_forecast(forecast)
         queries = self._open
         queries.lock.acquire()  # `with` takes twice as long
         try:
@@ -341,7 +343,7 @@ class Learner(Player[Query]):
 
     def _placed(self, u: Array, square: float) -> Array:
         """The point of a working vector, surely inside."""
-        point = self._point(u)
+        point = u if self._same_units else self._point(u)
         return point if square <= self._surely_inside else self._inside(u, point)
 
     def _point(self, u: Array) -> Array:

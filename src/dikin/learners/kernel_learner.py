@@ -107,12 +107,16 @@ class KernelLearner(Learner):
     def _begin(self, kernel: LearnerKernel, state: LearnerState) -> None:
         self._kernel, self._state = kernel, state
         self._metric_size = self.geometry.metric_size
+        self._centered: tuple[LearnerState | None, Array] = None, EMPTY
+        """A state and its centre: a tuner and a journal ask for it more than once a round."""
 
     @property
     @locked
     def center(self) -> Array:
         """The point that the learner believes in, around which it explores, in the user's units."""
-        return self._inside(self._center_vector())
+        if self._centered[0] is not self._state:
+            self._centered = self._state, self._inside(self._center_vector())
+        return self._centered[1].copy()
 
     def _center_vector(self) -> Array:
         return self.geometry.vector(self._state.iterate)

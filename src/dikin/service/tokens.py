@@ -202,7 +202,7 @@ def _digest(secret: str) -> str:
 def _read_tokens(database: Database) -> list[Token]:
     if not has_table(database, TABLE):
         return []
-    return [_token(*row) for row in database.rows(f"SELECT {COLUMNS} FROM {TABLE} ORDER BY number")]
+    return [_token(*row) for row in database.run(f"SELECT {COLUMNS} FROM {TABLE} ORDER BY number")]
 
 
 def _token(id: str, name: str, digest: str, right: str, studies: str | None, *times: Any) -> Token:

@@ -18,7 +18,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 from urllib.parse import quote
 
 from dikin import extras
@@ -31,16 +31,12 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import URL
 
 Row = tuple[Any, ...]
-T = TypeVar("T")
 
 RETRY_PAUSE = 0.02
 """Seconds between two attempts to reach a database that is unavailable or being created."""
 
 MARKED_SEAL = 32
 """Characters of a seal in the file of marks."""
-
-ROWS_AT_ONCE = 64
-"""Rows that one statement sends to a PostgreSQL server."""
 
 OF_SQLITE = ("-wal", "-shm", "-journal")
 """Suffixes of the files that SQLite creates beside a database."""
@@ -174,9 +170,6 @@ class Database(ABC):
     def _explain(self, error: Exception, waited: float) -> StateError:
         """The driver's error as one of ours; it came after `waited` seconds."""
 
-    def _translate(self, sql: str) -> str:
-        return sql
-
     # --- connection ----------------------------------------------------------------------------
 
     def connect(self) -> None:
@@ -232,63 +225,45 @@ class Database(ABC):
 
     # --- statements ----------------------------------------------------------------------------
 
-    def _use(self, act: Callable[..., T], *values: Any) -> T:
-        """Do something with the connection, opened if necessary; translates errors."""
+    def run(self, sql: str, values: Row = ()) -> list[Row]:
+        """Run a statement on the connection, opened if need be; its rows, if it has any."""
         with self.lock:
-            self.connect()
+            if self._cursor is None:
+                self.connect()
             began = time.monotonic()
             try:
-                return act(*values)
+                self._cursor.execute(sql, values)
+                return self._cursor.fetchall() if self._cursor.description else []
             except self._errors as error:
                 raise self._lost_or_explained(error, began) from error
-
-    def run(self, sql: str, values: Row = ()) -> None:
-        """Run a statement."""
-        self._use(self._run, sql, values)
-
-    def _run(self, sql: str, values: Row) -> None:
-        self._cursor.execute(self._translate(sql), values)
-
-    def insert(self, table: str, columns: str, rows: list[Row]) -> None:
-        """Insert rows."""
-        self._use(self._insert, table, columns, rows)
-
-    def _insert(self, table: str, columns: str, rows: list[Row]) -> None:
-        sql = f"INSERT INTO {table} ({columns}) VALUES ({_marks(rows[0])})"
-        self._cursor.executemany(sql, rows)
-
-    def rows(self, sql: str, values: Row = ()) -> list[Row]:
-        """The rows of a query."""
-        return self._use(self._rows, sql, values)
-
-    def _rows(self, sql: str, values: Row) -> list[Row]:
-        self._cursor.execute(self._translate(sql), values)
-        rows: list[Row] = self._cursor.fetchall()
-        return rows
 
     # --- transactions --------------------------------------------------------------------------
 
     def begin(self, key: int, prepare: Callable[[], None] = lambda: None) -> None:
         """Begin a write when it is this client's turn; `prepare` is called while it waits."""
-        self._end_stale()
-        self._use(self._begin, key, time.monotonic() + self.patience, prepare)
-        self._refuse_exchanged()
+        with self.lock:
+            if self._cut_off or self.in_transaction:
+                self.rollback()  # of a call that was interrupted before it could
+            if self._cursor is None:
+                self.connect()
+            began = time.monotonic()
+            try:
+                self._begin(key, began + self.patience, prepare)
+            except self._errors as error:
+                raise self._lost_or_explained(error, began) from error
+            self._refuse_exchanged()
 
     @property
     @abstractmethod
     def in_transaction(self) -> bool:
         """Whether a transaction is open."""
 
-    def _end_stale(self) -> None:
-        """End a transaction whose call was interrupted before it could do so."""
-        if self._cut_off or self.in_transaction:
-            self.rollback()
-
     @contextmanager
     def view(self) -> Iterator[None]:
         """Run statements that all see the database as it was at the first of them."""
         with self.lock:
-            self._end_stale()
+            if self._cut_off or self.in_transaction:
+                self.rollback()
             try:
                 self.run(self.begin_read)
                 self._refuse_exchanged()
@@ -393,9 +368,9 @@ class Sqlite(Database):
     def _connect(self) -> None:
         self._refuse_exchanged()  # SQLite would create a new file in place of a deleted one
         forks.refuse_inherited(self.name)
-        before = self._files[0] if self._files else _identity(self._paths[0])
+        before = self._files[0] if self._files else _identities(self._paths[:1])[0]
         super()._connect()
-        files = [_identity(path) for path in self._paths]
+        files = _identities(self._paths)
         if before not in (None, files[0]):
             self.disconnect()
             raise LostConnection("the file was replaced while it was being opened")
@@ -408,10 +383,11 @@ class Sqlite(Database):
         del self._files[1:]
 
     def _refuse_exchanged(self) -> None:
-        for path, before in zip(self._paths, self._files, strict=False):
-            identity = _identity(path)
-            if identity != before:
-                raise StoreError(_exchanged(path, identity is None))
+        known = self._files
+        present = _identities(self._paths[: len(known)])
+        if present != known:
+            which = next(i for i, (a, b) in enumerate(zip(present, known, strict=True)) if a != b)
+            raise StoreError(_exchanged(self._paths[which], present[which] is None))
 
     def _prepare(self) -> None:
         self._cursor.execute("PRAGMA synchronous=FULL")
@@ -434,7 +410,8 @@ class Sqlite(Database):
 
     def _begin(self, key: int, deadline: float, prepare: Callable[[], None]) -> None:
         try:
-            self._open_marks()
+            if self._marks is None:
+                self._open_marks()
             waited = self._lock.acquire(self.patience, prepare)
         except BusyError:
             raise
@@ -485,8 +462,8 @@ class Sqlite(Database):
                 os.pwrite(self._marks.file, record, study * len(record))
 
     def _open_marks(self) -> None:
-        """Open the file of marks, if there can be one; refuse a link in its place."""
-        if self._marks is None and hasattr(os, "pwrite"):  # not on Windows
+        """Open the file of marks, where there can be one; refuse a link in its place."""
+        if hasattr(os, "pwrite"):  # not on Windows
             try:
                 self._marks = open_beside(self.path, "-marks")
             except NotAFileError:
@@ -537,11 +514,11 @@ class Postgres(Database):
             "tcp_user_timeout": limit,
         }
 
-    def _translate(self, sql: str) -> str:
-        statement = self._statements.get(sql)
-        if statement is None:
-            statement = self._statements[sql] = sql.replace("?", "%s")
-        return statement
+    def run(self, sql: str, values: Row = ()) -> list[Row]:
+        known = self._statements.get(sql)
+        if known is None:
+            known = self._statements[sql] = sql.replace("?", "%s")
+        return super().run(known, values)
 
     def _begin(self, key: int, deadline: float, prepare: Callable[[], None]) -> None:
         # One message; the reads that follow see everything committed before the turn. The server
@@ -560,14 +537,6 @@ class Postgres(Database):
             self._pooled is not None
             and self._pooled.driver_connection.info.transaction_status != idle
         )
-
-    def _insert(self, table: str, columns: str, rows: list[Row]) -> None:
-        # Not by executemany: psycopg's is not safe to interrupt.
-        for first in range(0, len(rows), ROWS_AT_ONCE):
-            some = rows[first : first + ROWS_AT_ONCE]
-            groups = ", ".join(f"({_marks(row)})" for row in some)
-            values = tuple(value for row in some for value in row)
-            self._run(f"INSERT INTO {table} ({columns}) VALUES {groups}", values)
 
     def _roll_back(self) -> None:
         self._leave_interrupted()
@@ -599,13 +568,17 @@ FileIdentity = tuple[int, int]
 """Device and inode, which identify a file under any name."""
 
 
-def _identity(path: str) -> FileIdentity | None:
-    """The identity of the file at a path, if there is one."""
-    try:
-        status = os.stat(path)
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino
+def _identities(paths: list[str]) -> list[FileIdentity | None]:
+    """Which file is at each path, if any."""
+    identities: list[FileIdentity | None] = []
+    for path in paths:
+        try:
+            status = os.stat(path)
+        except OSError:
+            identities.append(None)
+        else:
+            identities.append((status.st_dev, status.st_ino))
+    return identities
 
 
 def _exchanged(file: str, gone: bool) -> str:
@@ -619,11 +592,6 @@ def _exchanged(file: str, gone: bool) -> str:
 def _is_held(error: Exception) -> bool:
     """Whether SQLite reports that another program has locked the file."""
     return "locked" in str(error) or "busy" in str(error)
-
-
-def _marks(row: Row) -> str:
-    """The placeholders of the values of a row in a statement."""
-    return ", ".join("?" * len(row))
 
 
 def _resolved(path: str) -> Path:

@@ -93,23 +93,20 @@ class FairLock:
         if not HAS_PIPES:
             return False
         try:
-            return self._acquire(patience, prepare)
+            if self._turn is None:
+                self._turn = _Turn(open_beside(self._path, "-turn"))
+            self._may_hold = True
+            if self._queue.is_empty() and self._turn.try_lock():
+                return False
+            try:
+                self._ticket = self._queue.draw()
+                self._wait(self._ticket, patience, prepare)
+            finally:
+                self._leave_queue()
         except OSError as error:
             if error.errno in NO_QUEUE:
                 return False
             raise
-
-    def _acquire(self, patience: float, prepare: Callable[[], None]) -> bool:
-        if self._turn is None:
-            self._turn = _Turn(open_beside(self._path, "-turn"))
-        self._may_hold = True
-        if self._queue.is_empty() and self._turn.try_lock():
-            return False
-        try:
-            self._ticket = self._queue.draw()
-            self._wait(self._ticket, patience, prepare)
-        finally:
-            self._leave_queue()
         return True
 
     def _wait(self, ticket: _Ticket, patience: float, prepare: Callable[[], None]) -> None:
@@ -133,8 +130,9 @@ class FairLock:
             self._ticket = None
 
     def release(self) -> None:
-        """End the turn and let the next client have it."""
-        self._leave_queue()  # left by an interrupted wait
+        """Let the next one in turn have it."""
+        if self._ticket is not None:  # of a wait that was interrupted
+            self._leave_queue()
         if self._turn is not None and self._may_hold:
             self._turn.unlock()
             with suppress(OSError):  # the turn is over, whether others are told or look themselves
@@ -271,11 +269,12 @@ class _Queue:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._folder = f"{path}-queue"
 
     @contextmanager
     def folder(self) -> Iterator[Folder]:
-        """The folder, opened."""
-        path = Path(f"{self._path}-queue")
+        """The folder, open."""
+        path = Path(self._folder)
         with Folder(path.parent) as beside:
             try:
                 folder = Folder(path, beside)
@@ -290,7 +289,9 @@ class _Queue:
             yield folder
 
     def _names(self) -> list[str]:
-        """The tickets, in order; those being created begin with a dot, and come first."""
+        """The tickets, in order; those that are being made begin with a point, and come first."""
+        if not os.path.lexists(self._folder):  # nobody has ever waited
+            return []
         try:
             with self.folder() as folder:
                 names = sorted(filter(TICKET.fullmatch, folder.names()))
@@ -303,8 +304,8 @@ class _Queue:
         return names[begin:]
 
     def is_empty(self) -> bool:
-        """Whether nobody is waiting; tickets of dead owners are removed."""
-        return not any(self._listens(name) for name in self._names())
+        """Whether nobody waits; tickets of dead owners are removed."""
+        return not any(map(self._listens, self._names()))
 
     def ahead(self, ticket: str) -> int:
         """The number of clients before this one; dead tickets at the front are removed."""

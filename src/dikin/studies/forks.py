@@ -31,8 +31,8 @@ class Client(Protocol):
 
 
 _clients: WeakSet[Client] = WeakSet()
-_gate = RLock()
-"""Held while a process forks: no thread begins to use a connection."""
+gate = RLock()
+"""Held while a process forks, or waits to: who is about to use a connection goes through it."""
 _forks: list[list[RLock]] = []
 """The locks held for each fork in progress, in the order in which they were taken. There are
 several only if a signal handler forks while its thread does."""
@@ -40,21 +40,15 @@ several only if a signal handler forks while its thread does."""
 
 def register(client: Client) -> None:
     """Close the connection of a client before every fork, for as long as the client lives."""
-    with _gate:
+    with gate:
         _clients.add(client)
 
 
-def let_pass() -> None:
-    """Wait while a process forks or waits to fork: repeated calls could delay it for ever."""
-    with _gate:
-        pass
-
-
 def _before() -> None:
-    _gate.acquire()
-    _forks.append([_gate])
+    gate.acquire()
+    _forks.append([gate])
     clients = list(_clients)
-    # Idle ones first: one of them may hold the turn that others wait for.
+    # Those that nobody uses first: one of them may have the turn that others wait for.
     for blocking in (False, True):
         clients = [client for client in clients if not _close(client, blocking)]
 

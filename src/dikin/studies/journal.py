@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from hashlib import blake2b
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from dikin.errors import StateError, UnknownStudyError
@@ -27,6 +28,9 @@ VERSION = 2
 """The version of the tables and of the states in them."""
 PAGE = 2000
 """Rows fetched at a time."""
+SEAL_BYTES = 16
+ROWS_AT_ONCE = 64
+"""Rows inserted by one statement."""
 RECENT = 100_000
 """Rows whose seals are checked when a study is opened; `Study.verify` checks all."""
 SNAPSHOTS = 32
@@ -60,19 +64,17 @@ class Snapshot(NamedTuple):
 
 
 def seal_after(before: str, *parts: object) -> str:
-    """The seal of `parts`, which come after the seal `before`."""
-    return _digest("\n".join([before, *map(str, parts)]))
+    """The digest of something that follows what has the seal `before`."""
+    content = "\n".join([before, *map(str, parts)])
+    return blake2b(content.encode(), digest_size=SEAL_BYTES).hexdigest()
 
 
 def row_seal(
     before: str, number: int, kind: str, query: int, client: str, time: int, body: str
 ) -> str:
     """The seal of a row; none of its parts contains a line break."""
-    return _digest(f"{before}\n{number}\n{kind}\n{query}\n{client}\n{time}\n{body}")
-
-
-def _digest(content: str) -> str:
-    return blake2b(content.encode(), digest_size=16).hexdigest()
+    content = f"{before}\n{number}\n{kind}\n{query}\n{client}\n{time}\n{body}"
+    return blake2b(content.encode(), digest_size=SEAL_BYTES).hexdigest()
 
 
 class Journal:
@@ -94,7 +96,7 @@ class Journal:
         """Look up the study by its name; return whether it exists."""
         if not has_tables(self.database):
             return False
-        rows = self.database.rows("SELECT id FROM dikin_studies WHERE name = ?", (self.name,))
+        rows = self.database.run("SELECT id FROM dikin_studies WHERE name = ?", (self.name,))
         self.study = rows[0][0] if rows else 0
         return bool(rows)
 
@@ -107,9 +109,9 @@ class Journal:
             "ON CONFLICT (name) DO NOTHING",
             (self.name, seal),
         )
-        rows = database.rows("SELECT id FROM dikin_studies WHERE name = ?", (self.name,))
+        rows = database.run("SELECT id FROM dikin_studies WHERE name = ?", (self.name,))
         self.study = rows[0][0]
-        if database.rows("SELECT 1 FROM dikin_snapshots WHERE study = ?", (self.study,)):
+        if database.run("SELECT 1 FROM dikin_snapshots WHERE study = ?", (self.study,)):
             return False
         self.save_snapshot(Snapshot(0, seal, state))
         return True
@@ -124,7 +126,7 @@ class Journal:
 
     def head(self) -> tuple[int, str]:
         """Number and seal of the last row."""
-        rows = self.database.rows(
+        rows = self.database.run(
             "SELECT head, seal, (SELECT max(version) FROM dikin_version) FROM dikin_studies "
             "WHERE id = ?",
             (self.study,),
@@ -142,9 +144,15 @@ class Journal:
 
     def append(self, events: list[Event]) -> None:
         """Insert rows."""
-        columns = "study, number, kind, query, client, time, body, seal"
-        rows: list[Row] = [(self.study, *event) for event in events]
-        self.database.insert("dikin_events", columns, rows)
+        # Not by executemany: that of psycopg does not bear to be interrupted.
+        for first in range(0, len(events), ROWS_AT_ONCE):
+            some = events[first : first + ROWS_AT_ONCE]
+            places = ", ".join([f"({self.study}, ?, ?, ?, ?, ?, ?, ?)"] * len(some))
+            self.database.run(
+                "INSERT INTO dikin_events (study, number, kind, query, client, time, body, seal) "
+                f"VALUES {places}",
+                tuple(chain.from_iterable(some)),
+            )
 
     def remove_from(self, number: int) -> None:
         """Remove this row and all after it, with their snapshots, in their own transaction."""
@@ -177,7 +185,7 @@ class Journal:
             raise self._damaged(f"row {number} is not the one that the study ends with")
 
     def _page(self, number: int) -> list[Row]:
-        page = self.database.rows(
+        page = self.database.run(
             "SELECT number, kind, query, client, time, body, seal FROM dikin_events "
             f"WHERE study = ? AND number > ? ORDER BY number LIMIT {PAGE}",
             (self.study, number),
@@ -200,14 +208,14 @@ class Journal:
 
     def seal_at(self, number: int) -> str | None:
         """The seal of a row, if it is there."""
-        rows = self.database.rows(
+        rows = self.database.run(
             "SELECT seal FROM dikin_events WHERE study = ? AND number = ?", (self.study, number)
         )
         return rows[0][0] if rows else None
 
     def closing_row(self, query: int) -> tuple[str, str] | None:
         """Kind and body of the row that closed a query, if it is still there."""
-        rows = self.database.rows(
+        rows = self.database.run(
             "SELECT kind, body FROM dikin_events WHERE study = ? AND query = ? AND kind <> 'ask'",
             (self.study, query),
         )
@@ -219,8 +227,8 @@ class Journal:
         return None if tell is None else tell[1]
 
     def last_tell_time(self) -> int | None:
-        """The time of the newest round, in microseconds since 1970; None before the first."""
-        rows = self.database.rows(
+        """When the newest round was told, in microseconds since 1970; None before the first."""
+        rows = self.database.run(
             "SELECT time FROM dikin_events WHERE study = ? AND kind = 'tell' "
             "ORDER BY number DESC LIMIT 1",
             (self.study,),
@@ -243,7 +251,7 @@ class Journal:
 
     def query_of(self, key: str) -> int | None:
         """The query that was asked under this key."""
-        rows = self.database.rows(
+        rows = self.database.run(
             "SELECT query FROM dikin_keys WHERE study = ? AND name = ?", (self.study, key)
         )
         return rows[0][0] if rows else None
@@ -262,7 +270,7 @@ class Journal:
 
     def ask_body(self, query: int) -> str | None:
         """The body of the row that asked a query, if it is still there."""
-        rows = self.database.rows(
+        rows = self.database.run(
             "SELECT body FROM dikin_events WHERE study = ? AND query = ? AND kind = 'ask'",
             (self.study, query),
         )
@@ -348,7 +356,7 @@ class Journal:
         return self._snapshot_number("min")
 
     def _snapshot_number(self, which: str) -> int:
-        rows = self.database.rows(
+        rows = self.database.run(
             f"SELECT {which}(number) FROM dikin_snapshots WHERE study = ?", (self.study,)
         )
         return rows[0][0] or 0
@@ -361,7 +369,7 @@ class Journal:
         return self._some_snapshots("ORDER BY number")
 
     def _some_snapshots(self, which: str) -> list[Snapshot]:
-        rows = self.database.rows(
+        rows = self.database.run(
             f"SELECT number, seal, state, digest FROM dikin_snapshots WHERE study = ? {which}",
             (self.study,),
         )
@@ -384,7 +392,7 @@ class Journal:
 
         If there is none, that of the first snapshot.
         """
-        rows = self.database.rows(
+        rows = self.database.run(
             "SELECT max(number) FROM dikin_events WHERE study = ? AND kind = 'tell' AND number < ?",
             (self.study, self._row_of_round(round)),
         )
@@ -415,7 +423,7 @@ class Journal:
 
     def _first_tell_after(self, number: int, last: int) -> tuple[int, int] | None:
         """Number and round of the first row that tells, after one row and up to another."""
-        rows = self.database.rows(
+        rows = self.database.run(
             "SELECT number, body FROM dikin_events WHERE study = ? AND kind = 'tell' "
             "AND number > ? AND number <= ? ORDER BY number LIMIT 1",
             (self.study, number, last),
@@ -430,7 +438,7 @@ def has_tables(database: Database) -> bool:
     """Whether studies were ever stored here; an error if by another version of dikin."""
     if not has_table(database, "dikin_version"):
         return False
-    versions = [row[0] for row in database.rows("SELECT version FROM dikin_version")]
+    versions = [row[0] for row in database.run("SELECT version FROM dikin_version")]
     refuse_version(database.name, versions[0] if len(versions) == 1 else versions, VERSION)
     return True
 
@@ -447,7 +455,7 @@ def has_table(database: Database, name: str) -> bool:
             "SELECT 1 FROM pg_catalog.pg_tables WHERE tablename = ? "
             "AND schemaname = ANY (current_schemas(false))"
         )
-    return bool(database.rows(sql, (name,)))
+    return bool(database.run(sql, (name,)))
 
 
 def _schema() -> MetaData:
@@ -544,5 +552,5 @@ def names(database: Database) -> list[str]:
     """The studies in a database."""
     if not has_tables(database):
         return []
-    rows = database.rows("SELECT name FROM dikin_studies ORDER BY name")
-    return [row[0] for row in rows if isinstance(row[0], str)]  # a damaged file has anything
+    rows = database.run("SELECT name FROM dikin_studies ORDER BY name")
+    return [row[0] for row in rows if isinstance(row[0], str)]  # in a damaged file, anything

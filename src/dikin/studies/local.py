@@ -238,10 +238,10 @@ class LocalBackend(Backend):
         return result[0]
 
     def tell(self, query: Query | int, number: Any, curvature: Any) -> None:
-        answer = Answer.of(number, curvature)
+        answer, id = Answer.of(number, curvature), query_id(query)
 
         def act(replica: Replica) -> tuple[Event | None, None]:
-            if query_id(query) not in replica.asked:
+            if id not in replica.asked:
                 closed = self._closing_row(query)
                 if closed is not None and replica.repeats(query, answer, closed):
                     return None, None

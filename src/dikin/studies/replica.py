@@ -11,6 +11,7 @@ import json
 import logging
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
+from math import isfinite
 from typing import Any, NamedTuple, cast
 
 from dikin import serialization
@@ -31,9 +32,7 @@ from dikin.studies.journal import Event, Snapshot, row_seal
 from dikin.studies.rows import (
     Answer,
     AskArguments,
-    array_json,
     ask_body,
-    number_json,
     point_in,
     query_id,
 )
@@ -117,20 +116,20 @@ class Replica:
         return same and self.player.is_current(query)
 
     def tell(self, query: Query | int, answer: Answer, client: str, time: int) -> Event:
-        player, id = self.player, query_id(query)
-        notes = "".join(f', "{name}": {json.dumps(note)}' for name, note in self._notes(id))
+        player, id = self.player, query if isinstance(query, int) else query.id
+        notes = player.notes(id) if id in self.asked else {}
         player.tell(query, *answer)
         self.consistent = False
-        # The point again, so that one row has the whole round and the ask can be trimmed.
+        noted = f", {json.dumps(notes)[1:-1]}" if notes else ""
+        certificate = player.certificate
+        bound = repr(certificate) if isfinite(certificate) else "null"
+        # The point again, so that a round stands in one row and the ask can be trimmed away.
         body = (
             f'{{"round": {player.rounds}, "point": {self.asked[id].point}, '
-            f'{answer.text(player.told_as)}{notes}, "center": {array_json(player.center)}, '
-            f'"certificate": {number_json(player.certificate)}}}'
+            f"{answer.text(player.told_as)}{noted}, "
+            f'"center": {player.center.tolist()!r}, "certificate": {bound}}}'
         )
         return self._record("tell", id, client, time, body)
-
-    def _notes(self, id: int) -> Iterable[tuple[str, Any]]:
-        return self.player.notes(id).items() if id in self.asked else ()
 
     def repeats(self, query: Query | int, answer: Answer, closed: tuple[str, str]) -> bool:
         """Whether the row that closed a query has this same answer; an error if it has another."""

@@ -17,7 +17,6 @@ from dikin.errors import ForecastError, UnknownQueryError, shown
 from dikin.learners.base import real_number
 from dikin.open_queries import Query
 from dikin.players import Player
-from dikin.vectors import Array
 
 
 class AskArguments(NamedTuple):
@@ -73,6 +72,8 @@ class Answer(NamedTuple):
 
     @classmethod
     def of(cls, loss: Any, curvature: Any) -> Answer:
+        if type(loss) is float and type(curvature) is float:
+            return cls(loss, curvature)
         return cls(_as_read(loss), _as_read(curvature))
 
     @classmethod
@@ -91,22 +92,13 @@ class Answer(NamedTuple):
 
 def ask_body(query: Query, arguments: AskArguments) -> str:
     """The body of a row that asks."""
-    return f'{{"point": {array_json(query.point)}{arguments.text()}}}'
+    # For finite floats Python's repr, which keeps every bit, is just JSON.
+    return f'{{"point": {query.point.tolist()!r}{arguments.text()}}}'
 
 
 def point_in(body: str) -> str:
     """The text of the point in the body of an ask row."""
     return body[len('{"point": ') : -1].partition(SEPARATOR)[0]
-
-
-def array_json(values: Array) -> str:
-    """A point as JSON: for finite floats this is Python's repr, which preserves every bit."""
-    return repr(values.tolist())
-
-
-def number_json(value: float) -> str:
-    """A number as JSON."""
-    return "null" if serialization.finite_or_none(value) is None else repr(value)
 
 
 def query_or_id(query: Any) -> Query | int:

@@ -83,30 +83,29 @@ class Session:
 
     def write(self, act: Act[T]) -> T:
         """Make an event when it is this client's turn."""
-        forks.let_pass()
+        with forks.gate:  # who calls again and again would keep a fork waiting
+            pass
         with self.lock:
             self._refuse_unusable()
             self._inside = True
             try:
-                result = self._write(act)
+                try:
+                    result = self._transact(act)
+                except LostConnection:
+                    result = self.retry(self._transact, act)
             except Exception:
                 self._inside = False  # it has cleaned up
                 raise
             self._inside = False
             return result
 
-    def _write(self, act: Act[T]) -> T:
-        try:
-            return self._transact(act)
-        except LostConnection:
-            return self.retry(self._transact, act)
-
     def read(self, look: Callable[[Replica], T]) -> T:
         """Read the learner, up to date, and the database at the same instant.
 
         Never blocks on writers.
         """
-        forks.let_pass()
+        with forks.gate:  # who calls again and again would keep a fork waiting
+            pass
         with self.lock:
             self._refuse_unusable()
             self._inside = True
@@ -121,14 +120,12 @@ class Session:
     def _refuse_unusable(self) -> None:
         if self._closed:
             raise StateError("this study was closed; open it again with Study(url, name)")
-        self._refuse_child()
-        self._raise_failure()
-        if self._inside:  # the last call was interrupted, perhaps before it could clean up
-            self._undo(KeyboardInterrupt())
-
-    def _refuse_child(self) -> None:
         if os.getpid() != self._process:
-            raise StateError("a study does not go through a fork: open it again in the new process")
+            raise _in_child()
+        if self._failure is not None:
+            self._raise_failure()
+        if self._inside:  # the last call was interrupted, perhaps before it could give all back
+            self._undo(KeyboardInterrupt())
 
     def _raise_failure(self) -> None:
         failure, self._failure = self._failure, None
@@ -139,7 +136,8 @@ class Session:
         """Repeat a job while the server is unavailable, up to this client's patience."""
         deadline = time.monotonic() + self.database.patience
         while True:
-            self._refuse_child()  # a call that began in the parent may now run in the child
+            if os.getpid() != self._process:  # a call that was begun in the parent
+                raise _in_child()
             try:
                 return job(argument)
             except LostConnection as lost:
@@ -173,7 +171,10 @@ class Session:
 
     def _up_to(self, last: int, seal: str) -> Replica:
         """The learner after the row with this number and seal, the last one."""
-        replayed, self._replayed = self._replayed, None
+        replayed = self._replayed
+        if replayed is not None and (last, seal) == (replayed.number, replayed.seal):
+            return replayed
+        self._replayed = None
         if replayed is not None and last < replayed.number:
             raise StateError(
                 f"study {self.journal.name!r} in {self.database.name} has gone back from row "
@@ -182,7 +183,7 @@ class Session:
             )
         if replayed is None or self._snapshot_is_nearer(replayed, last):
             replayed = self._load(last, seal)
-        elif (last, seal) != (replayed.number, replayed.seal):
+        else:
             try:
                 self._replay_new(replayed, last, seal)
             except StateError:  # rows were trimmed; or damaged, and then loading says so
@@ -470,6 +471,10 @@ class Session:
             finally:
                 self._closed = True
                 self.database.close()
+
+
+def _in_child() -> StateError:
+    return StateError("a study does not go through a fork: open it again in the new process")
 
 
 def _nothing(replayed: Replica) -> None:

@@ -342,13 +342,15 @@ class Study(Generic[Q]):
         ParameterError
             If both a loss and a value are given.
         """
-        refuse_late_forecast(forecast)
+        if forecast is not None:
+            refuse_late_forecast(forecast)
         if loss is not None and value is not None:
             raise ParameterError(
                 f"tell one number: got the loss {shown(loss)} and the value {shown(value)}"
             )
         number = loss if value is None else value
-        self._backend.tell(query_or_id(query), number, curvature)
+        asked = query if isinstance(query, Query) else query_or_id(query)
+        self._backend.tell(asked, number, curvature)
 
     def forget(self, query: Query | Trial | OpenQuery | int) -> None:
         """Close a query or trial that will never be answered; repeating this is allowed.

@@ -71,6 +71,8 @@ class Space:
         A name for each value: "price", and "traffic.old" for a part of a Shares.
     types : tuple of type
         The NumPy type of each value: int64 for whole numbers.
+    by_lot : bool
+        Whether some value is drawn by lot.
 
     Raises
     ------
@@ -80,6 +82,7 @@ class Space:
 
     def __init__(self, parameters: Mapping[str, ParameterKind], constraints: Any = ()) -> None:
         self.parameters = check_parameters(parameters)
+        self.by_lot = any(each.by_lot for each in self.parameters.values())
         limits = self._limits = read_constraints(constraints, self.parameters)
         self.constraints = [constraints] if isinstance(constraints, str) else list(constraints)
         named = {name: each.columns(name) for name, each in self.parameters.items()}
@@ -133,11 +136,6 @@ class Space:
         return [each.axis for name, each in self.parameters.items() for _ in each.columns(name)]
 
     # --- from points to values -----------------------------------------------------------------
-
-    @property
-    def by_lot(self) -> bool:
-        """Whether some value is drawn by lot."""
-        return any(each.by_lot for each in self.parameters.values())
 
     def played(self, point: Array, uniform: float) -> Array:
         """The values to play at a working point.

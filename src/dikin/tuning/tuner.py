@@ -302,7 +302,7 @@ class Tuner(Player[Trial]):
             If the curvature is negative, not finite, or too large.
         """
         asked: Any = self._open.find(trial, self._again)[0]
-        told = real_number(value, "value", LossError)
+        told = value if type(value) is float else real_number(value, "value", LossError)
         if not abs(told) < LARGEST:
             raise LossError(
                 f"the value of trial {asked.id} must be a finite number below {LARGEST:g}, got "
