@@ -172,7 +172,7 @@ KINDS = {
 @cache
 def best_product(alpha: float) -> float:
     """The x at which (1 + 1/x) ln((x + 1)/alpha^2) is least, by Lambert's function."""
-    return -1.0 - float(lambertw(-(alpha**2) / np.e, -1).real)
+    return -1.0 - float(lambertw(-(alpha**2) / exp(1.0), -1).real)
 
 
 @dataclass

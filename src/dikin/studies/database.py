@@ -462,7 +462,7 @@ class Sqlite(Database):
                 os.pwrite(self._marks.file, record, study * len(record))
 
     def _open_marks(self) -> None:
-        """Open the file of marks, where there can be one; refuse a link in its place."""
+        """Open the file of marks, if there can be one; refuse a link in its place."""
         if hasattr(os, "pwrite"):  # not on Windows
             try:
                 self._marks = open_beside(self.path, "-marks")

@@ -130,8 +130,8 @@ class FairLock:
             self._ticket = None
 
     def release(self) -> None:
-        """Let the next one in turn have it."""
-        if self._ticket is not None:  # of a wait that was interrupted
+        """End the turn and let the next client have it."""
+        if self._ticket is not None:  # left by an interrupted wait
             self._leave_queue()
         if self._turn is not None and self._may_hold:
             self._turn.unlock()
@@ -273,7 +273,7 @@ class _Queue:
 
     @contextmanager
     def folder(self) -> Iterator[Folder]:
-        """The folder, open."""
+        """The folder, opened."""
         path = Path(self._folder)
         with Folder(path.parent) as beside:
             try:
@@ -289,7 +289,7 @@ class _Queue:
             yield folder
 
     def _names(self) -> list[str]:
-        """The tickets, in order; those that are being made begin with a point, and come first."""
+        """The tickets, in order; those being created begin with a dot, and come first."""
         if not os.path.lexists(self._folder):  # nobody has ever waited
             return []
         try:
@@ -304,7 +304,7 @@ class _Queue:
         return names[begin:]
 
     def is_empty(self) -> bool:
-        """Whether nobody waits; tickets of dead owners are removed."""
+        """Whether nobody is waiting; tickets of dead owners are removed."""
         return not any(map(self._listens, self._names()))
 
     def ahead(self, ticket: str) -> int:
@@ -444,7 +444,7 @@ def _is_alive(process: int) -> bool:
         os.kill(process, 0)
     except ProcessLookupError:
         return False
-    except OSError:  # another user's process
+    except OSError:  # another user's process process
         return True
     return process > 0
 

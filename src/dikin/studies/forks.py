@@ -48,7 +48,7 @@ def _before() -> None:
     gate.acquire()
     _forks.append([gate])
     clients = list(_clients)
-    # Those that nobody uses first: one of them may have the turn that others wait for.
+    # Idle ones first: one of them may hold the turn that others wait for.
     for blocking in (False, True):
         clients = [client for client in clients if not _close(client, blocking)]
 

@@ -64,7 +64,7 @@ class Snapshot(NamedTuple):
 
 
 def seal_after(before: str, *parts: object) -> str:
-    """The digest of something that follows what has the seal `before`."""
+    """The seal of `parts`, which come after the seal `before`."""
     content = "\n".join([before, *map(str, parts)])
     return blake2b(content.encode(), digest_size=SEAL_BYTES).hexdigest()
 
@@ -227,7 +227,7 @@ class Journal:
         return None if tell is None else tell[1]
 
     def last_tell_time(self) -> int | None:
-        """When the newest round was told, in microseconds since 1970; None before the first."""
+        """The time of the newest round, in microseconds since 1970; None before the first."""
         rows = self.database.run(
             "SELECT time FROM dikin_events WHERE study = ? AND kind = 'tell' "
             "ORDER BY number DESC LIMIT 1",
@@ -553,4 +553,4 @@ def names(database: Database) -> list[str]:
     if not has_tables(database):
         return []
     rows = database.run("SELECT name FROM dikin_studies ORDER BY name")
-    return [row[0] for row in rows if isinstance(row[0], str)]  # in a damaged file, anything
+    return [row[0] for row in rows if isinstance(row[0], str)]  # a damaged file may contain anything

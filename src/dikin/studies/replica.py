@@ -123,7 +123,7 @@ class Replica:
         noted = f", {json.dumps(notes)[1:-1]}" if notes else ""
         certificate = player.certificate
         bound = repr(certificate) if isfinite(certificate) else "null"
-        # The point again, so that a round stands in one row and the ask can be trimmed away.
+        # The point again, so that one row has the whole round and the ask can be trimmed.
         body = (
             f'{{"round": {player.rounds}, "point": {self.asked[id].point}, '
             f"{answer.text(player.told_as)}{noted}, "

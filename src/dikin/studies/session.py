@@ -124,7 +124,7 @@ class Session:
             raise _in_child()
         if self._failure is not None:
             self._raise_failure()
-        if self._inside:  # the last call was interrupted, perhaps before it could give all back
+        if self._inside:  # the last call was interrupted, perhaps before it could clean up
             self._undo(KeyboardInterrupt())
 
     def _raise_failure(self) -> None:
