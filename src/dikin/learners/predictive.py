@@ -177,7 +177,7 @@ def learn(
     surprise = clip(loss, 0.5 * plan.widest) - expected
     weighed, told = surprise, loss
     if precision != 1.0:
-        weighed, told = precision * surprise, expected + min(precision, 1.0) * (loss - expected)
+        weighed, told = precision * surprise, expected + precision * (loss - expected)
     learnt, slope = levels.clipped_surprise(plan, n.levels, weighed, level), plan.dim * unit
     fade(plan, state)  # not before: the state that was asked may be the same
     if not levels.is_fault(plan, weighed, level):
@@ -489,8 +489,8 @@ class Predictive(KernelLearner):
         if measuring(self._n.levels):
             return loss
         then = self._n if measuring(then.levels) else then
-        expected, weight = expectation(self._plan, then), min(then.forecasters.precision, 1.0)
-        if levels.is_fault(self._plan, weight * (loss - expected), then.levels.current):
+        expected, precision = expectation(self._plan, then), then.forecasters.precision
+        if levels.is_fault(self._plan, precision * (loss - expected), then.levels.current):
             return None
         return believed(then, expected, loss)
 

@@ -125,7 +125,8 @@ Key = Annotated[
         alias="Idempotency-Key",
         description="A name of this request, unlike any other of the study: 1 to 150 printable "
         "characters. Sent again under it within a week, an ask gets the same query, and nothing is "
-        "played twice; under the same key with another forecast it is refused.",
+        "played twice; under the same key with another forecast, context or covariates it is "
+        "refused.",
     ),
 ]
 Client = Annotated[
@@ -271,11 +272,19 @@ async def ask(
     if isinstance(wanted.n, int) and wanted.n > AT_ONCE:
         raise RequestError(f"at most {AT_ONCE} can be asked for at once, got n = {wanted.n}")
     if is_whole(wanted.context):
-        raise RequestError(f"context must be a list of numbers, got {shown(wanted.context)}")
+        raise RequestError(
+            f"context must be a list of numbers, or an object by name, got {shown(wanted.context)}"
+        )
     named = None if key is None else printable(_utf8(key), "Idempotency-Key")
 
     def act(study: Study) -> schemas.Question | schemas.Questions:
-        found = study.ask(wanted.context, n=wanted.n, forecast=wanted.forecast, key=named)
+        found = study.ask(
+            wanted.context,
+            n=wanted.n,
+            forecast=wanted.forecast,
+            covariates=wanted.covariates,
+            key=named,
+        )
         if isinstance(found, list):
             return schemas.Questions(queries=[_asked(each) for each in found])
         return _asked(found)
@@ -292,8 +301,11 @@ def _asked(question: PlayerQuery) -> schemas.Question:
             point=point,
             expected=finite_or_none(question.expected),
             held=question.held,
+            covariates=question.covariates or None,
         )
-    return schemas.Question(id=question.id, params=None, point=point, expected=None, held=False)
+    return schemas.Question(
+        id=question.id, params=None, point=point, expected=None, held=False, covariates=None
+    )
 
 
 @router.post("/studies/{name}/tell", openapi_extra=PLAY, response_model=schemas.TellResult)
@@ -309,7 +321,7 @@ async def tell(
     The same answer sent again is accepted, and counts once; another one is a problem (409). So an
     `Idempotency-Key` is taken, and nothing depends on it.
     """
-    if given.value is None and given.loss is None:
+    if given.value is None and given.loss is None and given.values is None:
         raise LossError(
             "a value is missing, or null: tell a finite number, or forget the query if its value "
             "was lost (JSON has no NaN). Nothing was changed."
@@ -317,7 +329,15 @@ async def tell(
 
     def act(study: Study) -> schemas.TellResult:
         query = _question(study, given.id, given.point)
-        study.tell(query, given.loss, given.curvature, value=given.value)
+        study.tell(
+            query,
+            given.loss,
+            given.curvature,
+            value=given.value,
+            covariates=given.covariates,
+            values=given.values,
+            sem=given.sem,
+        )
         rounds, center, certificate = study.standing()
         return schemas.TellResult(
             told=given.id,

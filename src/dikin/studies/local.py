@@ -33,7 +33,7 @@ from dikin.studies import verification
 from dikin.studies.backend import Backend, Opening, OpenQuery, Standing
 from dikin.studies.client_arguments import seconds
 from dikin.studies.database import Database, Sqlite, open_database
-from dikin.studies.history import answers_between, in_parts, records_between
+from dikin.studies.history import HistoryColumns, answers_between, in_parts, records_between
 from dikin.studies.journal import SCHEMA_LOCK, Event, Journal, Snapshot, create_tables
 from dikin.studies.journal import names as study_names
 from dikin.studies.replica import AskRecord, Replica, snapshot_text
@@ -213,7 +213,7 @@ class LocalBackend(Backend):
         if body is not None and AskArguments.read(body).text() != arguments.text():
             raise ParameterError(
                 f"the key {key!r} was given to another request, which asked {word} {query} with "
-                "another forecast or context; a key is for one request"
+                "another forecast, context or covariates; a key is for one request"
             )
         point = replica.asked[query].point if body is None else point_in(body)
         values = json.loads(point)
@@ -237,9 +237,7 @@ class LocalBackend(Backend):
         session.write(act)
         return found[0]
 
-    def tell(self, query: Query | int, number: Any, curvature: Any) -> None:
-        answer = Answer.of(number, curvature)
-
+    def tell(self, query: Query | int, answer: Answer) -> None:
         def act(replica: Replica) -> tuple[Event | None, None]:
             if query_id(query) not in replica.asked:
                 closed = self._closing_row(query)
@@ -322,7 +320,10 @@ class LocalBackend(Backend):
         def look(replica: Replica, journal: Journal) -> Table:
             row, seal = journal.row_before_round(first)
             answers = answers_between(journal.events(row, seal), first, last)
-            return in_parts(answers, self.space, replica.player.center.shape)
+            columns = HistoryColumns(
+                self.space, replica.player.center.shape, replica.player.status()
+            )
+            return in_parts(answers, columns)
 
         return self._read_apart(look)
 

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, cast
 from dikin import serialization
 from dikin.errors import (
     AnsweredError,
+    CovariateError,
     FeedbackError,
     ForecastError,
     ForeignQueryError,
@@ -50,6 +51,8 @@ class AskRecord(NamedTuple):
     client: str
     time: int
     point: str
+    noted: str = ""
+    """What the row of its answer will repeat of what was known."""
 
     def client_and_time(self) -> tuple[str, datetime]:
         """The client by the name that it goes by, and the time."""
@@ -106,8 +109,8 @@ class Replica:
         self.consistent = False  # an ask that fails may have drawn from the generator
         try:
             query = arguments.ask(self.player)
-        except (FeedbackError, ForecastError):
-            self.consistent = True  # a context or a forecast is refused before anything is drawn
+        except (CovariateError, FeedbackError, ForecastError):
+            self.consistent = True  # what cannot be used is refused before anything is drawn
             raise
         return self._record("ask", query.id, client, time, ask_body(query, arguments)), query
 
@@ -119,12 +122,13 @@ class Replica:
     def tell(self, query: Query | int, answer: Answer, client: str, time: int) -> Event:
         player, id = self.player, query_id(query)
         notes = "".join(f', "{name}": {json.dumps(note)}' for name, note in self._notes(id))
-        player.tell(query, *answer)
+        answer.tell(player, query)
         self.consistent = False
         # The point again, so that a round stands in one row and the ask can be trimmed away.
         body = (
             f'{{"round": {player.rounds}, "point": {self.asked[id].point}, '
-            f'{answer.text(player.told_as)}{notes}, "center": {array_json(player.center)}, '
+            f"{answer.text(player.told_as)}{notes}{self.asked[id].noted}, "
+            f'"center": {array_json(player.center)}, '
             f'"certificate": {number_json(player.certificate)}}}'
         )
         return self._record("tell", id, client, time, body)
@@ -144,12 +148,14 @@ class Replica:
                 f"{query.point}: it belongs to another study. Nothing was changed."
             )
         # As text: as values 1.0 and true would be the same, and NaN is no JSON.
-        if f"{{{answer.text(name)}}}" == json.dumps({n: told[n] for n in (name, "curvature")}):
+        known = json.dumps({part: told[part] for part in Answer.parts(name) if part in told})
+        if f"{{{answer.text(name)}}}" == known:
             return True
+        beside = "" if not told.keys() & {"covariates", "sem"} else f" ({known})"
         raise AnsweredError(
             f"{noun} {query_id(query)} was already answered with {name} {told[name]} and curvature "
-            f"{told['curvature']}, got {shown(answer.loss)} and {shown(answer.curvature)}. Nothing "
-            "was changed."
+            f"{told['curvature']}{beside}, got {shown(answer.loss)} and {shown(answer.curvature)}"
+            f"{_beside(answer)}. Nothing was changed."
         )
 
     def query_at(self, id: int, point: Array) -> Query:
@@ -189,7 +195,9 @@ class Replica:
 
     def _advance(self, event: Event) -> None:
         if event.kind == "ask":
-            self.asked[event.query] = AskRecord(event.client, event.time, point_in(event.body))
+            noted = AskArguments.read(event.body).noted()
+            point = point_in(event.body)
+            self.asked[event.query] = AskRecord(event.client, event.time, point, noted)
         elif event.kind not in SWITCHES:
             del self.asked[event.query]
         self.number, self.seal, self.consistent = event.number, event.seal, True
@@ -206,7 +214,7 @@ class Replica:
             self._ask_again(event)
         elif event.kind == "tell":
             told, _ = DECODER.raw_decode(event.body)
-            player.tell(event.query, *Answer.read(told, player.told_as))
+            Answer.read(told, player.told_as).tell(player, event.query)
         elif event.kind == "forget":
             player.forget(event.query)
         elif event.kind in SWITCHES:
@@ -226,6 +234,13 @@ class Replica:
                 "numbers than the one that wrote it. Hold a study on machines with the same "
                 "processor and the same versions of NumPy and dikin"
             )
+
+
+def _beside(answer: Answer) -> str:
+    """What an answer has besides the number, for a message."""
+    parts = {"covariates": answer.covariates, "sem": answer.sem}
+    given = [f"{name} {shown(part)}" for name, part in parts.items() if part is not None]
+    return f", {', '.join(given)}" if given else ""
 
 
 DECODER = json.JSONDecoder()

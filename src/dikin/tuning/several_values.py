@@ -3,11 +3,12 @@
 A surprise r_t with the standard error e_t is learnt as w_t r_t. With V the mean square of the
 surprises that were learnt,
 
-    w_t = min{2, p_t/(mean of recent p)},     p_t = 1/(V + e_t^2),
+    w_t = min{1, p_t/(mean of recent p)},     p_t = 1/(V + e_t^2).
 
-so that weights are 1 in the mean. Of two unbiased estimates of a gradient the weights should be as
-1/variance; V stands for what varies besides. What is not learnt is left to the certificate, as what
-is clipped (docs/mathematics.md, 13.3).
+Of two unbiased estimates of a gradient the weights should be as 1/variance; V stands for what
+varies besides. A value like most counts in full, and so does one that is quieter: steps are made
+for surprises of the usual size. What is not learnt is left to the certificate, as what is clipped
+(docs/mathematics.md, 13.3).
 """
 
 from __future__ import annotations
@@ -24,8 +25,6 @@ from dikin.errors import LossError, shown
 
 RECENT = 64.0
 """Values with a standard error over which the mean is taken."""
-MOST = 2.0
-"""The weight of a value that is much quieter than usual."""
 
 
 @dataclass
@@ -56,11 +55,11 @@ class Precision:
         Returns
         -------
         float
-            1 for a value like most, and for the first one.
+            1 for a value like most or a quieter one, and for the first.
         """
         if not (self.count and variance > 0.0):
             return 1.0
-        return min(MOST, 1.0 / ((variance + square_error) * self.mean))
+        return min(1.0, 1.0 / ((variance + square_error) * self.mean))
 
     def learn(self, square_error: float, variance: float) -> None:
         """Take in a value.

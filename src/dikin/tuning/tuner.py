@@ -449,8 +449,8 @@ class Tuner(Player[Trial]):
                     regression.begin(learner._n.forecasters, learner.rounds, level)
             return
         if beside.believed is not None:
-            weight = min(beside.precision, 1.0)
-            regression.learn(fit or regression.fit, deviations, beside.believed, level, weight)
+            then = regression.fit if fit is None else fit
+            regression.learn(then, deviations, beside.believed, level, beside.precision)
         regression.observe(features)
 
     def forget(self, query: Query | int) -> None:
