@@ -11,7 +11,8 @@ where q_i is the mean of e_i^2, so that units do not matter: it is as if RIDGE m
 seen in which every feature deviated as usual and the loss did not.
 
 A feature that is missing from a round is taken for its mean. A feature without bounds is limited to
-some standard deviations, and begins to count when eight numbers have shown how large it is.
+four standard deviations (beyond a thousand it counts as missing), and begins to count when eight
+numbers have shown how large it is.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ RIDGE = 2.0
 """Rounds that stand against every slope."""
 SPREAD = 4.0
 """Standard deviations to which a feature without bounds is limited."""
+ABSURD = 250.0
+"""Beyond so many times that it counts as missing: a thousand standard deviations are an error."""
 SEEN = 8
 """Numbers that show how large a feature without bounds is."""
 WIDEST = 2.0
@@ -70,8 +73,9 @@ class Fit(NamedTuple):
         Array
             One number for each feature that was known; 0 for one that is missing.
         """
-        away = features[: self.mean.size] - self.mean
-        return _limited(np.where(away == away, away, 0.0), self.limit)  # NaN is what is missing
+        away, limit = features[: self.mean.size] - self.mean, self.limit
+        there = np.abs(away) <= ABSURD * limit  # not for NaN, which is missing
+        return _limited(np.where(there, away, 0.0), limit)
 
     def correction(self, deviations: Array) -> float:
         """What the deviations of the features add to a loss.
