@@ -10,7 +10,7 @@ import pytest
 from dikin import forecasts
 from dikin.forecasts import Forecasters, Regression, regression
 from dikin.forecasts.regression import Fit
-from paper.charts import Array, holds
+from paper.charts import holds
 
 ROUNDS = 160
 BOUNDED = [False, True, False]
@@ -55,7 +55,8 @@ class Literal:
         forecasts.learn(self.level, self.level, learnt, scale, float(self.rounds))
         if any(away):
             self.rows.append((away, loss - before, weight))
-            self.solve()
+            if len(self.rows) <= 64 or len(self.rows) % 16 == 0:
+                self.solve()
         for i, number in enumerate(features):
             if not isnan(number):
                 self.observe(i, number)
@@ -112,38 +113,40 @@ def rounds() -> list[tuple[list[float], float, float]]:
     return found
 
 
-Learn = Callable[[Regression, Fit, Array, Array, float, float], None]
+Learn = Callable[[Regression, Fit, list[float], list[float], float, float], None]
 
 
 def shipped(
-    r: Regression, fit: Fit, features: Array, away: Array, loss: float, weight: float
+    r: Regression, fit: Fit, features: list[float], away: list[float], loss: float, weight: float
 ) -> None:
     r.learn(fit, away, loss, 1.0, weight)
     r.observe(features)
 
 
 def observes_first(
-    r: Regression, fit: Fit, features: Array, away: Array, loss: float, weight: float
+    r: Regression, fit: Fit, features: list[float], away: list[float], loss: float, weight: float
 ) -> None:
     r.observe(features)
     r.learn(r.fit, r.fit.deviations(features), loss, 1.0, weight)
 
 
 def weighs_all_alike(
-    r: Regression, fit: Fit, features: Array, away: Array, loss: float, weight: float
+    r: Regression, fit: Fit, features: list[float], away: list[float], loss: float, weight: float
 ) -> None:
     shipped(r, fit, features, away, loss, 1.0)
 
 
 def without_a_level(
-    r: Regression, fit: Fit, features: Array, away: Array, loss: float, weight: float
+    r: Regression, fit: Fit, features: list[float], away: list[float], loss: float, weight: float
 ) -> None:
     r.learn_slopes(away, loss, weight)
     r.observe(features)
 
 
 def with_constant(name: str, value: float) -> Learn:
-    def learn(r: Regression, fit: Fit, features: Array, away: Array, *loss: Any) -> None:
+    def learn(
+        r: Regression, fit: Fit, features: list[float], away: list[float], *loss: Any
+    ) -> None:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(regression, name, value)
             shipped(r, fit, features, fit.deviations(features), *loss)
@@ -159,11 +162,11 @@ def test_the_recursion_is_least_squares_over_all_rounds() -> None:
         ours.add_features(BOUNDED)
         ours.begin(Forecasters(), 0, 1.0)
         for features, loss, weight in rounds():
-            numbers, fit = np.array(features), ours.fit
-            away = fit.deviations(numbers)
+            fit = ours.fit
+            away = fit.deviations(features)
             wanted = literal.forecast(features)
             assert abs(fit.forecast(away) - wanted) <= 1e-9 * max(1.0, abs(wanted))
-            learn(ours, fit, numbers, away, loss, weight)
+            learn(ours, fit, features, away, loss, weight)
             literal.learn(features, loss, 1.0, weight)
             np.testing.assert_allclose(ours.fit.slope, literal.slope, rtol=1e-9, atol=1e-12)
 
@@ -185,7 +188,7 @@ def played(seed: int, useless: bool = False) -> Regression:
     r.add_features([False, False])
     r.begin(Forecasters(), 0, 1.0)
     for _ in range(1500):
-        x = rng.normal(size=2)
+        x = rng.normal(size=2).tolist()
         loss = float(rng.normal() + (0.0 if useless else 3.0 * x[0]))
         r.learn(r.fit, r.fit.deviations(x), loss, 5.0)
         r.observe(x)
@@ -197,7 +200,7 @@ def test_what_is_explained_is_what_was_foreseen() -> None:
     r = played(1)
     assert r.explained == pytest.approx(0.9, abs=0.02)
     assert r.fit.slope == pytest.approx([3.0, 0.0], abs=0.1)
-    assert r.contributions[0] > 0.8 > 0.05 > abs(r.contributions[1])
+    assert abs(r.contributions[1]) < 0.01 * r.contributions[0]
     assert played(2, useless=True).explained < 0.01
 
 
@@ -208,8 +211,8 @@ def test_rounds_that_were_gathered_are_learnt_when_it_begins() -> None:
     assert not r.begun
     assert isnan(r.explained)
     for _ in range(8):
-        x = rng.normal(size=1)
-        r.gather(x, 5.0 + 2.0 * float(x[0]))
+        x = rng.normal(size=1).tolist()
+        r.gather(x, 5.0 + 2.0 * x[0])
     assert r.gathered == 8
     level = Forecasters()
     forecasts.restart(level, 5.0)
@@ -228,22 +231,21 @@ def test_a_feature_that_comes_later_and_one_that_goes() -> None:
     for t in range(600):
         if t == 200:
             r.add_features([False])
-        x = rng.normal(size=1 if t < 200 else 2)
-        loss = float(x.sum()) + 0.1 * float(rng.normal())
+        x = rng.normal(size=1 if t < 200 else 2).tolist()
+        loss = sum(x) + 0.1 * float(rng.normal())
         if t >= 400:
-            x[0] = nan
-            loss = float(x[1])
+            x[0], loss = nan, x[1]
         r.learn(r.fit, r.fit.deviations(x), loss, 5.0)
         r.observe(x)
     assert r.fit.slope == pytest.approx([1.0, 1.0], abs=0.1)
-    assert before.mean.size == 1  # who keeps a fit keeps that of then
-    assert before.deviations(np.array([1.0, 2.0])).size == 1
+    assert len(before.mean) == 1  # who keeps a fit keeps that of then
+    assert len(before.deviations([1.0, 2.0])) == 1
 
 
 def test_a_state_is_the_same_regression() -> None:
     r = played(3)
     again = Regression.restore(r.state())
-    x = np.array([0.3, nan])
+    x = [0.3, nan]
     for each in (r, again):
         each.learn(each.fit, each.fit.deviations(x), 0.7, 1.0)
         each.observe(x)

@@ -7,6 +7,7 @@ from dikin.forecasts.mixture import (
     exp_near_zero,
     forecast,
     learn,
+    mixed,
     restart,
 )
 from dikin.forecasts.regression import Regression
@@ -19,5 +20,6 @@ __all__ = [
     "exp_near_zero",
     "forecast",
     "learn",
+    "mixed",
     "restart",
 ]

@@ -115,13 +115,32 @@ def forecast(f: Forecasters) -> float:
     float
         The mean of the forecasters that are awake, by weight.
     """
+    return mixed(f, f.own, f.regression)
+
+
+@compilable
+def mixed(f: Forecasters, own: float, regression: float) -> float:
+    """The forecast with these numbers of the user and of the regression.
+
+    Parameters
+    ----------
+    f : Forecasters
+        The state.
+    own, regression : float
+        What they expect, or NONE.
+
+    Returns
+    -------
+    float
+        The mean of the forecasters that are awake, by weight.
+    """
     mixture, weight = f.mixture, 1.0 - f.own_weight
-    if f.own != NONE:
-        mixture, weight = weight * f.mixture + f.own_weight * f.own, 1.0
-    if f.regression == NONE:
+    if own != NONE:
+        mixture, weight = weight * f.mixture + f.own_weight * own, 1.0
+    if regression == NONE:
         return mixture
     share = f.regression_weight / (weight + f.regression_weight)
-    return mixture + share * (f.regression - mixture)
+    return mixture + share * (regression - mixture)
 
 
 @compilable

@@ -8,7 +8,9 @@ the deviations v_s of the losses from the level before round s on e_s; it forget
     theta = argmin  sum_s gamma^(t-s) w_s (v_s - theta.e_s)^2 + RIDGE sum_i q_i theta_i^2,
 
 where q_i is the mean of e_i^2, so that units do not matter: it is as if RIDGE more rounds had been
-seen in which every feature deviated as usual and the loss did not.
+seen in which every feature deviated as usual and the loss did not. It is solved for in each of the
+first 64 rounds, and then in every sixteenth. There are few features, and lists of them are faster than
+arrays.
 
 A feature that is missing from a round is taken for its mean. A feature without bounds is limited to
 four standard deviations (beyond a thousand it counts as missing), and begins to count when eight
@@ -17,7 +19,8 @@ numbers have shown how large it is.
 
 from __future__ import annotations
 
-from math import nan
+from collections.abc import Sequence
+from math import nan, sqrt
 from statistics import median
 from typing import Any, NamedTuple, Self
 
@@ -26,7 +29,6 @@ import numpy as np
 from dikin.forecasts import mixture
 from dikin.forecasts.mixture import Forecasters
 from dikin.kernel import from_values, to_saved
-from dikin.vectors import Array
 
 SHORT, LONG = 64.0, 2000.0
 """Rounds after which the means and the slopes forget."""
@@ -40,6 +42,8 @@ SEEN = 8
 """Numbers that show how large a feature without bounds is."""
 WIDEST = 2.0
 """How far apart two numbers of a feature with bounds can be: it lies in [-1, 1]."""
+EARLY, EVERY = 64, 16
+"""After so many rounds theta is solved for in every sixteenth: it hardly changes in between."""
 FORGOTTEN = 1e-100
 """The weight of a feature that was not there for very long."""
 KEEP = 1.0 - 1.0 / LONG
@@ -47,20 +51,18 @@ KEEP = 1.0 - 1.0 / LONG
 NORMAL = 0.95
 """The third largest of eight normal numbers less the third least, in standard deviations."""
 
-EMPTY: Array = np.zeros(0)
-
 
 class Fit(NamedTuple):
     """What a forecast needs of a regression, as it was when a round was asked."""
 
-    mean: Array
-    limit: Array
+    mean: list[float]
+    limit: list[float]
     """The largest deviation of a feature; 0 while it does not count."""
-    slope: Array
+    slope: list[float]
     level: Forecasters
-    """Of the losses, less their corrections. It is not written."""
+    """Of the losses, less their corrections. Nothing of all this is written."""
 
-    def deviations(self, features: Array) -> Array:
+    def deviations(self, features: Sequence[float]) -> list[float]:
         """How far features are from their means, within the limits.
 
         Parameters
@@ -70,14 +72,18 @@ class Fit(NamedTuple):
 
         Returns
         -------
-        Array
+        list of float
             One number for each feature that was known; 0 for one that is missing.
         """
-        away, limit = features[: self.mean.size] - self.mean, self.limit
-        there = np.abs(away) <= ABSURD * limit  # not for NaN, which is missing
-        return _limited(np.where(there, away, 0.0), limit)
+        found = []
+        for number, mean, limit in zip(features, self.mean, self.limit, strict=False):
+            away = number - mean
+            if not abs(away) <= ABSURD * limit:  # nor for NaN, which is missing
+                away = 0.0
+            found.append(limit if away > limit else -limit if away < -limit else away)
+        return found
 
-    def correction(self, deviations: Array) -> float:
+    def correction(self, deviations: Sequence[float]) -> float:
         """What the deviations of the features add to a loss.
 
         Parameters
@@ -90,9 +96,12 @@ class Fit(NamedTuple):
         float
             theta.e.
         """
-        return float(self.slope[: deviations.size] @ deviations)
+        total = 0.0
+        for slope, away in zip(self.slope, deviations, strict=False):
+            total += slope * away
+        return total
 
-    def forecast(self, deviations: Array) -> float:
+    def forecast(self, deviations: Sequence[float]) -> float:
         """What is expected of a loss.
 
         Parameters
@@ -108,8 +117,8 @@ class Fit(NamedTuple):
         return self.level.mixture + self.correction(deviations)
 
     def state(self) -> tuple[Any, ...]:
-        """The fit as nested tuples, arrays and numbers."""
-        return (*self[:3], to_saved(self.level))
+        """The fit as nested tuples and numbers."""
+        return (*map(tuple, self[:3]), to_saved(self.level))
 
     @classmethod
     def restore(cls, state: tuple[Any, ...]) -> Fit:
@@ -126,7 +135,16 @@ class Fit(NamedTuple):
             The same.
         """
         mean, limit, slope, level = state
-        return cls(mean, limit, slope, from_values(Forecasters(), level))
+        return cls(list(mean), list(limit), list(slope), from_values(Forecasters(), level))
+
+
+class Lesson(NamedTuple):
+    """A round from which slopes are learnt."""
+
+    deviations: tuple[float, ...]
+    loss: float
+    """The deviation of the loss from the level."""
+    weight: float
 
 
 class Regression:
@@ -139,23 +157,27 @@ class Regression:
     """
 
     def __init__(self) -> None:
-        self.fit = Fit(EMPTY, EMPTY, EMPTY, Forecasters())
+        self.fit = Fit([], [], [], Forecasters())
         self._rounds = 0
         """Losses that the level has learnt; 0 before it begins."""
-        self._early: list[tuple[Array, float]] = []
+        self._early: list[tuple[tuple[float, ...], float]] = []
         """Features and losses of the rounds before that."""
         self._bounded: list[bool] = []
         """For each feature, whether it lies in [-1, 1]."""
         self._samples: list[list[float]] = []
         """The numbers of each feature that does not count yet."""
-        self._count = self._square = EMPTY
-        """In how many rounds a feature was there; the mean square of its deviations."""
-        self._weight = self._product = EMPTY
-        """Sums over the rounds learnt: of 1 where the feature was there; of e v."""
-        self._gram = np.zeros((0, 0))
-        """The sum of e e'."""
+        self._count: list[float] = []
+        """In how many rounds a feature was there."""
+        self._square: list[float] = []
+        """The mean square of its deviations."""
+        self._lessons: list[Lesson] = []
+        """What has not been added to the following sums yet."""
+        self._learnt = 0
+        """Rounds that slopes were learnt from."""
+        self._weight, self._product, self._gram = np.zeros(0), np.zeros(0), np.zeros((0, 0))
+        """Of 1 where the feature was there, of e v and of e e'."""
         self._total = self._left = 0.0
-        """The sums of v^2, and of what forecasts left of it."""
+        """Of v^2, and of what forecasts left of it."""
 
     def add_features(self, bounded: list[bool]) -> None:
         """Take in more features, about which nothing is known.
@@ -165,19 +187,19 @@ class Regression:
         bounded
             For each of them, whether it lies in [-1, 1], as a share or a sine does.
         """
-        more = len(bounded)
+        more, none = len(bounded), [0.0 for _ in bounded]
         self._bounded += bounded
         self._samples += [[] for _ in bounded]
-        self._count, self._square = _longer(self._count, more), _longer(self._square, more)
-        self._weight, self._product = _longer(self._weight, more), _longer(self._product, more)
+        self._count, self._square = self._count + none, self._square + none
+        self._weight = np.pad(self._weight, (0, more))
+        self._product = np.pad(self._product, (0, more))
         self._gram = np.pad(self._gram, (0, more))
         mean, limit, slope, level = self.fit
-        mean, limit, slope = (_longer(each, more) for each in (mean, limit, slope))
-        self.fit = Fit(mean, limit, slope, level)
+        self.fit = Fit(mean + none, limit + none, slope + none, level)
 
-    # --- learning ------------------------------------------------------------------------------
+    # --- where features lie --------------------------------------------------------------------
 
-    def observe(self, features: Array) -> None:
+    def observe(self, features: Sequence[float]) -> None:
         """Take in where the features of a round lie.
 
         Parameters
@@ -185,38 +207,34 @@ class Regression:
         features
             One number for each, NaN where it is missing.
         """
-        mean, limit = self.fit.mean, self.fit.limit
-        given = features == features  # not NaN
-        settled = given & (limit > 0.0)
-        if settled.any():
-            away = _limited(np.where(settled, features - mean, 0.0), limit)
-            self._count = self._count + settled
-            share = settled / np.minimum(np.maximum(self._count, 1.0), SHORT)
-            self._square = self._square + share * (away * away - self._square)
-            self._move(mean + share * away, limit > 0.0)
-        if (given > settled).any():
-            for place in np.flatnonzero(given > settled).tolist():
-                self._observe_early(place, float(features[place]))
+        mean, limit = self.fit.mean.copy(), self.fit.limit.copy()
+        for place, number in enumerate(features):
+            if number != number:  # NaN
+                continue
+            if limit[place] > 0.0:
+                away = min(max(number - mean[place], -limit[place]), limit[place])
+                self._count[place] += 1.0
+                window = min(self._count[place], SHORT)
+                mean[place] += away / window
+                self._square[place] += (away * away - self._square[place]) / window
+            else:
+                samples = self._samples[place]
+                samples.append(number)
+                if len(samples) < SEEN and not self._bounded[place]:
+                    continue
+                mean[place], self._count[place] = median(samples), float(len(samples))
+                self._square[place], self._samples[place] = _variance(sorted(samples)), []
+            limit[place] = self._limit(place, mean[place])
+        self.fit = Fit(mean, limit, self.fit.slope, self.fit.level)
 
-    def _observe_early(self, place: int, number: float) -> None:
-        """Take in a number of a feature that does not count yet."""
-        samples = self._samples[place]
-        samples.append(number)
-        if len(samples) < SEEN and not self._bounded[place]:
-            return
-        mean, counts = self.fit.mean.copy(), self.fit.limit > 0.0
-        self._count, self._square = self._count.copy(), self._square.copy()
-        mean[place], counts[place] = median(samples), True
-        self._count[place], self._square[place] = len(samples), _variance(sorted(samples))
-        self._samples[place] = []
-        self._move(mean, counts)
+    def _limit(self, place: int, mean: float) -> float:
+        """How far a feature may be from its mean; one that never varied, by its size."""
+        if self._bounded[place]:
+            return WIDEST
+        square = self._square[place]
+        return SPREAD * (sqrt(square) if square > 0.0 else max(abs(mean), 1.0))
 
-    def _move(self, mean: Array, counts: Any) -> None:
-        """New means and limits; a feature that never varied is limited by its size."""
-        spread = np.sqrt(self._square)
-        size = np.where(spread > 0.0, spread, np.maximum(np.abs(mean), 1.0))
-        limit = np.where(counts, np.where(self._bounded, WIDEST, SPREAD * size), 0.0)
-        self.fit = self.fit._replace(mean=mean, limit=limit)
+    # --- the first rounds ----------------------------------------------------------------------
 
     @property
     def begun(self) -> bool:
@@ -228,7 +246,7 @@ class Regression:
         """Rounds that were gathered."""
         return len(self._early)
 
-    def gather(self, features: Array, loss: float) -> None:
+    def gather(self, features: Sequence[float], loss: float) -> None:
         """Take in a round of the first ones.
 
         Parameters
@@ -238,7 +256,7 @@ class Regression:
         loss
             The loss.
         """
-        self._early.append((features, loss))
+        self._early.append((tuple(features), loss))
         self.observe(features)
 
     def begin(self, level: Forecasters, rounds: int, error_scale: float) -> None:
@@ -255,15 +273,21 @@ class Regression:
         """
         self._rounds, self.fit = rounds, self.fit._replace(level=level.copy())
         for features, loss in self._early:
-            known = _longer(features, self.fit.mean.size - features.size, nan)
-            deviations = self.fit.deviations(known)
-            if deviations.any():
+            deviations = self.fit.deviations(features)
+            if any(deviations):
                 away = min(max(loss - level.mixture, -error_scale), error_scale)
                 self.learn_slopes(deviations, away)
         self._early = []
 
+    # --- learning ------------------------------------------------------------------------------
+
     def learn(
-        self, fit: Fit, deviations: Array, loss: float, error_scale: float, weight: float = 1.0
+        self,
+        fit: Fit,
+        deviations: Sequence[float],
+        loss: float,
+        error_scale: float,
+        weight: float = 1.0,
     ) -> None:
         """Take in a loss, after it was forecast.
 
@@ -285,11 +309,11 @@ class Regression:
         self._rounds += 1
         learnt = before + weight * (left - before)
         mixture.learn(level, fit.level, learnt, error_scale, float(self._rounds))
-        self.fit = self.fit._replace(level=level)
-        if deviations.any():
+        self.fit = Fit(*self.fit[:3], level)
+        if any(deviations):
             self.learn_slopes(deviations, loss - before, weight)
 
-    def learn_slopes(self, deviations: Array, loss: float, weight: float = 1.0) -> None:
+    def learn_slopes(self, deviations: Sequence[float], loss: float, weight: float = 1.0) -> None:
         """Take in what a loss says of the slopes, and nothing else.
 
         Parameters
@@ -301,23 +325,36 @@ class Regression:
         weight
             What the round counts for.
         """
-        e = _longer(deviations, self.fit.mean.size - deviations.size)
-        left = loss - self.fit.correction(e)
+        left = loss - self.fit.correction(deviations)
         self._total = KEEP * self._total + weight * loss * loss
         self._left = KEEP * self._left + weight * left * left
-        self._weight = KEEP * self._weight + weight * (e != 0.0)
-        self._product = KEEP * self._product + (weight * loss) * e
-        self._gram = KEEP * self._gram + (weight * e)[:, None] * e
-        self.fit = self.fit._replace(slope=self._solved())
+        self._lessons.append(Lesson(tuple(deviations), loss, weight))
+        self._learnt += 1
+        if self._learnt <= EARLY or self._learnt % EVERY == 0:
+            self._add_lessons()
+            self.fit = self.fit._replace(slope=self._solved())
 
-    def _solved(self) -> Array:
+    def _add_lessons(self) -> None:
+        """Add to the sums what was learnt since the last time."""
+        count, known = len(self._lessons), len(self._bounded)
+        e, weights, losses = np.zeros((count, known)), np.empty(count), np.empty(count)
+        for i, (deviations, loss, weight) in enumerate(self._lessons):
+            e[i, : len(deviations)] = deviations
+            weights[i], losses[i] = KEEP ** (count - 1 - i) * weight, loss
+        keep, weighted = KEEP**count, weights[:, None] * e
+        self._gram = keep * self._gram + weighted.T @ e
+        self._product = keep * self._product + losses @ weighted
+        self._weight = keep * self._weight + weights @ (e != 0.0)
+        self._lessons = []
+
+    def _solved(self) -> list[float]:
         """theta."""
         squares = np.diagonal(self._gram)
-        counts = squares > 0.0
-        scale = np.sqrt(np.where(counts, squares, 1.0))
+        scale = np.sqrt(np.where(squares > 0.0, squares, 1.0))
         normal = self._gram / (scale[:, None] * scale)
         normal.flat[:: squares.size + 1] = 1.0 + RIDGE / np.maximum(self._weight, FORGOTTEN)
-        return np.linalg.solve(normal, self._product / scale) / scale
+        slope: list[float] = (np.linalg.solve(normal, self._product / scale) / scale).tolist()
+        return slope
 
     # --- what it knows -------------------------------------------------------------------------
 
@@ -331,21 +368,24 @@ class Regression:
         return max(0.0, 1.0 - self._left / self._total) if self._total > 0.0 else nan
 
     @property
-    def contributions(self) -> Array:
-        """The share of each feature in what the slopes explain of the losses learnt."""
-        return self.fit.slope * self._product / self._total if self._total > 0.0 else self._product
+    def contributions(self) -> list[float]:
+        """The parts of the features in what the slopes explain, in no particular unit."""
+        return [slope * part for slope, part in zip(self.fit.slope, self._product, strict=True)]
 
     # --- state ---------------------------------------------------------------------------------
 
     def state(self) -> dict[str, Any]:
         """Everything that the future depends on, as nested tuples, arrays and numbers."""
         return {
-            "bounded": tuple(self._bounded),
-            "samples": tuple(map(tuple, self._samples)),
             "fit": self.fit.state(),
             "rounds": self._rounds,
             "early": tuple(self._early),
-            "sums": (self._count, self._square, self._weight, self._product, self._gram),
+            "bounded": tuple(self._bounded),
+            "samples": tuple(map(tuple, self._samples)),
+            "spread": (tuple(self._count), tuple(self._square)),
+            "lessons": tuple(map(tuple, self._lessons)),
+            "learnt": self._learnt,
+            "sums": (self._weight, self._product, self._gram),
             "variance": (self._total, self._left),
         }
 
@@ -364,28 +404,16 @@ class Regression:
             With the same future.
         """
         regression = cls()
-        regression._bounded = list(map(bool, state["bounded"]))
-        regression._samples = list(map(list, state["samples"]))
         regression.fit = Fit.restore(state["fit"])
         regression._rounds, regression._early = int(state["rounds"]), list(state["early"])
-        (
-            regression._count,
-            regression._square,
-            regression._weight,
-            regression._product,
-            regression._gram,
-        ) = state["sums"]
+        regression._bounded = list(map(bool, state["bounded"]))
+        regression._samples = list(map(list, state["samples"]))
+        regression._count, regression._square = map(list, state["spread"])
+        regression._lessons = [Lesson(*lesson) for lesson in state["lessons"]]
+        regression._learnt = int(state["learnt"])
+        regression._weight, regression._product, regression._gram = state["sums"]
         regression._total, regression._left = state["variance"]
         return regression
-
-
-def _longer(values: Array, more: int, filler: float = 0.0) -> Array:
-    """The same with so many zeros behind, or others."""
-    return np.concatenate([values, np.full(more, filler)]) if more else values
-
-
-def _limited(away: Array, limit: Array) -> Array:
-    return np.minimum(np.maximum(away, -limit), limit)
 
 
 def _variance(samples: list[float]) -> float:

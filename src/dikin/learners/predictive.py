@@ -470,16 +470,12 @@ class Predictive(KernelLearner):
 
     def _with_besides(self, memo: Memo, beside: Besides) -> Memo:
         """A query with what came with its answer."""
-        numbers = self._with_regression(memo.state.numbers, beside.regression)
-        numbers.forecasters.precision = beside.precision
-        return memo._replace(state=memo.state._replace(numbers=numbers))
-
-    def _with_regression(self, n: Numbers, expected: float) -> Numbers:
-        """Numbers of a round of which a regression on covariates expects this, or NONE."""
-        own = Numbers(n.rate, n.forecasters.copy(), n.levels, n.sums)
-        if expected != forecasts.NONE and not measuring(n.levels):
-            own.forecasters.regression = self._within_reach(expected, n)
-        return own
+        n, f = memo.state.numbers, memo.state.numbers.forecasters.copy()
+        f.precision = beside.precision
+        if beside.regression != forecasts.NONE and not measuring(n.levels):
+            f.regression = self._within_reach(beside.regression, n)
+        own = Numbers(n.rate, f, n.levels, n.sums)
+        return Memo(LearnerState(own, *memo.state[1:]), *memo[1:])
 
     def _believed(self, then: Numbers, loss: float) -> float | None:
         """A loss as forecasters learn it; None if they do not.
@@ -537,13 +533,18 @@ class Predictive(KernelLearner):
     @property
     def forecast(self) -> float:
         """What it expects of the next loss; NaN before the first one."""
-        return self._forecast(self._n)
+        return self._forecast_with(forecasts.NONE)
 
-    def _forecast(self, n: Numbers) -> float:
-        """What is expected with these numbers, in the user's units."""
+    def _forecast_with(self, regression: float) -> float:
+        """The same if a regression on covariates expects this."""
         if self.rounds == 0:
             return nan
-        return self.units.loss_offset + self.units.loss_scale * expectation(self._plan, n)
+        n = self._n
+        if regression != forecasts.NONE:
+            regression = self._within_reach(regression, n)
+        expected = forecasts.mixed(n.forecasters, forecasts.NONE, regression)
+        expected = clip(expected, 0.5 * self._plan.widest)
+        return self.units.loss_offset + self.units.loss_scale * expected
 
     @property
     def surprise(self) -> float:

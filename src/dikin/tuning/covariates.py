@@ -22,7 +22,6 @@ from dikin.forecasts.regression import Regression
 from dikin.plotting.notebook import pairs_table
 from dikin.status import explained_text
 from dikin.tuning.cycle import Cycle
-from dikin.vectors import Array
 
 MOST = 16
 """Covariates of a tuner: a round takes longer with each."""
@@ -32,6 +31,9 @@ LONGEST = 100
 """Characters of a name or of a word."""
 HARMONICS = 2
 """Of a cycle: a peak a day, and two."""
+
+NOWHERE: list[int] = []
+"""Where features are of a name that is not known."""
 
 Values = dict[str, float | str]
 """Covariates of a round by name, as they are kept: floats and texts."""
@@ -172,11 +174,14 @@ def checked_values(given: Any) -> Values:
             'covariates are given by name, as in {"load": 0.7, "hour": 14}, got '
             f"{shown(given)}. Nothing was changed."
         )
-    values = {
-        _checked_name(name): _checked_value(name, value)
-        for name, value in given.items()
-        if value is not None
-    }
+    values: Values = {}
+    for name, value in given.items():
+        if value is not None:
+            values[_checked_name(name)] = (
+                value
+                if type(value) is float and -LARGEST < value < LARGEST
+                else _checked_value(name, value)
+            )
     _refuse_many(values)
     return values
 
@@ -191,8 +196,6 @@ def _checked_name(name: Any) -> str:
 
 
 def _checked_value(name: str, value: Any) -> float | str:
-    if type(value) is float and -LARGEST < value < LARGEST:
-        return value
     if isinstance(value, str):
         if not 0 < len(value) <= LONGEST or not value.isprintable():
             raise CovariateError(
@@ -378,14 +381,20 @@ class Covariates:
         if not values.keys() <= self.kinds.keys():
             _refuse_many(self.kinds | dict.fromkeys(values))
 
-    def include(self, values: Values) -> None:
+    def include(self, values: Values) -> bool:
         """Take in names and words that are new.
 
         Parameters
         ----------
         values : dict
             Which `refuse` did not refuse.
+
+        Returns
+        -------
+        bool
+            Whether there were any.
         """
+        before = self._size
         for name, value in values.items():
             kind = self.kinds.get(name)
             if kind is None:
@@ -394,8 +403,9 @@ class Covariates:
             wider = kind.including(value)
             if wider is not kind:
                 self._set(name, wider)
+        return self._size > before
 
-    def features(self, values: Values) -> Array:
+    def features(self, values: Values) -> list[float]:
         """A number for every feature, NaN where a covariate is missing.
 
         Parameters
@@ -405,16 +415,18 @@ class Covariates:
 
         Returns
         -------
-        Array
+        list of float
             In the order of the regression.
         """
-        features = self._size * [nan]
+        features: list[Any] = self._size * [nan]
         for name, value in values.items():
-            if name in self.kinds:
-                numbers = self.kinds[name].features(value)
-                for place, number in zip(self._places[name], numbers, strict=True):
+            kind, places = self.kinds.get(name), self._places.get(name, NOWHERE)
+            if isinstance(kind, Number):  # most are, and this is done in every round
+                features[places[0]] = value
+            elif kind is not None:
+                for place, number in zip(places, kind.features(value), strict=True):
                     features[place] = number
-        return np.array(features)
+        return features
 
     def explained(self, scale: float) -> Explained:
         """What the covariates explain.
@@ -429,15 +441,19 @@ class Covariates:
         Explained
             The record.
         """
-        share, slope = self.regression.explained, scale * self.regression.fit.slope
-        parts = np.maximum(self.regression.contributions, 0.0)
-        total = float(parts.sum())
+        share, slope = self.regression.explained, self.regression.fit.slope
+        parts = [max(part, 0.0) for part in self.regression.contributions]
+        total = sum(parts)
         by, coefficients = dict[str, float](), dict[str, float | dict[str, float]]()
         for name, kind in self.kinds.items():
             places = self._places[name]
-            by[name] = share * float(parts[places].sum()) / total if total > 0.0 else 0.0
-            slopes = dict(zip(kind.labels, slope[places].tolist(), strict=True))
-            coefficients[name] = slopes[""] if kind.labels == ("",) else slopes
+            by[name] = share * sum(parts[i] for i in places) / total if total > 0.0 else 0.0
+            slopes = [scale * slope[i] for i in places]
+            if isinstance(kind, Category):  # of words only the differences count
+                slopes = [each - sum(slopes) / len(slopes) for each in slopes]
+            coefficients[name] = (
+                slopes[0] if kind.labels == ("",) else dict(zip(kind.labels, slopes, strict=True))
+            )
         return Explained(share, by, coefficients)
 
     # --- state ---------------------------------------------------------------------------------

@@ -295,13 +295,15 @@ class Tuner(Player[Trial]):
         known = checked_values(covariates)
         self._open.acquire("Tuner")
         try:
-            self._covariates.refuse(known)
+            if known:
+                self._covariates.refuse(known)
             if forecast is not None:
                 forecast = self._sign * real_number(forecast, "forecast", ForecastError)
             expected = self._expected_with(known) if known else self.expected
             make = partial(self._trial, expected, known)
             trial = self.learner._ask(None, forecast, None, make)
-            self._covariates.include(known)
+            if known:
+                self._covariates.include(known)
             if self._covariates.regression.begun:
                 self._fits[trial.id] = self._covariates.regression.fit
             return trial
@@ -312,9 +314,9 @@ class Tuner(Player[Trial]):
         """What is expected of the next value, if this is known of the round."""
         fit = self._covariates.regression.fit
         deviations = fit.deviations(self._covariates.features(known))
-        regressed = fit.forecast(deviations) if deviations.any() else NONE
-        numbers = self.learner._with_regression(self.learner._n, regressed)
-        return self._sign * self.learner._forecast(numbers)
+        if not any(deviations):
+            return self.expected
+        return self._sign * self.learner._forecast_with(fit.forecast(deviations))
 
     def _trial(self, expected: float, known: Values, id: int, point: Array) -> Trial:
         """The trial at a point of the learner's."""
@@ -383,8 +385,10 @@ class Tuner(Player[Trial]):
                 f"{told}. Tell a number, or forget the trial if its value was lost. Nothing was "
                 "changed."
             )
-        known = merged(asked.covariates, checked_values(covariates))
-        self._covariates.refuse(known)
+        beside = checked_values(covariates)
+        known = merged(asked.covariates, beside)
+        if beside:
+            self._covariates.refuse(beside)
         held = self.held or asked.held
         if held:
             self.learner._scaled_curvature(curvature)  # refused all the same
@@ -425,10 +429,11 @@ class Tuner(Player[Trial]):
             self._covariates,
             self._covariates.regression,
         )
-        fit, deviations, beside = self._fits.get(asked.id), np.zeros(0), Besides()
+        fit, deviations, beside = self._fits.get(asked.id), list[float](), Besides()
+        features = covariates.features(known)
         if fit is not None and known:
-            deviations = fit.deviations(covariates.features(known))
-            beside.regression = fit.forecast(deviations) if deviations.any() else NONE
+            deviations = fit.deviations(features)
+            beside.regression = fit.forecast(deviations) if any(deviations) else NONE
         variance, square = learner._n.levels.mean_square, 0.0
         if error is not None:
             square = (error / learner.units.loss_scale) ** 2
@@ -440,8 +445,9 @@ class Tuner(Player[Trial]):
             learner._beside = None
         if error is not None:
             self._precision.learn(square, variance)
-        covariates.include(known)
-        features, level = covariates.features(known), learner._n.levels.current
+        if covariates.include(known):
+            features = covariates.features(known)
+        level = learner._n.levels.current
         if not regression.begun:
             if known and beside.believed is not None:
                 regression.gather(features, beside.believed)
