@@ -40,7 +40,7 @@ def play(player: dikin.Tuner, rounds: int, seed: int = 2) -> None:
 
 
 def text(player: dikin.Tuner) -> str:
-    return json.dumps(player.state())
+    return json.dumps(player.state(), allow_nan=False)  # as a service takes it
 
 
 # --- what it finds -------------------------------------------------------------------------------

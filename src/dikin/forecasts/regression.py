@@ -9,8 +9,7 @@ the deviations v_s of the losses from the level before round s on e_s; it forget
 
 where q_i is the mean of e_i^2, so that units do not matter: it is as if RIDGE more rounds had been
 seen in which every feature deviated as usual and the loss did not. It is solved for in each of the
-first 64 rounds, and then in every sixteenth. There are few features, and lists of them are faster than
-arrays.
+first 64 rounds, and then in every sixteenth. There are few features: lists are faster than arrays.
 
 A feature that is missing from a round is taken for its mean. A feature without bounds is limited to
 four standard deviations (beyond a thousand it counts as missing), and begins to count when eight
@@ -29,6 +28,7 @@ import numpy as np
 from dikin.forecasts import mixture
 from dikin.forecasts.mixture import Forecasters
 from dikin.kernel import from_values, to_saved
+from dikin.serialization import finite_or_none, number_or_nan
 
 SHORT, LONG = 64.0, 2000.0
 """Rounds after which the means and the slopes forget."""
@@ -379,7 +379,7 @@ class Regression:
         return {
             "fit": self.fit.state(),
             "rounds": self._rounds,
-            "early": tuple(self._early),
+            "early": tuple((tuple(map(finite_or_none, e)), loss) for e, loss in self._early),
             "bounded": tuple(self._bounded),
             "samples": tuple(map(tuple, self._samples)),
             "spread": (tuple(self._count), tuple(self._square)),
@@ -405,7 +405,8 @@ class Regression:
         """
         regression = cls()
         regression.fit = Fit.restore(state["fit"])
-        regression._rounds, regression._early = int(state["rounds"]), list(state["early"])
+        regression._rounds = int(state["rounds"])
+        regression._early = [(tuple(map(number_or_nan, e)), loss) for e, loss in state["early"]]
         regression._bounded = list(map(bool, state["bounded"]))
         regression._samples = list(map(list, state["samples"]))
         regression._count, regression._square = map(list, state["spread"])

@@ -32,7 +32,7 @@ class AskArguments(NamedTuple):
     def of(cls, context: Any, forecast: Any, covariates: Any = None) -> AskArguments:
         if forecast is not None:
             forecast = real_number(forecast, "forecast", ForecastError)
-        return cls(_as_read(context), forecast, _in_order(covariates))
+        return cls(_as_read(context), forecast, checked_values(covariates) or None)
 
     @classmethod
     def read(cls, body: str) -> AskArguments:
@@ -87,7 +87,7 @@ class Answer(NamedTuple):
 
     @classmethod
     def of(cls, loss: Any, curvature: Any, covariates: Any = None, sem: Any = None) -> Answer:
-        return cls(_as_read(loss), _as_read(curvature), _in_order(covariates), sem)
+        return cls(_as_read(loss), _as_read(curvature), checked_values(covariates) or None, sem)
 
     @classmethod
     def read(cls, told: dict[str, Any], name: str) -> Answer:
@@ -165,17 +165,6 @@ def _as_read(value: Any) -> Any:
     if isinstance(value, np.ndarray) and value.ndim and value.dtype.kind in "fiu":
         return value.astype(float)
     if isinstance(value, dict):
-        return {name: _as_read(value[name]) for name in _sorted(value)}
+        return {name: _as_read(value[name]) for name in sorted(value, key=str)}
     told = as_float(value)
     return value if told is None else told
-
-
-def _in_order(covariates: Any) -> Values | None:
-    """Covariates in the order of their names; None for none."""
-    values = checked_values(covariates)
-    return {name: values[name] for name in sorted(values)} or None
-
-
-def _sorted(names: Any) -> list[Any]:
-    """In order, as far as they have one: the player refuses what is no name."""
-    return sorted(names, key=str)

@@ -160,7 +160,7 @@ def checked_values(given: Any) -> Values:
     Returns
     -------
     dict
-        A float or a text for each name.
+        A float or a text for each name, in the order of the names.
 
     Raises
     ------
@@ -183,7 +183,7 @@ def checked_values(given: Any) -> Values:
                 else _checked_value(name, value)
             )
     _refuse_many(values)
-    return values
+    return {name: values[name] for name in sorted(values)}  # in whatever order they were given
 
 
 def _checked_name(name: Any) -> str:
