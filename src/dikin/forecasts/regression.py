@@ -2,14 +2,15 @@
 
 What it expects of a round is a level and a correction, theta.e, where e are the deviations of the
 features from their recent means. The level is a mixture of the forecasters that look at losses
-alone (`mixture`), run on what the correction leaves of each loss. theta is the ridge regression of
-the deviations v_s of the losses from the level before round s on e_s; it forgets in 2,000 rounds:
+alone (`mixture`), run on what the correction leaves of each loss. theta is the ridge regression on
+e_s of v_s, the deviations of the losses from their own recent mean; it forgets in 2,000 rounds:
 
     theta = argmin  sum_s gamma^(t-s) w_s (v_s - theta.e_s)^2 + RIDGE sum_i q_i theta_i^2,
 
 where q_i is the mean of e_i^2, so that units do not matter: it is as if RIDGE more rounds had been
-seen in which every feature deviated as usual and the loss did not. It is solved for in each of the
-first 64 rounds, and then in every sixteenth. There are few features: lists are faster than arrays.
+seen in which every feature deviated as usual and the loss did not. Both means have the same weights
+and know nothing of theta: what changes slowly drops out on both sides. theta is solved for in each
+of the first 64 rounds, then in every sixteenth. Features are few: lists are faster than arrays.
 
 A feature that is missing from a round is taken for its mean. A feature without bounds is limited to
 four standard deviations (beyond a thousand it counts as missing), and begins to count when eight
@@ -59,6 +60,8 @@ class Fit(NamedTuple):
     limit: list[float]
     """The largest deviation of a feature; 0 while it does not count."""
     slope: list[float]
+    middle: float
+    """The recent mean of the losses."""
     level: Forecasters
     """Of the losses, less their corrections. Nothing of all this is written."""
 
@@ -118,7 +121,7 @@ class Fit(NamedTuple):
 
     def state(self) -> tuple[Any, ...]:
         """The fit as nested tuples and numbers."""
-        return (*map(tuple, self[:3]), to_saved(self.level))
+        return (*map(tuple, self[:3]), self.middle, to_saved(self.level))
 
     @classmethod
     def restore(cls, state: tuple[Any, ...]) -> Fit:
@@ -134,8 +137,9 @@ class Fit(NamedTuple):
         Fit
             The same.
         """
-        mean, limit, slope, level = state
-        return cls(list(mean), list(limit), list(slope), from_values(Forecasters(), level))
+        mean, limit, slope, middle, level = state
+        known = from_values(Forecasters(), level)
+        return cls(list(mean), list(limit), list(slope), float(middle), known)
 
 
 class Lesson(NamedTuple):
@@ -143,7 +147,7 @@ class Lesson(NamedTuple):
 
     deviations: tuple[float, ...]
     loss: float
-    """The deviation of the loss from the level."""
+    """The deviation of the loss from the recent mean."""
     weight: float
 
 
@@ -157,9 +161,11 @@ class Regression:
     """
 
     def __init__(self) -> None:
-        self.fit = Fit([], [], [], Forecasters())
+        self.fit = Fit([], [], [], 0.0, Forecasters())
         self._rounds = 0
         """Losses that the level has learnt; 0 before it begins."""
+        self._answers = 0
+        """Those of them that came with features, or after the first that did."""
         self._early: list[tuple[tuple[float, ...], float]] = []
         """Features and losses of the rounds before that."""
         self._bounded: list[bool] = []
@@ -194,8 +200,8 @@ class Regression:
         self._weight = np.pad(self._weight, (0, more))
         self._product = np.pad(self._product, (0, more))
         self._gram = np.pad(self._gram, (0, more))
-        mean, limit, slope, level = self.fit
-        self.fit = Fit(mean + none, limit + none, slope + none, level)
+        mean, limit, slope, middle, level = self.fit
+        self.fit = Fit(mean + none, limit + none, slope + none, middle, level)
 
     # --- where features lie --------------------------------------------------------------------
 
@@ -225,7 +231,7 @@ class Regression:
                 mean[place], self._count[place] = median(samples), float(len(samples))
                 self._square[place], self._samples[place] = _variance(sorted(samples)), []
             limit[place] = self._limit(place, mean[place])
-        self.fit = Fit(mean, limit, self.fit.slope, self.fit.level)
+        self.fit = Fit(mean, limit, *self.fit[2:])
 
     def _limit(self, place: int, mean: float) -> float:
         """How far a feature may be from its mean; one that never varied, by its size."""
@@ -271,13 +277,14 @@ class Regression:
         error_scale
             The size to which deviations from it are limited.
         """
-        self._rounds, self.fit = rounds, self.fit._replace(level=level.copy())
+        self._rounds, middle = rounds, level.mixture
+        self.fit = self.fit._replace(middle=middle, level=level.copy())
         for features, loss in self._early:
             deviations = self.fit.deviations(features)
             if any(deviations):
-                away = min(max(loss - level.mixture, -error_scale), error_scale)
+                away = min(max(loss - middle, -error_scale), error_scale)
                 self.learn_slopes(deviations, away)
-        self._early = []
+        self._answers, self._early = len(self._early), []
 
     # --- learning ------------------------------------------------------------------------------
 
@@ -305,13 +312,15 @@ class Regression:
             What the round counts for, at most 1.
         """
         before, left = fit.level.mixture, loss - fit.correction(deviations)
-        level = self.fit.level.copy()
+        mean, limit, slope, middle, level = self.fit
         self._rounds += 1
-        learnt = before + weight * (left - before)
+        self._answers += 1
+        level, learnt = level.copy(), before + weight * (left - before)
         mixture.learn(level, fit.level, learnt, error_scale, float(self._rounds))
-        self.fit = Fit(*self.fit[:3], level)
+        middle += weight * (loss - middle) / min(float(self._answers), SHORT)
+        self.fit = Fit(mean, limit, slope, middle, level)
         if any(deviations):
-            self.learn_slopes(deviations, loss - before, weight)
+            self.learn_slopes(deviations, loss - fit.middle, weight)
 
     def learn_slopes(self, deviations: Sequence[float], loss: float, weight: float = 1.0) -> None:
         """Take in what a loss says of the slopes, and nothing else.
@@ -321,7 +330,7 @@ class Regression:
         deviations
             Of the features from their means.
         loss
-            The deviation of the loss from the level of comparable ones before it.
+            The deviation of the loss from the recent mean of comparable ones.
         weight
             What the round counts for.
         """
@@ -378,7 +387,7 @@ class Regression:
         """Everything that the future depends on, as nested tuples, arrays and numbers."""
         return {
             "fit": self.fit.state(),
-            "rounds": self._rounds,
+            "rounds": (self._rounds, self._answers),
             "early": tuple((tuple(map(finite_or_none, e)), loss) for e, loss in self._early),
             "bounded": tuple(self._bounded),
             "samples": tuple(map(tuple, self._samples)),
@@ -405,7 +414,7 @@ class Regression:
         """
         regression = cls()
         regression.fit = Fit.restore(state["fit"])
-        regression._rounds = int(state["rounds"])
+        regression._rounds, regression._answers = map(int, state["rounds"])
         regression._early = [(tuple(map(number_or_nan, e)), loss) for e, loss in state["early"]]
         regression._bounded = list(map(bool, state["bounded"]))
         regression._samples = list(map(list, state["samples"]))
