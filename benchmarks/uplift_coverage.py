@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache, partial
 from itertools import product
+from math import exp
 from pathlib import Path
 from typing import NamedTuple
 

@@ -3,7 +3,7 @@
 const { DIKIN_URL = "http://localhost:8000", DIKIN_TOKEN } = process.env;
 const TUNER = { tuner: { price: { low: 1, high: 14, start: 4 } }, maximize: true };
 const revenue = ({ price }) => 500 - 4 * (price - 8) ** 2 + 20 * Math.random(); // your system
-
+const covariates = () => ({ minute: new Date().getMinutes() }); // what else explains the revenue
 // What may not have arrived is sent again, for a minute: the key keeps an ask from being played
 // twice, and the same tell counts once anyway.
 async function send(method, path, body, key = crypto.randomUUID(), tries = 60) {
@@ -22,7 +22,7 @@ async function send(method, path, body, key = crypto.randomUUID(), tries = 60) {
 async function play(count = 100) {
   await send("GET", "").catch((error) => error.code === "unknown_study" && send("PUT", "", TUNER));
   for (let played = 0; played < count; played++) {
-    const { id, params } = await send("POST", "/ask");
+    const { id, params } = await send("POST", "/ask", { covariates: covariates() });
     const { rounds, best } = await send("POST", "/tell", { id, value: revenue(params) });
     console.log(`round ${rounds}: price ${params.price}, best ${best.price}`);
   }

@@ -6,7 +6,7 @@ shop=${DIKIN_URL:-http://localhost:8000}/v1/studies/shop
 tuner='{"tuner": {"price": {"low": 1, "high": 14, "start": 4}}, "maximize": true}'
 key=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
 revenue() { awk -v price="$1" 'BEGIN { print 500 - 4 * (price - 8) ^ 2 }'; } # your system
-
+covariates() { date +'{"covariates": {"minute": %-M}}'; } # what else explains the revenue
 # send METHOD PATH BODY [KEY]: what may not have arrived is sent again, for a minute. The key keeps
 # an ask from being played twice, and the same tell counts once anyway. The token comes by standard
 # input, where a list of processes does not show it.
@@ -23,7 +23,7 @@ fail() { sed 's/.*"detail": "\(.*\)", "code.*/\1/' <<< "${answer:-no answer}" >&
 
 if ! send GET '' '' && [[ $answer == *'"unknown_study"'* ]]; then send PUT '' "$tuner" || fail; fi
 for ((round = 1; round <= ${1:-100}; round++)); do
-  send POST /ask '' "$key-$round" || fail
+  send POST /ask "$(covariates)" "$key-$round" || fail
   price=$(number price)
   send POST /tell "{\"id\": $(number id), \"value\": $(revenue "$price")}" || fail
   echo "round $(number rounds): price $price, best $(number price)"

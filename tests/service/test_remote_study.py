@@ -48,6 +48,47 @@ def play(study: dikin.Study[Any], rounds: int) -> list[Any]:
     return played
 
 
+def play_informed(study: dikin.Study[Any], rounds: int) -> list[Any]:
+    """With covariates, several values and standard errors."""
+    played = []
+    for t in range(rounds):
+        known = {"load": t % 7, "hour": t % 24, "weekend": t % 3 == 0} if t % 4 else None
+        asked = study.ask(covariates=known)
+        played.append((asked.point.tolist(), asked.covariates, asked.expected))
+        told = {"values": [t % 5, t % 5 + 0.5]} if t % 2 else {"value": float(t % 5), "sem": 0.25}
+        study.tell(asked, covariates={"kind": "ab"[t % 2]}, **told)
+    return played
+
+
+def test_covariates_over_http_bit_for_bit(service: Serving, file: str) -> None:
+    with (
+        dikin.Study(file, "here", tuner()) as here,
+        dikin.Study(service.url, "informed", tuner()) as there,
+    ):
+        ours, theirs = play_informed(here, 30), play_informed(there, 30)
+        np.testing.assert_equal(ours, theirs)
+        assert there.state() == here.state()
+        one, other = here.history(), there.history()
+        assert one.dtype == other.dtype
+        assert one.tobytes() == other.tobytes()
+        assert there.status().explained == here.status().explained
+        told = {"covariates", "sem", "asked"}
+        for ours, theirs in zip(here.records(5, 9), there.records(5, 9), strict=True):
+            assert {k: ours.get(k) for k in told} == {k: theirs.get(k) for k in told}
+        asked = there.ask(key="k", covariates={"load": 1})
+        assert there.ask(key="k", covariates={"load": 1.0}) == asked
+        with pytest.raises(errors.ParameterError, match="covariates"):
+            there.ask(key="k", covariates={"load": 2})
+        for bad in ({"load": "x"}, {"load": math.nan}, {"load": [1]}):
+            with pytest.raises(errors.CovariateError, match="load"):
+                there.ask(covariates=bad)
+        with pytest.raises(errors.FeedbackError, match="context"):
+            there.ask({"region": "eu", "hour": np.float64(3)})
+        with pytest.raises(errors.LossError, match="told alone"):
+            there.tell(asked, 1.0, values=[1.0])
+        assert there.verify() == 61
+
+
 @pytest.mark.parametrize("make", [learner, tuner])
 def test_the_same_game_bit_for_bit(
     service: Serving, file: str, make: Callable[[], Any], request: pytest.FixtureRequest

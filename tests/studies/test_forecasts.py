@@ -89,6 +89,14 @@ def test_rows_of_asks() -> None:
             AskArguments.of(np.array([1]), 1),
             ', "context": {"array": [1.0], "shape": [1]}, "forecast": 1.0',
         ),
+        (
+            AskArguments.of({"region": "eu", "hour": 3}, None),
+            ', "context": {"items": {"hour": 3.0, "region": "eu"}}',
+        ),
+        (
+            AskArguments.of(None, 1, {"load": 3, "kind": 'a, "b'}),
+            ', "forecast": 1.0, "covariates": {"kind": "a, \\"b", "load": 3.0}',
+        ),
     ):
         body = f'{{"point": [0.25, 1.0]{more}}}'
         assert known.text() == more

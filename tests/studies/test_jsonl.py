@@ -109,7 +109,11 @@ def test_a_warning_and_a_number_that_is_not_there(
         ({"ask": {"context": [1, 2]}}, "feedback", "no use of a context"),
         ({"ask": {"forecast": 3.5}}, "forecast", "makes no use of a forecast"),
         ({"ask": {"forecast": "3.5"}}, "forecast", "the forecast must be a real number"),
-        ({"tell": {"id": 0}}, "request", "takes id, loss, curvature (optional)"),
+        (
+            {"tell": {"id": 0}},
+            "request",
+            "takes id, loss, covariates (optional), curvature (optional)",
+        ),
         ({"tell": {"id": 0.0, "loss": 1}}, "request", "whole number"),
         ({"tell": {"id": "0", "loss": 1}}, "request", "whole number"),
         ({"tell": {"id": 9, "loss": 1}}, "unknown_query", "never asked"),

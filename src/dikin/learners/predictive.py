@@ -26,6 +26,7 @@ from __future__ import annotations
 import logging
 import warnings
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from math import inf, isfinite, isnan, nan, sqrt
 from typing import Any, NamedTuple, Self
@@ -81,6 +82,18 @@ ENORMOUS = 1e6
 EDGE, NEAR = 1e-3, 0.05
 """How far from the boundary a start must be, and should be, as a share of the way from the centre.
 The barrier is steep there: the nearer, the longer it takes to leave."""
+
+
+@dataclass(slots=True)
+class Besides:
+    """What comes with an answer besides the loss, and what the loss says of it."""
+
+    regression: float = forecasts.NONE
+    """What a regression on covariates expects of the loss, without having seen it; or NONE."""
+    precision: float = 1.0
+    """How much the loss teaches: 1, and less where it is known to be noisier."""
+    believed: float | None = None
+    """Written by the learner: the loss as forecasters learn it; None if they do not."""
 
 
 class PredictiveKernel(NamedTuple):
@@ -156,15 +169,19 @@ def learn(
     n, then, iterate = state.numbers, memo.state.numbers, memo.state.iterate
     _, trace, unit = memo.asked
     stiff = plan.dim / trace - then.rate * then.sums.curvature
+    precision = then.forecasters.precision
     if measuring(then.levels):
         # Late: today's forecast and level serve, which its direction did not move.
         then, trace, unit = n, REACH * REACH * trace, unit / REACH
     expected, level = expectation(plan, then), then.levels.current
     surprise = clip(loss, 0.5 * plan.widest) - expected
-    learnt, slope = levels.clipped_surprise(plan, n.levels, surprise, level), plan.dim * unit
+    weighed, told = surprise, loss
+    if precision != 1.0:
+        weighed, told = precision * surprise, expected + precision * (loss - expected)
+    learnt, slope = levels.clipped_surprise(plan, n.levels, weighed, level), plan.dim * unit
     fade(plan, state)  # not before: the state that was asked may be the same
-    if not levels.is_fault(plan, surprise, level):
-        learn_forecast(n, then, believed(then, expected, loss), round)
+    if not levels.is_fault(plan, weighed, level):
+        learn_forecast(n, then, believed(then, expected, told), round)
     g_y, square = geometry.linear_update(
         iterate, memo.metric, memo.s, slope * learnt, curvature, state.linear
     )
@@ -175,10 +192,10 @@ def learn(
     cost, smooth = certificate.exploring_price(plan, n.levels, trace)
     lam = schedule.regularisation(plan, n, cost, smooth, trace, curvature)
     certificate.add_answer(n.sums, g_y, square, trace, cost, curvature, lam)
-    levels.update_levels(plan, n, surprise, level, loss, round)
-    if abs(loss) > 0.5 * plan.widest + ROUNDING and learnt == surprise:
+    levels.update_levels(plan, n, weighed, level, loss, round)
+    if abs(loss) > 0.5 * plan.widest + ROUNDING and learnt == weighed:
         n.sums.clipped += 1.0
-    schedule.update_rate(plan, n, learnt != surprise, round, stiff)
+    schedule.update_rate(plan, n, learnt != weighed, round, stiff)
 
 
 @compilable
@@ -328,6 +345,8 @@ class Predictive(KernelLearner):
         """Where it begins, or None for the centre."""
         self._own = forecasts.NONE
         """The user's forecast of the query that is about to be asked."""
+        self._beside: Besides | None = None
+        """What came with the answer that is about to be learnt."""
         self._log_limit = LogLimit()
         plan = self._planned()
         self._bound = self._bound_from(plan)
@@ -420,14 +439,17 @@ class Predictive(KernelLearner):
 
         An absurd one would else move the mixture however little it weighs.
         """
-        own, known = self.units.loss(_checked_forecast(forecast)), self._n.levels
+        self._own = self._within_reach(self.units.loss(_checked_forecast(forecast)), self._n)
+
+    def _within_reach(self, expected: float, n: Numbers) -> float:
+        """What is expected of a loss, as far as it is not absurd by the losses told before."""
+        known = n.levels
         if self._ranged:
-            self._own = clip(own, 0.5 * self._plan.widest)
-        elif known.current > 0.0:
+            return clip(expected, 0.5 * self._plan.widest)
+        if known.current > 0.0:
             middle, width = 0.5 * (known.low + known.high), known.high - known.low
-            self._own = middle + clip(own - middle, 1.5 * width)
-        else:
-            self._own = own
+            return middle + clip(expected - middle, 1.5 * width)
+        return expected
 
     def _propose(self) -> tuple[Array, float, Memo]:
         state = self._state
@@ -438,10 +460,35 @@ class Predictive(KernelLearner):
         return self._propose_from(state, self._noise.draw())
 
     def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
-        before = self._n
+        before, beside = self._n, self._beside
+        if beside is not None:
+            memo = self._with_besides(memo, beside)
+            beside.believed = self._believed(memo.state.numbers, loss)
         super()._learn(memo, loss, curvature)
         if self.clipped > self._plan.keep * before.sums.clipped:
             self._report(loss, memo.state.numbers, before)
+
+    def _with_besides(self, memo: Memo, beside: Besides) -> Memo:
+        """A query with what came with its answer."""
+        n, f = memo.state.numbers, memo.state.numbers.forecasters.copy()
+        f.precision = beside.precision
+        if beside.regression != forecasts.NONE and not measuring(n.levels):
+            f.regression = self._within_reach(beside.regression, n)
+        own = Numbers(n.rate, f, n.levels, n.sums)
+        return Memo(LearnerState(own, *memo.state[1:]), *memo[1:])
+
+    def _believed(self, then: Numbers, loss: float) -> float | None:
+        """A loss as forecasters learn it; None if they do not.
+
+        `then` are the numbers when it was asked.
+        """
+        if measuring(self._n.levels):
+            return loss
+        then = self._n if measuring(then.levels) else then
+        expected, precision = expectation(self._plan, then), then.forecasters.precision
+        if levels.is_fault(self._plan, precision * (loss - expected), then.levels.current):
+            return None
+        return believed(then, expected, loss)
 
     def _has_converged(self, state: LearnerState) -> bool:
         return self.geometry.converged(state.iterate)
@@ -486,9 +533,17 @@ class Predictive(KernelLearner):
     @property
     def forecast(self) -> float:
         """What it expects of the next loss; NaN before the first one."""
+        return self._forecast_with(forecasts.NONE)
+
+    def _forecast_with(self, regression: float) -> float:
+        """The same if a regression on covariates expects this."""
         if self.rounds == 0:
             return nan
-        expected = clip(self._n.forecasters.mixture, 0.5 * self._plan.widest)
+        n = self._n
+        if regression != forecasts.NONE:
+            regression = self._within_reach(regression, n)
+        expected = forecasts.mixed(n.forecasters, forecasts.NONE, regression)
+        expected = clip(expected, 0.5 * self._plan.widest)
         return self.units.loss_offset + self.units.loss_scale * expected
 
     @property

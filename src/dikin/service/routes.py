@@ -123,9 +123,10 @@ Key = Annotated[
     str | None,
     Header(
         alias="Idempotency-Key",
-        description="A key for this request, unique within the study: 1 to 150 printable "
-        "characters. An ask repeated with the same key within a week returns the same query, so "
-        "that nothing is played twice; the same key with another forecast is refused.",
+        description="A name of this request, unlike any other of the study: 1 to 150 printable "
+        "characters. Sent again under it within a week, an ask gets the same query, and nothing is "
+        "played twice; under the same key with another forecast, context or covariates it is "
+        "refused.",
     ),
 ]
 Client = Annotated[
@@ -266,21 +267,27 @@ async def ask(
     key: Key = None,
     client: Client = None,
 ) -> Response:
-    """Ask for a query to play, or with `n` for a list of queries."""
-    options = body or schemas.AskBody()
-    if isinstance(options.n, int) and options.n > AT_ONCE:
+    """Ask for what to play: one, or with `n` a list."""
+    wanted = body or schemas.AskBody()
+    if isinstance(wanted.n, int) and wanted.n > AT_ONCE:
+        raise RequestError(f"at most {AT_ONCE} can be asked for at once, got n = {wanted.n}")
+    if is_whole(wanted.context):
         raise RequestError(
-            f"one request can ask for at most {AT_ONCE} queries, got n = {options.n}"
+            f"context must be a list of numbers, or an object by name, got {shown(wanted.context)}"
         )
-    if is_whole(options.context):
-        raise RequestError(f"context must be a list of numbers, got {shown(options.context)}")
-    own_key = None if key is None else printable(_utf8(key), "Idempotency-Key")
+    named = None if key is None else printable(_utf8(key), "Idempotency-Key")
 
     def act(study: Study) -> schemas.Question | schemas.Questions:
-        answer = study.ask(options.context, n=options.n, forecast=options.forecast, key=own_key)
-        if isinstance(answer, list):
-            return schemas.Questions(queries=[_question(each) for each in answer])
-        return _question(answer)
+        question = study.ask(
+            wanted.context,
+            n=wanted.n,
+            forecast=wanted.forecast,
+            covariates=wanted.covariates,
+            key=named,
+        )
+        if isinstance(question, list):
+            return schemas.Questions(queries=[_question(each) for each in question])
+        return _question(question)
 
     return await _respond(request, name, act, _client(request, client))
 
@@ -294,8 +301,11 @@ def _question(question: PlayerQuery) -> schemas.Question:
             point=point,
             expected=finite_or_none(question.expected),
             held=question.held,
+            covariates=question.covariates or None,
         )
-    return schemas.Question(id=question.id, params=None, point=point, expected=None, held=False)
+    return schemas.Question(
+        id=question.id, params=None, point=point, expected=None, held=False, covariates=None
+    )
 
 
 @router.post("/studies/{name}/tell", openapi_extra=PLAY, response_model=schemas.TellResult)
@@ -311,15 +321,22 @@ async def tell(
     The same answer sent again is accepted and counts once; a different one is a problem (409). So
     an `Idempotency-Key` is accepted but has no effect.
     """
-    if body.value is None and body.loss is None:
+    if body.value is None and body.loss is None and body.values is None:
         raise LossError(
             "a value is missing, or null: tell a finite number, or forget the query if its value "
             "was lost (JSON has no NaN). Nothing was changed."
         )
 
     def act(study: Study) -> schemas.TellResult:
-        query = _query(study, body.id, body.point)
-        study.tell(query, body.loss, body.curvature, value=body.value)
+        study.tell(
+            _query(study, body.id, body.point),
+            body.loss,
+            body.curvature,
+            value=body.value,
+            covariates=body.covariates,
+            values=body.values,
+            sem=body.sem,
+        )
         rounds, center, certificate = study.standing()
         return schemas.TellResult(
             told=body.id,

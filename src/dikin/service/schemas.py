@@ -18,6 +18,13 @@ Number = Annotated[Any, WithJsonSchema(NUMBER)]
 OptionalNumber = Annotated[Any, WithJsonSchema({"anyOf": [NUMBER, {"type": "null"}]})]
 NUMBERS = {"type": "array", "items": {}}
 OptionalNumbers = Annotated[Any, WithJsonSchema({"anyOf": [NUMBERS, {"type": "null"}]})]
+NAMED = {
+    "type": "object",
+    "additionalProperties": {"type": ["number", "string", "boolean", "null"]},
+}
+Named = Annotated[Any, WithJsonSchema({"anyOf": [NAMED, {"type": "null"}]})]
+"""Numbers and words by name."""
+Context = Annotated[Any, WithJsonSchema({"anyOf": [NAMED, NUMBERS, {"type": "null"}]})]
 Loss = Annotated[Any, WithJsonSchema({"anyOf": [NUMBER, NUMBERS]})]
 Whole = Annotated[Any, WithJsonSchema({"type": "integer"})]
 Settings = Annotated[
@@ -41,8 +48,16 @@ class AskBody(Body):
     forecast: OptionalNumber = Field(
         default=None, description="The expected loss or value, whatever is played."
     )
-    context: OptionalNumbers = Field(
-        default=None, description="The context, for a learner whose `feedback` needs one."
+    context: Context = Field(
+        default=None,
+        description="What a learner with `feedback` of that kind needs to know; for a tuner by "
+        "name.",
+    )
+    covariates: Named = Field(
+        default=None,
+        description="What explains the value of a tuner besides the setting, which must not "
+        "influence it, by name.",
+        examples=[{"load": 0.7, "hour": 14, "kind": "batch"}],
     )
 
 
@@ -54,6 +69,17 @@ class TellBody(Body):
     loss: Loss = Field(default=None, description="The same, under the name that a learner uses.")
     curvature: Number = Field(
         default=0.0, description="How strongly convex the loss was; 0 if unknown."
+    )
+    covariates: Named = Field(
+        default=None,
+        description="As for `ask`: what is known only now.",
+        examples=[{"users": 1830}],
+    )
+    values: OptionalNumbers = Field(
+        default=None, description="Several values of a trial, in place of one."
+    )
+    sem: OptionalNumber = Field(
+        default=None, description="The standard error of the value of a trial."
     )
     point: OptionalNumbers = Field(
         default=None,
@@ -138,6 +164,9 @@ class Question(BaseModel):
     point: list[Any]
     expected: float | None = Field(description="The value that a tuner expects.")
     held: bool = Field(description="Whether a tuner is on hold and learns nothing from it.")
+    covariates: dict[str, float | str] | None = Field(
+        description="What is known of the round of a trial, by name."
+    )
 
 
 class Questions(BaseModel):
@@ -247,8 +276,16 @@ class Round(BaseModel):
     value: float | None = Field(default=None, description="The value, for a tuner.")
     loss: Any = Field(default=None, description="The loss, for a learner.")
     curvature: Any
+    covariates: dict[str, float | str] | None = Field(
+        default=None, description="That came with the value."
+    )
+    sem: float | None = Field(default=None, description="The standard error of the value.")
     expected: float | None = None
     held: bool | None = None
+    asked: dict[str, Any] | None = Field(
+        default=None,
+        description="The context and the covariates that were known when it was asked.",
+    )
     center: list[Any]
     certificate: float | None
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol
 from dikin.open_queries import Query
 from dikin.players import Player
 from dikin.status import Status
-from dikin.studies.rows import AskArguments
+from dikin.studies.rows import Answer, AskArguments
 from dikin.tuning.space import Params, Space
 from dikin.vectors import Array, Table
 
@@ -86,7 +86,7 @@ class Backend(Protocol):
     def ask_several(self, arguments: AskArguments, n: int, key: str | None) -> list[Query]:
         """Ask for n queries."""
 
-    def tell(self, query: Query | int, number: Any, curvature: Any) -> None: ...
+    def tell(self, query: Query | int, answer: Answer) -> None: ...
 
     def forget(self, query: Query | int) -> None: ...
 

@@ -140,10 +140,15 @@ def run(
       {"hold": {}}                              {"held": true}
       {"resume": {}}                            {"held": false}
       {"summary": {}}                           {"rounds": 1, "best": {...}, ...}
+      {"ask": {"covariates": {"load": 0.7}}}    {"id": 1, "params": {"price": ..., "ads": ...}}
+      {"tell": {"id": 1, "values": [498, 507],  {"told": 1, "rounds": 2, ...}
+                "covariates": {"users": 1830}}}
 
-    A forecast is the loss or value that you expect, for a tuner or a learner that uses it
-    (predictive). An answer told twice counts once. A missing number (the certificate of a learner
-    that has none) is null.
+    Covariates explain the value besides the setting, which must not influence them; of several
+    values the mean counts, and a value with a standard error ("sem") that is larger than usual
+    teaches less. A forecast is the loss or value that you expect, for a tuner or a learner that
+    makes use of it (predictive). An answer told twice counts once. A number that is not there (the
+    certificate of a learner that has none) is null.
     """  # noqa: D301 - click reads the backspace character
     if sys.stdout is None:  # closed by the parent process
         raise ParameterError("answers go to standard output, which is closed; nothing was played")
@@ -175,6 +180,7 @@ def create(name: str, learner: str | None, url: str, **tuner: Any) -> None:
           --constraint "ads + 3*staff <= 100"
       dikin study create crew --param day=0:9:int --param night=0:9:int --separable
       dikin study create canary --shares server=a,b --by-lot
+      dikin study create queue --param workers=1:64:8:int --covariate hour=cycle:24
 
     A LEARNER, or a tuner too, is described by a JSON object:
 
@@ -205,6 +211,114 @@ def create(name: str, learner: str | None, url: str, **tuner: Any) -> None:
         else:
             state = f"with this learner or tuner and {study.rounds:,} rounds"
             click.echo(f"study {study.name!r} in {url} existed {state}: nothing was changed")
+
+
+covariate_option = click.option(
+    "--covariate",
+    "covariates",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A number or word that explains the value besides the setting. May be repeated.",
+)
+
+
+def _by_name(option: str, texts: tuple[str, ...]) -> dict[str, float | str] | None:
+    """`load=0.7`, `kind=batch`: numbers and words by name; None for none."""
+    found: dict[str, float | str] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not (name.strip() and equals and value.strip()):
+            raise ParameterError(f"{option} wants NAME=VALUE, such as load=0.7, got {text!r}")
+        if name.strip() in found:
+            raise ParameterError(f"{option} {text}: {name.strip()!r} is given twice")
+        found[name.strip()] = _number_or_word(value.strip())
+    return found or None
+
+
+def _number_or_word(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+@study.command()
+@name_argument
+@url_option
+@covariate_option
+@click.option(
+    "--context",
+    "contexts",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="What the setting may depend on, for a tuner that was created with a context. May be "
+    "repeated.",
+)
+@click.option("--forecast", type=float, help="The loss or value that you expect.")
+@click.option("--key", help="A name of this request: asked again under it, the answer is the same.")
+def ask(
+    name: str,
+    url: str,
+    covariates: tuple[str, ...],
+    contexts: tuple[str, ...],
+    forecast: float | None,
+    key: str | None,
+) -> None:
+    """Ask for what to play next, as one line of JSON.
+
+    \b
+      dikin study ask shop
+      dikin study ask shop --covariate load=0.7 --covariate hour=14
+      dikin study ask shop --context region=eu
+
+    A covariate is what explains the value besides the setting: the load, the hour, the kind of
+    request. The tuner takes off what it explains, and learns faster from what is left. The setting
+    must not influence it. What is known only afterwards is given to tell.
+    """  # noqa: D301 - click reads the backspace character
+    given = _by_name("--covariate", covariates), _by_name("--context", contexts)
+    with _open(url, name) as played:
+        query = played.ask(given[1], forecast=forecast, covariates=given[0], key=key)
+        setting = {"point": query.point.tolist()}
+        if played.space is not None:
+            setting = {"params": query.setting}
+        click.echo(json.dumps({"id": query.id} | setting))
+
+
+@study.command(context_settings={"ignore_unknown_options": True})
+@name_argument
+@click.argument("id", type=int)
+@click.argument("values", type=float, nargs=-1, required=True)
+@url_option
+@covariate_option
+@click.option("--sem", type=float, help="The standard error of the value.")
+@click.option("--curvature", type=float, default=0.0, help="How strongly convex the loss was.")
+def tell(
+    name: str,
+    id: int,
+    values: tuple[float, ...],
+    url: str,
+    covariates: tuple[str, ...],
+    sem: float | None,
+    curvature: float,
+) -> None:
+    """Tell what came of query or trial ID: a value, or several VALUES of a trial.
+
+    \b
+      dikin study tell shop 17 512
+      dikin study tell shop 17 512 --covariate visitors=1830
+      dikin study tell shop 17 498 507 520
+      dikin study tell shop 17 508 --sem 6.4
+
+    Of several values the mean counts. One that is noisier than usual, by its standard error,
+    teaches less. The same answer told again counts once.
+    """  # noqa: D301 - click reads the backspace character
+    beside = _by_name("--covariate", covariates)
+    with _open(url, name) as played:
+        if len(values) == 1:
+            played.tell(id, values[0], curvature, covariates=beside, sem=sem)
+        else:
+            played.tell(id, None, curvature, covariates=beside, sem=sem, values=values)
+        click.echo(f"told {id}: {played.rounds:,} rounds")
 
 
 @study.command("list")
@@ -300,8 +414,9 @@ def resume(name: str, url: str) -> None:
 def export(name: str, url: str, out: Path | None) -> None:
     """Write the history as CSV.
 
-    For a learner: round, point, loss, curvature, center, certificate. For a tuner: round, a column
-    for each name, value, expected, held, the best guess by name, certificate.
+    Of a learner: round, point, loss, curvature, center, certificate. Of a tuner: round, a column
+    for each name, value, expected, held, the best guess by name, certificate, and the covariates
+    (covariate.NAME) and standard errors (sem) that were given.
     """
     with _open(url, name) as study:
         if out is None and sys.stdout is None:

@@ -10,11 +10,12 @@ import csv
 import json
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from dikin import serialization
+from dikin.status import Status
 from dikin.studies.journal import Event
 from dikin.tuning.history import Row, history_table
 from dikin.tuning.space import Space
@@ -67,20 +68,30 @@ def _rows_between(
             yield event, answer
 
 
-def in_parts(answers: Iterator[AnswerRow], space: Space | None, shape: tuple[int, ...]) -> Table:
-    """The table of many rounds, built in parts: as Python objects they are 20 times larger.
+class HistoryColumns(NamedTuple):
+    """What the columns of a history are made of."""
 
-    The rounds are of a tuner with these parameters, or of a learner whose points have this shape.
-    """
-    tables = [_table(list(islice(answers, AT_ONCE)), space, shape)]
+    space: Space | None
+    """The parameters of a tuner; None for a learner."""
+    shape: tuple[int, ...]
+    """Of the points of a learner."""
+    status: Status
+    """It says which covariates there are, and whether there are standard errors."""
+
+
+def in_parts(answers: Iterator[AnswerRow], columns: HistoryColumns) -> Table:
+    """The table of many rounds, made part by part: as Python objects they are 20 times larger."""
+    tables = [_table(list(islice(answers, AT_ONCE)), columns)]
     while len(tables[-1]) == AT_ONCE:
-        tables.append(_table(list(islice(answers, AT_ONCE)), space, shape))
+        tables.append(_table(list(islice(answers, AT_ONCE)), columns))
     widest = max((part.dtype for part in tables), key=lambda dtype: bool(dtype.hasobject))
     return np.concatenate([part.astype(widest) for part in tables if len(part)] or tables)
 
 
-def _table(answers: list[AnswerRow], space: Space | None, shape: tuple[int, ...]) -> Table:
-    return _learner_table(answers, shape) if space is None else _tuner_table(answers, space)
+def _table(answers: list[AnswerRow], columns: HistoryColumns) -> Table:
+    if columns.space is None:
+        return _learner_table(answers, columns.shape)
+    return _tuner_table(answers, columns.space, columns.status)
 
 
 def _learner_table(answers: list[AnswerRow], shape: tuple[int, ...]) -> Table:
@@ -105,7 +116,7 @@ def _row(answer: AnswerRow) -> tuple[Any, ...]:
     return answer["round"], answer["point"], loss, answer["curvature"], answer["center"], bound
 
 
-def _tuner_table(answers: list[AnswerRow], space: Space) -> Table:
+def _tuner_table(answers: list[AnswerRow], space: Space, status: Status) -> Table:
     """The rounds of a tuner with these parameters."""
     rows = [
         Row(
@@ -116,10 +127,18 @@ def _tuner_table(answers: list[AnswerRow], space: Space) -> Table:
             each["held"],
             each["center"],
             serialization.number_or_nan(each["certificate"]),
+            covariates_of(each),
+            serialization.number_or_nan(each.get("sem")),
         )
         for each in answers
     ]
-    return history_table(space, rows)
+    return history_table(space, rows, status.covariates or {}, sem=status.sem_rounds > 0)
+
+
+def covariates_of(answer: AnswerRow) -> dict[str, float | str]:
+    """The covariates of a round: those that were known when it was asked, and those told."""
+    asked = (answer.get("asked") or {}).get("covariates") or {}
+    return asked | (answer.get("covariates") or {})
 
 
 def write_csv(parts: Iterable[Table], file: SupportsWrite[str]) -> None:
@@ -149,4 +168,6 @@ def _titles(name: str, shape: tuple[int, ...]) -> list[str]:
 def _cells(value: Any) -> list[str]:
     if isinstance(value, tuple):
         return [json.dumps(serialization.encode(value))]
+    if isinstance(value, str):
+        return [str(value)]
     return [repr(part) for part in np.ravel(value).tolist()]

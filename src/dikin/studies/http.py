@@ -26,6 +26,7 @@ from dikin.errors import (
     BusyError,
     CurvatureError,
     DikinError,
+    FeedbackError,
     ForecastError,
     LossError,
     ParameterError,
@@ -41,8 +42,8 @@ from dikin.serialization import number_or_nan
 from dikin.status import Status
 from dikin.studies.backend import Backend, Opening, OpenQuery, Standing
 from dikin.studies.client_arguments import own_name, seconds
-from dikin.studies.history import in_parts
-from dikin.studies.rows import AskArguments
+from dikin.studies.history import HistoryColumns, in_parts
+from dikin.studies.rows import Answer, AskArguments
 from dikin.tuning.space import Space
 from dikin.tuning.tuner import Trial
 from dikin.vectors import Table
@@ -270,7 +271,9 @@ class HttpBackend(Backend):
 
     def _ask(self, arguments: AskArguments, body: dict[str, Any], key: str) -> dict[str, Any]:
         if arguments.context is not None:
-            body["context"] = np.asarray(arguments.context).tolist()
+            body["context"] = _plain_context(arguments.context)
+        if arguments.covariates is not None:
+            body["covariates"] = arguments.covariates
         if arguments.forecast is not None:
             body["forecast"] = _plain(arguments.forecast, "forecast", ForecastError)
         return self._post("/ask", body, {"Idempotency-Key": key})
@@ -279,15 +282,19 @@ class HttpBackend(Backend):
         point = frozen(entry["point"], "point", np.ndim(entry["point"]))
         if self.space is None:
             return Query(entry["id"], point)
-        params = self.space.params(point)
-        return Trial(entry["id"], params, point, number_or_nan(entry["expected"]), entry["held"])
+        params, expected = self.space.params(point), number_or_nan(entry["expected"])
+        return Trial(entry["id"], params, point, expected, entry["held"], entry["covariates"] or {})
 
-    def tell(self, query: Query | int, number: Any, curvature: Any) -> None:
-        body = _id_and_point(query) | {"curvature": _plain(curvature, "curvature", CurvatureError)}
-        if number is not None:
+    def tell(self, query: Query | int, answer: Answer) -> None:
+        curvature = _plain(answer.curvature, "curvature", CurvatureError)
+        body = _id_and_point(query) | {"curvature": curvature}
+        if answer.loss is not None:
             name = "loss" if self.space is None else "value"
-            body[name] = _plain(number, name, LossError)
-        self._post("/tell", body)
+            body[name] = _plain(answer.loss, name, LossError)
+        beside = {"covariates": answer.covariates, "sem": answer.sem}
+        self._post(
+            "/tell", body | {name: part for name, part in beside.items() if part is not None}
+        )
 
     def forget(self, query: Query | int) -> None:
         self._post("/forget", _id_and_point(query))
@@ -339,8 +346,9 @@ class HttpBackend(Backend):
         return self._get("/state")
 
     def history(self, first: int, last: int | None) -> Table:
-        shape = np.shape(self._get()["center"])
-        return in_parts(self._rounds(first, last), self.space, shape)
+        status = self.status()
+        columns = HistoryColumns(self.space, np.shape(status.center), status)
+        return in_parts(self._rounds(first, last), columns)
 
     def records(self, first: int, last: int | None) -> list[dict[str, Any]]:
         return list(self._rounds(first, last))
@@ -389,6 +397,16 @@ def _plain(value: Any, what: str, error: type[DikinError]) -> Any:
             "query if its value was lost. Nothing was changed."
         )
     return number
+
+
+def _plain_context(context: Any) -> Any:
+    """A context as JSON: an object by name for a tuner, numbers for a learner."""
+    if not isinstance(context, dict):
+        return np.asarray(context).tolist()
+    return {
+        name: part if isinstance(part, str) else _plain(part, f"context {name!r}", FeedbackError)
+        for name, part in context.items()
+    }
 
 
 def _as_json(body: Any) -> bytes:

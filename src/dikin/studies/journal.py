@@ -553,4 +553,6 @@ def names(database: Database) -> list[str]:
     if not has_tables(database):
         return []
     rows = database.run("SELECT name FROM dikin_studies ORDER BY name")
-    return [row[0] for row in rows if isinstance(row[0], str)]  # a damaged file may contain anything
+    return [
+        row[0] for row in rows if isinstance(row[0], str)
+    ]  # a damaged file may contain anything

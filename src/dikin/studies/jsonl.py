@@ -8,6 +8,9 @@ The study of a tuner uses names:
 
     {"ask": {}}                                             {"id": 0, "params": {"price": ...}}
     {"tell": {"id": 0, "value": 512.0}}                     {"told": 0, "rounds": 1, ...}
+    {"ask": {"covariates": {"load": 0.7, "hour": 14}}}      {"id": 1, "params": {"price": ...}}
+    {"tell": {"id": 1, "values": [498, 507],                {"told": 1, "rounds": 2, ...}
+              "covariates": {"visitors": 1830}}}
 
 A reply is written once its event is durable. If anything is wrong with a line, the reply is
 {"error": {"code": ..., "message": ...}}, and the next line is read.
@@ -133,17 +136,24 @@ def _id(fields: dict[str, Any]) -> int:
 
 
 def _ask(study: Study, fields: dict[str, Any]) -> Reply:
-    context = {"context"} if study.space is None else set()
-    _check_fields(fields, "ask", set(), context | {"forecast"})
-    query = study.ask(fields.get("context"), forecast=fields.get("forecast"))
+    _check_fields(fields, "ask", set(), {"context", "covariates", "forecast"})
+    context, covariates = fields.get("context"), fields.get("covariates")
+    if study.space is not None and not isinstance(context, dict | None):
+        raise RequestError(
+            f"the context of a tuner is an object by name, got {short_json(context)}; several "
+            "trials are asked for one by one"
+        )
+    query = study.ask(context, forecast=fields.get("forecast"), covariates=covariates)
     return {"id": query.id, **_setting(study, query)}
 
 
 def _tell(study: Study, fields: dict[str, Any]) -> Reply:
     number = "loss" if study.space is None else "value"
-    _check_fields(fields, "tell", {"id", number}, {"curvature"})
+    several = {"values"} if "values" in fields else {number}
+    _check_fields(fields, "tell", {"id"} | several, {"covariates", "curvature", "sem"})
     key = _id(fields)
-    study.tell(key, fields[number], fields.get("curvature", 0.0))
+    beside = {name: fields.get(name) for name in ("covariates", "values", "sem")}
+    study.tell(key, fields.get(number), fields.get("curvature", 0.0), **beside)
     return {"told": key} | _standing(study)
 
 

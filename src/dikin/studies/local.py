@@ -33,7 +33,7 @@ from dikin.studies import verification
 from dikin.studies.backend import Backend, Opening, OpenQuery, Standing
 from dikin.studies.client_arguments import seconds
 from dikin.studies.database import Database, Sqlite, open_database
-from dikin.studies.history import answers_between, in_parts, records_between
+from dikin.studies.history import HistoryColumns, answers_between, in_parts, records_between
 from dikin.studies.journal import SCHEMA_LOCK, Event, Journal, Snapshot, create_tables
 from dikin.studies.journal import names as study_names
 from dikin.studies.replica import AskRecord, Replica, snapshot_text
@@ -212,8 +212,8 @@ class LocalBackend(Backend):
             )
         if body is not None and AskArguments.read(body).text() != arguments.text():
             raise ParameterError(
-                f"the key {key!r} was used by another request, which asked {word} {query} with "
-                "another forecast or context; use a new key for each request"
+                f"the key {key!r} was given to another request, which asked {word} {query} with "
+                "another forecast, context or covariates; a key is for one request"
             )
         point = replica.asked[query].point if body is None else point_in(body)
         values = json.loads(point)
@@ -237,8 +237,8 @@ class LocalBackend(Backend):
         session.write(act)
         return result[0]
 
-    def tell(self, query: Query | int, number: Any, curvature: Any) -> None:
-        answer, id = Answer.of(number, curvature), query_id(query)
+    def tell(self, query: Query | int, answer: Answer) -> None:
+        id = query_id(query)
 
         def act(replica: Replica) -> tuple[Event | None, None]:
             if id not in replica.asked:
@@ -322,7 +322,10 @@ class LocalBackend(Backend):
         def look(replica: Replica, journal: Journal) -> Table:
             row, seal = journal.row_before_round(first)
             answers = answers_between(journal.events(row, seal), first, last)
-            return in_parts(answers, self.space, replica.player.center.shape)
+            columns = HistoryColumns(
+                self.space, replica.player.center.shape, replica.player.status()
+            )
+            return in_parts(answers, columns)
 
         return self._read_apart(look)
 

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, cast
 from dikin import serialization
 from dikin.errors import (
     AnsweredError,
+    CovariateError,
     FeedbackError,
     ForecastError,
     ForeignQueryError,
@@ -49,6 +50,8 @@ class AskRecord(NamedTuple):
     client: str
     time: int
     point: str
+    noted: str = ""
+    """What the row of its answer will repeat of what was known."""
 
     def client_and_time(self) -> tuple[str, datetime]:
         """The client's name, and the time."""
@@ -105,8 +108,8 @@ class Replica:
         self.consistent = False  # an ask that fails may have drawn from the generator
         try:
             query = arguments.ask(self.player)
-        except (FeedbackError, ForecastError):
-            self.consistent = True  # a context or a forecast is refused before anything is drawn
+        except (CovariateError, FeedbackError, ForecastError):
+            self.consistent = True  # what cannot be used is refused before anything is drawn
             raise
         return self._record("ask", query.id, client, time, ask_body(query, arguments)), query
 
@@ -118,7 +121,7 @@ class Replica:
     def tell(self, query: Query | int, answer: Answer, client: str, time: int) -> Event:
         player, id = self.player, query if isinstance(query, int) else query.id
         notes = player.notes(id) if id in self.asked else {}
-        player.tell(query, *answer)
+        answer.tell(player, query)
         self.consistent = False
         noted = f", {json.dumps(notes)[1:-1]}" if notes else ""
         certificate = player.certificate
@@ -126,7 +129,7 @@ class Replica:
         # The point again, so that one row has the whole round and the ask can be trimmed.
         body = (
             f'{{"round": {player.rounds}, "point": {self.asked[id].point}, '
-            f"{answer.text(player.told_as)}{noted}, "
+            f"{answer.text(player.told_as)}{noted}{self.asked[id].noted}, "
             f'"center": {player.center.tolist()!r}, "certificate": {bound}}}'
         )
         return self._record("tell", id, client, time, body)
@@ -143,12 +146,14 @@ class Replica:
                 f"{query.point}: it belongs to another study. Nothing was changed."
             )
         # As text: as values 1.0 and true would be equal, and JSON has no NaN.
-        if f"{{{answer.text(name)}}}" == json.dumps({n: row[n] for n in (name, "curvature")}):
+        known = json.dumps({part: row[part] for part in Answer.parts(name) if part in row})
+        if f"{{{answer.text(name)}}}" == known:
             return True
+        beside = "" if not row.keys() & {"covariates", "sem"} else f" ({known})"
         raise AnsweredError(
             f"{noun} {query_id(query)} was already answered with {name} {row[name]} and curvature "
-            f"{row['curvature']}, got {shown(answer.loss)} and {shown(answer.curvature)}. Nothing "
-            "was changed."
+            f"{row['curvature']}{beside}, got {shown(answer.loss)} and {shown(answer.curvature)}"
+            f"{_beside(answer)}. Nothing was changed."
         )
 
     def query_at(self, id: int, point: Array) -> Query:
@@ -188,7 +193,9 @@ class Replica:
 
     def _advance(self, event: Event) -> None:
         if event.kind == "ask":
-            self.asked[event.query] = AskRecord(event.client, event.time, point_in(event.body))
+            noted = AskArguments.read(event.body).noted()
+            point = point_in(event.body)
+            self.asked[event.query] = AskRecord(event.client, event.time, point, noted)
         elif event.kind not in SWITCHES:
             del self.asked[event.query]
         self.number, self.seal, self.consistent = event.number, event.seal, True
@@ -204,8 +211,8 @@ class Replica:
         if event.kind == "ask":
             self._ask_again(event)
         elif event.kind == "tell":
-            body, _ = DECODER.raw_decode(event.body)
-            player.tell(event.query, *Answer.read(body, player.told_as))
+            told, _ = DECODER.raw_decode(event.body)
+            Answer.read(told, player.told_as).tell(player, event.query)
         elif event.kind == "forget":
             player.forget(event.query)
         elif event.kind in SWITCHES:
@@ -225,6 +232,13 @@ class Replica:
                 "numbers than the one that wrote it. Use a study on machines with the same "
                 "processor and the same versions of NumPy and dikin"
             )
+
+
+def _beside(answer: Answer) -> str:
+    """What an answer has besides the number, for a message."""
+    parts = {"covariates": answer.covariates, "sem": answer.sem}
+    given = [f"{name} {shown(part)}" for name, part in parts.items() if part is not None]
+    return f", {', '.join(given)}" if given else ""
 
 
 DECODER = json.JSONDecoder()

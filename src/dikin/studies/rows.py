@@ -17,6 +17,7 @@ from dikin.errors import ForecastError, UnknownQueryError, shown
 from dikin.learners.base import real_number
 from dikin.open_queries import Query
 from dikin.players import Player
+from dikin.tuning.covariates import Values, checked_values
 
 
 class AskArguments(NamedTuple):
@@ -24,12 +25,13 @@ class AskArguments(NamedTuple):
 
     context: Any
     forecast: float | None
+    covariates: Values | None = None
 
     @classmethod
-    def of(cls, context: Any, forecast: Any) -> AskArguments:
+    def of(cls, context: Any, forecast: Any, covariates: Any = None) -> AskArguments:
         if forecast is not None:
             forecast = real_number(forecast, "forecast", ForecastError)
-        return cls(_as_read(context), forecast)
+        return cls(_as_read(context), forecast, checked_values(covariates) or None)
 
     @classmethod
     def read(cls, body: str) -> AskArguments:
@@ -37,16 +39,16 @@ class AskArguments(NamedTuple):
         if SEPARATOR not in body:
             return NO_ARGUMENTS
         fields = json.loads(body)
-        return cls(serialization.decode(fields.get("context")), fields.get("forecast"))
+        context = serialization.decode(fields.get("context"))
+        return cls(context, fields.get("forecast"), fields.get("covariates"))
 
     def ask(self, player: Player[Any]) -> Query:
-        """Ask a player; a context or forecast is refused before anything is drawn."""
-        # Pass only what is there: a user's own learner may accept nothing else.
+        """Ask a player; what it cannot use is refused before anything is drawn."""
+        # With what there is alone: a learner of the user's may know of nothing else.
         context = () if self.context is None else (self.context,)
-        if self.forecast is None:
-            query: Query = player.ask(*context)
-        else:
-            query = player.ask(*context, forecast=self.forecast)
+        named = {"forecast": self.forecast, "covariates": self.covariates}
+        given: dict[str, Any] = {name: part for name, part in named.items() if part is not None}
+        query: Query = player.ask(*context, **given)
         return query
 
     def text(self) -> str:
@@ -56,7 +58,17 @@ class AskArguments(NamedTuple):
             text = f'{SEPARATOR}context": {json.dumps(serialization.encode(self.context))}'
         if self.forecast is not None:
             text += f'{SEPARATOR}forecast": {json.dumps(self.forecast)}'
+        if self.covariates is not None:
+            text += f'{SEPARATOR}covariates": {json.dumps(self.covariates)}'
         return text
+
+    def noted(self) -> str:
+        """What the row of the answer repeats, so that a round stands in one row."""
+        named = isinstance(self.context, dict)
+        context = self.context if named else serialization.encode(self.context)
+        known = {"context": context, "covariates": self.covariates}
+        parts = {name: part for name, part in known.items() if part is not None}
+        return f', "asked": {json.dumps(parts)}' if parts else ""
 
 
 SEPARATOR = ', "'
@@ -69,25 +81,42 @@ class Answer(NamedTuple):
 
     loss: Any
     curvature: Any
+    covariates: Values | None = None
+    sem: float | None = None
 
     @classmethod
-    def of(cls, loss: Any, curvature: Any) -> Answer:
-        if type(loss) is float and type(curvature) is float:
-            return cls(loss, curvature)
-        return cls(_as_read(loss), _as_read(curvature))
+    def of(cls, loss: Any, curvature: Any, covariates: Any = None, sem: Any = None) -> Answer:
+        return cls(_as_read(loss), _as_read(curvature), checked_values(covariates) or None, sem)
 
     @classmethod
-    def read(cls, body: dict[str, Any], name: str) -> Answer:
-        """The answer in the body of a tell row, under this name."""
-        return cls(serialization.decode(body[name]), body["curvature"])
+    def read(cls, told: dict[str, Any], name: str) -> Answer:
+        """What the row of a tell says under this name."""
+        loss = serialization.decode(told[name])
+        return cls(loss, told["curvature"], told.get("covariates"), told.get("sem"))
+
+    def tell(self, player: Player[Any], query: Query | int) -> None:
+        """Tell a player."""
+        named = {"covariates": self.covariates, "sem": self.sem}
+        # With what there is alone, as for an ask.
+        given: dict[str, Any] = {name: part for name, part in named.items() if part is not None}
+        player.tell(query, self.loss, self.curvature, **given)
 
     def text(self, name: str) -> str:
-        """The answer as it is written in a row, under this name."""
-        loss, curvature = self
+        """As it stands in a row, under this name."""
+        loss, curvature, covariates, sem = self
         if type(loss) is float and type(curvature) is float:
-            return f'"{name}": {loss!r}, "curvature": {curvature!r}'
-        answer = {name: serialization.encode(loss), "curvature": serialization.encode(curvature)}
-        return json.dumps(answer)[1:-1]
+            text = f'"{name}": {loss!r}, "curvature": {curvature!r}'
+        else:
+            told = {name: serialization.encode(loss), "curvature": serialization.encode(curvature)}
+            text = json.dumps(told)[1:-1]
+        if covariates is not None:
+            text += f', "covariates": {json.dumps(covariates)}'
+        return text if sem is None else f'{text}, "sem": {sem!r}'
+
+    @classmethod
+    def parts(cls, name: str) -> tuple[str, ...]:
+        """The keys of an answer in a row, in their order."""
+        return (name, "curvature", "covariates", "sem")
 
 
 def ask_body(query: Query, arguments: AskArguments) -> str:
@@ -123,5 +152,7 @@ def _as_read(value: Any) -> Any:
         return tuple(_as_read(part) for part in value)
     if isinstance(value, np.ndarray) and value.ndim and value.dtype.kind in "fiu":
         return value.astype(float)
-    number = as_float(value)
-    return value if number is None else number
+    if isinstance(value, dict):
+        return {name: _as_read(value[name]) for name in sorted(value, key=str)}
+    told = as_float(value)
+    return value if told is None else told

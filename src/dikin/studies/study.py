@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, Self, cast, overload
 
@@ -24,8 +24,9 @@ from dikin.studies.backend import Backend, Opening, OpenQuery, Standing
 from dikin.studies.client_arguments import first_and_last, own_name, printable
 from dikin.studies.http import HttpBackend
 from dikin.studies.local import LocalBackend
-from dikin.studies.rows import AskArguments, query_or_id
+from dikin.studies.rows import Answer, AskArguments, query_or_id
 from dikin.tuning.history import panels_of, to_frame
+from dikin.tuning.several_values import value_and_error
 from dikin.tuning.space import Params
 from dikin.tuning.tuner import Trial, Tuner, count_instead_of_context
 from dikin.vectors import Array, Table
@@ -246,42 +247,48 @@ class Study(Generic[Q]):
     @overload
     def ask(
         self,
-        context: ArrayLike | None = None,
+        context: Mapping[str, Any] | ArrayLike | None = None,
         *,
         n: None = None,
         forecast: float | None = None,
+        covariates: Mapping[str, Any] | None = None,
         key: str | None = None,
     ) -> Q: ...
 
     @overload
     def ask(
         self,
-        context: ArrayLike | None = None,
+        context: Mapping[str, Any] | ArrayLike | None = None,
         *,
         n: int,
         forecast: float | None = None,
+        covariates: Mapping[str, Any] | None = None,
         key: str | None = None,
     ) -> list[Q]: ...
 
     def ask(
         self,
-        context: ArrayLike | None = None,
+        context: Mapping[str, Any] | ArrayLike | None = None,
         *,
         n: int | None = None,
         forecast: float | None = None,
+        covariates: Mapping[str, Any] | None = None,
         key: str | None = None,
     ) -> Q | list[Q]:
         """Ask for the next query or trial; it is in the database when this returns.
 
         Parameters
         ----------
-        context : array_like, optional
-            What is known about the round in advance, for a learner that needs it. Others refuse it.
+        context : mapping or array_like, optional
+            What is known of the round beforehand, for a learner or tuner that needs it. Others
+            refuse it.
         n : int, optional
             How many to ask for at once, for several machines that play at the same time.
         forecast : float, optional
             The loss or value that you expect, for a tuner or a learner that uses it. Others refuse
             it.
+        covariates : mapping, optional
+            What explains the value besides the setting, by name, for a tuner: `Tuner.ask`.
         key : str, optional
             A key for this request, unique within the study. Asking again with the same key within a
             week, because the answer was lost, returns the same query.
@@ -295,14 +302,14 @@ class Study(Generic[Q]):
         Raises
         ------
         ParameterError
-            If `n` is not a whole number of at least 1, if the key is not a string of 1 to 150
-            characters, or if it was used with another context or forecast.
+            If `n` is not a whole number of at least 1, or the key no text of 1 to 150 characters,
+            or the key was given to a request with another context, forecast or covariates.
         ClosedQueryError
             If the query of the key was answered and trimmed from the history.
         """
         if self.space is not None:
             context, n = count_instead_of_context(context, n)
-        arguments = AskArguments.of(context, forecast)
+        arguments = AskArguments.of(context, forecast, covariates)
         key = None if key is None else printable(key, "key")
         if n is None:
             return cast(Q, self._backend.ask(arguments, key))
@@ -316,6 +323,9 @@ class Study(Generic[Q]):
         curvature: float = 0.0,
         *,
         value: Any = None,
+        covariates: Mapping[str, Any] | None = None,
+        values: Iterable[float] | None = None,
+        sem: float | None = None,
         forecast: None = None,
     ) -> None:
         """Answer a query or trial of any client; durable when this returns.
@@ -333,14 +343,23 @@ class Study(Generic[Q]):
         curvature : float, default 0.0
             How strongly convex the loss of this round is; 0 if that is not known.
         value : float, optional
-            The same as `loss`, under its name in `Tuner.tell`.
+            The same as `loss`, by the name that it has in `Tuner.tell`.
+        covariates : mapping, optional
+            What explains the value besides the setting and is known only now, for a tuner.
+        values : iterable of float, optional
+            Several values of a trial in place of one.
+        sem : float, optional
+            The standard error of the value, for a tuner.
         forecast : None
             Refused: once the point is known it is too late.
 
         Raises
         ------
         ParameterError
-            If both a loss and a value are given.
+            If there are both a loss and a value.
+        LossError
+            If there are both a value and several, or the standard error is not a number of at least
+            0.
         """
         if forecast is not None:
             refuse_late_forecast(forecast)
@@ -349,8 +368,10 @@ class Study(Generic[Q]):
                 f"tell one number: got the loss {shown(loss)} and the value {shown(value)}"
             )
         number = loss if value is None else value
-        asked = query if isinstance(query, Query) else query_or_id(query)
-        self._backend.tell(asked, number, curvature)
+        if values is not None or sem is not None:
+            number, sem = value_and_error(number, values, sem)
+        answer = Answer.of(number, curvature, covariates, sem)
+        self._backend.tell(query_or_id(query), answer)
 
     def forget(self, query: Query | Trial | OpenQuery | int) -> None:
         """Close a query or trial that will never be answered; repeating this is allowed.
@@ -515,8 +536,9 @@ class Study(Generic[Q]):
         numpy.ndarray
             A structured array with the columns round, point, loss, curvature, center (after the
             round) and certificate: `study.history()["loss"]`. For a tuner the columns are round, a
-            value for each name, value, expected, held (nothing was learnt from the round), the best
-            guess after the round (`best.` before each name) and certificate.
+            value for each name, value, expected, held (nothing was learnt of the round), the best
+            guess after the round (`best.` before each name) and certificate; then the covariates
+            (`covariate.` before each name) and, where any was told, the standard error sem.
 
         Raises
         ------
@@ -540,7 +562,9 @@ class Study(Generic[Q]):
         list of dict
             For each round: round, query (the id that was answered), client (who told it), time (in
             seconds since 1970), point, loss or value, curvature, center and certificate (None for
-            NaN); for a tuner expected and held too. For many rounds `history` takes less memory.
+            NaN); of a tuner expected and held too; and what was given besides: covariates and sem
+            with the value, context and covariates when it was asked under `asked`. For many rounds
+            `history` takes less memory.
 
         Raises
         ------

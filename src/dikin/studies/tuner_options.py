@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import click
 
 from dikin.errors import ParameterError
+from dikin.tuning.cycle import Cycle
 from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.parameters.description import (
     parameter_from_spec,
@@ -20,6 +21,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 RANGE = "NAME=LOW:HIGH[:START][:log|:int]"
 CALL = '"NAME=Levels([16, 32, 64])"'
+COVARIATE = "NAME[=cycle:PERIOD|=WORD,WORD]"
 PARTS = "NAME=PART,PART or NAME=PART:SHARE,PART:SHARE"
 
 _OPTIONS = (
@@ -70,8 +72,15 @@ _OPTIONS = (
         "and Levels.",
     ),
     click.option(
-        "--seed", type=click.IntRange(0), help="The seed of all randomness. Default: a fresh one."
+        "--covariate",
+        "covariates",
+        multiple=True,
+        metavar=COVARIATE,
+        help="The kind of something that explains values besides the setting: a cycle, such as "
+        "hour=cycle:24, a category by its words, or a number. Needed for a cycle alone. May be "
+        "repeated.",
     ),
+    click.option("--seed", type=click.IntRange(0), help="Of all randomness. Default: a fresh one."),
 )
 
 
@@ -83,7 +92,7 @@ def tuner_options(command: F) -> F:
 
 
 def tuner_from_options(
-    params: tuple[str, ...], shares: tuple[str, ...], **more: Any
+    params: tuple[str, ...], shares: tuple[str, ...], covariates: tuple[str, ...] = (), **more: Any
 ) -> Tuner | None:
     """The tuner that options describe; None if there are none.
 
@@ -91,7 +100,7 @@ def tuner_from_options(
     {'price': 4.0, 'traffic': {'old': 0.5, 'new': 0.5}}
     """
     if not params and not shares:
-        _refuse_alone(more)
+        _refuse_alone(more | {"covariates": covariates})
         return None
     parameters: dict[str, ParameterKind] = {}
     for option, texts, read in (("--param", params, _parameter), ("--shares", shares, _shares)):
@@ -100,7 +109,22 @@ def tuner_from_options(
             if name in parameters:
                 raise ParameterError(f"{option} {text}: the parameter {name!r} is given twice")
             parameters[name] = parameter
-    return Tuner(parameters, **more)
+    kinds = dict(_covariate(text) for text in covariates)
+    return Tuner(parameters, covariates=kinds or None, **more)
+
+
+def _covariate(text: str) -> tuple[str, Any]:
+    """`hour=cycle:24`, `kind=batch,web` or `load`."""
+    name, equals, rest = text.partition("=")
+    words = [word.strip() for word in rest.split(",")]
+    if not name.strip() or (equals and not all(words)):
+        raise ParameterError(f"--covariate wants {COVARIATE}, got {text!r}")
+    if not equals:
+        return name.strip(), None
+    form, colon, period = rest.partition(":")
+    if colon and form.strip() == "cycle":
+        return name.strip(), Cycle(_number(f"the period of {name.strip()}", period))
+    return name.strip(), words
 
 
 def _refuse_alone(more: dict[str, Any]) -> None:

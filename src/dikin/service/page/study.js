@@ -94,7 +94,7 @@ class StudyView {
     this.numbers = {
       rounds: item("Rounds"), mean: item("Mean of the last rounds"), surprise: item("Surprise"),
       cost: item("Cost of exploring"), outlook: item("Remaining potential"), certificate: item("Certificate per round"),
-      clipped: item("Clipped values"),
+      clipped: item("Clipped values"), explained: item("Explained by covariates"),
     };
     return make("dl", { class: "numbers" }, ...Object.values(this.numbers).map((n) => n.element));
   }
@@ -373,6 +373,11 @@ class StudyView {
     setText(numbers.clipped.value, count(study.clipped));
     setText(numbers.clipped.note, `of ${plural(study.rounds, "value")}: too far off to be learnt in full`);
     numbers.clipped.element.hidden = !study.clipped;
+    const parts = Object.entries(study.explained_by ?? {}).sort((a, b) => b[1] - a[1]);
+    const share = (part) => `${Math.round(100 * part)} %`;
+    setText(numbers.explained.value, isNumber(study.explained) ? share(study.explained) : "–");
+    setText(numbers.explained.note, parts.map(([name, part]) => `${name} ${share(part)}`).join(", "));
+    numbers.explained.element.hidden = !parts.length;
   }
 
   /** Texts that change between two events. */

@@ -1,0 +1,276 @@
+"""A study keeps covariates, contexts and standard errors, and replays them bit for bit."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dikin
+from dikin import errors
+from dikin.studies import jsonl, session
+from dikin.studies.rows import Answer, AskArguments
+from studies.test_jsonl import command
+
+PARAMETERS = {"price": dikin.Real(1, 14, start=4), "ads": dikin.Real(0, 60, start=40)}
+
+
+def tuner() -> dikin.Tuner:
+    kinds = {"hour": dikin.Cycle(24)}
+    return dikin.Tuner(PARAMETERS, maximize=True, covariates=kinds, seed=3)
+
+
+def value_at(t: int) -> float:
+    return 12.0 + (7.0 * t) % 5
+
+
+def play(player: Any, t: int) -> Any:
+    """Ask with covariates; a pair of trials is answered late, the younger one first."""
+    known = {"load": (3.0 * t) % 7, "hour": t % 24} if t % 5 else None
+    trial = player.ask(covariates=known)
+    if t % 4 == 3:
+        player.tell(t, value_at(t), covariates={"kind": "ab"[t % 3 % 2]})
+        player.tell(t - 1, values=[value_at(t), value_at(t) + 1])
+        player.tell(t - 3, value_at(t), sem=0.5)
+        player.forget(t - 2)
+    return trial
+
+
+def test_covariates_are_replayed(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Opened anew for every ask, with trials open and snapshots between."""
+    monkeypatch.setattr(session, "SNAPSHOT_EVERY", 7)
+    twin, other = tuner(), dikin.Study(url, "a", tuner())
+    for t in range(40):
+        with dikin.Study(url, "a", tuner()) as study:
+            assert play(other if t % 3 == 0 else study, t) == play(twin, t)
+            assert study.state() == other.state() == twin.state()
+    assert other.verify() == 40 + 10 * 4
+    ours, theirs = other.history(), twin.history()
+    assert ours.dtype == theirs.dtype
+    assert ours["covariate.kind"].tolist() == theirs["covariate.kind"].tolist()
+    for name in ("covariate.load", "covariate.hour", "sem", "value", "expected"):
+        assert np.array_equal(ours[name], theirs[name], equal_nan=True)
+    assert other.status().explained == twin.explained.share
+    assert other.trim(8) > 0
+    assert other.state() == twin.state()
+    other.close()
+
+
+@pytest.mark.parametrize("lost", [AskArguments, Answer])
+def test_a_replay_that_loses_them_is_another_tuner(
+    file: str, lost: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mutants of the test above: rows that lose what was known, or what was told besides."""
+    study, read = dikin.Study(file, "a", tuner()), lost.read
+
+    def forgetful(*arguments: Any) -> Any:
+        return read(*arguments)._replace(covariates=None)
+
+    for t in range(16):
+        play(study, t)
+    monkeypatch.setattr(lost, "read", forgetful)
+    with pytest.raises(errors.StateError):
+        study.verify()
+    study.close()
+
+
+FOLDERS = str(Path(__file__).parents[1]), str(Path(dikin.__file__).parents[1])
+KILLED = """
+import os, signal, sys
+import dikin
+from studies.test_covariates import play, tuner
+study = dikin.Study(sys.argv[1], "a", tuner())
+for t in range(18):
+    play(study, t)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_killed_with_covariates_on_open_trials(file: str) -> None:
+    dead = subprocess.run(
+        [sys.executable, "-c", KILLED, file],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(FOLDERS)},
+        check=False,
+    )
+    assert dead.returncode == -signal.SIGKILL
+    twin = tuner()
+    for t in range(18):
+        play(twin, t)
+    with dikin.Study(file, "a") as heir:
+        assert heir.state() == twin.state()
+        assert heir.verify() > 0
+
+
+# --- keys and repetitions ------------------------------------------------------------------------
+
+
+def test_a_key_is_for_one_request(url: str) -> None:
+    with dikin.Study(url, "a", tuner()) as study:
+        first = study.ask(key="k", covariates={"load": 1, "hour": 2})
+        again = study.ask(key="k", covariates={"hour": 2.0, "load": 1.0})  # in any order
+        assert again == first
+        assert again.covariates == {"hour": 2.0, "load": 1.0}
+        for other in ({"covariates": {"load": 1}}, {}, {"covariates": {"load": 1, "hour": 3}}):
+            with pytest.raises(errors.ParameterError, match="forecast, context or covariates"):
+                study.ask(key="k", **other)  # type: ignore[call-overload]
+        with pytest.raises(errors.ParameterError, match="forecast, context or covariates"):
+            study.ask({"region": "eu"}, key="k", covariates={"load": 1, "hour": 2})
+        assert len(study.open_queries) == 1
+
+
+def test_the_same_answer_counts_once_and_another_is_refused(file: str) -> None:
+    with dikin.Study(file, "a", tuner()) as study:
+        trial = study.ask()
+        told: dict[str, Any] = {"values": [3.0, 5.0], "covariates": {"users": 8, "kind": "a"}}
+        study.tell(trial, **told)
+        study.tell(trial, 4.0, sem=1.0, covariates={"kind": "a", "users": 8.0})
+        for other in ({"values": [3.0, 5.0]}, told | {"covariates": {"users": 9}}, {"loss": 4.0}):
+            with pytest.raises(errors.AnsweredError, match=r"already answered.*users"):
+                study.tell(trial, **other)
+        assert study.rounds == 1
+        (record,) = study.records()
+        assert record["covariates"] == {"kind": "a", "users": 8.0}
+        assert (record["value"], record["sem"]) == (4.0, 1.0)
+
+
+def test_an_unclaimed_trial_is_given_to_who_knows_the_same(file: str) -> None:
+    """An ask of several that failed in its middle leaves trials to the next ask like it."""
+    with dikin.Study(file, "a", tuner()) as study:
+        event = study._backend._ask(AskArguments.of(None, None, {"load": 1.0}))  # type: ignore[attr-defined]
+        study._backend.session.unclaimed.append(event)  # type: ignore[attr-defined]
+        assert study.ask(covariates={"load": 2.0}).id == 1
+        assert study.ask(covariates={"load": 1}).id == 0
+
+
+def test_what_is_refused_changes_nothing(file: str) -> None:
+    twin = tuner()
+    with dikin.Study(file, "a", twin) as study:
+        assert study.ask(covariates={"load": 1.0}) == twin.ask(covariates={"load": 1.0})
+        for bad in ({"load": "x"}, {"load": float("nan")}, [1], {"hour": "noon"}):
+            with pytest.raises(errors.CovariateError):
+                study.ask(covariates=bad)  # type: ignore[call-overload]
+            with pytest.raises(errors.CovariateError):
+                study.tell(0, 1.0, covariates=bad)  # type: ignore[arg-type]
+        with pytest.raises(errors.CovariateError, match=r"was 1\.0 when"):
+            study.tell(0, 1.0, covariates={"load": 2.0})
+        with pytest.raises(errors.FeedbackError, match="context"):
+            study.ask({"region": "eu"})
+        with pytest.raises(errors.LossError, match="at least 0"):
+            study.tell(0, 1.0, sem=-1)
+        with pytest.raises(errors.LossError, match="told alone"):
+            study.tell(0, 1.0, values=[1.0])
+        assert (study.state(), study.verify()) == (twin.state(), 1)
+
+
+def test_the_study_of_a_learner_refuses_them(file: str) -> None:
+    twin = dikin.Predictive(dikin.Box([0], [1]), seed=1)
+    with dikin.Study(file, "a", twin) as study:
+        with pytest.raises(errors.CovariateError, match=r"only a dikin\.Tuner"):
+            study.ask(covariates={"load": 1.0})
+        assert study.ask() == twin.ask()
+        for beside in ({"covariates": {"load": 1.0}}, {"sem": 1.0}):
+            with pytest.raises(errors.CovariateError, match=r"only a dikin\.Tuner"):
+                study.tell(0, 1.0, **beside)  # type: ignore[arg-type]
+        assert (study.state(), study.verify()) == (twin.state(), 1)
+
+
+def test_another_declaration_is_another_study(file: str) -> None:
+    dikin.Study(file, "a", tuner()).close()
+    other = dikin.Tuner(PARAMETERS, maximize=True, covariates={"hour": None}, seed=3)
+    with pytest.raises(errors.StudyExistsError, match="covariates"):
+        dikin.Study(file, "a", other)
+
+
+# --- JSON lines and commands ---------------------------------------------------------------------
+
+
+def test_json_lines(file: str) -> None:
+    twin = tuner()
+
+    def said(line: Any) -> Any:
+        return jsonl.reply(study, json.dumps(line).encode())
+
+    with dikin.Study(file, "a", tuner()) as study:
+        asked = said({"ask": {"covariates": {"load": 0.7, "hour": 14, "kind": "a"}}})
+        assert asked["params"] == twin.ask(covariates={"load": 0.7, "hour": 14, "kind": "a"}).params
+        told = {"id": 0, "values": [498, 507], "covariates": {"users": 1830}}
+        assert said({"tell": told})["rounds"] == 1
+        assert said({"tell": told})["rounds"] == 1
+        twin.tell(0, values=[498, 507], covariates={"users": 1830})
+        said({"ask": {}})
+        twin.ask()
+        assert said({"tell": {"id": 1, "value": 3.0, "sem": 0.5}})["told"] == 1
+        twin.tell(1, 3.0, sem=0.5)
+        assert study.state() == twin.state()
+        assert said({"summary": {}})["covariates"].keys() == {"hour", "load", "kind", "users"}
+        for bad, code in (
+            ({"ask": {"covariates": [1]}}, "covariate"),
+            ({"ask": {"context": 3}}, "request"),
+            ({"ask": {"context": {"region": "eu"}}}, "feedback"),
+            ({"tell": {"id": 2}}, "request"),
+            ({"tell": {"id": 2, "value": 1, "values": [1]}}, "request"),
+        ):
+            assert said(bad)["error"]["code"] == code
+        assert study.state() == twin.state()
+
+
+def test_commands(file: str) -> None:
+    flags = ["--param", "price=1:14:4", "--covariate", "hour=cycle:24", "--covariate", "kind=a,b"]
+    assert command("create", "shop", *flags, "--url", file, "--seed", "7").exit_code == 0
+    kinds = {"hour": dikin.Cycle(24), "kind": ["a", "b"]}
+    twin = dikin.Tuner({"price": dikin.Real(1, 14, start=4)}, covariates=kinds, seed=7)
+    known = ("--covariate", "load=0.7", "--covariate", "hour=14", "--covariate", "kind=a")
+    asked = command("ask", "shop", "--url", file, *known)
+    assert json.loads(asked.output) == {
+        "id": 0,
+        "params": twin.ask(covariates={"load": 0.7, "hour": 14, "kind": "a"}).params,
+    }
+    told = command("tell", "shop", "0", "-3.5", "--url", file, "--covariate", "users=8")
+    assert told.output == "told 0: 1 rounds\n"
+    command("ask", "shop", "--url", file)
+    assert command("tell", "shop", "1", "3", "5", "--url", file).exit_code == 0
+    command("ask", "shop", "--url", file)
+    assert command("tell", "shop", "2", "4", "--sem", "0.5", "--url", file).exit_code == 0
+    twin.tell(0, -3.5, covariates={"users": 8})
+    twin.ask()
+    twin.tell(1, values=[3, 5])
+    twin.ask()
+    twin.tell(2, 4.0, sem=0.5)
+    with dikin.Study(file, "shop") as study:
+        assert study.state() == twin.state()
+    rows = list(csv.DictReader(io.StringIO(command("export", "shop", "--url", file).output)))
+    assert rows[0]["covariate.kind"] == "a"
+    assert rows[0]["covariate.users"] == "8.0"
+    assert rows[2]["covariate.kind"] == ""
+    assert rows[2]["sem"] == "0.5"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("ask", "shop", "--covariate", "load"), "NAME=VALUE"),
+        (("ask", "shop", "--covariate", "a=1", "--covariate", "a=2"), "given twice"),
+        (("ask", "shop", "--covariate", "a=nan"), "finite"),
+        (("ask", "shop", "--context", "region=eu"), "no use of a context"),
+        (("tell", "shop", "0", "1", "--sem", "-1"), "at least 0"),
+        (("tell", "shop", "9", "1"), "never asked"),
+        (("create", "x", "--param", "p=0:1", "--covariate", "hour=cycle:no"), "a number"),
+        (("create", "x", "--covariate", "load"), "goes with --param"),
+        (("create", "x", "--param", "p=0:1", "--covariate", "kind=a,,b"), "--covariate wants"),
+    ],
+)
+def test_commands_that_are_refused(file: str, arguments: tuple[str, ...], words: str) -> None:
+    command("create", "shop", "--param", "price=1:14:4", "--url", file)
+    command("ask", "shop", "--url", file)
+    done = command(*arguments, "--url", file)
+    assert done.exit_code == 2
+    assert words in done.output
