@@ -41,13 +41,23 @@ class LearnerState(NamedTuple):
     """The linear term of the update."""
     iterate: Array
     """The centre, as the geometry describes it."""
-    excess: Array = EMPTY
-    """What clipping has kept out of the linear term; empty for a learner that clips nothing."""
+    estimates: Array = EMPTY
+    """Sums of the estimated gradients, nothing clipped; empty where no certificate needs them."""
+    copies: Array = EMPTY
+    """The centres of all copies of the update, where there is more than one."""
+    scratch: Array = EMPTY
+    """Room for vectors of a round; nothing in it is kept."""
 
     def copied(self) -> LearnerState:
         """A state that can be written into."""
+        numbers, linear, iterate, estimates, copies, scratch = self
         return LearnerState(
-            self.numbers.copy(), self.linear.copy(), self.iterate.copy(), self.excess.copy()
+            numbers.copy(),
+            linear.copy(),
+            iterate.copy(),
+            estimates.copy(),
+            copies.copy() if copies.size else copies,
+            scratch,
         )
 
 
@@ -162,8 +172,12 @@ class KernelLearner(Learner):
     # --- what is saved -------------------------------------------------------------------------
 
     def _numbers(self) -> dict[str, Any]:
-        numbers, linear, iterate, _ = self._state
-        return {"numbers": to_saved(numbers), "linear": linear, "iterate": iterate}
+        state = self._state
+        return {
+            "numbers": to_saved(state.numbers),
+            "linear": state.linear,
+            "iterate": state.iterate,
+        }
 
     def _set_numbers(self, numbers: dict[str, Any]) -> None:
         own = from_values(self._state.numbers, numbers["numbers"])

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import isfinite
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from dikin.arguments import LARGEST
 from dikin.domains.base import Array
@@ -18,6 +18,22 @@ MEASURED = 8
 """Losses around the start that tell their size where no range is known."""
 BEYOND = LARGEST**3
 """More than any loss in working units, for the least of none; a state as JSON has no infinity."""
+
+
+class Copy(NamedTuple):
+    """What is special about one copy of the update."""
+
+    memory: float
+    """Rounds that it remembers, or infinity."""
+    belief: float = 0.0
+    """The curvature that it believes in, in units of the smoothness."""
+    shared: float = 1.0
+    """The share of its centre that is common to all contexts."""
+
+    @property
+    def keep(self) -> float:
+        """gamma: what a round leaves of the terms before it."""
+        return 1.0 - 1.0 / self.memory
 
 
 class Plan(NamedTuple):
@@ -45,14 +61,22 @@ class Plan(NamedTuple):
     """Whether rare values may say as much as frequent ones: then the level falls little."""
     curved: float
     """lambda_t/2 is this many times the price of exploring a smooth loss after it."""
-    keep: float
-    """gamma: what a round leaves of the terms before it, 1 or 1 - 1/memory."""
-    memory: float
-    """Rounds that are remembered, or infinity."""
     slope: Array
     """psi'(u_0); empty where the start is the analytic centre."""
     lift: float
     """psi'(u_0).u_0 - psi(u_0) + psi(0)."""
+    memories: tuple[float, ...]
+    """Of each copy: rounds that it remembers, or infinity."""
+    keeps: tuple[float, ...]
+    """gamma of each copy: what a round leaves of the terms before it."""
+    beliefs: tuple[float, ...]
+    """Of each copy: the curvature that it believes in, in units of the smoothness."""
+    shared: tuple[float, ...]
+    """Of each copy: the share of its centre that is common to all contexts."""
+    cells: int
+    """Centres of a copy: one, or one that contexts share and one for each of their features."""
+    certified: tuple[float, ...]
+    """gamma of each certificate: those of the copies, each once."""
 
 
 @dataclass(slots=True)
@@ -88,54 +112,122 @@ class Levels(Record):
 
 
 @dataclass(slots=True)
-class Sums(Record):
-    """Sums over the answers, which a memory discounts."""
+class Lists(Record):
+    """A record whose fields are lists, of one number for each of several things."""
 
-    rounds: float = 0.0
+    def copy(self) -> Self:
+        names: tuple[str, ...] = self.__slots__
+        return type(self)(*[getattr(self, name).copy() for name in names])
+
+    @classmethod
+    def zeros(cls, count: int) -> Self:
+        """As many of each as are wanted, all of them 0."""
+        return cls(*(count * [0.0] for _ in cls.__slots__))
+
+
+@dataclass(slots=True)
+class Sums(Lists):
+    """Sums over the answers, for each certificate; a memory discounts them."""
+
+    rounds: list[float]
     """The number of answers, N."""
-    clipped: float = 0.0
+    clipped: list[float]
     """The number of those whose surprise was clipped."""
-    curvature: float = 0.0
-    """sigma + lambda: S."""
-    lam: float = 0.0
-    """lambda."""
-    g_y: float = 0.0
+    g_y: list[float]
     """g.y, of estimates that are not clipped."""
-    y_square: float = 0.0
-    """|y|^2."""
-    sigma_y_square: float = 0.0
+    sigma_y_square: list[float]
     """sigma |y|^2."""
-    tau: float = 0.0
-    root_tau: float = 0.0
+    tau: list[float]
+    root_tau: list[float]
     """sqrt(tau)."""
-    sigma_tau: float = 0.0
+    sigma_tau: list[float]
     """sigma tau."""
-    exploring: float = 0.0
+    exploring: list[float]
     """What exploring costs: the smaller of the two prices, with the constants that are used."""
-    rate_changes: float = 0.0
+
+
+@dataclass(slots=True)
+class Centres(Lists):
+    """The centres of all copies and cells: what each of them is computed with."""
+
+    rate: list[float]
+    """eta."""
+    curvature: list[float]
+    """sigma + lambda, and what the copy believes in: S."""
+    lam: list[float]
+    """lambda."""
+    exploring: list[float]
+    """The price of exploring."""
+    rate_changes: list[float]
     """What changes of the rate have cost: (1/eta_t - 1/eta_{t+1}) psi_0(y_{t+1})."""
+    rounds: list[float]
+    """Answers that it has learnt, by the weight of its cell."""
+
+
+@dataclass(slots=True)
+class Hedge(Lists):
+    """How much each copy counts."""
+
+    weight: list[float]
+    """p; they add up to one."""
+    loss: list[float]
+    """Sum of g.(w - y): how much more it would have lost than what was played."""
+    product: list[float]
+    """g.w in the present round."""
+    spread: list[float]
+    """The first: sum of the variances of g.w over the copies."""
 
 
 @dataclass(slots=True)
 class Numbers(Record):
     """The numbers that a round changes."""
 
-    rate: float
-    """eta."""
+    shift: float
+    """H is the Hessian of psi and this times the identity: eta S where there is one copy."""
     forecasters: Forecasters
     levels: Levels
+    centres: Centres
     sums: Sums
+    hedge: Hedge
+    sigma: list[float]
+    """Sums of the curvature that was told, for each certificate and cell."""
+    features: list[float]
+    """How much each cell weighs in the context of the round that is asked; they add up to one."""
 
     def copy(self) -> Numbers:
-        return Numbers(self.rate, self.forecasters.copy(), self.levels.copy(), self.sums.copy())
+        return Numbers(
+            self.shift,
+            self.forecasters.copy(),
+            self.levels.copy(),
+            self.centres.copy(),
+            self.sums.copy(),
+            self.hedge.copy(),
+            self.sigma.copy(),
+            self.features.copy(),
+        )
 
 
 def first_numbers(plan: Plan) -> Numbers:
     """The numbers before the first round."""
-    if not isfinite(plan.widest):
-        return Numbers(1.0, Forecasters(), Levels(), Sums())  # no rate has an effect while S is 0
-    levels = Levels(current=plan.widest, top=plan.widest)
-    return Numbers(largest_rate(plan, plan.widest), Forecasters(), levels, Sums())
+    copies = len(plan.keeps)
+    centres = Centres.zeros(copies * plan.cells)
+    centres.rate = [1.0] * len(centres.rate)  # no rate has an effect while S is 0
+    levels = Levels()
+    if isfinite(plan.widest):
+        levels = Levels(current=plan.widest, top=plan.widest)
+        centres.rate = [largest_rate(plan, plan.widest)] * len(centres.rate)
+    hedge = Hedge.zeros(copies)
+    hedge.weight = [1.0 / copies] * copies
+    return Numbers(
+        shift=0.0,
+        forecasters=Forecasters(),
+        levels=levels,
+        centres=centres,
+        sums=Sums.zeros(len(plan.certified)),
+        hedge=hedge,
+        sigma=[0.0] * (len(plan.certified) * plan.cells),
+        features=[1.0] + [0.0] * (plan.cells - 1),
+    )
 
 
 @compilable
