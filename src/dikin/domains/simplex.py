@@ -308,7 +308,7 @@ def _shares(u: Array, scale: float, x: Array) -> None:
 @looped(_shares)
 def shares(u: Array, scale: float, x: Array) -> None:
     """Set x to the point of a working vector."""
-    np.maximum(1.0 / x.size + scale * u, ROOM, x)
+    np.maximum(1.0 / x.size + scale * u, ROOM, out=x)
 
 
 def _plane_roots(x: Array, scale: float, kappa: float, shift: float, root: Array) -> None:

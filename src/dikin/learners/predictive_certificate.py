@@ -18,7 +18,7 @@ from dikin.kernel import compilable
 from dikin.learners.predictive_state import Levels, Numbers, Plan, Sums, smoothness_of
 from dikin.vectors import add_combination, multiply
 
-ACCURACY = 1e-10
+ACCURACY = 1e-11
 """The least of the models is known to this, in units of the largest that it may be."""
 WEIGHT_FACTOR = 1e-2
 """The weight of the barrier falls by this factor a step on the way there."""
