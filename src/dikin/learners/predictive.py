@@ -714,10 +714,9 @@ class Predictive(KernelLearner):
         """How much the certificate is expected to grow: a forecast of the bound, not a bound.
 
         It is what the schedule would come to if surprises stayed as large as they are now, none
-        were clipped, the curvature told stayed at its mean, the centre did not move, and exploring
-        stayed the same share of the certificate. Where no constant was declared, it is for the
-        smoothness that is guessed. With a `memory` the certificate forgets, and the growth may be
-        negative.
+        were clipped, the curvature told stayed at its mean and the centre did not move. Where no
+        constant was declared, it is for the smoothness that is guessed. With a `memory` the price
+        of exploring is forgotten too, and the growth may be negative.
 
         Parameters
         ----------
@@ -733,11 +732,8 @@ class Predictive(KernelLearner):
         plan, n = self._plan, self._n
         if measuring(n.levels):
             return nan
-        before = n.sums.exploring[0]
-        if not before > 0.0:
-            return 0.0
-        more = look_ahead(plan, n.copy(), self._rounds_in_range, ahead, self._trace) - before
-        return self._certified(0, before) * more / before
+        later = look_ahead(plan, n.copy(), self._rounds_in_range, ahead, self._trace)
+        return self.units.regret(later - n.sums.exploring[0])
 
     def _trace(self, shift: float) -> float:
         """The trace of H^-1 at the centre, where `shift` is eta S."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from dikin.learners import predictive_schedule as schedule
 from dikin.learners.predictive_certificate import exploring_price
-from dikin.learners.predictive_levels import double_or_halve, has_falling_level
+from dikin.learners.predictive_levels import TINY, double_or_halve, has_falling_level
 from dikin.learners.predictive_schedule import EVERY, WINDOW
 from dikin.learners.predictive_state import Numbers, Plan
 
@@ -14,17 +14,18 @@ from dikin.learners.predictive_state import Numbers, Plan
 def look_ahead(
     plan: Plan, n: Numbers, answered: int, rounds: int, trace: Callable[[float], float]
 ) -> float:
-    """The price of exploring, discounted, after so many answers more, if nothing else changed.
+    """What exploring has cost and noise will have added to it after so many answers more.
 
     Every surprise is sqrt(V), none is clipped, the centre stays, and the curvature that is told is
-    the mean of what was told. Later rounds are taken several at a time: numbers change slowly then.
-    `trace` is tr(H^-1) at the centre, for any shift. The numbers are written.
+    the mean of what was told. A round's noise moves the models by eta d^2 V/2; where the curvature
+    is not known, what the regularisers cost is as much again, as they are balanced with it. Later
+    rounds are taken several at a time: numbers change slowly then. `trace` is tr(H^-1) at the
+    centre, for any shift. The numbers are written.
     """
     centres, last = n.centres, answered + rounds
-    told = max(centres.curvature[0] - centres.lam[0], 0.0)
-    sigma = told / max(centres.rounds[0], 1.0)
+    sigma = max(centres.curvature[0] - centres.lam[0], 0.0) / max(centres.rounds[0], 1.0)
     own = centres.rate[0] * centres.curvature[0]
-    share = n.shift / own if own > 0.0 else 1.0
+    share = n.shift / own if own > 0.0 else 1.0  # other copies may explore less, or more
     total = n.sums.exploring[0]
     while answered < last:
         step = min(_stride(answered), last - answered)
@@ -32,9 +33,10 @@ def look_ahead(
         weight = float(step) if keep == 1.0 else (1.0 - keep) / (1.0 - plan.keeps[0])
         answered += step
         shift = share * centres.rate[0] * centres.curvature[0]
-        spread = trace(shift)
-        cost = _add_equal_answers(plan, n, answered, keep, weight, sigma, spread, shift)
-        total = keep * total + weight * cost
+        cost = _add_equal_answers(plan, n, answered, keep, weight, sigma, trace(shift), shift)
+        noise = 0.5 * centres.rate[0] * plan.dim**2 * n.levels.mean_square
+        noise *= 1.0 + centres.lam[0] / max(centres.curvature[0], centres.lam[0], TINY)
+        total = keep * total + weight * (cost + noise)
     return total
 
 
