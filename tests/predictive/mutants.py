@@ -77,7 +77,7 @@ class PullsToTheStart(dikin.Predictive):
     """lambda/2 |u - u_0|^2."""
 
     def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
-        before = self._plan.keeps[0] * self._n.centres.lam[0]
+        before = self._plan.keep * self._n.centres.lam[0]
         super()._learn(memo, loss, curvature)
         if self.start is not None:
             centres, state = self._n.centres, self._state
@@ -91,7 +91,7 @@ class NeverForgets(dikin.Predictive):
     """Old terms keep their weight."""
 
     def _planned(self) -> Any:
-        return super()._planned()._replace(keeps=(1.0,), certified=(1.0,))
+        return super()._planned()._replace(keep=1.0, certified=(1.0,))
 
 
 class AnswersHereAndNow(dikin.Predictive):
@@ -112,7 +112,7 @@ class PaysTheLarger(dikin.Predictive):
             trace = memo.asked[1]
             smooth = plan.smoothness * plan.square_price * trace
             steep = plan.lipschitz * plan.length_price * np.sqrt(trace)
-            self._n.sums.exploring = [plan.keeps[0] * before + max(smooth, steep)]
+            self._n.sums.exploring = [plan.keep * before + max(smooth, steep)]
 
 
 class LearnsByAProvisionalLevel(dikin.Predictive):

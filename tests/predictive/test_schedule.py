@@ -29,7 +29,7 @@ def planned(**options: Any) -> Any:
 
 def balanced_rate(plan: Any, n: Numbers, rounds: float, stiff: float) -> float:
     """The rate of the first centre after so many rounds."""
-    span = min(rounds + 1.0, plan.memories[0])
+    span = min(rounds + 1.0, plan.memory)
     return schedule.balanced_rate(plan, n.levels, n.centres.curvature[0], span, stiff)
 
 

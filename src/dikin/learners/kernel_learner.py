@@ -32,6 +32,11 @@ Proposal = tuple[float, float, float]
 """What `ask` finds out: |u|^2 of the vector to play, tr(H^-1) and 1/|s|."""
 
 
+def copied_vector(vector: Array) -> Array:
+    """A copy; of an empty vector itself."""
+    return vector.copy() if vector.size else vector
+
+
 class LearnerState(NamedTuple):
     """What a learner carries from round to round."""
 
@@ -43,21 +48,23 @@ class LearnerState(NamedTuple):
     """The centre, as the geometry describes it."""
     estimates: Array = EMPTY
     """Sums of the estimated gradients, nothing clipped; empty where no certificate needs them."""
-    copies: Array = EMPTY
-    """The centres of all copies of the update, where there is more than one."""
+    centres: Array = EMPTY
+    """The iterates of the centres that `iterate` is the mean of, where there are several."""
+    tracks: Array = EMPTY
+    """What is remembered of how each centre has moved, where a learner looks at that."""
     scratch: Array = EMPTY
     """Room for vectors of a round; nothing in it is kept."""
 
     def copied(self) -> LearnerState:
         """A state that can be written into."""
-        numbers, linear, iterate, estimates, copies, scratch = self
         return LearnerState(
-            numbers.copy(),
-            linear.copy(),
-            iterate.copy(),
-            estimates.copy(),
-            copies.copy() if copies.size else copies,
-            scratch,
+            self.numbers.copy(),
+            self.linear.copy(),
+            self.iterate.copy(),
+            copied_vector(self.estimates),
+            copied_vector(self.centres),
+            copied_vector(self.tracks),
+            self.scratch,
         )
 
 

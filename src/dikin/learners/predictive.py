@@ -55,8 +55,8 @@ from dikin.errors import (
     shown,
 )
 from dikin.kernel import compilable, from_values, to_saved
+from dikin.learners import predictive_centres as centres
 from dikin.learners import predictive_certificate as certificate
-from dikin.learners import predictive_copies as copies
 from dikin.learners import predictive_levels as levels
 from dikin.learners import predictive_schedule as schedule
 from dikin.learners.base import ROUNDING, range_limit, real_number
@@ -68,10 +68,10 @@ from dikin.learners.parameters import (
     limit_of_lipschitz,
     limit_of_smooth,
 )
-from dikin.learners.predictive_copies import AUTO_COPIES, SHARED
+from dikin.learners.predictive_adaptation import TRACKS
 from dikin.learners.predictive_levels import REACH, clip, measuring
 from dikin.learners.predictive_outlook import look_ahead
-from dikin.learners.predictive_state import MEASURED, Copy, Numbers, Plan, first_numbers
+from dikin.learners.predictive_state import MEASURED, Numbers, Plan, first_numbers
 from dikin.learners.threads import locked
 from dikin.log_limit import LogLimit
 from dikin.units import LossRange, Units
@@ -81,6 +81,8 @@ logger = logging.getLogger("dikin")
 
 AUTO = "auto"
 """The `memory` of a learner that finds out itself how much to remember."""
+AUTO_MEMORIES = (inf, 4000.0, 1000.0, 250.0)
+"""The memories for which such a learner has certificates."""
 ENORMOUS = 1e6
 """Times the curvature of a bowl that fills the range: more is taken for an error."""
 EDGE, NEAR = 1e-3, 0.05
@@ -110,7 +112,7 @@ class PredictiveKernel(NamedTuple):
             return
         learn_size(self.geometry, self.plan, round, memo, loss, state)
         if not measuring(state.numbers.levels):
-            copies.begin_at_start(self.geometry, self.plan, state)
+            centres.begin_at_start(self.geometry, self.plan, state)
 
 
 @compilable
@@ -184,12 +186,11 @@ def learn(
         learn_forecast(n, then, believed(then, expected, loss), round)
     products = write_estimate(geometry, memo, plan.dim * unit, state)
     price = certify(geometry, plan, state, features, surprise, products, trace, curvature)
-    copies.weigh(geometry, plan, state, features, learnt)
-    copies.add_to_centres(geometry, plan, state, features, learnt, curvature, price, trace)
+    centres.add_to_centres(geometry, plan, state, features, learnt, curvature, price, trace)
     levels.update_levels(plan, n, surprise, level, loss, round)
     if abs(loss) > 0.5 * plan.widest + ROUNDING and learnt == surprise:
         levels.count_clipped(n)
-    copies.move_centres(geometry, plan, state, features, stiff, learnt != surprise)
+    centres.move_centres(geometry, plan, state, features, stiff, learnt != surprise)
 
 
 @compilable
@@ -252,6 +253,11 @@ def _remembered(value: Any, name: str) -> float | str:
             f'"{AUTO}" where it should choose itself; got {shown(value)}'
         )
     return rounds
+
+
+def keep_of(memory: float) -> float:
+    """gamma: what a round leaves of the terms before it."""
+    return 1.0 - 1.0 / memory
 
 
 def _feature_count(value: Any, name: str) -> int:
@@ -377,7 +383,7 @@ class Predictive(KernelLearner):
             chart = self.domain.locate(self.start)
             lift = float(slope @ self._start_vector())
             lift += self.domain.barrier(0.0 * chart) - self.domain.barrier(chart)
-        beta, scaled, variants = -1.0, inf, self._copies()
+        beta, scaled, memory = -1.0, inf, self._remembered_rounds
         if self.lipschitz is not None:
             beta = inf
             scaled = moderate(
@@ -401,36 +407,36 @@ class Predictive(KernelLearner):
             curved=schedule.CURVED if self._ranged else schedule.CURVED_MEASURED,
             slope=slope,
             lift=lift,
-            memories=tuple(copy.memory for copy in variants),
-            keeps=tuple(copy.keep for copy in variants),
-            beliefs=tuple(copy.belief for copy in variants),
-            shared=tuple(copy.shared for copy in variants),
+            memory=memory,
+            keep=keep_of(memory),
+            adaptive=self.memory == AUTO,
             cells=1 + self.contexts,
-            certified=tuple(dict.fromkeys(copy.keep for copy in variants)),
+            certified=tuple(map(keep_of, self.memories)),
         )
 
-    def _copies(self) -> tuple[Copy, ...]:
-        """The copies of the update; the first one is what everything else is measured by."""
-        chosen: tuple[Copy, ...] = AUTO_COPIES
-        if self.memory != AUTO:
-            chosen = (Copy(inf if self.memory is None else float(self.memory)),)
-        if not self.contexts:
-            return chosen
-        return tuple(copy._replace(shared=SHARED) for copy in chosen)
+    @property
+    def memories(self) -> tuple[float, ...]:
+        """Rounds for which there is a certificate of about the last so many; infinity for all."""
+        return AUTO_MEMORIES if self.memory == AUTO else (self._remembered_rounds,)
+
+    @property
+    def _remembered_rounds(self) -> float:
+        return inf if self.memory is None or self.memory == AUTO else float(self.memory)
 
     def _first_state(self, plan: Plan) -> LearnerState:
         """The state at the start."""
-        geometry, count = self.geometry, len(plan.keeps) * plan.cells
-        start, models = geometry.start(), len(plan.certified) * plan.cells
+        geometry, cells = self.geometry, plan.cells
+        start, size = geometry.start(), geometry.size
         state = LearnerState(
             first_numbers(plan),
-            np.zeros(count * geometry.size),
+            np.zeros(cells * size),
             start,
-            np.zeros(models * geometry.size),
-            np.tile(start, count) if count > 1 else EMPTY,
-            np.zeros(2 * geometry.size),
+            np.zeros(len(plan.certified) * cells * size),
+            np.tile(start, cells) if cells > 1 else EMPTY,
+            np.zeros(cells * TRACKS * size) if plan.adaptive else EMPTY,
+            np.zeros(4 * size),
         )
-        copies.begin_at_start(geometry, plan, state)
+        centres.begin_at_start(geometry, plan, state)
         return state
 
     def _start_vector(self) -> Array:
@@ -479,7 +485,7 @@ class Predictive(KernelLearner):
         """A state whose centre is that of a context; its numbers are written."""
         state.numbers.features = features
         state = state._replace(iterate=state.iterate.copy())
-        copies.combine_copies(self.geometry, self._plan, state)
+        centres.combine_centres(self.geometry, self._plan, state)
         return state
 
     def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
@@ -519,15 +525,15 @@ class Predictive(KernelLearner):
     def _numbers(self) -> dict[str, Any]:
         return super()._numbers() | {
             "estimates": self._state.estimates,
-            "copies": self._state.copies,
+            "centres": self._state.centres,
+            "tracks": self._state.tracks,
         }
 
     def _set_numbers(self, numbers: dict[str, Any]) -> None:
         scratch = self._state.scratch
         super()._set_numbers(numbers)
-        self._state = self._state._replace(
-            estimates=numbers["estimates"], copies=numbers["copies"], scratch=scratch
-        )
+        vectors = {name: numbers[name] for name in ("estimates", "centres", "tracks")}
+        self._state = self._state._replace(**vectors, scratch=scratch)
 
     def _memo_state(self, memo: Memo) -> tuple[Any, ...]:
         n = memo.state.numbers
@@ -571,14 +577,6 @@ class Predictive(KernelLearner):
     def clipped(self) -> float:
         """Rounds whose surprise was clipped (discounted, with a memory)."""
         return self._n.sums.clipped[0]
-
-    @property
-    def memories(self) -> dict[float, float]:
-        """How much each memory counts in what is played: from rounds to a share of one."""
-        shares: dict[float, float] = {}
-        for memory, share in zip(self._plan.memories, self._n.hedge.weight, strict=True):
-            shares[memory] = shares.get(memory, 0.0) + share
-        return shares
 
     @locked
     def center_for(self, context: ArrayLike) -> Array:
@@ -685,7 +683,7 @@ class Predictive(KernelLearner):
                 f"there is no certificate for memory={shown(memory)}: this learner remembers "
                 f"{', '.join(f'{known:g}' for known in self.memories)} rounds"
             )
-        return self._plan.certified.index(Copy(rounds).keep)
+        return self.memories.index(rounds)
 
     def _certified(self, m: int, exploring: float) -> float:
         """The bound for one of the memories and what exploring costs."""

@@ -25,12 +25,12 @@ def look_ahead(
     centres, last = n.centres, answered + rounds
     sigma = max(centres.curvature[0] - centres.lam[0], 0.0) / max(centres.rounds[0], 1.0)
     own = centres.rate[0] * centres.curvature[0]
-    share = n.shift / own if own > 0.0 else 1.0  # other copies may explore less, or more
+    share = n.shift / own if own > 0.0 else 1.0  # other centres may explore less, or more
     total = n.sums.exploring[0]
     while answered < last:
         step = min(_stride(answered), last - answered)
-        keep = plan.keeps[0] ** step
-        weight = float(step) if keep == 1.0 else (1.0 - keep) / (1.0 - plan.keeps[0])
+        keep = plan.keep**step
+        weight = float(step) if keep == 1.0 else (1.0 - keep) / (1.0 - plan.keep)
         answered += step
         shift = share * centres.rate[0] * centres.curvature[0]
         cost = _add_equal_answers(plan, n, answered, keep, weight, sigma, trace(shift), shift)
@@ -68,7 +68,7 @@ def _add_equal_answers(
     centres.exploring[0] = keep * centres.exploring[0] + weight * cost
     if has_falling_level(plan):
         double_or_halve(plan, n, False, float(answered))
-    span = min(answered + 1.0, plan.memories[0])
+    span = min(answered + 1.0, plan.memory)
     stiff = plan.dim / trace - shift
     wanted = schedule.balanced_rate(plan, levels, centres.curvature[0], span, stiff)
     centres.rate[0] = schedule.next_rate(plan, levels, wanted, centres.rate[0])

@@ -20,22 +20,6 @@ BEYOND = LARGEST**3
 """More than any loss in working units, for the least of none; a state as JSON has no infinity."""
 
 
-class Copy(NamedTuple):
-    """What is special about one copy of the update."""
-
-    memory: float
-    """Rounds that it remembers, or infinity."""
-    belief: float = 0.0
-    """The curvature that it believes in, in units of the smoothness."""
-    shared: float = 1.0
-    """The share of its centre that is common to all contexts."""
-
-    @property
-    def keep(self) -> float:
-        """gamma: what a round leaves of the terms before it."""
-        return 1.0 - 1.0 / self.memory
-
-
 class Plan(NamedTuple):
     """What is fixed from the beginning."""
 
@@ -65,18 +49,16 @@ class Plan(NamedTuple):
     """psi'(u_0); empty where the start is the analytic centre."""
     lift: float
     """psi'(u_0).u_0 - psi(u_0) + psi(0)."""
-    memories: tuple[float, ...]
-    """Of each copy: rounds that it remembers, or infinity."""
-    keeps: tuple[float, ...]
-    """gamma of each copy: what a round leaves of the terms before it."""
-    beliefs: tuple[float, ...]
-    """Of each copy: the curvature that it believes in, in units of the smoothness."""
-    shared: tuple[float, ...]
-    """Of each copy: the share of its centre that is common to all contexts."""
+    memory: float
+    """Rounds that are remembered, or infinity."""
+    keep: float
+    """gamma: what a round leaves of the terms before it, 1 or 1 - 1/memory."""
+    adaptive: bool
+    """Whether curvature and memory come from what is seen."""
     cells: int
-    """Centres of a copy: one, or one that contexts share and one for each of their features."""
+    """Centres: one, or one that all contexts share and one for each of their features."""
     certified: tuple[float, ...]
-    """gamma of each certificate: those of the copies, each once."""
+    """gamma of each certificate; the first is that of the memory."""
 
 
 @dataclass(slots=True)
@@ -148,12 +130,12 @@ class Sums(Lists):
 
 @dataclass(slots=True)
 class Centres(Lists):
-    """The centres of all copies and cells: what each of them is computed with."""
+    """What every centre is computed with."""
 
     rate: list[float]
     """eta."""
     curvature: list[float]
-    """sigma + lambda, and what the copy believes in: S."""
+    """sigma + lambda, and the curvature that is believed: S."""
     lam: list[float]
     """lambda."""
     exploring: list[float]
@@ -161,21 +143,15 @@ class Centres(Lists):
     rate_changes: list[float]
     """What changes of the rate have cost: (1/eta_t - 1/eta_{t+1}) psi_0(y_{t+1})."""
     rounds: list[float]
-    """Answers that it has learnt, by the weight of its cell."""
-
-
-@dataclass(slots=True)
-class Hedge(Lists):
-    """How much each copy counts."""
-
-    weight: list[float]
-    """p; they add up to one."""
-    loss: list[float]
-    """Sum of g.(w - y): how much more it would have lost than what was played."""
-    product: list[float]
-    """g.w in the present round."""
-    spread: list[float]
-    """The first: sum of the variances of g.w over the copies."""
+    """Answers that it has learnt, by the weight of its cell; those that are remembered."""
+    seen: list[float]
+    """Answers in the regression of the estimates on the centres."""
+    g_y: list[float]
+    """Sum of g.y over them."""
+    y_square: list[float]
+    """Sum of |y|^2 over them."""
+    noise: list[float]
+    """Sum of (g.(y - their mean))^2 over them."""
 
 
 @dataclass(slots=True)
@@ -183,16 +159,16 @@ class Numbers(Record):
     """The numbers that a round changes."""
 
     shift: float
-    """H is the Hessian of psi and this times the identity: eta S where there is one copy."""
+    """H is the Hessian of psi and this times the identity: eta S."""
     forecasters: Forecasters
     levels: Levels
     centres: Centres
     sums: Sums
-    hedge: Hedge
     sigma: list[float]
     """Sums of the curvature that was told, for each certificate and cell."""
     features: list[float]
-    """How much each cell weighs in the context of the round that is asked; they add up to one."""
+    """How much each cell counts in the context of the round that is asked: the one that is shared
+    counts 1, the others add up to 1."""
 
     def copy(self) -> Numbers:
         return Numbers(
@@ -201,7 +177,6 @@ class Numbers(Record):
             self.levels.copy(),
             self.centres.copy(),
             self.sums.copy(),
-            self.hedge.copy(),
             self.sigma.copy(),
             self.features.copy(),
         )
@@ -209,22 +184,18 @@ class Numbers(Record):
 
 def first_numbers(plan: Plan) -> Numbers:
     """The numbers before the first round."""
-    copies = len(plan.keeps)
-    centres = Centres.zeros(copies * plan.cells)
+    centres = Centres.zeros(plan.cells)
     centres.rate = [1.0] * len(centres.rate)  # no rate has an effect while S is 0
     levels = Levels()
     if isfinite(plan.widest):
         levels = Levels(current=plan.widest, top=plan.widest)
         centres.rate = [largest_rate(plan, plan.widest)] * len(centres.rate)
-    hedge = Hedge.zeros(copies)
-    hedge.weight = [1.0 / copies] * copies
     return Numbers(
         shift=0.0,
         forecasters=Forecasters(),
         levels=levels,
         centres=centres,
         sums=Sums.zeros(len(plan.certified)),
-        hedge=hedge,
         sigma=[0.0] * (len(plan.certified) * plan.cells),
         features=[1.0] + [0.0] * (plan.cells - 1),
     )
