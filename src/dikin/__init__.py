@@ -27,6 +27,8 @@ from dikin.open_queries import Query
 from dikin.registry import register
 from dikin.studies.study import Study
 from dikin.tuning import parameters as parameter_kinds
+from dikin.tuning.covariates import Explained
+from dikin.tuning.cycle import Cycle
 from dikin.tuning.minimize import maximize, minimize
 from dikin.tuning.parameters import *  # noqa: F403
 from dikin.tuning.parameters.base import ParameterKind
@@ -38,10 +40,12 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Constant",
+    "Cycle",
     "Decaying",
     "DikinError",
     "Domain",
     "Environment",
+    "Explained",
     "FlatFirst",
     "FlatLast",
     "Interval",

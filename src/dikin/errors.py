@@ -123,6 +123,13 @@ class ForecastError(DikinError, ValueError):
     """
 
 
+class CovariateError(DikinError, ValueError):
+    """A covariate is not a finite number or a word, or not of the kind that it was before.
+
+    Correct the covariate that the message names, or leave it out. Nothing was changed.
+    """
+
+
 class LossRangeError(LossError):
     """A loss lies outside the declared `loss_range`.
 

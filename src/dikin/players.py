@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import os
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import Any, ClassVar, Generic, Self, TypeVar, overload
 
 from dikin import serialization
@@ -53,13 +54,32 @@ class Player(ABC, Generic[Q]):
     # --- the game ------------------------------------------------------------------------------
 
     @overload
-    def ask(self, context: Any = None, *, n: None = None, forecast: float | None = None) -> Q: ...
+    def ask(
+        self,
+        context: Any = None,
+        *,
+        n: None = None,
+        forecast: float | None = None,
+        covariates: Mapping[str, Any] | None = None,
+    ) -> Q: ...
 
     @overload
-    def ask(self, context: Any = None, *, n: int, forecast: float | None = None) -> list[Q]: ...
+    def ask(
+        self,
+        context: Any = None,
+        *,
+        n: int,
+        forecast: float | None = None,
+        covariates: Mapping[str, Any] | None = None,
+    ) -> list[Q]: ...
 
     def ask(
-        self, context: Any = None, *, n: int | None = None, forecast: float | None = None
+        self,
+        context: Any = None,
+        *,
+        n: int | None = None,
+        forecast: float | None = None,
+        covariates: Mapping[str, Any] | None = None,
     ) -> Q | list[Q]:
         """The next point to play, or several.
 
@@ -73,6 +93,10 @@ class Player(ABC, Generic[Q]):
             The loss or value that one expects, whatever is played: last week's at this hour, a
             model of the season. A good one makes learning faster, a bad one costs little. Only some
             learners make use of it.
+        covariates
+            What explains the value besides the setting, by name: {"load": 0.7, "hour": 14}. The
+            setting must not influence it. What is known only afterwards is given to `tell`. Only
+            tuners make use of it.
 
         Returns
         -------
@@ -82,23 +106,32 @@ class Player(ABC, Generic[Q]):
 
         Raises
         ------
-        FeedbackError, ForecastError
-            If there is a context or a forecast that the learner makes no use of, or that is not
-            finite.
+        FeedbackError, ForecastError, CovariateError
+            If there is a context, a forecast or a covariate that the learner makes no use of, or
+            that is not finite.
         ParameterError
             If `n` is not a whole number of at least 1.
         """
         if n is None:
-            return self._ask(context, forecast)
+            return self._ask(context, forecast, covariates)
         count = whole(n, "n", 1, "how many to ask for")
-        return [self._ask(context, forecast) for _ in range(count)]
+        return [self._ask(context, forecast, covariates) for _ in range(count)]
 
     @abstractmethod
-    def _ask(self, context: Any, forecast: Any) -> Q:
+    def _ask(self, context: Any, forecast: Any, covariates: Any) -> Q:
         """Ask for one."""
 
     @abstractmethod
-    def tell(self, query: Any, loss: Any, /, curvature: float = 0.0) -> None:
+    def tell(
+        self,
+        query: Any,
+        loss: Any,
+        /,
+        curvature: float = 0.0,
+        *,
+        covariates: Any = None,
+        sem: Any = None,
+    ) -> None:
         """Answer a query. An answer that is refused changes nothing.
 
         Parameters
@@ -109,6 +142,10 @@ class Player(ABC, Generic[Q]):
             What came of it.
         curvature
             The strong convexity of the loss.
+        covariates
+            What explains the value besides the setting, by name. Only tuners make use of it.
+        sem
+            The standard error of the value. Only tuners make use of it.
         """
 
     def forget(self, query: Query | int) -> None:

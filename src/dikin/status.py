@@ -86,6 +86,18 @@ class Status:
         "declared, and for a tuner with a whole number beside other parameters unless declared "
         "separable.",
     ] = nan
+    covariates: Annotated[
+        dict[str, Any] | None,
+        "The covariates of a tuner by name: null for a number, words for a category, or a cycle.",
+    ] = None
+    sem_rounds: Annotated[int, "Values of a tuner that were told with a standard error."] = 0
+    explained: Annotated[
+        float,
+        "The share of the variance of a tuner's values that covariates explain, from 0 to 1.",
+    ] = nan
+    explained_by: Annotated[
+        dict[str, float] | None, "What of it each covariate explains, by name."
+    ] = None
     clipped: Annotated[
         int | None,
         "Values that a tuner did not learn in full: they were too far off what was expected, "
@@ -167,6 +179,8 @@ class Status:
             known = isfinite(self.surprise)
             about = f"   ±{self.surprise:.4g} from what was expected" if known else ""
             yield f"last {self.recent_rounds}", f"mean {self.recent_mean:.6g}{about}"
+        if self.explained_by:
+            yield "explained", explained_text(self.explained, self.explained_by)
         if self.clipped:
             text = f"{self.clipped:,} of {self.rounds:,} values, too far off to be learnt in full"
             yield "clipped", text
@@ -220,6 +234,17 @@ def _read(kind: Any, value: Any) -> Any:
     if kind == Array:
         return np.array(value)
     return tuple(value) if get_origin(kind) is tuple else value
+
+
+def explained_text(share: float, by: dict[str, float]) -> str:
+    """How much of the variance is explained, and by which covariates, the largest part first."""
+    if not by:
+        return "nothing: no covariates were given"
+    if not isfinite(share):
+        return "not known yet"
+    largest = sorted(by.items(), key=lambda part: -part[1])
+    parts = ", ".join(f"{name} {100 * part:.0f} %" for name, part in largest)
+    return f"{100 * share:.0f} % of the variance, by covariates ({parts})"
 
 
 def value_text(value: Any) -> str:

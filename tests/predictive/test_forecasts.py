@@ -1,9 +1,9 @@
 """The mixture of forecasters: its bound, for any forecasters and any losses, and its arithmetic.
 
 With e_k = (v - p_k)/rho and the rate 1/2, exp(-e^2/2) is concave in p while |e| <= 1. So the
-mixture's loss is at most the mixed loss, and weights w_k >= 1/(4 (t + 1)) after round t give
+mixture's loss is at most the mixed loss, and weights w_k >= 1/(5 (t + 1)) after round t give
 
-    sum_{s < t <= T} ((v_t - b_t)^2 - (v_t - p_k,t)^2)/rho_t^2  <=  2 (ln 4 + ln T)
+    sum_{s < t <= T} ((v_t - b_t)^2 - (v_t - p_k,t)^2)/rho_t^2  <=  2 (ln 5 + ln T)
 
 for every k and every s, over the rounds in which k is awake: from s = 0 as the module states it,
 and from any later round on, because some weight is shared out in every round.
@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from dikin import forecasts
-from dikin.forecasts import NONE, Forecasters
+from dikin.forecasts import NONE, Forecasters, mixture
 from paper.charts import Array, holds
 
 Learn = Callable[..., None]
@@ -27,10 +27,17 @@ ROUNDING = 1e-9
 """Of sums over some thousand rounds whose terms are at most one."""
 
 
-def forecast(f: Forecasters, own: float) -> float:
-    """The forecast with a number of the user's, or NaN for none."""
+def forecast(f: Forecasters, own: float, regression: float = nan) -> float:
+    """The forecast with a number of the user's and of a regression, or NaN for none."""
     f.own = NONE if isnan(own) else own
+    f.regression = NONE if isnan(regression) else regression
     return forecasts.forecast(f)
+
+
+def expected(f: Forecasters) -> list[float]:
+    """What each forecaster expects; NaN if it sleeps."""
+    asleep = [nan if number == NONE else number for number in (f.own, f.regression)]
+    return [f.last, f.level, f.long_mean, *asleep]
 
 
 def weights(f: Forecasters) -> list[float]:
@@ -51,9 +58,10 @@ class Tally:
 
     def add(self, value: float, mixed: float, advice: list[float], level: float) -> None:
         errors = [(value - p) ** 2 for p in advice]
+        level *= 1.0 if isnan(advice[-1]) else 0.5
         rho = max([level * level, *(e for e in errors if not isnan(e))])
         self.rounds += 1
-        limit = 2 * (log(4) + log(self.rounds)) + ROUNDING
+        limit = 2 * (log(5) + log(self.rounds)) + ROUNDING
         for k, error in enumerate(errors):
             if rho > 0 and not isnan(error):
                 self.sums[k] += ((value - mixed) ** 2 - error) / rho
@@ -96,14 +104,21 @@ def users(values: Array) -> dict[str, Array]:
     }
 
 
+def pairs(values: Array) -> list[tuple[Array, Array]]:
+    """The numbers of a user and of a regression: every kind in both places."""
+    kinds = [*users(values).values()]
+    return list(zip(kinds, [*kinds[2:], *kinds[:2]], strict=True))
+
+
 @pytest.mark.parametrize("level", [0.0, 0.3, 2.0])
 @pytest.mark.parametrize("name", sequences())
 def test_the_mixture_is_almost_as_good_as_its_best_forecaster(name: str, level: float) -> None:
     values = sequences()[name]
-    for numbers in users(values).values():
+    for own, regression in pairs(values):
         f, tally = Forecasters(), Tally()
-        for t, (value, own) in enumerate(zip(values.tolist(), numbers.tolist(), strict=True), 1):
-            tally.add(value, forecast(f, own), [f.last, f.level, f.long_mean, own], level)
+        rounds = zip(values.tolist(), own.tolist(), regression.tolist(), strict=True)
+        for t, (value, *asleep) in enumerate(rounds, 1):
+            tally.add(value, forecast(f, *asleep), expected(f), level)
             forecasts.learn(f, f, value, level, float(t))
 
 
@@ -114,7 +129,7 @@ def test_also_for_a_loss_that_knows_the_forecast() -> None:
         own = 0.9 if t % 3 else -0.9
         mixed = forecast(f, own)
         value = -1.0 if mixed > 0 else 1.0
-        tally.add(value, mixed, [f.last, f.level, f.long_mean, own], 0.0)
+        tally.add(value, mixed, expected(f), 0.0)
         forecasts.learn(f, f, value, 0.0, float(t))
 
 
@@ -127,30 +142,38 @@ def two_camps(rounds: int) -> Iterator[tuple[list[float], float]]:
     Where the curvature of exp(-e^2) is positive, at |e| > 1/sqrt(2), both camps share a side.
     """
     for t in range(rounds):
-        yield [0.0, 0.0, 0.25, nan], (1.0 if t % 2 else -0.75)
+        yield [0.0, 0.0, 0.25, nan, nan], (1.0 if t % 2 else -0.75)
 
 
 def late_bloomer(rounds: int) -> Iterator[tuple[list[float], float]]:
     """A forecaster that is all wrong for half of the time, and right from then on."""
     for t in range(rounds):
         right = 0.0 if t < rounds // 2 else 1.0
-        yield [right, right, 1.0 - right, nan], right if t < rounds // 2 else 0.0
+        yield [right, right, 1.0 - right, nan, nan], right if t < rounds // 2 else 0.0
+
+
+def late_regression(rounds: int) -> Iterator[tuple[list[float], float]]:
+    """The same of a regression, which sleeps in every third round."""
+    for t in range(rounds):
+        right = 0.0 if t < rounds // 2 else 1.0
+        awake = nan if t % 3 == 0 else 1.0 - right
+        yield [right, right, right, nan, awake], right if t < rounds // 2 else 0.0
 
 
 def check_any_advice(learn: Learn) -> None:
-    for game in (two_camps, late_bloomer):
+    for game in (two_camps, late_bloomer, late_regression):
         f, tally = Forecasters(), Tally()
         for t, (advice, value) in enumerate(game(6000), 1):
             f.last, f.level, f.long_mean = advice[:3]
             awake = weights(f)[:3]
             f.mixture = float(np.dot(awake, advice[:3])) / sum(awake)
-            tally.add(value, forecast(f, nan), advice, 0.0)
+            tally.add(value, forecast(f, *advice[3:]), advice, 0.0)
             learn(f, f.copy(), value, 0.0, float(t))
 
 
 def too_fast(*arguments: Any) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(forecasts, "exp_near_zero", lambda x: exp(2 * x))
+        patch.setattr(mixture, "exp_near_zero", lambda x: exp(2 * x))
         forecasts.learn(*arguments)
 
 
@@ -160,8 +183,17 @@ def without_a_share(
     forecasts.learn(f, asked, value, level, inf)
 
 
+def wakes_up_with_all(
+    f: Forecasters, asked: Forecasters, value: float, level: float, count: float
+) -> None:
+    """The regression takes its weight from the others when it is awake, and does not give it."""
+    forecasts.learn(f, asked, value, level, count)
+    if asked.regression == NONE:
+        f.regression_weight = forecasts.EQUAL
+
+
 def test_the_bound_holds_for_any_advice_and_needs_its_rate_and_its_share() -> None:
-    holds(check_any_advice, forecasts.learn, too_fast, without_a_share)
+    holds(check_any_advice, forecasts.learn, too_fast, without_a_share, wakes_up_with_all)
 
 
 def test_the_mixed_loss_is_at_least_that_of_the_mean() -> None:
@@ -182,24 +214,24 @@ def test_the_mixed_loss_is_at_least_that_of_the_mean() -> None:
 
 
 class Literal:
-    """The four forecasters one by one; weights as the module's text has them."""
+    """The five forecasters one by one; weights as the module's text has them."""
 
     def __init__(self) -> None:
         self.values: list[float] = []
         self.level = self.trend = self.mean = 0.0
-        self.weights = [1 / 4] * 4
+        self.weights = [1 / 5] * 5
 
-    def advice(self, own: float) -> list[float]:
+    def advice(self, asleep: list[float]) -> list[float]:
         last = self.values[-1] if self.values else 0.0
-        return [last, self.level + self.trend, self.mean, own]
+        return [last, self.level + self.trend, self.mean, *asleep]
 
-    def forecast(self, own: float) -> float:
-        awake = [k for k, p in enumerate(self.advice(own)) if not isnan(p)]
+    def forecast(self, asleep: list[float]) -> float:
+        awake = [k for k, p in enumerate(self.advice(asleep)) if not isnan(p)]
         total = sum(self.weights[k] for k in awake)
-        return sum(self.weights[k] * self.advice(own)[k] for k in awake) / total
+        return sum(self.weights[k] * self.advice(asleep)[k] for k in awake) / total
 
-    def learn(self, own: float, value: float, level: float) -> None:
-        self.weigh(self.advice(own), value, level)
+    def learn(self, asleep: list[float], value: float, level: float) -> None:
+        self.weigh(self.advice(asleep), value, level if isnan(asleep[1]) else level / 2)
         error = value - (self.level + self.trend)
         if self.values:
             self.level += self.trend + 0.2 * error
@@ -221,7 +253,7 @@ class Literal:
         for k in awake:
             self.weights[k] *= before / after
         share = 1 / (len(self.values) + 2)
-        self.weights = [(1 - share) * w + share / 4 for w in self.weights]
+        self.weights = [(1 - share) * w + share / 5 for w in self.weights]
 
 
 @pytest.mark.parametrize("name", sequences())
@@ -231,15 +263,17 @@ def test_the_arithmetic(name: str) -> None:
     size = max(1.0, *map(abs, values))
 
     def check(learn: Learn) -> None:
-        for numbers in users(sequences()[name]).values():
+        for own, regression in pairs(sequences()[name]):
             f, literal = Forecasters(), Literal()
-            for t, (value, own) in enumerate(zip(values, numbers.tolist(), strict=False), 1):
+            rounds = zip(values, own.tolist(), regression.tolist(), strict=False)
+            for t, (value, *asleep) in enumerate(rounds, 1):
                 level = 0.3 * (t % 3)
-                wanted = literal.forecast(own)
-                assert abs(forecast(f, own) - wanted) <= 1e-9 * size
+                wanted = literal.forecast(asleep)
+                assert abs(forecast(f, *asleep) - wanted) <= 1e-9 * size
                 learn(f, f, value, level, float(t))
-                literal.learn(own, value, level)
+                literal.learn(asleep, value, level)
                 np.testing.assert_allclose(weights(f), literal.weights, rtol=1e-9)
+                assert sum(weights(f)) == pytest.approx(1.0, abs=1e-12)
 
     holds(check, forecasts.learn, too_fast, without_a_share)
 
@@ -253,20 +287,22 @@ def test_a_late_value_is_judged_by_the_forecast_that_was_made_for_it() -> None:
     once, twice = f.copy(), f.copy()
     forecasts.learn(once, asked, 1.0, 1.0, 3.0)
     before = np.array(weights(f))
-    np.testing.assert_allclose(weights(once), 0.75 * before + 0.25 / 4, rtol=1e-14)
+    np.testing.assert_allclose(weights(once), 0.75 * before + 0.25 / 5, rtol=1e-14)
     forecasts.learn(twice, f, 1.0, 1.0, 3.0)
-    for expected in ("last", "level", "long_mean", "trend"):
-        assert getattr(once, expected) == getattr(twice, expected)
+    for name in ("last", "level", "long_mean", "trend"):
+        assert getattr(once, name) == getattr(twice, name)
     assert once.last_weight > twice.last_weight
 
 
 def test_where_it_begins() -> None:
-    f = Forecasters(own=3.0)
+    f = Forecasters(own=3.0, regression=2.0)
     forecasts.learn(f, f, 1.0, 0.5, 1.0)
     forecasts.restart(f, 2.5)
     assert f.last == f.level == f.long_mean == f.mixture == forecast(f, nan) == 2.5
-    assert weights(f) == [0.25] * 4
+    assert weights(f) == [0.2] * 5
     assert forecast(f, 4.5) == pytest.approx(3.0)
+    assert forecast(f, nan, 4.5) == pytest.approx(3.0)
+    assert forecast(f, 4.5, 2.0) == pytest.approx(2.8)
     assert sqrt(sum(weights(f))) == pytest.approx(1.0)
 
 

@@ -26,6 +26,7 @@ from dikin.arguments import LARGEST, as_float
 from dikin.domains.base import Array, Domain, Geometry
 from dikin.errors import (
     ConstructionWarning,
+    CovariateError,
     CurvatureError,
     CurvatureTooLargeError,
     DikinError,
@@ -153,9 +154,15 @@ class Learner(Player[Query]):
     # --- the game ------------------------------------------------------------------------------
 
     def _ask(
-        self, context: Any, forecast: Any, make: Callable[[int, Array], Query] = Query
+        self,
+        context: Any,
+        forecast: Any,
+        covariates: Any = None,
+        make: Callable[[int, Array], Query] = Query,
     ) -> Query:
         """Ask; `make` makes the query of its id and point, and a tuner makes it a trial."""
+        if covariates is not None:
+            raise self._tuners_take("covariates")
         queries = self._open
         queries.acquire(type(self).__name__)
         try:
@@ -178,8 +185,21 @@ class Learner(Player[Query]):
             name = type(self).__name__
             raise FeedbackError(f"{name} makes no use of a context: ask() without one")
 
+    def _tuners_take(self, what: str) -> CovariateError:
+        return CovariateError(
+            f"{type(self).__name__} makes no use of {what}: only a dikin.Tuner does, which is "
+            "Predictive with names. Nothing was changed."
+        )
+
     def tell(
-        self, query: Query | int, loss: Any, curvature: float = 0.0, *, forecast: None = None
+        self,
+        query: Query | int,
+        loss: Any,
+        curvature: float = 0.0,
+        *,
+        forecast: None = None,
+        covariates: None = None,
+        sem: None = None,
     ) -> None:
         """Answer a query. An answer that is refused changes nothing.
 
@@ -196,11 +216,15 @@ class Learner(Player[Query]):
             looking at the point that was played.
         forecast
             Refused: after the point is known it comes too late.
+        covariates, sem
+            Refused: only a tuner makes use of them.
 
         Raises
         ------
         UnknownQueryError, ClosedQueryError, ForeignQueryError
             If the query is not an open one of this learner.
+        CovariateError
+            If there are covariates or a standard error.
         LossError, LossRangeError, FeedbackError
             If the loss is not a finite number, lies outside the range, or is of another kind.
         CurvatureError, CurvatureTooLargeError
@@ -209,6 +233,8 @@ class Learner(Player[Query]):
             If there is a forecast.
         """
         refuse_late_forecast(forecast)
+        if covariates is not None or sem is not None:
+            raise self._tuners_take("a standard error" if covariates is None else "covariates")
         queries = self._open
         queries.lock.acquire()  # `with` takes twice as long
         try:

@@ -26,6 +26,7 @@ from __future__ import annotations
 import logging
 import warnings
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf, isfinite, nan, sqrt
 from typing import Any, Literal, NamedTuple, Self
@@ -88,6 +89,18 @@ ENORMOUS = 1e6
 EDGE, NEAR = 1e-3, 0.05
 """How far from the boundary a start must be, and should be, as a share of the way from the centre.
 The barrier is steep there: the nearer, the longer it takes to leave."""
+
+
+@dataclass(slots=True)
+class Besides:
+    """What comes with an answer besides the loss, and what the loss says of it."""
+
+    regression: float = forecasts.NONE
+    """What a regression on covariates expects of the loss, without having seen it; or NONE."""
+    precision: float = 1.0
+    """How much the loss teaches: 1, and less where it is known to be noisier."""
+    believed: float | None = None
+    """Written by the learner: the loss as forecasters learn it; None if they do not."""
 
 
 class PredictiveKernel(NamedTuple):
@@ -174,23 +187,26 @@ def learn(
     """Take in an answer."""
     n, then, features = state.numbers, memo.state.numbers, memo.state.numbers.features
     _, trace, unit = memo.asked
-    stiff = plan.dim / trace - then.shift
+    stiff, precision = plan.dim / trace - then.shift, then.forecasters.precision
     if measuring(then.levels):
         # Late: today's forecast and level serve, which its direction did not move.
         then, trace, unit = n, REACH * REACH * trace, unit / REACH
     expected, level = expectation(plan, then), then.levels.current
     surprise = clip(loss, 0.5 * plan.widest) - expected
-    learnt = levels.clipped_surprise(plan, n.levels, surprise, level)
+    weighed, told = surprise, loss
+    if precision != 1.0:
+        weighed, told = precision * surprise, expected + min(precision, 1.0) * (loss - expected)
+    learnt = levels.clipped_surprise(plan, n.levels, weighed, level)
     certificate.discount(plan, n, state.estimates)  # not before: what was asked may be the same
-    if not levels.is_fault(plan, surprise, level):
-        learn_forecast(n, then, believed(then, expected, loss), round)
+    if not levels.is_fault(plan, weighed, level):
+        learn_forecast(n, then, believed(then, expected, told), round)
     products = write_estimate(geometry, memo, plan.dim * unit, state)
     price = certify(geometry, plan, state, features, surprise, products, trace, curvature)
     centres.add_to_centres(geometry, plan, state, features, learnt, curvature, price, trace)
-    levels.update_levels(plan, n, surprise, level, loss, round)
-    if abs(loss) > 0.5 * plan.widest + ROUNDING and learnt == surprise:
+    levels.update_levels(plan, n, weighed, level, loss, round)
+    if abs(loss) > 0.5 * plan.widest + ROUNDING and learnt == weighed:
         levels.count_clipped(n)
-    centres.move_centres(geometry, plan, state, features, stiff, learnt != surprise)
+    centres.move_centres(geometry, plan, state, features, stiff, learnt != weighed)
 
 
 @compilable
@@ -353,6 +369,8 @@ class Predictive(KernelLearner):
         """Where it begins, or None for the centre."""
         self._own = forecasts.NONE
         """The user's forecast of the query that is about to be asked."""
+        self._beside: Besides | None = None
+        """What came with the answer that is about to be learnt."""
         self._log_limit = LogLimit()
         self._features: list[float] | None = None
         """The context of the query that is about to be asked."""
@@ -456,14 +474,17 @@ class Predictive(KernelLearner):
 
         An absurd one would else move the mixture however little it weighs.
         """
-        own, known = self.units.loss(_checked_forecast(forecast)), self._n.levels
+        self._own = self._within_reach(self.units.loss(_checked_forecast(forecast)), self._n)
+
+    def _within_reach(self, expected: float, n: Numbers) -> float:
+        """What is expected of a loss, as far as it is not absurd by the losses told before."""
+        known = n.levels
         if self._ranged:
-            self._own = clip(own, 0.5 * self._plan.widest)
-        elif known.current > 0.0:
+            return clip(expected, 0.5 * self._plan.widest)
+        if known.current > 0.0:
             middle, width = 0.5 * (known.low + known.high), known.high - known.low
-            self._own = middle + clip(own - middle, 1.5 * width)
-        else:
-            self._own = own
+            return middle + clip(expected - middle, 1.5 * width)
+        return expected
 
     def _take_context(self, context: Any) -> None:
         if self.contexts:
@@ -489,10 +510,39 @@ class Predictive(KernelLearner):
         return state
 
     def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
-        before = self._n
+        before, beside = self._n, self._beside
+        if beside is not None:
+            memo = self._with_besides(memo, beside)
+            beside.believed = self._believed(memo.state.numbers, loss)
         super()._learn(memo, loss, curvature)
         if self.clipped > self._plan.certified[0] * before.sums.clipped[0]:
             self._report(loss, memo.state.numbers, before)
+
+    def _with_besides(self, memo: Memo, beside: Besides) -> Memo:
+        """A query with what came with its answer."""
+        numbers = self._with_regression(memo.state.numbers, beside.regression)
+        numbers.forecasters.precision = beside.precision
+        return memo._replace(state=memo.state._replace(numbers=numbers))
+
+    def _with_regression(self, n: Numbers, expected: float) -> Numbers:
+        """Numbers of a round of which a regression on covariates expects this, or NONE."""
+        own = replace(n, forecasters=n.forecasters.copy())
+        if expected != forecasts.NONE and not measuring(n.levels):
+            own.forecasters.regression = self._within_reach(expected, n)
+        return own
+
+    def _believed(self, then: Numbers, loss: float) -> float | None:
+        """A loss as forecasters learn it; None if they do not.
+
+        `then` are the numbers when it was asked.
+        """
+        if measuring(self._n.levels):
+            return loss
+        then = self._n if measuring(then.levels) else then
+        expected, weight = expectation(self._plan, then), min(then.forecasters.precision, 1.0)
+        if levels.is_fault(self._plan, weight * (loss - expected), then.levels.current):
+            return None
+        return believed(then, expected, loss)
 
     def _report(self, loss: float, then: Numbers, now: Numbers) -> None:
         """A line in the log for a loss of which not all was learnt; some a minute at most."""
@@ -554,10 +604,13 @@ class Predictive(KernelLearner):
     @property
     def forecast(self) -> float:
         """What it expects of the next loss; NaN before the first one."""
+        return self._forecast(self._n)
+
+    def _forecast(self, n: Numbers) -> float:
+        """What is expected with these numbers, in the user's units."""
         if self.rounds == 0:
             return nan
-        expected = clip(self._n.forecasters.mixture, 0.5 * self._plan.widest)
-        return self.units.loss_offset + self.units.loss_scale * expected
+        return self.units.loss_offset + self.units.loss_scale * expectation(self._plan, n)
 
     @property
     def surprise(self) -> float:

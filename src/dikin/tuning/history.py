@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from math import nan
+from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from dikin import extras
 from dikin.plotting.history import Line, Panel
+from dikin.tuning.covariates import LONGEST
 from dikin.tuning.space import Space
 from dikin.vectors import Array, Table
 
 BEST = "best."
 """Before the name of a column: the best guess after the round."""
+COVARIATE = "covariate."
+"""Before the name of a column: a covariate."""
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+"""Of covariates."""
 
 
 class Columns(Protocol):
@@ -37,9 +44,19 @@ class Row(NamedTuple):
     center: Array | Sequence[float]
     """The best guess after the round."""
     certificate: float
+    covariates: Mapping[str, float | str] = NOTHING
+    """By name, as far as they were given."""
+    sem: float = nan
+    """The standard error of the value, or NaN."""
 
 
-def history_table(space: Columns, rows: Sequence[Row]) -> Table:
+def history_table(
+    space: Columns,
+    rows: Sequence[Row],
+    covariates: Mapping[str, Any] = NOTHING,
+    *,
+    sem: bool = False,
+) -> Table:
     """The rounds as a table.
 
     Parameters
@@ -48,12 +65,18 @@ def history_table(space: Columns, rows: Sequence[Row]) -> Table:
         The parameters, or whatever has columns.
     rows : sequence of Row
         One for each round.
+    covariates : mapping, optional
+        The covariates that get a column, with their kinds as in `Status.covariates`.
+    sem : bool, default False
+        Whether there is a column for the standard errors of values.
 
     Returns
     -------
     numpy.ndarray
         A structured array with the columns round, the name of each value (`space.columns`), value,
-        expected, held, the best guess after the round (`best.` before each name) and certificate.
+        expected, held, the best guess after the round (`best.` before each name) and certificate;
+        then the covariates (`covariate.` before each name; NaN or an empty text where one was
+        missing) and sem, NaN where no standard error was told.
     """
     names = space.columns
     columns: list[tuple[str, Any]] = [
@@ -65,8 +88,18 @@ def history_table(space: Columns, rows: Sequence[Row]) -> Table:
         *((BEST + name, kind) for name, kind in zip(names, space.types, strict=True)),
         ("certificate", np.float64),
     ]
+    missing: dict[str, float | str] = {
+        name: "" if isinstance(kind, list) else nan for name, kind in covariates.items()
+    }
+    columns += [
+        (COVARIATE + name, f"U{LONGEST}" if empty == "" else np.float64)
+        for name, empty in missing.items()
+    ]
+    columns += [("sem", np.float64)] if sem else []
     flat = [
         (row.round, *row.point, row.value, row.expected, row.held, *row.center, row.certificate)
+        + tuple(row.covariates.get(name, empty) for name, empty in missing.items())
+        + ((row.sem,) if sem else ())
         for row in rows
     ]
     return np.array(flat, dtype=columns)

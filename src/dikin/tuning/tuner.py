@@ -10,7 +10,7 @@ import os
 import secrets
 import warnings
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import nan
@@ -31,8 +31,10 @@ from dikin.errors import (
     did_you_mean,
     shown,
 )
+from dikin.forecasts import NONE
+from dikin.forecasts.regression import SEEN, Fit
 from dikin.learners.base import real_number
-from dikin.learners.predictive import Predictive
+from dikin.learners.predictive import Besides, Predictive
 from dikin.learners.threads import locked
 from dikin.open_queries import Query
 from dikin.players import Player
@@ -40,8 +42,18 @@ from dikin.plotting.history import draw_history
 from dikin.plotting.style import save_figure
 from dikin.status import OpenQueries, Status
 from dikin.tuning.clipping import tell_clipped
+from dikin.tuning.covariates import (
+    Covariates,
+    Explained,
+    Values,
+    checked_values,
+    declared_kinds,
+    merged,
+    specs_of,
+)
 from dikin.tuning.history import Row, history_table, panels_of, to_frame
 from dikin.tuning.parameters.base import ParameterKind
+from dikin.tuning.several_values import Precision, value_and_error
 from dikin.tuning.space import Params, Space
 from dikin.units import checked_range
 from dikin.vectors import Array, Table
@@ -74,19 +86,29 @@ class Trial(Query):
         What the tuner expected of the value when it was asked; NaN if it knew nothing.
     held : bool
         Whether it was asked while the tuner was on hold, so that nothing is learnt from it.
+    covariates : dict
+        The covariates that were known when it was asked, by name.
     """
 
     params: Params
     expected: float
     held: bool
+    covariates: Values
 
     def __init__(
-        self, id: int, params: Params, point: Array, expected: float = nan, held: bool = False
+        self,
+        id: int,
+        params: Params,
+        point: Array,
+        expected: float = nan,
+        held: bool = False,
+        covariates: Values | None = None,
     ) -> None:
         Query.__init__(self, id, point)
         object.__setattr__(self, "params", params)
         object.__setattr__(self, "expected", expected)
         object.__setattr__(self, "held", held)
+        object.__setattr__(self, "covariates", {} if covariates is None else covariates)
 
     @property
     def setting(self) -> Params:
@@ -145,6 +167,10 @@ class Tuner(Player[Trial]):
     by_lot : bool, default False
         Whether you play what is asked by lot, such as one of two servers with their `Shares` as
         odds. True without saying so where there is an `Integer` or `Levels`.
+    covariates : mapping, optional
+        What explains values besides the setting, by name, where its kind is to be declared: a
+        `Cycle` such as `Cycle(24)` for the hour, a list of words for a category, `float` for a
+        number. What is not declared is known by its first value, as a number or a word.
     loss_range : tuple of float, optional
         The former name of `value_range`.
 
@@ -163,6 +189,8 @@ class Tuner(Player[Trial]):
     clipped : int
         How many of them were not learnt in full: they were too far off what was expected, or
         outside `value_range`, and look like faults.
+    sem_rounds : int
+        How many values were told with a standard error.
     held : bool
         Whether it is on hold.
 
@@ -201,8 +229,10 @@ class Tuner(Player[Trial]):
         seed: int | None = None,
         separable: bool = False,
         by_lot: bool = False,
+        covariates: Mapping[str, Any] | None = None,
         loss_range: tuple[float, float] | None = None,
     ) -> None:
+        self._declared = declared_kinds(covariates)
         self.space = Space(parameters, constraints)
         self.separable = true_or_false(separable, "separable")
         self._refuse_smooth_corners(smoothness)
@@ -218,7 +248,8 @@ class Tuner(Player[Trial]):
             seed=seed,
             by_lot=true_or_false(by_lot, "by_lot") or self.space.by_lot,
         )
-        self._begin(secrets.token_hex(8) if seed is None else str(seed), self.learner.center)
+        key = secrets.token_hex(8) if seed is None else str(seed)
+        self._begin(key, self.learner.center, Covariates(self._declared))
 
     def _refuse_smooth_corners(self, smoothness: Any) -> None:
         """Refuse a constant that cannot hold: between whole numbers values have corners."""
@@ -230,55 +261,84 @@ class Tuner(Player[Trial]):
                     "or neither"
                 )
 
-    def _begin(self, key: str, first: Array) -> None:
+    def _begin(self, key: str, first: Array, covariates: Covariates) -> None:
         self._open = self.learner._open
         self._open.noun = self.noun
         self._key = key
         """Decides how whole numbers are rounded, together with the trial's id."""
         self._first = first
         """The learner's centre before it learns."""
+        self._covariates, self._precision = covariates, Precision()
+        self._fits: dict[int, Fit] = {}
+        """What each open trial's value is forecast with: nothing that was learnt since it was
+        asked, as that may depend on its setting."""
         self.learner._user_sense = "value", self._sign
         self._recent: deque[float] = deque(maxlen=RECENT)
         self._history: deque[Row] = deque(maxlen=HISTORY)
         """The centres in it are the learner's."""
-        self.rounds, self.clipped, self.held = 0, 0, False
+        self.rounds, self.clipped, self.sem_rounds, self.held = 0, 0, 0, False
 
     # --- the game ------------------------------------------------------------------------------
 
     if not TYPE_CHECKING:  # where a whole number is no context
 
-        def ask(self, context=None, *, n=None, forecast=None):
+        def ask(self, context=None, *, n=None, forecast=None, covariates=None):
             context, n = count_instead_of_context(context, n)
-            return super().ask(context, n=n, forecast=forecast)
+            return super().ask(context, n=n, forecast=forecast, covariates=covariates)
 
-    def _ask(self, context: Any, forecast: Any) -> Any:
+    def _ask(self, context: Any, forecast: Any, covariates: Any) -> Any:
         if context is not None:
             raise FeedbackError(
                 "a tuner makes no use of a context: ask() without one, or ask(n=...) for several "
                 f"trials; got {shown(context)}"
             )
+        known = checked_values(covariates)
         self._open.acquire("Tuner")
         try:
+            self._covariates.refuse(known)
             if forecast is not None:
                 forecast = self._sign * real_number(forecast, "forecast", ForecastError)
-            return self.learner._ask(None, forecast, partial(self._trial, self.expected))
+            expected = self._expected_with(known) if known else self.expected
+            make = partial(self._trial, expected, known)
+            trial = self.learner._ask(None, forecast, None, make)
+            self._covariates.include(known)
+            if self._covariates.regression.begun:
+                self._fits[trial.id] = self._covariates.regression.fit
+            return trial
         finally:
             self._open.lock.release()
 
-    def _trial(self, expected: float, id: int, point: Array) -> Trial:
+    def _expected_with(self, known: Values) -> float:
+        """What is expected of the next value, if this is known of the round."""
+        fit = self._covariates.regression.fit
+        deviations = fit.deviations(self._covariates.features(known))
+        regressed = fit.forecast(deviations) if deviations.any() else NONE
+        numbers = self.learner._with_regression(self.learner._n, regressed)
+        return self._sign * self.learner._forecast(numbers)
+
+    def _trial(self, expected: float, known: Values, id: int, point: Array) -> Trial:
         """The trial at a point of the learner's."""
         held = self.held
         values = self.center if held else self.space.played(point, _uniform(self._key, id))
         values.setflags(write=False)
-        return Trial(id, self.space.params(values), values, expected, held)
+        return Trial(id, self.space.params(values), values, expected, held, known)
 
     def _again(self, id: int) -> Trial:
         asked: Any = self._open[id][0]
-        params = self.space.params(asked.point)
-        return Trial(id, params, asked.point, asked.expected, asked.held)
+        params, known = self.space.params(asked.point), dict(asked.covariates)
+        return Trial(id, params, asked.point, asked.expected, asked.held, known)
 
     @locked
-    def tell(self, trial: Trial | int, value: Any, curvature: float = 0.0) -> None:
+    def tell(
+        self,
+        trial: Trial | int,
+        value: Any = None,
+        curvature: float = 0.0,
+        *,
+        covariates: Mapping[str, Any] | None = None,
+        values: Iterable[float] | None = None,
+        sem: float | None = None,
+    ) -> None:
         """Tell what came of a trial: in any order, late, by its id. A refusal changes nothing.
 
         On hold nothing is learnt, whenever the trial was asked; the value counts for the summary.
@@ -291,17 +351,31 @@ class Tuner(Player[Trial]):
             The measured number, in your own sense: a revenue with `maximize`, else a cost.
         curvature : float, default 0.0
             How strongly convex the loss of this round was on the cube; 0 where that is not known.
+        covariates : mapping, optional
+            What explains the value besides the setting and is known only now, by name: the number
+            of visitors, the mix of requests. It counts as if it had been given to `ask`. The
+            setting must not influence it: that would void the guarantee.
+        values : iterable of float, optional
+            Several values of the trial in place of one: their mean is told, with the standard error
+            that they have.
+        sem : float, optional
+            The standard error of the value. One that is noisier than usual teaches less.
 
         Raises
         ------
         UnknownQueryError, ClosedQueryError, ForeignQueryError
             If the trial is not an open one of this tuner.
         LossError
-            If the value is not a finite number.
+            If the value is not a finite number, or the standard error not one of at least 0; if
+            there are both a value and several, or neither.
         CurvatureError
             If the curvature is negative, not finite, or too large.
+        CovariateError
+            If a covariate is not a finite number or a word, is of another kind than before, or was
+            another one when the trial was asked.
         """
         asked: Any = self._open.find(trial, self._again)[0]
+        value, error = value_and_error(value, values, sem)
         told = real_number(value, "value", LossError)
         if not abs(told) < LARGEST:
             raise LossError(
@@ -309,19 +383,80 @@ class Tuner(Player[Trial]):
                 f"{told}. Tell a number, or forget the trial if its value was lost. Nothing was "
                 "changed."
             )
+        known = merged(asked.covariates, checked_values(covariates))
+        self._covariates.refuse(known)
         held = self.held or asked.held
         if held:
             self.learner._scaled_curvature(curvature)  # refused all the same
             del self._open[asked.id]
+        elif known or self._covariates or error is not None:
+            self._learn_with(asked, self._sign * told, curvature, known, error)
         else:
-            learner, loss = self.learner, self._sign * told
-            self.clipped += tell_clipped(learner, learner.tell, asked, loss, curvature)
+            self._learn(asked, self._sign * told, curvature)
+        self._fits.pop(asked.id, None)
         self.rounds += 1
+        self.sem_rounds += error is not None
         self._recent.append(told)
         center, certificate = self.learner.center, self.certificate
         self._history.append(
-            Row(self.rounds, asked.point, told, asked.expected, held, center, certificate)
+            Row(
+                self.rounds,
+                asked.point,
+                told,
+                asked.expected,
+                held,
+                center,
+                certificate,
+                known,
+                nan if error is None else error,
+            )
         )
+
+    def _learn(self, asked: Trial, loss: float, curvature: float) -> None:
+        learner = self.learner
+        self.clipped += tell_clipped(learner, learner.tell, asked, loss, curvature)
+
+    def _learn_with(
+        self, asked: Trial, loss: float, curvature: float, known: Values, error: float | None
+    ) -> None:
+        """Learn a loss with what came with it; it is forecast before it is looked at."""
+        learner, covariates, regression = (
+            self.learner,
+            self._covariates,
+            self._covariates.regression,
+        )
+        fit, deviations, beside = self._fits.get(asked.id), np.zeros(0), Besides()
+        if fit is not None and known:
+            deviations = fit.deviations(covariates.features(known))
+            beside.regression = fit.forecast(deviations) if deviations.any() else NONE
+        variance, square = learner._n.levels.mean_square, 0.0
+        if error is not None:
+            square = (error / learner.units.loss_scale) ** 2
+            beside.precision = self._precision.weight(square, variance)
+        learner._beside = beside
+        try:
+            self._learn(asked, loss, curvature)
+        finally:
+            learner._beside = None
+        if error is not None:
+            self._precision.learn(square, variance)
+        covariates.include(known)
+        features, level = covariates.features(known), learner._n.levels.current
+        if not regression.begun:
+            if known and beside.believed is not None:
+                regression.gather(features, beside.believed)
+                if level > 0.0 and regression.gathered >= SEEN:
+                    regression.begin(learner._n.forecasters, learner.rounds, level)
+            return
+        if beside.believed is not None:
+            weight = min(beside.precision, 1.0)
+            regression.learn(fit or regression.fit, deviations, beside.believed, level, weight)
+        regression.observe(features)
+
+    def forget(self, query: Query | int) -> None:
+        with self._open.lock:
+            super().forget(query)
+            self._fits = {id: fit for id, fit in self._fits.items() if id in self._open}
 
     @locked
     def hold(self) -> None:
@@ -384,6 +519,12 @@ class Tuner(Player[Trial]):
     def surprise(self) -> float:
         """How far off its expectations were recently; NaN before it knows."""
         return self.learner.surprise
+
+    @property
+    @locked
+    def explained(self) -> Explained:
+        """How much of the variance of the values covariates explain, and by what."""
+        return self._covariates.explained(self._sign * self.learner.units.loss_scale)
 
     @property
     def certificate(self) -> float:
@@ -449,6 +590,7 @@ class Tuner(Player[Trial]):
             A record that prints itself, in a notebook as a table.
         """
         recent, space, axes = list(self._recent), self.space, self.space.axes
+        explained = self.explained
         return Status(
             kind="tuner",
             learner=self.learner.kind,
@@ -473,6 +615,10 @@ class Tuner(Player[Trial]):
             ahead=AHEAD,
             outlook=self.learner.outlook(AHEAD),
             certificate=self.certificate,
+            covariates=self._covariates.specs() or None,
+            explained=explained.share,
+            explained_by=explained.by or None,
+            sem_rounds=self.sem_rounds,
             clipped=self.clipped,
             restarts=self.learner.restarts,
         )
@@ -497,10 +643,12 @@ class Tuner(Player[Trial]):
         numpy.ndarray
             A structured array with the columns round, the name of each value (`columns`), value,
             expected, held, the best guess after the round (`best.` before each name) and
-            certificate.
+            certificate; then the covariates (`covariate.` before each name; NaN or an empty text
+            where one was missing) and, where any was told, the standard error sem.
         """
         rows = [row._replace(center=self._best_at(np.asarray(row.center))) for row in self._history]
-        return history_table(self.space, rows)
+        sem = self.sem_rounds > 0
+        return history_table(self.space, rows, self._covariates.specs(), sem=sem)
 
     def to_frame(self) -> Any:
         """The history as a pandas DataFrame.
@@ -562,17 +710,23 @@ class Tuner(Player[Trial]):
         queries: dict[int, Any] = self._open
         return {
             "tuner": self.space.spec() | {"maximize": self.maximize, "separable": self.separable},
+            "declared": specs_of(self._declared),
+            "covariates": self._covariates.state(),
+            "precision": [self._precision.mean, self._precision.count],
             "learner": self.learner.state(),
             "key": self._key,
             "first": self._first.tolist(),
             "rounds": self.rounds,
             "clipped": self.clipped,
+            "sem_rounds": self.sem_rounds,
             "held": self.held,
             "recent": list(self._recent),
             "open": [
                 [id, trial.point.tolist(), serialization.finite_or_none(trial.expected), trial.held]
                 for id, (trial, _) in queries.items()
             ],
+            "known": [[id, trial.covariates] for id, (trial, _) in queries.items()],
+            "fits": [[id, serialization.encode(fit.state())] for id, fit in self._fits.items()],
         }
 
     def identity(self) -> dict[str, Any]:
@@ -591,6 +745,7 @@ class Tuner(Player[Trial]):
             | {
                 "value_range": losses and sorted(self._sign * end for end in losses),
                 "separable": self.separable,
+                "covariates": specs_of(self._declared),
             },
         }
 
@@ -619,19 +774,25 @@ class Tuner(Player[Trial]):
         tuner.separable = bool(state["tuner"]["separable"])
         tuner._sign = -1.0 if tuner.maximize else 1.0
         tuner.learner = Predictive.restore(tuner.space.domain, state["learner"])
-        tuner._begin(str(state["key"]), np.array(state["first"], dtype=float))
+        tuner._declared = declared_kinds(state["declared"])
+        covariates = Covariates.restore(state["covariates"])
+        tuner._begin(str(state["key"]), np.array(state["first"], dtype=float), covariates)
+        tuner._precision = Precision(*map(float, state["precision"]))
+        fits = {int(id): serialization.decode(fit) for id, fit in state["fits"]}
+        tuner._fits = {id: Fit.restore(fit) for id, fit in fits.items()}
         tuner.rounds, tuner.clipped = int(state["rounds"]), int(state["clipped"])
-        tuner.held = bool(state["held"])
+        tuner.sem_rounds, tuner.held = int(state["sem_rounds"]), bool(state["held"])
         tuner._recent.extend(map(float, state["recent"]))
         if [row[0] for row in state["open"]] != list(tuner._open):
             raise StateError("the open trials of a state are not the open queries of its learner")
+        known = {int(id): checked_values(values) for id, values in state["known"]}
         for id, values, expected, held in state["open"]:
             point = np.array(values, dtype=float)
             if point.shape != tuner._first.shape or not np.isfinite(point).all():
                 raise StateError(f"the values of trial {id} of a state cannot be {shown(values)}")
             point.setflags(write=False)
-            known = serialization.number_or_nan(expected), bool(held)
-            trial = Trial(id, tuner.space.params(point), point, *known)
+            before = serialization.number_or_nan(expected), bool(held), known[id]
+            trial = Trial(id, tuner.space.params(point), point, *before)
             tuner._open[id] = trial, tuner._open[id][1]
         return tuner
 

@@ -1,0 +1,521 @@
+"""Covariates of a tuner: what explains its values and does not depend on the setting.
+
+Each has a name and a kind. A number is one feature of `dikin.forecasts.regression`, a cycle is the
+sines and cosines of two harmonics, and a category has a feature for each of its words, 1 for the
+word that came and 0 for the others. Kinds are declared, or follow from the first value that comes
+under a name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import cos, isfinite, nan, pi, sin
+from typing import Any, Protocol, Self
+
+import numpy as np
+
+from dikin import serialization
+from dikin.arguments import LARGEST, as_float
+from dikin.errors import CovariateError, ParameterError, shown
+from dikin.forecasts.regression import Regression
+from dikin.plotting.notebook import pairs_table
+from dikin.status import explained_text
+from dikin.tuning.cycle import Cycle
+from dikin.vectors import Array
+
+MOST = 16
+"""Covariates of a tuner: a round takes longer with each."""
+WORDS = 8
+"""Words of a category."""
+LONGEST = 100
+"""Characters of a name or of a word."""
+HARMONICS = 2
+"""Of a cycle: a peak a day, and two."""
+
+Values = dict[str, float | str]
+"""Covariates of a round by name, as they are kept: floats and texts."""
+
+
+class Kind(Protocol):
+    """What a covariate is."""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """A name for each feature; one empty name for a number."""
+        ...
+
+    @property
+    def bounded(self) -> bool:
+        """Whether the features lie in [-1, 1]."""
+        ...
+
+    def checked(self, name: str, value: float | str) -> None:
+        """Refuse a value that is of another kind."""
+
+    def including(self, value: float | str) -> Kind:
+        """The kind that has this value, which was checked, too."""
+        ...
+
+    def features(self, value: float | str) -> list[float]:
+        """A number for each label."""
+        ...
+
+    def spec(self) -> Any:
+        """The kind as JSON."""
+        ...
+
+
+@dataclass(frozen=True)
+class Number:
+    """One number."""
+
+    labels = ("",)
+    bounded = False
+
+    def checked(self, name: str, value: float | str) -> None:
+        if isinstance(value, str):
+            raise _other_kind(name, "a number", value)
+
+    def including(self, value: float | str) -> Kind:
+        return self
+
+    def features(self, value: float | str) -> list[float]:
+        return [float(value)]
+
+    def spec(self) -> Any:
+        return None
+
+
+@dataclass(frozen=True)
+class Periodic:
+    """A number that comes round again."""
+
+    cycle: Cycle
+    labels = tuple(f"{wave} {h}" for h in range(1, HARMONICS + 1) for wave in ("cos", "sin"))
+    bounded = True
+
+    def checked(self, name: str, value: float | str) -> None:
+        if isinstance(value, str):
+            raise _other_kind(name, f"a number of {self.cycle}", value)
+
+    def including(self, value: float | str) -> Kind:
+        return self
+
+    def features(self, value: float | str) -> list[float]:
+        angle = 2.0 * pi * self.cycle.phase(float(value))
+        return [wave(h * angle) for h in range(1, HARMONICS + 1) for wave in (cos, sin)]
+
+    def spec(self) -> Any:
+        return self.cycle.spec()
+
+
+@dataclass(frozen=True)
+class Category:
+    """One of a few words, of which more may come."""
+
+    labels: tuple[str, ...]
+    bounded = True
+
+    def checked(self, name: str, value: float | str) -> None:
+        if not isinstance(value, str):
+            raise _other_kind(name, "a word", value)
+        if value not in self.labels and len(self.labels) >= WORDS:
+            raise CovariateError(
+                f"the covariate {name!r} has the words {', '.join(map(repr, self.labels))}, and a "
+                f"category has at most {WORDS}; got {shown(value)}. Put rare words together, as "
+                "'other'. Nothing was changed."
+            )
+
+    def including(self, value: float | str) -> Kind:
+        return self if value in self.labels else Category((*self.labels, str(value)))
+
+    def features(self, value: float | str) -> list[float]:
+        return [float(value == word) for word in self.labels]
+
+    def spec(self) -> Any:
+        return list(self.labels)
+
+
+def _other_kind(name: str, kind: str, value: Any) -> CovariateError:
+    return CovariateError(
+        f"the covariate {name!r} is {kind}, got {shown(value)}: give another name to what is of "
+        "another kind. Nothing was changed."
+    )
+
+
+# --- what comes from outside ---------------------------------------------------------------------
+
+
+def checked_values(given: Any) -> Values:
+    """Covariates of a round as they are kept: floats and texts; None is left out.
+
+    Parameters
+    ----------
+    given : mapping or None
+        Numbers, booleans and words by name.
+
+    Returns
+    -------
+    dict
+        A float or a text for each name.
+
+    Raises
+    ------
+    CovariateError
+        If it is not a mapping from names to finite numbers and short texts.
+    """
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise CovariateError(
+            'covariates are given by name, as in {"load": 0.7, "hour": 14}, got '
+            f"{shown(given)}. Nothing was changed."
+        )
+    values = {
+        _checked_name(name): _checked_value(name, value)
+        for name, value in given.items()
+        if value is not None
+    }
+    _refuse_many(values)
+    return values
+
+
+def _checked_name(name: Any) -> str:
+    if not isinstance(name, str) or not 0 < len(name) <= LONGEST or not name.isprintable():
+        raise CovariateError(
+            f"the name of a covariate is a text of 1 to {LONGEST} printable characters, got "
+            f"{shown(name)}. Nothing was changed."
+        )
+    return str(name)
+
+
+def _checked_value(name: str, value: Any) -> float | str:
+    if type(value) is float and -LARGEST < value < LARGEST:
+        return value
+    if isinstance(value, str):
+        if not 0 < len(value) <= LONGEST or not value.isprintable():
+            raise CovariateError(
+                f"a word of the covariate {name!r} has 1 to {LONGEST} printable characters, got "
+                f"{shown(value)}. Nothing was changed."
+            )
+        return str(value)
+    if isinstance(value, bool | np.bool_):
+        return float(value)
+    told = as_float(value)
+    if told is None:
+        raise CovariateError(
+            f"the covariate {name!r} must be a number or a word, got {shown(value)}. Nothing was "
+            "changed."
+        )
+    if not isfinite(told) or not abs(told) < LARGEST:
+        raise CovariateError(
+            f"the covariate {name!r} must be a finite number below {LARGEST:g}, got {told}; leave "
+            "it out where it is not known. Nothing was changed."
+        )
+    return told
+
+
+def _refuse_many(names: Mapping[str, Any]) -> None:
+    if len(names) > MOST:
+        raise CovariateError(
+            f"a tuner has at most {MOST} covariates, got {len(names)}: {', '.join(names)}. Leave "
+            "out those that explain the least (tuner.explained). Nothing was changed."
+        )
+
+
+def merged(asked: Values, told: Values) -> Values:
+    """What was known of a round when it was asked, and what came with its value.
+
+    Parameters
+    ----------
+    asked, told : dict
+        Covariates by name, as `checked_values` gives them.
+
+    Returns
+    -------
+    dict
+        Both.
+
+    Raises
+    ------
+    CovariateError
+        If a name has two different values.
+    """
+    if not asked:
+        return told
+    for name, value in told.items():
+        if asked.get(name, value) != value:
+            raise CovariateError(
+                f"the covariate {name!r} was {shown(asked[name])} when the trial was asked, and "
+                f"{shown(value)} came with its value: give it once, or give the second one a name "
+                "of its own. Nothing was changed."
+            )
+    return asked | told
+
+
+def declared_kinds(given: Any) -> dict[str, Kind]:
+    """The kinds of covariates that were declared.
+
+    Parameters
+    ----------
+    given : mapping or None
+        From names to a `Cycle`, to the words of a category, or to None or `float` for a number.
+
+    Returns
+    -------
+    dict
+        A kind for each name.
+
+    Raises
+    ------
+    ParameterError
+        If a name or kind cannot be one.
+    """
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise ParameterError(
+            'covariates are declared by name, as in {"hour": dikin.Cycle(24), "load": float, '
+            f'"kind": ["a", "b"]}}, got {shown(given)}'
+        )
+    try:
+        kinds = {_checked_name(name): _declared_kind(name, kind) for name, kind in given.items()}
+        _refuse_many(kinds)
+    except CovariateError as reason:
+        raise ParameterError(str(reason)) from reason
+    return kinds
+
+
+def specs_of(kinds: Mapping[str, Kind]) -> dict[str, Any]:
+    """Kinds as plain JSON values, for `declared_kinds`.
+
+    Parameters
+    ----------
+    kinds : mapping
+        By name.
+
+    Returns
+    -------
+    dict
+        None for a number, a list of words for a category, an object for a cycle.
+    """
+    return {name: kind.spec() for name, kind in kinds.items()}
+
+
+def _declared_kind(name: str, given: Any) -> Kind:
+    if given is None or given is float or given is int:
+        return Number()
+    if isinstance(given, Cycle):
+        return Periodic(given)
+    if isinstance(given, dict):
+        return Periodic(Cycle.from_spec(given))
+    if isinstance(given, Sequence) and not isinstance(given, str) and given:
+        words = tuple(_checked_value(name, word) for word in given)
+        if all(isinstance(word, str) for word in words) and len(set(words)) == len(words):
+            if len(words) > WORDS:
+                raise ParameterError(
+                    f"the covariate {name!r} has {len(words)} words; a category has at most {WORDS}"
+                )
+            return Category(tuple(map(str, words)))
+    raise ParameterError(
+        f"the covariate {name!r} is declared as float for a number, a Cycle such as "
+        f"dikin.Cycle(24), or a list of different words; got {shown(given)}"
+    )
+
+
+# --- the covariates of a tuner -------------------------------------------------------------------
+
+
+class Covariates:
+    """The covariates that a tuner knows, and the regression on them.
+
+    Attributes
+    ----------
+    kinds : dict
+        The kind of each name.
+    regression : Regression
+        On their features.
+    """
+
+    def __init__(self, kinds: dict[str, Kind]) -> None:
+        self.kinds: dict[str, Kind] = {}
+        self.regression = Regression()
+        self._places: dict[str, list[int]] = {}
+        """Where the features of a name are among all."""
+        self._size = 0
+        for name, kind in kinds.items():
+            self._set(name, kind)
+
+    def __bool__(self) -> bool:
+        return bool(self.kinds)
+
+    def _set(self, name: str, kind: Kind) -> None:
+        """A kind that is new, or has more features than before."""
+        places = self._places.setdefault(name, [])
+        more = len(kind.labels) - len(places)
+        places += range(self._size, self._size + more)
+        self._size += more
+        self.kinds[name] = kind
+        self.regression.add_features(more * [kind.bounded])
+
+    def refuse(self, values: Values) -> None:
+        """Refuse values that do not fit what is known; nothing is changed.
+
+        Parameters
+        ----------
+        values : dict
+            As `checked_values` gives them.
+
+        Raises
+        ------
+        CovariateError
+            If one is of another kind than before, or there would be too many.
+        """
+        for name, value in values.items():
+            if name in self.kinds:
+                self.kinds[name].checked(name, value)
+        if not values.keys() <= self.kinds.keys():
+            _refuse_many(self.kinds | dict.fromkeys(values))
+
+    def include(self, values: Values) -> None:
+        """Take in names and words that are new.
+
+        Parameters
+        ----------
+        values : dict
+            Which `refuse` did not refuse.
+        """
+        for name, value in values.items():
+            kind = self.kinds.get(name)
+            if kind is None:
+                kind = Category(()) if isinstance(value, str) else Number()
+                self._set(name, kind)
+            wider = kind.including(value)
+            if wider is not kind:
+                self._set(name, wider)
+
+    def features(self, values: Values) -> Array:
+        """A number for every feature, NaN where a covariate is missing.
+
+        Parameters
+        ----------
+        values : dict
+            Which `refuse` did not refuse; what is not known of them does not count.
+
+        Returns
+        -------
+        Array
+            In the order of the regression.
+        """
+        features = self._size * [nan]
+        for name, value in values.items():
+            if name in self.kinds:
+                numbers = self.kinds[name].features(value)
+                for place, number in zip(self._places[name], numbers, strict=True):
+                    features[place] = number
+        return np.array(features)
+
+    def explained(self, scale: float) -> Explained:
+        """What the covariates explain.
+
+        Parameters
+        ----------
+        scale : float
+            A loss of the regression in the user's units and sense.
+
+        Returns
+        -------
+        Explained
+            The record.
+        """
+        share, slope = self.regression.explained, scale * self.regression.fit.slope
+        parts = np.maximum(self.regression.contributions, 0.0)
+        total = float(parts.sum())
+        by, coefficients = dict[str, float](), dict[str, float | dict[str, float]]()
+        for name, kind in self.kinds.items():
+            places = self._places[name]
+            by[name] = share * float(parts[places].sum()) / total if total > 0.0 else 0.0
+            slopes = dict(zip(kind.labels, slope[places].tolist(), strict=True))
+            coefficients[name] = slopes[""] if kind.labels == ("",) else slopes
+        return Explained(share, by, coefficients)
+
+    # --- state ---------------------------------------------------------------------------------
+
+    def specs(self) -> dict[str, Any]:
+        """The kind of each name as plain JSON values."""
+        return specs_of(self.kinds)
+
+    def state(self) -> dict[str, Any]:
+        """Everything that the future depends on, as plain JSON values."""
+        return {
+            "kinds": self.specs(),
+            "places": self._places,
+            "regression": serialization.encode(self.regression.state()),
+        }
+
+    @classmethod
+    def restore(cls, state: dict[str, Any]) -> Self:
+        """The covariates that gave the state.
+
+        Parameters
+        ----------
+        state : dict
+            What `state` gave.
+
+        Returns
+        -------
+        Covariates
+            With the same future.
+        """
+        covariates = cls({})
+        for name, spec in state["kinds"].items():
+            covariates.kinds[name] = Category(()) if spec == [] else _declared_kind(name, spec)
+            covariates._places[name] = list(map(int, state["places"][name]))
+        covariates._size = sum(map(len, covariates._places.values()))
+        covariates.regression = Regression.restore(serialization.decode(state["regression"]))
+        return covariates
+
+
+@dataclass(frozen=True)
+class Explained:
+    """How much of the variance of the values covariates explain, and by what; `print` it.
+
+    Parameters
+    ----------
+    share : float
+        The share of the variance around the mean of recent values that was foreseen by the
+        covariates, before each value was learnt; from 0 to 1, NaN before any.
+    by : dict
+        What of it each covariate explains, by name; where two say the same, one of them may have
+        all of it.
+    coefficients : dict
+        By how much the value is larger, in its own units, where a number is larger by 1. For a
+        category a dictionary with a number for each word, for a cycle one with the coefficients of
+        two harmonics.
+    """
+
+    share: float = nan
+    by: dict[str, float] = field(default_factory=dict)
+    coefficients: dict[str, float | dict[str, float]] = field(default_factory=dict)
+
+    def lines(self) -> Iterator[tuple[str, str]]:
+        """The record as (label, text) pairs.
+
+        Yields
+        ------
+        tuple of str
+            A label and its text.
+        """
+        yield "explained", explained_text(self.share, self.by)
+        for name, slopes in self.coefficients.items():
+            if isinstance(slopes, dict):
+                yield name, ", ".join(f"{label} {slope:+.4g}" for label, slope in slopes.items())
+            else:
+                yield name, f"{slopes:+.4g} for each 1"
+
+    def __str__(self) -> str:
+        return "\n".join(f"{label:<16}{text}" for label, text in self.lines())
+
+    def _repr_html_(self) -> str:
+        return pairs_table(self.lines())
