@@ -80,7 +80,7 @@ from dikin.vectors import clear
 
 logger = logging.getLogger("dikin")
 
-AUTO = "auto"
+AUTO: Literal["auto"] = "auto"
 """The `memory` of a learner that finds out itself how much to remember."""
 AUTO_MEMORIES = (inf, 4000.0, 1000.0, 250.0)
 """The memories for which such a learner has certificates."""

@@ -26,7 +26,7 @@ from dikin.vectors import Array
 
 MOST = 16
 """Covariates of a tuner: a round takes longer with each."""
-WORDS = 8
+WORDS = 16
 """Words of a category."""
 LONGEST = 100
 """Characters of a name or of a word."""
