@@ -72,7 +72,7 @@ from dikin.learners.parameters import (
 from dikin.learners.predictive_adaptation import TRACKS
 from dikin.learners.predictive_levels import REACH, clip, measuring
 from dikin.learners.predictive_outlook import look_ahead
-from dikin.learners.predictive_state import MEASURED, Numbers, Plan, first_numbers
+from dikin.learners.predictive_state import MEASURED, Levels, Numbers, Plan, first_numbers
 from dikin.learners.threads import locked
 from dikin.log_limit import LogLimit
 from dikin.units import LossRange, Units
@@ -200,6 +200,9 @@ def learn(
     certificate.discount(plan, n, state.estimates)  # not before: what was asked may be the same
     if not levels.is_fault(plan, weighed, level):
         learn_forecast(n, then, believed(then, expected, told), round)
+    centres.compare_features(
+        geometry, plan, state, features, memo.s, unit * learnt * sqrt(plan.dim) / typical(n.levels)
+    )
     products = write_estimate(geometry, memo, plan.dim * unit, state)
     price = certify(geometry, plan, state, features, surprise, products, trace, curvature)
     centres.add_to_centres(geometry, plan, state, features, learnt, curvature, price, trace)
@@ -233,6 +236,12 @@ def learn_size(
     certify(geometry, plan, state, features, surprise, products, REACH * REACH * trace, 0.0)
     learn_forecast(n, memo.state.numbers, loss, round)
     levels.measure(plan, n, loss, round)
+
+
+@compilable
+def typical(known: Levels) -> float:
+    """The typical surprise, at least as large as the rate is made for."""
+    return max(sqrt(known.mean_square), known.current / schedule.SPREAD)
 
 
 @compilable
@@ -451,7 +460,7 @@ class Predictive(KernelLearner):
             start,
             np.zeros(len(plan.certified) * cells * size),
             np.tile(start, cells) if cells > 1 else EMPTY,
-            np.zeros(cells * TRACKS * size) if plan.adaptive else EMPTY,
+            np.zeros(cells * TRACKS * size) if plan.adaptive or cells > 1 else EMPTY,
             np.zeros(4 * size),
         )
         centres.begin_at_start(geometry, plan, state)

@@ -28,22 +28,26 @@ from dikin.learners.predictive_schedule import SPREAD
 from dikin.learners.predictive_state import MEASURED, Plan, smoothness_of
 from dikin.vectors import add_scaled, combine, dot
 
-SEEN = 2000.0
-"""Rounds that the regression remembers."""
+SEEN = 500.0
+"""So many rounds more than those that the centre remembers are in the regression."""
 BELIEVED = 0.5
 """The share of the measured curvature that is believed."""
+MOST = 0.25
+"""Of the smoothness: more is not believed. Many dimensions at once drift more than each of them."""
 DOUBT = 3.0
 """Nothing is believed of a curvature below so many standard errors."""
 SHORTEST, PATHS, LONGER = 64.0, 3, 4.0
 """Rounds of the first average, how many there are, and by how much each is longer than the last."""
 CHANCE = 1.5
 """How large an average must be for an alarm: see `threshold`."""
-LEFT = 2.0
+LEFT = 3.0
 """After an alarm as many rounds are remembered as that average looks at, times this, but not less
 than FORGET of what was."""
 FORGET = 0.5
-TRACKS = 2 + PATHS
-"""Vectors that are kept for a centre: sums of y and of g, and the averages of its steps."""
+TRACKS = 3 + PATHS
+"""Vectors that are kept for a centre: sums of y and of g, the averages of its steps, and that of
+its estimates."""
+OWN_TRACK = 2 + PATHS
 
 
 @compilable
@@ -65,7 +69,7 @@ def believed_curvature(
     centres, size = state.numbers.centres, geometry.size
     gradient, point = state.scratch[:size], state.scratch[size : 2 * size]
     sum_y, sum_g = track(geometry, state, i, 0), track(geometry, state, i, 1)
-    keep = 1.0 - share / SEEN
+    keep = 1.0 - share / (SEEN + centres.rounds[i])
     combine(keep, sum_y, share, point, sum_y)
     combine(keep, sum_g, share * learnt, gradient, sum_g)
     n = centres.seen[i] = keep * centres.seen[i] + share
@@ -79,7 +83,7 @@ def believed_curvature(
     if not (rise > 0.0 and spread > 0.0):
         return 0.0
     sure = 1.0 - DOUBT * DOUBT * centres.noise[i] / (rise * rise)
-    most = smoothness_of(plan, state.numbers.levels)
+    most = MOST * smoothness_of(plan, state.numbers.levels)
     return min(BELIEVED * rise / spread * sure, most) if sure > 0.0 else 0.0
 
 
@@ -120,7 +124,9 @@ def remembered(geometry: Any, plan: Plan, state: LearnerState, i: int, step: Arr
     for j in range(PATHS):
         path = track(geometry, state, i, 2 + j)
         combine(1.0 - 1.0 / window, path, sqrt((2.0 - 1.0 / window) / window), step, path)
-        if rounds > LEFT * window and dot(path, path) > plan.dim * threshold(plan, rounds / window):
+        if least * rounds > LEFT * window and dot(path, path) > plan.dim * threshold(
+            plan, rounds / window
+        ):
             least = min(least, max(FORGET, LEFT * window / rounds))
         window *= LONGER
     return least

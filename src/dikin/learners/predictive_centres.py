@@ -9,6 +9,7 @@ is known before the direction is drawn: how it came about is a matter of regret 
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import Any
 
 from dikin.domains.base import Array
@@ -16,14 +17,19 @@ from dikin.kernel import compilable
 from dikin.learners import predictive_adaptation as adaptation
 from dikin.learners import predictive_schedule as schedule
 from dikin.learners.kernel_learner import LearnerState
+from dikin.learners.predictive_adaptation import OWN_TRACK
+from dikin.learners.predictive_levels import TINY
 from dikin.learners.predictive_state import Centres, Plan
-from dikin.vectors import add_combination, add_scaled, clear, multiply
+from dikin.vectors import add_combination, add_scaled, clear, combine, dot, multiply
 
-SHARED = 0.5
-"""The share of the common centre in what is played in a context, at first."""
-OWN = 2000.0
-"""After so many rounds of its own the share that a feature leaves to the common centre is half of
-that: where the best settings differ by more than the rest can reach, they are found too."""
+OWN_WINDOW = 64.0
+"""Rounds of a feature over which its estimates are compared with those of all."""
+FIRST = 4.0
+"""Rounds of a feature before there is evidence."""
+CHANCE = 1.5
+"""Evidence that is no more than chance: 1 in the mean, and a little more at the most so far."""
+COMMON = 2.0
+"""Evidence beyond chance with which the centre of a feature counts as much as the common one."""
 
 
 @compilable
@@ -179,14 +185,56 @@ def solve_centre(
 
 
 @compilable
+def compare_features(
+    geometry: Any,
+    plan: Plan,
+    state: LearnerState,
+    features: list[float],
+    s: Array,
+    size: float,
+) -> None:
+    """How far the estimates in a context differ from those of all, in units of their noise.
+
+    `s` is the direction that was played and `size` the surprise, both in units of which the product
+    has as many independent entries of mean square 1 as there are dimensions. A mean over some
+    rounds of a feature then has the square d by chance.
+    """
+    if plan.cells == 1:
+        return
+    centres, common = state.numbers.centres, adaptation.track(geometry, state, 0, OWN_TRACK)
+    for c in range(1, plan.cells):
+        share = features[c]
+        if share > 0.0:
+            own = adaptation.track(geometry, state, c, OWN_TRACK)
+            count = min(centres.rounds[c] + share, OWN_WINDOW)
+            step = share / count
+            combine(1.0 - step, own, step * size, s, own)
+            add_scaled(-step, common, own)
+            if count >= FIRST:
+                evidence = count * dot(own, own) / plan.dim
+                centres.evidence[c] = max(centres.evidence[c], evidence)
+    step = 1.0 / min(centres.rounds[0] + 1.0, OWN_WINDOW)
+    combine(1.0 - step, common, step * size, s, common)
+
+
+@compilable
+def own_share(centres: Centres, c: int) -> float:
+    """How much the centre of a feature counts beside the common one."""
+    beyond = max(centres.evidence[c] - CHANCE, 0.0)
+    return beyond / (COMMON + beyond)
+
+
+@compilable
 def share_of(plan: Plan, centres: Centres, features: list[float], i: int) -> float:
     """How much a centre counts in what is played in a context."""
     if plan.cells == 1:
         return 1.0
-    common = 0.0
+    if i > 0:
+        return own_share(centres, i) * features[i]
+    own = 0.0
     for c in range(1, plan.cells):
-        common += features[c] * SHARED * OWN / (OWN + centres.rounds[c])
-    return common if i == 0 else (1.0 - common) * features[i]
+        own += own_share(centres, c) * features[c]
+    return 1.0 - own
 
 
 @compilable
@@ -210,11 +258,12 @@ def combine_centres(geometry: Any, plan: Plan, state: LearnerState) -> None:
     size = geometry.size
     mean, part = state.scratch[:size], state.scratch[size : 2 * size]
     clear(mean)
-    n.shift = 0.0
+    wide = 0.0  # the mean of the squares of how far out each centre explores
     for i in range(plan.cells):
         share = share_of(plan, centres, n.features, i)
         if share > 0.0:
             geometry.write_vector(iterate_of(geometry, state, i), share, part)
             add_scaled(1.0, part, mean)
-            n.shift += share * centres.rate[i] * centres.curvature[i]
+            wide += share / (TINY + centres.rate[i] * centres.curvature[i])
+    n.shift = 1.0 / wide
     geometry.place(mean, state.iterate)

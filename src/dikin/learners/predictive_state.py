@@ -152,6 +152,9 @@ class Centres(Lists):
     """Sum of |y|^2 over them."""
     noise: list[float]
     """Sum of (g.(y - their mean))^2 over them."""
+    evidence: list[float]
+    """How much more than chance the estimates of a feature differ from those of all, at most so
+    far: 1 if they do not."""
 
 
 @dataclass(slots=True)
