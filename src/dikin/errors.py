@@ -123,6 +123,13 @@ class ForecastError(DikinError, ValueError):
     """
 
 
+class ContextError(FeedbackError):
+    """A context is missing, was not declared, or has a value that it cannot have.
+
+    Give `ask` a value for each name of the tuner's `context`, within its words or its range.
+    """
+
+
 class CovariateError(DikinError, ValueError):
     """A covariate is not a finite number or a word, or not of the kind that it was before.
 

@@ -124,4 +124,4 @@ def _numpy_type(part: Any) -> Any:
     if isinstance(part, Record):
         kinds = [(f.name, _numpy_type(getattr(part, f.name))) for f in fields(part)]
         return np.dtype((np.record, np.dtype(kinds, align=True)))
-    return (float, len(part)) if isinstance(part, list) else float
+    return (float, (len(part),)) if isinstance(part, list) else float

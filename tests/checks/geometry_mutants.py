@@ -116,6 +116,16 @@ class OffProduct(BoxGeometry):
         return super().product(iterate, vector) + 1e-9
 
 
+class Misplaced(BoxGeometry):
+    def place(self, u: Array, iterate: Array) -> None:
+        super().place((1 - 1e-9) * u, iterate)
+
+
+class PlacedAtTheCenter(BoxGeometry):
+    def place(self, u: Array, iterate: Array) -> None:
+        iterate[: self.size] = u
+
+
 class Unscaled(BoxGeometry):
     def write_vector(self, iterate: Array, factor: float, u: Array) -> None:
         super().write_vector(iterate, abs(factor), u)
@@ -158,6 +168,8 @@ GEOMETRY_MUTANTS = [
     DomainMutant(
         "check_barrier_of_an_iterate_is_the_oracle", "not from the centre", box, geometry(OffZero)
     ),
+    DomainMutant("check_place_describes_the_point", "a little off", box, geometry(Misplaced)),
+    DomainMutant("check_place_describes_the_point", "old slack", box, geometry(PlacedAtTheCenter)),
     DomainMutant("check_project_finds_the_nearest_point", "radially", box, geometry(Radial)),
     DomainMutant("check_project_finds_the_nearest_point", "too far inside", box, geometry(Blunt)),
     DomainMutant("check_geometry_agrees_with_the_oracles", "another place", box, geometry(Heavier)),

@@ -1,5 +1,6 @@
 """`Predictive` with one thing wrong, and a setting in which it shows."""
 
+from math import nan
 from typing import Any
 
 import numpy as np
@@ -7,7 +8,6 @@ import numpy as np
 import dikin
 from dikin.learners.kernel_learner import Memo
 from dikin.learners.predictive import expectation
-from dikin.learners.predictive_certificate import objective_at, start_barrier
 from dikin.learners.predictive_levels import clip, measuring
 from dikin.learners.predictive_state import MEASURED
 from learners.predictive_replay import Setting
@@ -23,38 +23,33 @@ class ForecastsAfterwards(dikin.Predictive):
         super()._learn(memo, loss, curvature)
 
 
-class LeavesTheBarrierOut(dikin.Predictive):
-    """Of the certificate: psi_0 at the centre."""
+class LeavesTheBestPointOut(dikin.Predictive):
+    """Of the certificate: the best fixed point, as if nobody could have done better."""
 
-    def _objective(self) -> float:
-        return (
-            super()._objective()
-            - start_barrier(self.geometry, self._plan, self._state.iterate) / self._n.rate
-        )
-
-
-class CountsTheBarrierUnsigned(dikin.Predictive):
-    """|gamma/eta_t - 1/eta_{t+1}| psi_0(y_{t+1}): no gain where the rate falls."""
-
-    gains = 0.0
-
-    def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
-        before = self._plan.keep / self._n.rate
-        super()._learn(memo, loss, curvature)
-        gain = min(before - 1 / self._n.rate, 0.0) * start_barrier(
-            self.geometry, self._plan, self._state.iterate
-        )
-        self.gains = self._plan.keep * self.gains - 2 * gain
-
-    def _objective(self) -> float:
-        return super()._objective() - self.gains
+    def _certified(self, m: int, exploring: float) -> float:
+        n = self._n
+        if measuring(n.levels):
+            return nan
+        return self.units.regret(exploring + n.sums.g_y[m])
 
 
 class CertifiesWhatWasLearnt(dikin.Predictive):
-    """Of the certificate: what clipping kept out of the estimates."""
+    """The certificate is made of estimates of which not all was learnt."""
 
-    def _objective(self) -> float:
-        return objective_at(self.geometry, self._plan, self._state)
+    def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
+        before = self._state
+        super()._learn(memo, loss, curvature)
+        if self._n.sums.clipped[0] > before.numbers.sums.clipped[0]:
+            self._state.estimates[:] = before.estimates
+
+
+class CountsCurvatureTwice(dikin.Predictive):
+    """What a curvature gives back counts twice."""
+
+    def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
+        before = self._n.sums.sigma_tau[0]
+        super()._learn(memo, loss, curvature)
+        self._n.sums.sigma_tau[0] += self._n.sums.sigma_tau[0] - before
 
 
 class MeasuresForFree(dikin.Predictive):
@@ -64,7 +59,7 @@ class MeasuresForFree(dikin.Predictive):
         unknown = measuring(self._n.levels)
         super()._learn(memo, loss, curvature)
         if unknown:
-            self._n.sums.tau = self._n.sums.root_tau = self._n.sums.exploring = 0.0
+            self._n.sums.tau = self._n.sums.root_tau = self._n.sums.exploring = [0.0]
 
 
 class LearnsFromFaults(dikin.Predictive):
@@ -82,19 +77,21 @@ class PullsToTheStart(dikin.Predictive):
     """lambda/2 |u - u_0|^2."""
 
     def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
-        before = self._plan.keep * self._n.sums.lam
+        before = self._plan.keep * self._n.centres.lam[0]
         super()._learn(memo, loss, curvature)
         if self.start is not None:
-            n, linear, iterate, _ = self._state
-            linear -= (n.sums.lam - before) * self._start_vector()
-            self.geometry.solve(linear, n.sums.curvature, 1 / n.rate, iterate)
+            centres, state = self._n.centres, self._state
+            state.linear[:] -= (centres.lam[0] - before) * self._start_vector()
+            self.geometry.solve(
+                state.linear, centres.curvature[0], 1 / centres.rate[0], state.iterate
+            )
 
 
 class NeverForgets(dikin.Predictive):
     """Old terms keep their weight."""
 
     def _planned(self) -> Any:
-        return super()._planned()._replace(keep=1.0)
+        return super()._planned()._replace(keep=1.0, certified=(1.0,))
 
 
 class AnswersHereAndNow(dikin.Predictive):
@@ -109,13 +106,13 @@ class PaysTheLarger(dikin.Predictive):
     """The larger of the prices of smooth and of Lipschitz losses."""
 
     def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
-        plan, before = self._plan, self._n.sums.exploring
+        plan, before = self._plan, self._n.sums.exploring[0]
         super()._learn(memo, loss, curvature)
         if memo.state.numbers.levels.current > 0:
             trace = memo.asked[1]
             smooth = plan.smoothness * plan.square_price * trace
             steep = plan.lipschitz * plan.length_price * np.sqrt(trace)
-            self._n.sums.exploring = plan.keep * before + max(smooth, steep)
+            self._n.sums.exploring = [plan.keep * before + max(smooth, steep)]
 
 
 class LearnsByAProvisionalLevel(dikin.Predictive):
@@ -133,9 +130,9 @@ class WeighsByLosses(dikin.Predictive):
     def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
         longer = measuring(self._n.levels) and self._rounds_in_range >= MEASURED
         if longer:
-            sums = self._n.sums
+            sums, keep = self._n.sums, self._plan.certified[0]
             for name in sums.__slots__:
-                setattr(sums, name, getattr(sums, name) / self._plan.keep)
+                setattr(sums, name, [value / keep for value in getattr(sums, name)])
         super()._learn(memo, loss, curvature)
 
 
@@ -150,8 +147,8 @@ SAME = Setting("smooth", False, True, 12.0, 0, 36)
 
 MUTANTS = {
     "forecasts afterwards": (ForecastsAfterwards, LATE),
-    "leaves the barrier out": (LeavesTheBarrierOut, START),
-    "counts the barrier unsigned": (CountsTheBarrierUnsigned, START),
+    "leaves the best point out": (LeavesTheBestPointOut, START),
+    "counts curvature twice": (CountsCurvatureTwice, LATE),
     "certifies what was learnt": (CertifiesWhatWasLearnt, FOUND),
     "learns from faults": (LearnsFromFaults, FOUND),
     "measures for free": (MeasuresForFree, FOUND),

@@ -5,18 +5,17 @@ played, and after an answer the rate and S. All else is computed anew: centres, 
 estimates, discounts, the certificate.
 
 Some things are the shipped learner's own. Exploring and smoothing are priced together (docs, 5.1):
-L sqrt(tau/d) for Lipschitz losses, and the smaller price where both constants are declared. From
-the analytic centre the comparator costs W/(1 + s) and the barrier no more than it rises in the set.
-Without a known range the first eight answers are played half-way out and move nothing, nor do more
-of them while losses are the same; each is compared with the median of those before it, the first
-with the second, and the first eight weigh the same. Later on nothing is learnt from a surprise of
-more than three levels, nor from any while the level is provisional. When that ends, all lambdas so
-far are 0: the round in which it ends takes them back.
+L sqrt(tau/d) for Lipschitz losses, and the smaller price where both constants are declared. Without
+a known range the first eight answers are played half-way out and move nothing, nor do more of them
+while losses are the same; each is compared with the median of those before it, the first with the
+second, and the first eight weigh the same. Later on nothing is learnt from a surprise of more than
+three levels, nor from any while the level is provisional. When that ends, all lambdas so far are 0:
+the round in which it ends takes them back.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from math import inf, isnan, log, nan, sqrt
+from math import isnan, nan, sqrt
 from typing import Any
 
 import numpy as np
@@ -65,37 +64,6 @@ class Transcribed(PredictiveReference):
         curved = tau / d / 2 + tau / (d + 2) / 2
         price = cheapest(smoothness, lipschitz, curved, sqrt(tau / d))
         return price - answer.sigma / 2 * tau / (d + 2)
-
-    def bound(
-        self,
-        width: float,
-        smoothness: float | None,
-        lipschitz: float | None,
-        nu: float,
-        support: float,
-        away: float,
-        fall: float,
-        rise: Callable[[float], float] | None,
-    ) -> float:
-        """The certificate at eps = T^(-3/4); v = (1 - eps) u + eps x_0, and |x_0| is `away`."""
-        rounds = max(self.discounted([1.0] * len(self.answers)), 1.0)
-        eps = rounds**-0.75
-        width = min(width, inf if lipschitz is None else 2 * lipschitz)
-        bound = self.certificate(
-            eps, width, smoothness, lipschitz, nu, (1 - eps) * support, 1 - eps + eps * away
-        )
-        if rise is None:
-            return bound
-        moved = eps * width * self.discounted([1.0] * len(self.answers))
-        return bound - moved * (1 - fall) - (nu * log(1 / eps) - rise(eps)) / self.rate
-
-    def bound_of_smooth(
-        self, smoothness: float, support: float, rise: Callable[[float], float]
-    ) -> float:
-        """The same for losses of unknown width."""
-        rounds = max(self.discounted([1.0] * len(self.answers)), 1.0)
-        eps = min(rounds**-0.75, 0.5)
-        return self.certificate_of_smooth(eps, smoothness, rise(eps), support)
 
 
 @dataclass(frozen=True)
@@ -147,12 +115,9 @@ class Replay:
             seed=self.seed,
         )
         self.reference = Transcribed(
-            space.psi, space.dim, self.start, setting.memory, self.learner._n.rate
+            space.psi, space.dim, self.start, setting.memory, self.learner._n.centres.rate[0]
         )
         self.reference.measured = 0 if setting.ranged else MEASURED
-        slope = space.psi.gradient(self.start)
-        self.steepest = space.psi.support(-slope)
-        self.support = space.psi.support(-slope) + float(slope @ self.start)
         self.keys: dict[int, int] = {}
 
     # Units
@@ -206,7 +171,7 @@ class Replay:
         )
         after = learner._n
         if before.levels.current == 0:
-            self.measure(self.keys[query.id], loss, after.rate)
+            self.measure(self.keys[query.id], loss, after.centres.rate[0])
             return
         forecast, level = asked.forecast, asked.level
         if level == 0:  # asked while it was measured how large losses are
@@ -216,9 +181,15 @@ class Replay:
         learnt = float(np.clip(surprise, -level, level))
         if not self.setting.ranged and (self.alike() or abs(surprise) > FAR * level):
             learnt = 0.0
-        lam = after.sums.curvature - reference.gamma * before.sums.curvature - sigma
+        lam = after.centres.curvature[0] - reference.gamma * before.centres.curvature[0] - sigma
         reference.tell(
-            self.keys[query.id], loss, sigma, lam, after.rate, forecast=forecast, learnt=learnt
+            self.keys[query.id],
+            loss,
+            sigma,
+            lam,
+            after.centres.rate[0],
+            forecast=forecast,
+            learnt=learnt,
         )
 
     def alike(self) -> bool:
@@ -259,41 +230,24 @@ class Replay:
         assert np.abs(gap).max() <= CENTER, f"centres differ by {np.abs(gap).max()}"
 
     def bound(self, beta: float | None, steep: float | None) -> float:
-        domain, away = self.space.domain, float(np.linalg.norm(self.start))
         if self.learner._n.levels.current == 0:
             return nan
-        if not self.setting.ranged and steep is None:
-            assert beta is not None
-            bound = self.reference.bound_of_smooth(beta, self.steepest, domain.barrier_growth)
-            return self.half * bound
-        fall, rise = (
-            1 / (1 + domain.symmetry),
-            None if self.setting.start else domain.barrier_growth,
-        )
-        bound = self.reference.bound(
-            2.0 if self.setting.ranged else inf,
-            beta,
-            steep,
-            domain.nu,
-            self.support,
-            away,
-            fall,
-            rise,
-        )
-        return self.half * bound
+        return self.half * self.reference.certificate(beta, steep)
 
     def compare_certificates(self) -> None:
         learner = self.learner
         later = learner.certificate_for(smoothness=0.7 * self.smoothness_unit)
-        close(later, self.bound(0.7, None))
+        self.close(later, self.bound(0.7, None))
         later = learner.certificate_for(lipschitz=0.9 * self.slope_unit)
-        close(later, self.bound(None, 0.9))
+        self.close(later, self.bound(None, 0.9))
         if self.setting.constants == "nothing":
             assert isnan(learner.certificate)
         else:
-            close(learner.certificate, self.bound(self.beta, self.steep))
+            self.close(learner.certificate, self.bound(self.beta, self.steep))
 
-
-def close(shipped: float, wanted: float) -> None:
-    same = isnan(shipped) and isnan(wanted)
-    assert same or abs(shipped - wanted) <= CERTIFICATE * abs(wanted), f"{shipped} {wanted}"
+    def close(self, shipped: float, wanted: float) -> None:
+        """In units of the largest term: the certificate is a difference of products with slopes."""
+        same = isnan(shipped) and isnan(wanted)
+        slopes = [float(np.linalg.norm(a.full_estimate)) for a in self.reference.answers]
+        most = self.half * max(self.reference.discounted(slopes), 1.0)
+        assert same or abs(shipped - wanted) <= CERTIFICATE * most, f"{shipped} {wanted}"

@@ -9,7 +9,7 @@ import pytest
 
 import dikin
 from dikin.errors import ParameterError
-from dikin.learners import predictive_certificate
+from dikin.learners import predictive_outlook
 from learners.predictive_replay import Replay, Setting
 from learners.predictive_spaces import SPACES
 from paper.charts import holds
@@ -28,7 +28,7 @@ def price(game: Replay) -> float:
     """From the reference's Hessian, inverted: (beta/2)(E|z|^2 + E|w|^2), or L sqrt(E|z|^2)."""
     n, d, steep = game.learner._n, game.space.dim, game.steep
     beta = game.learner._plan.guess * n.levels.top if game.beta is None else game.beta
-    metric = game.space.psi.hessian(game.reference.center) + n.rate * n.sums.curvature * np.eye(d)
+    metric = game.space.psi.hessian(game.reference.center) + n.shift * np.eye(d)
     tau = float(np.trace(np.linalg.inv(metric)))
     smooth = beta / 2 * (tau / d + tau / (d + 2))
     prices = [smooth] if game.beta is not None or steep is None else []
@@ -126,7 +126,7 @@ def test_rounds_taken_together_are_as_good_as_one_by_one(
     learner = dikin.Predictive(dikin.Ball(2), 1.0, memory=memory, seed=2)
     noisy_bowl(learner, 100)
     together = learner.outlook(2000)
-    monkeypatch.setattr(predictive_certificate, "_stride", lambda answered: 1)
+    monkeypatch.setattr(predictive_outlook, "_stride", lambda answered: 1)
     alone = learner.outlook(2000)
     assert together == pytest.approx(alone, rel=0.03)  # lambda and eta change by less in a stride
 

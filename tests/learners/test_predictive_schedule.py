@@ -17,7 +17,6 @@ from dikin.learners.predictive_schedule import (
     STEEP_CURVED,
     STEEP_FACTOR,
     STEP,
-    balanced_rate,
 )
 from dikin.learners.predictive_state import Numbers, first_numbers
 from learners.predictive_games import HOSTILE, hostile
@@ -28,6 +27,12 @@ def planned(**options: Any) -> Any:
     return dikin.Predictive(dikin.Ball(3), loss_range=(-1, 1), **options)._plan
 
 
+def balanced_rate(plan: Any, n: Numbers, rounds: float, stiff: float) -> float:
+    """The rate of the first centre after so many rounds."""
+    span = min(rounds + 1.0, plan.memory)
+    return schedule.balanced_rate(plan, n.levels, n.centres.curvature[0], span, stiff)
+
+
 # --- lambda --------------------------------------------------------------------------------------
 
 
@@ -36,8 +41,8 @@ def situations() -> Iterator[tuple[Numbers, float, float, float]]:
     rng = np.random.default_rng(1)
     for _ in range(300):
         n = first_numbers(planned())
-        n.sums.curvature = float(rng.choice([0.0, 10.0 ** rng.uniform(-12, 12)]))
-        n.rate = 10.0 ** rng.uniform(-6, 3)
+        n.centres.curvature[0] = float(rng.choice([0.0, 10.0 ** rng.uniform(-12, 12)]))
+        n.centres.rate[0] = 10.0 ** rng.uniform(-6, 3)
         cost, trace = 10.0 ** rng.uniform(-12, 6, size=2)
         yield n, float(cost), float(trace), float(rng.choice([0.0, 10.0 ** rng.uniform(-6, 6)]))
 
@@ -48,10 +53,11 @@ def test_lambda_solves_its_equation() -> None:
 
     def check(regularisation: Callable[..., float]) -> None:
         for n, cost, trace, told in situations():
-            before = n.sums.curvature or d / (n.rate * trace)
-            lam = regularisation(plan, n, cost, True, trace, told)
+            total, rate = n.centres.curvature[0], n.centres.rate[0]
+            before = total or d / (rate * trace)
+            lam = regularisation(plan, total, rate, cost, True, trace, told)
             assert lam * (before + told + lam) == pytest.approx(2 * CURVED * cost * before, 1e-12)
-            lam = regularisation(plan, n, cost, False, trace, told)
+            lam = regularisation(plan, total, rate, cost, False, trace, told)
             half = STEEP_CURVED * cost
             assert lam**2 * (before + told + lam) == pytest.approx(4 * half**2 * before, 1e-12)
 
@@ -60,8 +66,9 @@ def test_lambda_solves_its_equation() -> None:
 
     holds(check, schedule.regularisation, forgets_sigma)
     for n, _, trace, told in situations():
-        assert schedule.regularisation(plan, n, 0.0, True, trace, told) == 0.0
-        assert schedule.regularisation(plan, n, 0.0, False, trace, told) == 0.0
+        total, rate = n.centres.curvature[0], n.centres.rate[0]
+        for smooth in (True, False):
+            assert schedule.regularisation(plan, total, rate, 0.0, smooth, trace, told) == 0.0
 
 
 # --- the rate ------------------------------------------------------------------------------------
@@ -75,7 +82,7 @@ def rates(span: float | None, stiff: bool) -> Iterator[tuple[Numbers, float, flo
     rng = np.random.default_rng(2)
     for _ in range(100):
         n = first_numbers(planned())
-        n.sums.curvature, n.levels.mean_square = (
+        n.centres.curvature[0], n.levels.mean_square = (
             10.0 ** rng.uniform(-3, 4),
             10.0 ** rng.uniform(-4, 0),
         )
@@ -94,7 +101,7 @@ def priced(plan: Any, n: Numbers, rounds: float, stiff: float) -> Callable[[Any]
     beta = plan.guess * n.levels.top if plan.smoothness < 0 else plan.smoothness
 
     def cost(eta: Any) -> Any:
-        bend = eta * n.sums.curvature + stiff
+        bend = eta * n.centres.curvature[0] + stiff
         curved = inf if isinf(beta) else beta / bend
         steep = inf if isinf(plan.lipschitz) else plan.lipschitz / np.sqrt(bend)
         return (
@@ -164,7 +171,7 @@ def test_the_rate_without_curvature_or_with_a_large_level() -> None:
     plan = planned(smoothness=0.7)
     for n, rounds, stiff in rates(None, stiff=True):
         span = max(rounds + 1, 3)
-        n.sums.curvature = 0.0
+        n.centres.curvature[0] = 0.0
         balance = sqrt(2 * plan.nu * log(span) / (span * n.levels.mean_square)) / 3
         assert balanced_rate(plan, n, rounds, stiff) == pytest.approx(FACTOR * balance)
         n.levels.current, n.levels.mean_square = 10 * SPREAD, 1e-20
@@ -183,7 +190,7 @@ def test_no_step_is_longer_than_a_share_of_the_level() -> None:
         for _ in range(600):
             query = learner.ask()
             learner.tell(query, *world.answer(query.point))
-            steps.append(2 * learner._n.rate * learner._n.levels.current)
+            steps.append(2 * learner._n.centres.rate[0] * learner._n.levels.current)
         assert max(steps) == pytest.approx(cap)  # reached, in the first rounds
 
 
@@ -201,7 +208,7 @@ def budget(learner: Any, rounds: int, rate: float) -> tuple[float, float]:
     plan, n = learner._plan, learner._n
     beta = n.levels.top * plan.guess if plan.smoothness < 0 else plan.smoothness
     each = 2 * plan.dim * min(n.levels.top + 2 * beta, 2 * plan.lipschitz)
-    others = n.sums.exploring + n.sums.lam / 2 + plan.nu * log(rounds + 1) / rate
+    others = n.centres.exploring[0] + n.centres.lam[0] / 2 + plan.nu * log(rounds + 1) / rate
     return each, others
 
 
@@ -225,16 +232,19 @@ def check_budgets(game: str, options: dict[str, Any]) -> None:
             before.levels.current,
             2 * before.levels.current,
         )
-        assert (n.sums.clipped > before.sums.clipped) == (n.levels.current > before.levels.current)
+        assert (n.sums.clipped[0] > before.sums.clipped[0]) == (
+            n.levels.current > before.levels.current
+        )
         if n.levels.current < before.levels.current:
-            each, most_for_all = budget(learner, t, before.rate)
+            each, most_for_all = budget(learner, t, before.centres.rate[0])
             paid = max(paid, most_for_all / each)
-        assert n.sums.clipped <= paid + 1e-9
-        ratio = n.rate / before.rate
-        capped = ratio < 1 and n.rate == learner._plan.cap / (learner._plan.dim * n.levels.current)
+        assert n.sums.clipped[0] <= paid + 1e-9
+        rate = n.centres.rate[0]
+        ratio = rate / before.centres.rate[0]
+        capped = ratio < 1 and rate == learner._plan.cap / (learner._plan.dim * n.levels.current)
         assert ratio == 1 or capped or max(ratio, 1 / ratio) >= STEP * (1 - 1e-12)
-        most = max(most, budget(learner, t, n.rate)[1])
-        assert n.sums.rate_changes <= most
+        most = max(most, budget(learner, t, rate)[1])
+        assert n.centres.rate_changes[0] <= most
 
 
 @pytest.mark.parametrize("game", HOSTILE)
@@ -396,8 +406,9 @@ def test_the_noise_of_a_round_costs_no_more_than_exploring_did() -> None:
         for total, v, h, rounds in drawn:
             n, old = first_numbers(plan), first_numbers(plan)
             span = rounds + 3.0
-            n.sums.curvature, n.levels.mean_square, n.levels.current = total, v * v, 1e-9
-            old.sums.curvature, old.levels.mean_square, old.levels.current = total, v * v / 4, 1e-9
+            n.centres.curvature[0], n.levels.mean_square, n.levels.current = total, v * v, 1e-9
+            old.centres.curvature[0], old.levels.current = total, 1e-9
+            old.levels.mean_square = v * v / 4
             before = balanced_rate(plan, old, span - 2.0, 0.0)
             price = plan.square_price * plan.smoothness * d / (before * total + h)
             noise = rate(plan, n, span - 1.0, h) * d * d * v * v
@@ -416,8 +427,6 @@ def test_exploring_is_paid_by_the_regulariser(game: str) -> None:
         query = learner.ask()
         learner.tell(query, *world.answer(query.point))
         n = learner._n
-        first = first or n.sums.curvature
-        assert (
-            n.sums.exploring
-            <= n.sums.lam / 2 + 0.3 * (np.log2(n.sums.curvature / first) + 1) + 1e-9
-        )
+        total, lam = n.centres.curvature[0], n.centres.lam[0]
+        first = first or total
+        assert n.sums.exploring[0] <= lam / 2 + 0.3 * (np.log2(total / first) + 1) + 1e-9

@@ -15,57 +15,39 @@ regularisation lambda and the next rate eta. The class draws nothing and chooses
     centre   = argmin Phi,   S = sum_s gamma^(T-s) (sigma_s + lambda_s),   gamma = 1 - 1/memory or 1
 
 Answers are numbered as they arrive; tau = tr(H^-1) of the query, and all sums have the weights
-gamma^(T-s). Let L_s be l_s with r in the place of rbar, and Psi be Phi with L_s in the place of
-l_s: what the run would have minimised if it had learnt all. W bounds how much one loss varies on X,
-rho = max |u| and h = max -grad psi(x_0).(u - x_0) over X, Lambda = sum of the lambdas. For every
-eps in (0, 1], fixed beforehand,
+gamma^(T-s). Let L_s be l_s with r in the place of rbar. Then
 
-    C_T = eps W sum 1 + (Lambda/2) rho^2 + (nu ln(1/eps) + h)/eta + sum a_s
-          + sum L_s(y_s) - min Psi                                (y_s: the centre of query s)
+    C_T = sum a_s + sum L_s(y_s) - min over X of sum L_s           (y_s: the centre of query s)
     a   = explore + smooth - (sigma/2) tau/(d+2)
     explore = min{(beta/2) tau/d, L sqrt(tau/d)}
     smooth  = min{(beta/2) tau/(d+2), L sqrt(tau/(d+2))}
 
-bounds the mean of sum [f_s(x_s) - f_s(u)], for every u in X. For smooth losses of unknown width so
-does, with psi((1 - eps) u) - psi(0) <= growth on X and k = max -grad psi(x_0).u,
-
-    [ (Lambda/2)(1 - eps)^2 + (growth + psi(0) - psi(x_0) + grad psi(x_0).x_0 + (1 - eps) k)/eta
-      + sum a_s + sum L_s(y_s) - min Psi
-      + eps sum ((beta/2)(|y_s|^2 + tau_s/(d+2)) - d r_s H z.y_s) ]/(1 - eps).
+bounds the mean of sum [f_s(x_s) - f_s(u)], for every u in X. Neither the rates nor the lambdas nor
+what was learnt are in it, nor how the centres came about.
 
 What is told is f(x) plus a noise whose mean is 0 at every x, and whose law may depend on x: the
 proof needs the mean of r alone.
 
-Proof. Let v = (1 - eps) u + eps x_0. (i) By convexity f(v) - f(u) <= eps (f(x_0) - f(u)) <= eps W.
+Proof. (i) For every u in X, on every path, sum [L_s(y_s) - L_s(u)] <= sum L_s(y_s) - min sum L_s.
 
-(ii) min Psi <= Psi(v), on every path. Read as an inequality for sum L_s(v) it says
-
-    sum [L_s(y_s) - L_s(v)] <= sum L_s(y_s) - min Psi + (Lambda/2)|v|^2 + psi_0(v)/eta.
-
-Here |v| <= rho, for v is in X; more precisely |v| <= (1 - eps) rho + eps |x_0|. On the segment from
-x_0 to u the barrier grows by at most nu ln(1/eps) up to v [Nesterov, Introductory Lectures on
-Convex Optimization, Thm 4.2.4, integrated], and the linear part of psi_0 is at most (1 - eps) h <=
-h, as h >= 0. No rate has to fall, eta d c may be of any size, and how y_s came about is of no
-matter: it only has to be known before the direction.
-
-(iii) Fix one query, and average over its direction. Let w be uniform in the solid
+(ii) Fix one query, and average over its direction. Let w be uniform in the solid
 ellipsoid, E ww' = H^-1/(d+2). As b is the same for all directions and E[Hz] = 0, the divergence
 theorem gives E[d r H z] = E grad f(y + w), noise included. Strong convexity at y + w
-towards v, averaged, is
+towards u, averaged, is
 
-    f(y) - f(v) <= E grad f(y + w).(y - v) - (sigma/2)|y - v|^2 + E D - (sigma/2) tau/(d+2),
+    f(y) - f(u) <= E grad f(y + w).(y - u) - (sigma/2)|y - u|^2 + E D - (sigma/2) tau/(d+2),
     D = f(y) - f(y + w) + grad f(y + w).w.
 
 D is a Bregman divergence, at most (beta/2)|w|^2; and E D <= L E|w|, as f(y) <= E f(y + w). The
-first two terms on the right are E[L(y) - L(v)]. Playing y + z in place of y costs at most
-(beta/2) E|z|^2 or L E|z|, with E zz' = H^-1/d.
+first two terms on the right are E[L(y) - L(u)]. Playing y + z in place of y costs at most
+(beta/2) E|z|^2 or L E|z|, with E zz' = H^-1/d. Add up. QED
 
-(iv) Unknown width: let v = (1 - eps) u. By convexity f(v) - f(u) <= eps (f(0) - f(u)), which is
-eps (f(0) - f(x)) + eps (f(x) - f(u)): the last part is eps times the regret. As f is smooth,
-f(0) <= f(y + w) - grad f(y + w).(y + w) + (beta/2)|y + w|^2. The mean over w: grad f(y + w).w is at
-least 0 in the mean, as f is convex, E|w|^2 = tau/(d+2), and E f(y + z) >= E f(y + w), as the mean
-of a convex f over a sphere is at least that over the ball. So E[f(0) - f(x)] is at most
-E[(beta/2)(|y|^2 + tau/(d+2)) - d r H z.y]. Solve for the regret. Add up (i) to (iv). QED
+The rates come in where one asks how large C_T is: with Psi = Phi with L_s in the place of l_s,
+min Psi <= Psi(u) on every path says
+
+    sum [L_s(y_s) - L_s(u)] <= sum L_s(y_s) - min Psi + (Lambda/2)|u|^2 + psi_0(u)/eta,
+
+Lambda the sum of the lambdas. No rate has to fall, and eta d c may be of any size.
 
 What the proof needs: b and H are fixed before the direction is drawn, or at least do not depend on
 it, every loss is truly sigma strongly convex, and when an answer comes depends neither on its
@@ -75,7 +57,7 @@ direction nor on its loss. What is learnt, the lambdas and the rates may depend 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import inf, log, sqrt
+from math import inf, sqrt
 from typing import Protocol
 
 import numpy as np
@@ -87,6 +69,9 @@ ELLIPSOID_TOLERANCE = 1e-9
 # Newton's method goes on until rounding stops it, which is no reason to stop above this decrement.
 # Below it the objective is 1e-16/eta from its minimum.
 DECREMENT = 1e-8
+# The last weight of the barrier on the path to a minimum over the set, times nu, in units of the
+# largest slope.
+PATH_END = 1e-10
 
 
 class OffTheEllipsoidError(AssertionError):
@@ -96,9 +81,12 @@ class OffTheEllipsoidError(AssertionError):
 class Barrier(Protocol):
     """psi: a self-concordant barrier, in units in which it is least at the origin."""
 
+    nu: float
+
     def value(self, x: Array) -> float: ...
     def gradient(self, x: Array) -> Array: ...
     def hessian(self, x: Array) -> Array: ...
+    def support(self, direction: Array) -> float: ...
 
 
 @dataclass(frozen=True)
@@ -337,44 +325,49 @@ class PredictiveReference:
         smooth = cheapest(smoothness, lipschitz, ball / 2, sqrt(ball))
         return explore + smooth - answer.sigma / 2 * ball
 
-    def certificate(
-        self,
-        eps: float,
-        width: float,
-        smoothness: float | None,
-        lipschitz: float | None,
-        nu: float,
-        support: float,
-        rho: float,
-    ) -> float:
-        """C_T, with h = `support` and W = `width`; `rho` may be any bound on |v|.
+    def least_of_models(self) -> float:
+        """min of sum L_s over X: by the support function, or with curvature on the central path.
 
-        At least one of the constants is declared.
+        The latter ends at most nu times its last weight above the minimum.
         """
-        if not 0 < eps <= 1:
-            raise ValueError(f"eps = {eps}: wanted a share of the way to the start, in (0, 1]")
-        answers = self.answers
-        comparator = eps * width * self.discounted([1.0] * len(answers))
-        pull = self.discounted([a.lam for a in answers]) / 2 * rho**2
-        barrier = (nu * log(1 / eps) + support) / self.rate
-        rounds = [self.round_price(a, smoothness, lipschitz) for a in answers]
-        return comparator + pull + barrier + self.discounted(rounds) + self.full_surplus()
+        linear = np.zeros(self.dim)
+        for weight, answer in zip(self.weights, self.answers, strict=True):
+            linear += weight * (answer.full_estimate - answer.sigma * self.anchor(answer))
+        sigma = self.discounted([answer.sigma for answer in self.answers])
+        squares = [a.sigma / 2 * float(self.anchor(a) @ self.anchor(a)) for a in self.answers]
+        if sigma == 0:
+            return -self.psi.support(-linear)
+        x = least_on_path(self.psi, linear, sigma, PATH_END / self.psi.nu)
+        return float(linear @ x + sigma / 2 * (x @ x)) + self.discounted(squares)
 
-    def certificate_of_smooth(
-        self, eps: float, smoothness: float, growth: float, support: float
-    ) -> float:
-        """The one for losses of unknown width, with k = `support`."""
-        answers, start = self.answers, self.start
-        pull = self.discounted([a.lam for a in answers]) / 2 * (1 - eps) ** 2
-        lift = self.psi.value(np.zeros(self.dim)) - self.psi.value(start)
-        lift += float(self.psi.gradient(start) @ start)
-        barrier = (growth + lift + (1 - eps) * support) / self.rate
-        rounds = [self.round_price(a, smoothness, None) for a in answers]
-        falls = [
-            smoothness / 2 * float(a.query.center @ a.query.center)
-            + smoothness / 2 * a.trace / (self.dim + 2)
-            - float(a.full_estimate @ a.query.center)
-            for a in answers
-        ]
-        total = pull + barrier + self.discounted(rounds) + self.full_surplus()
-        return (total + eps * self.discounted(falls)) / (1 - eps)
+    def certificate(self, smoothness: float | None, lipschitz: float | None) -> float:
+        """C_T. At least one of the constants is declared."""
+        rounds = [self.round_price(a, smoothness, lipschitz) for a in self.answers]
+        own = [self.full_model(a, a.query.center) for a in self.answers]
+        return self.discounted(rounds) + self.discounted(own) - self.least_of_models()
+
+
+def least_on_path(psi: Barrier, linear: Array, sigma: float, last: float) -> Array:
+    """argmin linear.x + sigma/2 |x|^2 + w psi(x), for a small share w of the largest slope."""
+    x, scale = np.zeros(linear.size), float(np.linalg.norm(linear)) + sigma
+    if scale == 0:
+        return x
+    weight = scale
+    while weight > last * scale:
+        weight = max(weight / 10, last * scale)
+        x = newton(psi, linear / weight, sigma / weight, x)
+    return x
+
+
+def newton(psi: Barrier, linear: Array, sigma: float, x: Array) -> Array:
+    """The minimiser of linear.x + sigma/2 |x|^2 + psi(x), by damped steps."""
+    before, least = x, inf
+    for _ in range(500):
+        slope = linear + sigma * x + psi.gradient(x)
+        step = -np.linalg.solve(psi.hessian(x) + sigma * np.eye(x.size), slope)
+        decrement = sqrt(max(float(-slope @ step), 0.0))
+        if decrement >= least and least <= 1e-2:
+            return before
+        before, least = x, decrement
+        x = x + (step if decrement < 0.25 else step / (1 + decrement))
+    raise ArithmeticError(f"Newton stopped at a decrement of {least}")

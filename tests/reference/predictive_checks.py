@@ -273,7 +273,6 @@ def every_game(
 ) -> tuple[float, float]:
     """Regret and certificate from -0.3 on [-1, 1]: exact means over all 2^T runs."""
     psi, start = interval(), np.array([-0.3])
-    support, rho = sizes(psi, start)
     curved = [loss.smoothness for loss in losses if loss.smoothness is not None]
     smoothness = max(curved) if len(curved) == len(losses) else None
     lipschitz = max(loss.lipschitz for loss in losses)
@@ -282,9 +281,7 @@ def every_game(
         for signs in product((1.0, -1.0), repeat=len(losses))
     ]
     paid = np.mean([run.discounted([a.loss for a in run.answers]) for run in runs])
-    bounds = [
-        run.certificate(0.1, 2.0, smoothness, lipschitz, psi.nu, support, rho) for run in runs
-    ]
+    bounds = [run.certificate(smoothness, lipschitz) for run in runs]
     arrivals = [losses[t] for verb, t in timetable(len(losses), late) if verb == "tell"]
     best = min(
         runs[0].discounted([loss.value(u) for loss in arrivals])
@@ -307,4 +304,4 @@ def check_every_game(kind: Kind, losses: list[Loss], memory: float | None, late:
     """E[regret] <= E[certificate] with nothing drawn: no chance of a false alarm."""
     for level in (2.0, 0.1):
         regret, bound = every_game(kind, losses, memory, late, level)
-        assert regret <= bound
+        assert regret <= bound + ROUNDING  # in the linear game they are all but equal

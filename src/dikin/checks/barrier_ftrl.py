@@ -214,7 +214,7 @@ def _loss_variation(learner: BarrierFTRL) -> float:
 def _certificate(learner: BarrierFTRL, rounds: list[Surrogate]) -> tuple[float, float]:
     """The certificate, and the sum of the sizes of its terms."""
     domain, geometry, schedule = learner.domain, learner.geometry, learner._schedule
-    numbers, _, iterate, _ = learner._state
+    numbers, iterate = learner._state.numbers, learner._state.iterate
     y, weight = geometry.vector(iterate), schedule.kappa / numbers[RATE]
     v = learner.units.radius * domain.inward(geometry.outward(y).reshape(domain.point_shape))
     fall = _loss_variation(learner) / (1 + domain.symmetry)

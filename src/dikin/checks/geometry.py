@@ -105,13 +105,23 @@ def _follow(form: ScaledGeometry, updates: list[Update]) -> Iterator[Solution]:
 
 
 def iterates(form: ScaledGeometry, rng: Generator) -> Iterator[Array]:
-    """The start, and iterates at moderate depth in several directions."""
+    """The start, iterates at moderate depth in several directions, and the mean of two points."""
     iterate = form.geometry.start()
     yield iterate
+    mean = np.zeros(form.geometry.size)
     for size in (1.0, 20.0, 20.0):
         linear = size * rng.standard_normal(form.geometry.size)
         iterate = form.geometry.solved(linear, 0.5, 1.0, iterate)
         yield iterate
+        mean = 0.5 * (mean + form.geometry.vector(iterate))
+    yield _placed(form.geometry, mean)
+
+
+def _placed(geometry: Geometry, u: Array) -> Array:
+    """The iterate of a point."""
+    iterate = geometry.start()
+    geometry.place(u, iterate)
+    return iterate
 
 
 class Direction:
@@ -225,6 +235,30 @@ def check_barrier_of_an_iterate_is_the_oracle(domain: Domain, rng: Generator) ->
                     f"psi - psi(0) is {ours:.12g}",
                     f"{oracle - least:.12g} as the oracles say",
                 )
+
+
+def check_place_describes_the_point(domain: Domain, rng: Generator) -> None:
+    """An iterate that was placed at a point has its vector, its barrier and its ellipsoid.
+
+    Slacks are differences: what rounding takes of them shows in the barrier and in the trace.
+    """
+    for form in scaled_geometries(domain):
+        geometry = form.geometry
+        for _, iterate, at, _ in solutions(form, rng):
+            u = geometry.vector(iterate)
+            placed = _placed(geometry, u)
+            off = float(np.abs(geometry.vector(placed) - u).max())
+            if not off <= 1e-15:
+                fail(domain, f"an iterate was placed {off:.3g} away from its point", "0")
+            slack = DIGITS + 1000 * at.rounding + 1000 * at.hessian_rounding
+            one, two = geometry.barrier(placed), geometry.barrier(iterate)
+            if not abs(one - two) <= slack * (1 + domain.nu + abs(two)):
+                fail(domain, f"psi - psi(0) of a placed iterate is {one:.12g}", f"{two:.12g}")
+            noise = np.ones(geometry.size)
+            first = Direction(geometry, placed, 2.0, 0.5, noise).trace
+            second = Direction(geometry, iterate, 2.0, 0.5, noise).trace
+            if not abs(first - second) <= slack * second:
+                fail(domain, f"the trace at a placed iterate is {first:.12g}", f"{second:.12g}")
 
 
 def check_project_finds_the_nearest_point(domain: Domain, rng: Generator) -> None:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from dikin.arguments import LARGEST_VECTOR, frozen, positive, size_of_set
 from dikin.domains.base import Array, Domain
-from dikin.domains.geometry import Geometry
+from dikin.domains.geometry import ROOM, Geometry
 from dikin.domains.roots import warm_start_gap
 from dikin.domains.truncated_normal import ball_moments
 from dikin.errors import DomainError, ShapeError
@@ -173,6 +173,13 @@ class BallGeometry(BallNumbers, Geometry):
 
     def product(self, iterate: Array, vector: Array) -> float:
         return float(iterate[0] * self.rho * iterate[1]) * dot(iterate[3:], vector)
+
+    def place(self, u: Array, iterate: Array) -> None:
+        length = sqrt(dot(u, u))
+        r = length / self.rho
+        iterate[0] = 1.0 / length if length > 0.0 else 0.0
+        iterate[1], iterate[2] = r, max((1.0 - r) * (1.0 + r), ROOM)
+        copy(u, iterate[3:])
 
     def barrier(self, iterate: Array) -> float:
         return -log(iterate[2])

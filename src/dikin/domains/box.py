@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dikin.domains.base import Array, Domain, frozen
-from dikin.domains.geometry import DiagonalGeometry, Geometry
+from dikin.domains.geometry import ROOM, DiagonalGeometry, Geometry
 from dikin.domains.roots import cold_start_gap
 from dikin.domains.truncated_normal import interval_moments
 from dikin.errors import EmptyDomainError, FlatDomainError, ShapeError
 from dikin.kernel import choose, compilable, looped
-from dikin.vectors import diagonal_sums, log_sum
+from dikin.vectors import copy, diagonal_sums, log_sum
 
 
 class Box(Domain):
@@ -181,6 +181,10 @@ class BoxGeometry(BoxNumbers, DiagonalGeometry):
         square, trace, metric[n], metric[n + 1] = diagonal_sums(iterate[:n], s, root)
         return square, trace
 
+    def place(self, u: Array, iterate: Array) -> None:
+        copy(u, iterate[: self.size])
+        box_slacks(self.half, u, iterate[self.size :])
+
     def barrier(self, iterate: Array) -> float:
         return -log_sum(iterate[self.size :], 1.0)
 
@@ -221,6 +225,25 @@ def box_solve(half: Array, linear: Array, quadratic: float, weight: float, itera
     """The update of every coordinate."""
     n = half.size
     iterate[:n], iterate[n:] = box_entry(half, linear, quadratic, weight)  # type: ignore[arg-type]
+
+
+@compilable
+def box_slack(half: float, u: float) -> float:
+    """The slack of one coordinate."""
+    r = abs(u) / half
+    slack = (1.0 - r) * (1.0 + r)
+    return choose(slack > ROOM, slack, ROOM)
+
+
+def _box_slacks(half: Array, u: Array, slack: Array) -> None:
+    for i in range(half.size):
+        slack[i] = box_slack(half[i], u[i])
+
+
+@looped(_box_slacks)
+def box_slacks(half: Array, u: Array, slack: Array) -> None:
+    """The slacks of a point."""
+    slack[:] = box_slack(half, u)  # type: ignore[arg-type]
 
 
 @compilable

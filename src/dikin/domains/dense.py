@@ -142,6 +142,9 @@ class DenseGeometry(ExplicitGeometry):
         out += g - damping * y
         return float(g.dot(y)), float(y.dot(y))
 
+    def place(self, u: Array, iterate: Array) -> None:
+        iterate[:-1], iterate[-1] = u, 0.0
+
     def barrier(self, iterate: Array) -> float:
         return self.domain.barrier(self.scale * iterate[:-1]) - self._least
 

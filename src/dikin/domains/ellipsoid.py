@@ -11,12 +11,13 @@ from numpy.typing import ArrayLike
 
 from dikin.domains.ball import QuadraticDomain
 from dikin.domains.base import Array, frozen
-from dikin.domains.geometry import ExplicitGeometry, Geometry
+from dikin.domains.geometry import ROOM, ExplicitGeometry, Geometry
 from dikin.errors import DomainError, FlatDomainError, ShapeError
 from dikin.kernel import compilable, looped
 from dikin.vectors import (
     affine,
     combine,
+    copy,
     diagonal_point,
     diagonal_products,
     diagonal_update,
@@ -231,6 +232,11 @@ class EllipsoidGeometry(EllipsoidNumbers, ExplicitGeometry):
         diagonal_update(y, w, root, scale * part, 0.0, out)
         return scale * (along + part * (1.0 - slack)), square  # y.(root w) = y'Py
 
+    def place(self, u: Array, iterate: Array) -> None:
+        n = self.size
+        copy(u, iterate[:n])
+        iterate[n + 1] = max(1.0 - weighted_square(self.p, u), ROOM)
+
     def barrier(self, iterate: Array) -> float:
         return -log(iterate[self.size + 1])
 
@@ -278,6 +284,19 @@ def secular(p: Array, linear: Array, quadratic: float, m: float) -> tuple[float,
     scaled = linear * inverse
     terms = p * scaled * scaled
     return float(terms.sum()), float((terms * p).dot(inverse))
+
+
+def _weighted_square(p: Array, u: Array) -> float:
+    total = 0.0
+    for i in range(p.size):
+        total += p[i] * u[i] * u[i]
+    return total
+
+
+@looped(_weighted_square, order_free=True)
+def weighted_square(p: Array, u: Array) -> float:
+    """The value u'Pu."""
+    return float((p * u).dot(u))
 
 
 def _divide_shifted(linear: Array, quadratic: float, m: float, p: Array, y: Array) -> None:

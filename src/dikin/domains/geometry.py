@@ -21,6 +21,8 @@ import numpy as np
 
 from dikin.vectors import Array, diagonal_point, diagonal_update, dot, multiply
 
+ROOM = 2.0**-52
+"""The least slack of a point: what rounding leaves of it on the boundary."""
 PROJECTION_WEIGHT = 1e-16
 """A weight of the barrier so small that the update is the projection, to nu times as much.
 
@@ -64,6 +66,10 @@ class GeometryKernel(ABC):
         self, iterate: Array, metric: Array, s: Array, scale: float, damping: float, out: Array
     ) -> tuple[float, float]:
         """Add g - damping y to the linear term, g = scale H^(1/2) s; returns g.y and |y|^2."""
+
+    @abstractmethod
+    def place(self, u: Array, iterate: Array) -> None:
+        """Write the iterate that describes an interior point u."""
 
     @abstractmethod
     def write_vector(self, iterate: Array, factor: float, u: Array) -> None:

@@ -240,6 +240,11 @@ class PairGeometry(PairNumbers, Geometry):
         c, d = right.linear_update(iterate[k:], metric[m:], s[n:], scale, damping, out[n:])
         return a + c, b + d
 
+    def place(self, u: Array, iterate: Array) -> None:
+        n, k = self.left.size, self.left.iterate_size
+        self.left.place(u[:n], iterate[:k])
+        self.right.place(u[n:], iterate[k:])
+
     def write_vector(self, iterate: Array, factor: float, u: Array) -> None:
         n, k = self.left.size, self.left.iterate_size
         self.left.write_vector(iterate[:k], factor, u[:n])

@@ -14,9 +14,9 @@ import numpy as np
 
 from dikin.arguments import LARGEST_VECTOR, size_of_set
 from dikin.domains.base import Array, Domain
-from dikin.domains.geometry import DiagonalGeometry, Geometry
+from dikin.domains.geometry import ROOM, DiagonalGeometry, Geometry
 from dikin.kernel import choose, compilable, looped, reordered
-from dikin.vectors import affine, diagonal_products, dot, log_sum
+from dikin.vectors import affine, copy, diagonal_products, dot, log_sum
 
 TINY = 1e-300
 """Beside any other number it is nothing."""
@@ -201,6 +201,11 @@ class SimplexGeometry(SimplexNumbers, DiagonalGeometry):
         metric[n], metric[n + 1] = diagonal_products(iterate[:n], s, root)
         return square, plane_trace(largest, others, squares)
 
+    def place(self, u: Array, iterate: Array) -> None:
+        n = self.size
+        copy(u, iterate[:n])
+        shares(u, self.scale, iterate[n : 2 * n])
+
     def barrier(self, iterate: Array) -> float:
         return -log_sum(iterate[self.size : 2 * self.size], float(self.size))
 
@@ -293,6 +298,17 @@ def normalise(x: Array, total: float, scale: float, y: Array) -> None:
     """Divide x by its total, and set y to its working vector."""
     x /= total
     np.divide(x - 1.0 / x.size, scale, y)
+
+
+def _shares(u: Array, scale: float, x: Array) -> None:
+    for i in range(x.size):
+        x[i] = max(1.0 / x.size + scale * u[i], ROOM)
+
+
+@looped(_shares)
+def shares(u: Array, scale: float, x: Array) -> None:
+    """Set x to the point of a working vector."""
+    np.maximum(1.0 / x.size + scale * u, ROOM, out=x)
 
 
 def _plane_roots(x: Array, scale: float, kappa: float, shift: float, root: Array) -> None:

@@ -150,7 +150,7 @@ class BarrierFTRL(KernelLearner):
     def _certificate_part(self) -> Part | None:
         """None if the centre is not known accurately enough for a certificate."""
         geometry, schedule = self.geometry, self._schedule
-        numbers, linear, iterate, _ = self._state
+        numbers, linear, iterate = self._state[:3]
         if not self._has_converged(self._state):
             return None
         y, weight = geometry.vector(iterate), schedule.kappa / numbers[RATE]

@@ -32,6 +32,11 @@ Proposal = tuple[float, float, float]
 """What `ask` finds out: |u|^2 of the vector to play, tr(H^-1) and 1/|s|."""
 
 
+def copied_vector(vector: Array) -> Array:
+    """A copy; of an empty vector itself."""
+    return vector.copy() if vector.size else vector
+
+
 class LearnerState(NamedTuple):
     """What a learner carries from round to round."""
 
@@ -41,13 +46,25 @@ class LearnerState(NamedTuple):
     """The linear term of the update."""
     iterate: Array
     """The centre, as the geometry describes it."""
-    excess: Array = EMPTY
-    """What clipping has kept out of the linear term; empty for a learner that clips nothing."""
+    estimates: Array = EMPTY
+    """Sums of the estimated gradients, nothing clipped; empty where no certificate needs them."""
+    centres: Array = EMPTY
+    """The iterates of the centres that `iterate` is the mean of, where there are several."""
+    tracks: Array = EMPTY
+    """What is remembered of how each centre has moved, where a learner looks at that."""
+    scratch: Array = EMPTY
+    """Room for vectors of a round; nothing in it is kept."""
 
     def copied(self) -> LearnerState:
         """A state that can be written into."""
         return LearnerState(
-            self.numbers.copy(), self.linear.copy(), self.iterate.copy(), self.excess.copy()
+            self.numbers.copy(),
+            self.linear.copy(),
+            self.iterate.copy(),
+            copied_vector(self.estimates),
+            copied_vector(self.centres),
+            copied_vector(self.tracks),
+            self.scratch,
         )
 
 
@@ -166,8 +183,12 @@ class KernelLearner(Learner):
     # --- what is saved -------------------------------------------------------------------------
 
     def _numbers(self) -> dict[str, Any]:
-        numbers, linear, iterate, _ = self._state
-        return {"numbers": to_saved(numbers), "linear": linear, "iterate": iterate}
+        state = self._state
+        return {
+            "numbers": to_saved(state.numbers),
+            "linear": state.linear,
+            "iterate": state.iterate,
+        }
 
     def _set_numbers(self, numbers: dict[str, Any]) -> None:
         own = from_values(self._state.numbers, numbers["numbers"])

@@ -281,7 +281,7 @@ class KernelLine(KernelLearner, ChartLearner):
         self._metric_size = size + 1
 
     def _center_vector(self) -> Array:
-        numbers, _, sums, _ = self._state
+        numbers, sums = self._state.numbers, self._state.iterate
         return np.array([weigh(sums, numbers[0], self._grid.points(), np.empty(sums.size))])
 
     def _vector(self, memo: Memo) -> tuple[Array, float]:

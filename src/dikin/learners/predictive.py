@@ -26,10 +26,10 @@ from __future__ import annotations
 import logging
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from math import inf, isfinite, isnan, nan, sqrt
-from typing import Any, NamedTuple, Self
+from math import inf, isfinite, nan, sqrt
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -46,6 +46,7 @@ from dikin.arguments import (
 )
 from dikin.domains.base import Array, Domain, Geometry
 from dikin.errors import (
+    FeedbackError,
     ForecastError,
     LossError,
     LossRangeError,
@@ -54,12 +55,13 @@ from dikin.errors import (
     StartWarning,
     shown,
 )
-from dikin.kernel import compilable
+from dikin.kernel import compilable, from_values, to_saved
+from dikin.learners import predictive_centres as centres
 from dikin.learners import predictive_certificate as certificate
 from dikin.learners import predictive_levels as levels
 from dikin.learners import predictive_schedule as schedule
 from dikin.learners.base import ROUNDING, range_limit, real_number
-from dikin.learners.kernel_learner import KernelLearner, LearnerState, Memo, Proposal
+from dikin.learners.kernel_learner import EMPTY, KernelLearner, LearnerState, Memo, Proposal
 from dikin.learners.parameters import (
     LIPSCHITZ,
     SMOOTHNESS,
@@ -67,16 +69,21 @@ from dikin.learners.parameters import (
     limit_of_lipschitz,
     limit_of_smooth,
 )
-from dikin.learners.predictive_certificate import Bound, Centre, look_ahead
+from dikin.learners.predictive_adaptation import TRACKS
 from dikin.learners.predictive_levels import REACH, clip, measuring
-from dikin.learners.predictive_state import MEASURED, Numbers, Plan, first_numbers, smoothness_of
+from dikin.learners.predictive_outlook import look_ahead
+from dikin.learners.predictive_state import MEASURED, Levels, Numbers, Plan, first_numbers
 from dikin.learners.threads import locked
 from dikin.log_limit import LogLimit
 from dikin.units import LossRange, Units
-from dikin.vectors import add_scaled, multiply
+from dikin.vectors import clear
 
 logger = logging.getLogger("dikin")
 
+AUTO: Literal["auto"] = "auto"
+"""The `memory` of a learner that finds out itself how much to remember."""
+AUTO_MEMORIES = (inf, 4000.0, 1000.0, 250.0)
+"""The memories for which such a learner has certificates."""
 ENORMOUS = 1e6
 """Times the curvature of a bowl that fills the range: more is taken for an error."""
 EDGE, NEAR = 1e-3, 0.05
@@ -104,8 +111,7 @@ class PredictiveKernel(NamedTuple):
 
     def ask(self, state: LearnerState, s: Array, metric: Array, u: Array) -> Proposal:
         n = state.numbers
-        shift = n.rate * n.sums.curvature
-        square, trace = self.geometry.explore(state.iterate, 1.0, shift, s, metric)
+        square, trace = self.geometry.explore(state.iterate, 1.0, n.shift, s, metric)
         unit = 1.0 / sqrt(square)
         far = REACH * unit if measuring(n.levels) else unit
         norm = self.geometry.point(state.iterate, metric, s, far, u)
@@ -114,45 +120,58 @@ class PredictiveKernel(NamedTuple):
     def tell(
         self, round: int, memo: Memo, loss: float, curvature: float, state: LearnerState
     ) -> None:
-        plan, n, linear = self.plan, state.numbers, state.linear
-        before = n.rate
-        if measuring(n.levels):
-            learn_size(self.geometry, plan, round, memo, loss, state)
-            if not measuring(n.levels):
-                begin_at_start(self.geometry, plan, state)
+        if not measuring(state.numbers.levels):
+            learn(self.geometry, self.plan, round, memo, loss, curvature, state)
             return
-        weight = 1.0 / before
-        learn(self.geometry, plan, round, memo, loss, curvature, state)
-        after = weight if n.rate == before else 1.0 / n.rate
-        if plan.slope.size > 0:
-            add_scaled(plan.keep * weight - after, plan.slope, linear)
-        self.geometry.solve(linear, n.sums.curvature, after, state.iterate)
-        if n.rate != before:
-            barrier = certificate.start_barrier(self.geometry, plan, state.iterate)
-            if not schedule.pay_for_rate(plan, n, float(round), weight, barrier):
-                n.rate = before
-                if plan.slope.size > 0:
-                    add_scaled(after - weight, plan.slope, linear)
-                self.geometry.solve(linear, n.sums.curvature, weight, state.iterate)
+        learn_size(self.geometry, self.plan, round, memo, loss, state)
+        if not measuring(state.numbers.levels):
+            centres.begin_at_start(self.geometry, self.plan, state)
 
 
 @compilable
-def fade(plan: Plan, state: LearnerState) -> None:
-    """What a round leaves of the sums before it."""
-    if plan.keep < 1.0:
-        certificate.discount(state.numbers.sums, plan.keep)
-        multiply(plan.keep, state.linear, state.linear)
-        multiply(plan.keep, state.excess, state.excess)
+def write_estimate(
+    geometry: Any, memo: Memo, slope: float, state: LearnerState
+) -> tuple[float, float]:
+    """The estimate g for a surprise of 1 and the centre y, into the scratch; g.y and |y|^2."""
+    size, iterate = geometry.size, memo.state.iterate
+    gradient = state.scratch[:size]
+    clear(gradient)
+    products: tuple[float, float] = geometry.linear_update(
+        iterate, memo.metric, memo.s, slope, 0.0, gradient
+    )
+    geometry.write_vector(iterate, 1.0, state.scratch[size : 2 * size])
+    return products
 
 
 @compilable
-def begin_at_start(geometry: Any, plan: Plan, state: LearnerState) -> None:
-    """The centre at the start, with the rate that has just been chosen."""
-    n = state.numbers
-    weight = 1.0 / n.rate
-    if plan.slope.size > 0:
-        multiply(-weight, plan.slope, state.linear)
-    geometry.solve(state.linear, n.sums.curvature, weight, state.iterate)
+def certify(
+    geometry: Any,
+    plan: Plan,
+    state: LearnerState,
+    features: list[float],
+    surprise: float,
+    products: tuple[float, float],
+    trace: float,
+    sigma: float,
+) -> tuple[float, bool]:
+    """Enter an answer, whose estimate is in the scratch, in the certificate; the price it pays."""
+    n, size = state.numbers, geometry.size
+    price = certificate.exploring_price(plan, n.levels, trace)
+    curved = certificate.certified_curvature(plan, features, sigma)
+    certificate.add_answer(
+        plan, n.sums, surprise * products[0], products[1], trace, price[0], curved
+    )
+    certificate.add_estimate(
+        plan,
+        n,
+        features,
+        surprise,
+        state.scratch[:size],
+        curved,
+        state.scratch[size : 2 * size],
+        state.estimates,
+    )
+    return price
 
 
 @compilable
@@ -165,11 +184,10 @@ def learn(
     curvature: float,
     state: LearnerState,
 ) -> None:
-    """Take in an answer, but for the new centre."""
-    n, then, iterate = state.numbers, memo.state.numbers, memo.state.iterate
+    """Take in an answer."""
+    n, then, features = state.numbers, memo.state.numbers, memo.state.numbers.features
     _, trace, unit = memo.asked
-    stiff = plan.dim / trace - then.rate * then.sums.curvature
-    precision = then.forecasters.precision
+    stiff, precision = plan.dim / trace - then.shift, then.forecasters.precision
     if measuring(then.levels):
         # Late: today's forecast and level serve, which its direction did not move.
         then, trace, unit = n, REACH * REACH * trace, unit / REACH
@@ -178,24 +196,20 @@ def learn(
     weighed, told = surprise, loss
     if precision != 1.0:
         weighed, told = precision * surprise, expected + precision * (loss - expected)
-    learnt, slope = levels.clipped_surprise(plan, n.levels, weighed, level), plan.dim * unit
-    fade(plan, state)  # not before: the state that was asked may be the same
+    learnt = levels.clipped_surprise(plan, n.levels, weighed, level)
+    certificate.discount(plan, n, state.estimates)  # not before: what was asked may be the same
     if not levels.is_fault(plan, weighed, level):
         learn_forecast(n, then, believed(then, expected, told), round)
-    g_y, square = geometry.linear_update(
-        iterate, memo.metric, memo.s, slope * learnt, curvature, state.linear
+    centres.compare_features(
+        geometry, plan, state, features, memo.s, unit * learnt * sqrt(plan.dim) / typical(n.levels)
     )
-    if learnt != surprise:
-        g_y += geometry.linear_update(
-            iterate, memo.metric, memo.s, slope * (surprise - learnt), 0.0, state.excess
-        )[0]
-    cost, smooth = certificate.exploring_price(plan, n.levels, trace)
-    lam = schedule.regularisation(plan, n, cost, smooth, trace, curvature)
-    certificate.add_answer(n.sums, g_y, square, trace, cost, curvature, lam)
+    products = write_estimate(geometry, memo, plan.dim * unit, state)
+    price = certify(geometry, plan, state, features, surprise, products, trace, curvature)
+    centres.add_to_centres(geometry, plan, state, features, learnt, curvature, price, trace)
     levels.update_levels(plan, n, weighed, level, loss, round)
     if abs(loss) > 0.5 * plan.widest + ROUNDING and learnt == weighed:
-        n.sums.clipped += 1.0
-    schedule.update_rate(plan, n, learnt != weighed, round, stiff)
+        levels.count_clipped(n)
+    centres.move_centres(geometry, plan, state, features, stiff, learnt != weighed)
 
 
 @compilable
@@ -204,30 +218,30 @@ def learn_size(
 ) -> None:
     """Take in an answer that shows how large losses are: it does not move the centre.
 
-    What it says of the gradient goes into the excess, as if all of it had been clipped: the
-    certificate counts it. The surprise is the difference from the median of the losses before it,
-    and that of the first loss from the second. A curvature that is told meanwhile is not used. With
-    a memory the first eight weigh the same, however many there are: what a round weighs must not
-    depend on losses.
+    What it says of the gradient counts in the certificate alone. The surprise is the difference
+    from the median of the losses before it, and that of the first loss from the second. A curvature
+    that is told meanwhile is not used. With a memory the first eight weigh the same, however many
+    there are: what a round weighs must not depend on losses.
     """
-    n, excess = state.numbers, state.excess
+    n, features = state.numbers, memo.state.numbers.features
     _, trace, unit = memo.asked
     if round > MEASURED:
-        fade(plan, state)
-    trace, slope = REACH * REACH * trace, plan.dim * unit / REACH
+        certificate.discount(plan, n, state.estimates)
     surprise = 1.0
     if round > 1:
         surprise = loss - levels.sample_median(n.levels.samples, round - 1)
     if round == 2:
-        multiply(-surprise, excess, excess)
-        n.sums.g_y *= -surprise
-    g_y, square = geometry.linear_update(
-        memo.state.iterate, memo.metric, memo.s, slope * surprise, 0.0, excess
-    )
-    cost = certificate.exploring_price(plan, n.levels, trace)[0]
-    certificate.add_answer(n.sums, g_y, square, trace, cost, 0.0, 0.0)
+        certificate.rescale_estimates(n, -surprise, state.estimates)
+    products = write_estimate(geometry, memo, plan.dim * unit / REACH, state)
+    certify(geometry, plan, state, features, surprise, products, REACH * REACH * trace, 0.0)
     learn_forecast(n, memo.state.numbers, loss, round)
     levels.measure(plan, n, loss, round)
+
+
+@compilable
+def typical(known: Levels) -> float:
+    """The typical surprise, at least as large as the rate is made for."""
+    return max(sqrt(known.mean_square), known.current / schedule.SPREAD)
 
 
 @compilable
@@ -254,14 +268,25 @@ def learn_forecast(n: Numbers, then: Numbers, value: float, rounds: int) -> None
     forecasts.learn(n.forecasters, then.forecasters, value, n.levels.current, float(rounds))
 
 
-def _remembered(value: Any, name: str) -> float:
+def _remembered(value: Any, name: str) -> float | str:
+    if isinstance(value, str) and value == AUTO:
+        return AUTO
     rounds = number(value, name)
     if not 2.0 <= rounds < LARGEST:
         raise ParameterError(
-            f"{name} is the number of rounds to remember, at least 2, or None for all; got "
-            f"{shown(value)}"
+            f"{name} is the number of rounds to remember, at least 2, None for all, or "
+            f'"{AUTO}" where it should choose itself; got {shown(value)}'
         )
     return rounds
+
+
+def keep_of(memory: float) -> float:
+    """gamma: what a round leaves of the terms before it."""
+    return 1.0 - 1.0 / memory
+
+
+def _feature_count(value: Any, name: str) -> int:
+    return whole(value, name, 0, "how many features a context has")
 
 
 class Predictive(KernelLearner):
@@ -308,8 +333,15 @@ class Predictive(KernelLearner):
     )
     memory = Parameter(
         "Rounds that are remembered, for losses whose minimum drifts: the certificate then bounds "
-        "the regret of about the last so many rounds. None for all.",
+        'the regret of about the last so many rounds. None for all; "auto" for several memories at '
+        "once, of which it finds out which is best, and the certificate of all rounds.",
         optional(_remembered),
+    )
+    contexts = Parameter(
+        "How many features a context has: `ask(context=weights)` then wants as many weights, not "
+        "negative, that add up to one. What is played is the mean of one centre for each feature, "
+        "and the certificate bounds the regret against the best such policy. 0 for no contexts.",
+        _feature_count,
     )
     by_lot = Parameter(
         "Whether what is played at a point is decided by lot, as a whole number between two is. "
@@ -332,12 +364,13 @@ class Predictive(KernelLearner):
         lipschitz: float | None = None,
         loss_range: LossRange = None,
         start: ArrayLike | None = None,
-        memory: float | None = None,
+        memory: float | Literal["auto"] | None = None,
         seed: int | None = None,
         by_lot: bool = False,
+        contexts: int = 0,
     ) -> None:
         self.smoothness, self.lipschitz, self.memory = smoothness, lipschitz, memory
-        self.by_lot = by_lot
+        self.by_lot, self.contexts = by_lot, contexts
         self._ranged = loss_range is not None
         super().__init__(domain, loss_range, seed)
         self._shortest = self.geometry.shortest  # a search through all sides, and every tell asks
@@ -348,8 +381,9 @@ class Predictive(KernelLearner):
         self._beside: Besides | None = None
         """What came with the answer that is about to be learnt."""
         self._log_limit = LogLimit()
+        self._features: list[float] | None = None
+        """The context of the query that is about to be asked."""
         plan = self._planned()
-        self._bound = self._bound_from(plan)
         self._begin(PredictiveKernel(self.geometry, plan), self._first_state(plan))
 
     @property
@@ -376,7 +410,7 @@ class Predictive(KernelLearner):
             chart = self.domain.locate(self.start)
             lift = float(slope @ self._start_vector())
             lift += self.domain.barrier(0.0 * chart) - self.domain.barrier(chart)
-        beta, scaled = -1.0, inf
+        beta, scaled, memory = -1.0, inf, self._remembered_rounds
         if self.lipschitz is not None:
             beta = inf
             scaled = moderate(
@@ -398,29 +432,39 @@ class Predictive(KernelLearner):
             widest=2.0 if self._ranged else inf,
             by_lot=self.by_lot,
             curved=schedule.CURVED if self._ranged else schedule.CURVED_MEASURED,
-            keep=1.0 if self.memory is None else 1.0 - 1.0 / self.memory,
-            memory=inf if self.memory is None else self.memory,
             slope=slope,
             lift=lift,
+            memory=memory,
+            keep=keep_of(memory),
+            adaptive=self.memory == AUTO,
+            cells=1 + self.contexts,
+            certified=tuple(map(keep_of, self.memories)),
         )
+
+    @property
+    def memories(self) -> tuple[float, ...]:
+        """Rounds for which there is a certificate of about the last so many; infinity for all."""
+        return AUTO_MEMORIES if self.memory == AUTO else (self._remembered_rounds,)
+
+    @property
+    def _remembered_rounds(self) -> float:
+        return inf if self.memory is None or self.memory == AUTO else float(self.memory)
 
     def _first_state(self, plan: Plan) -> LearnerState:
         """The state at the start."""
-        geometry, zero = self.geometry, np.zeros(self.geometry.size)
-        state = LearnerState(first_numbers(plan), zero, geometry.start(), zero.copy())
-        if self.start is not None:
-            begin_at_start(geometry, plan, state)
-        return state
-
-    def _bound_from(self, plan: Plan) -> Bound:
-        """The theorem for the set and the start."""
-        if self.start is None:
-            return Bound(plan, self.domain)
-        u = self._start_vector()
-        steepest = self.domain.support(-self._start_gradient())
-        return Bound(
-            plan, self.domain, sqrt(float(u @ u)), steepest, steepest + float(plan.slope @ u)
+        geometry, cells = self.geometry, plan.cells
+        start, size = geometry.start(), geometry.size
+        state = LearnerState(
+            first_numbers(plan),
+            np.zeros(cells * size),
+            start,
+            np.zeros(len(plan.certified) * cells * size),
+            np.tile(start, cells) if cells > 1 else EMPTY,
+            np.zeros(cells * TRACKS * size) if plan.adaptive or cells > 1 else EMPTY,
+            np.zeros(4 * size),
         )
+        centres.begin_at_start(geometry, plan, state)
+        return state
 
     def _start_vector(self) -> Array:
         """u_0."""
@@ -451,13 +495,28 @@ class Predictive(KernelLearner):
             return middle + clip(expected - middle, 1.5 * width)
         return expected
 
+    def _take_context(self, context: Any) -> None:
+        if self.contexts:
+            self._features = [1.0, *_checked_weights(context, self.contexts)]
+        else:
+            super()._take_context(context)
+
     def _propose(self) -> tuple[Array, float, Memo]:
         state = self._state
-        if self._own != forecasts.NONE:
-            numbers = state.numbers.copy()
-            numbers.forecasters.own, self._own = self._own, forecasts.NONE
-            state = state._replace(numbers=numbers)
+        if self._own != forecasts.NONE or self._features is not None:
+            state = state._replace(numbers=state.numbers.copy())
+            state.numbers.forecasters.own, self._own = self._own, forecasts.NONE
+        if self._features is not None:
+            state = self._state_for(state, self._features)
+            self._features = None
         return self._propose_from(state, self._noise.draw())
+
+    def _state_for(self, state: LearnerState, features: list[float]) -> LearnerState:
+        """A state whose centre is that of a context; its numbers are written."""
+        state.numbers.features = features
+        state = state._replace(iterate=state.iterate.copy())
+        centres.combine_centres(self.geometry, self._plan, state)
+        return state
 
     def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
         before, beside = self._n, self._beside
@@ -465,7 +524,7 @@ class Predictive(KernelLearner):
             memo = self._with_besides(memo, beside)
             beside.believed = self._believed(memo.state.numbers, loss)
         super()._learn(memo, loss, curvature)
-        if self.clipped > self._plan.keep * before.sums.clipped:
+        if self.clipped > self._plan.certified[0] * before.sums.clipped[0]:
             self._report(loss, memo.state.numbers, before)
 
     def _with_besides(self, memo: Memo, beside: Besides) -> Memo:
@@ -474,8 +533,7 @@ class Predictive(KernelLearner):
         f.precision = beside.precision
         if beside.regression != forecasts.NONE and not measuring(n.levels):
             f.regression = self._within_reach(beside.regression, n)
-        own = Numbers(n.rate, f, n.levels, n.sums)
-        return Memo(LearnerState(own, *memo.state[1:]), *memo[1:])
+        return memo._replace(state=memo.state._replace(numbers=replace(n, forecasters=f)))
 
     def _believed(self, then: Numbers, loss: float) -> float | None:
         """A loss as forecasters learn it; None if they do not.
@@ -489,9 +547,6 @@ class Predictive(KernelLearner):
         if levels.is_fault(self._plan, precision * (loss - expected), then.levels.current):
             return None
         return believed(then, expected, loss)
-
-    def _has_converged(self, state: LearnerState) -> bool:
-        return self.geometry.converged(state.iterate)
 
     def _report(self, loss: float, then: Numbers, now: Numbers) -> None:
         """A line in the log for a loss of which not all was learnt; some a minute at most."""
@@ -522,11 +577,31 @@ class Predictive(KernelLearner):
         )
 
     def _numbers(self) -> dict[str, Any]:
-        return super()._numbers() | {"excess": self._state.excess}
+        return super()._numbers() | {
+            "estimates": self._state.estimates,
+            "centres": self._state.centres,
+            "tracks": self._state.tracks,
+        }
 
     def _set_numbers(self, numbers: dict[str, Any]) -> None:
+        scratch = self._state.scratch
         super()._set_numbers(numbers)
-        self._state = self._state._replace(excess=numbers["excess"])
+        vectors = {name: numbers[name] for name in ("estimates", "centres", "tracks")}
+        self._state = self._state._replace(**vectors, scratch=scratch)
+
+    def _memo_state(self, memo: Memo) -> tuple[Any, ...]:
+        n = memo.state.numbers
+        parts = {name: to_saved(getattr(n, name)) for name in ("forecasters", "levels")}
+        return n.shift, n.features, parts, memo.state.iterate, memo.noise
+
+    def _memo_from(self, state: tuple[Any, ...]) -> Memo:
+        shift, features, parts, iterate, noise = state
+        n = self._n.copy()
+        n.shift, n.features = float(shift), list(map(float, features))
+        n.forecasters = from_values(n.forecasters, parts["forecasters"])
+        n.levels = from_values(n.levels, parts["levels"])
+        then = self._state._replace(numbers=n, iterate=iterate)
+        return self._propose_from(then, noise)[2]
 
     # --- what it knows -------------------------------------------------------------------------
 
@@ -563,7 +638,32 @@ class Predictive(KernelLearner):
     @property
     def clipped(self) -> float:
         """Rounds whose surprise was clipped (discounted, with a memory)."""
-        return self._n.sums.clipped
+        return self._n.sums.clipped[0]
+
+    @locked
+    def center_for(self, context: ArrayLike) -> Array:
+        """The present guess of the best point in a context.
+
+        Parameters
+        ----------
+        context
+            As many weights as there are `contexts`, not negative, that add up to one.
+
+        Returns
+        -------
+        Array
+            The point around which it would explore.
+
+        Raises
+        ------
+        FeedbackError
+            If these are no such weights, or the learner was built without contexts.
+        """
+        if not self.contexts:
+            self._take_context(context)
+        features = [1.0, *_checked_weights(context, self.contexts)]
+        state = self._state_for(self._state._replace(numbers=self._n.copy()), features)
+        return self._inside(self.geometry.vector(state.iterate))
 
     @property
     @locked
@@ -571,10 +671,10 @@ class Predictive(KernelLearner):
         """The bound on the regret so far, in the user's units: E[regret] <= E[certificate].
 
         NaN where neither `smoothness` nor `lipschitz` was given (`certificate_for` takes a constant
-        that one believes in afterwards), where rounding at the boundary decides the centre, and
-        without a `loss_range` in the first eight rounds (more while all losses are the same). With
-        a `memory` it bounds the regret in which a round weighs 1 - 1/memory of the next; without a
-        range the first eight weigh the same.
+        that one believes in afterwards), and without a `loss_range` in the first eight rounds (more
+        while all losses are the same). With a `memory` it bounds the regret in which a round weighs
+        1 - 1/memory of the next; without a range the first eight weigh the same. With `contexts`
+        the regret is that against the best policy, one point for each feature.
 
         What is told may have noise whose mean is 0 at every point; its law may depend on the point.
         With a `loss_range` it lies in it, noise included. Answers may be late: which of them have
@@ -582,10 +682,9 @@ class Predictive(KernelLearner):
         without a range their order must not either, and losses must not depend on the directions of
         those before.
         """
-        plan = self._plan
         if self.smoothness is None and self.lipschitz is None:
             return nan
-        return self._certified(plan.smoothness, plan.lipschitz, self._n.sums.exploring)
+        return self._certified(0, self._n.sums.exploring[0])
 
     @locked
     def certificate_for(
@@ -594,6 +693,7 @@ class Predictive(KernelLearner):
         smoothness: float | None = None,
         lipschitz: float | None = None,
         varies: float | None = None,
+        memory: float | None = None,
     ) -> float:
         """The certificate for losses of a constant that was not declared, or of another one.
 
@@ -605,8 +705,10 @@ class Predictive(KernelLearner):
         smoothness, lipschitz
             One of them, in the sense of the constructor.
         varies
-            The most by which one loss varies on the domain. By default the width of `loss_range`;
-            where none was given nothing is assumed of it.
+            Not used any more: the bound holds whatever a loss varies by.
+        memory
+            With `memory="auto"`: one of `memories`, to bound the regret of about so many rounds. By
+            default that of the learner, and of all rounds with "auto".
 
         Returns
         -------
@@ -616,7 +718,7 @@ class Predictive(KernelLearner):
         Raises
         ------
         ParameterError
-            If not exactly one of the two constants is given.
+            If not exactly one of the two constants is given, or the memory is none of `memories`.
         """
         longest, plan, sums = self.geometry.longest, self._plan, self._n.sums
         if (smoothness is None) == (lipschitz is None):
@@ -624,27 +726,34 @@ class Predictive(KernelLearner):
                 "certificate_for needs one of smoothness=... and lipschitz=..., got "
                 f"smoothness={shown(smoothness)} and lipschitz={shown(lipschitz)}"
             )
+        if varies is not None:
+            nonnegative(varies, "varies")
+        m = self._place_of(memory)
         if smoothness is not None:
             beta = self.units.curvature(nonnegative(smoothness, "smoothness")) * longest**2
-            return self._certified(beta, inf, beta * plan.square_price * sums.tau, varies)
+            return self._certified(m, beta * plan.square_price * sums.tau[m])
         scaled = self.units.slope(nonnegative(lipschitz, "lipschitz")) * longest
-        return self._certified(inf, scaled, scaled * plan.length_price * sums.root_tau, varies)
+        return self._certified(m, scaled * plan.length_price * sums.root_tau[m])
 
-    def _certified(
-        self, smoothness: float, lipschitz: float, exploring: float, varies: float | None = None
-    ) -> float:
-        """The bound for some constants and what exploring costs with them."""
-        width = self._plan.widest
-        if varies is not None:
-            width = nonnegative(varies, "varies") / self.units.loss_scale
-        bound = self._bound.value(
-            self._n, self._objective(), smoothness, lipschitz, exploring, width
-        )
-        return self.units.regret(bound)
+    def _place_of(self, memory: float | None) -> int:
+        """Which of the certificates is that of a memory."""
+        if memory is None:
+            return 0
+        rounds = number(memory, "memory") if memory != inf else inf
+        if rounds not in self.memories:
+            raise ParameterError(
+                f"there is no certificate for memory={shown(memory)}: this learner remembers "
+                f"{', '.join(f'{known:g}' for known in self.memories)} rounds"
+            )
+        return self.memories.index(rounds)
 
-    def _objective(self) -> float:
-        """The least of the sum that the certificate is made of."""
-        return certificate.least_objective(self.geometry, self._plan, self._state)
+    def _certified(self, m: int, exploring: float) -> float:
+        """The bound for one of the memories and what exploring costs."""
+        plan, n = self._plan, self._n
+        if measuring(n.levels):
+            return nan
+        value = certificate.bound(self.geometry, plan, n, self._state.estimates, m, exploring)
+        return self.units.regret(value)
 
     @property
     @locked
@@ -657,17 +766,17 @@ class Predictive(KernelLearner):
         n = self._n
         if measuring(n.levels):
             return nan
-        trace = self._trace(n.rate * n.sums.curvature)
+        trace = self._trace(n.shift)
         return self.units.regret(certificate.exploring_price(self._plan, n.levels, trace)[0])
 
     @locked
     def outlook(self, rounds: int = 1000) -> float:
         """How much the certificate is expected to grow: a forecast of the bound, not a bound.
 
-        It is what the tuning would come to if surprises stayed as large as they are now, none were
-        clipped, the curvature told stayed at its mean and the centre did not move. Where no
-        constant was declared, it is for the smoothness that is guessed. With a `memory` the
-        certificate forgets, and the growth may be negative.
+        It is what the schedule would come to if surprises stayed as large as they are now, none
+        were clipped, the curvature told stayed at its mean and the centre did not move. Where no
+        constant was declared, it is for the smoothness that is guessed. With a `memory` the price
+        of exploring is forgotten too, and the growth may be negative.
 
         Parameters
         ----------
@@ -680,18 +789,11 @@ class Predictive(KernelLearner):
             The growth over these rounds, in the user's units; NaN while losses are only measured.
         """
         ahead = whole(rounds, "rounds", 1, "how many rounds to look ahead")
-        plan, n, objective = self._plan, self._n, self._objective()
-        if measuring(n.levels) or isnan(objective):
+        plan, n = self._plan, self._n
+        if measuring(n.levels):
             return nan
-        later, y = n.copy(), self._center_vector()
-        barrier = certificate.start_barrier(self.geometry, plan, self._state.iterate)
-        centre = Centre(self._trace, barrier, float(y @ y))
-        noise, left = look_ahead(plan, later, self._rounds_in_range, ahead, centre)
-        then = left * (objective - centre.regularisers(n)) - noise + centre.regularisers(later)
-        beta, lipschitz, bound = smoothness_of(plan, n.levels), plan.lipschitz, self._bound.value
-        return self.units.regret(
-            bound(later, then, beta, lipschitz, later.sums.exploring, plan.widest)
-        ) - self.units.regret(bound(n, objective, beta, lipschitz, n.sums.exploring, plan.widest))
+        later = look_ahead(plan, n.copy(), self._rounds_in_range, ahead, self._trace)
+        return self.units.regret(later - n.sums.exploring[0])
 
     def _trace(self, shift: float) -> float:
         """The trace of H^-1 at the centre, where `shift` is eta S."""
@@ -746,6 +848,20 @@ class Predictive(KernelLearner):
         yield cls(domain, lipschitz=2.0 / domain.radius, start=inner, memory=100, seed=seed)
         yield cls(domain, 20 * unit, 3.0 / domain.radius, loss_range=(-1, 1), seed=seed)
         yield cls(domain, seed=seed)
+
+
+def _checked_weights(context: Any, count: int) -> list[float]:
+    """The weights of a context's features."""
+    try:
+        weights = np.asarray(context, dtype=float)
+    except (TypeError, ValueError):
+        weights = np.zeros(0)
+    if weights.shape != (count,) or not abs(weights.sum() - 1.0) <= ROUNDING or weights.min() < 0.0:
+        raise FeedbackError(
+            f"a context is {count} weights, not negative, that add up to one; got "
+            f"{shown(context)}. Nothing was changed."
+        )
+    return [float(weight) for weight in weights / weights.sum()]
 
 
 def _checked_forecast(forecast: Any) -> float:

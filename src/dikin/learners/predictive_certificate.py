@@ -1,25 +1,27 @@
-"""The certificate of `Predictive`: its sums, the objective, the bound and its outlook.
+"""The certificate of `Predictive`: its sums, and the bound.
 
-docs/mathematics.md, 13.2, proves it, whatever the schedule and the levels were.
+The estimates are known, and so is by how much the points around which one explored did worse, in
+their sum, than the best fixed point. That is the certificate, together with what exploring costs:
+nothing else enters, whatever the schedule, the levels and the copies were. docs/mathematics.md,
+13.2, proves it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from math import inf, isnan, log, nan, sqrt
-from typing import Any, NamedTuple
+from math import sqrt
+from typing import Any
 
 import numpy as np
 
-from dikin.domains.base import Array, Domain
+from dikin.domains.base import Array
 from dikin.kernel import compilable
-from dikin.learners import predictive_schedule as schedule
-from dikin.learners.kernel_learner import LearnerState
-from dikin.learners.predictive_levels import double_or_halve, has_falling_level, measuring
-from dikin.learners.predictive_schedule import EVERY, WINDOW
 from dikin.learners.predictive_state import Levels, Numbers, Plan, Sums, smoothness_of
+from dikin.vectors import add_combination, multiply
 
-# --- the sums ------------------------------------------------------------------------------------
+ACCURACY = 1e-11
+"""The least of the models is known to this, in units of the largest that it may be."""
+WEIGHT_FACTOR = 1e-2
+"""The weight of the barrier falls by this factor a step on the way there."""
 
 
 @compilable
@@ -35,208 +37,119 @@ def exploring_price(plan: Plan, levels: Levels, trace: float) -> tuple[float, bo
 
 @compilable
 def add_answer(
-    sums: Sums, g_y: float, y_square: float, tau: float, cost: float, sigma: float, lam: float
+    plan: Plan, sums: Sums, g_y: float, y_square: float, tau: float, cost: float, sigma: float
 ) -> None:
     """What an answer adds to the sums.
 
     `g_y` is g.y, not clipped, and `y_square` |y|^2 at the centre of the query; `tau` is tr(H^-1)
     there, times the square of how far out it was played; `cost` is the price of exploring.
     """
-    sums.rounds += 1.0
-    sums.g_y += g_y
-    sums.y_square += y_square
-    sums.sigma_y_square += sigma * y_square
-    sums.tau += tau
-    sums.root_tau += sqrt(tau)
-    sums.exploring += cost
-    sums.sigma_tau += sigma * tau
-    sums.lam += lam
-    sums.curvature += sigma + lam
+    for m in range(len(plan.certified)):
+        sums.rounds[m] += 1.0
+        sums.g_y[m] += g_y
+        sums.sigma_y_square[m] += sigma * y_square
+        sums.tau[m] += tau
+        sums.root_tau[m] += sqrt(tau)
+        sums.exploring[m] += cost
+        sums.sigma_tau[m] += sigma * tau
 
 
 @compilable
-def discount(sums: Sums, keep: float) -> None:
-    """What is left of the sums when older answers weigh `keep`."""
-    sums.rounds *= keep
-    sums.clipped *= keep
-    sums.curvature *= keep
-    sums.lam *= keep
-    sums.g_y *= keep
-    sums.y_square *= keep
-    sums.sigma_y_square *= keep
-    sums.tau *= keep
-    sums.root_tau *= keep
-    sums.sigma_tau *= keep
-    sums.exploring *= keep
-    sums.rate_changes *= keep
-
-
-# --- the objective -------------------------------------------------------------------------------
+def discount(plan: Plan, n: Numbers, estimates: Array) -> None:
+    """What a round leaves of the sums before it."""
+    sums, size = n.sums, estimates.size // len(plan.certified)
+    for m in range(len(plan.certified)):
+        keep = plan.certified[m]
+        if keep < 1.0:
+            sums.rounds[m] *= keep
+            sums.clipped[m] *= keep
+            sums.g_y[m] *= keep
+            sums.sigma_y_square[m] *= keep
+            sums.tau[m] *= keep
+            sums.root_tau[m] *= keep
+            sums.exploring[m] *= keep
+            sums.sigma_tau[m] *= keep
+            part = estimates[m * size : (m + 1) * size]
+            multiply(keep, part, part)
+            for c in range(plan.cells):
+                n.sigma[m * plan.cells + c] *= keep
 
 
 @compilable
-def start_barrier(geometry: Any, plan: Plan, iterate: Array) -> float:
-    """psi_0 at the centre."""
-    barrier: float = geometry.barrier(iterate)
-    if plan.slope.size > 0:
-        barrier += plan.lift - geometry.product(iterate, plan.slope)
-    return barrier
-
-
-def least_objective(geometry: Any, plan: Plan, state: LearnerState) -> float:
-    """The least of the sum that the centre would minimise if nothing had been clipped.
-
-    NaN where rounding at the boundary decides the centre.
-    """
-    n, linear, iterate, excess = state
-    if not geometry.converged(iterate):
-        return nan
-    if not excess.any():
-        return objective_at(geometry, plan, state)
-    unclipped = state._replace(linear=linear + excess, iterate=iterate.copy())
-    geometry.solve(unclipped.linear, n.sums.curvature, 1.0 / n.rate, unclipped.iterate)
-    if geometry.converged(unclipped.iterate):
-        return objective_at(geometry, plan, unclipped)
-    # Of a fault as large as this, at least: the set lies in the unit ball.
-    return objective_at(geometry, plan, state) - float(np.linalg.norm(excess))
-
-
-def objective_at(geometry: Any, plan: Plan, state: LearnerState) -> float:
-    """The sum at the centre of a state, with its linear term."""
-    n, linear, iterate, _ = state
-    y = geometry.vector(iterate)
-    value = float(linear @ y) + 0.5 * n.sums.curvature * float(y @ y)
-    return float(value + (geometry.barrier(iterate) + plan.lift) / n.rate)
-
-
-# --- the bound -----------------------------------------------------------------------------------
-
-
-class Bound(NamedTuple):
-    """Theorem 13 of docs/mathematics.md for one set and one start."""
-
-    plan: Plan
-    domain: Domain
-    start_norm: float = 0.0
-    """|u_0|."""
-    start_steepness: float = 0.0
-    """k, the most that -psi'(u_0).u can be."""
-    steepness: float = 0.0
-    """k_0, the most that -psi'(u_0).(u - u_0) can be."""
-
-    def value(
-        self,
-        n: Numbers,
-        objective: float,
-        smoothness: float,
-        lipschitz: float,
-        exploring: float,
-        width: float,
-    ) -> float:
-        """The bound from the sums, the least of the objective, and what one loss varies by."""
-        if isnan(objective) or measuring(n.levels):
-            return nan
-        sums, d = n.sums, self.plan.dim
-        share: float = max(sums.rounds, 1.0) ** -0.75
-        width = min(width, 2.0 * lipschitz)
-        anchored = width == inf  # the comparator moves to the centre, and what that costs is known
-        share = min(share, 0.5) if anchored else share
-        away = 0.0 if anchored else self.start_norm
-        far = (1.0 - share + share * away) ** 2
-        rest = 0.5 * sums.lam * far + self._rise(share, anchored) / n.rate + exploring
-        rest -= 0.5 * sums.sigma_tau / (d + 2.0)
-        rest += sums.g_y - 0.5 * sums.sigma_y_square - objective
-        if anchored:
-            fall = 0.5 * smoothness * (sums.y_square + sums.tau / (d + 2.0)) - sums.g_y
-            return (rest + share * fall) / (1.0 - share)
-        return share * self._fall * width * sums.rounds + rest
-
-    @property
-    def _fall(self) -> float:
-        """The most by which a loss at the start is above that at another point, in widths."""
-        return 1.0 if self.plan.slope.size > 0 else 1.0 / (1.0 + self.domain.symmetry)
-
-    def _rise(self, share: float, anchored: bool) -> float:
-        """At least psi_0 at every point moved by that share to the start, or to the centre."""
-        if self.plan.slope.size == 0:
-            return self.domain.barrier_growth(share)
-        if anchored:
-            growth = self.domain.barrier_growth(share) + self.plan.lift
-            return growth + (1.0 - share) * self.start_steepness
-        return self.domain.nu * log(1.0 / share) + (1.0 - share) * self.steepness
-
-
-# --- the outlook: the schedule, run ahead --------------------------------------------------------
-
-
-class Centre(NamedTuple):
-    """What a look ahead has to know of the centre, which stays."""
-
-    trace: Callable[[float], float]
-    """tr(H^-1) for any eta S."""
-    barrier: float
-    """psi_0."""
-    square: float
-    """|y|^2."""
-
-    def regularisers(self, n: Numbers) -> float:
-        """What the regularisers have at the centre."""
-        return 0.5 * n.sums.lam * self.square + self.barrier / n.rate
-
-
-def look_ahead(
-    plan: Plan, n: Numbers, answered: int, rounds: int, centre: Centre
-) -> tuple[float, float]:
-    """Change the numbers as so many answers more would, if nothing else changed.
-
-    Every surprise is sqrt(V), none is clipped, the centre stays, and the curvature that is told is
-    the mean of what was told. Later rounds are taken several at a time: numbers change slowly then.
-
-    Returns what the noise of the estimates costs, and what a memory leaves of a sum of before.
-    """
-    sigma = max(n.sums.curvature - n.sums.lam, 0.0) / max(n.sums.rounds, 1.0)
-    noise, left, last = 0.0, 1.0, answered + rounds
-    while answered < last:
-        step = min(_stride(answered), last - answered)
-        keep = plan.keep**step
-        weight = float(step) if keep == 1.0 else (1.0 - keep) / (1.0 - plan.keep)
-        noise = keep * noise + weight * 0.5 * n.rate * plan.dim**2 * n.levels.mean_square
-        left, answered = keep * left, answered + step
-        _add_equal_answers(plan, n, answered, keep, weight, sigma, centre)
-    return noise, left
-
-
-def _stride(answered: int) -> int:
-    """How many rounds are taken at a time: up to one of eight in which the rate is looked at."""
-    if answered < WINDOW:
-        return 1
-    return EVERY * (1 + answered // (EVERY * EVERY * EVERY)) - answered % EVERY
-
-
-def _add_equal_answers(
+def add_estimate(
     plan: Plan,
     n: Numbers,
-    answered: int,
-    keep: float,
-    weight: float,
+    features: list[float],
+    surprise: float,
+    gradient: Array,
     sigma: float,
-    centre: Centre,
+    centre: Array,
+    estimates: Array,
 ) -> None:
-    """Some rounds that are all the same: one is added, and counts `weight` times."""
-    shift = n.rate * n.sums.curvature
-    trace = centre.trace(shift)
-    discount(n.sums, keep)
-    before, rate = n.sums.copy(), n.rate
-    cost, smooth = exploring_price(plan, n.levels, trace)
-    lam = schedule.regularisation(plan, n, cost, smooth, trace, sigma)
-    add_answer(n.sums, 0.0, 0.0, trace, cost, sigma, lam)
-    n.sums.y_square += centre.square  # sigma |y|^2 grows by as much as the objective falls
-    if has_falling_level(plan):
-        double_or_halve(plan, n, False, float(answered))
-    schedule.update_rate(plan, n, False, answered, plan.dim / trace - shift)
-    for name in Sums.__slots__:
-        value = getattr(before, name)
-        setattr(n.sums, name, value + weight * (getattr(n.sums, name) - value))
-    changed = n.rate != rate
-    if changed and not schedule.pay_for_rate(plan, n, float(answered), 1.0 / rate, centre.barrier):
-        n.rate = rate
+    """What an answer adds to the models that the best fixed point is found with.
+
+    `gradient` is the estimate for a surprise of 1. In a context every feature has its share.
+    """
+    size, first = gradient.size, first_cell(plan)
+    for m in range(len(plan.certified)):
+        for c in range(first, plan.cells):
+            share, i = features[c], m * plan.cells + c
+            if share > 0.0:
+                part = estimates[i * size : (i + 1) * size]
+                add_combination(share * surprise, gradient, -share * sigma, centre, part)
+                n.sigma[i] += share * sigma
+
+
+@compilable
+def rescale_estimates(n: Numbers, factor: float, estimates: Array) -> None:
+    """Multiply all estimates so far: the surprise of the first answer is known with the second."""
+    multiply(factor, estimates, estimates)
+    for m in range(len(n.sums.g_y)):
+        n.sums.g_y[m] *= factor
+
+
+@compilable
+def first_cell(plan: Plan) -> int:
+    """The first of the cells that a policy is made of: the one that contexts share is not."""
+    return 0 if plan.cells == 1 else 1
+
+
+@compilable
+def certified_curvature(plan: Plan, features: list[float], sigma: float) -> float:
+    """How much of a curvature counts: nothing where a context lies between features."""
+    for c in range(first_cell(plan), plan.cells):
+        if 0.0 < features[c] < 1.0:
+            return 0.0
+    return sigma
+
+
+def least_of_models(geometry: Any, nu: float, linear: Array, sigma: float) -> float:
+    """At most min linear.u + sigma/2 |u|^2 over the set, and less by ACCURACY only.
+
+    The minimum with a weight w of the barrier is off by nu w at most: from the centre, with smaller
+    and smaller weights.
+    """
+    most = float(np.linalg.norm(linear)) + sigma  # the set lies in the unit ball
+    if most == 0.0:
+        return 0.0
+    weight, last = most, 0.5 * ACCURACY * most / nu
+    iterate, linear = geometry.start(), linear.copy()
+    while True:
+        geometry.solve(linear, sigma, weight, iterate)
+        if weight == last:
+            break
+        weight = max(weight * WEIGHT_FACTOR, last)
+    u = geometry.vector(iterate)
+    return float(linear @ u) + 0.5 * sigma * float(u @ u) - nu * weight
+
+
+def bound(geometry: Any, plan: Plan, n: Numbers, estimates: Array, m: int, cost: float) -> float:
+    """Theorem 13 for one of the memories, where exploring cost that much."""
+    sums, size = n.sums, geometry.size
+    total = cost - 0.5 * sums.sigma_tau[m] / (plan.dim + 2.0)
+    total += sums.g_y[m] - 0.5 * sums.sigma_y_square[m]
+    for c in range(first_cell(plan), plan.cells):
+        i = m * plan.cells + c
+        linear = estimates[i * size : (i + 1) * size]
+        total -= least_of_models(geometry, plan.nu, linear, n.sigma[i])
+    return total

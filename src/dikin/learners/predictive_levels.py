@@ -114,7 +114,7 @@ def update_levels(
     clipped, far = size > level, is_fault(plan, surprise, level)
     age = count - levels.known_since + MEASURED
     if clipped:
-        n.sums.clipped += 1.0
+        count_clipped(n)
     if not far:
         window = min(count, WINDOW)
         if plan.widest == inf:
@@ -129,6 +129,13 @@ def update_levels(
     elif plan.widest == inf:
         levels.faults = max(levels.faults - 1.0, 0.0)
         follow_median(plan, levels, size, age)
+
+
+@compilable
+def count_clipped(n: Numbers) -> None:
+    """One more round of which not all was learnt."""
+    for m in range(len(n.sums.clipped)):
+        n.sums.clipped[m] += 1.0
 
 
 # --- a known range -------------------------------------------------------------------------------
@@ -155,7 +162,8 @@ def double_or_halve(plan: Plan, n: Numbers, clipped: bool, rounds: float) -> Non
         levels.halvings = max(levels.halvings - 1.0, 0.0)
     elif 4.0 * RARE * RARE * levels.mean_square < level * level and levels.halvings < DEEPEST:
         each = clip_price(plan.dim, levels.top, smoothness_of(plan, levels), plan.lipschitz)
-        if each * (n.sums.clipped + levels.halvings + 1.0) <= budget(plan, n, rounds):
+        clipped_rounds = n.sums.clipped[0] + levels.halvings + 1.0
+        if each * clipped_rounds <= budget(plan, n.centres, 0, rounds):
             levels.current = 0.5 * level
             levels.halvings += 1.0
 
@@ -227,7 +235,9 @@ def measure(plan: Plan, n: Numbers, loss: float, rounds: int) -> None:
         deviation = provisional_deviation(samples)
     if deviation > 0.0:
         set_sizes(levels, deviation)
-        n.rate = largest_rate(plan, levels.current)
+        for i in range(len(n.centres.rate)):
+            n.centres.rate[i] = largest_rate(plan, levels.current)
+            n.centres.rounds[i] = float(rounds) if i % plan.cells == 0 else 0.0
         levels.low, levels.high = samples[2], samples[MEASURED - 3]
         forecasts.restart(n.forecasters, trimmed_mean(samples))
 
@@ -247,11 +257,13 @@ def settle_level(plan: Plan, n: Numbers, loss: float, rounds: int) -> None:
     levels.known_since = float(rounds)
     if levels.current < TOO_HIGH * LEVEL * deviation:
         return
-    n.sums.rate_changes = 0.0
     set_sizes(levels, deviation)
-    if plan.smoothness < 0.0:
-        n.sums.curvature = max(n.sums.curvature - n.sums.lam, 0.0)
-        n.sums.lam = n.sums.exploring = 0.0
+    centres = n.centres
+    for i in range(len(centres.rate)):
+        centres.rate_changes[i] = 0.0
+        if plan.smoothness < 0.0:
+            centres.curvature[i] = max(centres.curvature[i] - centres.lam[i], 0.0)
+            centres.lam[i] = centres.exploring[i] = 0.0
 
 
 @compilable

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from math import inf, log, sqrt
+from math import floor, inf, log, sqrt
 
 from dikin.kernel import compilable
-from dikin.learners.predictive_state import Numbers, Plan, largest_rate, smoothness_of
+from dikin.learners.predictive_state import Centres, Levels, Plan, largest_rate, smoothness_of
 from dikin.theory import schedules
 
 CAP = 0.9
@@ -44,18 +44,17 @@ EVERY = 8
 
 @compilable
 def regularisation(
-    plan: Plan, n: Numbers, cost: float, smooth: bool, trace: float, sigma: float
+    plan: Plan, total: float, rate: float, cost: float, smooth: bool, trace: float, sigma: float
 ) -> float:
     """lambda_t: about what exploring would cost after it, so that neither is much the larger.
 
     smooth:     lambda (S + sigma + lambda) = 2 CURVED a S,       a the price of the round
     Lipschitz:  lambda sqrt(S + sigma + lambda) = 2 STEEP_CURVED a sqrt(S)
 
-    While S is 0, d/(eta tau) stands for it: the mean curvature of the barrier.
+    `total` is S. While it is 0, d/(eta tau) stands for it: the mean curvature of the barrier.
     """
-    total = n.sums.curvature
     if not total > 0.0:
-        total = plan.dim / (n.rate * trace)
+        total = plan.dim / (rate * trace)
     if smooth:
         half, target = 0.5 * (total + sigma), 2.0 * plan.curved * cost * total
         return target / (half + sqrt(half * half + target))
@@ -66,27 +65,26 @@ def regularisation(
 
 
 @compilable
-def balanced_rate(plan: Plan, n: Numbers, rounds: float, stiff: float) -> float:
+def balanced_rate(plan: Plan, levels: Levels, total: float, span: float, stiff: float) -> float:
     """eta_{t+1}, from the state after round t.
 
     It balances the noise of the estimates, eta d^2 V/2 a round, with what exploring costs. V is at
     least (c/SPREAD)^2, so that no surprise that c admits costs much more than was planned for.
-    `stiff` is the curvature of the barrier, h = d/tau - eta S: where the barrier keeps exploration
-    small, near the boundary, there is little to balance.
+    `total` is S; `span` is t + 1, or the rounds that are remembered. `stiff` is the curvature of
+    the barrier, h = d/tau - eta S: where the barrier keeps exploration small, near the boundary,
+    there is little to balance.
 
     smooth:     beta/(eta S + h) + eta d^2 V/2 is least at eta S + h = sqrt(2 beta S/V)/d
     Lipschitz:  L/sqrt(eta S + h) + eta d^2 V/2 at  eta S + h = (L S/(d^2 V))^(2/3)
     """
-    d, total = plan.dim, n.sums.curvature
-    noise, level = n.levels.mean_square, n.levels.current
+    d, noise, level = plan.dim, levels.mean_square, levels.current
     if noise < level * level / (SPREAD * SPREAD):
         noise = level * level / (SPREAD * SPREAD)
-    span = rounds + 1.0 if rounds < plan.memory else plan.memory
     span = span if span > 3.0 else 3.0
     low = 2.0 * plan.nu * log(span) / (span * noise * d * d)
     best, factor = 0.0, FACTOR
     if total > 0.0:
-        beta, lipschitz = smoothness_of(plan, n.levels), plan.lipschitz
+        beta, lipschitz = smoothness_of(plan, levels), plan.lipschitz
         if beta < inf:
             best = sqrt(2.0 * beta * total / noise) / d
         if lipschitz < inf:
@@ -114,34 +112,38 @@ def cheaper(plan: Plan, beta: float, total: float, noise: float, one: float, two
 
 
 @compilable
-def budget(plan: Plan, n: Numbers, rounds: float) -> float:
+def budget(plan: Plan, centres: Centres, i: int, rounds: float) -> float:
     """What clipped rounds may cost, and what rises may: a share of what all else costs at least."""
-    others = n.sums.exploring + 0.5 * n.sums.lam + plan.nu * log(rounds + 1.0) / n.rate
-    return plan.share * others
+    others = centres.exploring[i] + 0.5 * centres.lam[i]
+    return plan.share * (others + plan.nu * log(rounds + 1.0) / centres.rate[i])
 
 
 @compilable
-def pay_for_rate(plan: Plan, n: Numbers, rounds: float, weight: float, barrier: float) -> bool:
-    """Whether a rate that has just changed from 1/weight can be paid for; if so, it is.
+def pay_for_rate(
+    plan: Plan, centres: Centres, i: int, keep: float, before: float, barrier: float
+) -> bool:
+    """Whether a rate that has just changed from `before` can be paid for; if so, it is.
 
-    A rate that falls always can: then the barrier's share of the certificate is a gain. `barrier`
-    is psi_0 at the new centre.
+    A rate that falls always can: then the barrier's share of the bound is a gain. `barrier` is
+    psi_0 at the new centre.
     """
-    cost = (plan.keep * weight - 1.0 / n.rate) * barrier
-    if cost > 0.0 and n.sums.rate_changes + cost > budget(plan, n, rounds):
+    cost = (keep / before - 1.0 / centres.rate[i]) * barrier
+    allowed = budget(plan, centres, i, centres.rounds[i])
+    if cost > 0.0 and centres.rate_changes[i] + cost > allowed:
         return False
-    n.sums.rate_changes += cost
+    centres.rate_changes[i] += cost
     return True
 
 
 @compilable
-def update_rate(plan: Plan, n: Numbers, clipped: bool, rounds: int, stiff: float) -> None:
-    """The rate after a round, where it is time to look at it."""
-    count = float(rounds)
-    if clipped or count < WINDOW or rounds % EVERY == 0:
-        wanted = balanced_rate(plan, n, count, stiff)
-        if not n.rate < STEP * wanted < STEP * STEP * n.rate:
-            n.rate = wanted
-        cap = largest_rate(plan, n.levels.current)
-        if n.rate > cap:
-            n.rate = cap
+def rate_is_due(clipped: bool, rounds: float, added: float) -> bool:
+    """Whether it is time to look at the rate of a centre that has learnt `added` rounds more."""
+    due = floor(rounds / EVERY) > floor((rounds - added) / EVERY)
+    return clipped or rounds < WINDOW or due
+
+
+@compilable
+def next_rate(plan: Plan, levels: Levels, wanted: float, before: float) -> float:
+    """The rate as it is wanted, if it is another one by a factor of STEP; never above the cap."""
+    rate = before if before < STEP * wanted < STEP * STEP * before else wanted
+    return min(rate, largest_rate(plan, levels.current))

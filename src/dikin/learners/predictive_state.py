@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import isfinite
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from dikin.arguments import LARGEST
 from dikin.domains.base import Array
@@ -45,14 +45,20 @@ class Plan(NamedTuple):
     """Whether rare values may say as much as frequent ones: then the level falls little."""
     curved: float
     """lambda_t/2 is this many times the price of exploring a smooth loss after it."""
-    keep: float
-    """gamma: what a round leaves of the terms before it, 1 or 1 - 1/memory."""
-    memory: float
-    """Rounds that are remembered, or infinity."""
     slope: Array
     """psi'(u_0); empty where the start is the analytic centre."""
     lift: float
     """psi'(u_0).u_0 - psi(u_0) + psi(0)."""
+    memory: float
+    """Rounds that are remembered, or infinity."""
+    keep: float
+    """gamma: what a round leaves of the terms before it, 1 or 1 - 1/memory."""
+    adaptive: bool
+    """Whether curvature and memory come from what is seen."""
+    cells: int
+    """Centres: one, or one that all contexts share and one for each of their features."""
+    certified: tuple[float, ...]
+    """gamma of each certificate; the first is that of the memory."""
 
 
 @dataclass(slots=True)
@@ -88,54 +94,114 @@ class Levels(Record):
 
 
 @dataclass(slots=True)
-class Sums(Record):
-    """Sums over the answers, which a memory discounts."""
+class Lists(Record):
+    """A record whose fields are lists, of one number for each of several things."""
 
-    rounds: float = 0.0
+    def copy(self) -> Self:
+        names: tuple[str, ...] = self.__slots__
+        return type(self)(*[getattr(self, name).copy() for name in names])
+
+    @classmethod
+    def zeros(cls, count: int) -> Self:
+        """As many of each as are wanted, all of them 0."""
+        return cls(*(count * [0.0] for _ in cls.__slots__))
+
+
+@dataclass(slots=True)
+class Sums(Lists):
+    """Sums over the answers, for each certificate; a memory discounts them."""
+
+    rounds: list[float]
     """The number of answers, N."""
-    clipped: float = 0.0
+    clipped: list[float]
     """The number of those whose surprise was clipped."""
-    curvature: float = 0.0
-    """sigma + lambda: S."""
-    lam: float = 0.0
-    """lambda."""
-    g_y: float = 0.0
+    g_y: list[float]
     """g.y, of estimates that are not clipped."""
-    y_square: float = 0.0
-    """|y|^2."""
-    sigma_y_square: float = 0.0
+    sigma_y_square: list[float]
     """sigma |y|^2."""
-    tau: float = 0.0
-    root_tau: float = 0.0
+    tau: list[float]
+    root_tau: list[float]
     """sqrt(tau)."""
-    sigma_tau: float = 0.0
+    sigma_tau: list[float]
     """sigma tau."""
-    exploring: float = 0.0
+    exploring: list[float]
     """What exploring costs: the smaller of the two prices, with the constants that are used."""
-    rate_changes: float = 0.0
+
+
+@dataclass(slots=True)
+class Centres(Lists):
+    """What every centre is computed with."""
+
+    rate: list[float]
+    """eta."""
+    curvature: list[float]
+    """sigma + lambda, and the curvature that is believed: S."""
+    lam: list[float]
+    """lambda."""
+    exploring: list[float]
+    """The price of exploring."""
+    rate_changes: list[float]
     """What changes of the rate have cost: (1/eta_t - 1/eta_{t+1}) psi_0(y_{t+1})."""
+    rounds: list[float]
+    """Answers that it has learnt, by the weight of its cell; those that are remembered."""
+    seen: list[float]
+    """Answers in the regression of the estimates on the centres."""
+    g_y: list[float]
+    """Sum of g.y over them."""
+    y_square: list[float]
+    """Sum of |y|^2 over them."""
+    noise: list[float]
+    """Sum of (g.(y - their mean))^2 over them."""
+    evidence: list[float]
+    """How much more than chance the estimates of a feature differ from those of all, at most so
+    far: 1 if they do not."""
 
 
 @dataclass(slots=True)
 class Numbers(Record):
     """The numbers that a round changes."""
 
-    rate: float
-    """eta."""
+    shift: float
+    """H is the Hessian of psi and this times the identity: eta S."""
     forecasters: Forecasters
     levels: Levels
+    centres: Centres
     sums: Sums
+    sigma: list[float]
+    """Sums of the curvature that was told, for each certificate and cell."""
+    features: list[float]
+    """How much each cell counts in the context of the round that is asked: the one that is shared
+    counts 1, the others add up to 1."""
 
     def copy(self) -> Numbers:
-        return Numbers(self.rate, self.forecasters.copy(), self.levels.copy(), self.sums.copy())
+        return Numbers(
+            self.shift,
+            self.forecasters.copy(),
+            self.levels.copy(),
+            self.centres.copy(),
+            self.sums.copy(),
+            self.sigma.copy(),
+            self.features.copy(),
+        )
 
 
 def first_numbers(plan: Plan) -> Numbers:
     """The numbers before the first round."""
-    if not isfinite(plan.widest):
-        return Numbers(1.0, Forecasters(), Levels(), Sums())  # no rate has an effect while S is 0
-    levels = Levels(current=plan.widest, top=plan.widest)
-    return Numbers(largest_rate(plan, plan.widest), Forecasters(), levels, Sums())
+    centres = Centres.zeros(plan.cells)
+    centres.rate = [1.0] * len(centres.rate)  # no rate has an effect while S is 0
+    levels = Levels()
+    if isfinite(plan.widest):
+        levels = Levels(current=plan.widest, top=plan.widest)
+        centres.rate = [largest_rate(plan, plan.widest)] * len(centres.rate)
+    return Numbers(
+        shift=0.0,
+        forecasters=Forecasters(),
+        levels=levels,
+        centres=centres,
+        sums=Sums.zeros(len(plan.certified)),
+        sigma=[0.0] * (len(plan.certified) * plan.cells),
+        features=[1.0] + [0.0] * (plan.cells - 1),
+    )
 
 
 @compilable

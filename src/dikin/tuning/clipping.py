@@ -26,6 +26,6 @@ def tell_clipped(learner: Predictive, tell: Callable[..., None], *answer: Any) -
         Whether its surprise was clipped or taken for a fault, or it lies outside the range that
         was declared.
     """
-    before = learner._plan.keep * learner.clipped  # what a memory leaves of the count
+    before = learner._plan.certified[0] * learner.clipped  # what a memory leaves of the count
     tell(*answer)
     return learner.clipped > before

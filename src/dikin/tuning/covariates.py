@@ -25,7 +25,7 @@ from dikin.tuning.cycle import Cycle
 
 MOST = 16
 """Covariates of a tuner: a round takes longer with each."""
-WORDS = 8
+WORDS = 16
 """Words of a category."""
 LONGEST = 100
 """Characters of a name or of a word."""

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import nan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from dikin import serialization
 from dikin.arguments import LARGEST, is_whole, true_or_false
 from dikin.deprecation import renamed
 from dikin.errors import (
-    FeedbackError,
+    ContextError,
     ForecastError,
     LossError,
     ParameterError,
@@ -34,7 +34,7 @@ from dikin.errors import (
 from dikin.forecasts import NONE
 from dikin.forecasts.regression import SEEN, Fit
 from dikin.learners.base import real_number
-from dikin.learners.predictive import Besides, Predictive
+from dikin.learners.predictive import AUTO, Besides, Predictive
 from dikin.learners.threads import locked
 from dikin.open_queries import Query
 from dikin.players import Player
@@ -42,6 +42,7 @@ from dikin.plotting.history import draw_history
 from dikin.plotting.style import save_figure
 from dikin.status import OpenQueries, Status
 from dikin.tuning.clipping import tell_clipped
+from dikin.tuning.contexts import Contexts
 from dikin.tuning.covariates import (
     Covariates,
     Explained,
@@ -88,12 +89,15 @@ class Trial(Query):
         Whether it was asked while the tuner was on hold, so that nothing is learnt from it.
     covariates : dict
         The covariates that were known when it was asked, by name.
+    context : dict
+        The context that it was asked for, by name.
     """
 
     params: Params
     expected: float
     held: bool
     covariates: Values
+    context: Values
 
     def __init__(
         self,
@@ -103,12 +107,14 @@ class Trial(Query):
         expected: float = nan,
         held: bool = False,
         covariates: Values | None = None,
+        context: Values | None = None,
     ) -> None:
         Query.__init__(self, id, point)
         object.__setattr__(self, "params", params)
         object.__setattr__(self, "expected", expected)
         object.__setattr__(self, "held", held)
         object.__setattr__(self, "covariates", {} if covariates is None else covariates)
+        object.__setattr__(self, "context", {} if context is None else context)
 
     @property
     def setting(self) -> Params:
@@ -149,9 +155,9 @@ class Tuner(Player[Trial]):
     constraints : sequence of str, optional
         Linear constraints between `Real` parameters, such as "ads + 3 * staff <= 100". Every
         setting that is played satisfies them.
-    memory : float, optional
+    memory : float or "auto" or None, default "auto"
         Rounds that are remembered, for a best setting that drifts; about as many rounds as it stays
-        put. None for all.
+        put. "auto" finds out itself, and how sharply the values curve; None for all.
     smoothness, lipschitz : float, optional
         Constants of the values on the cube, where every range has length 1, for a certificate. None
         must be known.
@@ -171,6 +177,10 @@ class Tuner(Player[Trial]):
         What explains values besides the setting, by name, where its kind is to be declared: a
         `Cycle` such as `Cycle(24)` for the hour, a list of words for a category, `float` for a
         number. What is not declared is known by its first value, as a number or a word.
+    context : mapping, optional
+        What chooses the setting, by name: a list of words (["eu", "us"]), a `Cycle` such as
+        `Cycle(24)` for the hour, or the two ends of a range of numbers. `ask(context={...})` then
+        wants a value for each name. Settings are learnt for every combination, at most 64.
     loss_range : tuple of float, optional
         The former name of `value_range`.
 
@@ -182,6 +192,8 @@ class Tuner(Player[Trial]):
         As given.
     learner : Predictive
         What learns, on the cube.
+    contexts : Contexts or None
+        What chooses the setting.
     separable : bool
         As given.
     rounds : int
@@ -222,7 +234,7 @@ class Tuner(Player[Trial]):
         *,
         maximize: bool = False,
         constraints: str | Sequence[str] = (),
-        memory: float | None = None,
+        memory: float | Literal["auto"] | None = AUTO,
         smoothness: float | None = None,
         lipschitz: float | None = None,
         value_range: tuple[float, float] | None = None,
@@ -230,9 +242,11 @@ class Tuner(Player[Trial]):
         separable: bool = False,
         by_lot: bool = False,
         covariates: Mapping[str, Any] | None = None,
+        context: Mapping[str, Any] | None = None,
         loss_range: tuple[float, float] | None = None,
     ) -> None:
-        self._declared = declared_kinds(covariates)
+        self.contexts = None if context is None else Contexts(context)
+        self._declared = declared_kinds(with_contexts(covariates, self.contexts))
         self.space = Space(parameters, constraints)
         self.separable = true_or_false(separable, "separable")
         self._refuse_smooth_corners(smoothness)
@@ -247,6 +261,7 @@ class Tuner(Player[Trial]):
             memory=memory,
             seed=seed,
             by_lot=true_or_false(by_lot, "by_lot") or self.space.by_lot,
+            contexts=self.contexts.size if self.contexts else 0,
         )
         key = secrets.token_hex(8) if seed is None else str(seed)
         self._begin(key, self.learner.center, Covariates(self._declared))
@@ -287,12 +302,8 @@ class Tuner(Player[Trial]):
             return super().ask(context, n=n, forecast=forecast, covariates=covariates)
 
     def _ask(self, context: Any, forecast: Any, covariates: Any) -> Any:
-        if context is not None:
-            raise FeedbackError(
-                "a tuner makes no use of a context: ask() without one, or ask(n=...) for several "
-                f"trials; got {shown(context)}"
-            )
-        known = checked_values(covariates)
+        known, place = checked_values(covariates), self._checked_context(context)
+        known = merged(place, known) if place else known
         self._open.acquire("Tuner")
         try:
             if known:
@@ -300,8 +311,8 @@ class Tuner(Player[Trial]):
             if forecast is not None:
                 forecast = self._sign * real_number(forecast, "forecast", ForecastError)
             expected = self._expected_with(known) if known else self.expected
-            make = partial(self._trial, expected, known)
-            trial = self.learner._ask(None, forecast, None, make)
+            make = partial(self._trial, expected, known, place)
+            trial = self.learner._ask(self._weights(place), forecast, None, make)
             if known:
                 self._covariates.include(known)
             if self._covariates.regression.begun:
@@ -309,6 +320,22 @@ class Tuner(Player[Trial]):
             return trial
         finally:
             self._open.lock.release()
+
+    def _checked_context(self, context: Any) -> Values:
+        """A context as it is kept; empty where the tuner was declared without."""
+        if self.contexts is not None:
+            return self.contexts.checked(context)
+        if context is not None:
+            raise ContextError(
+                "this tuner was declared without contexts: Tuner(..., context={...}) chooses a "
+                "setting by them, and ask(covariates={...}) explains noise with them; got "
+                f"{shown(context)}. Nothing was changed."
+            )
+        return {}
+
+    def _weights(self, place: Values) -> list[float] | None:
+        """The weights of a context that was checked."""
+        return self.contexts.weights(place) if self.contexts is not None else None
 
     def _expected_with(self, known: Values) -> float:
         """What is expected of the next value, if this is known of the round."""
@@ -318,17 +345,28 @@ class Tuner(Player[Trial]):
             return self.expected
         return self._sign * self.learner._forecast_with(fit.forecast(deviations))
 
-    def _trial(self, expected: float, known: Values, id: int, point: Array) -> Trial:
+    def _trial(self, expected: float, known: Values, place: Values, id: int, point: Array) -> Trial:
         """The trial at a point of the learner's."""
         held = self.held
-        values = self.center if held else self.space.played(point, _uniform(self._key, id))
+        values = self._center_in(place) if held else self.space.played(point, self._lot(id))
         values.setflags(write=False)
-        return Trial(id, self.space.params(values), values, expected, held, known)
+        return Trial(id, self.space.params(values), values, expected, held, known, place)
+
+    def _lot(self, id: int) -> float:
+        """The lot of a trial, a number in [0, 1)."""
+        return _uniform(self._key, id)
+
+    def _center_in(self, place: Values) -> Array:
+        """Today's best guess in a context, as a row of numbers."""
+        weights = self._weights(place)
+        return self.center if weights is None else self._best_at(self.learner.center_for(weights))
 
     def _again(self, id: int) -> Trial:
         asked: Any = self._open[id][0]
         params, known = self.space.params(asked.point), dict(asked.covariates)
-        return Trial(id, params, asked.point, asked.expected, asked.held, known)
+        return Trial(
+            id, params, asked.point, asked.expected, asked.held, known, dict(asked.context)
+        )
 
     @locked
     def tell(
@@ -476,6 +514,9 @@ class Tuner(Player[Trial]):
 
     # --- what it knows -------------------------------------------------------------------------
 
+    def _restored_context(self, place: Any) -> Values:
+        return self.contexts.checked(place) if self.contexts is not None else {}
+
     @property
     def columns(self) -> tuple[str, ...]:
         """A name for each number of `trial.point` and `center`."""
@@ -495,8 +536,32 @@ class Tuner(Player[Trial]):
 
     @property
     def best(self) -> Params:
-        """Today's best guess by name; before anything was learnt, the start."""
+        """Today's best guess by name; before anything was learnt, the start.
+
+        Of a tuner with contexts that of their mean so far: see `best_for`.
+        """
         return self.space.params(self.center)
+
+    @locked
+    def best_for(self, context: Mapping[str, Any]) -> Params:
+        """Today's best guess in a context.
+
+        Parameters
+        ----------
+        context : mapping
+            A value for each name of the tuner's `context`.
+
+        Returns
+        -------
+        dict
+            The setting by name.
+
+        Raises
+        ------
+        ContextError
+            If a name is missing or was not declared, or a value cannot be one.
+        """
+        return self.space.params(self._center_in(self._checked_context(context)))
 
     open_trials = renamed("open_trials", "open_queries")
 
@@ -716,6 +781,7 @@ class Tuner(Player[Trial]):
         queries: dict[int, Any] = self._open
         return {
             "tuner": self.space.spec() | {"maximize": self.maximize, "separable": self.separable},
+            "contexts": self.contexts and self.contexts.spec(),
             "declared": specs_of(self._declared),
             "covariates": self._covariates.state(),
             "precision": [self._precision.mean, self._precision.count],
@@ -731,7 +797,7 @@ class Tuner(Player[Trial]):
                 [id, trial.point.tolist(), serialization.finite_or_none(trial.expected), trial.held]
                 for id, (trial, _) in queries.items()
             ],
-            "known": [[id, trial.covariates] for id, (trial, _) in queries.items()],
+            "known": [[id, trial.covariates, trial.context] for id, (trial, _) in queries.items()],
             "fits": [[id, serialization.encode(fit.state())] for id, fit in self._fits.items()],
         }
 
@@ -752,6 +818,7 @@ class Tuner(Player[Trial]):
                 "value_range": losses and sorted(self._sign * end for end in losses),
                 "separable": self.separable,
                 "covariates": specs_of(self._declared),
+                "context": self.contexts and self.contexts.spec(),
             },
         }
 
@@ -780,6 +847,7 @@ class Tuner(Player[Trial]):
         tuner.separable = bool(state["tuner"]["separable"])
         tuner._sign = -1.0 if tuner.maximize else 1.0
         tuner.learner = Predictive.restore(tuner.space.domain, state["learner"])
+        tuner.contexts = Contexts(state["contexts"]) if state["contexts"] else None
         tuner._declared = declared_kinds(state["declared"])
         covariates = Covariates.restore(state["covariates"])
         tuner._begin(str(state["key"]), np.array(state["first"], dtype=float), covariates)
@@ -791,16 +859,48 @@ class Tuner(Player[Trial]):
         tuner._recent.extend(map(float, state["recent"]))
         if [row[0] for row in state["open"]] != list(tuner._open):
             raise StateError("the open trials of a state are not the open queries of its learner")
-        known = {int(id): checked_values(values) for id, values in state["known"]}
+        known = {int(id): checked_values(values) for id, values, _ in state["known"]}
+        places = {int(id): tuner._restored_context(place) for id, _, place in state["known"]}
         for id, values, expected, held in state["open"]:
             point = np.array(values, dtype=float)
             if point.shape != tuner._first.shape or not np.isfinite(point).all():
                 raise StateError(f"the values of trial {id} of a state cannot be {shown(values)}")
             point.setflags(write=False)
-            before = serialization.number_or_nan(expected), bool(held), known[id]
+            before = serialization.number_or_nan(expected), bool(held), known[id], places[id]
             trial = Trial(id, tuner.space.params(point), point, *before)
             tuner._open[id] = trial, tuner._open[id][1]
         return tuner
+
+
+def with_contexts(covariates: Any, contexts: Contexts | None) -> Any:
+    """Declared covariates and contexts: what chooses a setting explains noise too.
+
+    Parameters
+    ----------
+    covariates : mapping or None
+        As they were declared.
+    contexts : Contexts or None
+        Those of the tuner.
+
+    Returns
+    -------
+    mapping or None
+        Both.
+
+    Raises
+    ------
+    ParameterError
+        If a name is declared as both.
+    """
+    if contexts is None:
+        return covariates
+    both = set(contexts.parts) & set(covariates if isinstance(covariates, Mapping) else ())
+    if both:
+        raise ParameterError(
+            f"{shown(min(both))} is declared as a context and as a covariate: a context is a "
+            "covariate as well, leave it out there"
+        )
+    return contexts.covariates() | (covariates or {})
 
 
 def either_range(value_range: Any, loss_range: Any) -> Any:

@@ -1,0 +1,143 @@
+"""A curvature that is measured, and a memory that ends when the minimum has moved.
+
+With `memory="auto"` nothing is asked of the user: both come from what is seen.
+
+*Curvature.* Where the losses stay, the estimates rise along the centres: E g_t = beta (y_t - u) for
+a bowl. So their regression on each other, over some 2000 rounds, shows the curvature; and where
+the minimum wanders it shows none. It counts as if it had been told, by half and as far as it is
+larger than its standard error.
+
+*Memory.* While nothing changes the centre moves to and fro by the noise of the estimates. When the
+minimum has moved it keeps moving one way: averages of its steps over 64, 256 and 1024 rounds, in
+units of that noise, then become too large for chance. With that alarm the centre stays where it
+is, and what holds it there counts for less.
+
+Neither is in the certificate, which holds for any centre (docs/mathematics.md, 13.2 and 13.7).
+"""
+
+from __future__ import annotations
+
+from math import log, sqrt
+from typing import Any
+
+from dikin.domains.base import Array
+from dikin.kernel import compilable
+from dikin.learners import predictive_schedule as schedule
+from dikin.learners.kernel_learner import LearnerState
+from dikin.learners.predictive_schedule import SPREAD
+from dikin.learners.predictive_state import MEASURED, Plan, smoothness_of
+from dikin.vectors import add_scaled, combine, dot
+
+SEEN = 500.0
+"""So many rounds more than those that the centre remembers are in the regression."""
+BELIEVED = 0.5
+"""The share of the measured curvature that is believed."""
+MOST = 0.25
+"""Of the smoothness: more is not believed. Many dimensions at once drift more than each of them."""
+DOUBT = 3.0
+"""Nothing is believed of a curvature below so many standard errors."""
+SHORTEST, PATHS, LONGER = 64.0, 3, 4.0
+"""Rounds of the first average, how many there are, and by how much each is longer than the last."""
+CHANCE = 1.5
+"""How large an average must be for an alarm: see `threshold`."""
+LEFT = 3.0
+"""After an alarm as many rounds are remembered as that average looks at, times this, but not less
+than FORGET of what was."""
+FORGET = 0.5
+TRACKS = 3 + PATHS
+"""Vectors that are kept for a centre: sums of y and of g, the averages of its steps, and that of
+its estimates."""
+OWN_TRACK = 2 + PATHS
+
+
+@compilable
+def track(geometry: Any, state: LearnerState, i: int, which: int) -> Array:
+    """One of the vectors that are kept for a centre."""
+    place = (i * TRACKS + which) * geometry.size
+    return state.tracks[place : place + geometry.size]
+
+
+@compilable
+def believed_curvature(
+    geometry: Any, plan: Plan, state: LearnerState, i: int, learnt: float, share: float
+) -> float:
+    """The curvature that the estimates show, this one included, as far as it is beyond doubt.
+
+    The scratch begins with the estimate for a surprise of 1, of which `learnt` counts, and the
+    point around which it was explored.
+    """
+    centres, size = state.numbers.centres, geometry.size
+    gradient, point = state.scratch[:size], state.scratch[size : 2 * size]
+    sum_y, sum_g = track(geometry, state, i, 0), track(geometry, state, i, 1)
+    keep = 1.0 - share / (SEEN + centres.rounds[i])
+    combine(keep, sum_y, share, point, sum_y)
+    combine(keep, sum_g, share * learnt, gradient, sum_g)
+    n = centres.seen[i] = keep * centres.seen[i] + share
+    g_y = learnt * dot(gradient, point)
+    off = g_y - learnt * dot(gradient, sum_y) / n
+    centres.g_y[i] = keep * centres.g_y[i] + share * g_y
+    centres.y_square[i] = keep * centres.y_square[i] + share * dot(point, point)
+    centres.noise[i] = keep * centres.noise[i] + share * off * off
+    rise = centres.g_y[i] - dot(sum_g, sum_y) / n
+    spread = centres.y_square[i] - dot(sum_y, sum_y) / n
+    if not (rise > 0.0 and spread > 0.0):
+        return 0.0
+    sure = 1.0 - DOUBT * DOUBT * centres.noise[i] / (rise * rise)
+    most = MOST * smoothness_of(plan, state.numbers.levels)
+    return min(BELIEVED * rise / spread * sure, most) if sure > 0.0 else 0.0
+
+
+@compilable
+def move_centre(
+    geometry: Any, plan: Plan, state: LearnerState, i: int, iterate: Array, stiff: float
+) -> None:
+    """The next rate and the next iterate of a centre, and what its step says."""
+    centres, levels, size = state.numbers.centres, state.numbers.levels, geometry.size
+    old, step = state.scratch[2 * size : 3 * size], state.scratch[3 * size : 4 * size]
+    geometry.write_vector(iterate, 1.0, old)
+    before = centres.rate[i]
+    span = centres.rounds[i] + MEASURED
+    wanted = schedule.balanced_rate(plan, levels, centres.curvature[i], span, stiff)
+    centres.rate[i] = after = schedule.next_rate(plan, levels, wanted, before)
+    linear = state.linear[i * size : (i + 1) * size]
+    if plan.slope.size > 0:
+        add_scaled(1.0 / before - 1.0 / after, plan.slope, linear)
+    geometry.solve(linear, centres.curvature[i], 1.0 / after, iterate)
+    geometry.write_vector(iterate, 1.0, step)
+    noise = max(levels.mean_square, (levels.current / SPREAD) ** 2)
+    held = stiff + after * centres.curvature[i]
+    scale = sqrt(held / (plan.dim * noise)) / after
+    combine(scale, step, -scale, old, step)
+    kept = remembered(geometry, plan, state, i, step)
+    if kept < 1.0:
+        geometry.write_vector(iterate, (1.0 - kept) * centres.curvature[i], old)
+        add_scaled(1.0, old, linear)
+        centres.curvature[i] *= kept
+        centres.lam[i] *= kept
+        centres.rounds[i] *= kept
+
+
+@compilable
+def remembered(geometry: Any, plan: Plan, state: LearnerState, i: int, step: Array) -> float:
+    """The share of its rounds that a centre goes on to remember, after a step in units of noise."""
+    rounds, least, window = state.numbers.centres.rounds[i], 1.0, SHORTEST
+    for j in range(PATHS):
+        path = track(geometry, state, i, 2 + j)
+        combine(1.0 - 1.0 / window, path, sqrt((2.0 - 1.0 / window) / window), step, path)
+        if least * rounds > LEFT * window and dot(path, path) > plan.dim * threshold(
+            plan, rounds / window
+        ):
+            least = min(least, max(FORGET, LEFT * window / rounds))
+        window *= LONGER
+    return least
+
+
+@compilable
+def threshold(plan: Plan, looks: float) -> float:
+    """Above this the square of an average, by its mean, is no chance.
+
+    A sum of d squares of standard normal numbers exceeds d + 2 sqrt(d x) + 2 x with a probability
+    of e^-x at most (Laurent and Massart 2000), and in `looks` windows it has as many occasions.
+    """
+    x = CHANCE + log(max(looks, 1.0))
+    return 1.0 + 2.0 * sqrt(x / plan.dim) + 2.0 * x / plan.dim
