@@ -847,7 +847,7 @@ class Predictive(KernelLearner):
         yield cls(domain, unit, loss_range=(3, 11), seed=seed)
         yield cls(domain, lipschitz=2.0 / domain.radius, start=inner, memory=100, seed=seed)
         yield cls(domain, 20 * unit, 3.0 / domain.radius, loss_range=(-1, 1), seed=seed)
-        yield cls(domain, seed=seed)
+        yield cls(domain, memory=AUTO, seed=seed)
 
 
 def _checked_weights(context: Any, count: int) -> list[float]:

@@ -89,16 +89,25 @@ def believed_curvature(
 
 @compilable
 def move_centre(
-    geometry: Any, plan: Plan, state: LearnerState, i: int, iterate: Array, stiff: float
+    geometry: Any,
+    plan: Plan,
+    state: LearnerState,
+    i: int,
+    iterate: Array,
+    share: float,
+    stiff: float,
+    clipped: bool,
 ) -> None:
     """The next rate and the next iterate of a centre, and what its step says."""
     centres, levels, size = state.numbers.centres, state.numbers.levels, geometry.size
     old, step = state.scratch[2 * size : 3 * size], state.scratch[3 * size : 4 * size]
     geometry.write_vector(iterate, 1.0, old)
     before = centres.rate[i]
-    span = centres.rounds[i] + MEASURED
-    wanted = schedule.balanced_rate(plan, levels, centres.curvature[i], span, stiff)
-    centres.rate[i] = after = schedule.next_rate(plan, levels, wanted, before)
+    if schedule.rate_is_due(clipped, centres.rounds[i], share):
+        span = centres.rounds[i] + MEASURED
+        wanted = schedule.balanced_rate(plan, levels, centres.curvature[i], span, stiff)
+        centres.rate[i] = schedule.next_rate(plan, levels, wanted, before)
+    after = centres.rate[i]
     linear = state.linear[i * size : (i + 1) * size]
     if plan.slope.size > 0:
         add_scaled(1.0 / before - 1.0 / after, plan.slope, linear)

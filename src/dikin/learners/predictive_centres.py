@@ -132,8 +132,9 @@ def move_centres(
     for i in range(plan.cells):
         if features[i] > 0.0:
             if plan.adaptive:
+                iterate = iterate_of(geometry, state, i)
                 adaptation.move_centre(
-                    geometry, plan, state, i, iterate_of(geometry, state, i), stiff
+                    geometry, plan, state, i, iterate, features[i], stiff, clipped
                 )
             else:
                 move_centre(geometry, plan, state, i, features[i], stiff, clipped)
