@@ -20,7 +20,7 @@ from optuna.testing.pytest_samplers import (
 from optuna.trial import TrialState
 
 import dikin
-from dikin.adapters.optuna import TunerSampler
+from dikin.adapters.optuna import TunerSampler, _value
 from dikin.errors import ParameterError
 
 Make = Callable[..., TunerSampler]
@@ -100,7 +100,7 @@ def check_the_first_trial_that_completes_says_what_is_tuned(make: Make) -> None:
         if value is None:
             study.tell(trial, state=TrialState.FAIL)
             study.enqueue_trial({"price": 5.0})
-            assert study.sampler.tuner is None
+            assert (study.sampler.tuner, study.sampler.best) == (None, {})
             assert played == (4.0, 30)
         else:
             study.tell(trial, value)
@@ -214,18 +214,23 @@ def test_a_distribution_is_a_parameter(distribution: Any, kind: Any, values: int
     assert values is None or len({*played}) <= values
     assert min(played) >= distribution.low
     assert max(played) <= distribution.high
+    best = study.sampler.best["x"]
+    assert distribution._contains(distribution.to_internal_repr(best))
+    assert type(best) is type(played[0])
 
 
 def test_whole_numbers_on_a_logarithmic_scale_are_drawn_by_lot() -> None:
     """The mean of the lots is the number; six standard deviations: less than once in 10^8 runs."""
     sampler, count = TunerSampler(seed=7), 4000
-    drawn = [sampler._value(IntDistribution(1, 100, log=True), 6.25) for _ in range(count)]
+    lots = sampler._lots.random(count).tolist()
+    drawn = [_value(IntDistribution(1, 100, log=True), 6.25, lot) for lot in lots]
     assert {*drawn} == {6, 7}
     deviation = (0.25 * 0.75 / count) ** 0.5
     assert abs(sum(drawn) / count - 6.25) < 6 * deviation
     study = optuna.create_study(sampler=TunerSampler({"n": IntDistribution(1, 9, log=True)}))
     study.ask({"n": IntDistribution(1, 9, log=True)})
     assert study.sampler.tuner.learner.by_lot
+    assert _value(IntDistribution(1, 100, log=True), 6.75) == 7  # the nearest, where it settles
 
 
 def test_what_cannot_be_tuned_is_drawn(caplog: pytest.LogCaptureFixture) -> None:

@@ -74,7 +74,7 @@ class TunerSampler(BaseSampler):  # type: ignore[misc]
     >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
     >>> study = optuna.create_study(sampler=TunerSampler(seed=7))
     >>> study.optimize(lambda trial: (trial.suggest_float("x", -4, 4) - 1) ** 2, n_trials=60)
-    >>> abs(study.sampler.tuner.best["x"] - 1) < 0.5
+    >>> abs(study.sampler.best["x"] - 1) < 0.5
     True
     """
 
@@ -107,6 +107,13 @@ class TunerSampler(BaseSampler):  # type: ignore[misc]
             )
         for name in start.keys() - search_space.keys():
             raise ParameterError(f"start has {name!r}.{did_you_mean(name, search_space)}")
+
+    @property
+    def best(self) -> dict[str, Any]:
+        """Today's best guess by name, as Optuna would play it; empty until there is a tuner."""
+        if self.tuner is None:
+            return {}
+        return {name: _value(self._space[name], best) for name, best in self.tuner.best.items()}
 
     # --- as Optuna calls them --------------------------------------------------------------------
 
@@ -153,7 +160,8 @@ class TunerSampler(BaseSampler):  # type: ignore[misc]
         if self.tuner is None:
             return {}
         asked = self.tuner.ask()
-        params = {name: self._value(self._space[name], asked[name]) for name in asked}
+        lot = float(self._lots.random())
+        params = {name: _value(self._space[name], asked[name], lot) for name in asked}
         note = {"id": asked.id, "params": params, "session": self._session}
         study._storage.set_trial_system_attr(trial._trial_id, ASKED, note)
         return {name: params[name] for name in search_space if name in params}
@@ -188,7 +196,7 @@ class TunerSampler(BaseSampler):  # type: ignore[misc]
         if self.tuner is None and _tunable({param_name: param_distribution}):
             parameter = _parameter(param_distribution, self._start.get(param_name))
             today = parameter.start_values() or parameter.best_values([0.5])
-            return self._value(param_distribution, parameter.setting(today))
+            return _value(param_distribution, parameter.setting(today))
         if param_name not in self._drawn:
             self._drawn.add(param_name)
             self._warn(
@@ -275,15 +283,6 @@ class TunerSampler(BaseSampler):  # type: ignore[misc]
         if self._log_limit.allows():
             logger.warning("%s%s", text, self._log_limit.passed_over())
 
-    def _value(self, distribution: Any, played: float) -> Any:
-        """What Optuna plays for a value of the tuner."""
-        if _is_whole_log(distribution):
-            below = floor(played)
-            return min(below + (self._lots.random() < played - below), distribution.high)
-        if distribution.step is None:
-            return played
-        return min(distribution.low + played * distribution.step, distribution.high)
-
 
 def _tunable(space: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters that a tuner can choose."""
@@ -294,6 +293,16 @@ def _tunable(space: Mapping[str, Any]) -> dict[str, Any]:
 def _is_whole_log(distribution: Any) -> bool:
     """Whether it has whole numbers on a logarithmic scale: the tuner has none, and lots decide."""
     return isinstance(distribution, IntDistribution) and bool(distribution.log)
+
+
+def _value(distribution: Any, played: float, lot: float = 0.5) -> Any:
+    """What Optuna plays for a value of the tuner; by default the nearest where a lot is drawn."""
+    if _is_whole_log(distribution):
+        below = floor(played)
+        return min(below + (lot < played - below), distribution.high)
+    if distribution.step is None:
+        return played
+    return min(distribution.low + played * distribution.step, distribution.high)
 
 
 def _parameter(distribution: Any, start: Any) -> Integer | Real:
