@@ -48,6 +48,12 @@ GROUPS = (
         "A learner or a tuner in a database, or behind an address.",
     ),
     Group(
+        "adapters",
+        "Adapters",
+        ("dikin.adapters",),
+        "A tuner behind OpenFeature, gest-api or Optuna. The page is `adapters`.",
+    ),
+    Group(
         "learners",
         "Learners",
         ("dikin.learners", "dikin.feedback", "dikin.open_queries", "dikin.players"),
@@ -116,7 +122,7 @@ GROUPS = (
     ),
 )
 MODULES = ("curvature", "checks", "errors", "feedback", "forecasts", "environments.data")
-PACKAGES = ("theory",)
+PACKAGES = ("theory", "adapters")
 
 
 # --- what is public ------------------------------------------------------------------------------
