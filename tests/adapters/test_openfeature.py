@@ -239,6 +239,38 @@ def check_what_is_never_tracked_has_a_value(make: Provider) -> None:
     assert [trial.id for trial in played.open_queries] == [2, 3]
 
 
+class Meanwhile(Broken):
+    """Another request comes while a value is being told, which then fails."""
+
+    provider: TunerProvider
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.down, self.failing = False, True
+
+    def tell(self, trial: Any, value: float) -> None:
+        if self.failing:
+            self.provider.resolve_float_details("price", 4.0, visit("b"))
+            raise dikin.errors.StoreError("the database is down")
+        self._tuner.tell(trial, value)
+
+
+def check_a_key_that_comes_back_is_not_given_up(make: Provider) -> None:
+    """One key too many is open then: the next new one puts that right."""
+    played = Meanwhile()
+    played.provider = make(played, "revenue", most_open=1)  # type: ignore[arg-type]
+    host = client(played.provider)
+    price(host, "a")
+    track(host, "a", 500.0)
+    assert host.get_float_details("price", 4.0, visit("a")).flag_metadata["trial"] == 0
+    assert [trial.id for trial in played.open_queries] == [0, 1]
+    played.failing = False
+    track(host, "a", 500.0)
+    assert played.rounds == 1
+    price(host, "c")
+    assert [trial.id for trial in played.open_queries] == [2]
+
+
 # --- every check, and its mutant -----------------------------------------------------------------
 
 
@@ -302,6 +334,15 @@ class DropsRefused(TunerProvider):
             raise
 
 
+class ForgetsRefused(TunerProvider):
+    """Does not take a key back whose value could not be told."""
+
+    def _tell(self, key: str, details: Any) -> None:
+        waiting = self._open.pop(key, None)
+        if waiting is not None:
+            self.tuner.tell(waiting.result(), details.value)
+
+
 class KeepsAll(TunerProvider):
     """Has no bound."""
 
@@ -321,6 +362,7 @@ MUTANTS: dict[Callable[[Provider], None], Provider] = {
     check_a_store_that_is_down_costs_the_default: DropsRefused,
     check_old_keys_are_given_up: KeepsAll,
     check_what_is_never_tracked_has_a_value: KeepsAll,
+    check_a_key_that_comes_back_is_not_given_up: ForgetsRefused,
 }
 
 

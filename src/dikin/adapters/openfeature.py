@@ -182,10 +182,11 @@ class TunerProvider(AbstractProvider):
         with self._lock:
             is_new = key not in self._open
             waiting = self._open.setdefault(key, Future())
-            full = len(self._open) > self.most_open
-            overdue = self._open.pop(next(iter(self._open))) if full else None
-        if overdue is not None:
-            overdue.add_done_callback(self._give_up)
+            overdue = []
+            while is_new and len(self._open) > self.most_open:
+                overdue.append(self._open.pop(next(iter(self._open))))
+        for each in overdue:
+            each.add_done_callback(self._give_up)
         if is_new:
             self._ask_for(key, waiting)
         return waiting.result()
