@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .PHONY: reproduce matrix test lint demo game loops price traffic program oppertune examples \
-	beginning absurd worth serve-demo bench kills torture load page docs dist clean
+	flags samplers accelerator beginning absurd worth serve-demo bench kills torture load page docs dist clean
 .DELETE_ON_ERROR:
 
 reproduce: $(READY)
@@ -45,6 +45,22 @@ serve-demo: $(READY)
 
 oppertune: $(READY)
 	$(BIN)/python examples/oppertune.py
+
+# A web shop whose OpenFeature flags are tuned under load, half a minute.
+flags: $(READY)
+	$(BIN)/python examples/openfeature_service.py
+
+# PAGE=1 writes docs/adapters.md.
+ADAPTERS_OUT := $(if $(PAGE),--out docs/adapters --page docs/adapters.md)
+
+# Samplers of Optuna in a live loop and offline, two minutes.
+samplers: $(READY)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python examples/optuna_loop.py $(ADAPTERS_OUT)
+
+# In Xopt, beside its own generator for machines that drift, some minutes. Installs Xopt with PyTorch.
+accelerator: $(VENV)/.xopt
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest tests/adapters/test_accelerator.py
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python examples/accelerator.py $(if $(PAGE),--games 4) $(ADAPTERS_OUT)
 
 # The page docs/examples.md: about 20 minutes.
 TO_PAGE := --out docs/examples --page docs/examples.md
@@ -108,6 +124,10 @@ $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	touch $@
+
+$(VENV)/.xopt: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'xopt>=3.2'
 	touch $@
 
 $(VENV)/.docs: $(READY)

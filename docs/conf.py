@@ -64,6 +64,10 @@ numfig = True
 nitpick_ignore = [
     ("py:class", "abc.ABC"),
     ("py:class", "enum.Enum"),
+    ("py:class", "gest_api.generator.Generator"),
+    ("py:class", "openfeature.provider.AbstractProvider"),
+    ("py:class", "optuna.samplers._base.BaseSampler"),
+    ("py:obj", "dikin.players.Q"),
     ("py:obj", "dikin.studies.study.Q"),
 ]
 

@@ -38,7 +38,7 @@ import dikin
 import dikin.checks
 from dikin import registry
 
-PACKAGES = ("theory",)
+PACKAGES = ("theory", "adapters")
 """Their modules are looked into one by one."""
 MODULES = ("curvature", "checks", "errors", "feedback", "forecasts", "environments.data", "worth")
 

@@ -77,6 +77,7 @@ ALLOWED = {
     "experiments": GAME | {"checks"},
     "studies": (ROLES - {"environments", "theory"}) | {"engine", "plotting", "status", "tuning"},
     "service": BOTTOM | {"status", "studies", "tuning", "learners", "loading", "dikin"},
+    "adapters": BOTTOM | {"studies", "tuning"},
     "cli": GAME | {"checks", "experiments", "studies", "service"},
     "__main__": {"cli"},
     "__init__": GAME | {"checks", "studies", "tuning"},
@@ -231,6 +232,9 @@ def test_a_cycle_is_caught_and_so_is_a_hidden_one() -> None:
         ("engine/play.py", "import dikin.experiments.cell", "experiments.cell"),
         ("studies/study.py", "from dikin.experiments import fit", "experiments.fit"),
         ("learners/base.py", "from dikin.studies.study import Study", "studies.study"),
+        ("studies/study.py", "import dikin.adapters.optuna", "adapters.optuna"),
+        ("service/app.py", "from dikin.adapters import openfeature", "adapters.openfeature"),
+        ("cli.py", "from dikin.adapters import gest_api", "adapters.gest_api"),
         ("errors.py", "from . import serialization", "serialization"),
     ],
 )

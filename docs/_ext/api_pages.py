@@ -56,6 +56,12 @@ GROUPS = (
         one_page_each=False,
     ),
     Group(
+        "adapters",
+        "Adapters",
+        ("dikin.adapters",),
+        "A tuner behind OpenFeature, gest-api or Optuna. The page is `adapters`.",
+    ),
+    Group(
         "learners",
         "Learners",
         ("dikin.learners", "dikin.feedback", "dikin.open_queries", "dikin.players"),
@@ -124,7 +130,7 @@ GROUPS = (
     ),
 )
 MODULES = ("curvature", "checks", "errors", "feedback", "forecasts", "environments.data", "worth")
-PACKAGES = ("theory",)
+PACKAGES = ("theory", "adapters")
 
 
 # --- what is public ------------------------------------------------------------------------------

@@ -1,0 +1,179 @@
+"""A generator of gest-api, the interface between optimizers and Xopt, libEnsemble and optimas.
+
+VOCS names variables and an objective; `suggest` asks a tuner, `ingest` tells it. Points carry the
+id of their trial, so that results may come late and in any order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil, floor, isfinite, nan
+from typing import Any
+
+import numpy as np
+
+from dikin import extras
+from dikin.arguments import LARGEST, as_float, number
+from dikin.errors import ParameterError, few_of, shown
+from dikin.tuning.parameters import Integer, Levels, Real
+from dikin.tuning.parameters.base import ParameterKind
+from dikin.tuning.tuner import Tuner
+
+extras.require("gest_api", "gest", "dikin.adapters.gest_api")
+
+from gest_api.generator import Generator
+from gest_api.vocs import (
+    VOCS,
+    ContinuousVariable,
+    DiscreteVariable,
+    MaximizeObjective,
+    MinimizeObjective,
+)
+
+ID = "_id"
+"""Where gest-api keeps the id of a point."""
+FAILED = "xopt_error"
+"""What Xopt sets in a result whose evaluation failed."""
+
+
+class TunerGenerator(Generator):  # type: ignore[misc]
+    """Suggest points by a tuner: for an objective that is noisy, and drifts while it is improved.
+
+    A continuous variable is a `Real`, or an `Integer` if its `dtype` is one of whole numbers; a
+    discrete one is `Levels` in increasing order. Its `default_value` is today's setting, where
+    tuning begins. Nothing is learnt from points that came from elsewhere.
+
+    Parameters
+    ----------
+    vocs : gest_api.vocs.VOCS
+        With one objective to minimise or maximise, without constraints and contextual variables.
+    **options
+        What else `Tuner` takes: `memory`, `seed`, `constraints` between variables and so on.
+
+    Attributes
+    ----------
+    tuner : Tuner
+        What is asked and told; `tuner.best` is the setting to keep.
+
+    Raises
+    ------
+    ParameterError
+        If there is something in the VOCS that a tuner cannot handle.
+
+    Examples
+    --------
+    >>> from gest_api.vocs import VOCS
+    >>> vocs = VOCS(variables={"current": [-2.0, 2.0]}, objectives={"loss": "MINIMIZE"})
+    >>> generator = TunerGenerator(vocs, seed=7)
+    >>> points = generator.suggest(2)
+    >>> generator.ingest([point | {"loss": point["current"] ** 2} for point in points])
+    >>> generator.tuner.rounds
+    2
+    """
+
+    returns_id = True
+
+    def __init__(self, vocs: VOCS, **options: Any) -> None:
+        super().__init__(vocs)
+        self.vocs = vocs
+        parameters = {name: _parameter(name, each) for name, each in vocs.variables.items()}
+        ((self._objective, kind),) = vocs.objectives.items()
+        maximize = isinstance(kind, MaximizeObjective)
+        self.tuner = Tuner(parameters, maximize=maximize, **options)
+
+    def _validate_vocs(self, vocs: VOCS) -> None:
+        if vocs.constraints:
+            raise ParameterError(
+                f"a tuner knows no constraints on outputs, got {', '.join(vocs.constraints)}; add "
+                "a penalty to the objective, or give linear ones between variables as constraints="
+            )
+        kinds = tuple(type(each) for each in vocs.objectives.values())
+        if kinds not in ((MinimizeObjective,), (MaximizeObjective,)):
+            wanted = "a tuner needs one objective, MINIMIZE or MAXIMIZE"
+            raise ParameterError(f"{wanted}, got {shown(dict(vocs.objectives))}")
+
+    def suggest(self, num_points: int | None = None) -> list[dict[str, Any]]:
+        """Ask for the next points to evaluate.
+
+        Parameters
+        ----------
+        num_points : int, optional
+            How many; one by default.
+
+        Returns
+        -------
+        list of dict
+            For each point its variables, the constants, and the id of its trial as "_id".
+        """
+        constants = {name: each.value for name, each in self.vocs.constants.items()}
+        trials = self.tuner.ask(n=1 if num_points is None else num_points)
+        return [{**trial.params, **constants, ID: trial.id} for trial in trials]
+
+    def ingest(self, results: Sequence[dict[str, Any]]) -> None:
+        """Tell what came of points; all of them, or none if one of them is refused.
+
+        Parameters
+        ----------
+        results : list of dict
+            What `suggest` gave, with the objective. Where that is not finite, or the evaluation
+            failed, the trial is forgotten. A result without "_id" is passed over.
+
+        Raises
+        ------
+        ParameterError
+            If an id is not one of an open trial, or comes twice, or there is no objective.
+        """
+        found = [(_id_of(result), self._value_of(result)) for result in results]
+        ids = [id for id, _ in found if id is not None]
+        waiting = [trial.id for trial in self.tuner.open_queries]
+        if {*ids} - {*waiting} or len({*ids}) < len(ids):
+            raise ParameterError(
+                f"every {ID} must be that of a point that waits for its result, and come once; got "
+                f"{few_of(ids)}, waiting are {few_of(waiting)}. Nothing was changed."
+            )
+        for id, value in found:
+            if id is not None and abs(value) < LARGEST:
+                self.tuner.tell(id, value)
+            elif id is not None:  # also for NaN
+                self.tuner.forget(id)
+
+    def _value_of(self, result: dict[str, Any]) -> float:
+        """The objective of a result; NaN where its evaluation failed."""
+        if result.get(FAILED):
+            return nan
+        if self._objective not in result:
+            raise ParameterError(
+                f"a result must have the objective {self._objective!r}, got {shown(result)}. "
+                "Nothing was changed."
+            )
+        value = result[self._objective]
+        return nan if value is None else number(value, f"the objective {self._objective!r}")
+
+
+def _id_of(result: dict[str, Any]) -> int | None:
+    """The id of a result; a table writes NaN where a row has none, and floats beside it."""
+    id = as_float(result.get(ID))
+    return int(id) if id is not None and isfinite(id) else None
+
+
+def _parameter(name: str, variable: Any) -> ParameterKind:
+    """The parameter that a variable stands for."""
+    start = variable.default_value
+    try:
+        if isinstance(variable, DiscreteVariable):
+            # In increasing order: a set has none of its own.
+            return Levels(
+                sorted(variable.values, key=lambda level: number(level, "a level")), start
+            )
+        if type(variable) is not ContinuousVariable:
+            raise ParameterError(f"a tuner cannot choose a {type(variable).__name__}")
+        low, high = variable.domain
+        dtype = np.dtype(float if variable.dtype is None else variable.dtype)
+        if dtype.shape or dtype.kind not in "fiu":
+            raise ParameterError(f"a tuner plays single numbers, got dtype={variable.dtype!r}")
+        if dtype.kind == "f":
+            return Real(low, high, start)
+        whole_start = int(start) if start is not None and start == int(start) else start
+        return Integer(ceil(low), floor(high), whole_start)
+    except ParameterError as reason:
+        raise ParameterError(f"the variable {name!r}: {reason}") from reason

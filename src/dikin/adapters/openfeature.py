@@ -1,0 +1,288 @@
+"""A provider of OpenFeature: flags whose values a tuner chooses, and tracking that tells it.
+
+A flag is a parameter, and a targeting key a trial: all flags that are evaluated under one key come
+from one trial, until that is tracked. No call raises an error, as the host must go on.
+"""
+
+from __future__ import annotations
+
+import logging
+from asyncio import to_thread
+from concurrent.futures import Future
+from copy import deepcopy
+from functools import wraps
+from threading import Lock
+from typing import Any
+
+from dikin import extras
+from dikin.arguments import number, whole
+from dikin.errors import ParameterError, QueryError, UnknownQueryError, did_you_mean, shown
+from dikin.log_limit import LogLimit
+from dikin.studies.study import Study
+from dikin.tuning.parameters.base import ParameterKind
+from dikin.tuning.tuner import Trial, Tuner
+
+extras.require("openfeature", "openfeature", "dikin.adapters.openfeature")
+
+from openfeature import exception
+from openfeature.evaluation_context import EvaluationContext
+from openfeature.flag_evaluation import FlagResolutionDetails, Reason
+from openfeature.provider import AbstractProvider, Metadata
+from openfeature.track import TrackingEventDetails
+
+logger = logging.getLogger("dikin")
+
+SETTING = "setting"
+"""The key of the object flag with all parameters."""
+TRIAL = "trial"
+"""Where the id of a trial stands: in the metadata of a flag and in the attributes of an event."""
+TYPES: dict[type, set[type]] = {
+    float: {float, int}, int: {int}, str: {str}, dict: {dict}, bool: {int},
+}  # fmt: skip
+"""Which values a flag of each type can have; a boolean flag has 0 and 1."""
+
+
+def _resolvers(kind: type) -> Any:
+    """What the SDK calls for flags of one type, and its form for `async` hosts."""
+
+    def resolve(  # noqa: D417, self is no argument
+        self: TunerProvider,
+        flag_key: str,
+        default_value: Any,
+        evaluation_context: EvaluationContext | None = None,
+    ) -> FlagResolutionDetails[Any]:
+        """Resolve a flag: the value of a parameter in the trial of the targeting key.
+
+        Parameters
+        ----------
+        flag_key : str
+            The name of a parameter, or "setting" for an object with all of them.
+        default_value : object
+            What the host plays where there is an error; today's setting is a good choice.
+        evaluation_context : EvaluationContext
+            Its targeting key identifies the request.
+
+        Returns
+        -------
+        FlagResolutionDetails
+            The value, with the id of the trial in its metadata; or the default and an error code.
+        """
+        return self._resolve(kind, flag_key, default_value, evaluation_context)
+
+    @wraps(resolve)
+    async def resolve_async(*given: Any, **named: Any) -> FlagResolutionDetails[Any]:
+        # In a thread: a study waits for a disk or for a service, and the event loop must not.
+        return await to_thread(resolve, *given, **named)
+
+    return resolve, resolve_async
+
+
+class TunerProvider(AbstractProvider):
+    """Give OpenFeature flags the values of a tuner, and tell it what is tracked.
+
+    Evaluate flags as usual, with a targeting key that identifies the request; later `track` the
+    event under the same key, with the value. What was tracked before, was never evaluated or has no
+    finite value changes nothing, and is logged. Threads may share a provider.
+
+    Parameters
+    ----------
+    tuner : Tuner or Study
+        What is asked and told: a tuner, or the study of one in a database or behind an address.
+    event : str
+        The name of the tracking event whose value is told; other events are ignored.
+    untracked : float, optional
+        The value of a request that is never tracked, such as 0 where only sales are tracked.
+        Without it such a request is forgotten.
+    most_open : int, default 10000
+        How many keys may wait for their event; beyond it the oldest one counts as never tracked.
+
+    Raises
+    ------
+    ParameterError
+        If an argument is not what is written here.
+
+    Examples
+    --------
+    >>> from dikin import Real, Tuner
+    >>> from openfeature import api
+    >>> from openfeature.evaluation_context import EvaluationContext
+    >>> from openfeature.track import TrackingEventDetails
+    >>> tuner = Tuner({"price": Real(1, 14, start=4)}, maximize=True, seed=7)
+    >>> api.set_provider_and_wait(TunerProvider(tuner, "revenue"))
+    >>> client, visit = api.get_client(), EvaluationContext("visit 1")
+    >>> 1 <= client.get_float_value("price", 4.0, visit) <= 14
+    True
+    >>> client.track("revenue", visit, TrackingEventDetails(512.0))
+    >>> tuner.rounds
+    1
+    >>> api.shutdown()
+    """
+
+    def __init__(
+        self,
+        tuner: Tuner | Study[Trial],
+        event: str,
+        *,
+        untracked: float | None = None,
+        most_open: int = 10_000,
+    ) -> None:
+        space = getattr(tuner, "space", None)
+        if space is None:
+            raise ParameterError(f"flags need a dikin.Tuner or a study of one, got {shown(tuner)}")
+        self.tuner, self.event = tuner, event
+        self.untracked = None if untracked is None else number(untracked, "untracked")
+        self.most_open = whole(most_open, "most_open", 1, "how many keys may wait")
+        self._flags = {SETTING: {dict}} | {k: _flag_types(p) for k, p in space.parameters.items()}
+        self._open: dict[str, Future[Trial]] = {}
+        """By targeting key, oldest first. Futures, as several threads may want the same one."""
+        self._lock, self._log_limit = Lock(), LogLimit()
+
+    def get_metadata(self) -> Metadata:
+        """The name of the provider."""
+        return Metadata(name="dikin")
+
+    # --- flags -----------------------------------------------------------------------------------
+
+    resolve_boolean_details, resolve_boolean_details_async = _resolvers(bool)
+    resolve_string_details, resolve_string_details_async = _resolvers(str)
+    resolve_integer_details, resolve_integer_details_async = _resolvers(int)
+    resolve_float_details, resolve_float_details_async = _resolvers(float)
+    resolve_object_details, resolve_object_details_async = _resolvers(dict)
+
+    def _resolve(
+        self, kind: type, flag: str, default: Any, context: EvaluationContext | None
+    ) -> FlagResolutionDetails[Any]:
+        try:
+            self._refuse_flag(kind, flag)
+            trial = self._trial_of(context)
+            params = deepcopy(trial.params)  # the host may write into an object
+            value = kind(params.get(flag, params))
+        except exception.OpenFeatureError as error:
+            return FlagResolutionDetails(default, error.error_code, str(error), Reason.ERROR)
+        except Exception as error:  # a database that is down must not take the host with it
+            code = exception.ErrorCode.GENERAL
+            return FlagResolutionDetails(default, code, str(error), Reason.ERROR)
+        about = {TRIAL: trial.id, "held": trial.held}
+        return FlagResolutionDetails(value, reason=Reason.SPLIT, flag_metadata=about)
+
+    def _refuse_flag(self, kind: type, flag: str) -> None:
+        if flag not in self._flags:
+            raise exception.FlagNotFoundError(
+                f"no parameter {flag!r}.{did_you_mean(flag, self._flags)}"
+            )
+        if kind not in self._flags[flag]:
+            known = " or ".join(sorted(each.__name__ for each in self._flags[flag]))
+            raise exception.TypeMismatchError(
+                f"{flag!r} is a flag of type {known}, not {kind.__name__}"
+            )
+
+    def _trial_of(self, context: EvaluationContext | None) -> Trial:
+        """The open trial of a key; the first thread that wants it asks, the others wait."""
+        key = _key_of(context)
+        with self._lock:
+            is_new = key not in self._open
+            waiting = self._open.setdefault(key, Future())
+            overdue = []
+            while is_new and len(self._open) > self.most_open:
+                overdue.append(self._open.pop(next(iter(self._open))))
+        for each in overdue:
+            each.add_done_callback(self._give_up)
+        if is_new:
+            self._ask_for(key, waiting)
+        return waiting.result()
+
+    def _ask_for(self, key: str, waiting: Future[Trial]) -> None:
+        try:
+            waiting.set_result(self.tuner.ask())
+        except BaseException as error:
+            with self._lock:
+                if self._open.get(key) is waiting:
+                    del self._open[key]
+            waiting.set_exception(error if isinstance(error, Exception) else InterruptedError())
+            raise
+
+    def _give_up(self, waiting: Future[Trial]) -> None:
+        """Close a trial whose event will not be waited for."""
+        if waiting.exception() is None:
+            try:
+                if self.untracked is None:
+                    self.tuner.forget(waiting.result())
+                else:
+                    self.tuner.tell(waiting.result(), self.untracked)
+            except Exception as error:
+                self._warn(f"a trial that was never tracked is still open: {error}")
+
+    # --- tracking --------------------------------------------------------------------------------
+
+    def track(
+        self,
+        tracking_event_name: str,
+        evaluation_context: EvaluationContext | None = None,
+        tracking_event_details: TrackingEventDetails | None = None,
+    ) -> None:
+        """Tell the value of an event to the trial of the targeting key.
+
+        Parameters
+        ----------
+        tracking_event_name : str
+            Anything but `event` is ignored.
+        evaluation_context : EvaluationContext
+            With the targeting key under which the flags were evaluated.
+        tracking_event_details : TrackingEventDetails
+            With the value. An attribute "trial", the id from a flag's metadata, tells that trial
+            and no later one of the same key; with a study also one of another process.
+        """
+        if tracking_event_name == self.event:
+            try:
+                self._tell(_key_of(evaluation_context), tracking_event_details)
+            except Exception as error:  # the SDK catches nothing here
+                self._warn(f"the event {self.event!r} was not told: {error}")
+
+    def _tell(self, key: str, details: TrackingEventDetails | None) -> None:
+        value, id = (details.value, details.attributes.get(TRIAL)) if details else (None, None)
+        with self._lock:
+            waiting = self._open.get(key)
+            if id is not None and not (waiting and waiting.done() and waiting.result().id == id):
+                waiting = None
+            if waiting is not None:
+                del self._open[key]
+        if waiting is None and id is None:
+            raise UnknownQueryError(
+                f"no trial is open under the key {shown(key)}: it was never evaluated, was already "
+                "tracked, or has waited for too long"
+            )
+        trial: Any = id if waiting is None else waiting.result()
+        try:
+            self.tuner.tell(trial, value)
+        except QueryError:  # answered elsewhere
+            raise
+        except BaseException:  # the right value may still come
+            if waiting is not None:
+                with self._lock:
+                    is_back = self._open.setdefault(key, waiting) is waiting
+                if not is_back:
+                    self._give_up(waiting)
+            raise
+
+    def _warn(self, text: str) -> None:
+        with self._lock:
+            if self._log_limit.allows():
+                logger.warning("%s%s", text, self._log_limit.passed_over())
+
+
+def _key_of(context: EvaluationContext | None) -> str:
+    if context is None or not context.targeting_key:
+        raise exception.TargetingKeyMissingError(
+            "the evaluation context needs a targeting key that identifies the request"
+        )
+    return context.targeting_key
+
+
+def _flag_types(parameter: ParameterKind) -> set[type]:
+    """The types of flags that can have every value of a parameter."""
+    axis, columns = parameter.axis, len(parameter.columns(""))
+    places = range(len(axis.labels)) if axis.labels else (axis.low, axis.high)
+    values = [parameter.setting(columns * [float(place)]) for place in places]
+    found = {type(value) for value in values}
+    fitting = {kind for kind, known in TYPES.items() if found <= known}
+    return fitting if values == [0, 1] else fitting - {bool}

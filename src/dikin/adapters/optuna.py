@@ -1,0 +1,314 @@
+"""A sampler of Optuna: for a live loop that is an Optuna study already.
+
+Every trial of Optuna is a trial of a tuner, which is told its value when it completes.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from math import floor
+from secrets import token_hex
+from threading import Lock
+from typing import Any
+
+from dikin import extras
+from dikin.errors import LossError, ParameterError, QueryError, did_you_mean, shown
+from dikin.log_limit import LogLimit
+from dikin.rng import stream
+from dikin.studies.study import Study
+from dikin.tuning.parameters import Integer, Real
+from dikin.tuning.tuner import Trial, Tuner
+
+extras.require("optuna", "optuna", "dikin.adapters.optuna")
+
+import optuna
+from optuna.distributions import BaseDistribution, FloatDistribution, IntDistribution
+from optuna.samplers import BaseSampler, RandomSampler
+from optuna.study import StudyDirection
+from optuna.trial import FrozenTrial, TrialState
+
+logger = logging.getLogger("dikin")
+
+ASKED = "dikin:asked"
+"""The attribute in which a trial of Optuna keeps the id of the tuner's, and what was asked."""
+
+
+class TunerSampler(BaseSampler):  # type: ignore[misc]
+    """Sample by a tuner, which explores little and follows what drifts.
+
+    Floats and whole numbers are tuned, with `log` and `step`. Which ones, the search space says, or
+    else the first trial that completes: until then the start is played, or the middle of a range.
+    Categorical parameters and those that come later are drawn by `RandomSampler`. A trial that
+    fails or is pruned is forgotten, and so is one that did not play what was asked, such as an
+    enqueued one.
+
+    Parameters
+    ----------
+    search_space : mapping, optional
+        From names to Optuna's distributions.
+    start : mapping, optional
+        Today's values by name, where tuning begins.
+    store : callable, optional
+        From the tuner to the study that keeps it, such as
+        `lambda tuner: dikin.Study("studies.db", "shop", tuner)`: then the tuner survives the
+        process, and processes share it. Otherwise it is this sampler's own.
+    seed : int, optional
+        Whole number that all randomness comes from; a fresh one by default.
+    **options
+        What else `Tuner` takes, such as `memory`.
+
+    Attributes
+    ----------
+    tuner : Tuner or Study or None
+        What is asked and told; None until the search space is known.
+
+    Raises
+    ------
+    ParameterError
+        If nothing in the search space can be tuned, or the start has a name that it has not.
+
+    Examples
+    --------
+    >>> import optuna
+    >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
+    >>> study = optuna.create_study(sampler=TunerSampler(seed=7))
+    >>> study.optimize(lambda trial: (trial.suggest_float("x", -4, 4) - 1) ** 2, n_trials=60)
+    >>> abs(study.sampler.best["x"] - 1) < 0.5
+    True
+    """
+
+    def __init__(
+        self,
+        search_space: Mapping[str, BaseDistribution] | None = None,
+        *,
+        start: Mapping[str, Any] | None = None,
+        store: Callable[[Tuner], Study[Trial]] | None = None,
+        seed: int | None = None,
+        **options: Any,
+    ) -> None:
+        if search_space is not None:
+            self._refuse_names(search_space, start or {})
+        self.tuner: Tuner | Study[Trial] | None = None
+        self._given, self._start, self._store = search_space, dict(start or {}), store
+        self._options = {"seed": seed, **options}
+        self._space: dict[str, BaseDistribution] = {}
+        self._others, self._lots = RandomSampler(seed), stream(seed, "lots")
+        self._session = "" if store else token_hex(8)
+        """Tells trials of another sampler, whose tuner had the same ids, from this one's."""
+        self._drawn: set[str] = set()
+        self._lock, self._log_limit = Lock(), LogLimit()
+
+    def _refuse_names(self, search_space: Mapping[str, Any], start: Mapping[str, Any]) -> None:
+        if not _tunable(search_space):
+            raise ParameterError(
+                "the search space needs a FloatDistribution or IntDistribution with more than one "
+                f"value, got {shown(dict(search_space))}"
+            )
+        for name in start.keys() - search_space.keys():
+            raise ParameterError(f"start has {name!r}.{did_you_mean(name, search_space)}")
+
+    @property
+    def best(self) -> dict[str, Any]:
+        """Today's best guess by name, as Optuna would play it; empty until there is a tuner."""
+        if self.tuner is None:
+            return {}
+        return {name: _value(self._space[name], best) for name, best in self.tuner.best.items()}
+
+    # --- as Optuna calls them --------------------------------------------------------------------
+
+    def infer_relative_search_space(
+        self, study: optuna.Study, trial: FrozenTrial
+    ) -> dict[str, BaseDistribution]:
+        """Say which parameters the tuner chooses.
+
+        Parameters
+        ----------
+        study : optuna.Study
+            With one objective.
+        trial : optuna.trial.FrozenTrial
+            The trial that is to be sampled.
+
+        Returns
+        -------
+        dict
+            From names to distributions; empty until a first trial has completed.
+        """
+        self._prepare(study)
+        return dict(self._space)
+
+    def sample_relative(
+        self, study: optuna.Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
+    ) -> dict[str, Any]:
+        """Ask the tuner.
+
+        Parameters
+        ----------
+        study : optuna.Study
+            In whose storage it is noted what was asked.
+        trial : optuna.trial.FrozenTrial
+            The trial that is sampled.
+        search_space : dict
+            What `infer_relative_search_space` gave.
+
+        Returns
+        -------
+        dict
+            The values by name.
+        """
+        self._prepare(study)
+        if self.tuner is None:
+            return {}
+        asked = self.tuner.ask()
+        lot = float(self._lots.random())
+        params = {name: _value(self._space[name], asked[name], lot) for name in asked}
+        note = {"id": asked.id, "params": params, "session": self._session}
+        study._storage.set_trial_system_attr(trial._trial_id, ASKED, note)
+        return {name: params[name] for name in search_space if name in params}
+
+    def sample_independent(
+        self,
+        study: optuna.Study,
+        trial: FrozenTrial,
+        param_name: str,
+        param_distribution: BaseDistribution,
+    ) -> Any:
+        """Sample a parameter that the tuner does not choose.
+
+        Parameters
+        ----------
+        study : optuna.Study
+            Whose trial it is.
+        trial : optuna.trial.FrozenTrial
+            The trial that is sampled.
+        param_name : str
+            The parameter.
+        param_distribution : optuna.distributions.BaseDistribution
+            Its distribution.
+
+        Returns
+        -------
+        object
+            The start, or the middle of the range, while the search space is not known; then a
+            random value.
+        """
+        self._prepare(study)
+        if self.tuner is None and _tunable({param_name: param_distribution}):
+            parameter = _parameter(param_distribution, self._start.get(param_name))
+            today = parameter.start_values() or parameter.best_values([0.5])
+            return _value(param_distribution, parameter.setting(today))
+        if param_name not in self._drawn:
+            self._drawn.add(param_name)
+            self._warn(
+                f"the parameter {param_name!r} is drawn at random, as it is not in the search "
+                f"space of the tuner, {sorted(self._space)}, or lies outside"
+            )
+        return self._others.sample_independent(study, trial, param_name, param_distribution)
+
+    def after_trial(
+        self,
+        study: optuna.Study,
+        trial: FrozenTrial,
+        state: TrialState,
+        values: Sequence[float] | None,
+    ) -> None:
+        """Tell the tuner, or let it forget the trial.
+
+        Parameters
+        ----------
+        study : optuna.Study
+            Whose trial it is.
+        trial : optuna.trial.FrozenTrial
+            The trial that ends.
+        state : optuna.trial.TrialState
+            How it ends.
+        values : sequence of float
+            What came of it.
+        """
+        note = trial.system_attrs.get(ASKED)
+        if note is None or note["session"] != self._session:
+            return
+        self._prepare(study)  # in a process that asked for nothing yet
+        assert self.tuner is not None
+        played = {name: trial.params.get(name) for name in note["params"]}
+        try:
+            if state != TrialState.COMPLETE or not values:
+                self.tuner.forget(note["id"])
+            elif played != note["params"]:
+                self.tuner.forget(note["id"])
+                self._warn(f"trial {trial.number} played {played}, not {note['params']}: forgotten")
+            else:
+                self._tell(trial.number, note["id"], values[0])
+        except QueryError as reason:  # another client of the study has closed it
+            self._warn(f"trial {trial.number} teaches nothing: {reason}")
+
+    def reseed_rng(self) -> None:
+        """Give `RandomSampler` another seed; threads share the tuner."""
+        self._others.reseed_rng()
+
+    # --- the tuner -------------------------------------------------------------------------------
+
+    def _prepare(self, study: optuna.Study) -> None:
+        """Make the tuner, as soon as the search space was given or a trial has completed."""
+        self._raise_error_if_multi_objective(study)
+        with self._lock:
+            if self.tuner is None:
+                self._find_space(study)
+
+    def _find_space(self, study: optuna.Study) -> None:
+        space, start = self._given, self._start
+        if space is None:
+            done = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
+            first = next((each for each in done if _tunable(each.distributions)), None)
+            if first is None:
+                return
+            space, start = first.distributions, first.params
+        found = _tunable(space)
+        parameters = {name: _parameter(each, start.get(name)) for name, each in found.items()}
+        by_lot = {"by_lot": True} if any(map(_is_whole_log, found.values())) else {}
+        maximize = study.direction == StudyDirection.MAXIMIZE
+        tuner = Tuner(parameters, maximize=maximize, **by_lot | self._options)
+        self.tuner = self._store(tuner) if self._store else tuner
+        self._space = found
+
+    def _tell(self, number: int, id: int, value: float) -> None:
+        assert self.tuner is not None
+        try:
+            self.tuner.tell(id, value)
+        except LossError as reason:  # infinite
+            self.tuner.forget(id)
+            self._warn(f"trial {number} is forgotten: {reason}")
+
+    def _warn(self, text: str) -> None:
+        if self._log_limit.allows():
+            logger.warning("%s%s", text, self._log_limit.passed_over())
+
+
+def _tunable(space: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters that a tuner can choose."""
+    numbers = (FloatDistribution, IntDistribution)
+    return {k: each for k, each in space.items() if isinstance(each, numbers) and not each.single()}
+
+
+def _is_whole_log(distribution: Any) -> bool:
+    """Whether it has whole numbers on a logarithmic scale: the tuner has none, and lots decide."""
+    return isinstance(distribution, IntDistribution) and bool(distribution.log)
+
+
+def _value(distribution: Any, played: float, lot: float = 0.5) -> Any:
+    """What Optuna plays for a value of the tuner; by default the nearest where a lot is drawn."""
+    if _is_whole_log(distribution):
+        below = floor(played)
+        return min(below + (lot < played - below), distribution.high)
+    if distribution.step is None:
+        return played
+    return min(distribution.low + played * distribution.step, distribution.high)
+
+
+def _parameter(distribution: Any, start: Any) -> Integer | Real:
+    """The parameter of a distribution; one with steps is tuned by their number."""
+    low, high, step = distribution.low, distribution.high, distribution.step
+    if step is None or distribution.log:
+        return Real(low, high, start, log=distribution.log)
+    steps = None if start is None else round((start - low) / step)
+    return Integer(0, round((high - low) / step), steps)

@@ -1,0 +1,233 @@
+"""The generator as gest-api describes it; `make accelerator` plays it in Xopt itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import deepcopy
+from math import inf, nan
+from typing import Any
+
+import numpy as np
+import pytest
+from gest_api.generator import Generator
+from gest_api.vocs import VOCS, ContextualVariable, ContinuousVariable
+
+import dikin
+from dikin.adapters.gest_api import TunerGenerator
+from dikin.errors import ParameterError
+
+Make = Callable[..., TunerGenerator]
+Point = dict[str, Any]
+
+
+def vocs(**more: Any) -> VOCS:
+    given = {"variables": {"current": [-2.0, 2.0]}, "objectives": {"loss": "MINIMIZE"}}
+    return VOCS(**(given | more))
+
+
+def tuner(maximize: bool = False) -> dikin.Tuner:
+    return dikin.Tuner({"current": dikin.Real(-2, 2)}, maximize=maximize, seed=7)
+
+
+def measured(point: Point, loss: Any) -> Point:
+    return point | {"loss": loss}
+
+
+# --- what holds for the generator ----------------------------------------------------------------
+
+
+def check_results_reach_their_points(make: Make) -> None:
+    """Late and out of order: the same as a tuner that is told by hand, bit for bit."""
+    generator, by_hand = make(vocs(objectives={"loss": "MAXIMIZE"}), seed=7), tuner(maximize=True)
+    points, trials = generator.suggest(6), by_hand.ask(n=6)
+    assert [point["current"] for point in points] == [trial["current"] for trial in trials]
+    for places in ((4, 1), (0,), (), (5, 2)):
+        generator.ingest([measured(points[place], 1.0 + place) for place in places])
+        for place in places:
+            by_hand.tell(trials[place], 1.0 + place)
+    assert generator.tuner.state() == by_hand.state()
+
+
+def check_a_refused_batch_changes_nothing(make: Make) -> None:
+    generator = make(vocs(), seed=7)
+    first, second, told = generator.suggest(3)
+    generator.ingest([measured(told, 1.0)])
+    before = generator.tuner.state()
+    for wrong in (
+        [measured(first, 1.0), measured(told, 1.0)],  # was told before
+        [measured(first, 1.0), measured(second | {"_id": 99}, 1.0)],  # was never suggested
+        [measured(first, 1.0), measured(first, 2.0)],  # twice
+        [measured(first, 1.0), second],  # no objective
+        [measured(first, 1.0), measured(second, "much")],  # no number
+    ):
+        with pytest.raises(ValueError, match=r"Nothing was changed|must be a number, got 'much'"):
+            generator.ingest(wrong)
+        assert generator.tuner.state() == before
+
+
+def check_what_failed_is_forgotten(make: Make) -> None:
+    generator = make(vocs(), seed=7)
+    points = generator.suggest(6)
+    failed = points.pop() | {"xopt_error": True, "xopt_error_str": "a trip"}  # no objective
+    losses = (nan, inf, None, 1e200, np.float64("nan"))
+    generator.ingest([failed, *map(measured, points, losses)])
+    assert (generator.tuner.rounds, generator.tuner.open_queries) == (0, [])
+
+
+def check_points_from_elsewhere_teach_nothing(make: Make) -> None:
+    """Also where a table has written NaN and floats into the ids."""
+    generator = make(vocs(), seed=7)
+    (point,) = generator.suggest(1)
+    elsewhere = [{"current": 0.0, "loss": 1.0} | each for each in ({}, {"_id": nan}, {"_id": None})]
+    generator.ingest([*elsewhere, measured(point | {"_id": float(point["_id"])}, 3.0)])
+    assert generator.tuner.history()["value"].tolist() == [3.0]
+
+
+class InOrder(TunerGenerator):
+    """Takes results for those of the oldest points."""
+
+    def ingest(self, results: Any) -> None:
+        ids = [trial.id for trial in self.tuner.open_queries]
+        super().ingest([each | {"_id": id} for each, id in zip(results, ids, strict=False)])
+
+
+class OneByOne(TunerGenerator):
+    """Tells results until one of them is refused."""
+
+    def ingest(self, results: Any) -> None:
+        for each in results:
+            super().ingest([each])
+
+
+class Clipped(TunerGenerator):
+    """Takes what is not finite for something large."""
+
+    def _value_of(self, result: Point) -> float:
+        return float(np.nan_to_num(super()._value_of(result), nan=1e9, posinf=1e9))
+
+
+class Believes(TunerGenerator):
+    """Asks for a trial where a point has none."""
+
+    def ingest(self, results: Any) -> None:
+        super().ingest(
+            [each if each.get("_id") == 0 else each | self.suggest(1)[0] for each in results]
+        )
+
+
+MUTANTS: dict[Callable[[Make], None], Make] = {
+    check_results_reach_their_points: InOrder,
+    check_a_refused_batch_changes_nothing: OneByOne,
+    check_what_failed_is_forgotten: Clipped,
+    check_points_from_elsewhere_teach_nothing: Believes,
+}
+
+
+def test_every_check_has_a_mutant() -> None:
+    assert {each for name, each in globals().items() if name.startswith("check_")} == {*MUTANTS}
+
+
+@pytest.mark.parametrize("check", MUTANTS, ids=lambda check: check.__name__[6:])
+def test_the_generator(check: Callable[[Make], None]) -> None:
+    check(TunerGenerator)
+
+
+@pytest.mark.parametrize("check", MUTANTS, ids=lambda check: check.__name__[6:])
+def test_a_mutant_is_noticed(check: Callable[[Make], None]) -> None:
+    with pytest.raises(AssertionError):
+        check(MUTANTS[check])
+
+
+# --- points --------------------------------------------------------------------------------------
+
+
+def test_the_interface() -> None:
+    generator = TunerGenerator(vocs(constants={"charge": 250, "name": "run 7"}), seed=7)
+    assert isinstance(generator, Generator)
+    assert generator.returns_id
+    points = [*generator.suggest(2), *generator.suggest(None), *generator.suggest()]
+    assert [point["_id"] for point in points] == [0, 1, 2, 3]
+    assert {(point["charge"], point["name"]) for point in points} == {(250, "run 7")}
+    assert all(-2 <= point["current"] <= 2 for point in points)
+    with pytest.raises(ValueError, match="n must be at least 1"):
+        generator.suggest(0)
+    generator.finalize()
+
+
+def test_numbers_of_numpy_come_back() -> None:
+    """As libEnsemble hands them over."""
+    generator = TunerGenerator(vocs(), seed=7)
+    (point,) = generator.suggest(1)
+    generator.ingest([measured(point | {"_id": np.int64(point["_id"])}, np.float64(2.5))])
+    assert generator.tuner.history()["value"].tolist() == [2.5]
+
+
+def test_a_copy_goes_its_own_way() -> None:
+    """Xopt copies the generator that it is given."""
+    generator = TunerGenerator(vocs(), seed=7)
+    copy = deepcopy(generator)
+    assert copy.suggest(1) == generator.suggest(1)
+    copy.ingest([measured(point, 1.0) for point in [{"current": 0.0, "_id": 0}]])
+    assert (copy.tuner.rounds, generator.tuner.rounds) == (1, 0)
+
+
+# --- VOCS ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("variable", "kind"),
+    [
+        ([1.0, 14.0], dikin.Real(1, 14)),
+        (ContinuousVariable(domain=[1, 14], default_value=4), dikin.Real(1, 14, start=4)),
+        (ContinuousVariable(domain=[0.5, 9.9], dtype="int64"), dikin.Integer(1, 9)),
+        (
+            ContinuousVariable(domain=[0, 9], dtype=int, default_value=0),
+            dikin.Integer(0, 9, start=0),
+        ),
+        ({32, 8, 16}, dikin.Levels([8, 16, 32])),
+        (
+            {"type": "DiscreteVariable", "values": {0.5, 2.0, 1.0}, "default_value": 1.0},
+            dikin.Levels([0.5, 1.0, 2.0], start=1.0),
+        ),
+    ],
+)
+def test_a_variable_is_a_parameter(variable: Any, kind: Any) -> None:
+    generator = TunerGenerator(vocs(variables={"x": variable}), seed=7)
+    assert generator.tuner.space.parameters == {"x": kind}
+
+
+def test_options_are_those_of_a_tuner() -> None:
+    two = vocs(variables={"a": [0.0, 1.0], "b": [0.0, 1.0]})
+    generator = TunerGenerator(two, constraints=["a + b <= 1"], memory=50, seed=7)
+    assert all(point["a"] + point["b"] <= 1 for point in generator.suggest(20))
+    assert generator.tuner.learner.memory == 50
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"objectives": {}}, "one objective, MINIMIZE or MAXIMIZE, got {}"),
+        ({"objectives": {"a": "MINIMIZE", "b": "MINIMIZE"}}, "a tuner needs one objective"),
+        ({"objectives": {"a": "EXPLORE"}}, "MINIMIZE or MAXIMIZE, got {'a': ExploreObjective"),
+        ({"constraints": {"c": ["LESS_THAN", 1.0]}}, "no constraints on outputs, got c; add a pen"),
+        ({"variables": {"x": ContextualVariable()}}, "'x': a tuner cannot choose a Contextual"),
+        ({"variables": {"x": {"a", "b"}}}, "the variable 'x': a level must be a number, got '"),
+        ({"variables": {"x": {3}}}, "the variable 'x': Levels need two or more values"),
+        (
+            {"variables": {"x": ContinuousVariable(domain=[0, 1], dtype=(float, (3,)))}},
+            "the variable 'x': a tuner plays single numbers, got dtype=",
+        ),
+        (
+            {"variables": {"x": ContinuousVariable(domain=[0, inf])}},
+            "the variable 'x': high must be a finite number",
+        ),
+        (
+            {"variables": {"x": ContinuousVariable(domain=[0, 9], dtype=int, default_value=2.5)}},
+            "the variable 'x': start of an Integer must be a whole number, got 2.5",
+        ),
+    ],
+)
+def test_what_a_tuner_cannot_handle(more: Any, message: str) -> None:
+    with pytest.raises(ParameterError) as caught:
+        TunerGenerator(vocs(**more))
+    assert message in str(caught.value)

@@ -1,0 +1,582 @@
+"""The provider in the real SDK: one trial for a key, told once, and a host that never suffers.
+
+What holds for the provider is a function `check_*` of its class; below, each catches its mutant.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from math import inf, nan
+from pathlib import Path
+from typing import Any
+
+import pytest
+from openfeature import api
+from openfeature.client import OpenFeatureClient
+from openfeature.evaluation_context import EvaluationContext
+from openfeature.exception import ErrorCode
+from openfeature.flag_evaluation import Reason
+from openfeature.track import TrackingEventDetails
+
+import dikin
+from dikin.adapters.openfeature import TunerProvider
+from dikin.errors import ParameterError
+from service.conftest import folder
+from service.serving import Serving
+
+PARAMETERS: dict[str, Any] = {
+    "price": dikin.Real(1, 14, start=4),
+    "results": dikin.Integer(5, 50, start=10),
+    "banner": dikin.Integer(0, 1),
+    "size": dikin.Levels(["small", "large"]),
+    "wait": dikin.Levels([1, 2.5, 4]),
+    "mixed": dikin.Levels([1, "auto"]),
+    "traffic": dikin.Shares(["old", "new"]),
+}
+Provider = type[TunerProvider]
+
+
+def tuner(**options: Any) -> dikin.Tuner:
+    return dikin.Tuner({"price": dikin.Real(1, 14, start=4)}, maximize=True, seed=7, **options)
+
+
+def client(provider: TunerProvider) -> OpenFeatureClient:
+    api.set_provider_and_wait(provider)
+    return api.get_client()
+
+
+@pytest.fixture(autouse=True)
+def no_provider_is_left() -> Iterator[None]:
+    yield
+    api.shutdown()
+
+
+def visit(key: str) -> EvaluationContext:
+    return EvaluationContext(key)
+
+
+def price(host: OpenFeatureClient, key: str) -> float:
+    found = host.get_float_details("price", -1.0, visit(key))
+    assert found.error_code is None
+    return found.value
+
+
+def track(host: OpenFeatureClient, key: str, value: float | None, **attributes: Any) -> None:
+    host.track("revenue", visit(key), TrackingEventDetails(value, attributes))
+
+
+# --- one trial for a key -------------------------------------------------------------------------
+
+
+def check_flags_of_a_key_are_one_trial(make: Provider) -> None:
+    played = dikin.Tuner(PARAMETERS, seed=7)
+    host, same = client(make(played, "revenue")), visit("a")
+    found = [
+        host.get_float_details("price", -1.0, same),
+        host.get_integer_details("results", -1, same),
+        host.get_string_details("size", "none", same),
+        host.get_object_details("traffic", {}, same),
+        host.get_object_details("setting", {}, same),
+    ]
+    assert played.asked == 1
+    trial = played.open_queries[0]
+    assert [each.value for each in found[:-1]] == [
+        trial["price"], trial["results"], trial["size"], trial["traffic"],
+    ]  # fmt: skip
+    assert found[-1].value == trial.params
+    assert {each.flag_metadata["trial"] for each in found} == {trial.id}
+    assert {each.reason for each in found} == {Reason.SPLIT}
+    host.get_float_details("price", -1.0, visit("b"))
+    assert played.asked == 2
+
+
+def check_a_tracked_key_begins_anew(make: Provider) -> None:
+    played = tuner()
+    host = client(make(played, "revenue"))
+    for round in range(3):
+        price(host, "a")
+        track(host, "a", 500.0)
+        assert (played.asked, played.rounds) == (round + 1, round + 1)
+    assert played.open_queries == []
+
+
+def check_values_reach_their_trials(make: Provider) -> None:
+    """Late and out of order: the same as a tuner that is told by hand, bit for bit."""
+    played, by_hand = tuner(), tuner()
+    host = client(make(played, "revenue"))
+    prices = {key: price(host, key) for key in "abcdef"}
+    trials = dict(zip("abcdef", by_hand.ask(n=6), strict=True))
+    assert prices == {key: trial["price"] for key, trial in trials.items()}
+    for value, key in enumerate("cafbe"):
+        track(host, key, float(value))
+        by_hand.tell(trials[key], float(value))
+    assert played.state() == by_hand.state()
+    assert [trial.id for trial in played.open_queries] == [trials["d"].id]
+
+
+def check_a_repeated_event_changes_nothing(make: Provider) -> None:
+    played = tuner()
+    host = client(make(played, "revenue"))
+    price(host, "a")
+    track(host, "a", 500.0)
+    before = played.state()
+    track(host, "a", 500.0)
+    track(host, "a", 9000.0)
+    assert played.state() == before
+
+
+def check_an_event_with_its_trial_is_told_to_no_other(make: Provider) -> None:
+    """A visitor comes back, and then the event of the first visit comes once more."""
+    played = tuner()
+    host = client(make(played, "revenue"))
+    first = host.get_float_details("price", 4.0, visit("a")).flag_metadata["trial"]
+    track(host, "a", 500.0, trial=first)
+    second = host.get_float_details("price", 4.0, visit("a")).flag_metadata["trial"]
+    track(host, "a", 500.0, trial=first)
+    assert (first, second, played.rounds) == (0, 1, 1)
+    track(host, "a", 300.0, trial=second)
+    assert played.history()["value"].tolist() == [500.0, 300.0]
+    assert host.get_float_details("price", 4.0, visit("a")).flag_metadata["trial"] == 2
+
+
+# --- what the host must not notice ---------------------------------------------------------------
+
+
+def check_a_wrong_flag_asks_nothing(make: Provider) -> None:
+    played = dikin.Tuner(PARAMETERS, seed=7)
+    host = client(make(played, "revenue"))
+    wrong = [
+        (host.get_float_details("prize", 4.0, visit("a")), ErrorCode.FLAG_NOT_FOUND),
+        (host.get_float_details("size", 4.0, visit("a")), ErrorCode.TYPE_MISMATCH),
+        (host.get_integer_details("price", 4, visit("a")), ErrorCode.TYPE_MISMATCH),
+        (host.get_integer_details("wait", 4, visit("a")), ErrorCode.TYPE_MISMATCH),
+        (host.get_boolean_details("results", True, visit("a")), ErrorCode.TYPE_MISMATCH),
+        (host.get_string_details("mixed", "auto", visit("a")), ErrorCode.TYPE_MISMATCH),
+        (host.get_object_details("price", {"x": 1}, visit("a")), ErrorCode.TYPE_MISMATCH),
+        (host.get_float_details("price", 4.0), ErrorCode.TARGETING_KEY_MISSING),
+        (host.get_float_details("price", 4.0, visit("")), ErrorCode.TARGETING_KEY_MISSING),
+    ]
+    assert [found.error_code for found, _ in wrong] == [code for _, code in wrong]
+    assert {found.reason for found, _ in wrong} == {Reason.ERROR}
+    assert [found.value for found, _ in wrong] == [4, 4, 4, 4, True, "auto", {"x": 1}, 4, 4]
+    assert "Did you mean 'price'?" in str(wrong[0][0].error_message)
+    assert played.asked == 0
+
+
+def check_events_that_cannot_be_told_change_nothing(make: Provider) -> None:
+    played = tuner()
+    host = client(make(played, "revenue"))
+    price(host, "a")
+    before = played.state()
+    host.track("revenue", visit("a"))  # no value
+    for value in (None, nan, inf, "much"):
+        track(host, "a", value)  # type: ignore[arg-type]
+    track(host, "b", 1.0)  # never evaluated
+    track(host, "a", 1.0, trial=99)  # never asked
+    track(host, "a", 1.0, trial="the first")
+    host.track("revenue", None, TrackingEventDetails(1.0))  # no key
+    host.track("clicks", visit("a"), TrackingEventDetails(1.0))  # another event
+    assert played.state() == before
+    track(host, "a", 500.0)  # the right value may come later
+    assert played.history()["value"].tolist() == [500.0]
+
+
+class Broken:
+    """A tuner whose database is down."""
+
+    def __init__(self) -> None:
+        self.space, self.down = tuner().space, True
+        self._tuner = tuner()
+
+    def __getattr__(self, name: str) -> Any:
+        if self.down and name in ("ask", "tell", "forget"):
+            raise dikin.errors.StoreError("the database is down")
+        return getattr(self._tuner, name)
+
+
+def check_a_store_that_is_down_costs_the_default(make: Provider) -> None:
+    broken = Broken()
+    host = client(make(broken, "revenue"))  # type: ignore[arg-type]
+    found = host.get_float_details("price", 4.0, visit("a"))
+    assert (found.value, found.error_code) == (4.0, ErrorCode.GENERAL)
+    assert found.error_message == "the database is down"
+    track(host, "a", 1.0)
+    broken.down = False  # up again: the key was not used up
+    price(host, "a")
+    broken.down = True
+    track(host, "a", 500.0)
+    assert broken.rounds == 0
+    broken.down = False
+    track(host, "a", 500.0)
+    assert (broken.asked, broken.rounds) == (1, 1)
+
+
+# --- bounds --------------------------------------------------------------------------------------
+
+
+def check_old_keys_are_given_up(make: Provider) -> None:
+    played = tuner()
+    host = client(make(played, "revenue", most_open=3))
+    for key in "abcde":
+        price(host, key)
+    assert [trial.id for trial in played.open_queries] == [2, 3, 4]
+    track(host, "a", 1.0)
+    assert played.rounds == 0
+    track(host, "c", 1.0)
+    assert [trial.id for trial in played.open_queries] == [3, 4]
+
+
+def check_what_is_never_tracked_has_a_value(make: Provider) -> None:
+    played = tuner()
+    host = client(make(played, "revenue", untracked=0.0, most_open=2))
+    for key in "abcd":
+        price(host, key)
+    assert played.history()["value"].tolist() == [0.0, 0.0]
+    assert [trial.id for trial in played.open_queries] == [2, 3]
+
+
+class Meanwhile(Broken):
+    """Another request comes while a value is being told, which then fails."""
+
+    provider: TunerProvider
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.down, self.failing = False, True
+
+    def tell(self, trial: Any, value: float) -> None:
+        if self.failing:
+            self.provider.resolve_float_details("price", 4.0, visit("b"))
+            raise dikin.errors.StoreError("the database is down")
+        self._tuner.tell(trial, value)
+
+
+def check_a_key_that_comes_back_is_not_given_up(make: Provider) -> None:
+    """One key too many is open then: the next new one puts that right."""
+    played = Meanwhile()
+    played.provider = make(played, "revenue", most_open=1)  # type: ignore[arg-type]
+    host = client(played.provider)
+    price(host, "a")
+    track(host, "a", 500.0)
+    assert host.get_float_details("price", 4.0, visit("a")).flag_metadata["trial"] == 0
+    assert [trial.id for trial in played.open_queries] == [0, 1]
+    played.failing = False
+    track(host, "a", 500.0)
+    assert played.rounds == 1
+    price(host, "c")
+    assert [trial.id for trial in played.open_queries] == [2]
+
+
+# --- every check, and its mutant -----------------------------------------------------------------
+
+
+class FlagByFlag(TunerProvider):
+    """Asks for every flag anew."""
+
+    def _resolve(self, kind: type, flag: str, default: Any, context: Any) -> Any:
+        key = context.targeting_key
+        return super()._resolve(kind, flag, default, visit(f"{key}/{flag}" if key else ""))
+
+
+class KeepsTold(TunerProvider):
+    """Does not begin anew after an event."""
+
+    def _tell(self, key: str, details: Any) -> None:
+        waiting = self._open.get(key)
+        super()._tell(key, details)
+        if waiting is not None:
+            self._open[key] = waiting
+
+
+class MixesKeys(TunerProvider):
+    """Tells the oldest trial."""
+
+    def _tell(self, key: str, details: Any) -> None:
+        super()._tell(next(iter(self._open), key), details)
+
+
+class TellsTwice(TunerProvider):
+    """Takes an event that comes again for one of a new trial."""
+
+    def _tell(self, key: str, details: Any) -> None:
+        if key not in self._open:
+            self._trial_of(visit(key))
+        super()._tell(key, details)
+
+
+class IgnoresTrial(TunerProvider):
+    """Looks at the key alone."""
+
+    def _tell(self, key: str, details: Any) -> None:
+        super()._tell(key, TrackingEventDetails(details.value))
+
+
+class AsksFirst(TunerProvider):
+    """Finds out too late that a flag is wrong."""
+
+    def _refuse_flag(self, kind: type, flag: str) -> None:
+        self.tuner.ask()
+        super()._refuse_flag(kind, flag)
+
+
+class DropsRefused(TunerProvider):
+    """Gives a trial up whose value is refused."""
+
+    def _tell(self, key: str, details: Any) -> None:
+        try:
+            super()._tell(key, details)
+        except Exception:
+            self._open.pop(key, None)
+            raise
+
+
+class ForgetsRefused(TunerProvider):
+    """Does not take a key back whose value could not be told."""
+
+    def _tell(self, key: str, details: Any) -> None:
+        waiting = self._open.pop(key, None)
+        if waiting is not None:
+            self.tuner.tell(waiting.result(), details.value)
+
+
+class KeepsAll(TunerProvider):
+    """Has no bound."""
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self.most_open = 10**9
+
+
+MUTANTS: dict[Callable[[Provider], None], Provider] = {
+    check_flags_of_a_key_are_one_trial: FlagByFlag,
+    check_a_tracked_key_begins_anew: KeepsTold,
+    check_values_reach_their_trials: MixesKeys,
+    check_a_repeated_event_changes_nothing: TellsTwice,
+    check_an_event_with_its_trial_is_told_to_no_other: IgnoresTrial,
+    check_a_wrong_flag_asks_nothing: AsksFirst,
+    check_events_that_cannot_be_told_change_nothing: DropsRefused,
+    check_a_store_that_is_down_costs_the_default: DropsRefused,
+    check_old_keys_are_given_up: KeepsAll,
+    check_what_is_never_tracked_has_a_value: KeepsAll,
+    check_a_key_that_comes_back_is_not_given_up: ForgetsRefused,
+}
+
+
+def test_every_check_has_a_mutant() -> None:
+    assert {each for name, each in globals().items() if name.startswith("check_")} == {*MUTANTS}
+
+
+@pytest.mark.parametrize("check", MUTANTS, ids=lambda check: check.__name__[6:])
+def test_the_provider(check: Callable[[Provider], None]) -> None:
+    check(TunerProvider)
+
+
+@pytest.mark.parametrize("check", MUTANTS, ids=lambda check: check.__name__[6:])
+def test_a_mutant_is_noticed(check: Callable[[Provider], None]) -> None:
+    with pytest.raises(AssertionError):
+        check(MUTANTS[check])
+
+
+# --- types ---------------------------------------------------------------------------------------
+
+
+def test_each_parameter_has_its_types() -> None:
+    host, same = client(TunerProvider(dikin.Tuner(PARAMETERS, seed=7), "revenue")), visit("a")
+    assert type(host.get_float_value("results", -1.0, same)) is float  # a whole number is one too
+    assert type(host.get_float_value("wait", -1.0, same)) is float
+    found = host.get_boolean_details("banner", False, same)
+    assert found.error_code is None
+    assert found.value in (True, False)
+    assert type(found.value) is bool
+
+
+def test_a_boolean_flag_is_true_as_often_as_the_tuner_says() -> None:
+    """With 0 and 1 the coordinate is the share of 1: both are played from the middle."""
+    host = client(TunerProvider(dikin.Tuner({"banner": dikin.Integer(0, 1)}, seed=7), "revenue"))
+    played = [host.get_boolean_value("banner", False, visit(str(i))) for i in range(40)]
+    assert {*played} == {True, False}
+
+
+def test_the_host_may_write_into_an_object() -> None:
+    host = client(TunerProvider(dikin.Tuner(PARAMETERS, seed=7), "revenue"))
+    first: Any = host.get_object_value("setting", {}, visit("a"))
+    first["traffic"]["old"] = 99
+    second: Any = host.get_object_value("setting", {}, visit("a"))
+    assert second["traffic"]["old"] < 1
+
+
+def test_a_parameter_may_be_called_setting() -> None:
+    played = dikin.Tuner({"setting": dikin.Real(0, 1)}, seed=7)
+    host = client(TunerProvider(played, "revenue"))
+    assert 0 <= host.get_float_value("setting", -1.0, visit("a")) <= 1
+    found = host.get_object_details("setting", {}, visit("a"))
+    assert found.error_code == ErrorCode.TYPE_MISMATCH
+
+
+def test_on_hold_the_metadata_say_so() -> None:
+    played = tuner()
+    played.hold()
+    host = client(TunerProvider(played, "revenue"))
+    found = host.get_float_details("price", -1.0, visit("a"))
+    assert (found.value, found.flag_metadata["held"]) == (4.0, True)
+
+
+@pytest.mark.parametrize(
+    ("given", "named", "message"),
+    [
+        (dikin.Predictive(dikin.Ball(2)), {}, "a dikin.Tuner or a study of one, got <Predictive"),
+        (None, {}, "got None"),
+        (tuner(), {"most_open": 0}, "most_open must be"),
+        (tuner(), {"untracked": "none"}, "untracked must be a number, got 'none'"),
+    ],
+)
+def test_arguments_that_cannot_be(given: Any, named: Any, message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        TunerProvider(given, "revenue", **named)
+
+
+def test_the_log_says_what_was_not_told(caplog: pytest.LogCaptureFixture) -> None:
+    host = client(TunerProvider(tuner(), "revenue"))
+    with caplog.at_level(logging.WARNING, "dikin"):
+        track(host, "a", 1.0)
+        host.track("revenue", None, TrackingEventDetails(1.0))
+        for _ in range(30):
+            track(host, "a", 1.0)
+    assert "no trial is open under the key 'a': it was never evaluated" in caplog.messages[0]
+    assert "needs a targeting key" in caplog.messages[1]
+    assert len(caplog.messages) == 10  # a minute's worth
+
+
+# --- threads and tasks ---------------------------------------------------------------------------
+
+
+class Slow(Broken):
+    """A tuner that answers when as many threads ask as should."""
+
+    def __init__(self, threads: int) -> None:
+        super().__init__()
+        self.down, self._barrier = False, threading.Barrier(threads)
+
+    def ask(self) -> dikin.Trial:
+        self._barrier.wait(timeout=60)
+        trial: dikin.Trial = self._tuner.ask()
+        return trial
+
+
+def test_threads_of_one_key_share_a_trial() -> None:
+    """One asks, and waits at the barrier for the test; the others wait for it."""
+    slow = Slow(2)
+    provider = TunerProvider(slow, "revenue")  # type: ignore[arg-type]
+    host = client(provider)
+    with ThreadPoolExecutor(8) as pool:
+        found = [pool.submit(price, host, "a") for _ in range(8)]
+        slow._barrier.wait(timeout=60)
+        assert len({each.result(timeout=60) for each in found}) == 1
+    assert slow.asked == 1
+
+
+def test_threads_of_different_keys_ask_at_once() -> None:
+    """Each waits for the others while it asks: one after the other they would wait for ever."""
+    slow = Slow(4)
+    host = client(TunerProvider(slow, "revenue"))  # type: ignore[arg-type]
+    with ThreadPoolExecutor(4) as pool:
+        found = [pool.submit(price, host, str(key)) for key in range(4)]
+        assert all(1 <= each.result(timeout=60) <= 14 for each in found)
+    assert slow.asked == 4
+
+
+def test_many_threads_tell_each_trial_once() -> None:
+    played = tuner()
+    host = client(TunerProvider(played, "revenue"))
+
+    def requests(thread: int) -> None:
+        for number in range(25):
+            key = f"{thread % 4}/{number}"  # two threads of the same key
+            price(host, key)
+            track(host, key, 1.0)
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(requests, range(8)))
+    assert 100 <= played.asked <= 200
+    assert played.rounds + len(played.open_queries) == played.asked
+
+
+def test_who_waits_for_a_thread_that_is_interrupted_gets_an_error() -> None:
+    class Interrupted(Slow):
+        def ask(self) -> dikin.Trial:
+            self._barrier.wait(timeout=60)
+            self._barrier.wait(timeout=60)
+            raise KeyboardInterrupt
+
+    slow = Interrupted(2)
+    provider = TunerProvider(slow, "revenue")  # type: ignore[arg-type]
+    with ThreadPoolExecutor(1) as pool:
+        asking = pool.submit(provider.resolve_float_details, "price", 4.0, visit("a"))
+        slow._barrier.wait(timeout=60)
+        waiting = provider._open["a"]
+        slow._barrier.wait(timeout=60)
+        with pytest.raises(KeyboardInterrupt):
+            asking.result(timeout=60)
+    assert isinstance(waiting.exception(), InterruptedError)  # no interrupt of its own
+    assert provider._open == {}
+
+
+def test_an_event_loop_does_not_wait() -> None:
+    class Where(Broken):
+        def ask(self) -> dikin.Trial:
+            self.thread = threading.get_ident()
+            trial: dikin.Trial = self._tuner.ask()
+            return trial
+
+    played = Where()
+    played.down = False
+    host = client(TunerProvider(played, "revenue"))  # type: ignore[arg-type]
+    found = asyncio.run(host.get_float_details_async("price", -1.0, visit("a")))
+    assert found.error_code is None
+    assert played.thread != threading.get_ident()
+    wrong = asyncio.run(host.get_integer_details_async("price", 4, visit("a")))
+    assert (wrong.value, wrong.error_code) == (4, ErrorCode.TYPE_MISMATCH)
+
+
+# --- studies -------------------------------------------------------------------------------------
+
+
+def play_in_two_processes(one: dikin.Study[Any], other: dikin.Study[Any]) -> None:
+    """A flag is evaluated in one process, and its event comes to another."""
+    first, second = TunerProvider(one, "revenue"), TunerProvider(other, "revenue")
+    found = first.resolve_float_details("price", -1.0, visit("a"))
+    assert found.error_code is None
+    second.track("revenue", visit("a"), TrackingEventDetails(500.0))
+    assert one.rounds == 0  # the other process does not know the key
+    known = {"trial": found.flag_metadata["trial"]}
+    for _ in range(2):  # once more, as events may come twice
+        second.track("revenue", visit("a"), TrackingEventDetails(500.0, known))
+    first.track("revenue", visit("a"), TrackingEventDetails(900.0))
+    assert one.rounds == 1
+    assert one.history()["value"].tolist() == [500.0]
+
+
+def test_a_study_in_a_file(tmp_path: Path) -> None:
+    store = tmp_path / "studies.db"
+    with dikin.Study(store, "shop", tuner()) as one, dikin.Study(store, "shop") as other:
+        play_in_two_processes(one, other)
+
+
+def test_a_study_behind_an_address() -> None:
+    with folder() as store, Serving(store) as service:
+        url = service.url
+        with dikin.Study(url, "shop", tuner()) as one, dikin.Study(url, "shop") as other:
+            play_in_two_processes(one, other)
+
+
+def test_a_study_of_a_learner_is_refused(tmp_path: Path) -> None:
+    learner = dikin.Predictive(dikin.Ball(2), seed=1)
+    with (
+        dikin.Study(tmp_path / "studies.db", "ball", learner) as study,
+        pytest.raises(ParameterError, match="flags need a dikin"),
+    ):
+        TunerProvider(study, "revenue")

@@ -1,0 +1,334 @@
+"""The sampler in the real Optuna: its own suite for samplers, and what a tuner adds to it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import optuna
+import pytest
+from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
+from optuna.storages.journal import JournalFileBackend
+from optuna.testing.pytest_samplers import (
+    BasicSamplerTestCase,
+    RelativeSamplerTestCase,
+    SingleOnlySamplerTestCase,
+)
+from optuna.trial import TrialState
+
+import dikin
+from dikin.adapters.optuna import TunerSampler, _value
+from dikin.errors import ParameterError
+
+Make = Callable[..., TunerSampler]
+PRICE = {"price": FloatDistribution(1, 14)}
+
+
+@pytest.fixture(autouse=True)
+def quiet() -> Iterator[None]:
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    yield
+    optuna.logging.set_verbosity(optuna.logging.INFO)
+
+
+class TestAsOptunaDoes(BasicSamplerTestCase, RelativeSamplerTestCase, SingleOnlySamplerTestCase):
+    """Optuna's own tests, without those that want categories sampled together with numbers."""
+
+    test_sample_relative_categorical = None
+    test_sample_relative_mixed = None
+
+    @pytest.fixture
+    def sampler(self) -> Callable[[], TunerSampler]:
+        return lambda: TunerSampler(seed=7)
+
+
+# --- what holds for the sampler ------------------------------------------------------------------
+
+
+def by_hand(maximize: bool = False) -> dikin.Tuner:
+    return dikin.Tuner({"price": dikin.Real(1, 14)}, maximize=maximize, seed=7)
+
+
+def check_values_reach_their_trials(make: Make) -> None:
+    """Late and out of order: the same as a tuner that is told by hand, bit for bit."""
+    study = optuna.create_study(direction="maximize", sampler=make(PRICE, seed=7))
+    asked = [study.ask(PRICE) for _ in range(6)]
+    tuner = by_hand(maximize=True)
+    trials = tuner.ask(n=6)
+    assert [each.params["price"] for each in asked] == [trial["price"] for trial in trials]
+    for value, place in enumerate((2, 0, 5, 1, 4)):
+        study.tell(asked[place], float(value))
+        tuner.tell(trials[place], float(value))
+    assert study.sampler.tuner.state() == tuner.state()
+
+
+def check_failed_and_pruned_trials_are_forgotten(make: Make) -> None:
+    study = optuna.create_study(sampler=make(PRICE, seed=7))
+    failed, pruned, endless, invalid = (study.ask(PRICE) for _ in range(4))
+    pruned.report(3.0, step=1)
+    study.tell(failed, state=TrialState.FAIL)
+    study.tell(pruned, state=TrialState.PRUNED)
+    study.tell(endless, float("inf"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Optuna says that a value is no number
+        study.tell(invalid, float("nan"))
+    assert (study.sampler.tuner.rounds, study.sampler.tuner.open_queries) == (0, [])
+
+
+def check_what_was_not_played_teaches_nothing(make: Make) -> None:
+    """Half of the trials do not ask for y, so that the value is not that of what was asked."""
+    space = {"x": FloatDistribution(0, 1), "y": FloatDistribution(0, 1)}
+    study = optuna.create_study(sampler=make(space, seed=7))
+
+    def objective(trial: optuna.Trial) -> float:
+        x = trial.suggest_float("x", 0, 1)
+        return x + trial.suggest_float("y", 0, 1) if trial.number % 2 else x
+
+    study.optimize(objective, n_trials=10)
+    assert (study.sampler.tuner.rounds, study.sampler.tuner.open_queries) == (5, [])
+
+
+def check_the_first_trial_that_completes_says_what_is_tuned(make: Make) -> None:
+    study = optuna.create_study(sampler=make(seed=7))
+    study.enqueue_trial({"price": 4.0})  # today's
+    for value in (None, 500.0, 400.0):
+        trial = study.ask()
+        played = trial.suggest_float("price", 1, 14), trial.suggest_int("ads", 0, 60, step=5)
+        if value is None:
+            study.tell(trial, state=TrialState.FAIL)
+            study.enqueue_trial({"price": 5.0})
+            assert (study.sampler.tuner, study.sampler.best) == (None, {})
+            assert played == (4.0, 30)
+        else:
+            study.tell(trial, value)
+    parameters = study.sampler.tuner.space.parameters
+    assert parameters == {"price": dikin.Real(1, 14, start=5), "ads": dikin.Integer(0, 12, start=6)}
+    assert study.sampler.tuner.rounds == 1
+
+
+def check_trials_of_a_sampler_before_are_left_alone(make: Make) -> None:
+    """After a restart ids begin anew: a late answer must not be taken for one of the new trials."""
+    study = optuna.create_study(sampler=make(PRICE, seed=7))
+    before = study.ask(PRICE)
+    study.sampler = make(PRICE, seed=8)
+    now = study.ask(PRICE)
+    study.tell(before, 9.0)
+    assert study.sampler.tuner.rounds == 0
+    study.tell(now, 1.0)
+    assert study.sampler.tuner.history()["value"].tolist() == [1.0]
+
+
+class TellsAnother(TunerSampler):
+    """Takes every value for one of the oldest trial."""
+
+    def _tell(self, number: int, id: int, value: float) -> None:
+        super()._tell(number, self.tuner.open_queries[0].id, value)  # type: ignore[union-attr]
+
+
+class TellsPruned(TunerSampler):
+    """Learns from the last value of a trial that was pruned."""
+
+    def after_trial(self, study: Any, trial: Any, state: Any, values: Any) -> None:
+        super().after_trial(study, trial, TrialState.COMPLETE if values else state, values)
+
+
+class LooksAway(TunerSampler):
+    """Believes that what was asked was played."""
+
+    def after_trial(self, study: Any, trial: Any, state: Any, values: Any) -> None:
+        trial.params = trial.system_attrs["dikin:asked"]["params"]
+        super().after_trial(study, trial, state, values)
+
+
+class TakesFailed(TunerSampler):
+    """Takes any trial for the first one."""
+
+    def _find_space(self, study: Any) -> None:
+        given, first = self._given, study.get_trials(deepcopy=False)[0]
+        if first.distributions and first.state.is_finished():
+            self._given, self._start = first.distributions, first.params
+            super()._find_space(study)
+            self._given = given
+
+
+class OneSession(TunerSampler):
+    """Has no name of its own."""
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self._session = ""
+
+
+MUTANTS: dict[Callable[[Make], None], Make] = {
+    check_values_reach_their_trials: TellsAnother,
+    check_failed_and_pruned_trials_are_forgotten: TellsPruned,
+    check_what_was_not_played_teaches_nothing: LooksAway,
+    check_the_first_trial_that_completes_says_what_is_tuned: TakesFailed,
+    check_trials_of_a_sampler_before_are_left_alone: OneSession,
+}
+
+
+def test_every_check_has_a_mutant() -> None:
+    assert {each for name, each in globals().items() if name.startswith("check_")} == {*MUTANTS}
+
+
+@pytest.mark.parametrize("check", MUTANTS, ids=lambda check: check.__name__[6:])
+def test_the_sampler(check: Callable[[Make], None]) -> None:
+    check(TunerSampler)
+
+
+@pytest.mark.parametrize("check", MUTANTS, ids=lambda check: check.__name__[6:])
+def test_a_mutant_is_noticed(check: Callable[[Make], None]) -> None:
+    with pytest.raises(AssertionError):
+        check(MUTANTS[check])
+
+
+# --- distributions -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("distribution", "kind", "values"),
+    [
+        (FloatDistribution(1, 14), dikin.Real(1, 14), None),
+        (FloatDistribution(1e-3, 10, log=True), dikin.Real(1e-3, 10, log=True), None),
+        (FloatDistribution(0.1, 0.7, step=0.1), dikin.Integer(0, 6), 7),
+        (IntDistribution(3, 9), dikin.Integer(0, 6), 7),
+        (IntDistribution(3, 9, step=3), dikin.Integer(0, 2), 3),
+        (IntDistribution(1, 8, log=True), dikin.Real(1, 8, log=True), 8),
+    ],
+    ids=repr,
+)
+def test_a_distribution_is_a_parameter(distribution: Any, kind: Any, values: int | None) -> None:
+    """All values of a grid are played, also the last one, where steps add up to a little more."""
+    study = optuna.create_study(sampler=TunerSampler({"x": distribution}, seed=7))
+    played = []
+    for _ in range(200):
+        trial = study.ask({"x": distribution})
+        played.append(trial.params["x"])
+        study.tell(trial, -abs(trial.params["x"] - distribution.low))  # runs to both ends
+    assert study.sampler.tuner.space.parameters == {"x": kind}
+    assert study.sampler.tuner.rounds == 200  # each was played as asked
+    assert values is None or len({*played}) <= values
+    assert min(played) >= distribution.low
+    assert max(played) <= distribution.high
+    best = study.sampler.best["x"]
+    assert distribution._contains(distribution.to_internal_repr(best))
+    assert type(best) is type(played[0])
+
+
+def test_whole_numbers_on_a_logarithmic_scale_are_drawn_by_lot() -> None:
+    """The mean of the lots is the number; six standard deviations: less than once in 10^8 runs."""
+    sampler, count = TunerSampler(seed=7), 4000
+    lots = sampler._lots.random(count).tolist()
+    drawn = [_value(IntDistribution(1, 100, log=True), 6.25, lot) for lot in lots]
+    assert {*drawn} == {6, 7}
+    deviation = (0.25 * 0.75 / count) ** 0.5
+    assert abs(sum(drawn) / count - 6.25) < 6 * deviation
+    study = optuna.create_study(sampler=TunerSampler({"n": IntDistribution(1, 9, log=True)}))
+    study.ask({"n": IntDistribution(1, 9, log=True)})
+    assert study.sampler.tuner.learner.by_lot
+    assert _value(IntDistribution(1, 100, log=True), 6.75) == 7  # the nearest, where it settles
+
+
+def test_what_cannot_be_tuned_is_drawn(caplog: pytest.LogCaptureFixture) -> None:
+    study = optuna.create_study(sampler=TunerSampler(seed=7))
+
+    def objective(trial: optuna.Trial) -> float:
+        size = trial.suggest_categorical("size", ["small", "large"])
+        return trial.suggest_float("x", 0, 1) + (size == "large")
+
+    study.optimize(objective, n_trials=30)
+    assert {trial.params["size"] for trial in study.trials} == {"small", "large"}
+    assert (list(study.sampler.tuner.space.parameters), study.sampler.tuner.rounds) == (["x"], 29)
+    said = [line for line in caplog.messages if "'size' is drawn at random" in line]
+    assert len(said) == 1
+
+
+@pytest.mark.parametrize(
+    ("space", "start", "message"),
+    [
+        ({"size": CategoricalDistribution(["a", "b"])}, None, "needs a FloatDistribution or Int"),
+        ({"x": FloatDistribution(1, 1)}, None, "with more than one value"),
+        (PRICE, {"prize": 4}, "start has 'prize'. Did you mean 'price'?"),
+    ],
+)
+def test_arguments_that_cannot_be(space: Any, start: Any, message: str) -> None:
+    with pytest.raises(ParameterError) as caught:
+        TunerSampler(space, start=start)
+    assert message in str(caught.value)
+
+
+def test_an_error_of_the_tuner_comes_through() -> None:
+    study = optuna.create_study(sampler=TunerSampler(PRICE, start={"price": 99}))
+    with pytest.raises(ParameterError, match="start=99 lies outside its range"):
+        study.ask(PRICE)
+
+
+# --- storages, studies, threads ------------------------------------------------------------------
+
+
+def journal(folder: Path) -> optuna.storages.JournalStorage:
+    return optuna.storages.JournalStorage(JournalFileBackend(str(folder / "optuna.log")))
+
+
+def test_a_storage_that_others_read(tmp_path: Path) -> None:
+    """What was asked is noted in Optuna's database, and comes back from there as it was."""
+    storage = journal(tmp_path)
+    study = optuna.create_study(study_name="a", storage=storage, sampler=TunerSampler(PRICE))
+    numbers = [study.ask(PRICE).number for _ in range(5)]
+    again = optuna.load_study(study_name="a", storage=journal(tmp_path), sampler=study.sampler)
+    for number in numbers:
+        again.tell(number, 1.0)
+    assert study.sampler.tuner.rounds == 5
+
+
+def test_a_study_of_dikin_survives_and_is_shared(tmp_path: Path) -> None:
+    def store(tuner: dikin.Tuner) -> dikin.Study[Any]:
+        return dikin.Study(tmp_path / "studies.db", "shop", tuner)
+
+    storage = journal(tmp_path)
+    one = optuna.create_study(
+        study_name="a", storage=storage, sampler=TunerSampler(PRICE, store=store, seed=7)
+    )
+    asked = [one.ask(PRICE) for _ in range(3)]
+    one.tell(asked[0], 1.0)
+    other = optuna.load_study(
+        study_name="a", storage=journal(tmp_path), sampler=TunerSampler(PRICE, store=store, seed=7)
+    )
+    other.tell(asked[1].number, 2.0)  # asked by a process that is gone
+    fresh = other.ask(PRICE)
+    tuner = by_hand()
+    trials = tuner.ask(n=3)
+    tuner.tell(trials[0], 1.0)
+    tuner.tell(trials[1], 2.0)
+    assert fresh.params["price"] == tuner.ask()["price"]
+    other.sampler.tuner.forget(2)  # by a third client
+    other.tell(asked[2].number, 3.0)
+    assert other.sampler.tuner.history()["value"].tolist() == [1.0, 2.0]
+    for study in (one, other):
+        study.sampler.tuner.close()
+
+
+def test_threads() -> None:
+    study = optuna.create_study(sampler=TunerSampler(seed=7))
+
+    def objective(trial: optuna.Trial) -> float:
+        return (trial.suggest_float("x", -4, 4) - 1) ** 2 + trial.suggest_int("n", 0, 9)
+
+    study.optimize(objective, n_trials=60, n_jobs=4)
+    tuner = study.sampler.tuner
+    assert tuner.open_queries == []
+    # Threads that began before the first trial had completed play the start.
+    assert 56 <= tuner.rounds <= 59
+
+
+def test_threads_make_one_tuner() -> None:
+    study, made = optuna.create_study(), []
+    study.sampler = TunerSampler(PRICE, store=lambda tuner: made.append(tuner) or tuner)  # type: ignore[func-returns-value,arg-type,return-value]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda _: study.ask(PRICE), range(40)))
+    assert len(made) == 1
+    assert made[0].asked == 40
