@@ -5,7 +5,8 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .PHONY: reproduce matrix test lint demo game loops price traffic program oppertune examples \
-	flags samplers accelerator beginning absurd worth serve-demo bench kills torture load page docs dist clean
+	flags samplers accelerator beginning absurd covariates worth serve-demo bench kills torture load page docs \
+	dist clean
 .DELETE_ON_ERROR:
 
 reproduce: $(READY)
@@ -74,6 +75,13 @@ examples: $(READY)
 BEGINNING_OUT := $(if $(PAGE),--out docs/beginning --page docs/beginning.md)
 beginning: $(READY)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/beginning.py $(BEGINNING_OUT)
+
+# Covariates that explain noise and useless ones, standard errors, the time of a round; half an hour.
+covariates: $(READY)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/covariates.py
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/covariates.py --useless 48
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/covariates.py --sem
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/covariates.py --speed
 
 # Absurd values, more and more of them, about ten minutes. PAGE=1 writes docs/beginning.md.
 absurd: $(READY)

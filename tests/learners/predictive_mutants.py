@@ -7,7 +7,7 @@ import numpy as np
 
 import dikin
 from dikin.learners.kernel_learner import Memo
-from dikin.learners.predictive import expectation
+from dikin.learners.predictive import Besides, expectation
 from dikin.learners.predictive_levels import clip, measuring
 from dikin.learners.predictive_state import MEASURED
 from learners.predictive_replay import Setting
@@ -144,6 +144,22 @@ BOTH = Setting("both", True, True, 12.0, 6)
 PLAIN = Setting("smooth", True, False, None, 0)
 
 SAME = Setting("smooth", False, True, 12.0, 0, 36)
+BESIDES = Setting("smooth", True, True, None, 0, besides=True)
+
+
+class LearnsNoisyLossesInFull(dikin.Predictive):
+    """Whatever their precision."""
+
+    def _with_besides(self, memo: Memo, beside: Besides) -> Memo:
+        return super()._with_besides(memo, Besides(beside.regression))
+
+
+class SleepsThroughCovariates(dikin.Predictive):
+    """The forecast of the regression is not heard."""
+
+    def _with_besides(self, memo: Memo, beside: Besides) -> Memo:
+        return super()._with_besides(memo, Besides(precision=beside.precision))
+
 
 MUTANTS = {
     "forecasts afterwards": (ForecastsAfterwards, LATE),
@@ -158,6 +174,8 @@ MUTANTS = {
     "never forgets": (NeverForgets, MEMORY),
     "answers here and now": (AnswersHereAndNow, LATE),
     "pays the larger": (PaysTheLarger, BOTH),
+    "learns noisy losses in full": (LearnsNoisyLossesInFull, BESIDES),
+    "sleeps through covariates": (SleepsThroughCovariates, BESIDES),
 }
 
 HARMLESS = {

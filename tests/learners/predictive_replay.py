@@ -21,8 +21,9 @@ from typing import Any
 import numpy as np
 
 import dikin
-from dikin.learners.predictive import expectation
-from dikin.learners.predictive_state import MEASURED
+from dikin.forecasts import NONE
+from dikin.learners.predictive import Besides, expectation
+from dikin.learners.predictive_state import MEASURED, Numbers
 from learners.predictive_spaces import Space
 from reference.barriers import Array
 from reference.ledger import inside
@@ -77,6 +78,8 @@ class Setting:
     late: int
     same: int = 0
     """How many losses are the same at first."""
+    besides: bool = False
+    """Whether a regression's forecast or a precision comes with some losses."""
 
     def __str__(self) -> str:
         words = [self.constants, "range" if self.ranged else "no range"]
@@ -84,6 +87,7 @@ class Setting:
         words += [f"late {self.late}"] * (self.late > 0) + [f"{self.same} the same"] * (
             self.same > 0
         )
+        words += ["besides"] * self.besides
         return ", ".join(words)
 
 
@@ -166,6 +170,8 @@ class Replay:
         loss = self.loss(self.space.to_work(query.point))
         most = min(learner.curvature_limit[0] / self.curvature_unit, 1.0)
         sigma = float(self.rng.choice([0.0, self.rng.uniform(0, most)]))
+        then = learner._open[query.id][1].state.numbers
+        learner._beside = beside = self.beside(then)
         learner.tell(
             query, (self.low + self.high) / 2 + self.half * loss, sigma * self.curvature_unit
         )
@@ -173,13 +179,14 @@ class Replay:
         if before.levels.current == 0:
             self.measure(self.keys[query.id], loss, after.centres.rate[0])
             return
-        forecast, level = asked.forecast, asked.level
+        forecast, level = self.mixed(then, beside.regression), asked.level
         if level == 0:  # asked while it was measured how large losses are
             forecast, level = expectation(learner._plan, before), before.levels.current
         loss = float(np.clip(loss, -1, 1)) if self.setting.ranged else loss
         surprise = loss - forecast
-        learnt = float(np.clip(surprise, -level, level))
-        if not self.setting.ranged and (self.alike() or abs(surprise) > FAR * level):
+        weighed = beside.precision * surprise
+        learnt = float(np.clip(weighed, -level, level))
+        if not self.setting.ranged and (self.alike() or abs(weighed) > FAR * level):
             learnt = 0.0
         lam = after.centres.curvature[0] - reference.gamma * before.centres.curvature[0] - sigma
         reference.tell(
@@ -191,6 +198,23 @@ class Replay:
             forecast=forecast,
             learnt=learnt,
         )
+
+    def beside(self, then: Numbers) -> Besides:
+        """What comes with a loss: in some rounds a forecast, in some a precision below 1."""
+        if not self.setting.besides or self.rng.random() < 0.3:
+            return Besides()
+        low, high = (-1.0, 1.0) if self.setting.ranged else (then.levels.low, then.levels.high)
+        regression = (low + high) / 2 + 0.4 * (high - low) * self.rng.uniform(-1, 1)
+        chosen = float(regression) if self.rng.random() < 0.7 else NONE
+        return Besides(chosen, float(self.rng.choice([1.0, 0.3])))
+
+    def mixed(self, then: Numbers, regression: float) -> float:
+        """The forecast: the mean of those that are awake, by weight."""
+        f = then.forecasters
+        advice = [f.last, f.level, f.long_mean, f.own, regression]
+        awake = [(w, p) for w, p in zip(f.weights.values(), advice, strict=True) if p != NONE]
+        mean = sum(w * p for w, p in awake) / sum(w for w, _ in awake)
+        return float(np.clip(mean, -1, 1)) if self.setting.ranged else mean
 
     def alike(self) -> bool:
         """Whether the losses told so far are the same, but for two on either side."""

@@ -42,7 +42,7 @@ def test_a_study_from_its_creation_to_its_end(service: Serving) -> None:
     assert (status, code) == (409, "study_exists")
     assert "exists with the kind tuner" in detail
     asked = service.send("POST", "/v1/studies/life/ask").content
-    assert set(asked) == {"id", "params", "point", "expected", "held"}
+    assert set(asked) == {"id", "params", "point", "expected", "held", "covariates"}
     told = {"id": asked["id"], "value": 512}
     first = service.send("POST", "/v1/studies/life/tell", told)
     again = service.send("POST", "/v1/studies/life/tell", told)
@@ -218,7 +218,7 @@ BAD: list[tuple[str, Any, int, str, str]] = [
         "request",
         "the body must be a JSON object such as {...}, got [0, 512]",
     ),
-    ("ask", {"context": 3}, 422, "request", "context must be a list of numbers, got 3"),
+    ("ask", {"context": 3}, 422, "request", "context must be a list of numbers, or an object"),
     ("tell", {"id": 10**40, "value": 1}, 404, "unknown_query", "was never asked"),
     ("tell", {"id": 0, "value": 1, "point": [2]}, 409, "foreign_query", "another learner or tuner"),
     ("tell", {"id": 0, "value": 1, "point": [1, 2]}, 422, "parameter", "price; got [1, 2]"),
