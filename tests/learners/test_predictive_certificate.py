@@ -77,13 +77,17 @@ def built(kind: Kind, world: Environment, seed: int, **options: Any) -> Any:
     return kind(world.domain, beta, world.lipschitz, seed=seed, **options)
 
 
+CLOSE = ("linear", "moving", "tenth flat")
+
+
 @pytest.mark.parametrize("name", shipped(1))
 def test_on_the_environments(name: str) -> None:
+    """The gap of 16 games is 4 to 8 standard errors where it is close, else 18 to 150: 6 do."""
     rounds = 1200
 
     def check(kind: Kind) -> None:
         gaps = []
-        for seed in range(SEEDS):
+        for seed in range(SEEDS if name in CLOSE else 6):
             world = shipped(rounds)[name](seed)
             learner = built(kind, world, seed)
             plain_rounds(learner, world)(rounds)
