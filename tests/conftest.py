@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 import signal
 from typing import Any
 
@@ -26,6 +27,11 @@ def pytest_collection_finish() -> None:
     """
     gc.collect()
     gc.freeze()
+
+
+def pytest_runtest_setup() -> None:
+    """Let every test hear the log: examples silence it, for all their process."""
+    logging.getLogger("dikin").setLevel(logging.NOTSET)
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

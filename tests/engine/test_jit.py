@@ -176,23 +176,34 @@ def processes(folder: Path, *scripts: str) -> list[tuple[str, str]]:
 
 
 def test_a_short_game_is_plain_and_of_two_long_ones_one_compiles(tmp_path: Path) -> None:
-    """Short: plain. Long: two at once, one compiles and says so. Again: loaded. Damage."""
+    """A short one does not even import the compiler.
+
+    Of two long ones at once one compiles, and says so; the other loads what that one made. After
+    damage it is compiled again.
+    """
     short, long = GAME.format(compile_from=101), GAME.format(compile_from=100)
     seen = f"{short}import sys; print('numba' in sys.modules)"
-    assert processes(tmp_path, seen) == [("False\nFalse\n", "")]
-    quiet, (compiled, said) = sorted(processes(tmp_path, long, long))
+    alone, *both = processes(tmp_path, seen, long, long)
+    assert alone == ("False\nFalse\n", "")
+    quiet, (compiled, said) = sorted(both)
     assert (quiet, compiled) == (("True\n", ""), "True\n")
     assert re.fullmatch(COMPILING, said)
-    assert processes(tmp_path, short, long) == [("False\n", ""), ("True\n", "")]
     for index in tmp_path.rglob("*.nbi"):
         index.write_bytes(index.read_bytes()[:-20])
     assert processes(tmp_path, long) == [("True\n", said)]
 
 
+def world(seed: int = 1) -> dikin.Environment:
+    return dikin.Linear(dikin.Ball(2), seed=seed)
+
+
+def learner(seed: int = 1) -> dikin.Learner:
+    """With such losses it is compiled soonest."""
+    return dikin.FKM(dikin.Ball(2), 100, loss_range=world().loss_range, seed=seed)
+
+
 def is_compiled(rounds: int) -> bool:
-    world = dikin.Ridge(dikin.Ball(2), 1.0, 0.1, seed=1)
-    learner = dikin.AdaptiveSmooth(dikin.Ball(2), 1.0, loss_range=world.loss_range, seed=1)
-    return dikin.play(learner, world, rounds).compiled
+    return dikin.play(learner(), world(), rounds).compiled
 
 
 def test_without_numba_a_game_is_played_and_the_extra_is_named_once(
@@ -210,18 +221,9 @@ def test_the_length_of_all_games_decides(monkeypatch: pytest.MonkeyPatch) -> Non
     """Never what was compiled before: a seed gives the same last digit every day."""
     monkeypatch.setattr(jit, "COMPILE_FROM", 50)
     assert [is_compiled(rounds) for rounds in (49, 50, 49)] == [False, True, False]
-    world = dikin.Ridge(dikin.Ball(2), 1.0, 0.1)
 
     def runs(games: int) -> list[bool]:
-        made = dikin.replicate(
-            lambda seed: dikin.AdaptiveSmooth(
-                dikin.Ball(2), 1.0, loss_range=world.loss_range, seed=seed
-            ),
-            lambda seed: dikin.Ridge(dikin.Ball(2), 1.0, 0.1, seed=seed),
-            rounds=20,
-            seeds=games,
-        )
-        return [run.compiled for run in made]
+        return [run.compiled for run in dikin.replicate(learner, world, rounds=20, seeds=games)]
 
     assert runs(2) == [False] * 2
     assert runs(3) == [True] * 3
@@ -251,10 +253,10 @@ def test_a_function_may_be_marked_after_the_first_game(monkeypatch: pytest.Monke
     monkeypatch.setattr(jit, "COMPILE_FROM", 1)
     assert is_compiled(10)
     compilable(half)
-    world = dikin.Ridge(dikin.Ball(2), 1.0, Halved(0.4), seed=1)
-    learner = dikin.AdaptiveSmooth(dikin.Ball(2), 1.0, loss_range=world.loss_range, seed=1)
-    run = dikin.play(learner, world, 50)
-    assert (run.compiled, learner.rounds) == (True, 50)
+    curved = dikin.Ridge(dikin.Ball(2), 1.0, Halved(0.4), seed=1)
+    player = dikin.FKM(dikin.Ball(2), 100, loss_range=curved.loss_range, seed=1)
+    run = dikin.play(player, curved, 50)
+    assert (run.compiled, player.rounds) == (True, 50)
 
 
 def test_kernels_of_users_are_not_kept() -> None:

@@ -77,13 +77,17 @@ def built(kind: Kind, world: Environment, seed: int, **options: Any) -> Any:
     return kind(world.domain, beta, world.lipschitz, seed=seed, **options)
 
 
+CLOSE = ("linear", "moving", "tenth flat")
+
+
 @pytest.mark.parametrize("name", shipped(1))
 def test_on_the_environments(name: str) -> None:
+    """The gap of 16 games is 4 to 8 standard errors where it is close, else 18 to 150: 6 do."""
     rounds = 1200
 
     def check(kind: Kind) -> None:
         gaps = []
-        for seed in range(SEEDS):
+        for seed in range(SEEDS if name in CLOSE else 6):
             world = shipped(rounds)[name](seed)
             learner = built(kind, world, seed)
             plain_rounds(learner, world)(rounds)
@@ -160,8 +164,12 @@ LATE: dict[str, Callable[[Table, int], Any]] = {
 @pytest.mark.parametrize("name", HOSTILE)
 @pytest.mark.parametrize("make", LATE)
 def test_with_answers_up_to_fifty_rounds_late(name: str, make: str) -> None:
+    """The gap of 48 games of `Predictive` is 3 standard errors where losses shrink, else 11 to 61.
+
+    The certificates of the others are far above.
+    """
     rounds, gaps = 500, []
-    for seed in range(48 if make == "Predictive" else 8):  # the others' are far above
+    for seed in range(8 if make != "Predictive" else 48 if name == "shrinking" else 12):
         delays = np.random.default_rng([seed, 5]).integers(0, 51, size=rounds)
         game = hostile(name, rounds)
         learner = LATE[make](game, seed)
@@ -173,10 +181,13 @@ def test_with_answers_up_to_fifty_rounds_late(name: str, make: str) -> None:
 
 @pytest.mark.parametrize("name", ["switches", "growing", "shrinking", "random signs"])
 def test_with_a_memory_for_the_discounted_regret(name: str) -> None:
-    """Against the point that is best for the weights (1 - 1/200)^(T - t), known beforehand."""
+    """Against the point that is best for the weights (1 - 1/200)^(T - t), known beforehand.
+
+    The gap of 6 games is 10 to 36 standard errors.
+    """
     rounds, keep, gaps = 1000, 1 - 1 / 200, []
     weights = keep ** np.arange(rounds - 1, -1, -1.0)
-    for seed in range(SEEDS):
+    for seed in range(6):
         game = hostile(name, rounds)
         learner = built(dikin.Predictive, game, seed, memory=200)
         total = 0.0
@@ -192,10 +203,13 @@ def test_with_a_memory_for_the_discounted_regret(name: str) -> None:
 
 
 def test_from_a_start_near_a_corner() -> None:
-    """A bowl with its minimum near the opposite corner of a long box, and noise in its constant."""
+    """A bowl with its minimum near the opposite corner of a long box, and noise in its constant.
+
+    The gap of 8 games is 7 standard errors.
+    """
     box, rounds, gaps = dikin.Box([0, 0], [10, 2]), 1000, []
     half, target = np.array([5.0, 1.0]), np.array([2.0, 1.6])
-    for seed in range(SEEDS):
+    for seed in range(8):
         noise = np.random.default_rng([seed, 6]).choice([-0.2, 0.2], size=rounds)
         # 0.3 |u|^2 for the cube of half side one is 0.6 |v|^2/2 after stretching to the side of 10.
         with pytest.warns(errors.StartWarning, match="close to the boundary"):
@@ -222,7 +236,7 @@ class TooSmall(dikin.Predictive):
         return 0.8 * super().certificate
 
 
-def test_a_certificate_a_fifth_smaller_would_be_wrong() -> None:
+def test_a_certificate_a_fifth_smaller_would_be_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
     """One linear loss of the largest slope in all rounds, d = 6, T = 380.
 
     Every step of the proof is all but an equality there: what is left is how much more the moved
@@ -231,6 +245,7 @@ def test_a_certificate_a_fifth_smaller_would_be_wrong() -> None:
     a fifth smaller is. Rounds without a loss before the linear ones made the ratio larger.
     """
     rounds, flat = 380, np.zeros(380)
+    monkeypatch.setattr(jit, "COMPILE_FROM", 1)  # the loop of the hostile games
 
     def check(kind: Kind) -> None:
         gaps = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -20,12 +21,18 @@ def server() -> Iterator[Server]:
         yield running
 
 
-@pytest.fixture
-def file() -> Iterator[str]:
+@contextmanager
+def new_file() -> Iterator[str]:
     """A file that is not there yet, in memory where there is a place for such: fsync takes long."""
     memory = Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as folder:
         yield f"{folder}/studies.db"
+
+
+@pytest.fixture
+def file() -> Iterator[str]:
+    with new_file() as path:
+        yield path
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

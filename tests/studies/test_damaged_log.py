@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,18 +10,20 @@ import pytest
 import dikin
 from dikin import errors
 from dikin.studies.database import Sqlite
+from studies.conftest import new_file
 from studies.damage import copy_of, damaged_logs, flipped, play_and_die, rounds_in
 
 
-@pytest.fixture
-def killed(file: str) -> str:
-    """A study with 30 rounds in its log, whose only client was killed."""
-    play_and_die(file)
-    return file
+@pytest.fixture(scope="module")
+def killed() -> Iterator[str]:
+    """A study with 30 rounds in its log, whose only client was killed. Tests open copies."""
+    with new_file() as file:
+        play_and_die(file)
+        yield file
 
 
-def test_an_undamaged_log_has_all_rounds(killed: str) -> None:
-    assert rounds_in(killed) == 30
+def test_an_undamaged_log_has_all_rounds(killed: str, tmp_path: Path) -> None:
+    assert rounds_in(copy_of(killed, str(tmp_path))) == 30
 
 
 def test_flipped_bytes_are_noticed_or_do_no_harm(killed: str) -> None:

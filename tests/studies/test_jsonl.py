@@ -38,11 +38,24 @@ def store(file: str) -> str:
     return file
 
 
-def converse(store: str, *requests: Any, options: tuple[str, ...] = ()) -> list[dict[str, Any]]:
+def lines(requests: tuple[Any, ...]) -> bytes:
     text = "".join(r if isinstance(r, str) else json.dumps(r) + "\n" for r in requests)
+    return text.encode("latin-1")
+
+
+def converse(store: str, *requests: Any, options: tuple[str, ...] = ()) -> list[dict[str, Any]]:
+    """The answers of `dikin study run`, called here."""
+    arguments = ["study", "run", "prices", "--url", store, *options]
+    done = CliRunner().invoke(main, arguments, input=lines(requests))
+    assert done.stderr == ""
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def converse_apart(store: str, *requests: Any) -> list[dict[str, Any]]:
+    """The same in a process of its own."""
     done = subprocess.run(
-        [*COMMAND, "run", "prices", "--url", store, *options],
-        input=text.encode("latin-1"),
+        [*COMMAND, "run", "prices", "--url", store],
+        input=lines(requests),
         capture_output=True,
         timeout=60,
         check=False,
@@ -53,7 +66,7 @@ def converse(store: str, *requests: Any, options: tuple[str, ...] = ()) -> list[
 
 def test_a_conversation(store: str) -> None:
     twin = learner_from_text(EXAMPLE)
-    first, told, again, second, third, left, gone, standing = converse(
+    first, told, again, second, third, left, gone, standing = converse_apart(
         store,
         {"ask": {}},
         {"tell": {"id": 0, "loss": 12.3, "curvature": 0.1}},
@@ -77,7 +90,7 @@ def test_a_conversation(store: str) -> None:
     assert set(left["open"][0]) == {"id", "point", "client", "asked"}
     assert gone == {"forgotten": 2}
     # Later, in another process: answers overlap.
-    last = converse(store, {"ask": {}}, *({"tell": {"id": i, "loss": 1}} for i in (3, 1)))[-1]
+    last = converse_apart(store, {"ask": {}}, *({"tell": {"id": i, "loss": 1}} for i in (3, 1)))[-1]
     assert last["rounds"] == 3
     assert last["certificate"] > 0
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import shutil
 import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from dikin import errors
 from dikin.cli import main
 from dikin.studies import commands, history, journal, session, verification
 from dikin.studies.journal import Journal
+from studies.conftest import new_file
 
 ROUNDS = 800
 
@@ -29,12 +32,23 @@ def play(study: dikin.Study[Any], rounds: int) -> None:
         study.tell(study.ask(), 0.1 * (i % 7))
 
 
+@pytest.fixture(scope="module")
+def original() -> Iterator[str]:
+    """A study with many snapshots, played once."""
+    with new_file() as path:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(session, "SNAPSHOT_EVERY", 50)
+            with dikin.Study(path, "a", learner()) as study:
+                play(study, ROUNDS)
+        assert not Path(f"{path}-wal").exists()  # all of it is in the file
+        yield path
+
+
 @pytest.fixture
-def long(file: str, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A study with many snapshots."""
+def long(original: str, file: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A copy for one test."""
     monkeypatch.setattr(session, "SNAPSHOT_EVERY", 50)
-    with dikin.Study(file, "a", learner()) as study:
-        play(study, ROUNDS)
+    shutil.copy(original, file)
     return file
 
 
@@ -71,6 +85,7 @@ def test_and_in_several_processes(long: str, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(verification, "WORTH_A_PROCESS", 100)
     with dikin.Study(long, "a") as study:
         assert study.verify(workers=2) == 2 * ROUNDS
+        monkeypatch.setattr(verification, "WORTH_A_PROCESS", 10**9)  # that they are known suffices
         with pytest.raises(errors.ParameterError, match="workers"):
             study.verify(workers=0)
         with pytest.warns(DeprecationWarning, match="use workers instead of jobs") as warned:

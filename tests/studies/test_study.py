@@ -8,6 +8,7 @@ import threading
 import warnings
 from collections.abc import Iterator
 from decimal import Decimal
+from functools import cache
 from math import isnan
 from typing import Any
 
@@ -68,6 +69,7 @@ def test_a_context_is_replayed(file: str, monkeypatch: pytest.MonkeyPatch) -> No
             assert len(study.history()) == study.rounds
 
 
+@cache
 def places(kind: str) -> list[Any]:
     """Three domains, or those of them that a learner takes, or a line."""
     found = []
@@ -86,9 +88,15 @@ def places(kind: str) -> list[Any]:
 def test_every_learner_goes_on_where_it_was(
     file: str, kind: str, domain: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By two clients in turn, one of them opened anew each time, with snapshots all the time."""
+    """By two clients in turn, one of them opened anew each time, with snapshots all the time.
+
+    All examples on the first domain, one on the others: that a state is restored exactly is a law,
+    which every example keeps on every domain.
+    """
     monkeypatch.setattr(session, "SNAPSHOT_EVERY", 7)
-    for place, twin in enumerate(registry.learners()[kind].examples(domain, 3)):
+    examples = registry.learners()[kind].examples(domain, 3)
+    several = domain is places(kind)[0]
+    for place, twin in enumerate(examples if several else itertools.islice(examples, 1)):
         name = f"{place}"
         other = study = dikin.Study(file, name, twin)
         for turn, step in enumerate(moves(twin)):
