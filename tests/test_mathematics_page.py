@@ -19,11 +19,11 @@ PAGE = (ROOT / "docs" / "mathematics.md").read_text(encoding="utf-8")
 
 STATEMENT = r"(?:Theorem|Lemma|Proposition|Corollar(?:y|ie)|Definition)s?"
 MACROS = r"""
-    Big Lambda Phi Psi Sigma alpha approx arg ast bar begin beta cdot circ cr delta det dots ell end
-    enspace epsilon eta exp frac gamma ge hat hphantom in int kappa lVert lambda lbrace le left ln
-    log lvert mathbb mathbf mathrm max min mu nabla nu omega pm preceq psi qquad quad rVert rbrace
-    rho right rvert sigma sqrt star subset succeq sum sup tag tau text tfrac theta thinspace tilde
-    times top varepsilon varphi
+    Big Delta Lambda Phi Psi Sigma alpha approx arg ast bar begin beta cdot circ cr delta det dots
+    ell end enspace epsilon eta exp frac gamma ge hat hphantom in int kappa lVert lambda lbrace le
+    left leftarrow ln log lvert mathbb mathbf mathrm max min mu nabla nu omega pm preceq psi qquad
+    quad rVert rbrace rho right rvert sigma sqrt star subset succeq sum sup tag tau text tfrac theta
+    thinspace tilde times top varepsilon varphi xi
 """
 """All that the page uses: what is not here is a slip, or to be looked at on the hosts first."""
 

@@ -16,9 +16,15 @@ The quadratic of lambda is around the analytic centre, wherever it begins. With 
 every older term is multiplied by 1 - 1/m a round.
 
 How b_t comes about is in `dikin.forecasts`, c_t in `predictive_levels`, lambda_t and eta_t in
-`predictive_schedule`. All of it may be anything that is known before s_t is drawn: the certificate
-(`predictive_certificate`) pays for whatever was chosen, and docs/mathematics.md, section 13, proves
-it for late answers, a start and a memory at once.
+`predictive_schedule`. All of it may be anything that is known before s_t is drawn, and so may y_t:
+with memory="auto" the curvature and the memory are measured (`predictive_adaptation`), and in
+contexts y_t is the mean of several such points (`predictive_centres`). The certificate is made of
+the estimates alone,
+
+    sum [ghat_t.y_t + a_t] - min_u sum ghat_t.u        (sigma_t = 0; ghat_t: with r_t not clipped)
+
+with a_t what exploring costs (`predictive_certificate`). docs/mathematics.md, section 13, proves it
+for late answers, curvature, memories and contexts at once.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 The estimates are known, and so is by how much the points around which one explored did worse, in
 their sum, than the best fixed point. That is the certificate, together with what exploring costs:
-nothing else enters, whatever the schedule, the levels and the copies were. docs/mathematics.md,
-13.2, proves it.
+nothing else enters, whatever the schedule, the levels and the centres were: docs/mathematics.md,
+Theorem 13.
 """
 
 from __future__ import annotations
