@@ -287,7 +287,7 @@ def test_a_summary_has_null_for_what_is_not_known(store: str) -> None:
 @pytest.mark.parametrize(
     ("request_", "code", "words"),
     [
-        ({"tell": {"id": 0, "loss": 1}}, "request", "takes id, value, curvature (optional)"),
+        ({"tell": {"id": 0, "loss": 1}}, "request", "takes id, value, covariates (optional)"),
         ({"tell": {"id": 0}}, "request", "takes id, value"),
         ({"tell": {"id": 0, "value": "1"}}, "loss", "the value must be a real number, got '1'"),
         ({"tell": {"id": 0, "value": None}}, "loss", "a real number"),
@@ -295,7 +295,8 @@ def test_a_summary_has_null_for_what_is_not_known(store: str) -> None:
         ('{"tell": {"id": 0, "value": NaN}}', "request", "NaN is not JSON"),
         ({"tell": {"id": 9, "value": 1}}, "unknown_query", "trial 9 was never asked"),
         ({"tell": {"id": 0, "value": 1, "curvature": -1}}, "curvature", "not negative"),
-        ({"ask": {"context": [1]}}, "request", "takes forecast (optional)"),
+        ({"ask": {"context": [1]}}, "request", "an object by name"),
+        ({"ask": {"now": 1}}, "request", "takes context (optional), covariates (optional)"),
         ({"ask": {"forecast": "3"}}, "forecast", "a real number"),
         ({"hold": {"now": True}}, "request", "'hold' takes nothing"),
         ({"resume": {"id": 1}}, "request", "'resume' takes nothing"),

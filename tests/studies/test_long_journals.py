@@ -137,7 +137,7 @@ def test_losses_of_several_kinds_make_one_table() -> None:
         | {"certificate": None}
         for i, loss in enumerate([0.5] * history.AT_ONCE + [[1.0, 2.0]])
     ]
-    table = history.in_parts(iter(told), None, (1,))
+    table = history.in_parts(iter(told), history.HistoryColumns(None, (1,)))
     assert len(table) == len(told)
     assert table["loss"][0] == 0.5
     assert table["loss"][-1] == (1.0, 2.0)
@@ -165,7 +165,8 @@ def test_titles_are_those_of_the_first_rows() -> None:
     """The points of a learner that is told two values have other shapes than its center."""
     told = {"round": 9, "point": [[0.0, 1.0], [2.0, 3.0]], "loss": 0.5, "curvature": 0.0}
     told |= {"center": [0.0, 0.0], "certificate": None}
-    parts = [history.in_parts(iter(rows), None, (2,)) for rows in ([], [told], [])]
+    columns = history.HistoryColumns(None, (2,))
+    parts = [history.in_parts(iter(rows), columns) for rows in ([], [told], [])]
     out = io.StringIO()
     history.write_csv(parts, out)
     titles, row = out.getvalue().splitlines()

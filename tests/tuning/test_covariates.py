@@ -413,8 +413,8 @@ def test_several_values_are_their_mean_with_its_standard_error() -> None:
         ({"value": 1.0, "sem": nan}, "at least 0"),
         ({"value": 1.0, "sem": inf}, "at least 0"),
         ({"value": 1.0, "sem": "0.1"}, "at least 0"),
-        ({"sem": 0.1}, "missing"),
-        ({}, "missing"),
+        ({"sem": 0.1}, "got None"),
+        ({}, "got None"),
     ],
     ids=str,
 )

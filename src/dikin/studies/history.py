@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,7 +17,7 @@ import numpy as np
 from dikin import serialization
 from dikin.status import Status
 from dikin.studies.journal import Event
-from dikin.tuning.history import Row, history_table
+from dikin.tuning.history import NOTHING, Row, history_table
 from dikin.tuning.space import Space
 from dikin.vectors import Table
 
@@ -75,8 +75,15 @@ class HistoryColumns(NamedTuple):
     """The parameters of a tuner; None for a learner."""
     shape: tuple[int, ...]
     """Of the points of a learner."""
-    status: Status
-    """It says which covariates there are, and whether there are standard errors."""
+    covariates: Mapping[str, Any] = NOTHING
+    """With their kinds as in `Status.covariates`."""
+    sem: bool = False
+    """Whether there are standard errors."""
+
+    @classmethod
+    def of(cls, space: Space | None, status: Status) -> HistoryColumns:
+        """Those of a study that stands so."""
+        return cls(space, status.center.shape, status.covariates or {}, status.sem_rounds > 0)
 
 
 def in_parts(answers: Iterator[AnswerRow], columns: HistoryColumns) -> Table:
@@ -91,7 +98,9 @@ def in_parts(answers: Iterator[AnswerRow], columns: HistoryColumns) -> Table:
 def _table(answers: list[AnswerRow], columns: HistoryColumns) -> Table:
     if columns.space is None:
         return _learner_table(answers, columns.shape)
-    return _tuner_table(answers, columns.space, columns.status)
+    return history_table(
+        columns.space, list(map(_tuner_row, answers)), columns.covariates, sem=columns.sem
+    )
 
 
 def _learner_table(answers: list[AnswerRow], shape: tuple[int, ...]) -> Table:
@@ -116,23 +125,18 @@ def _row(answer: AnswerRow) -> tuple[Any, ...]:
     return answer["round"], answer["point"], loss, answer["curvature"], answer["center"], bound
 
 
-def _tuner_table(answers: list[AnswerRow], space: Space, status: Status) -> Table:
-    """The rounds of a tuner with these parameters."""
-    rows = [
-        Row(
-            each["round"],
-            each["point"],
-            each["value"],
-            serialization.number_or_nan(each["expected"]),
-            each["held"],
-            each["center"],
-            serialization.number_or_nan(each["certificate"]),
-            covariates_of(each),
-            serialization.number_or_nan(each.get("sem")),
-        )
-        for each in answers
-    ]
-    return history_table(space, rows, status.covariates or {}, sem=status.sem_rounds > 0)
+def _tuner_row(answer: AnswerRow) -> Row:
+    return Row(
+        answer["round"],
+        answer["point"],
+        answer["value"],
+        serialization.number_or_nan(answer["expected"]),
+        answer["held"],
+        answer["center"],
+        serialization.number_or_nan(answer["certificate"]),
+        covariates_of(answer),
+        serialization.number_or_nan(answer.get("sem")),
+    )
 
 
 def covariates_of(answer: AnswerRow) -> dict[str, float | str]:

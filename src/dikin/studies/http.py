@@ -346,8 +346,7 @@ class HttpBackend(Backend):
         return self._get("/state")
 
     def history(self, first: int, last: int | None) -> Table:
-        status = self.status()
-        columns = HistoryColumns(self.space, np.shape(status.center), status)
+        columns = HistoryColumns.of(self.space, self.status())
         return in_parts(self._rounds(first, last), columns)
 
     def records(self, first: int, last: int | None) -> list[dict[str, Any]]:

@@ -322,9 +322,7 @@ class LocalBackend(Backend):
         def look(replica: Replica, journal: Journal) -> Table:
             row, seal = journal.row_before_round(first)
             answers = answers_between(journal.events(row, seal), first, last)
-            columns = HistoryColumns(
-                self.space, replica.player.center.shape, replica.player.status()
-            )
+            columns = HistoryColumns.of(self.space, replica.player.status())
             return in_parts(answers, columns)
 
         return self._read_apart(look)

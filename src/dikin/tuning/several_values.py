@@ -101,8 +101,8 @@ def value_and_error(value: Any, values: Any, sem: Any) -> tuple[Any, float | Non
     if values is None:
         if value is None:
             raise LossError(
-                "a value is missing: tell(trial, value), tell(trial, values=[...]) or "
-                "tell(trial, mean, sem=...). Nothing was changed."
+                "the value must be a real number, got None: tell(trial, value), "
+                "tell(trial, values=[...]) or tell(trial, mean, sem=...). Nothing was changed."
             )
         return value, _checked_error(sem)
     if value is not None or sem is not None:
