@@ -197,6 +197,7 @@ class Player(ABC, Generic[Q]):
         smoothness: float | None = None,
         lipschitz: float | None = None,
         varies: float | None = None,
+        memory: float | None = None,
     ) -> float:
         """The bound for a constant that one believes in.
 
@@ -206,6 +207,8 @@ class Player(ABC, Generic[Q]):
             The constant: one of the two.
         varies
             By how much the losses of a round vary at most.
+        memory
+            About how many rounds the bound is for; all by default.
 
         Returns
         -------

@@ -66,6 +66,11 @@ class Status:
     first_mean: Annotated[float, "The mean of the first values or losses."] = nan
     recent_rounds: Annotated[int, "The number of rounds in `recent_mean`."] = 0
     recent_mean: Annotated[float, "The mean of the last values or losses."] = nan
+    recent_sem: Annotated[
+        float,
+        "The standard error of `recent_mean` for a tuner, from how much its surprises scatter: "
+        "what was expected to change does not count.",
+    ] = nan
     expected: Annotated[float, "The value that a tuner expects next."] = nan
     surprise: Annotated[float, "How far off the expectations of a tuner were recently."] = nan
     exploring_cost: Annotated[
@@ -86,6 +91,14 @@ class Status:
         "declared, and for a tuner with a whole number beside other parameters unless declared "
         "separable.",
     ] = nan
+    contexts: Annotated[
+        dict[str, Any] | None,
+        "The contexts of a tuner by name: words, a cycle, or a range.",
+    ] = None
+    by_context: Annotated[
+        dict[str, dict[str, Any]] | None,
+        "The best guess in each context, at its knots, of the first 16 of them.",
+    ] = None
     covariates: Annotated[
         dict[str, Any] | None,
         "The covariates of a tuner by name: null for a number, words for a category, or a cycle.",
@@ -173,12 +186,13 @@ class Status:
         yield "rounds", f"{self.rounds:,}{waiting} ({sense})"
         if self.held:
             yield "on hold", "plays the best setting and learns nothing until it is resumed"
+        mean = " in the mean of contexts" if self.contexts else ""
         for name, value in best.items():
-            yield name, f"{value_text(value)}   (began at {value_text(start[name])})"
+            yield name, f"{value_text(value)}{mean}   (began at {value_text(start[name])})"
+        for label, setting in (self.by_context or {}).items():
+            yield label, ", ".join(f"{name} {value_text(each)}" for name, each in setting.items())
         if self.recent_rounds:
-            known = isfinite(self.surprise)
-            about = f"   ±{self.surprise:.4g} from what was expected" if known else ""
-            yield f"last {self.recent_rounds}", f"mean {self.recent_mean:.6g}{about}"
+            yield f"last {self.recent_rounds}", self._recent_text()
         if self.explained_by:
             yield "explained", explained_text(self.explained, self.explained_by)
         if self.clipped:
@@ -193,6 +207,14 @@ class Status:
                 f"at most about {self.outlook / self.ahead:.4g} a round from the best fixed setting"
             )
             yield f"next {self.ahead:,}", f"{text}, if surprises stay as they are"
+
+    def _recent_text(self) -> str:
+        text = f"mean {self.recent_mean:.6g}"
+        if isfinite(self.recent_sem):
+            text += f" ± {self.recent_sem:.2g} (standard error)"
+        if isfinite(self.surprise):
+            text += f", each ±{self.surprise:.4g} from what was expected"
+        return text
 
     def __str__(self) -> str:
         return text_of(self.lines())
@@ -212,7 +234,7 @@ Status.__doc__ = f"{Status.__doc__}\n    Parameters\n    ----------\n{_listed}  
 
 def text_of(lines: Iterable[tuple[str, str]]) -> str:
     """Pairs of a label and a text, one a line, for a terminal."""
-    return "\n".join(f"{label:<{WIDTH}}{text}" for label, text in lines)
+    return "\n".join(f"{label + ' ':<{WIDTH}}{text}" for label, text in lines)
 
 
 def _plain(value: Any) -> Any:

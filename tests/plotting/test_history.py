@@ -17,7 +17,7 @@ from scipy.optimize import isotonic_regression
 import dikin
 from dikin import extras
 from dikin.errors import MissingExtraError, ParameterError, StateError
-from dikin.plotting import curves, history, style
+from dikin.plotting import curves, history, panels, style
 from dikin.plotting.axes import spread
 from dikin.plotting.style import save_figure
 from dikin.tuning.history import Row, history_table, panels_of
@@ -129,7 +129,7 @@ def test_labels_do_not_overlap_and_stay_in_their_panel() -> None:
     heights = sorted(text.get_position()[1] for text in axes.texts)
     assert len(heights) == 6
     assert axes.get_title("right") == "and 3 smaller shares"
-    assert np.diff(heights).min() >= history.LINE_HEIGHT / history.HEIGHTS["parameter"] - 1e-9
+    assert np.diff(heights).min() >= panels.LINE_HEIGHT / history.HEIGHTS["parameter"] - 1e-9
     assert heights[0] >= 0
     assert heights[-1] <= 1
 

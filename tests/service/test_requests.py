@@ -199,7 +199,7 @@ BAD: list[tuple[str, Any, int, str, str]] = [
     ("ask", {"n": 0}, 422, "parameter", "n must be at least 1"),
     ("ask", {"n": 1001}, 422, "request", "can ask for at most 1000 queries, got n = 1001"),
     ("ask", {"forecast": "x"}, 422, "forecast", "the forecast must be a real number"),
-    ("ask", {"context": [1]}, 422, "feedback", "a tuner makes no use of a context"),
+    ("ask", {"context": [1]}, 422, "context", "declared without contexts"),
     ("tell", None, 422, "request", "the body is missing"),
     ("tell", {"value": 1}, 422, "request", "id is missing in the body"),
     ("tell", {"id": 0}, 422, "loss", "a value is missing, or null"),

@@ -390,8 +390,10 @@ def test_a_drawing_gets_the_table_and_the_parameters(
         table = study.history()
     drawn: list[Any] = []
 
-    def draw(rounds: Any, panels: Any, *, maximize: bool, title: str) -> str:
-        drawn.append((rounds.tobytes(), [panel.name for panel in panels], maximize, title))
+    def draw(rounds: Any, panels: Any, *, maximize: bool, title: str, contexts: Any) -> str:
+        drawn.append(
+            (rounds.tobytes(), [panel.name for panel in panels], maximize, title, contexts)
+        )
         return "figure"
 
     def save(figure: str, path: Path) -> None:
@@ -402,7 +404,7 @@ def test_a_drawing_gets_the_table_and_the_parameters(
     out = tmp_path / "a.svg"
     with dikin.Study(store, "prices") as study:
         study.plot(out)
-        assert drawn[0] == (table.tobytes(), ["price", "ads"], True, "study prices")
+        assert drawn[0] == (table.tobytes(), ["price", "ads"], True, "study prices", [])
         assert drawn[1] == ("figure", out)
         with pytest.raises(dikin.errors.ParameterError, match=r"ends in \.png, \.svg, \.pdf"):
             study.plot(tmp_path / "a.xyz")

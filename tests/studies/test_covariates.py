@@ -215,7 +215,7 @@ def test_json_lines(file: str) -> None:
         for bad, code in (
             ({"ask": {"covariates": [1]}}, "covariate"),
             ({"ask": {"context": 3}}, "request"),
-            ({"ask": {"context": {"region": "eu"}}}, "feedback"),
+            ({"ask": {"context": {"region": "eu"}}}, "context"),
             ({"tell": {"id": 2}}, "request"),
             ({"tell": {"id": 2, "value": 1, "values": [1]}}, "request"),
         ):
@@ -260,11 +260,11 @@ def test_commands(file: str) -> None:
         (("ask", "shop", "--covariate", "load"), "NAME=VALUE"),
         (("ask", "shop", "--covariate", "a=1", "--covariate", "a=2"), "given twice"),
         (("ask", "shop", "--covariate", "a=nan"), "finite"),
-        (("ask", "shop", "--context", "region=eu"), "no use of a context"),
+        (("ask", "shop", "--context", "region=eu"), "declared without contexts"),
         (("tell", "shop", "0", "1", "--sem", "-1"), "at least 0"),
         (("tell", "shop", "9", "1"), "never asked"),
         (("create", "x", "--param", "p=0:1", "--covariate", "hour=cycle:no"), "a number"),
-        (("create", "x", "--covariate", "load"), "goes with --param"),
+        (("create", "x", "--covariate", "load"), "needs --param"),
         (("create", "x", "--param", "p=0:1", "--covariate", "kind=a,,b"), "--covariate wants"),
     ],
 )

@@ -269,7 +269,7 @@ def test_a_tuner_with_covariates_goes_on_bit_for_bit() -> None:
 
 def test_without_covariates_it_is_predictive_as_before() -> None:
     player = tuner()
-    learner = Predictive(player.space.domain, start=player.space.start, seed=1)
+    learner = Predictive(player.space.domain, start=player.space.start, memory="auto", seed=1)
     for t in range(80):
         trial, query = player.ask(), learner.ask()
         for each in (player, learner):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import log10
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from dikin.errors import StateError
-from dikin.plotting.axes import Axis, mark_outside, number_rounds, spread, whole_ticks
+from dikin.plotting.axes import Axis, mark_outside, number_rounds
+from dikin.plotting.contexts import ContextPanel, context_axes, draw_context, height_of
 from dikin.plotting.curves import (
     MARKS,
     band,
@@ -21,7 +21,21 @@ from dikin.plotting.curves import (
     stretches,
     window,
 )
-from dikin.plotting.style import GREEN, GREY, INK, PALE, PALETTE, PURPLE, require, styled
+from dikin.plotting.panels import (
+    DPI,
+    LARGE,
+    NORMAL,
+    SMALL,
+    Label,
+    heading,
+    number_text,
+    plain,
+    short,
+    show_scale,
+    value_text,
+    write_labels,
+)
+from dikin.plotting.style import GREEN, GREY, INK, PALETTE, PURPLE, require, styled
 from dikin.vectors import Array, Table
 
 if TYPE_CHECKING:
@@ -29,8 +43,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 WIDTH = 10.0
-DPI = 100
-"""Pixels in an inch on a screen."""
 MARGINS = 0.075, 0.86
 """Where the panels begin and end, as shares of the width: direct labels stand to their right."""
 HEIGHTS = {"parameter": 1.05, "value": 1.5, "surprise": 0.8, "certificate": 0.8}
@@ -44,12 +56,6 @@ MOST_PARTS = 6
 FEW = 1000
 """Up to so many rounds each is a dot of its own."""
 HELD = "#f2e6c8"
-SMALL, NORMAL, LARGE = 10.0, 11.0, 14.0
-"""Points of letters."""
-LONGEST = 12
-"""Letters of the name of a part, next to its share."""
-LINE_HEIGHT = 0.19
-"""Inches that a label needs."""
 
 
 class Line(NamedTuple):
@@ -71,33 +77,37 @@ class Panel(NamedTuple):
     axis: Axis = Axis()
 
 
-class Label(NamedTuple):
-    """A text next to the right end of a line."""
-
-    y: float
-    text: str
-    colour: str
-
-
 def draw_history(
-    table: Table, panels: Sequence[Panel], *, maximize: bool, title: str = ""
+    table: Table,
+    panels: Sequence[Panel],
+    *,
+    maximize: bool,
+    title: str = "",
+    contexts: Sequence[ContextPanel] = (),
 ) -> Figure:
     """Draw the panels, the value, the surprise and the certificate over the rounds.
 
-    `table` has one row a round, with the columns that the panels name and those of a history.
+    `table` has one row a round, with the columns that the panels name and those of a history. Below
+    them the settings over the contexts, if there are any.
     """
     if not len(table):
         raise StateError("there is no round to draw: tell a value first")
     with styled():
-        return _draw(table, panels, maximize, title)
+        return _draw(table, panels, maximize, title, contexts[:MOST_PANELS])
 
 
-def _draw(table: Table, panels: Sequence[Panel], maximize: bool, title: str) -> Figure:
+def _draw(
+    table: Table,
+    panels: Sequence[Panel],
+    maximize: bool,
+    title: str,
+    contexts: Sequence[ContextPanel],
+) -> Figure:
     drawn = panels[:MOST_PANELS]
     kinds = ["parameter"] * len(drawn) + ["value"]
     kinds += ["surprise"] * bool(np.isfinite(table["expected"][~far_off(table["value"])]).any())
     kinds += ["certificate"] * bool(np.isfinite(table["certificate"]).any())
-    figure, axes = _layout(kinds, HEAD + TITLE * bool(title))
+    figure, axes = _layout(kinds, HEAD + TITLE * bool(title), height_of(contexts))
     for panel, place in zip(drawn, axes, strict=False):
         _draw_parameter(place, table, panel)
     for kind, place in zip(kinds[len(drawn) :], axes[len(drawn) :], strict=True):
@@ -106,6 +116,8 @@ def _draw(table: Table, panels: Sequence[Panel], maximize: bool, title: str) -> 
         else:
             _draw_line(place, table, kind)
     _shade_held(axes, table)
+    for context, place in zip(contexts, context_axes(figure, contexts, MARGINS), strict=True):
+        draw_context(place, context)
     _caption(figure, title, len(panels) - len(drawn))
     return figure
 
@@ -113,11 +125,11 @@ def _draw(table: Table, panels: Sequence[Panel], maximize: bool, title: str) -> 
 # --- panels --------------------------------------------------------------------------------------
 
 
-def _layout(kinds: list[str], head: float) -> tuple[Figure, list[Axes]]:
-    """A figure with a panel for each kind, one below the other."""
+def _layout(kinds: list[str], head: float, below: float) -> tuple[Figure, list[Axes]]:
+    """A figure with a panel for each kind, one below the other, and so much room below them."""
     figures = require("matplotlib.figure")
     heights = [HEIGHTS[kind] for kind in kinds]
-    total = head + FOOT + sum(heights) + GAP * len(kinds)
+    total = head + FOOT + sum(heights) + GAP * len(kinds) + below
     figure: Figure = figures.Figure(figsize=(WIDTH, total), dpi=DPI, facecolor="white")
     axes: list[Axes] = []
     left, right, top = *MARGINS, total - head
@@ -126,29 +138,17 @@ def _layout(kinds: list[str], head: float) -> tuple[Figure, list[Axes]]:
         box = (left, top / total, right - left, height / total)
         axes.append(figure.add_axes(box, sharex=axes[0] if axes else None))
     for place in axes:
-        _plain(place, last=place is axes[-1])
+        _over_rounds(place, last=place is axes[-1])
     return figure, axes
 
 
-def _plain(axes: Axes, last: bool) -> None:
-    """No more lines than are read; the rounds are written once, at the bottom."""
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.spines[["left", "bottom"]].set_color(PALE)
-    axes.tick_params(labelsize=SMALL, color=PALE, labelcolor=GREY, labelbottom=last)
-    axes.yaxis.grid(True, color="#eeeeee", linewidth=0.8)
-    axes.set_axisbelow(True)
-    axes.margins(x=0)
-    axes.locator_params(axis="y", nbins=4)
+def _over_rounds(axes: Axes, last: bool) -> None:
+    """The rounds are written once, at the bottom."""
+    plain(axes)
+    axes.tick_params(labelbottom=last)
     number_rounds(axes)
     if last:
         axes.set_xlabel("round", fontsize=NORMAL, color=GREY, loc="right")
-
-
-def _heading(axes: Axes, name: str, note: str = "") -> None:
-    # A dollar sign in a name is one, and begins no formula.
-    style: dict[str, Any] = {"pad": 5, "parse_math": False}
-    axes.set_title(name, loc="left", fontsize=NORMAL, fontweight="bold", color=INK, **style)
-    axes.set_title(note, loc="right", fontsize=SMALL, color=GREY, **style)
 
 
 def _draw_parameter(axes: Axes, table: Table, panel: Panel) -> None:
@@ -165,32 +165,15 @@ def _draw_parameter(axes: Axes, table: Table, panel: Panel) -> None:
         grey = colour if several else GREY
         axes.axhline(line.start, color=grey, linewidth=0.9, linestyle=(0, (5, 4)))
         if several:
-            text = f"{_short(line.label)} {_value(best, panel.axis)}"
+            text = f"{short(line.label)} {value_text(best, panel.axis)}"
             labels.append(Label(best, text, colour))
         else:
-            labels.append(Label(best, f"best {_value(best, panel.axis)}", colour))
-            labels.append(Label(line.start, f"start {_value(line.start, panel.axis)}", GREY))
+            labels.append(Label(best, f"best {value_text(best, panel.axis)}", colour))
+            labels.append(Label(line.start, f"start {value_text(line.start, panel.axis)}", GREY))
     left_out = len(panel.lines) - len(shown)
-    _heading(axes, panel.name, f"and {left_out} smaller shares" if left_out else "")
-    _show_scale(axes, panel.axis)
-    _write_labels(axes, labels)
-
-
-def _show_scale(axes: Axes, axis: Axis) -> None:
-    ticker = require("matplotlib.ticker")
-    if axis.log:
-        axes.yaxis.set_major_formatter("{x:g}")
-        low, high = axes.get_ylim()
-        decades = log10(high / low)
-        if decades < 2.0:  # hardly a power of ten is within sight
-            few = ticker.LogLocator(subs=(1.0, 3.0)) if decades > 1.0 else ticker.MaxNLocator(4)
-            axes.yaxis.set_major_locator(few)
-        axes.yaxis.set_minor_locator(ticker.NullLocator())
-    elif axis.whole:
-        axes.yaxis.set_major_locator(whole_ticks(4))
-        axes.yaxis.set_major_formatter(lambda y, _: _value(y, axis))
-    elif axis.percent:
-        axes.yaxis.set_major_formatter(ticker.PercentFormatter(1.0))
+    heading(axes, panel.name, f"and {left_out} smaller shares" if left_out else "")
+    show_scale(axes, panel.axis)
+    write_labels(axes, labels)
 
 
 def _draw_played(axes: Axes, table: Table, column: str, colour: str) -> None:
@@ -235,9 +218,9 @@ def _draw_value(axes: Axes, table: Table, maximize: bool) -> None:
     notes = ["larger is better" if maximize else "smaller is better"]
     notes.append(mark_outside(axes, x, values, ends))
     notes.append(f"{far.sum():,} far off, not in the mean" if far.any() else "")
-    _heading(axes, "value", " · ".join(filter(None, notes)))
+    heading(axes, "value", " · ".join(filter(None, notes)))
     last = mean[np.isfinite(mean)][-1]
-    _write_labels(axes, [Label(float(last), f"{_number(last)}\nmean of {size:,}", INK)])
+    write_labels(axes, [Label(float(last), f"{number_text(last)}\nmean of {size:,}", INK)])
 
 
 def _draw_line(axes: Axes, table: Table, kind: str) -> None:
@@ -250,9 +233,9 @@ def _draw_line(axes: Axes, table: Table, kind: str) -> None:
         y, note, colour = table["certificate"][at], "bound on the regret so far", PURPLE
     axes.plot(table["round"][at], y, color=colour, linewidth=1.8, label=kind)
     axes.set_ylim(0, 1.08 * _largest(y))
-    _heading(axes, kind, note)
+    heading(axes, kind, note)
     finite = y[np.isfinite(y)]
-    _write_labels(axes, [Label(float(finite[-1]), _number(finite[-1]), colour)])
+    write_labels(axes, [Label(float(finite[-1]), number_text(finite[-1]), colour)])
 
 
 def _largest(y: Array) -> float:
@@ -262,28 +245,6 @@ def _largest(y: Array) -> float:
 
 
 # --- what is common to the panels -----------------------------------------------------------------
-
-
-def _write_labels(axes: Axes, labels: list[Label]) -> None:
-    """Texts next to the ends of lines, moved apart where they would overlap."""
-    height = axes.get_window_extent().height / DPI
-    heights = spread([_share(axes, label.y) for label in labels], LINE_HEIGHT / height)
-    for y, label in zip(heights, labels, strict=True):
-        axes.text(
-            1.012,
-            y,
-            label.text,
-            color=label.colour,
-            fontsize=SMALL,
-            va="center",
-            transform=axes.transAxes,
-            parse_math=False,
-        )
-
-
-def _share(axes: Axes, y: float) -> float:
-    """How high a number stands in the panel, from 0 to 1."""
-    return float(axes.transAxes.inverted().transform(axes.transData.transform((1.0, y)))[1])
 
 
 def _shade_held(axes: list[Axes], table: Table) -> None:
@@ -324,21 +285,3 @@ def _caption(figure: Figure, title: str, left_out: int) -> None:
         figure.text(left, 1 - 0.2 / height, title, parse_math=False, **style)
     below = 0.2 + TITLE * bool(title)
     figure.text(left, 1 - below / height, note, fontsize=SMALL, color=GREY, va="top")
-
-
-def _short(name: str) -> str:
-    """A name that fits into the margin."""
-    return name if len(name) <= LONGEST else name[: LONGEST - 1] + "…"
-
-
-def _value(value: float, axis: Axis) -> str:
-    """A value of a parameter; nothing beyond the ends of labels."""
-    if axis.labels:
-        return _short(dict(enumerate(axis.labels)).get(round(value), ""))
-    if axis.percent:
-        return f"{100 * value:.1f} %"
-    return f"{value:,.0f}" if axis.whole else _number(value)
-
-
-def _number(value: float) -> str:
-    return f"{value:,.0f}" if 1000 <= abs(value) < 1e7 else f"{value:.4g}"

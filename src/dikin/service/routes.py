@@ -302,9 +302,16 @@ def _question(question: PlayerQuery) -> schemas.Question:
             expected=finite_or_none(question.expected),
             held=question.held,
             covariates=question.covariates or None,
+            context=question.context or None,
         )
     return schemas.Question(
-        id=question.id, params=None, point=point, expected=None, held=False, covariates=None
+        id=question.id,
+        params=None,
+        point=point,
+        expected=None,
+        held=False,
+        covariates=None,
+        context=None,
     )
 
 
@@ -429,6 +436,13 @@ async def summary(request: Request, name: Name) -> Response:
     return await _respond(request, name, lambda study: schemas.Status.of(study.summary()))
 
 
+@router.post("/studies/{name}/best", openapi_extra=READ, response_model=schemas.Best)
+async def best(request: Request, name: Name, body: schemas.BestBody | None = None) -> Response:
+    """The best setting of a tuner in a context."""
+    context = None if body is None else body.context
+    return await _respond(request, name, lambda study: schemas.Best(best=study.best_for(context)))
+
+
 @router.get(
     "/studies/{name}/facts", openapi_extra=READ, response_model=schemas.Facts, deprecated=True
 )
@@ -471,11 +485,20 @@ async def certificate(
     varies: Annotated[
         float | None, Query(description="The most by which a loss varies over the domain.")
     ] = None,
+    memory: Annotated[
+        float | None,
+        Query(description="To bound the regret of about so many rounds: 4000, 1000 or 250."),
+    ] = None,
 ) -> Response:
     """The bound on the regret so far, if the losses have the given constant."""
     if smoothness is None and lipschitz is None:
         raise ParameterError("give a constant of the losses: ?smoothness=... or ?lipschitz=...")
-    arguments = {"smoothness": smoothness, "lipschitz": lipschitz, "varies": varies}
+    arguments = {
+        "smoothness": smoothness,
+        "lipschitz": lipschitz,
+        "varies": varies,
+        "memory": memory,
+    }
     constants = {name: value for name, value in arguments.items() if value is not None}
 
     def act(study: Study) -> float:

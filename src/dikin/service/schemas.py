@@ -94,6 +94,16 @@ class ForgetBody(Body):
     point: OptionalNumbers = Field(default=None, description="As for `tell`.")
 
 
+class BestBody(Body):
+    """The context of which the best setting is wanted."""
+
+    context: Named = Field(
+        default=None,
+        description="A value for each context of the tuner; none for a tuner without.",
+        examples=[{"region": "eu", "hour": 14}],
+    )
+
+
 class TrimBody(Body):
     """The history to remove."""
 
@@ -167,6 +177,9 @@ class Question(BaseModel):
     covariates: dict[str, float | str] | None = Field(
         description="What is known of the round of a trial, by name."
     )
+    context: dict[str, float | str] | None = Field(
+        description="The context that the setting of a trial was chosen for, by name."
+    )
 
 
 class Questions(BaseModel):
@@ -183,6 +196,12 @@ class TellResult(BaseModel):
     best: Settings | None
     center: list[Any]
     certificate: float | None
+
+
+class Best(BaseModel):
+    """The best setting in a context."""
+
+    best: Settings
 
 
 class Forgotten(BaseModel):

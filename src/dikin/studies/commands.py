@@ -131,7 +131,7 @@ def run(
                                                  "client": "host:71", "asked": "2031-..."}]}
       {"show": {}}                              {"study": "prices", "rounds": 1, ...}
 
-    The study of a tuner uses names, and has three more verbs:
+    The study of a tuner uses names, and has four more verbs:
 
     \b
       {"ask": {}}                               {"id": 0, "params": {"price": ..., "ads": ...}}
@@ -140,6 +140,7 @@ def run(
       {"hold": {}}                              {"held": true}
       {"resume": {}}                            {"held": false}
       {"summary": {}}                           {"rounds": 1, "best": {...}, ...}
+      {"best": {"context": {"region": "eu"}}}   {"best": {"price": ..., "ads": ...}}
       {"ask": {"covariates": {"load": 0.7}}}    {"id": 1, "params": {"price": ..., "ads": ...}}
       {"tell": {"id": 1, "values": [498, 507],  {"told": 1, "rounds": 2, ...}
                 "covariates": {"users": 1830}}}
@@ -181,6 +182,7 @@ def create(name: str, learner: str | None, url: str, **tuner: Any) -> None:
       dikin study create crew --param day=0:9:int --param night=0:9:int --separable
       dikin study create canary --shares server=a,b --by-lot
       dikin study create queue --param workers=1:64:8:int --covariate hour=cycle:24
+      dikin study create fleet --param price=1:14:4 --context region=eu,us --context load=0..1
 
     A LEARNER, or a tuner too, is described by a JSON object:
 
@@ -242,11 +244,7 @@ def _number_or_word(text: str) -> float | str:
         return text
 
 
-@study.command()
-@name_argument
-@url_option
-@covariate_option
-@click.option(
+context_option = click.option(
     "--context",
     "contexts",
     multiple=True,
@@ -254,6 +252,13 @@ def _number_or_word(text: str) -> float | str:
     help="What the setting may depend on, for a tuner that was created with a context. May be "
     "repeated.",
 )
+
+
+@study.command()
+@name_argument
+@url_option
+@covariate_option
+@context_option
 @click.option("--forecast", type=float, help="The loss or value that you expect.")
 @click.option("--key", help="A name of this request: asked again under it, the answer is the same.")
 def ask(
@@ -319,6 +324,22 @@ def tell(
         else:
             played.tell(id, None, curvature, covariates=beside, sem=sem, values=values)
         click.echo(f"told {id}: {played.rounds:,} rounds")
+
+
+@study.command()
+@name_argument
+@url_option
+@context_option
+def best(name: str, url: str, contexts: tuple[str, ...]) -> None:
+    """Print the best setting of a tuner, or that in a context, as one line of JSON.
+
+    \b
+      dikin study best shop
+      dikin study best fleet --context region=eu --context load=0.7
+    """  # noqa: D301 - click reads the backspace character
+    context: Any = _by_name("--context", contexts)
+    with _open(url, name) as played:
+        click.echo(json.dumps(played.best_for(context)))
 
 
 @study.command("list")
@@ -415,8 +436,8 @@ def export(name: str, url: str, out: Path | None) -> None:
     """Write the history as CSV.
 
     Of a learner: round, point, loss, curvature, center, certificate. Of a tuner: round, a column
-    for each name, value, expected, held, the best guess by name, certificate, and the covariates
-    (covariate.NAME) and standard errors (sem) that were given.
+    for each name, value, expected, held, the best guess by name, certificate, and the contexts
+    (context.NAME), covariates (covariate.NAME) and standard errors (sem) that were given.
     """
     with _open(url, name) as study:
         if out is None and sys.stdout is None:

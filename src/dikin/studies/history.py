@@ -75,6 +75,8 @@ class HistoryColumns(NamedTuple):
     """The parameters of a tuner; None for a learner."""
     shape: tuple[int, ...]
     """Of the points of a learner."""
+    contexts: Mapping[str, Any] = NOTHING
+    """With their kinds as in `Status.contexts`."""
     covariates: Mapping[str, Any] = NOTHING
     """With their kinds as in `Status.covariates`."""
     sem: bool = False
@@ -83,7 +85,8 @@ class HistoryColumns(NamedTuple):
     @classmethod
     def of(cls, space: Space | None, status: Status) -> HistoryColumns:
         """Those of a study that stands so."""
-        return cls(space, status.center.shape, status.covariates or {}, status.sem_rounds > 0)
+        known = status.contexts or {}, status.covariates or {}
+        return cls(space, status.center.shape, *known, status.sem_rounds > 0)
 
 
 def in_parts(answers: Iterator[AnswerRow], columns: HistoryColumns) -> Table:
@@ -96,11 +99,11 @@ def in_parts(answers: Iterator[AnswerRow], columns: HistoryColumns) -> Table:
 
 
 def _table(answers: list[AnswerRow], columns: HistoryColumns) -> Table:
-    if columns.space is None:
-        return _learner_table(answers, columns.shape)
-    return history_table(
-        columns.space, list(map(_tuner_row, answers)), columns.covariates, sem=columns.sem
-    )
+    space, shape, contexts, covariates, sem = columns
+    if space is None:
+        return _learner_table(answers, shape)
+    rows = list(map(_tuner_row, answers))
+    return history_table(space, rows, covariates, contexts=contexts, sem=sem)
 
 
 def _learner_table(answers: list[AnswerRow], shape: tuple[int, ...]) -> Table:
@@ -136,6 +139,7 @@ def _tuner_row(answer: AnswerRow) -> Row:
         serialization.number_or_nan(answer["certificate"]),
         covariates_of(answer),
         serialization.number_or_nan(answer.get("sem")),
+        (answer.get("asked") or {}).get("context") or {},
     )
 
 

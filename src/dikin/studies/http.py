@@ -10,7 +10,7 @@ import json
 import os
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from http import HTTPStatus
 from math import isfinite
@@ -24,9 +24,9 @@ from dikin.arguments import frozen
 from dikin.errors import (
     AccessError,
     BusyError,
+    ContextError,
     CurvatureError,
     DikinError,
-    FeedbackError,
     ForecastError,
     LossError,
     ParameterError,
@@ -44,7 +44,7 @@ from dikin.studies.backend import Backend, Opening, OpenQuery, Standing
 from dikin.studies.client_arguments import own_name, seconds
 from dikin.studies.history import HistoryColumns, in_parts
 from dikin.studies.rows import Answer, AskArguments
-from dikin.tuning.space import Space
+from dikin.tuning.space import Params, Space
 from dikin.tuning.tuner import Trial
 from dikin.vectors import Table
 
@@ -283,7 +283,8 @@ class HttpBackend(Backend):
         if self.space is None:
             return Query(entry["id"], point)
         params, expected = self.space.params(point), number_or_nan(entry["expected"])
-        return Trial(entry["id"], params, point, expected, entry["held"], entry["covariates"] or {})
+        known, context = entry["covariates"] or {}, entry["context"] or {}
+        return Trial(entry["id"], params, point, expected, entry["held"], known, context)
 
     def tell(self, query: Query | int, answer: Answer) -> None:
         curvature = _plain(answer.curvature, "curvature", CurvatureError)
@@ -315,6 +316,10 @@ class HttpBackend(Backend):
         return Standing(
             status["rounds"], np.array(status["center"]), number_or_nan(status["certificate"])
         )
+
+    def best_for(self, context: Any) -> Params:
+        best: Params = self._post("/best", {"context": _plain_context(context)})["best"]
+        return best
 
     def first_round(self) -> int:
         return int(self._get()["first_round"])
@@ -400,10 +405,12 @@ def _plain(value: Any, what: str, error: type[DikinError]) -> Any:
 
 def _plain_context(context: Any) -> Any:
     """A context as JSON: an object by name for a tuner, numbers for a learner."""
-    if not isinstance(context, dict):
+    if context is None:
+        return None
+    if not isinstance(context, Mapping):
         return np.asarray(context).tolist()
     return {
-        name: part if isinstance(part, str) else _plain(part, f"context {name!r}", FeedbackError)
+        name: part if isinstance(part, str) else _plain(part, f"context {name!r}", ContextError)
         for name, part in context.items()
     }
 

@@ -11,6 +11,8 @@ The study of a tuner uses names:
     {"ask": {"covariates": {"load": 0.7, "hour": 14}}}      {"id": 1, "params": {"price": ...}}
     {"tell": {"id": 1, "values": [498, 507],                {"told": 1, "rounds": 2, ...}
               "covariates": {"visitors": 1830}}}
+    {"ask": {"context": {"region": "eu"}}}                  {"id": 2, "params": {"price": ...}}
+    {"best": {"context": {"region": "eu"}}}                 {"best": {"price": ...}}
 
 A reply is written once its event is durable. If anything is wrong with a line, the reply is
 {"error": {"code": ..., "message": ...}}, and the next line is read.
@@ -137,14 +139,19 @@ def _id(fields: dict[str, Any]) -> int:
 
 def _ask(study: Study, fields: dict[str, Any]) -> Reply:
     _check_fields(fields, "ask", set(), {"context", "covariates", "forecast"})
-    context, covariates = fields.get("context"), fields.get("covariates")
+    context, covariates = _context(study, fields), fields.get("covariates")
+    query = study.ask(context, forecast=fields.get("forecast"), covariates=covariates)
+    return {"id": query.id, **_setting(study, query)}
+
+
+def _context(study: Study, fields: dict[str, Any]) -> Any:
+    context = fields.get("context")
     if study.space is not None and not isinstance(context, dict | None):
         raise RequestError(
             f"the context of a tuner is an object by name, got {short_json(context)}; several "
             "trials are asked for one by one"
         )
-    query = study.ask(context, forecast=fields.get("forecast"), covariates=covariates)
-    return {"id": query.id, **_setting(study, query)}
+    return context
 
 
 def _tell(study: Study, fields: dict[str, Any]) -> Reply:
@@ -209,6 +216,12 @@ def _resume(study: Study, fields: dict[str, Any]) -> Reply:
     return {"held": False}
 
 
+def _best(study: Study, fields: dict[str, Any]) -> Reply:
+    _check_fields(fields, "best", set(), {"context"})
+    context: Any = _context(study, fields)
+    return {"best": study.best_for(context)}
+
+
 def _summary(study: Study, fields: dict[str, Any]) -> Reply:
     _check_fields(fields, "summary", set(), set())
     return study.summary().to_json()
@@ -223,4 +236,5 @@ VERBS: dict[str, Callable[[Study, dict[str, Any]], Reply]] = {
     "open": _open,
     "show": _show,
     "summary": _summary,
+    "best": _best,
 }

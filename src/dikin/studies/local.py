@@ -40,7 +40,7 @@ from dikin.studies.replica import AskRecord, Replica, snapshot_text
 from dikin.studies.rows import Answer, AskArguments, point_in, query_id
 from dikin.studies.session import Session
 from dikin.studies.study_status import study_status
-from dikin.tuning.space import Space
+from dikin.tuning.space import Params, Space
 from dikin.vectors import Table
 
 T = TypeVar("T")
@@ -292,6 +292,9 @@ class LocalBackend(Backend):
 
     def summary(self) -> Status:
         return self.session.read(lambda replica: replica.tuner.summary())
+
+    def best_for(self, context: Any) -> Params:
+        return self.session.read(lambda replica: replica.tuner.best_for(context))
 
     def first_round(self) -> int:
         def look(replica: Replica) -> int:

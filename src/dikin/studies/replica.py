@@ -80,9 +80,9 @@ class Replica:
         """The player as a tuner; an error if it is a learner."""
         if self.player.space is None:
             raise ParameterError(
-                f"this is the study of a learner, {type(self.player).__name__}: best, held, hold, "
-                "resume and summary need the study of a dikin.Tuner. Use center, certificate and "
-                "history instead"
+                f"this is the study of a learner, {type(self.player).__name__}: best, best_for, "
+                "held, hold, resume and summary need the study of a dikin.Tuner. Use center, "
+                "certificate and history instead"
             )
         return cast(Tuner, self.player)
 

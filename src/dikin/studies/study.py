@@ -452,7 +452,8 @@ class Study(Generic[Q]):
         Parameters
         ----------
         **constants : float
-            One of `smoothness` and `lipschitz`.
+            One of `smoothness` and `lipschitz`; and `memory`, to bound the regret of about so many
+            rounds.
 
         Returns
         -------
@@ -468,8 +469,30 @@ class Study(Generic[Q]):
 
     @property
     def best(self) -> Params:
-        """The tuner's current best guess by name."""
+        """The tuner's current best guess by name; see `best_for` if it has contexts."""
         return self.summary().best or {}
+
+    def best_for(self, context: Mapping[str, Any] | None = None) -> Params:
+        """The tuner's current best guess in a context: `Tuner.best_for`.
+
+        Parameters
+        ----------
+        context : mapping, optional
+            A value for each name of the tuner's `context`; none for a tuner without.
+
+        Returns
+        -------
+        dict
+            The setting by name.
+
+        Raises
+        ------
+        ContextError
+            If a name is missing or was not declared, or a value cannot be one.
+        ParameterError
+            If this is the study of a learner.
+        """
+        return self._backend.best_for(context)
 
     @property
     def held(self) -> bool:
@@ -537,8 +560,9 @@ class Study(Generic[Q]):
             A structured array with the columns round, point, loss, curvature, center (after the
             round) and certificate: `study.history()["loss"]`. For a tuner the columns are round, a
             value for each name, value, expected, held (nothing was learnt of the round), the best
-            guess after the round (`best.` before each name) and certificate; then the covariates
-            (`covariate.` before each name) and, where any was told, the standard error sem.
+            guess after the round (`best.` before each name) and certificate; then the contexts
+            (`context.` before each name), the covariates (`covariate.` before each name) and, where
+            any was told, the standard error sem.
 
         Raises
         ------
@@ -599,7 +623,8 @@ class Study(Generic[Q]):
         """Draw the history.
 
         For a tuner: each parameter over the rounds with the explored range, the value and its
-        recent mean, and the size of surprises. For a learner: losses, curvature and certificate.
+        recent mean, the size of surprises, and the best setting over the contexts. For a learner:
+        losses, curvature and certificate.
 
         Parameters
         ----------
@@ -624,9 +649,9 @@ class Study(Generic[Q]):
         if self.space is None:
             figure = draw_learner(rounds, title)
         else:
-            maximize = self.summary().maximize
-            panels = panels_of(self.space)
-            figure = draw_history(rounds, panels, maximize=maximize, title=title)
+            tuner, panels = Tuner.restore(self.state()), panels_of(self.space)
+            maximize, contexts = tuner.maximize, tuner._context_panels()
+            figure = draw_history(rounds, panels, maximize=maximize, title=title, contexts=contexts)
         if path is not None:
             save_figure(figure, path)
         return figure

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import click
 
 from dikin.errors import ParameterError
+from dikin.learners.predictive import AUTO
 from dikin.tuning.cycle import Cycle
 from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.parameters.description import (
@@ -22,6 +23,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 RANGE = "NAME=LOW:HIGH[:START][:log|:int]"
 CALL = '"NAME=Levels([16, 32, 64])"'
 COVARIATE = "NAME[=cycle:PERIOD|=WORD,WORD]"
+CONTEXT = "NAME=WORD,WORD|cycle:PERIOD|LOW..HIGH"
 PARTS = "NAME=PART,PART or NAME=PART:SHARE,PART:SHARE"
 
 _OPTIONS = (
@@ -49,8 +51,9 @@ _OPTIONS = (
     click.option("--maximize", is_flag=True, help="Larger values are better."),
     click.option(
         "--memory",
-        type=float,
-        help="Rounds to remember, for a best setting that drifts. Default: all.",
+        metavar="auto|none|ROUNDS",
+        help="Rounds to remember, for a best setting that drifts: auto finds out itself, none is "
+        "for all rounds. Default: auto.",
     ),
     click.option(
         "--value-range",
@@ -80,6 +83,14 @@ _OPTIONS = (
         "hour=cycle:24, a category by its words, or a number. Needed for a cycle alone. May be "
         "repeated.",
     ),
+    click.option(
+        "--context",
+        "contexts",
+        multiple=True,
+        metavar=CONTEXT,
+        help="What the setting may depend on: one of some words, as region=eu,us, a cycle, as "
+        "hour=cycle:24, or a number, as load=0..1. May be repeated.",
+    ),
     click.option("--seed", type=click.IntRange(0), help="Of all randomness. Default: a fresh one."),
 )
 
@@ -92,7 +103,12 @@ def tuner_options(command: F) -> F:
 
 
 def tuner_from_options(
-    params: tuple[str, ...], shares: tuple[str, ...], covariates: tuple[str, ...] = (), **more: Any
+    params: tuple[str, ...],
+    shares: tuple[str, ...],
+    covariates: tuple[str, ...] = (),
+    contexts: tuple[str, ...] = (),
+    memory: str | None = None,
+    **more: Any,
 ) -> Tuner | None:
     """The tuner that options describe; None if there are none.
 
@@ -100,7 +116,7 @@ def tuner_from_options(
     {'price': 4.0, 'traffic': {'old': 0.5, 'new': 0.5}}
     """
     if not params and not shares:
-        _refuse_alone(more | {"covariates": covariates})
+        _refuse_alone({"memory": memory} | more | {"covariates": covariates, "contexts": contexts})
         return None
     parameters: dict[str, ParameterKind] = {}
     for option, texts, read in (("--param", params, _parameter), ("--shares", shares, _shares)):
@@ -109,8 +125,35 @@ def tuner_from_options(
             if name in parameters:
                 raise ParameterError(f"{option} {text}: the parameter {name!r} is given twice")
             parameters[name] = parameter
-    kinds = dict(_covariate(text) for text in covariates)
-    return Tuner(parameters, covariates=kinds or None, **more)
+    kinds = _by_name("--covariate", covariates, _covariate)
+    chosen_by = _by_name("--context", contexts, _context)
+    remembered = {} if memory is None else {"memory": _memory(memory)}
+    return Tuner(parameters, covariates=kinds, context=chosen_by, **remembered, **more)
+
+
+def _by_name(
+    option: str, texts: tuple[str, ...], read: Callable[[str], tuple[str, Any]]
+) -> dict[str, Any] | None:
+    found: dict[str, Any] = {}
+    for text in texts:
+        name, kind = read(text)
+        if name in found:
+            raise ParameterError(f"{option} {text}: {name!r} is given twice")
+        found[name] = kind
+    return found or None
+
+
+def _memory(text: str) -> Any:
+    """`auto`, `none` or a number of rounds."""
+    word = text.strip().lower()
+    if word in (AUTO, "none"):
+        return AUTO if word == AUTO else None
+    try:
+        return _number("--memory", text)
+    except ParameterError:
+        raise ParameterError(
+            f"--memory wants a number of rounds, auto or none, got {text!r}"
+        ) from None
 
 
 def _covariate(text: str) -> tuple[str, Any]:
@@ -121,10 +164,29 @@ def _covariate(text: str) -> tuple[str, Any]:
         raise ParameterError(f"--covariate wants {COVARIATE}, got {text!r}")
     if not equals:
         return name.strip(), None
-    form, colon, period = rest.partition(":")
-    if colon and form.strip() == "cycle":
-        return name.strip(), Cycle(_number(f"the period of {name.strip()}", period))
-    return name.strip(), words
+    return name.strip(), _cycle(name.strip(), rest) or words
+
+
+def _cycle(name: str, text: str) -> Cycle | None:
+    """`cycle:24`."""
+    form, colon, period = text.partition(":")
+    if not colon or form.strip() != "cycle":
+        return None
+    return Cycle(_number(f"the period of {name}", period))
+
+
+def _context(text: str) -> tuple[str, Any]:
+    """`region=eu,us`, `hour=cycle:24` or `load=0..1`."""
+    name, _, rest = (part.strip() for part in text.partition("="))
+    if not (name and rest):
+        raise ParameterError(f"--context wants {CONTEXT}, got {text!r}")
+    low, dots, high = rest.partition("..")
+    if dots:
+        return name, (
+            _number(f"the low end of {name}", low),
+            _number(f"the high end of {name}", high),
+        )
+    return name, _cycle(name, rest) or [word.strip() for word in rest.split(",")]
 
 
 def _refuse_alone(more: dict[str, Any]) -> None:

@@ -25,6 +25,11 @@ KNOTS = 3
 """Of a number: both ends of its range and the middle."""
 HOURS = 4
 """Knots of a cycle."""
+DRAWN = 8
+"""Points from each knot to the next at which a setting is drawn."""
+
+RANGE_KEYS = {"kind", "low", "high"}
+"""Of the JSON object that describes a range."""
 
 Values = dict[str, float | str]
 """A context by name."""
@@ -41,6 +46,11 @@ class Part(Protocol):
     @property
     def knots(self) -> tuple[float | str, ...]:
         """A value for each of them that has all of its weight."""
+        ...
+
+    @property
+    def curve(self) -> tuple[float, ...]:
+        """Values along which a setting is drawn as a line; none for words."""
         ...
 
     @property
@@ -71,11 +81,15 @@ class Words(NamedTuple):
         return self.labels
 
     @property
+    def curve(self) -> tuple[float, ...]:
+        return ()
+
+    @property
     def covariate(self) -> Any:
         return list(self.labels)
 
     def checked(self, name: str, value: Any) -> float | str:
-        if value in self.labels:
+        if isinstance(value, str) and value in self.labels:
             return str(value)
         hint = did_you_mean(value, self.labels) if isinstance(value, str) else ""
         raise ContextError(
@@ -103,6 +117,10 @@ class Interval(NamedTuple):
     @property
     def labels(self) -> tuple[str, ...]:
         return tuple(f"{knot:.6g}" for knot in self.knots)
+
+    @property
+    def curve(self) -> tuple[float, ...]:
+        return tuple(np.linspace(self.low, self.high, DRAWN * (KNOTS - 1) + 1).tolist())
 
     @property
     def covariate(self) -> Any:
@@ -138,6 +156,10 @@ class Round(NamedTuple):
     @property
     def labels(self) -> tuple[str, ...]:
         return tuple(f"{knot:.6g}" for knot in self.knots)
+
+    @property
+    def curve(self) -> tuple[float, ...]:
+        return tuple(np.linspace(0.0, self.cycle.period, DRAWN * HOURS + 1).tolist())
 
     @property
     def covariate(self) -> Any:
@@ -287,7 +309,7 @@ def _part(name: Any, given: Any) -> Part:
         return Round(given)
     if isinstance(given, dict) and given.get("kind") == "cycle":
         return Round(Cycle.from_spec(given))
-    if isinstance(given, dict) and set(given) == {"kind", "low", "high"}:
+    if isinstance(given, dict) and set(given) == RANGE_KEYS and given["kind"] == "range":
         given = (given["low"], given["high"])
     if isinstance(given, Sequence) and not isinstance(given, str):
         part = _words(given) or _interval(given)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
 from math import nan
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
@@ -10,7 +11,9 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from dikin import extras
+from dikin.plotting.contexts import ContextLine, ContextPanel
 from dikin.plotting.history import Line, Panel
+from dikin.tuning.contexts import Contexts, Part, Values
 from dikin.tuning.covariates import LONGEST
 from dikin.tuning.space import Space
 from dikin.vectors import Array, Table
@@ -19,8 +22,10 @@ BEST = "best."
 """Before the name of a column: the best guess after the round."""
 COVARIATE = "covariate."
 """Before the name of a column: a covariate."""
+CONTEXT = "context."
+"""Before the name of a column: a context."""
 NOTHING: Mapping[str, Any] = MappingProxyType({})
-"""Of covariates."""
+"""Of covariates or contexts."""
 
 
 class Columns(Protocol):
@@ -48,6 +53,8 @@ class Row(NamedTuple):
     """By name, as far as they were given."""
     sem: float = nan
     """The standard error of the value, or NaN."""
+    context: Mapping[str, float | str] = NOTHING
+    """The context that it was asked for."""
 
 
 def history_table(
@@ -55,6 +62,7 @@ def history_table(
     rows: Sequence[Row],
     covariates: Mapping[str, Any] = NOTHING,
     *,
+    contexts: Mapping[str, Any] = NOTHING,
     sem: bool = False,
 ) -> Table:
     """The rounds as a table.
@@ -67,6 +75,8 @@ def history_table(
         One for each round.
     covariates : mapping, optional
         The covariates that get a column, with their kinds as in `Status.covariates`.
+    contexts : mapping, optional
+        The contexts, each with a column, with their kinds as in `Status.contexts`.
     sem : bool, default False
         Whether there is a column for the standard errors of values.
 
@@ -75,8 +85,9 @@ def history_table(
     numpy.ndarray
         A structured array with the columns round, the name of each value (`space.columns`), value,
         expected, held, the best guess after the round (`best.` before each name) and certificate;
-        then the covariates (`covariate.` before each name; NaN or an empty text where one was
-        missing) and sem, NaN where no standard error was told.
+        then the contexts (`context.` before each name), the covariates (`covariate.` before each
+        name; NaN or an empty text where one was missing) and sem, NaN where no standard error was
+        told.
     """
     names = space.columns
     columns: list[tuple[str, Any]] = [
@@ -88,21 +99,29 @@ def history_table(
         *((BEST + name, kind) for name, kind in zip(names, space.types, strict=True)),
         ("certificate", np.float64),
     ]
-    missing: dict[str, float | str] = {
-        name: "" if isinstance(kind, list) else nan for name, kind in covariates.items()
-    }
-    columns += [
-        (COVARIATE + name, f"U{LONGEST}" if empty == "" else np.float64)
-        for name, empty in missing.items()
-    ]
+    places, missing = _empty(contexts), _empty(covariates)
+    columns += _types(CONTEXT, places) + _types(COVARIATE, missing)
     columns += [("sem", np.float64)] if sem else []
     flat = [
         (row.round, *row.point, row.value, row.expected, row.held, *row.center, row.certificate)
+        + tuple(row.context.get(name, empty) for name, empty in places.items())
         + tuple(row.covariates.get(name, empty) for name, empty in missing.items())
         + ((row.sem,) if sem else ())
         for row in rows
     ]
     return np.array(flat, dtype=columns)
+
+
+def _empty(kinds: Mapping[str, Any]) -> dict[str, float | str]:
+    """What stands where there is no value: of words an empty text, of numbers NaN."""
+    return {name: "" if isinstance(kind, list) else nan for name, kind in kinds.items()}
+
+
+def _types(before: str, missing: Mapping[str, float | str]) -> list[tuple[str, Any]]:
+    return [
+        (before + name, f"U{LONGEST}" if empty == "" else np.float64)
+        for name, empty in missing.items()
+    ]
 
 
 def panels_of(space: Space) -> list[Panel]:
@@ -121,11 +140,80 @@ def panels_of(space: Space) -> list[Panel]:
     panels, starts = [], iter(space.start_values.tolist())
     for name, parameter in space.parameters.items():
         lines = [
-            Line(column, BEST + column, next(starts), column.removeprefix(name).removeprefix("."))
+            Line(column, BEST + column, next(starts), _part_of(column, name))
             for column in parameter.columns(name)
         ]
         panels.append(Panel(name, tuple(lines), parameter.axis))
     return panels
+
+
+def context_panels(
+    space: Space, contexts: Contexts | None, center_in: Callable[[Values], Array]
+) -> list[ContextPanel]:
+    """What is drawn of each parameter over the contexts.
+
+    Parameters
+    ----------
+    space : Space
+        The parameters.
+    contexts : Contexts or None
+        Those of the tuner; without them nothing is drawn.
+    center_in : callable
+        The best guess in a context, as a row of numbers.
+
+    Returns
+    -------
+    list of ContextPanel
+        In the order of the parameters. The horizontal axis is the first context that is a number,
+        or else the one of most words; all others have a line or a bar for each of their values.
+    """
+    if contexts is None:
+        return []
+    across = max(contexts.parts, key=lambda name: _width(contexts.parts[name]))
+    along = contexts.parts[across]
+    xs: tuple[Any, ...] = along.curve or along.knots
+    curves = [
+        (label, np.array([center_in(place | {across: x}) for x in xs]))
+        for label, place in _others(contexts, across)
+    ]
+    panels, first = [], 0
+    for name, parameter in space.parameters.items():
+        columns = parameter.columns(name)
+        lines = [
+            ContextLine(
+                ", ".join(filter(None, (label, _part_of(column, name)))), values[:, first + i]
+            )
+            for label, values in curves
+            for i, column in enumerate(columns)
+        ]
+        starts = tuple(space.start_values[first : first + len(columns)].tolist()) * len(curves)
+        panels.append(ContextPanel(name, across, xs, tuple(lines), starts, parameter.axis))
+        first += len(columns)
+    return panels
+
+
+def _width(part: Part) -> tuple[bool, int]:
+    return bool(part.curve), len(part.labels)
+
+
+def _others(contexts: Contexts, across: str) -> Iterator[tuple[str, Values]]:
+    """The combinations of all contexts but one, at the knots, with a label for each."""
+    rest = {name: part for name, part in contexts.parts.items() if name != across}
+    for labels, values in zip(
+        product(*(part.labels for part in rest.values())),
+        product(*(part.knots for part in rest.values())),
+        strict=True,
+    ):
+        named = [
+            f"{name} {label}" if part.curve else label
+            for (name, part), label in zip(rest.items(), labels, strict=True)
+        ]
+        yield ", ".join(named), dict(zip(rest, values, strict=True))
+
+
+def _part_of(column: str, name: str) -> str:
+    """What tells a column from the others of its parameter."""
+    return column.removeprefix(name).removeprefix(".")
 
 
 def to_frame(table: Table) -> Any:

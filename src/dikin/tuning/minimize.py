@@ -10,7 +10,7 @@ from copy import copy
 from dataclasses import dataclass
 from functools import partial
 from math import isfinite
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,7 +20,7 @@ from dikin.domains.base import Domain
 from dikin.engine.progress import Progress
 from dikin.errors import LossError, ParameterError, shown
 from dikin.learners.base import real_number
-from dikin.learners.predictive import Predictive
+from dikin.learners.predictive import AUTO, Predictive
 from dikin.players import Player
 from dikin.tuning.clipping import tell_clipped
 from dikin.tuning.history import history_table
@@ -47,7 +47,7 @@ def minimize(
     *,
     start: ArrayLike | None = None,
     constraints: str | Sequence[str] = (),
-    memory: float | None = None,
+    memory: float | Literal["auto"] | None = AUTO,
     smoothness: float | None = None,
     lipschitz: float | None = None,
     value_range: tuple[float, float] | None = None,
@@ -78,8 +78,9 @@ def minimize(
         each their own start.
     constraints : sequence of str, optional
         Linear constraints between `Real` parameters, such as "ads + 3 * staff <= 100".
-    memory : float, optional
-        Rounds that are remembered, for a best setting that drifts. None for all.
+    memory : float or "auto" or None, default "auto"
+        Rounds that are remembered, for a best setting that drifts. "auto" finds out itself, and how
+        sharply the values curve; None for all.
     smoothness, lipschitz : float, optional
         Constants of the function, for a certificate: of named parameters on the cube, where every
         range has length 1; of a domain as `Predictive` says. None must be known.
@@ -147,7 +148,7 @@ def maximize(
     *,
     start: ArrayLike | None = None,
     constraints: str | Sequence[str] = (),
-    memory: float | None = None,
+    memory: float | Literal["auto"] | None = AUTO,
     smoothness: float | None = None,
     lipschitz: float | None = None,
     value_range: tuple[float, float] | None = None,
@@ -173,8 +174,9 @@ def maximize(
         For a domain, the point at which to begin.
     constraints : sequence of str, optional
         Linear constraints between `Real` parameters.
-    memory : float, optional
-        Rounds that are remembered, for a best setting that drifts. None for all.
+    memory : float or "auto" or None, default "auto"
+        Rounds that are remembered, for a best setting that drifts. "auto" finds out itself, and how
+        sharply the values curve; None for all.
     smoothness, lipschitz : float, optional
         Constants of the function, for a certificate.
     value_range : tuple of float, optional
@@ -218,7 +220,7 @@ class _Options(NamedTuple):
     """What a tuner and a learner are both built with."""
 
     maximize: bool
-    memory: float | None
+    memory: float | Literal["auto"] | None
     smoothness: float | None
     lipschitz: float | None
     value_range: Any

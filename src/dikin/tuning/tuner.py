@@ -13,7 +13,8 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from math import nan
+from itertools import islice
+from math import isfinite, nan, sqrt
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -38,6 +39,7 @@ from dikin.learners.predictive import AUTO, Besides, Predictive
 from dikin.learners.threads import locked
 from dikin.open_queries import Query
 from dikin.players import Player
+from dikin.plotting.contexts import ContextPanel
 from dikin.plotting.history import draw_history
 from dikin.plotting.style import save_figure
 from dikin.status import OpenQueries, Status
@@ -52,7 +54,7 @@ from dikin.tuning.covariates import (
     merged,
     specs_of,
 )
-from dikin.tuning.history import Row, history_table, panels_of, to_frame
+from dikin.tuning.history import Row, context_panels, history_table, panels_of, to_frame
 from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.several_values import Precision, value_and_error
 from dikin.tuning.space import Params, Space
@@ -66,6 +68,8 @@ HISTORY = 10_000
 """Rounds that a tuner remembers for tables and pictures: some megabytes."""
 RECENT = 100
 """Values of which `summary` tells the mean."""
+MOST_SHOWN = 16
+"""Contexts of which `summary` tells the best setting."""
 AHEAD = 1000
 """Rounds for which it looks ahead."""
 
@@ -289,6 +293,8 @@ class Tuner(Player[Trial]):
         asked, as that may depend on its setting."""
         self.learner._user_sense = "value", self._sign
         self._recent: deque[float] = deque(maxlen=RECENT)
+        self._surprises: deque[float] = deque(maxlen=RECENT)
+        """By how much each of them differed from what was expected; NaN where nothing was."""
         self._history: deque[Row] = deque(maxlen=HISTORY)
         """The centres in it are the learner's."""
         self.rounds, self.clipped, self.sem_rounds, self.held = 0, 0, 0, False
@@ -439,6 +445,7 @@ class Tuner(Player[Trial]):
         self.rounds += 1
         self.sem_rounds += error is not None
         self._recent.append(told)
+        self._surprises.append(told - asked.expected)
         center, certificate = self.learner.center, self.certificate
         self._history.append(
             Row(
@@ -451,6 +458,7 @@ class Tuner(Player[Trial]):
                 certificate,
                 known,
                 nan if error is None else error,
+                asked.context,
             )
         )
 
@@ -543,13 +551,13 @@ class Tuner(Player[Trial]):
         return self.space.params(self.center)
 
     @locked
-    def best_for(self, context: Mapping[str, Any]) -> Params:
+    def best_for(self, context: Mapping[str, Any] | None = None) -> Params:
         """Today's best guess in a context.
 
         Parameters
         ----------
-        context : mapping
-            A value for each name of the tuner's `context`.
+        context : mapping, optional
+            A value for each name of the tuner's `context`; none for a tuner without.
 
         Returns
         -------
@@ -623,6 +631,7 @@ class Tuner(Player[Trial]):
         smoothness: float | None = None,
         lipschitz: float | None = None,
         varies: float | None = None,
+        memory: float | None = None,
     ) -> float:
         """Bound the regret for a constant that one believes in: `Predictive.certificate_for`.
 
@@ -632,6 +641,8 @@ class Tuner(Player[Trial]):
             The constant of the values on the cube: one of the two.
         varies : float, optional
             By how much the values of a round vary at most.
+        memory : float, optional
+            With `memory="auto"`, 4000, 1000 or 250: to bound the regret of about so many rounds.
 
         Returns
         -------
@@ -643,11 +654,11 @@ class Tuner(Player[Trial]):
         ------
         ParameterError
             If not exactly one of the two is given, or `smoothness` where a parameter has
-            corners, as an `Integer` does.
+            corners, as an `Integer` does; or there is no bound for that memory.
         """
         self._refuse_smooth_corners(smoothness)
         bound = self.learner.certificate_for(
-            smoothness=smoothness, lipschitz=lipschitz, varies=varies
+            smoothness=smoothness, lipschitz=lipschitz, varies=varies, memory=memory
         )
         return nan if self._lots_interact else bound
 
@@ -680,19 +691,44 @@ class Tuner(Player[Trial]):
             center=self.center,
             recent_rounds=len(recent),
             recent_mean=sum(recent) / len(recent) if recent else nan,
+            recent_sem=self._recent_sem(),
             expected=self.expected,
             surprise=self.surprise,
             exploring_cost=self.learner.exploring_cost,
             ahead=AHEAD,
             outlook=self.learner.outlook(AHEAD),
             certificate=self.certificate,
-            covariates=self._covariates.specs() or None,
+            contexts=self._context_specs() or None,
+            by_context=self._by_context(),
+            covariates=self._covariate_specs() or None,
             explained=explained.share,
             explained_by=explained.by or None,
             sem_rounds=self.sem_rounds,
             clipped=self.clipped,
             restarts=self.learner.restarts,
         )
+
+    def _recent_sem(self) -> float:
+        """The standard error of the mean of recent values."""
+        known = [surprise for surprise in self._surprises if isfinite(surprise)]
+        if len(known) < 2:
+            return nan
+        return float(np.std(known, ddof=1)) / sqrt(len(self._recent))
+
+    def _context_specs(self) -> dict[str, Any]:
+        return self.contexts.spec() if self.contexts else {}
+
+    def _covariate_specs(self) -> dict[str, Any]:
+        """The covariates that are not contexts as well."""
+        contexts = self._context_specs()
+        specs = self._covariates.specs().items()
+        return {name: kind for name, kind in specs if name not in contexts}
+
+    def _by_context(self) -> dict[str, Params] | None:
+        if self.contexts is None:
+            return None
+        first = islice(self.contexts.grid(), MOST_SHOWN)
+        return {label: self.space.params(self._center_in(place)) for label, place in first}
 
     def status(self) -> Status:
         return self.summary()
@@ -714,12 +750,13 @@ class Tuner(Player[Trial]):
         numpy.ndarray
             A structured array with the columns round, the name of each value (`columns`), value,
             expected, held, the best guess after the round (`best.` before each name) and
-            certificate; then the covariates (`covariate.` before each name; NaN or an empty text
-            where one was missing) and, where any was told, the standard error sem.
+            certificate; then the contexts (`context.` before each name), the covariates
+            (`covariate.` before each name; NaN or an empty text where one was missing) and, where
+            any was told, the standard error sem.
         """
         rows = [row._replace(center=self._best_at(np.asarray(row.center))) for row in self._history]
-        sem = self.sem_rounds > 0
-        return history_table(self.space, rows, self._covariates.specs(), sem=sem)
+        sem, contexts = self.sem_rounds > 0, self._context_specs()
+        return history_table(self.space, rows, self._covariate_specs(), contexts=contexts, sem=sem)
 
     def to_frame(self) -> Any:
         """The history as a pandas DataFrame.
@@ -733,6 +770,8 @@ class Tuner(Player[Trial]):
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
         """Draw the history: each parameter, the value, and how large surprises were.
+
+        With contexts also the best setting over them.
 
         Parameters
         ----------
@@ -752,10 +791,17 @@ class Tuner(Player[Trial]):
         rounds = self.history()
         if not len(rounds):
             raise StateError("no round was told since the tuner was made or loaded: draw later")
-        figure = draw_history(rounds, panels_of(self.space), maximize=self.maximize)
+        figure = draw_history(
+            rounds, panels_of(self.space), maximize=self.maximize, contexts=self._context_panels()
+        )
         if path is not None:
             save_figure(figure, path)
         return figure
+
+    @locked
+    def _context_panels(self) -> list[ContextPanel]:
+        """What is drawn of the contexts."""
+        return context_panels(self.space, self.contexts, self._center_in)
 
     def __repr__(self) -> str:
         sense = "maximize" if self.maximize else "minimize"
@@ -793,6 +839,7 @@ class Tuner(Player[Trial]):
             "sem_rounds": self.sem_rounds,
             "held": self.held,
             "recent": list(self._recent),
+            "surprises": [serialization.finite_or_none(each) for each in self._surprises],
             "open": [
                 [id, trial.point.tolist(), serialization.finite_or_none(trial.expected), trial.held]
                 for id, (trial, _) in queries.items()
@@ -857,6 +904,7 @@ class Tuner(Player[Trial]):
         tuner.rounds, tuner.clipped = int(state["rounds"]), int(state["clipped"])
         tuner.sem_rounds, tuner.held = int(state["sem_rounds"]), bool(state["held"])
         tuner._recent.extend(map(float, state["recent"]))
+        tuner._surprises.extend(map(serialization.number_or_nan, state["surprises"]))
         if [row[0] for row in state["open"]] != list(tuner._open):
             raise StateError("the open trials of a state are not the open queries of its learner")
         known = {int(id): checked_values(values) for id, values, _ in state["known"]}
