@@ -302,10 +302,10 @@ def _question(question: PlayerQuery) -> schemas.Question:
             expected=finite_or_none(question.expected),
             held=question.held,
             covariates=question.covariates or None,
+            held_back=question.held_back,
         )
-    return schemas.Question(
-        id=question.id, params=None, point=point, expected=None, held=False, covariates=None
-    )
+    nothing: dict[str, Any] = {"params": None, "expected": None, "covariates": None}
+    return schemas.Question(id=question.id, point=point, held=False, held_back=False, **nothing)
 
 
 @router.post("/studies/{name}/tell", openapi_extra=PLAY, response_model=schemas.TellResult)

@@ -129,10 +129,13 @@ def _tuner_table(answers: list[AnswerRow], space: Space, status: Status) -> Tabl
             serialization.number_or_nan(each["certificate"]),
             covariates_of(each),
             serialization.number_or_nan(each.get("sem")),
+            bool(each.get("held_back")),
+            serialization.number_or_nan(each.get("expected_control")),
         )
         for each in answers
     ]
-    return history_table(space, rows, status.covariates or {}, sem=status.sem_rounds > 0)
+    sem, compared = status.sem_rounds > 0, status.holdback > 0.0
+    return history_table(space, rows, status.covariates or {}, sem=sem, compared=compared)
 
 
 def covariates_of(answer: AnswerRow) -> dict[str, float | str]:

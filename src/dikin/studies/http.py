@@ -283,7 +283,10 @@ class HttpBackend(Backend):
         if self.space is None:
             return Query(entry["id"], point)
         params, expected = self.space.params(point), number_or_nan(entry["expected"])
-        return Trial(entry["id"], params, point, expected, entry["held"], entry["covariates"] or {})
+        held, known = entry["held"], entry["covariates"] or {}
+        return Trial(
+            entry["id"], params, point, expected, held, known, held_back=entry["held_back"]
+        )
 
     def tell(self, query: Query | int, answer: Answer) -> None:
         curvature = _plain(answer.curvature, "curvature", CurvatureError)

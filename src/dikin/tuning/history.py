@@ -48,6 +48,9 @@ class Row(NamedTuple):
     """By name, as far as they were given."""
     sem: float = nan
     """The standard error of the value, or NaN."""
+    held_back: bool = False
+    expected_control: float = nan
+    """What was expected of the control, or NaN where no coin decided the round."""
 
 
 def history_table(
@@ -56,6 +59,7 @@ def history_table(
     covariates: Mapping[str, Any] = NOTHING,
     *,
     sem: bool = False,
+    compared: bool = False,
 ) -> Table:
     """The rounds as a table.
 
@@ -69,6 +73,8 @@ def history_table(
         The covariates that get a column, with their kinds as in `Status.covariates`.
     sem : bool, default False
         Whether there is a column for the standard errors of values.
+    compared : bool, default False
+        Whether there are columns for the comparison with the control.
 
     Returns
     -------
@@ -76,7 +82,8 @@ def history_table(
         A structured array with the columns round, the name of each value (`space.columns`), value,
         expected, held, the best guess after the round (`best.` before each name) and certificate;
         then the covariates (`covariate.` before each name; NaN or an empty text where one was
-        missing) and sem, NaN where no standard error was told.
+        missing) and sem, NaN where no standard error was told; held_back and expected_control, NaN
+        where no coin decided the round.
     """
     names = space.columns
     columns: list[tuple[str, Any]] = [
@@ -96,10 +103,12 @@ def history_table(
         for name, empty in missing.items()
     ]
     columns += [("sem", np.float64)] if sem else []
+    columns += [("held_back", np.bool_), ("expected_control", np.float64)] if compared else []
     flat = [
         (row.round, *row.point, row.value, row.expected, row.held, *row.center, row.certificate)
         + tuple(row.covariates.get(name, empty) for name, empty in missing.items())
         + ((row.sem,) if sem else ())
+        + ((row.held_back, row.expected_control) if compared else ())
         for row in rows
     ]
     return np.array(flat, dtype=columns)
