@@ -12,6 +12,9 @@ The study of a tuner uses names:
     {"tell": {"id": 1, "values": [498, 507],                {"told": 1, "rounds": 2, ...}
               "covariates": {"visitors": 1830}}}
 
+A trial that plays the control has "held_back": true besides, and what tuning gains over it is in
+the reply to {"summary": {}}, under "uplift".
+
 A reply is written once its event is durable. If anything is wrong with a line, the reply is
 {"error": {"code": ..., "message": ...}}, and the next line is read.
 """
@@ -144,7 +147,8 @@ def _ask(study: Study, fields: dict[str, Any]) -> Reply:
             "trials are asked for one by one"
         )
     query = study.ask(context, forecast=fields.get("forecast"), covariates=covariates)
-    return {"id": query.id, **_setting(study, query)}
+    held_back = {"held_back": True} if getattr(query, "held_back", False) else {}
+    return {"id": query.id, **_setting(study, query), **held_back}
 
 
 def _tell(study: Study, fields: dict[str, Any]) -> Reply:

@@ -28,8 +28,9 @@ from dikin.studies.rows import Answer, AskArguments, query_or_id
 from dikin.tuning.history import panels_of, to_frame
 from dikin.tuning.several_values import value_and_error
 from dikin.tuning.space import Params
-from dikin.tuning.tuner import Trial, Tuner, count_instead_of_context
+from dikin.tuning.tuner import NO_HOLDBACK, Trial, Tuner, count_instead_of_context
 from dikin.vectors import Array, Table
+from dikin.worth.uplift import Uplift
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -391,7 +392,10 @@ class Study(Generic[Q]):
         self._backend.hold()
 
     def resume(self) -> None:
-        """Make the tuner explore and learn again; repeating this is allowed."""
+        """Make the tuner explore and learn again; repeating this is allowed.
+
+        So does a tuner that its guard holds at the control.
+        """
         self._backend.resume()
 
     def flush(self) -> None:
@@ -475,6 +479,20 @@ class Study(Generic[Q]):
     def held(self) -> bool:
         """Whether the tuner is on hold."""
         return self.summary().held
+
+    @property
+    def uplift(self) -> Uplift:
+        """What a tuned round gains over the control, with an interval that is valid at any time.
+
+        Raises
+        ------
+        StateError
+            If the tuner was made without a holdback.
+        """
+        found = self.summary().uplift
+        if found is None:
+            raise StateError(NO_HOLDBACK)
+        return found
 
     def summary(self) -> Status:
         """The status of the tuner alone, as `Tuner.summary`; `status` adds the journal's part.

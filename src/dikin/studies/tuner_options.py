@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 import click
@@ -15,6 +15,7 @@ from dikin.tuning.parameters.description import (
     parameter_from_text,
     refusals_about,
 )
+from dikin.tuning.parameters.shares import Shares
 from dikin.tuning.tuner import Tuner
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -80,6 +81,31 @@ _OPTIONS = (
         "hour=cycle:24, a category by its words, or a number. Needed for a cycle alone. May be "
         "repeated.",
     ),
+    click.option(
+        "--holdback",
+        type=float,
+        help="The share of rounds that play the control, to say what tuning gains; 0.05 is usual. "
+        "Default: none.",
+    ),
+    click.option(
+        "--control",
+        "controls",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="What the control sets a parameter to. Default: its current value. May be repeated.",
+    ),
+    click.option(
+        "--guard",
+        type=float,
+        help="Play the control as soon as tuned rounds are surely worse by more than this share, "
+        "such as 0.02, until somebody resumes. Needs --holdback.",
+    ),
+    click.option(
+        "--budget",
+        type=float,
+        help="The share of what the control earns or costs that tuning may cost, such as 0.05. "
+        "Needs --holdback.",
+    ),
     click.option("--seed", type=click.IntRange(0), help="Of all randomness. Default: a fresh one."),
 )
 
@@ -92,7 +118,12 @@ def tuner_options(command: F) -> F:
 
 
 def tuner_from_options(
-    params: tuple[str, ...], shares: tuple[str, ...], covariates: tuple[str, ...] = (), **more: Any
+    params: tuple[str, ...],
+    shares: tuple[str, ...],
+    covariates: tuple[str, ...] = (),
+    controls: tuple[str, ...] = (),
+    holdback: float | None = None,
+    **more: Any,
 ) -> Tuner | None:
     """The tuner that options describe; None if there are none.
 
@@ -100,7 +131,8 @@ def tuner_from_options(
     {'price': 4.0, 'traffic': {'old': 0.5, 'new': 0.5}}
     """
     if not params and not shares:
-        _refuse_alone(more | {"covariates": covariates})
+        beside = {"covariates": covariates, "controls": controls, "holdback": holdback}
+        _refuse_alone(more | beside)
         return None
     parameters: dict[str, ParameterKind] = {}
     for option, texts, read in (("--param", params, _parameter), ("--shares", shares, _shares)):
@@ -110,7 +142,22 @@ def tuner_from_options(
                 raise ParameterError(f"{option} {text}: the parameter {name!r} is given twice")
             parameters[name] = parameter
     kinds = dict(_covariate(text) for text in covariates)
-    return Tuner(parameters, covariates=kinds or None, **more)
+    control = dict(_control(text, parameters) for text in controls)
+    more |= {"covariates": kinds or None, "control": control or None}
+    return Tuner(parameters, holdback=holdback or 0.0, **more)
+
+
+def _control(text: str, parameters: Mapping[str, ParameterKind]) -> tuple[str, Any]:
+    """`price=4`, `level=auto`, or `traffic=old:0.9,new:0.1`."""
+    name, equals, rest = (part.strip() for part in text.partition("="))
+    if not (name and equals and rest):
+        raise ParameterError(f"--control wants NAME=VALUE, such as price=4, got {text!r}")
+    if isinstance(parameters.get(name), Shares):
+        return name, dict(zip(*_names_and_shares(name, rest), strict=True))
+    try:
+        return name, _number(name, rest)
+    except ParameterError:  # a level may be a word
+        return name, rest
 
 
 def _covariate(text: str) -> tuple[str, Any]:
@@ -170,6 +217,11 @@ def _parameter(name: str, text: str) -> ParameterKind:
 
 def _shares(name: str, text: str) -> ParameterKind:
     """`old,new` or `old:0.9,new:0.1`."""
+    names, start = _names_and_shares(name, text)
+    return parameter_from_spec(name, {"kind": "shares", "names": names, "start": start or None})
+
+
+def _names_and_shares(name: str, text: str) -> tuple[list[str], list[float]]:
     parts = [part.partition(":") for part in text.split(",")]
     names = [part.strip() for part, _, _ in parts]
     colons = [colon for _, colon, _ in parts]
@@ -181,7 +233,7 @@ def _shares(name: str, text: str) -> ParameterKind:
             for part, (_, colon, s) in zip(names, parts, strict=True)
             if colon
         ]
-    return parameter_from_spec(name, {"kind": "shares", "names": names, "start": start or None})
+    return names, start
 
 
 def _number(what: str, text: str) -> float:

@@ -836,9 +836,14 @@ class Tuner(Player[Trial]):
             clipped=self.clipped,
             restarts=self.learner.restarts,
             control=self.control,
-            warnings=tuple(self._watch.notices()),
+            warnings=tuple(self._warnings()),
             **({} if compared is None else compared.standing()),
         )
+
+    def _warnings(self) -> Iterator[str]:
+        if self.guard_reason is not None:
+            yield f"The guard holds. {self.guard_reason}"
+        yield from self._watch.notices()
 
     def status(self) -> Status:
         return self.summary()
