@@ -486,8 +486,9 @@ def test_warnings(service: Serving) -> None:
         for _ in range(1002):
             study.forget(study.ask())
     seen = service.send("GET", "/v1/studies/warned").content
-    assert len(seen["warnings"]) == 1
-    assert seen["warnings"][0].startswith("1 trial waits for an answer, the oldest (0) for")
+    assert len(seen["warnings"]) == 2
+    assert seen["warnings"][0].startswith("No value has come for the last 1,003 trials")
+    assert seen["warnings"][1].startswith("1 trial waits for an answer, the oldest (0) for")
 
 
 def test_a_best_value_at_its_bound(service: Serving) -> None:

@@ -13,6 +13,12 @@ from dikin.status import MEANINGS, Status
 
 MEDIA_TYPE = "text/plain; version=1.0.0; charset=utf-8"
 
+
+def _of_uplift(part: str) -> Callable[[Status], float | None]:
+    """Reads a part of the uplift, where there is one."""
+    return lambda status: None if status.uplift is None else getattr(status.uplift, part)
+
+
 GAUGES: dict[str, tuple[str, Callable[[Status], float | None]]] = {
     "value_mean": (MEANINGS["recent_mean"], lambda status: status.recent_mean),
     "surprise": (MEANINGS["surprise"], lambda status: status.surprise),
@@ -33,23 +39,23 @@ GAUGES: dict[str, tuple[str, Callable[[Status], float | None]]] = {
     "last_told_seconds": (MEANINGS["last_told_seconds"], lambda status: status.last_told_seconds),
     "uplift": (
         MEANINGS["uplift"],
-        lambda status: status.uplift and status.uplift.mean,
+        _of_uplift("mean"),
     ),
     "uplift_low": (
         "The lower end of the interval of dikin_uplift.",
-        lambda status: status.uplift and status.uplift.low,
+        _of_uplift("low"),
     ),
     "uplift_high": (
         "The upper end of the interval of dikin_uplift.",
-        lambda status: status.uplift and status.uplift.high,
+        _of_uplift("high"),
     ),
     "uplift_total": (
         "What all tuned rounds together have gained over the control.",
-        lambda status: status.uplift and status.uplift.total,
+        _of_uplift("total"),
     ),
     "control_mean": (
         "The mean value of the control.",
-        lambda status: status.uplift and status.uplift.control_mean,
+        _of_uplift("control_mean"),
     ),
     "guard_holds": (
         "1 while the guard holds a tuner at the control.",

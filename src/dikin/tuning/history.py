@@ -10,10 +10,13 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from dikin import extras
+from dikin.plotting.curves import marks
 from dikin.plotting.history import Line, Panel
+from dikin.status import Status
 from dikin.tuning.covariates import LONGEST
 from dikin.tuning.space import Space
 from dikin.vectors import Array, Table
+from dikin.worth.uplift import Uplift, UpliftEstimate
 
 BEST = "best."
 """Before the name of a column: the best guess after the round."""
@@ -112,6 +115,37 @@ def history_table(
         for row in rows
     ]
     return np.array(flat, dtype=columns)
+
+
+def uplift_course(table: Table, status: Status) -> Table:
+    """What was known of the gain over the control as the rounds went by.
+
+    Parameters
+    ----------
+    table : numpy.ndarray
+        A history with the columns of the comparison.
+    status : Status
+        That of the tuner, with its holdback.
+
+    Returns
+    -------
+    numpy.ndarray
+        A structured array with the columns round, mean, low and high, at some hundred rounds; in
+        per cent of the control's mean value where the last interval is known so.
+    """
+    estimate = UpliftEstimate(status.holdback, maximize=status.maximize)
+    at, found = set(marks(len(table)).tolist()), list[tuple[int, Uplift]]()
+    names = ("round", "value", "held_back", "expected", "expected_control")
+    for place, row in enumerate(zip(*(table[name].tolist() for name in names), strict=True)):
+        round, value, held_back, *guesses = row
+        estimate.add(value, held_back, *guesses)
+        if place in at:
+            found.append((round, estimate.uplift()))
+    unit = "_percent" if found and found[-1][1].has_percent else ""
+    parts = [f"{part}{unit}" for part in ("mean", "low", "high")]
+    rows = [(round, *(getattr(uplift, part) for part in parts)) for round, uplift in found]
+    kinds = [("round", np.int64), *((part, np.float64) for part in ("mean", "low", "high"))]
+    return np.array(rows, dtype=kinds)
 
 
 def panels_of(space: Space) -> list[Panel]:

@@ -54,7 +54,7 @@ from dikin.tuning.covariates import (
     merged,
     specs_of,
 )
-from dikin.tuning.history import Row, history_table, panels_of, to_frame
+from dikin.tuning.history import Row, history_table, panels_of, to_frame, uplift_course
 from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.several_values import Precision, value_and_error
 from dikin.tuning.space import Params, Space
@@ -888,6 +888,8 @@ class Tuner(Player[Trial]):
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
         """Draw the history: each parameter, the value, and how large surprises were.
 
+        With a holdback also what tuning gains over the control, and its interval.
+
         Parameters
         ----------
         path : str or os.PathLike, optional
@@ -906,7 +908,9 @@ class Tuner(Player[Trial]):
         rounds = self.history()
         if not len(rounds):
             raise StateError("no round was told since the tuner was made or loaded: draw later")
-        figure = draw_history(rounds, panels_of(self.space), maximize=self.maximize)
+        course = None if self._comparison is None else uplift_course(rounds, self.summary())
+        panels = panels_of(self.space)
+        figure = draw_history(rounds, panels, maximize=self.maximize, uplift=course)
         if path is not None:
             save_figure(figure, path)
         return figure
