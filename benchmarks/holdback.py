@@ -59,7 +59,7 @@ def covariates() -> None:
     """The width of the interval with a covariate, over that without."""
     print(f"width of the interval with a covariate, {WIDTH_GAMES} games of {ROUNDS:,} rounds:")
     for share in (0.5, 0.75, 0.9):
-        slope, ratios = NOISE * sqrt(share / (1.0 - share)), []
+        slope, ratios, explained = NOISE * sqrt(share / (1.0 - share)), [], []
         for seed in range(WIDTH_GAMES):
             widths = {}
             for told in (False, True):
@@ -71,7 +71,12 @@ def covariates() -> None:
                     player.tell(trial, revenue(trial.params) + noise)
                 widths[told] = player.uplift.high - player.uplift.low
             ratios.append(widths[True] / widths[False])
-        print(f"  R2 = {share:<5} {np.mean(ratios):.3f}   (predicted {sqrt(1.0 - share):.3f})")
+            explained.append(player.explained.share)
+        found = float(np.mean(explained))  # exploring varies the values besides the noise
+        print(
+            f"  R2 of the noise {share:.2f}: {np.mean(ratios):.3f}, predicted {sqrt(1 - share):.3f}; "
+            f"R2 of the values {found:.2f}: predicted {sqrt(1 - found):.3f}"
+        )
 
 
 def held_at(seed: int, worse: Callable[[int], float]) -> int | None:
