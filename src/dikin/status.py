@@ -13,6 +13,7 @@ from dikin.deprecation import renamed
 from dikin.plotting.notebook import pairs_table
 from dikin.serialization import finite_or_none, number_or_nan
 from dikin.vectors import Array
+from dikin.worth.uplift import Uplift
 
 WIDTH = 16
 """Columns of the terminal that the labels take."""
@@ -117,6 +118,26 @@ class Status:
         "or outside `value_range`, and look like faults.",
     ] = None
     restarts: Annotated[int, "How often the range of the values turned out to be wider."] = 0
+    holdback: Annotated[
+        float, "The share of rounds that play the control of a tuner; 0 for none."
+    ] = 0.0
+    control: Annotated[
+        dict[str, Any] | None, "The setting that a tuner is compared with, by name."
+    ] = None
+    uplift: Annotated[
+        Uplift | None,
+        "What a tuned round gains over the control, with an interval that is valid at any time.",
+    ] = None
+    recent_uplift: Annotated[Uplift | None, "The same over the recent rounds."] = None
+    guard: Annotated[
+        float | None, "The share of the control's value by which tuned rounds may be worse."
+    ] = None
+    guard_reason: Annotated[
+        str | None, "Why the guard of a tuner holds it at the control, if it does."
+    ] = None
+    budget: Annotated[
+        float | None, "The share of what the control earns or costs that tuning may cost."
+    ] = None
     warnings: Annotated[tuple[str, ...], "What somebody should look at."] = ()
 
     open_trials = renamed("open_trials", "open.count")
@@ -181,10 +202,12 @@ class Status:
     def _tuner_lines(
         self, start: dict[str, Any], best: dict[str, Any]
     ) -> Iterator[tuple[str, str]]:
+        if self.uplift is not None:
+            yield from self._uplift_lines(self.uplift)
         sense = "larger is better" if self.maximize else "smaller is better"
         waiting = f", {self.open.count} open" if self.open.count else ""
         yield "rounds", f"{self.rounds:,}{waiting} ({sense})"
-        if self.held:
+        if self.guard_reason is None and self.held:
             yield "on hold", "plays the best setting and learns nothing until it is resumed"
         mean = " in the mean of contexts" if self.contexts else ""
         for name, value in best.items():
@@ -216,6 +239,16 @@ class Status:
             text += f", each ±{self.surprise:.4g} from what was expected"
         return text
 
+    def _uplift_lines(self, uplift: Uplift) -> Iterator[tuple[str, str]]:
+        if self.guard_reason is not None:
+            yield "guard holds", self.guard_reason
+        yield "uplift", str(uplift)
+        recent = self.recent_uplift
+        if recent is not None and recent.rounds < uplift.rounds:
+            yield "recently", f"{recent} ({recent.rounds:,} rounds)"
+        arms = f"{uplift.tuned_rounds:,} tuned, {uplift.held_back_rounds:,} held back"
+        yield "compared", f"{arms} at {setting_text(self.control or {})}"
+
     def __str__(self) -> str:
         return text_of(self.lines())
 
@@ -240,6 +273,8 @@ def text_of(lines: Iterable[tuple[str, str]]) -> str:
 def _plain(value: Any) -> Any:
     if isinstance(value, float):
         return finite_or_none(value)
+    if isinstance(value, Uplift):
+        return value.to_json()
     if isinstance(value, OpenQueries):
         return {name: _plain(part) for name, part in vars(value).items()}
     if isinstance(value, np.ndarray):
@@ -255,6 +290,8 @@ def _read(kind: Any, value: Any) -> Any:
         return OpenQueries(**value | {"oldest_seconds": number_or_nan(value["oldest_seconds"])})
     if kind == Array:
         return np.array(value)
+    if kind == Uplift | None and value is not None:
+        return Uplift.from_json(value)
     return tuple(value) if get_origin(kind) is tuple else value
 
 
@@ -267,6 +304,11 @@ def explained_text(share: float, by: dict[str, float]) -> str:
     largest = sorted(by.items(), key=lambda part: -part[1])
     parts = ", ".join(f"{name} {100 * part:.0f} %" for name, part in largest)
     return f"{100 * share:.0f} % of the variance, by covariates ({parts})"
+
+
+def setting_text(setting: dict[str, Any]) -> str:
+    """A setting by name, in one line."""
+    return ", ".join(f"{name} {value_text(value)}" for name, value in setting.items())
 
 
 def value_text(value: Any) -> str:

@@ -23,6 +23,7 @@ from dikin.service.app import create_app
 from dikin.service.events import Looks
 from dikin.service.service import Service
 from dikin.service.workers import Workers, collecting_warnings
+from dikin.worth import is_held_back
 from service.serving import LEARNER, TUNER, Serving, shop
 
 
@@ -486,8 +487,9 @@ def test_warnings(service: Serving) -> None:
         for _ in range(1002):
             study.forget(study.ask())
     seen = service.send("GET", "/v1/studies/warned").content
-    assert len(seen["warnings"]) == 1
-    assert seen["warnings"][0].startswith("1 trial waits for an answer, the oldest (0) for")
+    assert len(seen["warnings"]) == 2
+    assert seen["warnings"][0].startswith("No value has come for the last 1,003 trials")
+    assert seen["warnings"][1].startswith("1 trial waits for an answer, the oldest (0) for")
 
 
 def test_a_best_value_at_its_bound(service: Serving) -> None:
@@ -599,3 +601,31 @@ def test_they_are_let_go(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
     finally:
         running.should_exit = True
         thread.join(30)
+
+
+def test_a_holdback_in_all_answers(service: Serving) -> None:
+    """Trials, status, history and metrics; and an event when the guard holds."""
+    parameters = {"price": dikin.Real(1, 14, start=4)}
+    tuner = dikin.Tuner(parameters, maximize=True, seed=7, holdback=0.3, guard=0.02)
+    with dikin.Study(service.url, "compared", tuner) as study:
+        first = study.ask(n=30)
+        assert [trial.held_back for trial in first] == [
+            is_held_back("7", id, 0.3) for id in range(30)
+        ]
+        assert {trial["price"] for trial in first if trial.held_back} == {4.0}
+        for trial in first:
+            study.tell(trial, 500.0 + trial.id % 3)
+        assert study.status().uplift == study.uplift
+        assert study.history()["held_back"].tolist() == [trial.held_back for trial in first]
+        stream = events(service, "compared")
+        assert next(stream)[0] == "update"
+        while not study.held:
+            for trial in study.ask(n=20):
+                study.tell(trial, (500.0 if trial.held_back else 300.0) + trial.id % 3)
+        _, _, data = next(each for each in stream if each[0] == "guard")
+        assert data == {"study": "compared", "reason": study.status().guard_reason}
+        text = service.send("GET", "/metrics").content.decode()
+        assert 'dikin_guard_holds{study="compared"} 1.0' in text
+        assert 'dikin_uplift_low{study="compared"}' in text
+        study.resume()
+        assert study.status().guard_reason is None

@@ -12,7 +12,7 @@ import pytest
 
 import dikin
 from dikin.learners.kernel_learner import Memo
-from dikin.learners.predictive_certificate import objective_at
+from dikin.learners.predictive import expectation
 from tuning.lots import LOTS, MORE, SEED, played
 
 PROMISED = {name: game for name, game in (LOTS | MORE).items() if game.promised}
@@ -56,19 +56,20 @@ def test_without_a_promise_there_is_none(name: str) -> None:
 class CertifiesClipped(dikin.Predictive):
     """A mutant: clips what is rare, and certifies the estimates as they were clipped."""
 
-    clipped_along = 0.0
-
     def __init__(self, *args: Any, by_lot: bool, **options: Any) -> None:
         super().__init__(*args, by_lot=False, **options)
 
     def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
-        before = self._state.excess.copy()
+        then = memo.state.numbers
+        expected, level = expectation(self._plan, then), then.levels.current
+        before = self._state.estimates.copy(), list(self._n.sums.g_y)
         super()._learn(memo, loss, curvature)
-        center = self.geometry.vector(memo.state.iterate)
-        self.clipped_along += float((self._state.excess - before) @ center)
-
-    def _objective(self) -> float:
-        return objective_at(self.geometry, self._plan, self._state) + self.clipped_along
+        surprise = loss - expected
+        if level > 0 and abs(surprise) > level:
+            share = level / abs(surprise)
+            estimates, sums = self._state.estimates, self._n.sums
+            estimates[:] = before[0] + share * (estimates - before[0])
+            sums.g_y = [a + share * (b - a) for a, b in zip(before[1], sums.g_y, strict=True)]
 
 
 def test_a_certificate_of_clipped_estimates_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,7 +35,7 @@ from dikin.plotting.panels import (
     value_text,
     write_labels,
 )
-from dikin.plotting.style import GREEN, GREY, INK, PALETTE, PURPLE, require, styled
+from dikin.plotting.style import BLUE, GREEN, GREY, INK, PALETTE, PURPLE, require, styled
 from dikin.vectors import Array, Table
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 WIDTH = 10.0
 MARGINS = 0.075, 0.86
 """Where the panels begin and end, as shares of the width: direct labels stand to their right."""
-HEIGHTS = {"parameter": 1.05, "value": 1.5, "surprise": 0.8, "certificate": 0.8}
+HEIGHTS = {"uplift": 1.3, "parameter": 1.05, "value": 1.5, "surprise": 0.8, "certificate": 0.8}
 GAP, HEAD, TITLE, FOOT = 0.42, 0.36, 0.36, 0.55
 """Inches between panels, of the words above the first, of a title, and below the last panel."""
 
@@ -84,16 +84,26 @@ def draw_history(
     maximize: bool,
     title: str = "",
     contexts: Sequence[ContextPanel] = (),
+    uplift: Table | None = None,
 ) -> Figure:
     """Draw the panels, the value, the surprise and the certificate over the rounds.
 
-    `table` has one row a round, with the columns that the panels name and those of a history. Below
-    them the settings over the contexts, if there are any.
+    `table` has one row a round, with the columns that the panels name and those of a history;
+    `uplift` the columns round, mean, low and high of the gain over a control. Below them the
+    settings over the contexts, if there are any.
     """
     if not len(table):
         raise StateError("there is no round to draw: tell a value first")
+    if "held_back" in (table.dtype.names or ()):
+        table = _tuned(table)
     with styled():
-        return _draw(table, panels, maximize, title, contexts[:MOST_PANELS])
+        return _draw(table, panels, maximize, title, contexts[:MOST_PANELS], uplift)
+
+
+def _tuned(table: Table) -> Table:
+    """Without the rounds of the control, which would hide what was tuned, if there are others."""
+    tuned = table[~table["held_back"] | table["held"]]
+    return tuned if len(tuned) else table
 
 
 def _draw(
@@ -102,9 +112,12 @@ def _draw(
     maximize: bool,
     title: str,
     contexts: Sequence[ContextPanel],
+    uplift: Table | None,
 ) -> Figure:
     drawn = panels[:MOST_PANELS]
-    kinds = ["parameter"] * len(drawn) + ["value"]
+    kinds = ["parameter"] * len(drawn)
+    known = uplift is not None and bool(np.isfinite(uplift["high"] - uplift["low"]).any())
+    kinds += ["uplift"] * known + ["value"]
     kinds += ["surprise"] * bool(np.isfinite(table["expected"][~far_off(table["value"])]).any())
     kinds += ["certificate"] * bool(np.isfinite(table["certificate"]).any())
     figure, axes = _layout(kinds, HEAD + TITLE * bool(title), height_of(contexts))
@@ -113,6 +126,8 @@ def _draw(
     for kind, place in zip(kinds[len(drawn) :], axes[len(drawn) :], strict=True):
         if kind == "value":
             _draw_value(place, table, maximize)
+        elif uplift is not None and kind == "uplift":
+            _draw_uplift(place, uplift)
         else:
             _draw_line(place, table, kind)
     _shade_held(axes, table)
@@ -221,6 +236,28 @@ def _draw_value(axes: Axes, table: Table, maximize: bool) -> None:
     heading(axes, "value", " · ".join(filter(None, notes)))
     last = mean[np.isfinite(mean)][-1]
     write_labels(axes, [Label(float(last), f"{number_text(last)}\nmean of {size:,}", INK)])
+
+
+def _draw_uplift(axes: Axes, uplift: Table) -> None:
+    """The gain over the control, and its interval."""
+    known = uplift[np.isfinite(uplift["high"] - uplift["low"])]
+    low, high = uplift_limits(known)
+    band_of: dict[str, Any] = {"color": BLUE, "alpha": 0.18, "linewidth": 0, "label": "interval"}
+    axes.fill_between(known["round"], known["low"], known["high"], **band_of)
+    axes.plot(known["round"], known["mean"], color=BLUE, linewidth=1.8, label="uplift")
+    axes.axhline(0.0, color=GREY, linewidth=0.9, linestyle=(0, (5, 4)))
+    axes.set_ylim(low, high)
+    heading(axes, "gain over the control", "band: 95 %, valid at any time")
+    last = float(known["mean"][-1])
+    write_labels(axes, [Label(last, f"{last:+.3g}", BLUE), Label(0.0, "control", GREY)])
+
+
+def uplift_limits(known: Table) -> tuple[float, float]:
+    """Where the axis of an uplift ends: zero is within, the first wide intervals go beyond."""
+    late = known[len(known) // 4 :]
+    low, high = min(0.0, float(late["low"].min())), max(0.0, float(late["high"].max()))
+    room = 0.06 * ((high - low) or 1.0)
+    return low - room, high + room
 
 
 def _draw_line(axes: Axes, table: Table, kind: str) -> None:

@@ -1,4 +1,8 @@
-"""Live updates of a study: server-sent events, for the page."""
+"""Live updates of a study: server-sent events, for the page.
+
+A `guard` event says that the guard of a tuner holds, and why: once when it begins, or at the
+beginning of the stream.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from starlette.requests import Request
 
@@ -19,8 +23,15 @@ from dikin.service.tokens import Access
 from dikin.studies.history import value_or_loss
 from dikin.studies.study import Study
 
-Update = tuple[bytes, int]
-"""The data of an update, and its newest round."""
+
+class Update(NamedTuple):
+    """What happened to a study."""
+
+    data: bytes
+    newest: int
+    """The last round."""
+    guard: str | None
+    """Why the guard holds, if it does."""
 
 
 class Looks:
@@ -65,15 +76,18 @@ def visitor(request: Request) -> str:
 async def _events(
     service: Service, looks: Looks, request: Request, name: str, last: int | None
 ) -> AsyncIterator[bytes]:
-    access = request.state.access
+    access, guard = request.state.access, None
     while not service.closing.is_set():
         try:
             access = await service.access(request)
-            data, last = await looks.update(name, last)
+            data, last, reason = await looks.update(name, last)
         except (Problem, DikinError) as error:
             yield _event("problem", await _problem_json(service, error, access, name), last)
             return
         yield _event("update", data, last)
+        if reason is not None and reason != guard:
+            yield _event("guard", json.dumps({"study": name, "reason": reason}).encode(), last)
+        guard = reason
         await _pause(service.closing)
 
 
@@ -94,7 +108,8 @@ async def _update(service: Service, name: str, last: int | None) -> Update:
         before = 0 if last is None or last > newest else last
         first = max(newest - rounds_at_once(EVENT_ROUNDS, size), before) + 1
         records = study.records(first, newest) if first <= newest else []
-        return written({"study": status.to_json(), "rounds": _columns(records, size)}), newest
+        data = written({"study": status.to_json(), "rounds": _columns(records, size)})
+        return Update(data, newest, status.guard_reason)
 
     return await worker.do(look)
 

@@ -13,6 +13,12 @@ from dikin.status import MEANINGS, Status
 
 MEDIA_TYPE = "text/plain; version=1.0.0; charset=utf-8"
 
+
+def _of_uplift(part: str) -> Callable[[Status], float | None]:
+    """Reads a part of the uplift, where there is one."""
+    return lambda status: None if status.uplift is None else getattr(status.uplift, part)
+
+
 GAUGES: dict[str, tuple[str, Callable[[Status], float | None]]] = {
     "value_mean": (MEANINGS["recent_mean"], lambda status: status.recent_mean),
     "surprise": (MEANINGS["surprise"], lambda status: status.surprise),
@@ -31,6 +37,30 @@ GAUGES: dict[str, tuple[str, Callable[[Status], float | None]]] = {
         lambda status: status.open.oldest_seconds if status.open.count else 0.0,
     ),
     "last_told_seconds": (MEANINGS["last_told_seconds"], lambda status: status.last_told_seconds),
+    "uplift": (
+        MEANINGS["uplift"],
+        _of_uplift("mean"),
+    ),
+    "uplift_low": (
+        "The lower end of the interval of dikin_uplift.",
+        _of_uplift("low"),
+    ),
+    "uplift_high": (
+        "The upper end of the interval of dikin_uplift.",
+        _of_uplift("high"),
+    ),
+    "uplift_total": (
+        "What all tuned rounds together have gained over the control.",
+        _of_uplift("total"),
+    ),
+    "control_mean": (
+        "The mean value of the control.",
+        _of_uplift("control_mean"),
+    ),
+    "guard_holds": (
+        "1 while the guard holds a tuner at the control.",
+        lambda status: None if status.guard is None else float(status.guard_reason is not None),
+    ),
     "held": ("1 while a tuner is on hold.", lambda status: float(status.held)),
     "warnings": ("Warnings shown on the page.", lambda status: len(status.warnings)),
 }
@@ -79,6 +109,9 @@ class _Studies:
     def collect(self) -> Iterator[Metric]:
         rounds = CounterMetricFamily("dikin_rounds", MEANINGS["rounds"], labels=["study"])
         restarts = CounterMetricFamily("dikin_restarts", MEANINGS["restarts"], labels=["study"])
+        held_back = CounterMetricFamily(
+            "dikin_held_back_rounds", "Rounds that played the control.", labels=["study"]
+        )
         clipped = CounterMetricFamily("dikin_clipped_rounds", MEANINGS["clipped"], labels=["study"])
         best = GaugeMetricFamily("dikin_best", MEANINGS["best"], labels=["study", "parameter"])
         for name, status in self._readable.items():
@@ -86,6 +119,8 @@ class _Studies:
             restarts.add_metric([name], status.restarts)
             if status.clipped is not None:
                 clipped.add_metric([name], status.clipped)
+            if status.uplift is not None:
+                held_back.add_metric([name], status.uplift.held_back_rounds)
             if status.best is not None:
                 for column, value in zip(status.columns, status.center, strict=True):
                     best.add_metric([name, column], value)
@@ -94,7 +129,7 @@ class _Studies:
         )
         for each in self._unreadable:
             unreadable.add_metric([each.name], 1.0)
-        yield from (rounds, restarts, clipped, best, unreadable, *self._gauges())
+        yield from (rounds, restarts, clipped, held_back, best, unreadable, *self._gauges())
 
     def _gauges(self) -> Iterator[Metric]:
         for name, (explanation, read) in GAUGES.items():

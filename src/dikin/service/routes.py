@@ -303,16 +303,10 @@ def _question(question: PlayerQuery) -> schemas.Question:
             held=question.held,
             covariates=question.covariates or None,
             context=question.context or None,
+            held_back=question.held_back,
         )
-    return schemas.Question(
-        id=question.id,
-        params=None,
-        point=point,
-        expected=None,
-        held=False,
-        covariates=None,
-        context=None,
-    )
+    nothing: dict[str, Any] = dict.fromkeys(("params", "expected", "covariates", "context"))
+    return schemas.Question(id=question.id, point=point, held=False, held_back=False, **nothing)
 
 
 @router.post("/studies/{name}/tell", openapi_extra=PLAY, response_model=schemas.TellResult)

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, create_model
 
 from dikin import status
 from dikin.vectors import Array
+from dikin.worth.uplift import Uplift as UpliftRecord
 
 NUMBER = {"type": "number"}
 Number = Annotated[Any, WithJsonSchema(NUMBER)]
@@ -180,6 +181,7 @@ class Question(BaseModel):
     context: dict[str, float | str] | None = Field(
         description="The context that the setting of a trial was chosen for, by name."
     )
+    held_back: bool = Field(description="Whether a trial plays the control, to be compared with.")
 
 
 class Questions(BaseModel):
@@ -242,10 +244,28 @@ class OpenQueries(BaseModel):
     oldest_seconds: float | None
 
 
+class Uplift(BaseModel):
+    """What a tuned round gains over the control; null where it is not known yet."""
+
+    mean: float | None = Field(description="The estimated gain of a round; above 0 is better.")
+    low: float | None = Field(description="The lower end of its interval, valid at any time.")
+    high: float | None = Field(description="The upper end.")
+    mean_percent: float | None = Field(description="In per cent of the control's mean value.")
+    low_percent: float | None
+    high_percent: float | None
+    control_mean: float | None = Field(description="The mean value of the control.")
+    tuned_rounds: int
+    held_back_rounds: int
+    confidence: float = Field(description="That the truth never leaves the interval.")
+    maximize: bool
+    total: float | None = Field(description="What all tuned rounds together have gained.")
+
+
 IN_JSON: dict[Any, Any] = {
     float: float | None,  # NaN is null
     Array: list[Any],
     status.OpenQueries: OpenQueries,
+    UpliftRecord | None: Uplift | None,
 }
 """The types of the fields of a status that differ in JSON."""
 _parts: dict[str, Any] = {
@@ -301,6 +321,10 @@ class Round(BaseModel):
     sem: float | None = Field(default=None, description="The standard error of the value.")
     expected: float | None = None
     held: bool | None = None
+    held_back: bool | None = Field(default=None, description="Whether it played the control.")
+    expected_control: float | None = Field(
+        default=None, description="What was expected of the control; null if no coin decided."
+    )
     asked: dict[str, Any] | None = Field(
         default=None,
         description="The context and the covariates that were known when it was asked.",

@@ -81,12 +81,15 @@ class HistoryColumns(NamedTuple):
     """With their kinds as in `Status.covariates`."""
     sem: bool = False
     """Whether there are standard errors."""
+    compared: bool = False
+    """Whether there is a holdback."""
 
     @classmethod
     def of(cls, space: Space | None, status: Status) -> HistoryColumns:
         """Those of a study that stands so."""
         known = status.contexts or {}, status.covariates or {}
-        return cls(space, status.center.shape, *known, status.sem_rounds > 0)
+        told = status.sem_rounds > 0, status.holdback > 0.0
+        return cls(space, status.center.shape, *known, *told)
 
 
 def in_parts(answers: Iterator[AnswerRow], columns: HistoryColumns) -> Table:
@@ -99,11 +102,11 @@ def in_parts(answers: Iterator[AnswerRow], columns: HistoryColumns) -> Table:
 
 
 def _table(answers: list[AnswerRow], columns: HistoryColumns) -> Table:
-    space, shape, contexts, covariates, sem = columns
+    space, shape, contexts, covariates, sem, compared = columns
     if space is None:
         return _learner_table(answers, shape)
     rows = list(map(_tuner_row, answers))
-    return history_table(space, rows, covariates, contexts=contexts, sem=sem)
+    return history_table(space, rows, covariates, contexts=contexts, sem=sem, compared=compared)
 
 
 def _learner_table(answers: list[AnswerRow], shape: tuple[int, ...]) -> Table:
@@ -140,6 +143,8 @@ def _tuner_row(answer: AnswerRow) -> Row:
         covariates_of(answer),
         serialization.number_or_nan(answer.get("sem")),
         (answer.get("asked") or {}).get("context") or {},
+        bool(answer.get("held_back")),
+        serialization.number_or_nan(answer.get("expected_control")),
     )
 
 

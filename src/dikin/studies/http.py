@@ -284,7 +284,9 @@ class HttpBackend(Backend):
             return Query(entry["id"], point)
         params, expected = self.space.params(point), number_or_nan(entry["expected"])
         known, context = entry["covariates"] or {}, entry["context"] or {}
-        return Trial(entry["id"], params, point, expected, entry["held"], known, context)
+        return Trial(
+            entry["id"], params, point, expected, entry["held"], known, context, entry["held_back"]
+        )
 
     def tell(self, query: Query | int, answer: Answer) -> None:
         curvature = _plain(answer.curvature, "curvature", CurvatureError)

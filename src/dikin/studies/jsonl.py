@@ -14,6 +14,9 @@ The study of a tuner uses names:
     {"ask": {"context": {"region": "eu"}}}                  {"id": 2, "params": {"price": ...}}
     {"best": {"context": {"region": "eu"}}}                 {"best": {"price": ...}}
 
+A trial that plays the control has "held_back": true besides, and what tuning gains over it is in
+the reply to {"summary": {}}, under "uplift".
+
 A reply is written once its event is durable. If anything is wrong with a line, the reply is
 {"error": {"code": ..., "message": ...}}, and the next line is read.
 """
@@ -141,7 +144,8 @@ def _ask(study: Study, fields: dict[str, Any]) -> Reply:
     _check_fields(fields, "ask", set(), {"context", "covariates", "forecast"})
     context, covariates = _context(study, fields), fields.get("covariates")
     query = study.ask(context, forecast=fields.get("forecast"), covariates=covariates)
-    return {"id": query.id, **_setting(study, query)}
+    held_back = {"held_back": True} if getattr(query, "held_back", False) else {}
+    return {"id": query.id, **_setting(study, query), **held_back}
 
 
 def _context(study: Study, fields: dict[str, Any]) -> Any:

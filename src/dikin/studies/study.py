@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, Self, cast, overload
 
@@ -12,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from dikin.arguments import whole
 from dikin.errors import ParameterError, StateError, shown
+from dikin.files import path_of, replace_file
 from dikin.learners.base import Learner, refuse_late_forecast
 from dikin.open_queries import Query
 from dikin.players import Player
@@ -24,12 +26,14 @@ from dikin.studies.backend import Backend, Opening, OpenQuery, Standing
 from dikin.studies.client_arguments import first_and_last, own_name, printable
 from dikin.studies.http import HttpBackend
 from dikin.studies.local import LocalBackend
+from dikin.studies.report import report_page
 from dikin.studies.rows import Answer, AskArguments, query_or_id
-from dikin.tuning.history import panels_of, to_frame
+from dikin.tuning.history import panels_of, to_frame, uplift_course
 from dikin.tuning.several_values import value_and_error
 from dikin.tuning.space import Params
-from dikin.tuning.tuner import Trial, Tuner, count_instead_of_context
+from dikin.tuning.tuner import NO_HOLDBACK, Trial, Tuner, count_instead_of_context
 from dikin.vectors import Array, Table
+from dikin.worth.uplift import Uplift
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -391,7 +395,10 @@ class Study(Generic[Q]):
         self._backend.hold()
 
     def resume(self) -> None:
-        """Make the tuner explore and learn again; repeating this is allowed."""
+        """Make the tuner explore and learn again; repeating this is allowed.
+
+        So does a tuner that its guard holds at the control.
+        """
         self._backend.resume()
 
     def flush(self) -> None:
@@ -498,6 +505,20 @@ class Study(Generic[Q]):
     def held(self) -> bool:
         """Whether the tuner is on hold."""
         return self.summary().held
+
+    @property
+    def uplift(self) -> Uplift:
+        """What a tuned round gains over the control, with an interval that is valid at any time.
+
+        Raises
+        ------
+        StateError
+            If the tuner was made without a holdback.
+        """
+        found = self.summary().uplift
+        if found is None:
+            raise StateError(NO_HOLDBACK)
+        return found
 
     def summary(self) -> Status:
         """The status of the tuner alone, as `Tuner.summary`; `status` adds the journal's part.
@@ -623,8 +644,8 @@ class Study(Generic[Q]):
         """Draw the history.
 
         For a tuner: each parameter over the rounds with the explored range, the value and its
-        recent mean, the size of surprises, and the best setting over the contexts. For a learner:
-        losses, curvature and certificate.
+        recent mean, the size of surprises, the best setting over the contexts and, with a holdback,
+        what tuning gains over the control. For a learner: losses, curvature and certificate.
 
         Parameters
         ----------
@@ -649,12 +670,55 @@ class Study(Generic[Q]):
         if self.space is None:
             figure = draw_learner(rounds, title)
         else:
-            tuner, panels = Tuner.restore(self.state()), panels_of(self.space)
-            maximize, contexts = tuner.maximize, tuner._context_panels()
-            figure = draw_history(rounds, panels, maximize=maximize, title=title, contexts=contexts)
+            status, panels = self.summary(), panels_of(self.space)
+            course = None if status.uplift is None else uplift_course(rounds, status)
+            contexts = Tuner.restore(self.state())._context_panels() if status.contexts else ()
+            figure = draw_history(
+                rounds,
+                panels,
+                maximize=status.maximize,
+                title=title,
+                contexts=contexts,
+                uplift=course,
+            )
         if path is not None:
             save_figure(figure, path)
         return figure
+
+    def report(self, path: str | os.PathLike[str]) -> Path:
+        """Write a report on a tuner: one HTML page that needs nothing else, to read or to print.
+
+        What was tuned, for how long, what it gains over the control, the settings before and after,
+        what exploring costs, what the guard did, the certificate, and how to read each.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            The file to write, such as report.html.
+
+        Returns
+        -------
+        pathlib.Path
+            The file.
+
+        Raises
+        ------
+        ParameterError
+            If this is the study of a learner, or the name of the file ends otherwise.
+        StateError
+            If no round has been told yet.
+        """
+        file = path_of(path)
+        if file.suffix.lower() not in (".html", ".htm"):
+            raise ParameterError(f"a report is an HTML page: name it .html, got {shown(path)}")
+        self.summary()  # refuses the study of a learner
+        rounds = self.history()
+        if not len(rounds):
+            raise StateError(f"study {self.name!r} has no rounds to report on yet")
+        first, last = int(rounds["round"][0]), int(rounds["round"][-1])
+        times = [self.records(each, each)[0]["time"] for each in (first, last)]
+        replace_file(file, report_page(self.status(), rounds, (times[0], times[1])).encode())
+        return file
 
     def verify(self, *, workers: int = 1, progress: bool = False, jobs: int | None = None) -> int:
         """Replay the whole journal, compare it with the learner, and return the number of rows.

@@ -34,7 +34,8 @@ def study_status(replica: Replica, journal: Journal) -> Status:
     )
     if status.kind == "learner":  # a tuner remembers its recent values, a learner does not
         status = _with_recent_losses(status, journal)
-    return replace(status, warnings=tuple(_warnings(status, replica.player.space)))
+    warnings = *status.warnings, *_warnings(status, replica.player.space)
+    return replace(status, warnings=warnings)
 
 
 def _age(microseconds: int) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 import click
@@ -16,6 +16,7 @@ from dikin.tuning.parameters.description import (
     parameter_from_text,
     refusals_about,
 )
+from dikin.tuning.parameters.shares import Shares
 from dikin.tuning.tuner import Tuner
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -91,6 +92,31 @@ _OPTIONS = (
         help="What the setting may depend on: one of some words, as region=eu,us, a cycle, as "
         "hour=cycle:24, or a number, as load=0..1. May be repeated.",
     ),
+    click.option(
+        "--holdback",
+        type=float,
+        help="The share of rounds that play the control, to say what tuning gains; 0.05 is usual. "
+        "Default: none.",
+    ),
+    click.option(
+        "--control",
+        "controls",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="What the control sets a parameter to. Default: its current value. May be repeated.",
+    ),
+    click.option(
+        "--guard",
+        type=float,
+        help="Play the control as soon as tuned rounds are surely worse by more than this share, "
+        "such as 0.02, until somebody resumes. Needs --holdback.",
+    ),
+    click.option(
+        "--budget",
+        type=float,
+        help="The share of what the control earns or costs that tuning may cost, such as 0.05. "
+        "Needs --holdback.",
+    ),
     click.option("--seed", type=click.IntRange(0), help="Of all randomness. Default: a fresh one."),
 )
 
@@ -108,6 +134,8 @@ def tuner_from_options(
     covariates: tuple[str, ...] = (),
     contexts: tuple[str, ...] = (),
     memory: str | None = None,
+    controls: tuple[str, ...] = (),
+    holdback: float | None = None,
     **more: Any,
 ) -> Tuner | None:
     """The tuner that options describe; None if there are none.
@@ -116,7 +144,8 @@ def tuner_from_options(
     {'price': 4.0, 'traffic': {'old': 0.5, 'new': 0.5}}
     """
     if not params and not shares:
-        _refuse_alone({"memory": memory} | more | {"covariates": covariates, "contexts": contexts})
+        named = {"covariates": covariates, "contexts": contexts, "controls": controls}
+        _refuse_alone({"memory": memory, "holdback": holdback} | more | named)
         return None
     parameters: dict[str, ParameterKind] = {}
     for option, texts, read in (("--param", params, _parameter), ("--shares", shares, _shares)):
@@ -128,7 +157,16 @@ def tuner_from_options(
     kinds = _by_name("--covariate", covariates, _covariate)
     chosen_by = _by_name("--context", contexts, _context)
     remembered = {} if memory is None else {"memory": _memory(memory)}
-    return Tuner(parameters, covariates=kinds, context=chosen_by, **remembered, **more)
+    control = dict(_control(text, parameters) for text in controls)
+    return Tuner(
+        parameters,
+        covariates=kinds,
+        context=chosen_by,
+        holdback=holdback or 0.0,
+        control=control or None,
+        **remembered,
+        **more,
+    )
 
 
 def _by_name(
@@ -154,6 +192,19 @@ def _memory(text: str) -> Any:
         raise ParameterError(
             f"--memory wants a number of rounds, auto or none, got {text!r}"
         ) from None
+
+
+def _control(text: str, parameters: Mapping[str, ParameterKind]) -> tuple[str, Any]:
+    """`price=4`, `level=auto`, or `traffic=old:0.9,new:0.1`."""
+    name, equals, rest = (part.strip() for part in text.partition("="))
+    if not (name and equals and rest):
+        raise ParameterError(f"--control wants NAME=VALUE, such as price=4, got {text!r}")
+    if isinstance(parameters.get(name), Shares):
+        return name, dict(zip(*_names_and_shares(name, rest), strict=True))
+    try:
+        return name, _number(name, rest)
+    except ParameterError:  # a level may be a word
+        return name, rest
 
 
 def _covariate(text: str) -> tuple[str, Any]:
@@ -232,6 +283,11 @@ def _parameter(name: str, text: str) -> ParameterKind:
 
 def _shares(name: str, text: str) -> ParameterKind:
     """`old,new` or `old:0.9,new:0.1`."""
+    names, start = _names_and_shares(name, text)
+    return parameter_from_spec(name, {"kind": "shares", "names": names, "start": start or None})
+
+
+def _names_and_shares(name: str, text: str) -> tuple[list[str], list[float]]:
     parts = [part.partition(":") for part in text.split(",")]
     names = [part.strip() for part, _, _ in parts]
     colons = [colon for _, colon, _ in parts]
@@ -243,7 +299,7 @@ def _shares(name: str, text: str) -> ParameterKind:
             for part, (_, colon, s) in zip(names, parts, strict=True)
             if colon
         ]
-    return parameter_from_spec(name, {"kind": "shares", "names": names, "start": start or None})
+    return names, start
 
 
 def _number(what: str, text: str) -> float:

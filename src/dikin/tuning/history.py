@@ -12,11 +12,14 @@ import numpy as np
 
 from dikin import extras
 from dikin.plotting.contexts import ContextLine, ContextPanel
+from dikin.plotting.curves import marks
 from dikin.plotting.history import Line, Panel
+from dikin.status import Status
 from dikin.tuning.contexts import Contexts, Part, Values
 from dikin.tuning.covariates import LONGEST
 from dikin.tuning.space import Space
 from dikin.vectors import Array, Table
+from dikin.worth.uplift import Uplift, UpliftEstimate
 
 BEST = "best."
 """Before the name of a column: the best guess after the round."""
@@ -55,6 +58,9 @@ class Row(NamedTuple):
     """The standard error of the value, or NaN."""
     context: Mapping[str, float | str] = NOTHING
     """The context that it was asked for."""
+    held_back: bool = False
+    expected_control: float = nan
+    """What was expected of the control, or NaN where no coin decided the round."""
 
 
 def history_table(
@@ -64,6 +70,7 @@ def history_table(
     *,
     contexts: Mapping[str, Any] = NOTHING,
     sem: bool = False,
+    compared: bool = False,
 ) -> Table:
     """The rounds as a table.
 
@@ -79,6 +86,8 @@ def history_table(
         The contexts, each with a column, with their kinds as in `Status.contexts`.
     sem : bool, default False
         Whether there is a column for the standard errors of values.
+    compared : bool, default False
+        Whether there are columns for the comparison with the control.
 
     Returns
     -------
@@ -87,7 +96,7 @@ def history_table(
         expected, held, the best guess after the round (`best.` before each name) and certificate;
         then the contexts (`context.` before each name), the covariates (`covariate.` before each
         name; NaN or an empty text where one was missing) and sem, NaN where no standard error was
-        told.
+        told; held_back and expected_control, NaN where no coin decided the round.
     """
     names = space.columns
     columns: list[tuple[str, Any]] = [
@@ -102,11 +111,13 @@ def history_table(
     places, missing = _empty(contexts), _empty(covariates)
     columns += _types(CONTEXT, places) + _types(COVARIATE, missing)
     columns += [("sem", np.float64)] if sem else []
+    columns += [("held_back", np.bool_), ("expected_control", np.float64)] if compared else []
     flat = [
         (row.round, *row.point, row.value, row.expected, row.held, *row.center, row.certificate)
         + tuple(row.context.get(name, empty) for name, empty in places.items())
         + tuple(row.covariates.get(name, empty) for name, empty in missing.items())
         + ((row.sem,) if sem else ())
+        + ((row.held_back, row.expected_control) if compared else ())
         for row in rows
     ]
     return np.array(flat, dtype=columns)
@@ -122,6 +133,37 @@ def _types(before: str, missing: Mapping[str, float | str]) -> list[tuple[str, A
         (before + name, f"U{LONGEST}" if empty == "" else np.float64)
         for name, empty in missing.items()
     ]
+
+
+def uplift_course(table: Table, status: Status) -> Table:
+    """What was known of the gain over the control as the rounds went by.
+
+    Parameters
+    ----------
+    table : numpy.ndarray
+        A history with the columns of the comparison.
+    status : Status
+        That of the tuner, with its holdback.
+
+    Returns
+    -------
+    numpy.ndarray
+        A structured array with the columns round, mean, low and high, at some hundred rounds; in
+        per cent of the control's mean value where the last interval is known so.
+    """
+    estimate = UpliftEstimate(status.holdback, maximize=status.maximize)
+    at, found = set(marks(len(table)).tolist()), list[tuple[int, Uplift]]()
+    names = ("round", "value", "held_back", "expected", "expected_control")
+    for place, row in enumerate(zip(*(table[name].tolist() for name in names), strict=True)):
+        round, value, held_back, *guesses = row
+        estimate.add(value, held_back, *guesses)
+        if place in at:
+            found.append((round, estimate.uplift()))
+    unit = "_percent" if found and found[-1][1].has_percent else ""
+    parts = [f"{part}{unit}" for part in ("mean", "low", "high")]
+    rows = [(round, *(getattr(uplift, part) for part in parts)) for round, uplift in found]
+    kinds = [("round", np.int64), *((part, np.float64) for part in ("mean", "low", "high"))]
+    return np.array(rows, dtype=kinds)
 
 
 def panels_of(space: Space) -> list[Panel]:

@@ -18,7 +18,7 @@ from dikin.domains.base import Domain
 from dikin.domains.box import Box
 from dikin.domains.polytope import Polytope
 from dikin.domains.product import Product
-from dikin.errors import DomainError, ParameterError, shown
+from dikin.errors import DomainError, ParameterError, did_you_mean, shown
 from dikin.plotting.axes import Axis
 from dikin.tuning.constraints import Constraint, read_constraints
 from dikin.tuning.parameters.base import ParameterKind
@@ -34,7 +34,7 @@ ROUNDING = 1e-9
 """By how much a start may break a constraint, in units of its terms."""
 NEAR = 0.03
 """A value nearer to its bound than this part of the range is next to it."""
-RESERVED = ("round", "value", "expected", "held", "certificate")
+RESERVED = ("round", "value", "expected", "held", "certificate", "held_back", "expected_control")
 """What a history has besides the parameters."""
 
 Params = dict[str, Any]
@@ -226,6 +226,51 @@ class Space:
             if start is not None:
                 values[where] = start
         return values
+
+    def control_values(self, control: Any) -> Array:
+        """The values of a setting to compare with, checked.
+
+        Parameters
+        ----------
+        control : mapping or None
+            The setting by name; what is left out, or all of it, is as at the start.
+
+        Returns
+        -------
+        Array
+            One value for each column.
+
+        Raises
+        ------
+        ParameterError
+            If a name is unknown, a value lies outside its range, or a constraint is broken.
+        """
+        if control is None:
+            control = {}
+        if not isinstance(control, Mapping):
+            raise ParameterError(
+                'control must be a setting by name, such as {"price": 4}, got ' + shown(control)
+            )
+        parameters = dict(self.parameters)
+        for name, value in control.items():
+            if name not in parameters:
+                near = did_you_mean(str(name), parameters)
+                raise ParameterError(f"control has no parameter {shown(name)}.{near}")
+            if value is None:
+                raise ParameterError(f"control has no value for {name}: leave it out for its start")
+            try:
+                parameters[name] = parameters[name].with_start(value)
+            except ParameterError as reason:
+                raise ParameterError(
+                    f"control cannot set {name} to {shown(value)}: {reason}"
+                ) from reason
+        there = Space(parameters, self.constraints)
+        if control:
+            try:
+                there._refuse_start()
+            except ParameterError as reason:
+                raise ParameterError(f"control cannot be played: {reason}") from reason
+        return there.start_values
 
     def _declared_start(self) -> Array:
         point = self.domain.center.copy()

@@ -6,6 +6,7 @@ It works on the cube of the parameters, where units do not matter, and speaks in
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 import secrets
 import warnings
@@ -15,7 +16,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from math import isfinite, nan, sqrt
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
@@ -44,6 +45,7 @@ from dikin.plotting.history import draw_history
 from dikin.plotting.style import save_figure
 from dikin.status import OpenQueries, Status
 from dikin.tuning.clipping import tell_clipped
+from dikin.tuning.comparison import Comparison, Draw, checked_holdback, guess_in
 from dikin.tuning.contexts import Contexts
 from dikin.tuning.covariates import (
     Covariates,
@@ -54,15 +56,26 @@ from dikin.tuning.covariates import (
     merged,
     specs_of,
 )
-from dikin.tuning.history import Row, context_panels, history_table, panels_of, to_frame
+from dikin.tuning.history import (
+    Row,
+    context_panels,
+    history_table,
+    panels_of,
+    to_frame,
+    uplift_course,
+)
 from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.several_values import Precision, value_and_error
 from dikin.tuning.space import Params, Space
 from dikin.units import checked_range
 from dikin.vectors import Array, Table
+from dikin.worth.pipeline import PipelineWatch
+from dikin.worth.uplift import Uplift
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+logger = logging.getLogger("dikin")
 
 HISTORY = 10_000
 """Rounds that a tuner remembers for tables and pictures: some megabytes."""
@@ -72,6 +85,10 @@ MOST_SHOWN = 16
 """Contexts of which `summary` tells the best setting."""
 AHEAD = 1000
 """Rounds for which it looks ahead."""
+NO_HOLDBACK = (
+    "without a holdback nothing is compared: Tuner(..., holdback=0.05) plays the control in 5 % of "
+    "the rounds, and says what tuning gains over it"
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False, init=False)
@@ -88,13 +105,16 @@ class Trial(Query):
     point : Array
         The same as a row of numbers, one for each of the tuner's `columns`.
     expected : float
-        What the tuner expected of the value when it was asked; NaN if it knew nothing.
+        What the tuner expected of the value when it was asked, of a tuned round; NaN if it knew
+        nothing.
     held : bool
         Whether it was asked while the tuner was on hold, so that nothing is learnt from it.
     covariates : dict
         The covariates that were known when it was asked, by name.
     context : dict
         The context that it was asked for, by name.
+    held_back : bool
+        Whether it plays the control, for the comparison with it.
     """
 
     params: Params
@@ -102,6 +122,7 @@ class Trial(Query):
     held: bool
     covariates: Values
     context: Values
+    held_back: bool
 
     def __init__(
         self,
@@ -112,6 +133,7 @@ class Trial(Query):
         held: bool = False,
         covariates: Values | None = None,
         context: Values | None = None,
+        held_back: bool = False,
     ) -> None:
         Query.__init__(self, id, point)
         object.__setattr__(self, "params", params)
@@ -119,6 +141,7 @@ class Trial(Query):
         object.__setattr__(self, "held", held)
         object.__setattr__(self, "covariates", {} if covariates is None else covariates)
         object.__setattr__(self, "context", {} if context is None else context)
+        object.__setattr__(self, "held_back", held_back)
 
     @property
     def setting(self) -> Params:
@@ -185,6 +208,17 @@ class Tuner(Player[Trial]):
         What chooses the setting, by name: a list of words (["eu", "us"]), a `Cycle` such as
         `Cycle(24)` for the hour, or the two ends of a range of numbers. `ask(context={...})` then
         wants a value for each name. Settings are learnt for every combination, at most 64.
+    holdback : float, default 0.0
+        The share of rounds, drawn by a coin, that play the control instead: with them `uplift`
+        says what tuning gains. 0.05 is usual; at most 0.5.
+    control : mapping, optional
+        The setting to compare with, by name; the start by default.
+    guard : float, optional
+        The share of the control's value by which tuned rounds may be worse, such as 0.02. As soon
+        as they surely are, the control is played until somebody calls `resume`.
+    budget : float, optional
+        The share of what the control earns or costs that tuning may cost, such as 0.05. Tuned
+        rounds are played only while it is not used up. Values must not be negative.
     loss_range : tuple of float, optional
         The former name of `value_range`.
 
@@ -208,7 +242,7 @@ class Tuner(Player[Trial]):
     sem_rounds : int
         How many values were told with a standard error.
     held : bool
-        Whether it is on hold.
+        Whether it is on hold, by `hold` or by its guard.
 
     Raises
     ------
@@ -247,6 +281,10 @@ class Tuner(Player[Trial]):
         by_lot: bool = False,
         covariates: Mapping[str, Any] | None = None,
         context: Mapping[str, Any] | None = None,
+        holdback: float = 0.0,
+        control: Mapping[str, Any] | None = None,
+        guard: float | None = None,
+        budget: float | None = None,
         loss_range: tuple[float, float] | None = None,
     ) -> None:
         self.contexts = None if context is None else Contexts(context)
@@ -267,8 +305,12 @@ class Tuner(Player[Trial]):
             by_lot=true_or_false(by_lot, "by_lot") or self.space.by_lot,
             contexts=self.contexts.size if self.contexts else 0,
         )
+        share, comparison = checked_holdback(holdback, control, guard, budget), None
+        if share > 0.0:
+            values = self.space.control_values(control)
+            comparison = Comparison(share, values, guard, budget, self.maximize)
         key = secrets.token_hex(8) if seed is None else str(seed)
-        self._begin(key, self.learner.center, Covariates(self._declared))
+        self._begin(key, self.learner.center, Covariates(self._declared), comparison)
 
     def _refuse_smooth_corners(self, smoothness: Any) -> None:
         """Refuse a constant that cannot hold: between whole numbers values have corners."""
@@ -280,14 +322,20 @@ class Tuner(Player[Trial]):
                     "or neither"
                 )
 
-    def _begin(self, key: str, first: Array, covariates: Covariates) -> None:
+    def _begin(
+        self, key: str, first: Array, covariates: Covariates, comparison: Comparison | None
+    ) -> None:
         self._open = self.learner._open
         self._open.noun = self.noun
         self._key = key
-        """Decides how whole numbers are rounded, together with the trial's id."""
+        """Decides how whole numbers are rounded and who is held back, with the trial's id."""
         self._first = first
         """The learner's centre before it learns."""
         self._covariates, self._precision = covariates, Precision()
+        self._comparison = comparison
+        self._watch = PipelineWatch(0.0 if comparison is None else comparison.holdback)
+        self._reported: set[str] = set()
+        """The faults of the pipeline that were logged and are not over."""
         self._fits: dict[int, Fit] = {}
         """What each open trial's value is forecast with: nothing that was learnt since it was
         asked, as that may depend on its setting."""
@@ -323,6 +371,8 @@ class Tuner(Player[Trial]):
                 self._covariates.include(known)
             if self._covariates.regression.begun:
                 self._fits[trial.id] = self._covariates.regression.fit
+            self._watch.asked()
+            self._report_faults()
             return trial
         finally:
             self._open.lock.release()
@@ -353,10 +403,27 @@ class Tuner(Player[Trial]):
 
     def _trial(self, expected: float, known: Values, place: Values, id: int, point: Array) -> Trial:
         """The trial at a point of the learner's."""
-        held = self.held
-        values = self._center_in(place) if held else self.space.played(point, self._lot(id))
-        values.setflags(write=False)
-        return Trial(id, self.space.params(values), values, expected, held, known, place)
+        held, draw = self.held, self._drawn(id, expected)
+        held_back = draw is not None and draw.held_back
+        if self._comparison is not None and held_back:
+            values = self._comparison.control
+        else:
+            values = self._center_in(place) if held else self.space.played(point, self._lot(id))
+            values.setflags(write=False)
+        params = self.space.params(values)
+        return Trial(id, params, values, expected, held, known, place, held_back)
+
+    def _drawn(self, id: int, expected: float) -> Draw | None:
+        if self._comparison is None:
+            return None
+        return self._comparison.draw(self._key, id, expected, self.held)
+
+    def _report_faults(self) -> None:
+        """A line in the log for each fault of the pipeline, when it is first seen."""
+        seen = {notice.rpartition(":")[2]: notice for notice in self._watch.notices()}
+        for fault in seen.keys() - self._reported:
+            logger.warning("trial %d: %s", self.asked - 1, seen[fault])
+        self._reported = set(seen)
 
     def _lot(self, id: int) -> float:
         """The lot of a trial, a number in [0, 1)."""
@@ -370,9 +437,8 @@ class Tuner(Player[Trial]):
     def _again(self, id: int) -> Trial:
         asked: Any = self._open[id][0]
         params, known = self.space.params(asked.point), dict(asked.covariates)
-        return Trial(
-            id, params, asked.point, asked.expected, asked.held, known, dict(asked.context)
-        )
+        before = asked.expected, asked.held, known, dict(asked.context), asked.held_back
+        return Trial(id, params, asked.point, *before)
 
     @locked
     def tell(
@@ -388,6 +454,7 @@ class Tuner(Player[Trial]):
         """Tell what came of a trial: in any order, late, by its id. A refusal changes nothing.
 
         On hold nothing is learnt, whenever the trial was asked; the value counts for the summary.
+        Of a trial that was held back only what covariates explain is learnt.
 
         Parameters
         ----------
@@ -413,7 +480,7 @@ class Tuner(Player[Trial]):
             If the trial is not an open one of this tuner.
         LossError
             If the value is not a finite number, or the standard error not one of at least 0; if
-            there are both a value and several, or neither.
+            there are both a value and several, or neither; if it is negative and there is a budget.
         CurvatureError
             If the curvature is negative, not finite, or too large.
         CovariateError
@@ -429,19 +496,24 @@ class Tuner(Player[Trial]):
                 f"{told}. Tell a number, or forget the trial if its value was lost. Nothing was "
                 "changed."
             )
+        if self._comparison is not None:
+            self._comparison.refuse(told)
         beside = checked_values(covariates)
         known = merged(asked.covariates, beside)
         if beside:
             self._covariates.refuse(beside)
         held = self.held or asked.held
-        if held:
+        if held or asked.held_back:
             self.learner._scaled_curvature(curvature)  # refused all the same
-            del self._open[asked.id]
+            memo = self._open.pop(asked.id)[1]
+            if asked.held_back and not held and known:
+                self._learn_slopes(asked, memo, self._sign * told, known, error)
         elif known or self._covariates or error is not None:
             self._learn_with(asked, self._sign * told, curvature, known, error)
         else:
             self._learn(asked, self._sign * told, curvature)
         self._fits.pop(asked.id, None)
+        draw = self._compare(asked, told)
         self.rounds += 1
         self.sem_rounds += error is not None
         self._recent.append(told)
@@ -459,8 +531,43 @@ class Tuner(Player[Trial]):
                 known,
                 nan if error is None else error,
                 asked.context,
+                asked.held_back,
+                guess_in(draw),
             )
         )
+
+    def _compare(self, asked: Trial, value: float) -> Draw | None:
+        """Count a value in the comparison with the control; the guard may put the tuner on hold."""
+        comparison = self._comparison
+        draw = None if comparison is None else comparison.draws.get(asked.id)
+        by_coin = draw is not None and draw.by_coin
+        self._watch.told(value, asked.held_back if by_coin else None)
+        if comparison is not None and comparison.add(asked.id, value, asked.expected):
+            self.held = True
+            logger.warning("the guard holds. %s", comparison.reason)
+        return draw
+
+    def _learn_slopes(
+        self, asked: Trial, memo: Any, loss: float, known: Values, error: float | None
+    ) -> None:
+        """Learn from a round of the control what covariates explain, and nothing else."""
+        learner, covariates = self.learner, self._covariates
+        fit, draw = self._fits.get(asked.id), cast(Comparison, self._comparison).draws[asked.id]
+        features = covariates.features(known)
+        # As if it had been tuned: by how much the control differs is no matter of covariates.
+        loss += self._sign * (asked.expected - draw.control)
+        deviations = [] if fit is None else fit.deviations(features)
+        if covariates.include(known):
+            features = covariates.features(known)
+        if fit is None or not isfinite(loss):
+            return
+        believed = learner._believed(memo.state.numbers, learner._scaled_loss(loss))
+        if any(deviations) and believed is not None:
+            variance = learner._n.levels.mean_square
+            square = 0.0 if error is None else (error / learner.units.loss_scale) ** 2
+            weight = 1.0 if error is None else self._precision.weight(square, variance)
+            covariates.regression.learn_slopes(deviations, believed - fit.middle, weight)
+        covariates.regression.observe(features)
 
     def _learn(self, asked: Trial, loss: float, curvature: float) -> None:
         learner = self.learner
@@ -509,6 +616,8 @@ class Tuner(Player[Trial]):
         with self._open.lock:
             super().forget(query)
             self._fits = {id: fit for id, fit in self._fits.items() if id in self._open}
+            if self._comparison is not None:
+                self._comparison.forget(self._open)
 
     @locked
     def hold(self) -> None:
@@ -517,8 +626,10 @@ class Tuner(Player[Trial]):
 
     @locked
     def resume(self) -> None:
-        """Explore and learn again."""
+        """Explore and learn again; a guard that holds forgets what it has seen."""
         self.held = False
+        if self._comparison is not None:
+            self._comparison.resume()
 
     # --- what it knows -------------------------------------------------------------------------
 
@@ -606,6 +717,45 @@ class Tuner(Player[Trial]):
         return self._covariates.explained(self._sign * self.learner.units.loss_scale)
 
     @property
+    def control(self) -> Params | None:
+        """What rounds that are held back play, by name; None without a holdback."""
+        return None if self._comparison is None else self.space.params(self._comparison.control)
+
+    @property
+    @locked
+    def uplift(self) -> Uplift:
+        """What a tuned round gains over the control, with an interval that is valid at any time.
+
+        Raises
+        ------
+        StateError
+            If the tuner was made without a holdback.
+        """
+        return self._compared().uplift
+
+    @property
+    @locked
+    def recent_uplift(self) -> Uplift:
+        """The same over the recent rounds: the last 50/holdback of them, up to twice as many.
+
+        Raises
+        ------
+        StateError
+            If the tuner was made without a holdback.
+        """
+        return self._compared().recent_uplift
+
+    def _compared(self) -> Comparison:
+        if self._comparison is None:
+            raise StateError(NO_HOLDBACK)
+        return self._comparison
+
+    @property
+    def guard_reason(self) -> str | None:
+        """Why the guard holds, as a sentence; None if it does not, or there is none."""
+        return None if self._comparison is None else self._comparison.reason
+
+    @property
     def certificate(self) -> float:
         """The bound on the regret of the rounds learnt so far.
 
@@ -672,7 +822,7 @@ class Tuner(Player[Trial]):
             A record that prints itself, in a notebook as a table.
         """
         recent, space, axes = list(self._recent), self.space, self.space.axes
-        explained = self.explained
+        explained, compared = self.explained, self._comparison
         return Status(
             kind="tuner",
             learner=self.learner.kind,
@@ -706,6 +856,9 @@ class Tuner(Player[Trial]):
             sem_rounds=self.sem_rounds,
             clipped=self.clipped,
             restarts=self.learner.restarts,
+            control=self.control,
+            warnings=tuple(self._warnings()),
+            **({} if compared is None else compared.standing()),
         )
 
     def _recent_sem(self) -> float:
@@ -730,13 +883,19 @@ class Tuner(Player[Trial]):
         first = islice(self.contexts.grid(), MOST_SHOWN)
         return {label: self.space.params(self._center_in(place)) for label, place in first}
 
+    def _warnings(self) -> Iterator[str]:
+        if self.guard_reason is not None:
+            yield f"The guard holds. {self.guard_reason}"
+        yield from self._watch.notices()
+
     def status(self) -> Status:
         return self.summary()
 
     def notes(self, id: int) -> dict[str, Any]:
         trial: Any = self._open[id][0]
         expected = serialization.finite_or_none(trial.expected)
-        return {"expected": expected, "held": trial.held or self.held}
+        notes = {"expected": expected, "held": trial.held or self.held}
+        return notes if self._comparison is None else notes | self._comparison.notes(id)
 
     def is_current(self, query: Query) -> bool:
         return isinstance(query, Trial) and query.held == self.held
@@ -752,11 +911,18 @@ class Tuner(Player[Trial]):
             expected, held, the best guess after the round (`best.` before each name) and
             certificate; then the contexts (`context.` before each name), the covariates
             (`covariate.` before each name; NaN or an empty text where one was missing) and, where
-            any was told, the standard error sem.
+            any was told, the standard error sem; with a holdback held_back and expected_control,
+            NaN where no coin decided the round.
         """
         rows = [row._replace(center=self._best_at(np.asarray(row.center))) for row in self._history]
-        sem, contexts = self.sem_rounds > 0, self._context_specs()
-        return history_table(self.space, rows, self._covariate_specs(), contexts=contexts, sem=sem)
+        return history_table(
+            self.space,
+            rows,
+            self._covariate_specs(),
+            contexts=self._context_specs(),
+            sem=self.sem_rounds > 0,
+            compared=self._comparison is not None,
+        )
 
     def to_frame(self) -> Any:
         """The history as a pandas DataFrame.
@@ -771,7 +937,8 @@ class Tuner(Player[Trial]):
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
         """Draw the history: each parameter, the value, and how large surprises were.
 
-        With contexts also the best setting over them.
+        With contexts also the best setting over them, and with a holdback what tuning gains over
+        the control, and its interval.
 
         Parameters
         ----------
@@ -792,7 +959,11 @@ class Tuner(Player[Trial]):
         if not len(rounds):
             raise StateError("no round was told since the tuner was made or loaded: draw later")
         figure = draw_history(
-            rounds, panels_of(self.space), maximize=self.maximize, contexts=self._context_panels()
+            rounds,
+            panels_of(self.space),
+            maximize=self.maximize,
+            contexts=self._context_panels(),
+            uplift=None if self._comparison is None else uplift_course(rounds, self.summary()),
         )
         if path is not None:
             save_figure(figure, path)
@@ -846,6 +1017,8 @@ class Tuner(Player[Trial]):
             ],
             "known": [[id, trial.covariates, trial.context] for id, (trial, _) in queries.items()],
             "fits": [[id, serialization.encode(fit.state())] for id, fit in self._fits.items()],
+            "comparison": self._comparison and self._comparison.state(),
+            "watch": self._watch.state(),
         }
 
     def identity(self) -> dict[str, Any]:
@@ -867,6 +1040,7 @@ class Tuner(Player[Trial]):
                 "covariates": specs_of(self._declared),
                 "context": self.contexts and self.contexts.spec(),
             },
+            "comparison": self._comparison and self._comparison.arguments(self.columns),
         }
 
     @classmethod
@@ -897,7 +1071,10 @@ class Tuner(Player[Trial]):
         tuner.contexts = Contexts(state["contexts"]) if state["contexts"] else None
         tuner._declared = declared_kinds(state["declared"])
         covariates = Covariates.restore(state["covariates"])
-        tuner._begin(str(state["key"]), np.array(state["first"], dtype=float), covariates)
+        compared = state["comparison"] and Comparison.restore(state["comparison"])
+        first = np.array(state["first"], dtype=float)
+        tuner._begin(str(state["key"]), first, covariates, compared)
+        tuner._watch = PipelineWatch.restore(state["watch"])
         tuner._precision = Precision(*map(float, state["precision"]))
         fits = {int(id): serialization.decode(fit) for id, fit in state["fits"]}
         tuner._fits = {id: Fit.restore(fit) for id, fit in fits.items()}
@@ -915,7 +1092,8 @@ class Tuner(Player[Trial]):
                 raise StateError(f"the values of trial {id} of a state cannot be {shown(values)}")
             point.setflags(write=False)
             before = serialization.number_or_nan(expected), bool(held), known[id], places[id]
-            trial = Trial(id, tuner.space.params(point), point, *before)
+            held_back = compared is not None and id in compared.draws and compared.draws[id][0]
+            trial = Trial(id, tuner.space.params(point), point, *before, held_back)
             tuner._open[id] = trial, tuner._open[id][1]
         return tuner
 

@@ -341,7 +341,7 @@ class Budget:
         LossError
             If the value is negative or not a finite number, or lies outside the declared range.
         """
-        self._refuse(value)
+        self.refuse(value)
         guess = self.guess(guess_control)
         if amount is None:
             self.account += self.share * value
@@ -356,7 +356,19 @@ class Budget:
             step = (value - self._mean) / min(self._answers, MEMORY)
             self._mean = value if first else self._mean + step
 
-    def _refuse(self, value: float) -> None:
+    def refuse(self, value: float) -> None:
+        """Refuse a value that cannot be counted; nothing is changed.
+
+        Parameters
+        ----------
+        value : float
+            The value, in the user's sense.
+
+        Raises
+        ------
+        LossError
+            If it is negative or not a finite number, or lies outside the declared range.
+        """
         if not 0.0 <= value < LARGEST:
             raise LossError(
                 "with a budget, a value must be a finite number that is not negative, got "

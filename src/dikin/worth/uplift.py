@@ -101,6 +101,16 @@ class Uplift:
         """What all tuned rounds together have gained: the mean times their number."""
         return self.mean * self.tuned_rounds
 
+    @property
+    def is_known(self) -> bool:
+        """Whether there is an interval."""
+        return isfinite(self.high - self.low)
+
+    @property
+    def has_percent(self) -> bool:
+        """Whether it is known in per cent of the control's mean value too."""
+        return all(map(isfinite, (self.mean_percent, self.low_percent, self.high_percent)))
+
     def to_json(self) -> dict[str, Any]:
         """The record as plain JSON values, `total` included; what is not finite is None."""
         found = asdict(self) | {"total": self.total}
@@ -132,14 +142,14 @@ class Uplift:
         return cls(**parts)
 
     def __str__(self) -> str:
-        if not isfinite(self.high - self.low):
+        if not self.is_known:
             came = f"{self.held_back_rounds:,} of {FEWEST} answers of the control have come"
             if self.held_back_rounds >= FEWEST:
                 came = "all values were the same"
             return f"not known yet: {came}"
         parts = self.mean_percent, self.low_percent, self.high_percent
         unit = " %"
-        if not all(map(isfinite, parts)):
+        if not self.has_percent:
             parts, unit = (self.mean, self.low, self.high), ""
         mean, low, high = signed(parts)
         sure = f"{100 * self.confidence:g} %: {low} to {high}, valid at any time"

@@ -7,7 +7,7 @@ import { icon, make, say, setAttribute, setIcon, setText } from "./dom.js";
 import {
   certificateModel, certificateOf, certificateWords, decisionModel, frameOf, outlookOf, spreadOf, surpriseModel, valueModel,
 } from "./models.js";
-import { ago, count, duration, isNumber, plural, sense, settingText, stateOf, steady } from "./words.js";
+import { ago, count, duration, formatFor, isNumber, plural, sense, settingText, stateOf, steady, upliftParts } from "./words.js";
 
 const FIRST_CHARTS = 6;
 const OPEN_EVERY_MS = 5000;
@@ -92,7 +92,7 @@ class StudyView {
       return { name, value, note, element: make("div", { class: "number" }, name, value, note) };
     };
     this.numbers = {
-      rounds: item("Rounds"), mean: item("Mean of the last rounds"), surprise: item("Surprise"),
+      uplift: item("Gain over the control"), rounds: item("Rounds"), mean: item("Mean of the last rounds"), surprise: item("Surprise"),
       cost: item("Cost of exploring"), outlook: item("Remaining potential"), certificate: item("Certificate per round"),
       clipped: item("Clipped values"), explained: item("Explained by covariates"),
     };
@@ -359,6 +359,7 @@ class StudyView {
       setText(value, steady(x, digits));
       setText(note, isNumber(x) ? words : unknown);
     };
+    this.showUplift();
     setText(numbers.mean.name, `Mean of the last ${count(study.recent_rounds || 100)}`);
     this.showAges();
     const began = isNumber(study.first_mean) ? `${sense(study)}; the first ${study.first_rounds}: ${steady(study.first_mean, 4)}` : sense(study);
@@ -378,6 +379,21 @@ class StudyView {
     setText(numbers.explained.value, isNumber(study.explained) ? share(study.explained) : "–");
     setText(numbers.explained.note, parts.map(([name, part]) => `${name} ${share(part)}`).join(", "));
     numbers.explained.element.hidden = !parts.length;
+  }
+
+  /** What a tuned round gains over the control, where there is one: the first number. */
+  showUplift() {
+    const { study: { uplift }, numbers: { uplift: item } } = this;
+    item.element.hidden = !uplift;
+    if (!uplift) return;
+    const [mean, low, high, unit] = upliftParts(uplift);
+    const known = isNumber(low) && isNumber(high);
+    const digits = formatFor(known ? high - low : 0);
+    const text = (x) => `${x > 0 ? "+" : ""}${digits(x)}`;
+    setText(item.value, known ? `${text(mean)}${unit}` : "–");
+    const sure = `${Math.round(100 * uplift.confidence)} %: ${text(low)} to ${text(high)}${unit}, valid at any time`;
+    const arms = `${count(uplift.tuned_rounds)} tuned, ${count(uplift.held_back_rounds)} held back`;
+    setText(item.note, known ? `${sure}; ${arms}` : `not known yet; ${arms}`);
   }
 
   /** Texts that change between two events. */

@@ -73,12 +73,19 @@ export const plural = (n, one, many = `${one}s`) => `${count(n)} ${n === 1 ? one
 /** The state of a study as icon and word. `later`: seconds since the status arrived. */
 export function stateOf(study, later = 0) {
   if (study.problem) return { kind: "broken", word: "cannot be read" };
+  if (study.guard_reason) return { kind: "held", word: "held by the guard" };
   if (study.held) return { kind: "held", word: "on hold" };
   if (!study.rounds) return { kind: "fresh", word: "no answers yet" };
   if (isNumber(study.last_told_seconds) && study.last_told_seconds + later > LONG_SECONDS) {
     return { kind: "quiet", word: "no recent answers" };
   }
   return { kind: "playing", word: "playing" };
+}
+
+/** Mean, lower and upper end of an uplift and their unit: per cent where that is known. */
+export function upliftParts(uplift) {
+  const percent = [uplift.mean_percent, uplift.low_percent, uplift.high_percent];
+  return percent.every(isNumber) ? [...percent, " %"] : [uplift.mean, uplift.low, uplift.high, ""];
 }
 
 export const sense = (study) => (study.maximize ? "larger is better" : "smaller is better");

@@ -188,7 +188,27 @@ class ParameterKind(ABC):
 
     def without_start(self) -> Self:
         """The same parameter with no start."""
-        return type(self)(**self.arguments() | {"start": None})
+        return self.with_start(None)
+
+    def with_start(self, start: Any) -> Self:
+        """The same parameter with another start.
+
+        Parameters
+        ----------
+        start : object
+            Its value; None for no start.
+
+        Returns
+        -------
+        ParameterKind
+            The parameter.
+
+        Raises
+        ------
+        ParameterError
+            If it cannot be one.
+        """
+        return type(self)(**self.arguments() | {"start": start})
 
     def spec(self) -> dict[str, Any]:
         """The kind and the arguments as JSON values, of which an equal parameter can be made."""

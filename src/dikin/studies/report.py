@@ -1,0 +1,361 @@
+"""A report on the study of a tuner: one HTML page that needs nothing else.
+
+The pictures are SVG whose colours are those of the page, in the light, in the dark and on paper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from html import escape
+from math import ceil, floor, isfinite, log10
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dikin.plotting.curves import marks, stretches
+from dikin.plotting.history import uplift_limits
+from dikin.status import Status, explained_text, setting_text, value_text
+from dikin.tuning.history import BEST, uplift_course
+from dikin.vectors import Array, Table
+from dikin.worth.uplift import Uplift, signed
+
+WIDTH, HEIGHT, SMALL = 720, 250, 110
+"""Of a picture, and the height of a small one."""
+LEFT, RIGHT, TOP, BOTTOM = 58, 12, 10, 24
+"""Around it."""
+MOST_PICTURES = 8
+"""Settings that are drawn."""
+MOST_HOLDS = 12
+"""Holds that are listed."""
+
+CSS = """
+:root { color-scheme: light dark; --ground: #fff; --ink: #1d2327; --soft: #5b656c; --rule: #d9dee1;
+  --blue: #0072b2; --band: #0072b22e; --care: #7a4a00; --care-ground: #fff3dc; }
+@media (prefers-color-scheme: dark) { :root { --ground: #14181b; --ink: #e8ecee; --soft: #a3adb4;
+  --rule: #343c42; --blue: #5ab4e8; --band: #5ab4e838; --care: #ffd591; --care-ground: #3a2c10; } }
+@media print { :root { color-scheme: light; --ground: #fff; --ink: #000; --soft: #444; --rule: #bbb;
+  --blue: #0072b2; --band: #0072b22e; --care: #5c3800; --care-ground: #fff; }
+  section, figure, tr { break-inside: avoid; } body { font-size: 10.5pt; } main { padding: 0; } }
+* { box-sizing: border-box; }
+body { margin: 0; background: var(--ground); color: var(--ink); line-height: 1.5;
+  font-family: system-ui, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; }
+main { max-width: 48rem; margin: 0 auto; padding: 2.5rem 1.25rem 4rem; }
+h1 { font-size: 1.7rem; line-height: 1.2; margin: 0 0 .3rem; overflow-wrap: anywhere; }
+h2 { font-size: 1.1rem; margin: 2.4rem 0 .5rem; padding-top: .7rem;
+  border-top: 1px solid var(--rule); }
+p { margin: .5rem 0; } .soft, .how, figcaption { color: var(--soft); }
+.how { font-size: .9rem; } .care { background: var(--care-ground); color: var(--care);
+  padding: .7rem 1rem; border: 1px solid currentcolor; border-radius: 6px; }
+.gain { font-size: 3rem; font-weight: 300; line-height: 1.15; margin: .6rem 0 0; }
+table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
+th, td { text-align: left; padding: .35rem .8rem .35rem 0; border-bottom: 1px solid var(--rule);
+  vertical-align: top; overflow-wrap: anywhere; }
+thead th { color: var(--soft); font-weight: 500; font-size: .9rem; }
+figure { margin: 1rem 0 0; } figcaption { font-size: .9rem; }
+svg { display: block; width: 100%; height: auto; }
+.band { fill: var(--band); } .line { fill: none; stroke: var(--blue); stroke-width: 2; }
+.zero { stroke: var(--soft); stroke-dasharray: 5 4; } .grid { stroke: var(--rule); }
+text { fill: var(--soft); font-size: 12px; font-family: inherit; }
+"""
+
+
+def report_page(status: Status, rounds: Table, times: tuple[float, float]) -> str:
+    """The report on a tuner as an HTML page.
+
+    Parameters
+    ----------
+    status : Status
+        Of the study.
+    rounds : numpy.ndarray
+        Its history, with at least one round.
+    times : tuple of float
+        When the first and the last of them were told, in seconds since 1970.
+
+    Returns
+    -------
+    str
+        The page.
+    """
+    title = f"{status.name}: what tuning is worth"
+    parts = (
+        _head(status, rounds, times),
+        _gain(status, rounds),
+        _settings(status),
+        _pictures(status, rounds),
+        _exploring(status),
+        _guard(status, rounds),
+        _certificate(status),
+        _explained(status),
+    )
+    body = "\n".join(line for part in parts for line in part)
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape(title)}</title>\n<style>{CSS}</style>\n</head>\n"
+        f"<body>\n<main>\n{body}\n</main>\n</body>\n</html>\n"
+    )
+
+
+# --- sections ------------------------------------------------------------------------------------
+
+
+def _head(status: Status, rounds: Table, times: tuple[float, float]) -> Iterator[str]:
+    first, last = (datetime.fromtimestamp(each, UTC) for each in times)
+    sense = "larger values are better" if status.maximize else "smaller values are better"
+    yield f"<h1>{escape(str(status.name))}</h1>"
+    yield (
+        f'<p class="soft">Tuned: {escape(", ".join(status.best or {}))}; {sense}. '
+        f"{status.rounds:,} rounds, {_moment(first)} to {_moment(last)} UTC.</p>"
+    )
+    if rounds["round"][0] > 1:
+        yield f'<p class="soft">The pictures begin with round {rounds["round"][0]:,}.</p>'
+    for warning in status.warnings:
+        yield f'<p class="care">{escape(warning)}</p>'
+
+
+def _moment(time: datetime) -> str:
+    return f"{time:%Y-%m-%d %H:%M}"
+
+
+def _gain(status: Status, rounds: Table) -> Iterator[str]:
+    yield "<section><h2>What tuning gains</h2>"
+    if status.uplift is None:
+        yield (
+            "<p>Not known: no rounds are held back. With <code>holdback=0.05</code> one round in "
+            "twenty plays the setting from before, and this page says what the others gain.</p>"
+        )
+    elif not status.uplift.is_known:
+        yield f"<p>{escape(str(status.uplift))}.</p>"
+    else:
+        yield from _known_gain(status, status.uplift, rounds)
+    yield "</section>"
+
+
+def _known_gain(status: Status, uplift: Uplift, rounds: Table) -> Iterator[str]:
+    unit = " %" if uplift.has_percent else ""
+    mean, low, high = _parts(uplift)
+    word = "earned" if status.maximize else "saved"
+    total = f"{abs(uplift.total):,.4g} {word if uplift.total >= 0 else 'lost'}"
+    yield f'<p class="gain">{mean}{unit}</p>'
+    yield (
+        f"<p>a tuned round over the control ({escape(setting_text(status.control or {}))}), and "
+        f"with {100 * uplift.confidence:g} % confidence between {low}{unit} and {high}{unit}. "
+        f"{_total(total)} in all, over {uplift.tuned_rounds:,} tuned rounds; "
+        f"{uplift.held_back_rounds:,} were held back. The control's mean value is "
+        f"{uplift.control_mean:,.5g}.</p>"
+    )
+    recent = status.recent_uplift
+    if recent is not None and recent.is_known and recent.rounds < uplift.rounds:
+        yield f"<p>In the last {recent.rounds:,} rounds: {escape(str(recent))}.</p>"
+    yield _uplift_picture(uplift_course(rounds, status), unit)
+    yield (
+        '<p class="how">How to read it: an independent coin held rounds back, which played the '
+        "control; the gain is the difference between the two kinds of rounds, with what is known "
+        "of either taken off beforehand. The interval may be looked at whenever one likes: the "
+        f"true mean gain so far is outside at any time with a probability of "
+        f"{100 * (1 - uplift.confidence):.3g} % at most. If all of it lies above 0, tuning pays. "
+        "Rounds on hold are not counted.</p>"
+    )
+
+
+def _total(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _parts(uplift: Uplift) -> tuple[str, str, str]:
+    if uplift.has_percent:
+        numbers = uplift.mean_percent, uplift.low_percent, uplift.high_percent
+    else:
+        numbers = uplift.mean, uplift.low, uplift.high
+    mean, low, high = (text.replace("-", "\u2212") for text in signed(numbers))
+    return mean, low, high
+
+
+def _settings(status: Status) -> Iterator[str]:
+    before, best = status.control or status.start or {}, status.best or {}
+    what = "Control" if status.control else "At the start"
+    yield "<section><h2>The setting, before and after</h2><table><thead><tr>"
+    yield f'<th scope="col">Setting</th><th scope="col">{what}</th><th scope="col">Best now</th>'
+    yield "</tr></thead><tbody>"
+    for name, value in best.items():
+        cells = value_text(before[name]), value_text(value)
+        row = "".join(f"<td>{escape(cell)}</td>" for cell in cells)
+        yield f'<tr><th scope="row">{escape(name)}</th>{row}</tr>'
+    yield (
+        '</tbody></table><p class="how">How to read it: the best guess now is the centre of what '
+        "is played; exploring goes on around it.</p></section>"
+    )
+
+
+def _pictures(status: Status, rounds: Table) -> Iterator[str]:
+    yield "<section><h2>How it got there</h2>"
+    at = marks(len(rounds))
+    for column in status.columns[:MOST_PICTURES]:
+        yield _line_picture(column, rounds["round"][at], rounds[BEST + column][at].astype(float))
+    left_out = len(status.columns) - MOST_PICTURES
+    more = f" {left_out} more are not drawn." if left_out > 0 else ""
+    yield f'<p class="how">How to read it: the best guess after each round.{more}</p></section>'
+
+
+def _exploring(status: Status) -> Iterator[str]:
+    yield "<section><h2>What exploring costs</h2>"
+    if isfinite(status.exploring_cost):
+        share = ""
+        if status.uplift is not None and status.uplift.control_mean:
+            part = 100 * status.exploring_cost / abs(status.uplift.control_mean)
+            share = f", {part:.2g} % of the control's value" if isfinite(part) else ""
+        yield f"<p>At most about {status.exploring_cost:,.4g} a round now{share}.</p>"
+    else:
+        yield "<p>Not known yet.</p>"
+    if status.ahead and isfinite(status.outlook):
+        each = status.outlook / status.ahead
+        yield (
+            f"<p>In the next {status.ahead:,} rounds the values are expected to be at most about "
+            f"{each:,.4g} a round from those of the best fixed setting.</p>"
+        )
+    yield (
+        '<p class="how">How to read it: values around the best guess are needed to learn. The gain '
+        "above is after this cost.</p></section>"
+    )
+
+
+def _guard(status: Status, rounds: Table) -> Iterator[str]:
+    yield "<section><h2>Guard and holds</h2>"
+    if status.guard is None:
+        yield "<p>No guard was set.</p>"
+    else:
+        state = status.guard_reason or "It does not hold now."
+        yield (
+            f"<p>The guard plays the control as soon as tuned rounds are surely worse by more than "
+            f"{100 * status.guard:g} %, until somebody resumes. {escape(state)}</p>"
+        )
+    if status.budget is not None:
+        yield (
+            f"<p>The budget lets tuning cost at most {100 * status.budget:g} % of what the control "
+            "earns or costs.</p>"
+        )
+    spans = stretches(rounds["held"], 0)
+    texts = [f"{rounds['round'][a]:,} to {rounds['round'][b - 1]:,}" for a, b in spans]
+    if texts:
+        more = f", and {len(texts) - MOST_HOLDS} more" if len(texts) > MOST_HOLDS else ""
+        yield f"<p>On hold in the rounds {', '.join(texts[:MOST_HOLDS])}{more}.</p>"
+    else:
+        yield "<p>It was never on hold.</p>"
+    yield "</section>"
+
+
+def _certificate(status: Status) -> Iterator[str]:
+    if not isfinite(status.certificate):
+        return
+    each = status.certificate / max(status.rounds, 1)
+    yield (
+        "<section><h2>Certificate</h2>"
+        f"<p>{status.certificate:,.5g} for all rounds so far, {each:,.4g} a round.</p>"
+        '<p class="how">How to read it: on average, all tuned rounds together were at most so much '
+        "worse than the best fixed setting would have been, for values with the declared "
+        "constants. It is a proof, not an estimate, and the truth is usually far below.</p>"
+        "</section>"
+    )
+
+
+def _explained(status: Status) -> Iterator[str]:
+    if status.explained_by:
+        text = explained_text(status.explained, status.explained_by)
+        yield (
+            f"<section><h2>Covariates</h2><p>Explained: {escape(text)}.</p>"
+            '<p class="how">How to read it: what covariates explain is no noise any more: the '
+            "interval of the gain is narrower, and learning is faster.</p></section>"
+        )
+
+
+# --- pictures ------------------------------------------------------------------------------------
+
+
+class Scale(NamedTuple):
+    """Where the numbers of a picture are."""
+
+    first: float
+    last: float
+    low: float
+    high: float
+    height: int
+
+    def x(self, value: float) -> float:
+        share = (value - self.first) / ((self.last - self.first) or 1.0)
+        return LEFT + share * (WIDTH - LEFT - RIGHT)
+
+    def y(self, value: float) -> float:
+        share = (value - self.low) / ((self.high - self.low) or 1.0)
+        return self.height - BOTTOM - share * (self.height - TOP - BOTTOM)
+
+    def path(self, x: Array, y: Array) -> str:
+        points = zip(x.tolist(), y.tolist(), strict=True)
+        return "L".join(f"{self.x(a):.1f} {self.y(b):.1f}" for a, b in points)
+
+    def axes(self, unit: str = "") -> Iterator[str]:
+        for tick in ticks(self.low, self.high, 4 if self.height > SMALL else 2):
+            y = self.y(tick)
+            yield f'<path class="grid" d="M{LEFT} {y:.1f}H{WIDTH - RIGHT}"/>'
+            label = f"{tick:,.10g}{unit}".replace("-", "\u2212")
+            yield f'<text x="{LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{label}</text>'
+        bottom = self.height - 6
+        yield f'<text x="{LEFT}" y="{bottom}">round {self.first:,.0f}</text>'
+        yield (f'<text x="{WIDTH - RIGHT}" y="{bottom}" text-anchor="end">{self.last:,.0f}</text>')
+
+
+def ticks(low: float, high: float, count: int) -> list[float]:
+    """Round numbers in a range, about as many as wanted.
+
+    Parameters
+    ----------
+    low, high : float
+        The ends of the range.
+    count : int
+        How many steps are wanted.
+
+    Returns
+    -------
+    list of float
+        In increasing order.
+    """
+    if not high > low:
+        return [low]
+    rough = (high - low) / count
+    size = 10.0 ** floor(log10(rough))
+    step = next(times * size for times in (1, 2, 5, 10) if times * size >= 0.999 * rough)
+    return [round(k * step, 12) for k in range(ceil(low / step), floor(high / step) + 1)]
+
+
+def _uplift_picture(course: Table, unit: str) -> str:
+    known = course[np.isfinite(course["high"] - course["low"])]
+    low, high = uplift_limits(known)
+    x = known["round"].astype(float)
+    scale = Scale(float(x[0]), float(x[-1]), low, high, HEIGHT)
+    limited = {end: np.clip(known[end], low, high) for end in ("low", "mean", "high")}
+    band = scale.path(x, limited["high"]) + "L" + scale.path(x[::-1], limited["low"][::-1])
+    zero = scale.y(0.0)
+    drawn = [
+        *scale.axes(unit),
+        f'<path class="band" d="M{band}Z"/>',
+        f'<path class="zero" d="M{LEFT} {zero:.1f}H{WIDTH - RIGHT}"/>',
+        f'<path class="line" d="M{scale.path(x, limited["mean"])}"/>',
+    ]
+    caption = "The gain a round over the control so far, and its interval, which narrows."
+    return _figure(drawn, HEIGHT, "Gain over the control", caption)
+
+
+def _line_picture(name: str, x: Any, y: Array) -> str:
+    low, high = float(y.min()), float(y.max())
+    room = 0.08 * ((high - low) or abs(high) or 1.0)
+    scale = Scale(float(x[0]), float(x[-1]), low - room, high + room, SMALL)
+    drawn = [*scale.axes(), f'<path class="line" d="M{scale.path(np.asarray(x, float), y)}"/>']
+    return _figure(drawn, SMALL, f"Best {name} after each round", name)
+
+
+def _figure(drawn: Sequence[str], height: int, label: str, caption: str) -> str:
+    picture = "".join(drawn)
+    return (
+        f'<figure><figcaption>{escape(caption)}</figcaption><svg viewBox="0 0 {WIDTH} {height}" '
+        f'role="img" aria-label="{escape(label)}">{picture}</svg></figure>'
+    )

@@ -1,0 +1,187 @@
+"""A study that holds rounds back: the same coins, gains and guard after any restart."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dikin
+from dikin import errors
+from dikin.studies import jsonl, session
+from dikin.worth import is_held_back
+from studies.test_jsonl import command
+
+PARAMETERS = {"price": dikin.Real(1, 14, start=4), "ads": dikin.Real(0, 60, start=40)}
+
+
+def tuner(**more: Any) -> dikin.Tuner:
+    arguments: dict[str, Any] = {"holdback": 0.3, "guard": 0.02, "budget": 0.2, "seed": 3}
+    return dikin.Tuner(PARAMETERS, maximize=True, **arguments | more)
+
+
+def value_of(trial: Any, t: int) -> float:
+    return (500.0 if trial.held_back else 350.0) + (7.0 * t) % 5
+
+
+def play(player: Any, t: int, waiting: list[Any]) -> Any:
+    """Ask with a covariate; trials are answered late, some never."""
+    trial = player.ask(covariates={"load": (3.0 * t) % 7} if t % 5 else None)
+    waiting.append(trial)
+    if len(waiting) > 3:
+        old = waiting.pop(t % 3)
+        if t % 11:
+            player.tell(old.id, value_of(old, t))
+        else:
+            player.forget(old.id)
+    return trial
+
+
+def test_the_same_after_every_restart(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Opened anew for every ask, with trials open and snapshots between."""
+    monkeypatch.setattr(session, "SNAPSHOT_EVERY", 7)
+    twin, other = tuner(), dikin.Study(url, "a", tuner())
+    waiting: list[list[Any]] = [[], []]
+    for t in range(30):
+        with dikin.Study(url, "a", tuner()) as study:
+            ours, theirs = (
+                play(player, t, queue) for player, queue in zip((study, twin), waiting, strict=True)
+            )
+            assert ours == theirs
+            assert ours.held_back == theirs.held_back
+            assert study.state() == other.state() == twin.state()
+    assert other.verify() > 50
+    assert json.dumps(other.uplift.to_json()) == json.dumps(twin.uplift.to_json())
+    ours, theirs = other.history(), twin.history()
+    assert ours.dtype == theirs.dtype
+    for name in ("held_back", "expected_control", "value"):
+        np.testing.assert_array_equal(ours[name], theirs[name])
+    other.close()
+
+
+def test_the_coins_of_a_study_are_those_of_its_key(tmp_path: Path) -> None:
+    made = dikin.Tuner(PARAMETERS, maximize=True, seed=11, holdback=0.3)
+    with dikin.Study(tmp_path / "a.db", "a", made) as study:
+        first = [study.ask(key=f"request {id}") for id in range(20)]
+    with dikin.Study(tmp_path / "a.db", "a") as study:
+        again = [study.ask(key=f"request {id}") for id in range(20)]
+        assert [trial.held_back for trial in first] == [
+            is_held_back("11", id, 0.3) for id in range(20)
+        ]
+        assert [trial.held_back for trial in again] == [trial.held_back for trial in first]
+
+
+def test_a_guard_holds_for_all_clients_until_somebody_resumes(tmp_path: Path) -> None:
+    file = tmp_path / "a.db"
+    with dikin.Study(file, "a", tuner(budget=None), commit_within=0.3) as study:
+        for t in range(200):
+            trial = study.ask()
+            study.tell(trial, value_of(trial, t))
+        assert study.held
+        status = study.status()
+        assert status.guard_reason
+        assert status.guard_reason in status.warnings[0]
+    with dikin.Study(file, "a", tuner(budget=None)) as other:
+        assert other.held
+        assert other.ask().params == {"price": 4.0, "ads": 40.0}
+        assert other.status().guard_reason == status.guard_reason
+        other.resume()
+        assert not other.held
+        assert other.status().guard_reason is None
+    with dikin.Study(file, "a") as again:
+        assert not again.held
+        assert again.verify() == 402
+        assert again.status().from_json(again.status().to_json()).uplift == again.uplift
+
+
+def test_another_holdback_is_another_study(tmp_path: Path) -> None:
+    file = tmp_path / "a.db"
+    dikin.Study(file, "a", tuner()).close()
+    for more in ({"holdback": 0.2}, {"guard": None}, {"control": {"price": 5}}):
+        with pytest.raises(errors.StudyExistsError, match="comparison"):
+            dikin.Study(file, "a", tuner(**more))
+    plain = dikin.Tuner(PARAMETERS, seed=1)
+    with (
+        dikin.Study(file, "plain", plain) as study,
+        pytest.raises(errors.StateError, match=r"holdback=0\.05"),
+    ):
+        _ = study.uplift
+
+
+def test_json_lines(tmp_path: Path) -> None:
+    with dikin.Study(tmp_path / "a.db", "a", tuner(budget=None)) as study:
+        for id in range(30):
+            reply = jsonl.reply(study, b'{"ask": {}}')
+            assert reply.get("held_back", False) == is_held_back("3", id, 0.3)
+            told = {"tell": {"id": id, "value": 400.0 + id % 3}}
+            jsonl.reply(study, json.dumps(told).encode())
+        summary = jsonl.reply(study, b'{"summary": {}}')
+    assert summary["uplift"]["held_back_rounds"] > 3
+    assert summary["holdback"] == 0.3
+    assert json.dumps(summary, allow_nan=False)
+
+
+def test_commands(tmp_path: Path) -> None:
+    url, page = str(tmp_path / "a.db"), tmp_path / "report.html"
+    create = ["create", "a", "--url", url, "--param", "price=1:14:4", "--holdback", "0.2"]
+    more = ["--control", "price=5", "--guard", "0.02", "--budget", "0.1", "--maximize"]
+    assert command(*create, *more).exit_code == 0
+    with dikin.Study(url, "a") as study:
+        status = study.status()
+        assert (status.holdback, status.guard, status.budget) == (0.2, 0.02, 0.1)
+        assert status.control == {"price": 5.0}
+        for _ in range(3):
+            study.tell(study.ask(), 3.0)
+    assert "uplift" in command("show", "a", "--url", url).output
+    assert command("report", "a", "--url", url, "--out", str(page)).exit_code == 0
+    assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--param", "price=1:14:4", "--guard", "0.02"], "needs a holdback"),
+        (["--param", "price=1:14:4", "--holdback", "5"], "write 0.05"),
+        (["--param", "price=1:14:4", "--holdback", "0.1", "--control", "price"], "NAME=VALUE"),
+        (["--param", "price=1:14:4", "--holdback", "0.1", "--control", "prise=4"], "price"),
+        (["--holdback", "0.1"], "--holdback needs --param"),
+        (["--control", "price=4"], "--control needs --param"),
+    ],
+)
+def test_commands_that_are_refused(tmp_path: Path, arguments: list[str], words: str) -> None:
+    url = str(tmp_path / "a.db")
+    result = command("create", "a", "--url", url, *arguments)
+    assert result.exit_code != 0
+    assert words in f"{result.output}{result.exception}"
+
+
+KILLED = """
+import os, sys, dikin
+study = dikin.Study(sys.argv[1], "a")
+while True:
+    trial = study.ask(covariates={"load": study.rounds % 7})
+    if trial.id >= int(sys.argv[2]):
+        os._exit(9)  # in the middle of a round
+    study.tell(trial, (500.0 if trial.held_back else 350.0) + trial.id % 5)
+"""
+
+
+def test_a_process_that_ends_in_the_middle_loses_no_coin(tmp_path: Path) -> None:
+    url = str(tmp_path / "a.db")
+    dikin.Study(url, "a", tuner(budget=None)).close()
+    for last in (7, 30):
+        done = subprocess.run([sys.executable, "-c", KILLED, url, str(last)], check=False)
+        assert done.returncode == 9
+    with dikin.Study(url, "a") as study:
+        twin = dikin.restore(study.state())
+        assert study.verify() > 55
+        held = {row["query"]: row["held_back"] for row in study.records()}
+        coins = {id: is_held_back("3", id, 0.3) for id in held}
+        begun = min((row["query"] for row in study.records() if row["held"]), default=10**6)
+        assert all(held[id] == coins[id] for id in held if id < begun)
+        assert twin.uplift == study.uplift

@@ -1,0 +1,422 @@
+"""A tuner that holds rounds back: which ones, what they teach, and what is known of the gain."""
+
+import json
+import logging
+import re
+from math import isnan, nan
+
+import numpy as np
+import pytest
+
+import dikin
+from dikin import Cycle, Integer, Levels, Real, Shares, Tuner
+from dikin.errors import LossError, ParameterError, StateError
+from dikin.tuning.comparison import Comparison
+from dikin.worth import UpliftEstimate, is_held_back
+
+PARAMETERS = {"price": Real(1, 14, start=4), "ads": Real(0, 60, start=40)}
+
+
+def revenue(params, noise=0.0):
+    return 500.0 - 2 * (params["price"] - 9) ** 2 - 0.05 * (params["ads"] - 20) ** 2 + noise
+
+
+def made(**more):
+    return Tuner(PARAMETERS, maximize=True, seed=7, **{"holdback": 0.2} | more)
+
+
+def played(tuner, rounds, seed=1, value=revenue):
+    rng = np.random.default_rng(seed)
+    for _ in range(rounds):
+        trial = tuner.ask()
+        tuner.tell(trial, value(trial.params, 10 * rng.standard_normal()))
+    return tuner
+
+
+# --- which rounds are held back ------------------------------------------------------------------
+
+
+def test_the_coin_depends_on_the_key_and_the_id_alone():
+    # Mutant: a coin from the learner's generator.
+    wanted = [is_held_back("7", id, 0.2) for id in range(300)]
+    one, two = made(), made()
+    in_order = [one.ask().held_back for _ in range(300)]
+    answered = []
+    for id in range(300):
+        trial = two.ask(forecast=3.0 if id % 3 else None)
+        answered.append(trial.held_back)
+        if id % 2:
+            two.tell(trial, float(id))
+        elif id % 5 == 0:
+            two.forget(trial)
+    assert in_order == answered == wanted
+    assert 30 < sum(wanted) < 90
+
+
+def test_the_coin_draws_nothing_from_the_learner():
+    with_coin, without = made(), Tuner(PARAMETERS, maximize=True, seed=7)
+    points = [(with_coin.ask(), without.ask()) for _ in range(60)]
+    tuned = [(a, b) for a, b in points if not a.held_back]
+    assert all(np.array_equal(a.point, b.point) for a, b in tuned)
+    assert 30 < len(tuned) < 60
+
+
+def test_a_trial_that_is_held_back_plays_the_control():
+    tuner = made(control={"price": 5.5})
+    for _ in range(40):
+        trial = tuner.ask()
+        same = trial.params == {"price": 5.5, "ads": 40.0}
+        assert same == trial.held_back
+    assert tuner.control == {"price": 5.5, "ads": 40.0}
+
+
+def test_the_start_is_the_control_as_it_was_given():
+    # The learner begins inside the range, the control does not move.
+    tuner = Tuner({"price": Real(1, 14, start=1)}, holdback=0.5, seed=3)
+    assert tuner.control == {"price": 1.0}
+    assert {t["price"] for t in tuner.ask(n=30) if t.held_back} == {1.0}
+
+
+def test_every_kind_of_parameter_can_be_a_control():
+    parameters = {
+        "size": Integer(1, 9, start=2),
+        "level": Levels([16, "auto", 64]),
+        "traffic": Shares(["old", "new"]),
+        "rate": Real(0.001, 10, log=True),
+    }
+    control = {"size": 4, "level": "auto", "traffic": {"old": 0.9, "new": 0.1}, "rate": 0.02}
+    tuner = Tuner(parameters, holdback=0.5, control=control, seed=1)
+    assert tuner.control == control
+    assert any(trial.params == control for trial in tuner.ask(n=20))
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"holdback": 5}, "write 0.05"),
+        ({"holdback": -0.1}, "from 0 (none) to 0.5"),
+        ({"holdback": "5 %"}, "holdback"),
+        ({"holdback": nan}, "holdback"),
+        ({"holdback": 0, "guard": 0.02}, "guard=0.02 needs a holdback above 0"),
+        ({"holdback": 0, "budget": 0.02}, "budget=0.02 needs a holdback above 0"),
+        ({"holdback": 0, "control": {}}, "needs a holdback above 0"),
+        ({"control": {"prize": 4}}, "Did you mean 'price'"),
+        ({"control": {"price": 99}}, "control cannot set price to 99"),
+        ({"control": {"price": None}}, "leave it out for its start"),
+        ({"control": {"price": "4"}}, "control cannot set price"),
+        ({"control": 4.0}, "a setting by name"),
+        ({"guard": 2}, "write 0.02"),
+        ({"budget": 0.0}, "above 0 and below 1"),
+        (
+            {"control": {"price": 14, "ads": 60}, "constraints": "price + ads <= 70"},
+            "control cannot be played",
+        ),
+    ],
+)
+def test_what_cannot_be_is_refused(more, words):
+    with pytest.raises(ParameterError, match=f"(?i){re.escape(words)}"):
+        made(**more)
+
+
+# --- what they teach -----------------------------------------------------------------------------
+
+
+def test_held_back_rounds_teach_the_learner_nothing():
+    # Mutant: held-back answers that teach the learner. What they tell is absurd here.
+    def told(absurd):
+        tuner, rng = made(), np.random.default_rng(3)
+        for _ in range(200):
+            trial = tuner.ask()
+            value = revenue(trial.params, rng.standard_normal())
+            tuner.tell(trial, absurd if trial.held_back else value)
+        return tuner
+
+    one, two = told(0.0), told(1e6)
+    assert one.learner.state() == two.learner.state()
+    assert one.uplift != two.uplift
+    assert one.learner.rounds == one.rounds - one.summary().uplift.held_back_rounds
+    assert one.certificate_for(lipschitz=1.0) == two.certificate_for(lipschitz=1.0)
+
+
+def test_held_back_rounds_teach_what_covariates_explain():
+    def slope(control_moves):
+        tuner, rng = made(holdback=0.5), np.random.default_rng(5)
+        for _ in range(600):
+            load = rng.standard_normal()
+            trial = tuner.ask(covariates={"load": load})
+            effect = 10.0 * load if control_moves and trial.held_back else 0.0
+            tuner.tell(trial, revenue(trial.params, effect + 10 * rng.standard_normal()))
+        return tuner.explained.coefficients["load"]
+
+    # The tuned half says 0, the other half 10: about the middle. Its standard error is 0.5.
+    assert abs(slope(False)) < 2.0
+    assert 3.0 < slope(True) < 7.0
+
+
+def test_with_contexts_cycles_and_late_answers():
+    tuner = Tuner(
+        PARAMETERS,
+        maximize=True,
+        seed=2,
+        holdback=0.2,
+        context={"region": ["eu", "us"]},
+        covariates={"hour": Cycle(24)},
+    )
+    rng, waiting = np.random.default_rng(2), []
+    for t in range(400):
+        waiting.append(
+            tuner.ask({"region": ["eu", "us"][t % 2]}, covariates={"hour": float(t % 24)})
+        )
+        if len(waiting) > 20:
+            trial = waiting.pop(int(rng.integers(len(waiting))))
+            if t % 11:
+                season = 30 * np.sin(t / 24 * 6.28)
+                tuner.tell(trial, revenue(trial.params, season + rng.standard_normal()))
+            else:
+                tuner.forget(trial)
+    assert tuner.uplift.rounds > 300
+    assert dikin.restore(json.loads(json.dumps(tuner.state()))).state() == tuner.state()
+    assert set(tuner._comparison.draws) == {trial.id for trial in tuner.open_queries}
+
+
+# --- what is known of the gain -------------------------------------------------------------------
+
+
+def literal(rows, q):
+    """The mean over rounds of the estimates of the gain; no value is far off here."""
+    found = [
+        row["expected"]
+        - row["expected_control"]
+        + (
+            -(row["value"] - row["expected_control"]) / q
+            if row["held_back"]
+            else (row["value"] - row["expected"]) / (1 - q)
+        )
+        for row in rows
+        if np.isfinite(row["expected"] + row["expected_control"])
+    ]
+    return sum(found) / len(found)
+
+
+def test_the_uplift_is_that_of_the_history():
+    tuner = played(made(), 600)
+    rows = tuner.history()
+    again = UpliftEstimate(0.2, maximize=True)
+    for row in rows:
+        again.add(row["value"], row["held_back"], row["expected"], row["expected_control"])
+    assert again.uplift() == tuner.uplift
+    assert again.recent() == tuner.recent_uplift
+    late = played(made(), 600, value=lambda params, noise: revenue(params) + noise / 100)
+    assert late._comparison.estimate.clipped < 12
+    if not late._comparison.estimate.clipped:
+        assert late.uplift.mean == pytest.approx(literal(late.history(), 0.2))
+
+
+def test_guesses_are_fixed_when_a_trial_is_asked():
+    # Mutant: guesses that are made once the value is known.
+    tuner = played(made(), 200)
+    trial = tuner.ask()
+    guess, expected = tuner._comparison.draws[trial.id].control, trial.expected
+    played(tuner, 100, value=lambda params, noise: 2 * revenue(params) + noise)
+    assert tuner._comparison.draws[trial.id].control == guess
+    tuner.tell(trial, 700.0)
+    row = tuner.history()[-1]
+    assert (row["expected"], row["expected_control"]) == (expected, guess)
+
+
+def test_the_gain_is_found():
+    # Truth: the mean of the tuned rounds' values less that of the control, without noise.
+    gains, rng = [], np.random.default_rng(8)
+    tuner = made(holdback=0.1)
+    for _ in range(1500):
+        trial = tuner.ask()
+        tuner.tell(trial, revenue(trial.params, 10 * rng.standard_normal()))
+        if not trial.held_back:
+            gains.append(revenue(trial.params) - revenue(tuner.control))
+    uplift = tuner.uplift  # outside in one of twenty tuners
+    assert uplift.low < np.mean(gains) < uplift.high
+    assert uplift.low > 0
+    assert f"{uplift}" in f"{tuner.summary()}"
+
+
+def test_covariates_narrow_the_interval():
+    def width(told):
+        tuner, rng = made(holdback=0.1), np.random.default_rng(4)
+        for _ in range(1500):
+            load = rng.standard_normal()
+            trial = tuner.ask(covariates={"load": load} if told else None)
+            tuner.tell(trial, revenue(trial.params, 30 * load + 10 * rng.standard_normal()))
+        return tuner.uplift.high - tuner.uplift.low
+
+    # R^2 = 0.9: sqrt(0.1) = 0.32, and early rounds, which know no slope yet.
+    assert 0.25 < width(True) / width(False) < 0.55
+
+
+def test_without_a_holdback_there_is_a_sentence_and_no_cost():
+    tuner = played(Tuner(PARAMETERS, maximize=True, seed=7), 3)
+    for name in ("uplift", "recent_uplift"):
+        with pytest.raises(StateError, match=r"holdback=0\.05"):
+            getattr(tuner, name)
+    assert tuner.control is tuner.guard_reason is None
+    assert tuner.summary().uplift is None
+    assert "uplift" not in str(tuner.summary())
+    assert "held_back" not in tuner.history().dtype.names
+
+
+def test_on_hold_nothing_is_compared():
+    tuner = played(made(), 100)
+    before = tuner.uplift
+    tuner.hold()
+    trials = [tuner.ask() for _ in range(20)]
+    assert not any(trial.held_back for trial in trials)
+    for trial in trials:
+        tuner.tell(trial, -1e5)
+    assert tuner.uplift == before
+    assert np.isnan(tuner.history()["expected_control"][-20:]).all()
+
+
+# --- guard and budget ----------------------------------------------------------------------------
+
+
+def harmful(params, noise):
+    """Only the control is any good."""
+    return (500.0 if params == {"price": 4.0, "ads": 40.0} else 400.0) + noise
+
+
+def test_the_guard_holds_at_the_control_until_somebody_resumes(caplog):
+    tuner = made(guard=0.02)
+    with caplog.at_level(logging.WARNING, "dikin"):
+        played(tuner, 400, value=harmful)
+    said = [each.getMessage() for each in caplog.records if "guard" in each.getMessage()]
+    assert len(said) == 1
+    assert tuner.guard_reason in said[0]
+    assert tuner.held
+    assert tuner.summary().guard_reason == tuner.guard_reason
+    assert "guard holds" in str(tuner.summary())
+    before = tuner.uplift
+    trials = tuner.ask(n=30)
+    assert all(t.held_back and t.held and t.params == tuner.control for t in trials)
+    for trial in trials:
+        tuner.tell(trial, 0.0)
+    assert tuner.uplift == before
+    tuner.resume()
+    assert not tuner.held
+    assert tuner.guard_reason is None
+    assert not all(t.held_back for t in tuner.ask(n=30))
+
+
+def test_a_guard_lets_tuning_that_does_no_harm_go_on():
+    assert not played(made(guard=0.02), 500).held
+
+
+def test_a_guard_that_holds_is_saved():
+    tuner = played(made(guard=0.02), 400, value=harmful)
+    again = dikin.restore(json.loads(json.dumps(tuner.state())))
+    assert again.held
+    assert again.guard_reason == tuner.guard_reason
+    again.resume()
+    tuner.resume()
+    played(again, 50, seed=9)
+    played(tuner, 50, seed=9)
+    assert again.state() == tuner.state()
+
+
+def test_a_budget_begins_with_the_control_and_spends_no_more():
+    tuner = made(budget=0.05)
+    assert all(trial.held_back for trial in tuner.ask(n=5))
+    for trial in tuner.open_queries:
+        tuner.forget(trial)
+    total, wanted, rng = 0.0, 0.0, np.random.default_rng(3)
+    for _ in range(1500):
+        trial = tuner.ask()
+        value = harmful(trial.params, rng.standard_normal())
+        total, wanted = total + value, wanted + 0.95 * 500.0
+        tuner.tell(trial, value)
+        assert tuner._comparison.budget.account >= 0.0
+    # 5 % of 750,000 is 37,500; a tuned round costs 100.
+    assert total > wanted - 5000.0
+    assert total < 1500 * 500.0 - 5000.0  # some rounds were tuned
+
+
+def test_with_a_budget_a_negative_value_is_refused_and_nothing_changes():
+    tuner = played(made(budget=0.05), 50)
+    trial = tuner.ask()
+    before = json.dumps(tuner.state())
+    with pytest.raises(LossError, match="not negative"):
+        tuner.tell(trial, -1.0)
+    assert json.dumps(tuner.state()) == before
+    tuner.tell(trial, 1.0)
+
+
+def test_a_forgotten_trial_gives_its_part_of_the_budget_back():
+    tuner = played(made(budget=0.3), 300)
+    budget = tuner._comparison.budget
+    assert budget.set_aside == pytest.approx(0.0, abs=1e-6)
+    trials = tuner.ask(n=5)
+    assert budget.set_aside > 1.0
+    for trial in trials:
+        tuner.forget(trial)
+    assert budget.set_aside == pytest.approx(0.0, abs=1e-6)
+    assert not tuner._comparison.draws
+
+
+# --- states and faults ---------------------------------------------------------------------------
+
+
+def test_a_tuner_that_is_restored_goes_on_bit_for_bit():
+    tuner = played(made(guard=0.05, budget=0.2), 150)
+    open_trials = tuner.ask(n=8)
+    again = dikin.restore(json.loads(json.dumps(tuner.state())))
+    assert [t.held_back for t in again.open_queries] == [t.held_back for t in open_trials]
+    for trial in open_trials:
+        tuner.tell(trial.id, 480.0 + trial.id)
+        again.tell(trial.id, 480.0 + trial.id)
+    played(tuner, 100, seed=2)
+    played(again, 100, seed=2)
+    assert again.state() == tuner.state()
+    assert again.uplift == tuner.uplift
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda c: c.update(control=[nan, 1.0]),
+        lambda c: c["estimate"].update(holdback=7),
+        lambda c: c["estimate"].pop("windows"),
+        lambda c: c["guard"].pop("limit"),
+        lambda c: c["budget"].update(account="much"),
+    ],
+)
+def test_an_altered_state_is_refused(change):
+    state = json.loads(json.dumps(played(made(guard=0.05, budget=0.2), 30).state()))
+    change(state["comparison"])
+    with pytest.raises(StateError):
+        dikin.restore(state)
+
+
+def test_values_that_cannot_be_right_are_said_once(caplog):
+    tuner = Tuner(PARAMETERS, maximize=True, seed=7)
+    played(tuner, 100)
+    assert tuner.summary().warnings == ()
+    with caplog.at_level(logging.WARNING, "dikin"):
+        played(tuner, 300, value=lambda params, noise: 0.0)
+    said = [
+        each.getMessage() for each in caplog.records if "values were all 0" in each.getMessage()
+    ]
+    assert len(said) == 1
+    assert any("values were all 0" in warning for warning in tuner.summary().warnings)
+    played(tuner, 30)
+    assert tuner.summary().warnings == ()
+
+
+def test_a_comparison_counts_no_trial_that_it_does_not_know():
+    comparison = Comparison(0.1, np.array([1.0]), None, None, maximize=True)
+    assert not comparison.add(3, 1.0, 2.0)
+    assert isnan(comparison.uplift.mean)
+
+
+def test_other_arguments_are_another_tuner():
+    one = made().identity()
+    assert made(guard=0.02).identity()["comparison"] != one["comparison"]
+    assert made(control={"price": 5}).identity()["comparison"] != one["comparison"]
+    assert made().identity() == one

@@ -1,0 +1,154 @@
+"""The report on a study: one page with what it should say, whatever the names are."""
+
+import re
+from datetime import datetime
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+import dikin
+from dikin.errors import ParameterError, StateError
+from dikin.studies.report import ticks
+from dikin.tuning.history import uplift_course
+
+VOID = {"meta", "path"}
+
+
+class Page(HTMLParser):
+    """Checks that every element is closed, and keeps the text."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.open, self.text, self.tags = [], [], []
+        self.feed(page)
+        self.close()
+        assert not self.open
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if tag not in VOID:
+            assert self.open.pop() == tag
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] != "style":
+            self.text.append(data)
+
+    @property
+    def words(self):
+        return " ".join(" ".join(self.text).split())
+
+
+def revenue(trial, noise):
+    return 500.0 - 2 * (trial["price"] - 9) ** 2 + 5 * noise
+
+
+def harmful(trial, noise):
+    return (500.0 if trial.held_back else 300.0) + noise
+
+
+def study_of(folder, rounds, value=revenue, name="shop", **more):
+    parameters = {"price": dikin.Real(1, 14, start=4), "<b>&": dikin.Integer(1, 9)}
+    tuner = dikin.Tuner(parameters, maximize=True, seed=7, **more)
+    study = dikin.Study(folder / "studies.db", name, tuner, commit_within=0.3)
+    rng = np.random.default_rng(1)
+    for _ in range(rounds):
+        trial = study.ask()
+        study.tell(trial, value(trial, rng.standard_normal()))
+    return study
+
+
+def page_of(study, folder):
+    file = study.report(folder / "report.html")
+    return file.read_text(encoding="utf-8")
+
+
+def test_the_page_says_what_it_should(tmp_path):
+    with study_of(tmp_path, 300, holdback=0.2, guard=0.02, name="<i>&") as study:
+        text = page_of(study, tmp_path)
+        page, uplift, status = Page(text), study.uplift, study.status()
+    assert f"{uplift.mean_percent:+.1f}"[:3] in page.words
+    for word in ("control", "at any time", "held back", "Guard", "How to read it", "exploring"):
+        assert word.lower() in page.words.lower()
+    assert "<i>" not in text  # names are text
+    assert "<b>" not in text
+    assert "<i>&" in page.words
+    assert f"{uplift.tuned_rounds:,} tuned rounds" in page.words
+    assert f"{status.best['price']:.5g}" in page.words
+    assert str(datetime.now().year) in page.words
+    assert page.words.count("never on hold") == 1
+
+
+def test_the_page_needs_nothing_else(tmp_path):
+    with study_of(tmp_path, 120, holdback=0.2) as study:
+        text = page_of(study, tmp_path)
+    assert not re.search(r"https?:|src=|href=|@import|url\(|<script", text)
+    assert "prefers-color-scheme: dark" in text
+    assert "@media print" in text
+    images = [attrs for tag, attrs in Page(text).tags if tag == "svg"]
+    assert len(images) == 3
+    assert all(image["role"] == "img" and image["aria-label"] for image in images)
+    assert "nan" not in re.sub(r"<style>.*</style>", "", text, flags=re.S).lower()
+
+
+def test_the_picture_ends_with_the_uplift(tmp_path):
+    with study_of(tmp_path, 250, holdback=0.2) as study:
+        course, uplift = uplift_course(study.history(), study.summary()), study.uplift
+    last = course[-1]
+    assert last["round"] == 250
+    assert tuple(last)[1:] == (uplift.mean_percent, uplift.low_percent, uplift.high_percent)
+    widths = (course["high"] - course["low"])[np.isfinite(course["high"])]
+    assert widths[-1] < 0.7 * widths[0]
+
+
+def test_when_the_guard_holds_that_comes_first(tmp_path):
+    with study_of(tmp_path, 400, harmful, holdback=0.2, guard=0.02) as study:
+        page, reason = Page(page_of(study, tmp_path)), study.status().guard_reason
+        assert reason
+        assert page.words.index(reason) < page.words.index("What tuning gains")
+        assert "On hold in the rounds" in page.words
+        study.resume()
+        assert study.status().guard_reason is None
+        assert not study.held
+
+
+@pytest.mark.parametrize(("rounds", "more"), [(5, {}), (5, {"holdback": 0.1}), (1, {})])
+def test_little_is_known(tmp_path, rounds, more):
+    with study_of(tmp_path, rounds, **more) as study:
+        page = Page(page_of(study, tmp_path))
+    assert "Not known" in page.words or "not known yet" in page.words
+
+
+def test_what_is_no_report(tmp_path):
+    with study_of(tmp_path, 0) as study:
+        with pytest.raises(StateError, match="no rounds to report"):
+            study.report(tmp_path / "a.html")
+        with pytest.raises(ParameterError, match=r"name it \.html"):
+            study.report(tmp_path / "a.pdf")
+    learner = dikin.AdaptiveSmooth(dikin.Box([0], [9]), 1.0, seed=7)
+    with (
+        dikin.Study(tmp_path / "studies.db", "learner", learner) as study,
+        pytest.raises(ParameterError, match="the study of a learner"),
+    ):
+        study.report(tmp_path / "a.html")
+    assert not list(tmp_path.glob("*.html"))
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "wanted"),
+    [
+        (0, 10, [0, 5, 10]),
+        (-3, 3, [-2, 0, 2]),
+        (0.01, 0.04, [0.01, 0.02, 0.03, 0.04]),
+        (5, 5, [5]),
+    ],
+)
+def test_ticks_are_round_numbers(low, high, wanted):
+    assert ticks(low, high, 3) == wanted
