@@ -46,7 +46,7 @@ def plane(learner: Adaptive) -> Array:
 
 def seen(learner: Adaptive, noise: Array) -> Direction:
     """The direction that the learner would make of noise."""
-    numbers, _, iterate, _ = learner._state
+    numbers, iterate = learner._state.numbers, learner._state.iterate
     shift = numbers[RATE] * numbers[TOTAL]
     return Direction(learner.geometry, iterate, learner._schedule.kappa, shift, noise)
 
