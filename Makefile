@@ -5,8 +5,8 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .PHONY: reproduce matrix test lint demo game loops price traffic program oppertune examples \
-	flags samplers accelerator beginning absurd covariates worth serve-demo bench kills torture load page docs \
-	dist clean
+	flags samplers accelerator beginning absurd covariates memory contexts worth serve-demo bench kills torture \
+	load page docs dist clean
 .DELETE_ON_ERROR:
 
 reproduce: $(READY)
@@ -86,6 +86,12 @@ covariates: $(READY)
 # Absurd values, more and more of them, about ten minutes. PAGE=1 writes docs/beginning.md.
 absurd: $(READY)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/absurd.py $(BEGINNING_OUT)
+
+# A memory that chooses itself beside fixed ones, and contexts: about a minute and two. PAGE=1
+# writes docs/memory.md.
+MEMORY_OUT := $(if $(PAGE),--out docs/memory --page docs/memory.md)
+memory contexts: $(READY)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/$@.py $(MEMORY_OUT)
 
 # The promises of dikin.worth in simulated loops, about two minutes. PAGE=1 writes docs/worth.md.
 WORTH_OUT := $(if $(PAGE),--out docs/worth --page docs/worth.md)

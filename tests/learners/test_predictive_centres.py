@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import dikin
+from dikin.engine import jit
 from dikin.errors import FeedbackError
 from dikin.learners import predictive_centres as centres
 from dikin.learners import predictive_certificate as certificate
@@ -57,6 +58,18 @@ def test_the_centre_of_a_context_is_where_it_explores() -> None:
         with pytest.raises(FeedbackError, match="weights"):
             learner.ask(context=wrong)
     assert learner.state() == before
+
+
+def test_a_game_without_contexts_is_refused_however_long_it_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The compiled loop gives no context either."""
+    monkeypatch.setattr(jit, "COMPILE_FROM", 1)
+    world = hostile("switches", 100)
+    learner = dikin.Predictive(world.domain, contexts=2, seed=1)
+    with pytest.raises(FeedbackError, match="2 weights"):
+        dikin.play(learner, world, 100, progress=False)
+    assert learner.rounds == 0
 
 
 # --- closed forms of the least of a feature's models ---------------------------------------------

@@ -67,7 +67,14 @@ from dikin.learners import predictive_certificate as certificate
 from dikin.learners import predictive_levels as levels
 from dikin.learners import predictive_schedule as schedule
 from dikin.learners.base import ROUNDING, range_limit, real_number
-from dikin.learners.kernel_learner import EMPTY, KernelLearner, LearnerState, Memo, Proposal
+from dikin.learners.kernel_learner import (
+    EMPTY,
+    CompiledParts,
+    KernelLearner,
+    LearnerState,
+    Memo,
+    Proposal,
+)
 from dikin.learners.parameters import (
     LIPSCHITZ,
     SMOOTHNESS,
@@ -506,6 +513,10 @@ class Predictive(KernelLearner):
             self._features = [1.0, *_checked_weights(context, self.contexts)]
         else:
             super()._take_context(context)
+
+    def compiled_parts(self) -> CompiledParts | None:
+        """None with contexts too: the compiled loop has none to give."""
+        return None if self.contexts else super().compiled_parts()
 
     def _propose(self) -> tuple[Array, float, Memo]:
         state = self._state
