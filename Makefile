@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: reproduce matrix test lint demo game loops price traffic program oppertune examples \
+.PHONY: reproduce matrix test lint demo game loops price regions traffic program oppertune examples \
 	flags samplers accelerator beginning absurd covariates memory contexts worth serve-demo bench kills torture \
 	load page docs dist clean
 .DELETE_ON_ERROR:
@@ -34,6 +34,9 @@ loops: $(READY)
 
 price: $(READY)
 	$(BIN)/python examples/price.py
+
+regions: $(READY)
+	$(BIN)/python docs/gallery/tuning/one_setting_per_region.py
 
 traffic: $(READY)
 	$(BIN)/python examples/traffic.py

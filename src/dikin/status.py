@@ -96,6 +96,7 @@ class Status:
         dict[str, Any] | None,
         "The contexts of a tuner by name: words, a cycle, or a range.",
     ] = None
+    context_count: Annotated[int, "How many settings a tuner learns, one for each context."] = 0
     by_context: Annotated[
         dict[str, dict[str, Any]] | None,
         "The best guess in each context, at its knots, of the first 16 of them.",
@@ -214,6 +215,9 @@ class Status:
             yield name, f"{value_text(value)}{mean}   (began at {value_text(start[name])})"
         for label, setting in (self.by_context or {}).items():
             yield label, ", ".join(f"{name} {value_text(each)}" for name, each in setting.items())
+        left_out = self.context_count - len(self.by_context or {})
+        if left_out:
+            yield f"and {left_out} more", "contexts: best_for(context) tells the setting in each"
         if self.recent_rounds:
             yield f"last {self.recent_rounds}", self._recent_text()
         if self.explained_by:

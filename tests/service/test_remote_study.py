@@ -89,6 +89,57 @@ def test_covariates_over_http_bit_for_bit(service: Serving, file: str) -> None:
         assert there.verify() == 61
 
 
+FLEET = {"region": ["eu", "us"], "hour": dikin.Cycle(24), "load": (0, 1)}
+FLEET_JSON = {
+    "region": ["eu", "us"],
+    "hour": {"kind": "cycle", "period": 24},
+    "load": {"kind": "range", "low": 0, "high": 1},
+}
+
+
+def play_fleet(study: dikin.Study[Any], rounds: int) -> list[Any]:
+    played = []
+    for t in range(rounds):
+        hour, load = (np.int64(5 * t), t % 5 / 4) if t < 8 else (0, 0)
+        place = {"region": ("eu", "us")[t % 2], "hour": hour, "load": load}
+        asked = study.ask(context=place)
+        played.append((asked.params, asked.context, asked.covariates, asked.expected))
+        study.tell(asked, (asked["price"] - 3 - 5 * (t % 2)) ** 2)
+    return played
+
+
+def test_contexts_over_http_bit_for_bit(service: Serving, file: str) -> None:
+    """The tuner comes as a description, as its state, and again with another one."""
+    fleet = {"tuner": {"price": {"low": 1, "high": 14, "start": 4}}, "context": FLEET_JSON}
+    assert service.send("PUT", "/v1/studies/fleet", fleet | {"seed": 7}).status == 201
+    parameters = {"price": dikin.Real(1, 14, start=4)}
+    twin = dikin.Tuner(parameters, context=FLEET, seed=7)
+    with (
+        dikin.Study(file, "here", twin) as here,
+        dikin.Study(service.url, "fleet", dikin.Tuner(parameters, context=FLEET, seed=7)) as there,
+    ):
+        assert not there.created
+        np.testing.assert_equal(play_fleet(here, 60), play_fleet(there, 60))
+        assert there.state() == here.state()
+        place = {"region": "us", "hour": 24, "load": 0.25}
+        assert there.best_for(place) == here.best_for(place) != there.best
+        assert there.status().by_context == here.status().by_context
+        assert there.history().tobytes() == here.history().tobytes()
+        assert there.history()["context.region"][1] == "us"
+        bound = {"smoothness": 1.0, "memory": 1000.0}
+        np.testing.assert_equal(there.certificate_for(**bound), here.certificate_for(**bound))
+        for bad in (None, {"region": "eu"}, place | {"load": 2}, place | {"load": math.nan}):
+            for study in (here, there):
+                with pytest.raises(errors.ContextError):
+                    study.ask(context=bad)
+                with pytest.raises(errors.ContextError):
+                    study.best_for(bad)
+        assert there.state() == here.state()
+        assert there.verify() == here.verify() == 120
+    with pytest.raises(errors.StudyExistsError, match="'region'"):
+        dikin.Study(service.url, "fleet", dikin.Tuner(parameters, seed=7))
+
+
 @pytest.mark.parametrize("make", [learner, tuner])
 def test_the_same_game_bit_for_bit(
     service: Serving, file: str, make: Callable[[], Any], request: pytest.FixtureRequest

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
-from math import inf, isfinite, nan, prod
+from math import nan, prod
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from dikin.arguments import as_float
+from dikin.arguments import LARGEST, as_float
 from dikin.errors import ContextError, ParameterError, did_you_mean, shown
+from dikin.tuning.covariates import WORDS
 from dikin.tuning.cycle import Cycle
 
 MOST = 64
@@ -179,9 +180,10 @@ class Round(NamedTuple):
 
 def _number(name: str, value: Any) -> float:
     number = None if isinstance(value, str | bool) else as_float(value)
-    if number is None or not isfinite(number):
+    if number is None or not abs(number) < LARGEST:
         raise ContextError(
-            f"the context {name!r} is a finite number, got {shown(value)}. Nothing was changed."
+            f"the context {name!r} is a finite number below {LARGEST:g}, got {shown(value)}. "
+            "Nothing was changed."
         )
     return number
 
@@ -214,6 +216,8 @@ class Contexts:
                 f'dikin.Cycle(24), "load": (0, 1)}}; got {shown(parts)}'
             )
         self.parts: dict[str, Part] = {name: _part(name, part) for name, part in parts.items()}
+        few = (name for name, part in self.parts.items() if len(part.labels) <= WORDS)
+        self._explain = tuple(few)
         self.size = prod(len(part.labels) for part in self.parts.values())
         if self.size > MOST:
             counts = " x ".join(str(len(part.labels)) for part in self.parts.values())
@@ -285,8 +289,26 @@ class Contexts:
         return [prod(weights) for weights in product(*each)]
 
     def covariates(self) -> dict[str, Any]:
-        """The same names as covariates are declared: what chooses a setting explains noise too."""
-        return {name: part.covariate for name, part in self.parts.items()}
+        """The same names as covariates are declared: what chooses a setting explains noise too.
+
+        Without those of more words than a covariate has.
+        """
+        return {name: self.parts[name].covariate for name in self._explain}
+
+    def explaining(self, context: Values) -> Values:
+        """What of a context is a covariate as well.
+
+        Parameters
+        ----------
+        context : dict
+            As `checked` gives it.
+
+        Returns
+        -------
+        dict
+            Values by name.
+        """
+        return {name: context[name] for name in self._explain}
 
     def grid(self) -> Iterator[tuple[str, Values]]:
         """A context for each of `labels`, at the knots."""
@@ -332,4 +354,4 @@ def _interval(given: Sequence[Any]) -> Interval | None:
     if len(given) != 2 or len(ends) != 2:
         return None
     low, high = (nan if end is None else end for end in ends)
-    return Interval(low, high) if -inf < low < high < inf else None
+    return Interval(low, high) if -LARGEST < low < high < LARGEST else None

@@ -357,7 +357,7 @@ class Tuner(Player[Trial]):
 
     def _ask(self, context: Any, forecast: Any, covariates: Any) -> Any:
         known, place = checked_values(covariates), self._checked_context(context)
-        known = merged(place, known) if place else known
+        known = self._with_place(known, place)
         self._open.acquire("Tuner")
         try:
             if known:
@@ -388,6 +388,12 @@ class Tuner(Player[Trial]):
                 f"{shown(context)}. Nothing was changed."
             )
         return {}
+
+    def _with_place(self, known: Values, place: Values) -> Values:
+        """The covariates of a round, contexts included, in the order of the names."""
+        if self.contexts is None:
+            return known
+        return dict(sorted(merged(self.contexts.explaining(place), known).items()))
 
     def _weights(self, place: Values) -> list[float] | None:
         """The weights of a context that was checked."""
@@ -849,6 +855,7 @@ class Tuner(Player[Trial]):
             outlook=self.learner.outlook(AHEAD),
             certificate=self.certificate,
             contexts=self._context_specs() or None,
+            context_count=self.contexts.size if self.contexts else 0,
             by_context=self._by_context(),
             covariates=self._covariate_specs() or None,
             explained=explained.share,

@@ -73,7 +73,7 @@ class StudyView {
         make("a", { class: "back", href: "#/", text: "All studies" }),
         make("div", { class: "study-line" }, this.title, this.state, this.kind)),
       this.buildHold());
-    this.body.append(this.buildNumbers(), this.warnings, this.buildTools(), this.buildOutcome(), this.buildDecisions(), this.buildOpen());
+    this.body.append(this.buildNumbers(), this.warnings, this.buildTools(), this.buildOutcome(), this.buildDecisions(), this.buildContexts(), this.buildOpen());
     this.main.replaceChildren(make("article", { class: "study" }, head, this.trouble, this.wait, this.body), this.buildDialog());
   }
 
@@ -141,6 +141,18 @@ class StudyView {
     return make("section", { class: "decisions", "aria-labelledby": "h-decisions" },
       make("div", { class: "section-head" }, make("h2", { id: "h-decisions", text: "Decisions" }), this.legend),
       this.decisionBox, this.more);
+  }
+
+  /** The best setting in each context, if the tuner has any. */
+  buildContexts() {
+    this.contextRows = make("tbody");
+    this.contextName = make("th", { scope: "col" });
+    const head = make("tr", {}, this.contextName, make("th", { scope: "col", text: "Best setting" }));
+    this.contextNote = make("p", { class: "legend" });
+    this.contextBox = make("section", { class: "contexts", "aria-labelledby": "h-contexts", hidden: true },
+      make("div", { class: "section-head" }, make("h2", { id: "h-contexts", text: "Settings by context" }), this.contextNote),
+      make("table", { "aria-labelledby": "h-contexts" }, make("thead", {}, head), this.contextRows));
+    return this.contextBox;
   }
 
   buildOpen() {
@@ -289,12 +301,23 @@ class StudyView {
     this.showState();
     this.showWarnings();
     this.showHold();
+    this.showContexts();
     setText(this.certificateText, certificateWords(this.study, this.history));
     this.noProof.hidden = isNumber(this.study.certificate) || this.study.kind === "learner";
     const empty = !this.history.length;
     this.body.classList.toggle("no-rounds", empty);
     if (!empty) this.showCharts();
     this.showNumbers();
+  }
+
+  showContexts() {
+    const settings = Object.entries(this.study.by_context ?? {});
+    this.contextBox.hidden = !settings.length;
+    setText(this.contextName, Object.keys(this.study.contexts ?? {}).join(", "));
+    const more = this.study.context_count - settings.length;
+    setText(this.contextNote, more > 0 ? `And ${count(more)} more.` : "");
+    this.contextRows.replaceChildren(...settings.map(([label, params]) => make("tr", {},
+      make("th", { scope: "row", text: label }), make("td", { class: "setting", text: settingText(params) }))));
   }
 
   showCharts() {
@@ -363,7 +386,8 @@ class StudyView {
     setText(numbers.mean.name, `Mean of the last ${count(study.recent_rounds || 100)}`);
     this.showAges();
     const began = isNumber(study.first_mean) ? `${sense(study)}; the first ${study.first_rounds}: ${steady(study.first_mean, 4)}` : sense(study);
-    fill(numbers.mean, study.recent_mean, began, 4);
+    const error = isNumber(study.recent_sem) ? `standard error ${steady(study.recent_sem, 2)}; ` : "";
+    fill(numbers.mean, study.recent_mean, error + began, 4);
     fill(numbers.surprise, this.outcome.surprise.model?.line.at(-1)?.[1] ?? null, "mean of |value − expected|");
     fill(numbers.cost, study.held ? null : study.exploring_cost, "at most, in the next round");
     if (study.held) setText(numbers.cost.note, "on hold: nothing is explored");
