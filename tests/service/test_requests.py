@@ -622,7 +622,7 @@ def test_a_holdback_in_all_answers(service: Serving) -> None:
         while not study.held:
             for trial in study.ask(n=20):
                 study.tell(trial, (500.0 if trial.held_back else 300.0) + trial.id % 3)
-        kind, _, data = next(each for each in stream if each[0] == "guard")
+        _, _, data = next(each for each in stream if each[0] == "guard")
         assert data == {"study": "compared", "reason": study.status().guard_reason}
         text = service.send("GET", "/metrics").content.decode()
         assert 'dikin_guard_holds{study="compared"} 1.0' in text
