@@ -74,9 +74,8 @@ def covariates() -> None:
             explained.append(player.explained.share)
         found = float(np.mean(explained))  # exploring varies the values besides the noise
         print(
-            f"  R2 of the noise {share:.2f}: {np.mean(ratios):.3f}, "
-            f"predicted {sqrt(1 - share):.3f}; "
-            f"R2 of the values {found:.2f}: predicted {sqrt(1 - found):.3f}"
+            f"  R2 {share:.2f} of the noise: {np.mean(ratios):.3f}, predicted "
+            f"{sqrt(1 - share):.3f}; {found:.2f} of the values: predicted {sqrt(1 - found):.3f}"
         )
 
 

@@ -6,7 +6,7 @@ Afterwards the journal is read from the database by plain SQL and replayed on a 
 - every acknowledged query, answer and forgotten query is in the journal, with its point and loss;
 - no query was given to two clients, and none is closed twice;
 - the study's learner equals that replay bit for bit, open queries included;
-- a tuner is put on hold and resumed on the way, and was on hold in the same rounds;
+- a tuner is put on hold and resumed on the way, and was on hold, or held back, in the same rounds;
 - the open queries of the dead can be listed, and answered or forgotten by another.
 
 The full game:   python tests/studies/kills.py --kills 500 --crashes 5 [--keeps tuner]
@@ -42,7 +42,7 @@ def learner() -> dikin.AdaptiveSmooth:
 
 def tuner() -> dikin.Tuner:
     speed = {"threads": dikin.Integer(1, 9, start=6), "wait": dikin.Real(0.001, 1, log=True)}
-    return dikin.Tuner(speed, maximize=True, memory=300, seed=11)
+    return dikin.Tuner(speed, maximize=True, memory=300, seed=11, holdback=0.2, guard=0.5)
 
 
 KEEPS: dict[str, Any] = {"learner": learner, "tuner": tuner}
@@ -225,6 +225,7 @@ def replayed(rows: list[tuple[Any, ...]], twin: Any) -> Any:
             if told_as == "value":
                 (trial,) = [trial for trial in twin.open_queries if trial.id == query]
                 assert told["held"] == (twin.held or trial.held)
+                assert told["held_back"] == trial.held_back
             twin.tell(query, told[told_as], told["curvature"])
             assert told["round"] == twin.rounds
             assert told["center"] == twin.center.tolist()

@@ -115,7 +115,8 @@ async def _update(service: Service, name: str, last: int | None) -> Update:
 
 
 def _columns(records: list[dict[str, Any]], dim: int) -> dict[str, Any]:
-    """Rounds as columns, which take half the space of rows."""
+    """Tuned rounds as columns, which take half the space of rows; those on hold too."""
+    records = [each for each in records if each.get("held") or not each.get("held_back")]
     points, best = ([_flat(each[what]) for each in records] for what in ("point", "center"))
     return {
         "round": [each["round"] for each in records],

@@ -16,7 +16,6 @@ from dikin.tuning.parameters.description import (
     parameter_from_text,
     refusals_about,
 )
-from dikin.tuning.parameters.shares import Shares
 from dikin.tuning.tuner import Tuner
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -199,7 +198,7 @@ def _control(text: str, parameters: Mapping[str, ParameterKind]) -> tuple[str, A
     name, equals, rest = (part.strip() for part in text.partition("="))
     if not (name and equals and rest):
         raise ParameterError(f"--control wants NAME=VALUE, such as price=4, got {text!r}")
-    if isinstance(parameters.get(name), Shares):
+    if name in parameters and len(parameters[name].columns(name)) > 1:
         return name, dict(zip(*_names_and_shares(name, rest), strict=True))
     try:
         return name, _number(name, rest)

@@ -73,7 +73,6 @@ class Comparison:
         maximize: bool,
     ) -> None:
         self.holdback, self.control = holdback, control
-        self.control.setflags(write=False)
         self.estimate = UpliftEstimate(holdback, maximize=maximize)
         self.guard = None if guard is None else Guard(guard, holdback, maximize=maximize)
         self.budget = None if budget is None else Budget(budget, holdback, maximize=maximize)

@@ -412,10 +412,10 @@ class Tuner(Player[Trial]):
         held, draw = self.held, self._drawn(id, expected)
         held_back = draw is not None and draw.held_back
         if self._comparison is not None and held_back:
-            values = self._comparison.control
+            values = self._comparison.control.copy()
         else:
             values = self._center_in(place) if held else self.space.played(point, self._lot(id))
-            values.setflags(write=False)
+        values.setflags(write=False)
         params = self.space.params(values)
         return Trial(id, params, values, expected, held, known, place, held_back)
 

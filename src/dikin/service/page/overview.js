@@ -2,7 +2,7 @@
 
 import { get } from "./api.js";
 import { icon, make, setAttribute, setIcon, setText } from "./dom.js";
-import { ago, bestPairs, count, duration, isNumber, plural, sense, stateOf, steady } from "./words.js";
+import { ago, bestPairs, count, duration, isNumber, plural, sense, stateOf, steady, upliftText } from "./words.js";
 
 const EVERY_MS = 5000;
 const FILTER_FROM = 9;
@@ -146,11 +146,12 @@ class Card {
     this.problem = make("p", { class: "card-problem", hidden: true });
     this.mean = make("p", { class: "card-mean" });
     this.meanNote = make("p", { class: "card-note" });
+    this.gain = make("p", { class: "card-note", hidden: true });
     this.bestLabel = make("p", { class: "card-label" });
     this.best = make("dl", { class: "card-best" });
     this.facts = { rounds: fact("Rounds"), open: fact("Open trials"), told: fact("Last answer") };
     this.warned = make("p", { class: "card-warned", hidden: true }, icon("warning"), make("span"));
-    this.rest = make("div", { class: "card-rest" }, this.mean, this.meanNote, this.bestLabel, this.best,
+    this.rest = make("div", { class: "card-rest" }, this.gain, this.mean, this.meanNote, this.bestLabel, this.best,
       make("dl", { class: "card-facts" }, ...Object.values(this.facts).map((f) => f.element)), this.warned);
     this.element = make("li", { class: "card" },
       make("div", { class: "card-head" }, make("h2", {}, link), this.state), this.problem, this.rest);
@@ -170,6 +171,11 @@ class Card {
     const rounds = Math.min(study.rounds, study.recent_rounds || 100);
     setText(this.mean, steady(study.recent_mean, 4));
     setText(this.meanNote, isNumber(study.recent_mean) ? `mean of the last ${count(rounds)}, ${sense(study)}` : sense(study));
+    this.gain.hidden = !study.uplift;
+    if (study.uplift) {
+      const { value, sure } = upliftText(study.uplift);
+      setText(this.gain, `gain over the control ${value} (${sure})`);
+    }
     setText(this.facts.rounds.value, count(study.rounds));
     this.fillBest(study);
     const warnings = study.warnings?.length ?? 0;

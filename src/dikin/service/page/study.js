@@ -7,7 +7,7 @@ import { icon, make, say, setAttribute, setIcon, setText } from "./dom.js";
 import {
   certificateModel, certificateOf, certificateWords, decisionModel, frameOf, outlookOf, spreadOf, surpriseModel, valueModel,
 } from "./models.js";
-import { ago, count, duration, formatFor, isNumber, plural, sense, settingText, stateOf, steady, upliftParts } from "./words.js";
+import { ago, count, duration, isNumber, plural, sense, settingText, stateOf, steady, upliftText } from "./words.js";
 
 const FIRST_CHARTS = 6;
 const OPEN_EVERY_MS = 5000;
@@ -410,14 +410,9 @@ class StudyView {
     const { study: { uplift }, numbers: { uplift: item } } = this;
     item.element.hidden = !uplift;
     if (!uplift) return;
-    const [mean, low, high, unit] = upliftParts(uplift);
-    const known = isNumber(low) && isNumber(high);
-    const digits = formatFor(known ? high - low : 0);
-    const text = (x) => `${x > 0 ? "+" : ""}${digits(x)}`;
-    setText(item.value, known ? `${text(mean)}${unit}` : "–");
-    const sure = `${Math.round(100 * uplift.confidence)} %: ${text(low)} to ${text(high)}${unit}, valid at any time`;
-    const arms = `${count(uplift.tuned_rounds)} tuned, ${count(uplift.held_back_rounds)} held back`;
-    setText(item.note, known ? `${sure}; ${arms}` : `not known yet; ${arms}`);
+    const { value, sure } = upliftText(uplift);
+    setText(item.value, value);
+    setText(item.note, `${sure}; ${count(uplift.tuned_rounds)} tuned, ${count(uplift.held_back_rounds)} held back`);
   }
 
   /** Texts that change between two events. */

@@ -82,10 +82,17 @@ export function stateOf(study, later = 0) {
   return { kind: "playing", word: "playing" };
 }
 
-/** Mean, lower and upper end of an uplift and their unit: per cent where that is known. */
-export function upliftParts(uplift) {
+/** The gain over the control as a number and its interval: in per cent where that is known. */
+export function upliftText(uplift) {
   const percent = [uplift.mean_percent, uplift.low_percent, uplift.high_percent];
-  return percent.every(isNumber) ? [...percent, " %"] : [uplift.mean, uplift.low, uplift.high, ""];
+  const inPercent = percent.every(isNumber);
+  const [mean, low, high] = inPercent ? percent : [uplift.mean, uplift.low, uplift.high];
+  if (!isNumber(low) || !isNumber(high)) return { value: NONE, sure: "not known yet" };
+  const unit = inPercent ? " %" : "";
+  const format = formatFor(high - low);
+  const signed = (x) => `${x > 0 ? "+" : ""}${format(x)}`;
+  const sure = `${Math.round(100 * uplift.confidence)} %: ${signed(low)} to ${signed(high)}${unit}, valid at any time`;
+  return { value: `${signed(mean)}${unit}`, sure };
 }
 
 export const sense = (study) => (study.maximize ? "larger is better" : "smaller is better");
