@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -111,10 +111,16 @@ def is_module(name: str) -> bool:
     return path.with_suffix(".py").is_file() or path.is_dir()
 
 
-def imported(path: Path, source: str) -> Iterator[str]:
+@cache
+def nodes(source: str) -> list[ast.AST]:
+    """All parts of a program."""
+    return list(ast.walk(ast.parse(source)))
+
+
+@cache
+def imported(path: Path, source: str) -> list[str]:
     """Every module of dikin that a source imports, wherever in the file, by its full name."""
-    for node in ast.walk(ast.parse(source)):
-        yield from named(path, node)
+    return [name for node in nodes(source) for name in named(path, node)]
 
 
 def named(path: Path, node: ast.AST) -> list[str]:
@@ -138,7 +144,7 @@ def deferred(path: Path, source: str) -> set[Edge]:
     """The imports of modules of dikin inside functions."""
     functions = [
         node
-        for node in ast.walk(ast.parse(source))
+        for node in nodes(source)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
     ]
     inside = {name for outer in functions for node in ast.walk(outer) for name in named(path, node)}
@@ -151,10 +157,9 @@ def for_types(node: ast.AST) -> bool:
 
 def edges(path: Path, source: str) -> set[Edge]:
     """All imports of modules of dikin that happen at some time, not those for type checkers."""
-    tree = ast.parse(source)
-    skipped = {id(each) for node in ast.walk(tree) if for_types(node) for each in ast.walk(node)}
-    nodes = [node for node in ast.walk(tree) if id(node) not in skipped]
-    return {(module_name(path), name) for node in nodes for name in named(path, node)}
+    skipped = {id(each) for node in nodes(source) if for_types(node) for each in ast.walk(node)}
+    left = [node for node in nodes(source) if id(node) not in skipped]
+    return {(module_name(path), name) for node in left for name in named(path, node)}
 
 
 def cycle(found: set[Edge]) -> list[str]:
@@ -353,7 +358,7 @@ PICKLES = {"pickle", "cPickle", "_pickle", "dill", "cloudpickle", "marshal", "sh
 def unsafe(source: str) -> list[str]:
     """Ways to run what a file says."""
     found: list[str] = []
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes(source):
         match node:
             case ast.Import(names=names) | ast.ImportFrom(names=names):
                 modules = {getattr(node, "module", None), *(alias.name for alias in names)}

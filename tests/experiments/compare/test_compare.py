@@ -63,6 +63,10 @@ SMALL = [
 ]
 
 
+pytestmark = pytest.mark.usefixtures("unencoded")
+"""But for the run that the next fixture makes once."""
+
+
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     out = tmp_path_factory.mktemp("compare")

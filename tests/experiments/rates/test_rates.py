@@ -116,6 +116,7 @@ def test_a_logarithm_and_a_power_are_distinguished() -> None:
 # --- the command ---------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("unencoded")
 def test_a_run_goes_on_where_it_was_and_can_be_of_some_learners(tmp_path: Path) -> None:
     def run(*learners: str) -> str:
         console = Console(record=True, width=80, file=io.StringIO())

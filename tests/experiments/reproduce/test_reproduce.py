@@ -38,7 +38,6 @@ from dikin.experiments.reproduce.plan import FULL, QUICK, TABLES, PaperCell, Req
 from dikin.experiments.reproduce.results import Measured, all_cells, refuse_broken_bounds
 from dikin.experiments.store import Store
 from dikin.experiments.tables import read_csv
-from dikin.plotting import style
 from dikin.vectors import Array
 from experiments.reproduce import small
 
@@ -84,11 +83,10 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {file.name: file.read_bytes() for file in sorted(folder.glob("*.csv"))}
 
 
+@pytest.mark.usefixtures("unencoded")
 def test_the_folder_has_tables_figures_and_a_report_that_needs_no_network(
-    whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    whole: Path, tmp_path: Path
 ) -> None:
-    # Drawn and not encoded: test_readable.py looks at these figures, tests/plotting at files.
-    monkeypatch.setattr(style, "rendered", lambda figure, kind: kind.encode())
     shutil.copy(whole / "cells.sqlite", tmp_path)
     reproduce(small.request(), tmp_path, Console(file=io.StringIO()))
     assert contents(tmp_path) == contents(whole)
