@@ -150,7 +150,7 @@ def somewhere() -> Any:
 
 def parts(learner: Any) -> tuple[Any, Array, Array, float]:
     """The grid, its points, their weights and the mean."""
-    kernel, (numbers, _, sums, _) = learner._kernel, learner._state
+    kernel, numbers, sums = learner._kernel, learner._state.numbers, learner._state.iterate
     weights = np.empty(sums.size)
     mean = kernel_line.weigh(sums, numbers[0], kernel.points, weights)
     return kernel.grid, kernel.points, weights, mean

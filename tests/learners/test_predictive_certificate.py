@@ -82,7 +82,10 @@ CLOSE = ("linear", "moving", "tenth flat")
 
 @pytest.mark.parametrize("name", shipped(1))
 def test_on_the_environments(name: str) -> None:
-    """The gap of 16 games is 4 to 8 standard errors where it is close, else 18 to 150: 6 do."""
+    """The gap of 16 games is 4 to 8 standard errors where it is close, else 18 to 150: 6 do.
+
+    Where all losses are linear exploring costs nothing, and the certificate is the mean regret.
+    """
     rounds = 1200
 
     def check(kind: Kind) -> None:
@@ -92,7 +95,7 @@ def test_on_the_environments(name: str) -> None:
             learner = built(kind, world, seed)
             plain_rounds(learner, world)(rounds)
             gaps.append(learner.certificate - (world.total_loss - world.best()[1]))
-        above(gaps)
+        above(gaps, -3.0 if name == "linear" else 3.0)
 
     if name in ("constant", "linear"):
         holds(check, dikin.Predictive, Uphill)
