@@ -93,8 +93,11 @@ absurd: $(READY)
 # A memory that chooses itself beside fixed ones, and contexts: about a minute and two. PAGE=1
 # writes docs/memory.md.
 MEMORY_OUT := $(if $(PAGE),--out docs/memory --page docs/memory.md)
-memory contexts: $(READY)
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/$@.py $(MEMORY_OUT)
+memory: $(READY)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/memory.py $(MEMORY_OUT)
+
+contexts: $(READY)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/contexts.py $(MEMORY_OUT)
 
 # The promises of dikin.worth in simulated loops, about two minutes. PAGE=1 writes docs/worth.md.
 WORTH_OUT := $(if $(PAGE),--out docs/worth --page docs/worth.md)

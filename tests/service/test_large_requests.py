@@ -358,7 +358,16 @@ def test_a_body_may_be_as_deep_and_wide_as_allowed() -> None:
         bodies.read_body(b"[" + keys(MOST_KEYS + 1) + b"]")
 
 
-ASKED = {"id": 1, "params": None, "point": [0.5], "expected": None, "held": False}
+ASKED = {
+    "id": 1,
+    "params": None,
+    "point": [0.5],
+    "expected": None,
+    "held": False,
+    "covariates": None,
+    "context": None,
+    "held_back": False,
+}
 
 
 def test_an_answer_is_written_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:

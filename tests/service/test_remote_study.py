@@ -454,7 +454,7 @@ def test_a_page_that_answers_in_its_place_is_no_success(service: Serving) -> Non
                 dikin.Study.delete(portal, "portal")
         with (
             answering(301, "text/html", b"", Location="https://there.example/") as moved,
-            pytest.raises(errors.StoreError, match=r"to https://there\.example/: give that"),
+            pytest.raises(errors.StoreError, match=r"to https://there\.example/: use that"),
         ):
             dikin.Study(moved, "portal")
         study._backend.service.url = there

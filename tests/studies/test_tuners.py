@@ -243,7 +243,7 @@ def test_several_trials_at_once(url: str) -> None:
         for n in (0, -1, 2.5, "3", True):
             with pytest.raises(errors.ParameterError, match="n must be"):
                 study.ask(n=n)
-        with pytest.raises(errors.FeedbackError, match=r"ask\(n=...\) for several"):
+        with pytest.raises(errors.FeedbackError, match="declared without contexts"):
             study.ask([3.0])
         assert study.state() == twin.state()
         with pytest.warns(DeprecationWarning, match=r"ask\(2\) is now ask\(n=2\)") as heard:
@@ -442,7 +442,7 @@ OTHERS = {
     ),
     "sense maximize, not minimize": lambda: dikin.Tuner(PARAMETERS),
     r"constraints \[\], not \['price <= 9'\]": lambda: shop(constraints="price <= 9"),
-    r"arguments .*'memory': None.* not .*'memory': 50": lambda: shop(memory=50),
+    r"arguments .*'memory': 'auto'.* not .*'memory': 50": lambda: shop(memory=50),
     r"arguments .*'separable': False.* not .*'separable': True": lambda: shop(separable=True),
     "kind tuner, not adaptivesmooth": prices,
 }

@@ -270,7 +270,7 @@ async def ask(
     """Ask for what to play: one, or with `n` a list."""
     wanted = body or schemas.AskBody()
     if isinstance(wanted.n, int) and wanted.n > AT_ONCE:
-        raise RequestError(f"at most {AT_ONCE} can be asked for at once, got n = {wanted.n}")
+        raise RequestError(f"can ask for at most {AT_ONCE} queries, got n = {wanted.n}")
     if is_whole(wanted.context):
         raise RequestError(
             f"context must be a list of numbers, or an object by name, got {shown(wanted.context)}"

@@ -212,7 +212,7 @@ class LocalBackend(Backend):
             )
         if body is not None and AskArguments.read(body).text() != arguments.text():
             raise ParameterError(
-                f"the key {key!r} was given to another request, which asked {word} {query} with "
+                f"the key {key!r} was used by another request, which asked {word} {query} with "
                 "another forecast, context or covariates; a key is for one request"
             )
         point = replica.asked[query].point if body is None else point_in(body)
