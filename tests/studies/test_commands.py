@@ -390,10 +390,8 @@ def test_a_drawing_gets_the_table_and_the_parameters(
         table = study.history()
     drawn: list[Any] = []
 
-    def draw(rounds: Any, panels: Any, *, maximize: bool, title: str, contexts: Any) -> str:
-        drawn.append(
-            (rounds.tobytes(), [panel.name for panel in panels], maximize, title, contexts)
-        )
+    def draw(rounds: Any, panels: Any, **options: Any) -> str:
+        drawn.append((rounds.tobytes(), [panel.name for panel in panels], options))
         return "figure"
 
     def save(figure: str, path: Path) -> None:
@@ -404,7 +402,8 @@ def test_a_drawing_gets_the_table_and_the_parameters(
     out = tmp_path / "a.svg"
     with dikin.Study(store, "prices") as study:
         study.plot(out)
-        assert drawn[0] == (table.tobytes(), ["price", "ads"], True, "study prices", [])
+        options = {"maximize": True, "title": "study prices", "contexts": (), "uplift": None}
+        assert drawn[0] == (table.tobytes(), ["price", "ads"], options)
         assert drawn[1] == ("figure", out)
         with pytest.raises(dikin.errors.ParameterError, match=r"ends in \.png, \.svg, \.pdf"):
             study.plot(tmp_path / "a.xyz")
