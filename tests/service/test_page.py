@@ -105,7 +105,7 @@ def test_the_settings_of_each_context(chromium: Any, live: Serving) -> None:
     assert window.violations() == []
     assert window.faults == []
     page.close()
-    other = window.open("/#/study/shop")
+    other = Window(chromium, live.url).open("/#/study/shop")
     other.get_by_text("150").first.wait_for(timeout=120_000)
     assert not other.get_by_role("heading", name="Settings by context").is_visible()
     other.close()
