@@ -91,6 +91,26 @@ def test_a_live_update_arrives(chromium: Any, live: Serving) -> None:
     page.close()
 
 
+def test_the_settings_of_each_context(chromium: Any, live: Serving) -> None:
+    window = Window(chromium, live.url)
+    tuner = dikin.Tuner({"price": dikin.Real(1, 14)}, context={"region": ["eu", "us"]}, seed=1)
+    with dikin.Study(live.url, "fleet", tuner) as study:
+        for t in range(4):
+            study.tell(study.ask(context={"region": ("eu", "us")[t % 2]}), float(t))
+    page = window.open("/#/study/fleet")
+    page.get_by_role("heading", name="Settings by context").wait_for(timeout=120_000)
+    table = page.get_by_role("table", name="Settings by context")
+    assert table.get_by_role("rowheader").all_inner_texts() == ["eu", "us"]
+    assert table.get_by_role("cell").first.inner_text().startswith("price ")
+    assert window.violations() == []
+    assert window.faults == []
+    page.close()
+    other = Window(chromium, live.url).open("/#/study/shop")
+    other.get_by_text("150").first.wait_for(timeout=120_000)
+    assert not other.get_by_role("heading", name="Settings by context").is_visible()
+    other.close()
+
+
 def test_hold_and_resume(chromium: Any, live: Serving) -> None:
     window = Window(chromium, live.url)
     page = window.open("/#/study/shop")

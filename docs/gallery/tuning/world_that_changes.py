@@ -10,6 +10,7 @@ that while there is none. Where changes come every 2000 rounds, that number is t
 """
 
 from random import Random
+from typing import Literal
 
 import numpy as np
 
@@ -18,9 +19,11 @@ from dikin.plotting.publication import COLOURS, pyplot
 
 ROUNDS, GAMES, RELEASES = 10_000, 2, (0, 8000)
 BEST = (20.0, 45.0)
+Memory = float | Literal["auto"] | None
+MEMORIES: tuple[Memory, ...] = (1000, None, "auto")
 
 
-def follow(memory: float | str | None, seed: int) -> tuple[list[float], list[float]]:
+def follow(memory: Memory, seed: int) -> tuple[list[float], list[float]]:
     """The best guess after each round of one game, and what its settings lost, added up."""
     chance, guesses, losses = Random(seed), [], []
     ranges = {"workers": dikin.Real(1, 64, start=30), "timeout": dikin.Real(0.1, 5, start=2)}
@@ -41,7 +44,7 @@ def follow(memory: float | str | None, seed: int) -> tuple[list[float], list[flo
 
 figure, (top, bottom) = pyplot().subplots(2, figsize=(6.4, 5.6), sharex=True, layout="constrained")
 top.step([*RELEASES, ROUNDS], [*BEST, BEST[-1]], where="post", color="0.5", ls="--", lw=1)
-for memory, colour in zip((1000, None, "auto"), COLOURS, strict=False):
+for memory, colour in zip(MEMORIES, COLOURS, strict=False):
     played = [follow(memory, seed) for seed in range(GAMES)]
     top.plot(played[0][0], color=colour, lw=1.2, label=f"memory={memory!r}")
     games = np.array([losses for _, losses in played])
