@@ -135,13 +135,11 @@ def _gain(status: Status, rounds: Table) -> Iterator[str]:
 def _known_gain(status: Status, uplift: Uplift, rounds: Table) -> Iterator[str]:
     unit = " %" if uplift.has_percent else ""
     mean, low, high = _parts(uplift)
-    word = "earned" if status.maximize else "saved"
-    total = f"{abs(uplift.total):,.4g} {word if uplift.total >= 0 else 'lost'}"
     yield f'<p class="gain">{mean}{unit}</p>'
     yield (
         f"<p>a tuned round over the control ({escape(setting_text(status.control or {}))}), and "
         f"with {100 * uplift.confidence:g} % confidence between {low}{unit} and {high}{unit}. "
-        f"{_total(total)} in all, over {uplift.tuned_rounds:,} tuned rounds; "
+        f"{uplift.total_text} in all, over {uplift.tuned_rounds:,} tuned rounds; "
         f"{uplift.held_back_rounds:,} were held back. The control's mean value is "
         f"{uplift.control_mean:,.5g}.</p>"
     )
@@ -157,10 +155,6 @@ def _known_gain(status: Status, uplift: Uplift, rounds: Table) -> Iterator[str]:
         f"{100 * (1 - uplift.confidence):.3g} % at most. If all of it lies above 0, tuning pays. "
         "Rounds on hold are not counted.</p>"
     )
-
-
-def _total(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _parts(uplift: Uplift) -> tuple[str, str, str]:
@@ -248,10 +242,9 @@ def _guard(status: Status, rounds: Table) -> Iterator[str]:
 def _certificate(status: Status) -> Iterator[str]:
     if not isfinite(status.certificate):
         return
-    each = status.certificate / max(status.rounds, 1)
     yield (
         "<section><h2>Certificate</h2>"
-        f"<p>{status.certificate:,.5g} for all rounds so far, {each:,.4g} a round.</p>"
+        f"<p>{status.certificate:,.0f} for all tuned rounds so far.</p>"
         '<p class="how">How to read it: on average, all tuned rounds together were at most so much '
         "worse than the best fixed setting would have been, for values with the declared "
         "constants. It is a proof, not an estimate, and the truth is usually far below.</p>"
