@@ -257,7 +257,7 @@ def _draw_value(axes: Axes, table: Table, maximize: bool) -> None:
     notes.append(f"{far.sum():,} far off, not in the mean" if far.any() else "")
     _heading(axes, "value", " · ".join(filter(None, notes)))
     last = mean[np.isfinite(mean)][-1]
-    _write_labels(axes, [Label(float(last), f"{_number(last)}\nmean of {size:,}", INK)])
+    _write_labels(axes, [Label(float(last), f"{number_text(last)}\nmean of {size:,}", INK)])
 
 
 def _draw_uplift(axes: Axes, uplift: Table) -> None:
@@ -294,7 +294,7 @@ def _draw_line(axes: Axes, table: Table, kind: str) -> None:
     axes.set_ylim(0, 1.08 * _largest(y))
     _heading(axes, kind, note)
     finite = y[np.isfinite(y)]
-    _write_labels(axes, [Label(float(finite[-1]), _number(finite[-1]), colour)])
+    _write_labels(axes, [Label(float(finite[-1]), number_text(finite[-1]), colour)])
 
 
 def _largest(y: Array) -> float:
@@ -379,8 +379,9 @@ def _value(value: float, axis: Axis) -> str:
         return _short(dict(enumerate(axis.labels)).get(round(value), ""))
     if axis.percent:
         return f"{100 * value:.1f} %"
-    return f"{value:,.0f}" if axis.whole else _number(value)
+    return f"{value:,.0f}" if axis.whole else number_text(value)
 
 
-def _number(value: float) -> str:
+def number_text(value: float) -> str:
+    """A number for people: four digits, or all of a large one."""
     return f"{value:,.0f}" if 1000 <= abs(value) < 1e7 else f"{value:.4g}"
