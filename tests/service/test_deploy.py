@@ -229,10 +229,10 @@ def test_prometheus_finds_its_rules(compose: dict[str, Any]) -> None:
 
 
 def test_the_board_asks_for_metrics_that_are_there(service: Serving) -> None:
-    played = {"tuned": TUNER | {"holdback": 0.2, "guard": 0.02}, "learnt": LEARNER}
+    played = {"tuned": TUNER | {"holdback": 0.5, "guard": 0.02}, "learnt": LEARNER}
     for name, spec in played.items():
         assert service.send("PUT", f"/v1/studies/{name}", spec).status == 201
-        for round in range(20):
+        for round in range(40):  # ten of them at least play the control
             asked = service.send("POST", f"/v1/studies/{name}/ask").content
             told = {"id": asked["id"], "value": 20.0 + round % 3}
             assert service.send("POST", f"/v1/studies/{name}/tell", told).status == 200

@@ -256,6 +256,19 @@ def test_covariates_narrow_the_interval():
     assert 0.25 < width(True) / width(False) < 0.55
 
 
+def test_forecasts_narrow_the_interval():
+    def width(told):
+        tuner, rng = made(holdback=0.1), np.random.default_rng(6)
+        for _ in range(1000):
+            season = 30 * rng.standard_normal()
+            trial = tuner.ask(forecast=480 + season if told else None)
+            tuner.tell(trial, revenue(trial.params, season + 10 * rng.standard_normal()))
+        return tuner.uplift.high - tuner.uplift.low
+
+    # Mutant: a forecast that the guesses do not use leaves the width as it is.
+    assert width(True) / width(False) < 0.8
+
+
 def test_without_a_holdback_there_is_a_sentence_and_no_cost():
     tuner = played(Tuner(PARAMETERS, maximize=True, seed=7), 3)
     for name in ("uplift", "recent_uplift"):

@@ -98,6 +98,21 @@ def test_the_page_needs_nothing_else(tmp_path):
     assert "nan" not in re.sub(r"<style>.*</style>", "", text, flags=re.S).lower()
 
 
+def test_pictures_stay_within_their_frames(tmp_path):
+    with study_of(tmp_path, 150, holdback=0.2) as study:
+        text = page_of(study, tmp_path)
+    found = re.findall(r'<svg viewBox="0 0 (\d+) (\d+)".*?</svg>', text)
+    pictures = re.findall(r"<svg.*?</svg>", text)
+    assert len(pictures) == len(found) == 3
+    for (width, height), picture in zip(found, pictures, strict=True):
+        lines = re.findall(r'class="(?:line|band)" d="M([^"Z]*)', picture)
+        assert lines
+        for line in lines:
+            points = [tuple(map(float, point.split())) for point in line.split("L")]
+            assert len(points) > 50
+            assert all(0 <= x <= int(width) and 0 <= y <= int(height) for x, y in points)
+
+
 def test_the_picture_ends_with_the_uplift(tmp_path):
     with study_of(tmp_path, 250, holdback=0.2) as study:
         course, uplift = uplift_course(study.history(), study.summary()), study.uplift

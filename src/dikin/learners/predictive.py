@@ -627,14 +627,16 @@ class Predictive(KernelLearner):
         """What it expects of the next loss; NaN before the first one."""
         return self._forecast_with(forecasts.NONE)
 
-    def _forecast_with(self, regression: float) -> float:
-        """The same if a regression on covariates expects this."""
+    def _forecast_with(self, regression: float, forecast: Any = None) -> float:
+        """The same if a regression on covariates expects this, and the user that."""
         if self.rounds == 0:
             return nan
-        n = self._n
+        n, own = self._n, forecasts.NONE
+        if forecast is not None:
+            own = self._within_reach(self.units.loss(_checked_forecast(forecast)), n)
         if regression != forecasts.NONE:
             regression = self._within_reach(regression, n)
-        expected = forecasts.mixed(n.forecasters, forecasts.NONE, regression)
+        expected = forecasts.mixed(n.forecasters, own, regression)
         expected = clip(expected, 0.5 * self._plan.widest)
         return self.units.loss_offset + self.units.loss_scale * expected
 

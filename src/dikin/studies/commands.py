@@ -433,7 +433,7 @@ def hold(name: str, url: str) -> None:
 @name_argument
 @url_option
 def resume(name: str, url: str) -> None:
-    """Make a tuner on hold explore and learn again."""
+    """Make a tuner that is on hold, or held by its guard, explore and learn again."""
     with _open(url, name) as study:
         study.resume()
         click.echo("exploring and learning")
@@ -452,7 +452,8 @@ def export(name: str, url: str, out: Path | None) -> None:
 
     Of a learner: round, point, loss, curvature, center, certificate. Of a tuner: round, a column
     for each name, value, expected, held, the best guess by name, certificate, and the contexts
-    (context.NAME), covariates (covariate.NAME) and standard errors (sem) that were given.
+    (context.NAME), covariates (covariate.NAME) and standard errors (sem) that were given; with a
+    holdback also held_back and expected_control.
     """
     with _open(url, name) as study:
         if out is None and sys.stdout is None:

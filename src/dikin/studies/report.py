@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dikin.plotting.curves import marks, stretches
-from dikin.plotting.history import uplift_limits
+from dikin.plotting.history import number_text, uplift_limits
 from dikin.status import Status, explained_text, setting_text, value_text
 from dikin.tuning.history import BEST, uplift_course
 from dikin.vectors import Array, Table
@@ -135,15 +135,13 @@ def _gain(status: Status, rounds: Table) -> Iterator[str]:
 def _known_gain(status: Status, uplift: Uplift, rounds: Table) -> Iterator[str]:
     unit = " %" if uplift.has_percent else ""
     mean, low, high = _parts(uplift)
-    word = "earned" if status.maximize else "saved"
-    total = f"{abs(uplift.total):,.4g} {word if uplift.total >= 0 else 'lost'}"
     yield f'<p class="gain">{mean}{unit}</p>'
     yield (
         f"<p>a tuned round over the control ({escape(setting_text(status.control or {}))}), and "
         f"with {100 * uplift.confidence:g} % confidence between {low}{unit} and {high}{unit}. "
-        f"{_total(total)} in all, over {uplift.tuned_rounds:,} tuned rounds; "
+        f"{uplift.total_text} in all, over {uplift.tuned_rounds:,} tuned rounds; "
         f"{uplift.held_back_rounds:,} were held back. The control's mean value is "
-        f"{uplift.control_mean:,.5g}.</p>"
+        f"{number_text(uplift.control_mean)}.</p>"
     )
     recent = status.recent_uplift
     if recent is not None and recent.is_known and recent.rounds < uplift.rounds:
@@ -157,10 +155,6 @@ def _known_gain(status: Status, uplift: Uplift, rounds: Table) -> Iterator[str]:
         f"{100 * (1 - uplift.confidence):.3g} % at most. If all of it lies above 0, tuning pays. "
         "Rounds on hold are not counted.</p>"
     )
-
-
-def _total(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _parts(uplift: Uplift) -> tuple[str, str, str]:
@@ -205,14 +199,14 @@ def _exploring(status: Status) -> Iterator[str]:
         if status.uplift is not None and status.uplift.control_mean:
             part = 100 * status.exploring_cost / abs(status.uplift.control_mean)
             share = f", {part:.2g} % of the control's value" if isfinite(part) else ""
-        yield f"<p>At most about {status.exploring_cost:,.4g} a round now{share}.</p>"
+        yield f"<p>At most about {number_text(status.exploring_cost)} a round now{share}.</p>"
     else:
         yield "<p>Not known yet.</p>"
     if status.ahead and isfinite(status.outlook):
         each = status.outlook / status.ahead
         yield (
             f"<p>In the next {status.ahead:,} rounds the values are expected to be at most about "
-            f"{each:,.4g} a round from those of the best fixed setting.</p>"
+            f"{number_text(each)} a round from those of the best fixed setting.</p>"
         )
     yield (
         '<p class="how">How to read it: values around the best guess are needed to learn. The gain '
@@ -248,10 +242,9 @@ def _guard(status: Status, rounds: Table) -> Iterator[str]:
 def _certificate(status: Status) -> Iterator[str]:
     if not isfinite(status.certificate):
         return
-    each = status.certificate / max(status.rounds, 1)
     yield (
         "<section><h2>Certificate</h2>"
-        f"<p>{status.certificate:,.5g} for all rounds so far, {each:,.4g} a round.</p>"
+        f"<p>{number_text(status.certificate)} for all tuned rounds so far.</p>"
         '<p class="how">How to read it: on average, all tuned rounds together were at most so much '
         "worse than the best fixed setting would have been, for values with the declared "
         "constants. It is a proof, not an estimate, and the truth is usually far below.</p>"

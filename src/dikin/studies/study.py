@@ -583,7 +583,8 @@ class Study(Generic[Q]):
             value for each name, value, expected, held (nothing was learnt of the round), the best
             guess after the round (`best.` before each name) and certificate; then the contexts
             (`context.` before each name), the covariates (`covariate.` before each name) and, where
-            any was told, the standard error sem.
+            any was told, the standard error sem; with a holdback held_back and expected_control,
+            NaN where no coin decided the round.
 
         Raises
         ------
@@ -607,7 +608,8 @@ class Study(Generic[Q]):
         list of dict
             For each round: round, query (the id that was answered), client (who told it), time (in
             seconds since 1970), point, loss or value, curvature, center and certificate (None for
-            NaN); of a tuner expected and held too; and what was given besides: covariates and sem
+            NaN); of a tuner expected and held too, with a holdback held_back and expected_control
+            (None where no coin decided the round); and what was given besides: covariates and sem
             with the value, context and covariates when it was asked under `asked`. For many rounds
             `history` takes less memory.
 

@@ -364,7 +364,7 @@ class Tuner(Player[Trial]):
                 self._covariates.refuse(known)
             if forecast is not None:
                 forecast = self._sign * real_number(forecast, "forecast", ForecastError)
-            expected = self._expected_with(known) if known else self.expected
+            expected = self._expected_with(known, forecast)
             make = partial(self._trial, expected, known, place)
             trial = self.learner._ask(self._weights(place), forecast, None, make)
             if known:
@@ -399,13 +399,14 @@ class Tuner(Player[Trial]):
         """The weights of a context that was checked."""
         return self.contexts.weights(place) if self.contexts is not None else None
 
-    def _expected_with(self, known: Values) -> float:
+    def _expected_with(self, known: Values, forecast: float | None) -> float:
         """What is expected of the next value, if this is known of the round."""
-        fit = self._covariates.regression.fit
-        deviations = fit.deviations(self._covariates.features(known))
-        if not any(deviations):
-            return self.expected
-        return self._sign * self.learner._forecast_with(fit.forecast(deviations))
+        regression = NONE
+        if known:
+            fit = self._covariates.regression.fit
+            deviations = fit.deviations(self._covariates.features(known))
+            regression = fit.forecast(deviations) if any(deviations) else NONE
+        return self._sign * self.learner._forecast_with(regression, forecast)
 
     def _trial(self, expected: float, known: Values, place: Values, id: int, point: Array) -> Trial:
         """The trial at a point of the learner's."""

@@ -153,9 +153,11 @@ class Uplift:
             parts, unit = (self.mean, self.low, self.high), ""
         mean, low, high = signed(parts)
         sure = f"{100 * self.confidence:g} %: {low} to {high}, valid at any time"
-        return f"{mean}{unit} a round ({sure}), {self._total_text()} so far"
+        return f"{mean}{unit} a round ({sure}), {self.total_text} so far"
 
-    def _total_text(self) -> str:
+    @property
+    def total_text(self) -> str:
+        """The total in words: so much earned, saved or lost."""
         good = "earned" if self.maximize else "saved"
         digits = max(0, 2 - floor(log10(abs(self.total)))) if self.total else 0
         return f"{abs(self.total):,.{digits}f} {good if self.total >= 0 else 'lost'}"
