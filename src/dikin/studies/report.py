@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dikin.plotting.curves import marks, stretches
-from dikin.plotting.history import number_text, uplift_limits
+from dikin.plotting.history import uplift_limits
+from dikin.plotting.panels import number_text
 from dikin.status import Status, explained_text, setting_text, value_text
 from dikin.tuning.history import BEST, uplift_course
 from dikin.vectors import Array, Table
