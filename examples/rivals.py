@@ -12,7 +12,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from math import nan
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 
@@ -46,8 +46,8 @@ Maker = Callable[[Parameters, bool, int], Tuning]
 """From parameters, whether to maximize, and a seed."""
 
 
-def tuner(memory: float | None = None) -> Maker:
-    """`dikin.Tuner`, told nothing but ranges and start, and a memory where one is given."""
+def tuner(memory: float | Literal["auto"] | None = "auto") -> Maker:
+    """`dikin.Tuner`, told nothing but ranges and start, and a memory if one is given."""
     return lambda parameters, maximize, seed: dikin.Tuner(
         parameters, maximize=maximize, memory=memory, seed=seed
     )
