@@ -125,7 +125,9 @@ def test_the_rows(file: str) -> None:
     rows = [(kind, query, body) for _, kind, query, _, body in rows_of(file)]
     played = {"point": first.point.tolist()}
     told = {"value": 512.0, "curvature": 0.0, "expected": None, "held": False}
-    held = {"value": 510.5, "curvature": 0.0, "expected": 512.0, "held": True}
+    # Three forecasters expect the value before, and the user's own forecast counts as one more.
+    expected = (3 * 512.0 + 500.0) / 4
+    held = {"value": 510.5, "curvature": 0.0, "expected": expected, "held": True}
     after = {"center": best, "certificate": None}
     assert rows == [
         ("ask", 0, json.dumps(played)),
