@@ -19,7 +19,8 @@ from dikin.tuning.contexts import Contexts, Part, Values
 from dikin.tuning.covariates import LONGEST
 from dikin.tuning.space import Space
 from dikin.vectors import Array, Table
-from dikin.worth.uplift import Uplift, UpliftEstimate
+from dikin.worth.estimate import UpliftEstimate
+from dikin.worth.uplift import Uplift
 
 BEST = "best."
 """Before the name of a column: the best guess after the round."""
