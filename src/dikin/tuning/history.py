@@ -13,7 +13,7 @@ import numpy as np
 from dikin import extras
 from dikin.plotting.contexts import ContextLine, ContextPanel
 from dikin.plotting.curves import marks
-from dikin.plotting.history import Line, Panel
+from dikin.plotting.history import Line, Panel, UpliftCourse
 from dikin.status import Status
 from dikin.tuning.contexts import Contexts, Part, Values
 from dikin.tuning.covariates import LONGEST
@@ -136,7 +136,7 @@ def _types(before: str, missing: Mapping[str, float | str]) -> list[tuple[str, A
     ]
 
 
-def uplift_course(table: Table, status: Status) -> Table:
+def uplift_course(table: Table, status: Status) -> UpliftCourse:
     """What was known of the gain over the control as the rounds went by.
 
     Parameters
@@ -148,9 +148,9 @@ def uplift_course(table: Table, status: Status) -> Table:
 
     Returns
     -------
-    numpy.ndarray
-        A structured array with the columns round, mean, low and high, at some hundred rounds; in
-        per cent of the control's mean value where the last interval is known so.
+    UpliftCourse
+        At some hundred rounds; in per cent of the control's mean value where the last interval is
+        known so.
     """
     estimate = UpliftEstimate(status.holdback, maximize=status.maximize)
     at, found = set(marks(len(table)).tolist()), list[tuple[int, Uplift]]()
@@ -160,11 +160,13 @@ def uplift_course(table: Table, status: Status) -> Table:
         estimate.add(value, held_back, *guesses)
         if place in at:
             found.append((round, estimate.uplift()))
-    unit = "_percent" if found and found[-1][1].has_percent else ""
-    parts = [f"{part}{unit}" for part in ("mean", "low", "high")]
-    rows = [(round, *(getattr(uplift, part) for part in parts)) for round, uplift in found]
-    kinds = [("round", np.int64), *((part, np.float64) for part in ("mean", "low", "high"))]
-    return np.array(rows, dtype=kinds)
+    in_percent = bool(found) and found[-1][1].has_percent
+    parts = ("mean", "low", "high")
+    names = [f"{part}_percent" for part in parts] if in_percent else parts
+    rows = [(round, *(getattr(uplift, name) for name in names)) for round, uplift in found]
+    course = np.array(rows, dtype=[("round", np.int64), *((part, np.float64) for part in parts)])
+    known = course[np.isfinite(course["high"] - course["low"])]
+    return UpliftCourse(known, " %" if in_percent else "")
 
 
 def panels_of(space: Space) -> list[Panel]:
