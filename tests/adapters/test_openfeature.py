@@ -378,7 +378,7 @@ class KnowsNothing(TunerProvider):
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
-        self._covariates = set()
+        self._names._covariates = set()
 
 
 MUTANTS: dict[Callable[[Provider], None], Provider] = {

@@ -16,6 +16,7 @@ from threading import Lock
 from typing import Any
 
 from dikin import extras
+from dikin.adapters.attributes import AttributeNames
 from dikin.arguments import number, whole
 from dikin.errors import (
     ContextError,
@@ -144,9 +145,7 @@ class TunerProvider(AbstractProvider):
         self.tuner, self.event = tuner, event
         self.untracked = None if untracked is None else number(untracked, "untracked")
         self.most_open = whole(most_open, "most_open", 1, "how many keys may wait")
-        about = tuner.summary()
-        self._contexts = set(about.contexts or ())
-        self._covariates = set(about.covariates or ()) - self._contexts
+        self._names = AttributeNames(tuner)
         self._flags = {SETTING: {dict}} | {k: _flag_types(p) for k, p in space.parameters.items()}
         self._open: dict[str, Future[Trial]] = {}
         """By targeting key, oldest first. Futures, as several threads may want the same one."""
@@ -205,8 +204,7 @@ class TunerProvider(AbstractProvider):
 
     def _ask_for(self, key: str, waiting: Future[Trial], about: Mapping[str, Any]) -> None:
         try:
-            place, known = _named(self._contexts, about), _named(self._covariates, about)
-            waiting.set_result(self.tuner.ask(place, covariates=known))
+            waiting.set_result(self.tuner.ask(**self._names.asked_with(about)))
         except BaseException as error:
             with self._lock:
                 if self._open.get(key) is waiting:
@@ -254,7 +252,7 @@ class TunerProvider(AbstractProvider):
 
     def _tell(self, key: str, details: TrackingEventDetails | None) -> None:
         details = details or TrackingEventDetails()
-        id, known = details.attributes.get(TRIAL), _named(self._covariates, details.attributes)
+        id = details.attributes.get(TRIAL)
         with self._lock:
             waiting = self._open.get(key)
             if id is not None and not (waiting and waiting.done() and waiting.result().id == id):
@@ -268,7 +266,7 @@ class TunerProvider(AbstractProvider):
             )
         trial: Any = id if waiting is None else waiting.result()
         try:
-            self.tuner.tell(trial, details.value, covariates=known)
+            self.tuner.tell(trial, details.value, **self._names.told_with(details.attributes))
         except QueryError:  # answered elsewhere
             raise
         except BaseException:  # the right value may still come
@@ -282,11 +280,6 @@ class TunerProvider(AbstractProvider):
     def _warn(self, text: str) -> None:
         with self._lock:
             self._log_limit.warn(text)
-
-
-def _named(names: set[str], attributes: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Those attributes that have one of the names; None for none."""
-    return {name: attributes[name] for name in names & attributes.keys()} or None
 
 
 def _code_of(error: Exception) -> exception.ErrorCode:
