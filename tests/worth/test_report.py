@@ -143,6 +143,16 @@ def test_the_picture_ends_with_the_uplift(tmp_path):
     assert widths[-1] < 0.7 * widths[0]
 
 
+@pytest.mark.parametrize(("around", "sign"), [(500.0, "%"), (0.0, "")], ids=["percent", "none"])
+def test_the_figure_has_the_unit_of_the_gain(tmp_path, around, sign):
+    """In per cent, unless the control may be worth nothing."""
+    with study_of(tmp_path, 120, lambda t, noise: around + noise, holdback=0.2) as study:
+        figure = study.plot(tmp_path / "study.png")
+    (panel,) = [axes for axes in figure.axes if "interval" in axes.get_legend_handles_labels()[1]]
+    figure.canvas.draw()
+    assert {label.get_text()[-1:] == "%" for label in panel.get_yticklabels()} == {bool(sign)}
+
+
 def test_when_the_guard_holds_that_comes_first(tmp_path):
     with study_of(tmp_path, 400, harmful, holdback=0.2, guard=0.02) as study:
         page, reason = Page(page_of(study, tmp_path)), study.status().guard_reason
