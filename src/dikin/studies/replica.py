@@ -37,7 +37,8 @@ from dikin.studies.rows import (
     point_in,
     query_id,
 )
-from dikin.tuning.tuner import Trial, Tuner
+from dikin.tuning.trial import Trial
+from dikin.tuning.tuner import Tuner
 from dikin.vectors import Array
 
 LATEST = datetime(9999, 12, 31, tzinfo=UTC).timestamp()

@@ -31,7 +31,9 @@ from dikin.studies.rows import Answer, AskArguments, query_or_id
 from dikin.tuning.history import panels_of, to_frame, uplift_course
 from dikin.tuning.several_values import value_and_error
 from dikin.tuning.space import Params
-from dikin.tuning.tuner import NO_HOLDBACK, Trial, Tuner, count_instead_of_context
+from dikin.tuning.trial import Trial
+from dikin.tuning.tuner import NO_HOLDBACK, Tuner
+from dikin.tuning.tuner_arguments import count_instead_of_context
 from dikin.vectors import Array, Table
 from dikin.worth.uplift import Uplift
 

@@ -27,7 +27,8 @@ from dikin.tuning.history import history_table
 from dikin.tuning.interrupts import Interrupts
 from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.result import Result, coordinate_names
-from dikin.tuning.tuner import Tuner, either_range, range_of_losses
+from dikin.tuning.tuner import Tuner
+from dikin.tuning.tuner_arguments import either_range, range_of_losses
 from dikin.vectors import Array, Table
 
 logger = logging.getLogger("dikin")

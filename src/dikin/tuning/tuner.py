@@ -5,48 +5,36 @@ It works on the cube of the parameters, where units do not matter, and speaks in
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import os
 import secrets
 import warnings
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from math import isfinite, nan, sqrt
-from typing import TYPE_CHECKING, Any, Literal, cast
+from math import nan
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from dikin import serialization
-from dikin.arguments import LARGEST, is_whole, true_or_false
+from dikin.arguments import LARGEST, true_or_false
 from dikin.deprecation import renamed
-from dikin.errors import (
-    ContextError,
-    ForecastError,
-    LossError,
-    ParameterError,
-    StateError,
-    UnknownParameterError,
-    did_you_mean,
-    shown,
-)
-from dikin.forecasts import NONE
-from dikin.forecasts.regression import SEEN, Fit
+from dikin.errors import ContextError, ForecastError, LossError, StateError, shown
 from dikin.learners.base import real_number
-from dikin.learners.predictive import AUTO, Besides, Predictive
+from dikin.learners.predictive import AUTO, Predictive
 from dikin.learners.threads import locked
 from dikin.open_queries import Query
 from dikin.players import Player
 from dikin.plotting.contexts import ContextPanel
 from dikin.plotting.history import draw_history
 from dikin.plotting.style import save_figure
+from dikin.rng import lot
 from dikin.status import OpenQueries, Status
-from dikin.tuning.clipping import tell_clipped
-from dikin.tuning.comparison import Comparison, Draw, checked_holdback, guess_in
+from dikin.tuning.comparison import Comparison, checked_holdback, guess_in
 from dikin.tuning.contexts import Contexts
+from dikin.tuning.covariate_learning import CovariateLearning
 from dikin.tuning.covariates import (
     Covariates,
     Explained,
@@ -65,9 +53,17 @@ from dikin.tuning.history import (
     uplift_course,
 )
 from dikin.tuning.parameters.base import ParameterKind
-from dikin.tuning.several_values import Precision, value_and_error
+from dikin.tuning.recent_values import RecentValues
+from dikin.tuning.several_values import value_and_error
 from dikin.tuning.space import Params, Space
-from dikin.units import checked_range
+from dikin.tuning.trial import Trial
+from dikin.tuning.tuner_arguments import (
+    count_instead_of_context,
+    either_range,
+    range_of_losses,
+    refuse_smooth_corners,
+    with_contexts,
+)
 from dikin.vectors import Array, Table
 from dikin.worth.pipeline import PipelineWatch
 from dikin.worth.uplift import Uplift
@@ -79,8 +75,6 @@ logger = logging.getLogger("dikin")
 
 HISTORY = 10_000
 """Rounds that a tuner remembers for tables and pictures: some megabytes."""
-RECENT = 100
-"""Values of which `summary` tells the mean."""
 MOST_SHOWN = 16
 """Contexts of which `summary` tells the best setting."""
 AHEAD = 1000
@@ -89,77 +83,6 @@ NO_HOLDBACK = (
     "without a holdback nothing is compared: Tuner(..., holdback=0.05) plays the control in 5 % of "
     "the rounds, and says what tuning gains over it"
 )
-
-
-@dataclass(frozen=True, slots=True, eq=False, init=False)
-class Trial(Query):
-    """A setting to play, whose value is to be told.
-
-    Parameters
-    ----------
-    id : int
-        The number by which it is answered; no two trials of a tuner have the same.
-    params : dict
-        The setting by name: a float, an int for an `Integer`, one of the values for `Levels`, a
-        dictionary for `Shares`.
-    point : Array
-        The same as a row of numbers, one for each of the tuner's `columns`.
-    expected : float
-        What the tuner expected of the value when it was asked, of a tuned round; NaN if it knew
-        nothing.
-    held : bool
-        Whether it was asked while the tuner was on hold, so that nothing is learnt from it.
-    covariates : dict
-        The covariates that were known when it was asked, by name.
-    context : dict
-        The context that it was asked for, by name.
-    held_back : bool
-        Whether it plays the control, for the comparison with it.
-    """
-
-    params: Params
-    expected: float
-    held: bool
-    covariates: Values
-    context: Values
-    held_back: bool
-
-    def __init__(
-        self,
-        id: int,
-        params: Params,
-        point: Array,
-        expected: float = nan,
-        held: bool = False,
-        covariates: Values | None = None,
-        context: Values | None = None,
-        held_back: bool = False,
-    ) -> None:
-        Query.__init__(self, id, point)
-        object.__setattr__(self, "params", params)
-        object.__setattr__(self, "expected", expected)
-        object.__setattr__(self, "held", held)
-        object.__setattr__(self, "covariates", {} if covariates is None else covariates)
-        object.__setattr__(self, "context", {} if context is None else context)
-        object.__setattr__(self, "held_back", held_back)
-
-    @property
-    def setting(self) -> Params:
-        """The values by name."""
-        return self.params
-
-    def __contains__(self, name: object) -> bool:
-        return name in self.params
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.params)
-
-    def __getitem__(self, name: str) -> Any:
-        if name not in self.params:
-            raise UnknownParameterError(
-                f"there is no parameter {name!r}.{did_you_mean(str(name), self.params)}"
-            )
-        return self.params[name]
 
 
 class Tuner(Player[Trial]):
@@ -291,7 +214,7 @@ class Tuner(Player[Trial]):
         self._declared = declared_kinds(with_contexts(covariates, self.contexts))
         self.space = Space(parameters, constraints)
         self.separable = true_or_false(separable, "separable")
-        self._refuse_smooth_corners(smoothness)
+        refuse_smooth_corners(self.space, smoothness)
         self.maximize = true_or_false(maximize, "maximize")
         self._sign = -1.0 if maximize else 1.0
         self.learner = Predictive(
@@ -310,20 +233,15 @@ class Tuner(Player[Trial]):
             values = self.space.control_values(control)
             comparison = Comparison(share, values, guard, budget, self.maximize)
         key = secrets.token_hex(8) if seed is None else str(seed)
-        self._begin(key, self.learner.center, Covariates(self._declared), comparison)
-
-    def _refuse_smooth_corners(self, smoothness: Any) -> None:
-        """Refuse a constant that cannot hold: between whole numbers values have corners."""
-        for name, parameter in self.space.parameters.items():
-            if parameter.has_corners and smoothness is not None:
-                raise ParameterError(
-                    f"smoothness={shown(smoothness)} cannot hold with {name}, {parameter!r}: mean "
-                    "values have corners there, as between whole numbers. Give lipschitz instead, "
-                    "or neither"
-                )
+        learning = CovariateLearning(self.learner, Covariates(self._declared))
+        self._begin(key, self.learner.center, learning, comparison)
 
     def _begin(
-        self, key: str, first: Array, covariates: Covariates, comparison: Comparison | None
+        self,
+        key: str,
+        first: Array,
+        learning: CovariateLearning,
+        comparison: Comparison | None,
     ) -> None:
         self._open = self.learner._open
         self._open.noun = self.noun
@@ -331,18 +249,12 @@ class Tuner(Player[Trial]):
         """Decides how whole numbers are rounded and who is held back, with the trial's id."""
         self._first = first
         """The learner's centre before it learns."""
-        self._covariates, self._precision = covariates, Precision()
-        self._comparison = comparison
+        self._learning, self._comparison = learning, comparison
         self._watch = PipelineWatch(0.0 if comparison is None else comparison.holdback)
         self._reported: set[str] = set()
         """The faults of the pipeline that were logged and are not over."""
-        self._fits: dict[int, Fit] = {}
-        """What each open trial's value is forecast with: nothing that was learnt since it was
-        asked, as that may depend on its setting."""
         self.learner._user_sense = "value", self._sign
-        self._recent: deque[float] = deque(maxlen=RECENT)
-        self._surprises: deque[float] = deque(maxlen=RECENT)
-        """By how much each of them differed from what was expected; NaN where nothing was."""
+        self._recent = RecentValues()
         self._history: deque[Row] = deque(maxlen=HISTORY)
         """The centres in it are the learner's."""
         self.rounds, self.clipped, self.sem_rounds, self.held = 0, 0, 0, False
@@ -357,20 +269,17 @@ class Tuner(Player[Trial]):
 
     def _ask(self, context: Any, forecast: Any, covariates: Any) -> Any:
         known, place = checked_values(covariates), self._checked_context(context)
-        known = self._with_place(known, place)
+        if self.contexts is not None:  # what chooses the setting explains noise too
+            known = dict(sorted(merged(self.contexts.explaining(place), known).items()))
         self._open.acquire("Tuner")
         try:
-            if known:
-                self._covariates.refuse(known)
+            self._learning.covariates.refuse(known)
             if forecast is not None:
                 forecast = self._sign * real_number(forecast, "forecast", ForecastError)
-            expected = self._expected_with(known, forecast)
-            make = partial(self._trial, expected, known, place)
+            loss = self.learner._forecast_with(self._learning.forecast(known), forecast)
+            make = partial(self._trial, self._sign * loss, known, place)
             trial = self.learner._ask(self._weights(place), forecast, None, make)
-            if known:
-                self._covariates.include(known)
-            if self._covariates.regression.begun:
-                self._fits[trial.id] = self._covariates.regression.fit
+            self._learning.ask(trial.id, known)
             self._watch.asked()
             self._report_faults()
             return trial
@@ -389,41 +298,23 @@ class Tuner(Player[Trial]):
             )
         return {}
 
-    def _with_place(self, known: Values, place: Values) -> Values:
-        """The covariates of a round, contexts included, in the order of the names."""
-        if self.contexts is None:
-            return known
-        return dict(sorted(merged(self.contexts.explaining(place), known).items()))
-
     def _weights(self, place: Values) -> list[float] | None:
         """The weights of a context that was checked."""
         return self.contexts.weights(place) if self.contexts is not None else None
 
-    def _expected_with(self, known: Values, forecast: float | None) -> float:
-        """What is expected of the next value, if this is known of the round."""
-        regression = NONE
-        if known:
-            fit = self._covariates.regression.fit
-            deviations = fit.deviations(self._covariates.features(known))
-            regression = fit.forecast(deviations) if any(deviations) else NONE
-        return self._sign * self.learner._forecast_with(regression, forecast)
-
     def _trial(self, expected: float, known: Values, place: Values, id: int, point: Array) -> Trial:
         """The trial at a point of the learner's."""
-        held, draw = self.held, self._drawn(id, expected)
-        held_back = draw is not None and draw.held_back
-        if self._comparison is not None and held_back:
-            values = self._comparison.control.copy()
-        else:
-            values = self._center_in(place) if held else self.space.played(point, self._lot(id))
+        compared, held_back, values = self._comparison, False, None
+        if compared is not None:
+            draw = compared.draw(self._key, id, expected, self.held)
+            if draw is not None and draw.held_back:
+                held_back, values = True, compared.control.copy()
+        if values is None:
+            held, chance = self.held, lot(self._key, id)
+            values = self._center_in(place) if held else self.space.played(point, chance)
         values.setflags(write=False)
         params = self.space.params(values)
-        return Trial(id, params, values, expected, held, known, place, held_back)
-
-    def _drawn(self, id: int, expected: float) -> Draw | None:
-        if self._comparison is None:
-            return None
-        return self._comparison.draw(self._key, id, expected, self.held)
+        return Trial(id, params, values, expected, self.held, known, place, held_back)
 
     def _report_faults(self) -> None:
         """A line in the log for each fault of the pipeline, when it is first seen."""
@@ -431,10 +322,6 @@ class Tuner(Player[Trial]):
         for fault in seen.keys() - self._reported:
             logger.warning("trial %d: %s", self.asked - 1, seen[fault])
         self._reported = set(seen)
-
-    def _lot(self, id: int) -> float:
-        """The lot of a trial, a number in [0, 1)."""
-        return _uniform(self._key, id)
 
     def _center_in(self, place: Values) -> Array:
         """Today's best guess in a context, as a row of numbers."""
@@ -496,36 +383,24 @@ class Tuner(Player[Trial]):
         """
         asked: Any = self._open.find(trial, self._again)[0]
         value, error = value_and_error(value, values, sem)
-        told = real_number(value, "value", LossError)
-        if not abs(told) < LARGEST:
-            raise LossError(
-                f"the value of trial {asked.id} must be a finite number below {LARGEST:g}, got "
-                f"{told}. Tell a number, or forget the trial if its value was lost. Nothing was "
-                "changed."
-            )
-        if self._comparison is not None:
-            self._comparison.refuse(told)
+        told = self._checked_value(asked.id, value)
         beside = checked_values(covariates)
         known = merged(asked.covariates, beside)
-        if beside:
-            self._covariates.refuse(beside)
+        self._learning.covariates.refuse(beside)
         held = self.held or asked.held
         if held or asked.held_back:
             self.learner._scaled_curvature(curvature)  # refused all the same
             memo = self._open.pop(asked.id)[1]
-            if asked.held_back and not held and known:
-                self._learn_slopes(asked, memo, self._sign * told, known, error)
-        elif known or self._covariates or error is not None:
-            self._learn_with(asked, self._sign * told, curvature, known, error)
+            if known and not held:
+                self._learn_from_control(asked, memo, told, known, error)
         else:
-            self._learn(asked, self._sign * told, curvature)
-        self._fits.pop(asked.id, None)
-        draw = self._compare(asked, told)
+            loss = self._sign * told
+            self.clipped += self._learning.tell(asked, loss, curvature, known, error)
+        self._learning.fits.pop(asked.id, None)
+        expected_control = self._compare(asked, told)
         self.rounds += 1
         self.sem_rounds += error is not None
-        self._recent.append(told)
-        self._surprises.append(told - asked.expected)
-        center, certificate = self.learner.center, self.certificate
+        self._recent.add(told, asked.expected)
         self._history.append(
             Row(
                 self.rounds,
@@ -533,18 +408,40 @@ class Tuner(Player[Trial]):
                 told,
                 asked.expected,
                 held,
-                center,
-                certificate,
+                self.learner.center,
+                self.certificate,
                 known,
                 nan if error is None else error,
                 asked.context,
                 asked.held_back,
-                guess_in(draw),
+                expected_control,
             )
         )
 
-    def _compare(self, asked: Trial, value: float) -> Draw | None:
-        """Count a value in the comparison with the control; the guard may put the tuner on hold."""
+    def _checked_value(self, id: int, value: Any) -> float:
+        told = real_number(value, "value", LossError)
+        if not abs(told) < LARGEST:
+            raise LossError(
+                f"the value of trial {id} must be a finite number below {LARGEST:g}, got "
+                f"{told}. Tell a number, or forget the trial if its value was lost. Nothing was "
+                "changed."
+            )
+        if self._comparison is not None:
+            self._comparison.refuse(told)
+        return told
+
+    def _learn_from_control(
+        self, asked: Trial, memo: Any, value: float, known: Values, error: float | None
+    ) -> None:
+        """Learn what covariates explain of a value, as if its round had been tuned."""
+        tuned = value + (asked.expected - self._compared().draws[asked.id].control)
+        self._learning.tell_control(asked, memo, self._sign * tuned, known, error)
+
+    def _compare(self, asked: Trial, value: float) -> float:
+        """Count a value in the comparison; the guard may put the tuner on hold.
+
+        What was expected of the control comes back, NaN where no coin decided the round.
+        """
         comparison = self._comparison
         draw = None if comparison is None else comparison.draws.get(asked.id)
         by_coin = draw is not None and draw.by_coin
@@ -552,77 +449,12 @@ class Tuner(Player[Trial]):
         if comparison is not None and comparison.add(asked.id, value, asked.expected):
             self.held = True
             logger.warning("the guard holds. %s", comparison.reason)
-        return draw
-
-    def _learn_slopes(
-        self, asked: Trial, memo: Any, loss: float, known: Values, error: float | None
-    ) -> None:
-        """Learn from a round of the control what covariates explain, and nothing else."""
-        learner, covariates = self.learner, self._covariates
-        fit, draw = self._fits.get(asked.id), cast(Comparison, self._comparison).draws[asked.id]
-        features = covariates.features(known)
-        # As if it had been tuned: by how much the control differs is no matter of covariates.
-        loss += self._sign * (asked.expected - draw.control)
-        deviations = [] if fit is None else fit.deviations(features)
-        if covariates.include(known):
-            features = covariates.features(known)
-        if fit is None or not isfinite(loss):
-            return
-        believed = learner._believed(memo.state.numbers, learner._scaled_loss(loss))
-        if any(deviations) and believed is not None:
-            variance = learner._n.levels.mean_square
-            square = 0.0 if error is None else (error / learner.units.loss_scale) ** 2
-            weight = 1.0 if error is None else self._precision.weight(square, variance)
-            covariates.regression.learn_slopes(deviations, believed - fit.middle, weight)
-        covariates.regression.observe(features)
-
-    def _learn(self, asked: Trial, loss: float, curvature: float) -> None:
-        learner = self.learner
-        self.clipped += tell_clipped(learner, learner.tell, asked, loss, curvature)
-
-    def _learn_with(
-        self, asked: Trial, loss: float, curvature: float, known: Values, error: float | None
-    ) -> None:
-        """Learn a loss with what came with it; it is forecast before it is looked at."""
-        learner, covariates, regression = (
-            self.learner,
-            self._covariates,
-            self._covariates.regression,
-        )
-        fit, deviations, beside = self._fits.get(asked.id), list[float](), Besides()
-        features = covariates.features(known)
-        if fit is not None and known:
-            deviations = fit.deviations(features)
-            beside.regression = fit.forecast(deviations) if any(deviations) else NONE
-        variance, square = learner._n.levels.mean_square, 0.0
-        if error is not None:
-            square = (error / learner.units.loss_scale) ** 2
-            beside.precision = self._precision.weight(square, variance)
-        learner._beside = beside
-        try:
-            self._learn(asked, loss, curvature)
-        finally:
-            learner._beside = None
-        if error is not None:
-            self._precision.learn(square, variance)
-        if covariates.include(known):
-            features = covariates.features(known)
-        level = learner._n.levels.current
-        if not regression.begun:
-            if known and beside.believed is not None:
-                regression.gather(features, beside.believed)
-                if level > 0.0 and regression.gathered >= SEEN:
-                    regression.begin(learner._n.forecasters, learner.rounds, level)
-            return
-        if beside.believed is not None:
-            then = regression.fit if fit is None else fit
-            regression.learn(then, deviations, beside.believed, level, beside.precision)
-        regression.observe(features)
+        return guess_in(draw)
 
     def forget(self, query: Query | int) -> None:
         with self._open.lock:
             super().forget(query)
-            self._fits = {id: fit for id, fit in self._fits.items() if id in self._open}
+            self._learning.keep_open(self._open)
             if self._comparison is not None:
                 self._comparison.forget(self._open)
 
@@ -639,9 +471,6 @@ class Tuner(Player[Trial]):
             self._comparison.resume()
 
     # --- what it knows -------------------------------------------------------------------------
-
-    def _restored_context(self, place: Any) -> Values:
-        return self.contexts.checked(place) if self.contexts is not None else {}
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -721,7 +550,7 @@ class Tuner(Player[Trial]):
     @locked
     def explained(self) -> Explained:
         """How much of the variance of the values covariates explain, and by what."""
-        return self._covariates.explained(self._sign * self.learner.units.loss_scale)
+        return self._learning.covariates.explained(self._sign * self.learner.units.loss_scale)
 
     @property
     def control(self) -> Params | None:
@@ -813,7 +642,7 @@ class Tuner(Player[Trial]):
             If not exactly one of the two is given, or `smoothness` where a parameter has
             corners, as an `Integer` does; or there is no bound for that memory.
         """
-        self._refuse_smooth_corners(smoothness)
+        refuse_smooth_corners(self.space, smoothness)
         bound = self.learner.certificate_for(
             smoothness=smoothness, lipschitz=lipschitz, varies=varies, memory=memory
         )
@@ -828,7 +657,7 @@ class Tuner(Player[Trial]):
         Status
             A record that prints itself, in a notebook as a table.
         """
-        recent, space, axes = list(self._recent), self.space, self.space.axes
+        recent, space, axes = self._recent, self.space, self.space.axes
         explained, compared = self.explained, self._comparison
         return Status(
             kind="tuner",
@@ -847,8 +676,8 @@ class Tuner(Player[Trial]):
             best=self.best,
             center=self.center,
             recent_rounds=len(recent),
-            recent_mean=sum(recent) / len(recent) if recent else nan,
-            recent_sem=self._recent_sem(),
+            recent_mean=recent.mean,
+            recent_sem=recent.sem,
             expected=self.expected,
             surprise=self.surprise,
             exploring_cost=self.learner.exploring_cost,
@@ -869,20 +698,13 @@ class Tuner(Player[Trial]):
             **({} if compared is None else compared.standing()),
         )
 
-    def _recent_sem(self) -> float:
-        """The standard error of the mean of recent values."""
-        known = [surprise for surprise in self._surprises if isfinite(surprise)]
-        if len(known) < 2:
-            return nan
-        return float(np.std(known, ddof=1)) / sqrt(len(self._recent))
-
     def _context_specs(self) -> dict[str, Any]:
         return self.contexts.spec() if self.contexts else {}
 
     def _covariate_specs(self) -> dict[str, Any]:
         """The covariates that are not contexts as well."""
         contexts = self._context_specs()
-        specs = self._covariates.specs().items()
+        specs = self._learning.covariates.specs().items()
         return {name: kind for name, kind in specs if name not in contexts}
 
     def _by_context(self) -> dict[str, Params] | None:
@@ -1008,8 +830,6 @@ class Tuner(Player[Trial]):
             "tuner": self.space.spec() | {"maximize": self.maximize, "separable": self.separable},
             "contexts": self.contexts and self.contexts.spec(),
             "declared": specs_of(self._declared),
-            "covariates": self._covariates.state(),
-            "precision": [self._precision.mean, self._precision.count],
             "learner": self.learner.state(),
             "key": self._key,
             "first": self._first.tolist(),
@@ -1017,16 +837,15 @@ class Tuner(Player[Trial]):
             "clipped": self.clipped,
             "sem_rounds": self.sem_rounds,
             "held": self.held,
-            "recent": list(self._recent),
-            "surprises": [serialization.finite_or_none(each) for each in self._surprises],
             "open": [
                 [id, trial.point.tolist(), serialization.finite_or_none(trial.expected), trial.held]
                 for id, (trial, _) in queries.items()
             ],
             "known": [[id, trial.covariates, trial.context] for id, (trial, _) in queries.items()],
-            "fits": [[id, serialization.encode(fit.state())] for id, fit in self._fits.items()],
             "comparison": self._comparison and self._comparison.state(),
             "watch": self._watch.state(),
+            **self._learning.state(),
+            **self._recent.state(),
         }
 
     def identity(self) -> dict[str, Any]:
@@ -1078,22 +897,18 @@ class Tuner(Player[Trial]):
         tuner.learner = Predictive.restore(tuner.space.domain, state["learner"])
         tuner.contexts = Contexts(state["contexts"]) if state["contexts"] else None
         tuner._declared = declared_kinds(state["declared"])
-        covariates = Covariates.restore(state["covariates"])
+        learning = CovariateLearning.restore(tuner.learner, state)
         compared = state["comparison"] and Comparison.restore(state["comparison"])
         first = np.array(state["first"], dtype=float)
-        tuner._begin(str(state["key"]), first, covariates, compared)
+        tuner._begin(str(state["key"]), first, learning, compared)
         tuner._watch = PipelineWatch.restore(state["watch"])
-        tuner._precision = Precision(*map(float, state["precision"]))
-        fits = {int(id): serialization.decode(fit) for id, fit in state["fits"]}
-        tuner._fits = {id: Fit.restore(fit) for id, fit in fits.items()}
         tuner.rounds, tuner.clipped = int(state["rounds"]), int(state["clipped"])
         tuner.sem_rounds, tuner.held = int(state["sem_rounds"]), bool(state["held"])
-        tuner._recent.extend(map(float, state["recent"]))
-        tuner._surprises.extend(map(serialization.number_or_nan, state["surprises"]))
+        tuner._recent = RecentValues(state["recent"], state["surprises"])
         if [row[0] for row in state["open"]] != list(tuner._open):
             raise StateError("the open trials of a state are not the open queries of its learner")
         known = {int(id): checked_values(values) for id, values, _ in state["known"]}
-        places = {int(id): tuner._restored_context(place) for id, _, place in state["known"]}
+        places = {int(id): tuner._checked_context(place or None) for id, _, place in state["known"]}
         for id, values, expected, held in state["open"]:
             point = np.array(values, dtype=float)
             if point.shape != tuner._first.shape or not np.isfinite(point).all():
@@ -1104,111 +919,3 @@ class Tuner(Player[Trial]):
             trial = Trial(id, tuner.space.params(point), point, *before, held_back)
             tuner._open[id] = trial, tuner._open[id][1]
         return tuner
-
-
-def with_contexts(covariates: Any, contexts: Contexts | None) -> Any:
-    """Declared covariates and contexts: what chooses a setting explains noise too.
-
-    Parameters
-    ----------
-    covariates : mapping or None
-        As they were declared.
-    contexts : Contexts or None
-        Those of the tuner.
-
-    Returns
-    -------
-    mapping or None
-        Both.
-
-    Raises
-    ------
-    ParameterError
-        If a name is declared as both.
-    """
-    if contexts is None:
-        return covariates
-    both = set(contexts.parts) & set(covariates if isinstance(covariates, Mapping) else ())
-    if both:
-        raise ParameterError(
-            f"{shown(min(both))} is declared as a context and as a covariate: a context is a "
-            "covariate as well, leave it out there"
-        )
-    return contexts.covariates() | (covariates or {})
-
-
-def either_range(value_range: Any, loss_range: Any) -> Any:
-    """The range of values, by its name or by its former one.
-
-    Parameters
-    ----------
-    value_range, loss_range : tuple of float or None
-        The least and the largest value: one of the two at most.
-
-    Returns
-    -------
-    tuple of float or None
-        The one that is not None.
-
-    Raises
-    ------
-    ParameterError
-        If both are given.
-    """
-    if value_range is not None and loss_range is not None:
-        raise ParameterError(
-            f"value_range={shown(value_range)} and loss_range={shown(loss_range)} are the same "
-            "argument: leave out loss_range, its former name"
-        )
-    return loss_range if value_range is None else value_range
-
-
-def range_of_losses(value_range: Any, maximize: bool) -> tuple[float, float] | None:
-    """A range of values as one of losses.
-
-    Parameters
-    ----------
-    value_range : tuple of float or None
-        The least and the largest value.
-    maximize : bool
-        Whether large values are good.
-
-    Returns
-    -------
-    tuple of float or None
-        The least and the largest loss.
-
-    Raises
-    ------
-    ParameterError
-        If the values are not two finite numbers in increasing order.
-    """
-    if value_range is None:
-        return None
-    low, high = checked_range(value_range, "value")
-    return (-high, -low) if maximize else (low, high)
-
-
-def count_instead_of_context(context: Any, n: Any) -> tuple[Any, Any]:
-    """Take a whole number in the place of the context for `n`; deprecated.
-
-    Parameters
-    ----------
-    context, n
-        As `ask` was given them.
-
-    Returns
-    -------
-    tuple
-        Context and `n` as they are meant.
-    """
-    if n is not None or not is_whole(context):
-        return context, n
-    warnings.warn(f"ask({context}) is now ask(n={context})", DeprecationWarning, stacklevel=3)
-    return None, context
-
-
-def _uniform(key: str, id: int) -> float:
-    """The lot of a trial, a number in [0, 1): the same in every process and for ever."""
-    digest = hashlib.blake2b(f"{key}/{id}".encode(), digest_size=8).digest()
-    return (int.from_bytes(digest) >> 11) / 2.0**53
