@@ -233,7 +233,8 @@ class Learner(Player[Query]):
         ForecastError
             If there is a forecast.
         """
-        refuse_late_forecast(forecast)
+        if forecast is not None:
+            raise late_forecast()
         if covariates is not None or sem is not None:
             raise self._tuners_take("a standard error" if covariates is None else "covariates")
         queries = self._open
@@ -781,24 +782,12 @@ def _refuse_old_search(state: dict[str, Any]) -> None:
         )
 
 
-def refuse_late_forecast(forecast: Any) -> None:
-    """Refuse a forecast that comes with the answer.
-
-    Parameters
-    ----------
-    forecast
-        What was given; None is fine.
-
-    Raises
-    ------
-    ForecastError
-        If there is one.
-    """
-    if forecast is not None:
-        raise ForecastError(
-            "a forecast counts only before the point is known: give it to ask(forecast=...). "
-            "Nothing was changed."
-        )
+def late_forecast() -> ForecastError:
+    """The error for a forecast that comes with the answer."""
+    return ForecastError(
+        "a forecast counts only before the point is known: give it to ask(forecast=...). "
+        "Nothing was changed."
+    )
 
 
 def range_limit(units: Units, domain: Domain) -> tuple[float, str]:

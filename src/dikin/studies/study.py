@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from dikin.arguments import whole
 from dikin.errors import ParameterError, StateError, shown
 from dikin.files import path_of, replace_file
-from dikin.learners.base import Learner, refuse_late_forecast
+from dikin.learners.base import Learner, late_forecast
 from dikin.open_queries import Query
 from dikin.players import Player
 from dikin.plotting.history import draw_history
@@ -368,7 +368,7 @@ class Study(Generic[Q]):
             0.
         """
         if forecast is not None:
-            refuse_late_forecast(forecast)
+            raise late_forecast()
         if loss is not None and value is not None:
             raise ParameterError(
                 f"tell one number: got the loss {shown(loss)} and the value {shown(value)}"

@@ -15,7 +15,6 @@ from dikin import serialization
 from dikin.forecasts import NONE
 from dikin.forecasts.regression import SEEN, Fit
 from dikin.learners.predictive import Besides, Predictive
-from dikin.tuning.clipping import tell_clipped
 from dikin.tuning.covariates import Covariates, Values
 from dikin.tuning.several_values import Precision
 from dikin.tuning.trial import Trial
@@ -102,7 +101,8 @@ class CovariateLearning:
         """
         learner = self._learner
         if not known and not self.covariates.kinds and error is None:
-            return tell_clipped(learner, learner.tell, trial, loss, curvature)
+            learner.tell(trial, loss, curvature)
+            return learner._last_clipped
         fit, deviations, beside = self.fits.get(trial.id), list[float](), Besides()
         features = self.covariates.features(known)
         if fit is not None and known:
@@ -114,7 +114,7 @@ class CovariateLearning:
             beside.precision = self.precision.weight(square, variance)
         learner._beside = beside
         try:
-            clipped = tell_clipped(learner, learner.tell, trial, loss, curvature)
+            learner.tell(trial, loss, curvature)
         finally:
             learner._beside = None
         if error is not None:
@@ -124,7 +124,7 @@ class CovariateLearning:
             self._regress(fit, deviations, features, beside)
         elif known and beside.believed is not None:
             self._gather(features, beside.believed)
-        return clipped
+        return learner._last_clipped
 
     def _regress(
         self, fit: Fit | None, deviations: list[float], features: list[float], beside: Besides

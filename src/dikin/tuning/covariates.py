@@ -350,9 +350,6 @@ class Covariates:
         for name, kind in kinds.items():
             self._set(name, kind)
 
-    def __bool__(self) -> bool:
-        return bool(self.kinds)
-
     def _set(self, name: str, kind: Kind) -> None:
         """A kind that is new, or has more features than before."""
         places = self._places.setdefault(name, [])
