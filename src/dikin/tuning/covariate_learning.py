@@ -45,12 +45,12 @@ class CovariateLearning:
         self.precision = Precision()
         self.fits: dict[int, Fit] = {}
 
-    def forecast(self, known: Values) -> float:
+    def forecast(self, values: Values) -> float:
         """What the regression expects of the next loss.
 
         Parameters
         ----------
-        known : dict
+        values : dict
             The covariates of the round.
 
         Returns
@@ -58,28 +58,28 @@ class CovariateLearning:
         float
             In the learner's units; NONE if nothing follows from them.
         """
-        if not known:
+        if not values:
             return NONE
         fit = self.covariates.regression.fit
-        return _forecast(fit, fit.deviations(self.covariates.features(known)))
+        return _forecast(fit, fit.deviations(self.covariates.features(values)))
 
-    def ask(self, id: int, known: Values) -> None:
+    def ask(self, id: int, values: Values) -> None:
         """Note with what the loss of a trial will be forecast.
 
         Parameters
         ----------
         id : int
             The trial.
-        known : dict
+        values : dict
             Its covariates.
         """
-        if known:
-            self.covariates.include(known)
+        if values:
+            self.covariates.include(values)
         if self.covariates.regression.begun:
             self.fits[id] = self.covariates.regression.fit
 
     def tell(
-        self, trial: Trial, loss: float, curvature: float, known: Values, error: float | None
+        self, trial: Trial, loss: float, curvature: float, values: Values, error: float | None
     ) -> bool:
         """Learn a loss; a refusal changes nothing.
 
@@ -89,7 +89,7 @@ class CovariateLearning:
             An open one.
         loss, curvature : float
             What was told.
-        known : dict
+        values : dict
             The covariates of the round.
         error : float or None
             The standard error of the loss.
@@ -100,12 +100,12 @@ class CovariateLearning:
             Whether not all of the loss was learnt, as it looks like a fault.
         """
         learner = self._learner
-        if not known and not self.covariates.kinds and error is None:
+        if not values and not self.covariates.kinds and error is None:
             learner.tell(trial, loss, curvature)
             return learner._last_clipped
         fit, deviations, beside = self.fits.get(trial.id), list[float](), Besides()
-        features = self.covariates.features(known)
-        if fit is not None and known:
+        features = self.covariates.features(values)
+        if fit is not None and values:
             deviations = fit.deviations(features)
             beside.regression = _forecast(fit, deviations)
         variance, square = learner._n.levels.mean_square, 0.0
@@ -119,10 +119,10 @@ class CovariateLearning:
             learner._beside = None
         if error is not None:
             self.precision.learn(square, variance)
-        features = self._with_new(known, features)
+        features = self._with_new(values, features)
         if self.covariates.regression.begun:
             self._regress(fit, deviations, features, beside)
-        elif known and beside.believed is not None:
+        elif values and beside.believed is not None:
             self._gather(features, beside.believed)
         return learner._last_clipped
 
@@ -144,12 +144,12 @@ class CovariateLearning:
         if level > 0.0 and regression.gathered >= SEEN:
             regression.begin(learner._n.forecasters, learner.rounds, level)
 
-    def _with_new(self, known: Values, features: list[float]) -> list[float]:
+    def _with_new(self, values: Values, features: list[float]) -> list[float]:
         """Take in names and words that are new; the features with them."""
-        return self.covariates.features(known) if self.covariates.include(known) else features
+        return self.covariates.features(values) if self.covariates.include(values) else features
 
     def tell_control(
-        self, trial: Trial, memo: Any, loss: float, known: Values, error: float | None
+        self, trial: Trial, memo: Any, loss: float, values: Values, error: float | None
     ) -> None:
         """Learn from a round of the control what covariates explain, and nothing else.
 
@@ -162,15 +162,15 @@ class CovariateLearning:
         loss : float
             What a tuned round would have been told: by how much the control differs is no matter of
             covariates. Not finite if that is not known.
-        known : dict
+        values : dict
             The covariates of the round.
         error : float or None
             The standard error of the loss.
         """
         learner, covariates = self._learner, self.covariates
-        fit, features = self.fits.get(trial.id), covariates.features(known)
+        fit, features = self.fits.get(trial.id), covariates.features(values)
         deviations = [] if fit is None else fit.deviations(features)
-        features = self._with_new(known, features)
+        features = self._with_new(values, features)
         if fit is None or not isfinite(loss):
             return
         believed = learner._believed(memo.state.numbers, learner._scaled_loss(loss))

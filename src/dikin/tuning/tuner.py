@@ -268,18 +268,19 @@ class Tuner(Player[Trial]):
             return super().ask(context, n=n, forecast=forecast, covariates=covariates)
 
     def _ask(self, context: Any, forecast: Any, covariates: Any) -> Any:
-        known, place = checked_values(covariates), self._checked_context(context)
+        covariates, context = checked_values(covariates), self._checked_context(context)
         if self.contexts is not None:  # what chooses the setting explains noise too
-            known = dict(sorted(merged(self.contexts.explaining(place), known).items()))
+            covariates = merged(self.contexts.explaining(context), covariates)
+            covariates = dict(sorted(covariates.items()))
         self._open.acquire("Tuner")
         try:
-            self._learning.covariates.refuse(known)
+            self._learning.covariates.refuse(covariates)
             if forecast is not None:
                 forecast = self._sign * real_number(forecast, "forecast", ForecastError)
-            loss = self.learner._forecast_with(self._learning.forecast(known), forecast)
-            make = partial(self._trial, self._sign * loss, known, place)
-            trial = self.learner._ask(self._weights(place), forecast, None, make)
-            self._learning.ask(trial.id, known)
+            loss = self.learner._forecast_with(self._learning.forecast(covariates), forecast)
+            make = partial(self._trial, self._sign * loss, covariates, context)
+            trial = self.learner._ask(self._weights(context), forecast, None, make)
+            self._learning.ask(trial.id, covariates)
             self._watch.asked()
             self._report_faults()
             return trial
@@ -298,11 +299,13 @@ class Tuner(Player[Trial]):
             )
         return {}
 
-    def _weights(self, place: Values) -> list[float] | None:
+    def _weights(self, context: Values) -> list[float] | None:
         """The weights of a context that was checked."""
-        return self.contexts.weights(place) if self.contexts is not None else None
+        return self.contexts.weights(context) if self.contexts is not None else None
 
-    def _trial(self, expected: float, known: Values, place: Values, id: int, point: Array) -> Trial:
+    def _trial(
+        self, expected: float, covariates: Values, context: Values, id: int, point: Array
+    ) -> Trial:
         """The trial at a point of the learner's."""
         compared, held_back, values = self._comparison, False, None
         if compared is not None:
@@ -311,28 +314,28 @@ class Tuner(Player[Trial]):
                 held_back, values = True, compared.control.copy()
         if values is None:
             held, chance = self.held, lot(self._key, id)
-            values = self._center_in(place) if held else self.space.played(point, chance)
+            values = self._center_in(context) if held else self.space.played(point, chance)
         values.setflags(write=False)
         params = self.space.params(values)
-        return Trial(id, params, values, expected, self.held, known, place, held_back)
+        return Trial(id, params, values, expected, self.held, covariates, context, held_back)
 
     def _report_faults(self) -> None:
         """A line in the log for each fault of the pipeline, when it is first seen."""
-        seen = {notice.rpartition(":")[2]: notice for notice in self._watch.notices()}
-        for fault in seen.keys() - self._reported:
-            logger.warning("trial %d: %s", self.asked - 1, seen[fault])
-        self._reported = set(seen)
+        faults = {notice.rpartition(":")[2]: notice for notice in self._watch.notices()}
+        for fault in faults.keys() - self._reported:
+            logger.warning("trial %d: %s", self.asked - 1, faults[fault])
+        self._reported = set(faults)
 
-    def _center_in(self, place: Values) -> Array:
+    def _center_in(self, context: Values) -> Array:
         """Today's best guess in a context, as a row of numbers."""
-        weights = self._weights(place)
+        weights = self._weights(context)
         return self.center if weights is None else self._best_at(self.learner.center_for(weights))
 
     def _again(self, id: int) -> Trial:
-        asked: Any = self._open[id][0]
-        params, known = self.space.params(asked.point), dict(asked.covariates)
-        before = asked.expected, asked.held, known, dict(asked.context), asked.held_back
-        return Trial(id, params, asked.point, *before)
+        trial: Any = self._open[id][0]
+        params, covariates = self.space.params(trial.point), dict(trial.covariates)
+        before = trial.expected, trial.held, covariates, dict(trial.context), trial.held_back
+        return Trial(id, params, trial.point, *before)
 
     @locked
     def tell(
@@ -383,70 +386,69 @@ class Tuner(Player[Trial]):
         """
         asked: Any = self._open.find(trial, self._again)[0]
         value, error = value_and_error(value, values, sem)
-        told = self._checked_value(asked.id, value)
-        beside = checked_values(covariates)
-        known = merged(asked.covariates, beside)
-        self._learning.covariates.refuse(beside)
+        number, late = self._checked_value(asked.id, value), checked_values(covariates)
+        covariates = merged(asked.covariates, late)
+        self._learning.covariates.refuse(late)
         held = self.held or asked.held
         if held or asked.held_back:
             self.learner._scaled_curvature(curvature)  # refused all the same
             memo = self._open.pop(asked.id)[1]
-            if known and not held:
-                self._learn_from_control(asked, memo, told, known, error)
+            if covariates and not held:
+                self._learn_from_control(asked, memo, number, covariates, error)
         else:
-            loss = self._sign * told
-            self.clipped += self._learning.tell(asked, loss, curvature, known, error)
+            loss = self._sign * number
+            self.clipped += self._learning.tell(asked, loss, curvature, covariates, error)
         self._learning.fits.pop(asked.id, None)
-        expected_control = self._compare(asked, told)
+        expected_control = self._compare(asked, number)
         self.rounds += 1
         self.sem_rounds += error is not None
-        self._recent.add(told, asked.expected)
+        self._recent.add(number, asked.expected)
         self._history.append(
             Row(
-                self.rounds,
-                asked.point,
-                told,
-                asked.expected,
-                held,
-                self.learner.center,
-                self.certificate,
-                known,
-                nan if error is None else error,
-                asked.context,
-                asked.held_back,
-                expected_control,
+                round=self.rounds,
+                point=asked.point,
+                value=number,
+                expected=asked.expected,
+                held=held,
+                center=self.learner.center,
+                certificate=self.certificate,
+                covariates=covariates,
+                sem=nan if error is None else error,
+                context=asked.context,
+                held_back=asked.held_back,
+                expected_control=expected_control,
             )
         )
 
     def _checked_value(self, id: int, value: Any) -> float:
-        told = real_number(value, "value", LossError)
-        if not abs(told) < LARGEST:
+        number = real_number(value, "value", LossError)
+        if not abs(number) < LARGEST:
             raise LossError(
                 f"the value of trial {id} must be a finite number below {LARGEST:g}, got "
-                f"{told}. Tell a number, or forget the trial if its value was lost. Nothing was "
+                f"{number}. Tell a number, or forget the trial if its value was lost. Nothing was "
                 "changed."
             )
         if self._comparison is not None:
-            self._comparison.refuse(told)
-        return told
+            self._comparison.refuse(number)
+        return number
 
     def _learn_from_control(
-        self, asked: Trial, memo: Any, value: float, known: Values, error: float | None
+        self, trial: Trial, memo: Any, value: float, covariates: Values, error: float | None
     ) -> None:
         """Learn what covariates explain of a value, as if its round had been tuned."""
-        tuned = value + (asked.expected - self._compared().draws[asked.id].control)
-        self._learning.tell_control(asked, memo, self._sign * tuned, known, error)
+        tuned = value + (trial.expected - self._compared().draws[trial.id].control)
+        self._learning.tell_control(trial, memo, self._sign * tuned, covariates, error)
 
-    def _compare(self, asked: Trial, value: float) -> float:
+    def _compare(self, trial: Trial, value: float) -> float:
         """Count a value in the comparison; the guard may put the tuner on hold.
 
         What was expected of the control comes back, NaN where no coin decided the round.
         """
         comparison = self._comparison
-        draw = None if comparison is None else comparison.draws.get(asked.id)
+        draw = None if comparison is None else comparison.draws.get(trial.id)
         by_coin = draw is not None and draw.by_coin
-        self._watch.told(value, asked.held_back if by_coin else None)
-        if comparison is not None and comparison.add(asked.id, value, asked.expected):
+        self._watch.told(value, trial.held_back if by_coin else None)
+        if comparison is not None and comparison.add(trial.id, value, trial.expected):
             self.held = True
             logger.warning("the guard holds. %s", comparison.reason)
         return guess_in(draw)
@@ -711,7 +713,7 @@ class Tuner(Player[Trial]):
         if self.contexts is None:
             return None
         first = islice(self.contexts.grid(), MOST_SHOWN)
-        return {label: self.space.params(self._center_in(place)) for label, place in first}
+        return {label: self.space.params(self._center_in(context)) for label, context in first}
 
     def _warnings(self) -> Iterator[str]:
         if self.guard_reason is not None:
@@ -907,14 +909,16 @@ class Tuner(Player[Trial]):
         tuner._recent = RecentValues(state["recent"], state["surprises"])
         if [row[0] for row in state["open"]] != list(tuner._open):
             raise StateError("the open trials of a state are not the open queries of its learner")
-        known = {int(id): checked_values(values) for id, values, _ in state["known"]}
-        places = {int(id): tuner._checked_context(place or None) for id, _, place in state["known"]}
+        known = {
+            int(id): (checked_values(covariates), tuner._checked_context(context or None))
+            for id, covariates, context in state["known"]
+        }
         for id, values, expected, held in state["open"]:
             point = np.array(values, dtype=float)
             if point.shape != tuner._first.shape or not np.isfinite(point).all():
                 raise StateError(f"the values of trial {id} of a state cannot be {shown(values)}")
             point.setflags(write=False)
-            before = serialization.number_or_nan(expected), bool(held), known[id], places[id]
+            before = serialization.number_or_nan(expected), bool(held), *known[id]
             held_back = compared is not None and id in compared.draws and compared.draws[id][0]
             trial = Trial(id, tuner.space.params(point), point, *before, held_back)
             tuner._open[id] = trial, tuner._open[id][1]
