@@ -125,9 +125,9 @@ class Learner(Player[Query]):
         own = {name: part for name, part in vars(cls).items() if isinstance(part, Parameter)}
         cls.parameters = cls.parameters | own
         if vars(cls).get("__doc__") and not inspect.isabstract(cls):
-            known = {name: part.meaning for name, part in cls.parameters.items()} | cls.meanings
+            meanings = {name: part.meaning for name, part in cls.parameters.items()} | cls.meanings
             constructor = inspect.signature(cls).parameters
-            cls.__doc__ = with_parameters(cls.__doc__ or "", constructor, known)
+            cls.__doc__ = with_parameters(cls.__doc__ or "", constructor, meanings)
 
     def __init__(self, domain: Domain, loss_range: LossRange, seed: int | None) -> None:
         if not isinstance(domain, Domain):
@@ -478,8 +478,8 @@ class Learner(Player[Query]):
         """The range that has room for the losses of an answer."""
         with suppress(LossRangeError):
             self._scaled_answer(answer)  # is it an answer at all?
-        told = [real_number(part, "loss", LossError) for part in _losses(self.feedback, answer)]
-        finite = [loss for loss in told if isfinite(loss)]  # the others will be refused
+        losses = [real_number(part, "loss", LossError) for part in _losses(self.feedback, answer)]
+        finite = [loss for loss in losses if isfinite(loss)]  # the others will be refused
         if search.begun:
             return widened(self.units.loss_range, finite)
         slope = (getattr(self, "lipschitz", None) or 0.0) * self.units.radius
@@ -538,8 +538,8 @@ class Learner(Player[Query]):
             return 0.0
         limit, reason = self.curvature_limit
         if type(curvature) is float and 0.0 <= curvature <= limit:
-            known = curvature if self._search is None else self._understated(curvature)
-            return self.units.curvature(known)
+            safe = curvature if self._search is None else self._understated(curvature)
+            return self.units.curvature(safe)
         value = real_number(curvature, "curvature", CurvatureError)
         if not 0.0 <= value < np.inf:
             raise CurvatureError(
@@ -727,8 +727,8 @@ class Learner(Player[Query]):
         learner._set_numbers(serialization.decode(state["numbers"]))
         for item in state["open"]:
             serialization.refuse_infinite(item, "an open query")
-            key, kept = serialization.decode(item)
-            memo = learner._memo_from(kept)
+            key, memo_state = serialization.decode(item)
+            memo = learner._memo_from(memo_state)
             learner._open[key] = Query(key, learner._played(memo)), memo
         float(learner.certificate)  # computed once, as it is made of many numbers of the state
         learner._restored = True
@@ -770,8 +770,8 @@ def _searching(learner: Learner, search: RangeSearch) -> dict[str, Any]:
 
     A limit of the curvature that was cached for a fixed range is left out.
     """
-    kept = {name: value for name, value in vars(learner).items() if name != "curvature_limit"}
-    return kept | {"_range_known": False, "_search": search}
+    attributes = {name: value for name, value in vars(learner).items() if name != "curvature_limit"}
+    return attributes | {"_range_known": False, "_search": search}
 
 
 def _refuse_old_search(state: dict[str, Any]) -> None:
@@ -824,7 +824,7 @@ def real_number(value: Any, name: str, error: type[DikinError]) -> float:
     error
         What is raised if it is not a real number.
     """
-    told = as_float(value)
-    if told is None:
+    number = as_float(value)
+    if number is None:
         raise error(f"the {name} must be a real number, got {shown(value)}. Nothing was changed.")
-    return told
+    return number

@@ -149,10 +149,10 @@ class Replica:
                 f"{query.point}: it belongs to another study. Nothing was changed."
             )
         # As text: as values 1.0 and true would be equal, and JSON has no NaN.
-        known = json.dumps({part: row[part] for part in Answer.parts(name) if part in row})
-        if f"{{{answer.text(name)}}}" == known:
+        stored = json.dumps({part: row[part] for part in Answer.parts(name) if part in row})
+        if f"{{{answer.text(name)}}}" == stored:
             return True
-        beside = "" if not row.keys() & {"covariates", "sem"} else f" ({known})"
+        beside = "" if not row.keys() & {"covariates", "sem"} else f" ({stored})"
         raise AnsweredError(
             f"{noun} {query_id(query)} was already answered with {name} {row[name]} and curvature "
             f"{row['curvature']}{beside}, got {shown(answer.loss)} and {shown(answer.curvature)}"
@@ -222,8 +222,8 @@ class Replica:
             arguments = AskArguments.read(event.body)
             self._ask_again(event, arguments)
         elif event.kind == "tell":
-            told, _ = DECODER.raw_decode(event.body)
-            Answer.read(told, player.told_as).tell(player, event.query)
+            fields, _ = DECODER.raw_decode(event.body)
+            Answer.read(fields, player.told_as).tell(player, event.query)
         elif event.kind == "forget":
             player.forget(event.query)
         elif event.kind in SWITCHES:
@@ -247,8 +247,8 @@ class Replica:
 def _beside(answer: Answer) -> str:
     """What an answer has besides the number, for a message."""
     parts = {"covariates": answer.covariates, "sem": answer.sem}
-    given = [f"{name} {shown(part)}" for name, part in parts.items() if part is not None]
-    return f", {', '.join(given)}" if given else ""
+    texts = [f"{name} {shown(part)}" for name, part in parts.items() if part is not None]
+    return f", {', '.join(texts)}" if texts else ""
 
 
 DECODER = json.JSONDecoder()

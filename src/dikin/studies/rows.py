@@ -71,8 +71,8 @@ class AskArguments(NamedTuple):
             return ""
         named = isinstance(self.context, dict)
         context = self.context if named else serialization.encode(self.context)
-        known = {"context": context, "covariates": self.covariates}
-        parts = {name: part for name, part in known.items() if part is not None}
+        parts = {"context": context, "covariates": self.covariates}
+        parts = {name: part for name, part in parts.items() if part is not None}
         return f', "asked": {json.dumps(parts)}'
 
 
@@ -94,10 +94,10 @@ class Answer(NamedTuple):
         return cls(_as_read(loss), _as_read(curvature), checked_values(covariates) or None, sem)
 
     @classmethod
-    def read(cls, told: dict[str, Any], name: str) -> Answer:
+    def read(cls, fields: dict[str, Any], name: str) -> Answer:
         """What the row of a tell says under this name."""
-        loss = serialization.decode(told[name])
-        return cls(loss, told["curvature"], told.get("covariates"), told.get("sem"))
+        loss = serialization.decode(fields[name])
+        return cls(loss, fields["curvature"], fields.get("covariates"), fields.get("sem"))
 
     def tell(self, player: Player[Any], query: Query | int) -> None:
         """Tell a player."""
@@ -114,8 +114,11 @@ class Answer(NamedTuple):
         if type(loss) is float and type(curvature) is float:
             text = f'"{name}": {loss!r}, "curvature": {curvature!r}'
         else:
-            told = {name: serialization.encode(loss), "curvature": serialization.encode(curvature)}
-            text = json.dumps(told)[1:-1]
+            fields = {
+                name: serialization.encode(loss),
+                "curvature": serialization.encode(curvature),
+            }
+            text = json.dumps(fields)[1:-1]
         if covariates is not None:
             text += f', "covariates": {json.dumps(covariates)}'
         return text if sem is None else f'{text}, "sem": {sem!r}'
@@ -161,5 +164,5 @@ def _as_read(value: Any) -> Any:
         return value.astype(float)
     if isinstance(value, dict):
         return {name: _as_read(value[name]) for name in sorted(value, key=str)}
-    told = as_float(value)
-    return value if told is None else told
+    number = as_float(value)
+    return value if number is None else number

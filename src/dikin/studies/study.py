@@ -517,10 +517,10 @@ class Study(Generic[Q]):
         StateError
             If the tuner was made without a holdback.
         """
-        found = self.summary().uplift
-        if found is None:
+        uplift = self.summary().uplift
+        if uplift is None:
             raise StateError(NO_HOLDBACK)
-        return found
+        return uplift
 
     def summary(self) -> Status:
         """The status of the tuner alone, as `Tuner.summary`; `status` adds the journal's part.
