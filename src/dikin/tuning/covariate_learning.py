@@ -160,8 +160,8 @@ class CovariateLearning:
         memo
             What the learner remembers of it.
         loss : float
-            What a tuned round would have been told: by how much the control differs is no matter of
-            covariates. Not finite if that is not known.
+            The loss that a tuned round would have had: covariates do not explain by how much the
+            control differs. Not finite if that is not known.
         values : dict
             The covariates of the round.
         error : float or None

@@ -91,7 +91,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Periodic:
-    """A number that comes round again."""
+    """A periodic number."""
 
     cycle: Cycle
     labels = tuple(f"{wave} {h}" for h in range(1, HARMONICS + 1) for wave in ("cos", "sin"))

@@ -16,19 +16,19 @@ from dikin.vectors import Array
 
 @dataclass(frozen=True, slots=True, eq=False, init=False)
 class Trial(Query):
-    """A setting to play, whose value is to be told.
+    """A setting to play; its value is then told to the tuner.
 
     Parameters
     ----------
     id : int
-        The number by which it is answered; no two trials of a tuner have the same.
+        The number by which it is answered, unique within a tuner.
     params : dict
         The setting by name: a float, an int for an `Integer`, one of the values for `Levels`, a
         dictionary for `Shares`.
     point : Array
         The same as a row of numbers, one for each of the tuner's `columns`.
     expected : float
-        What the tuner expected of the value when it was asked, of a tuned round; NaN if it knew
+        The value that the tuner expected of a tuned round when the trial was asked; NaN if it knew
         nothing.
     held : bool
         Whether it was asked while the tuner was on hold, so that nothing is learnt from it.

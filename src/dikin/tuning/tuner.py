@@ -74,31 +74,31 @@ if TYPE_CHECKING:
 logger = logging.getLogger("dikin")
 
 HISTORY = 10_000
-"""Rounds that a tuner remembers for tables and pictures: some megabytes."""
+"""Rounds that a tuner keeps for tables and figures: some megabytes."""
 MOST_SHOWN = 16
-"""Contexts of which `summary` tells the best setting."""
+"""Contexts whose best setting is part of the summary."""
 AHEAD = 1000
-"""Rounds for which it looks ahead."""
+"""Rounds that the outlook covers."""
 NO_HOLDBACK = (
     "without a holdback nothing is compared: Tuner(..., holdback=0.05) plays the control in 5 % of "
-    "the rounds, and says what tuning gains over it"
+    "the rounds and measures what tuning gains over it"
 )
 
 
 class Tuner(Player[Trial]):
-    """Tune named parameters by one number a round, with no constant that must be known.
+    """Tune named parameters from one number per round, without constants to be known beforehand.
 
-    Ask for a setting, play it, tell what came of it, in any order, late or never. The tuner
-    explores around its best guess, a little less every round, and never leaves the ranges. What it
-    learns from is `Predictive` on the cube of the ranges, with its guarantee for values that are
+    Ask for a setting, play it, and tell the result: in any order, late or never. The tuner explores
+    around its best guess, a little less every round, and never leaves the ranges. It runs
+    `Predictive` on the cube of the ranges, with the guarantee of that learner for values that are
     convex (concave, with `maximize`) in the parameters.
 
     Parameters
     ----------
     parameters : mapping
-        From names to `Real`, `Integer`, `Levels` or `Shares`: ranges and, where there is one,
-        today's value.
-        A start closer to a bound than 15 % of the range is moved inside: exploring needs room.
+        From names to `Real`, `Integer`, `Levels` or `Shares`: the ranges and, if there is one, the
+        current value as the start. A start closer to a bound than 15 % of the range is moved
+        inside, because exploring needs room.
     maximize : bool, default False
         Whether large values are good: a revenue, a throughput. Otherwise small ones are: a cost, a
         time.
@@ -106,39 +106,41 @@ class Tuner(Player[Trial]):
         Linear constraints between `Real` parameters, such as "ads + 3 * staff <= 100". Every
         setting that is played satisfies them.
     memory : float or "auto" or None, default "auto"
-        Rounds that are remembered, for a best setting that drifts; about as many rounds as it stays
-        put. "auto" finds out itself, and how sharply the values curve; None for all.
+        The number of rounds to remember, for a best setting that drifts: about as many as it stays
+        in place. "auto" finds this out itself, and how sharply the values curve. None remembers all
+        rounds.
     smoothness, lipschitz : float, optional
-        Constants of the values on the cube, where every range has length 1, for a certificate. None
-        must be known.
+        Constants of the values on the cube, where every range has length 1, for a certificate.
+        Neither is required.
     value_range : tuple of float, optional
-        The least and the largest value that can be told. Found while playing without it.
+        The smallest and the largest possible value. Without it the tuner measures the range while
+        it plays.
     seed : int, optional
-        Whole number that all randomness comes from; a fresh one by default.
+        The whole number from which all randomness is derived; a fresh one by default.
     separable : bool, default False
-        Whether the values are a sum with one term for each parameter, convex (concave, with
-        `maximize`) each; if all parameters are whole numbers, also convex terms of the difference
+        Whether the values are a sum with one convex (concave, with `maximize`) term for each
+        parameter; if all parameters are whole numbers, also convex terms of the difference
         of two of them. A certificate needs it where an `Integer` or `Levels` stands beside another
         parameter.
     by_lot : bool, default False
-        Whether you play what is asked by lot, such as one of two servers with their `Shares` as
-        odds. True without saying so where there is an `Integer` or `Levels`.
+        Whether you draw what you play at random, such as one of two servers with the `Shares` as
+        probabilities. Always true if there is an `Integer` or `Levels`.
     covariates : mapping, optional
-        What explains values besides the setting, by name, where its kind is to be declared: a
-        `Cycle` such as `Cycle(24)` for the hour, a list of words for a category, `float` for a
-        number. What is not declared is known by its first value, as a number or a word.
+        The kinds of covariates, by name: a `Cycle` such as `Cycle(24)` for the hour, a list of
+        words for a category, `float` for a number. A covariate explains values besides the setting.
+        One that is not declared is a number or a category, according to its first value.
     context : mapping, optional
-        What chooses the setting, by name: a list of words (["eu", "us"]), a `Cycle` such as
+        What the setting depends on, by name: a list of words (["eu", "us"]), a `Cycle` such as
         `Cycle(24)` for the hour, or the two ends of a range of numbers. `ask(context={...})` then
-        wants a value for each name. Settings are learnt for every combination, at most 64.
+        requires a value for each name. A setting is learnt for every combination, at most 64.
     holdback : float, default 0.0
-        The share of rounds, drawn by a coin, that play the control instead: with them `uplift`
-        says what tuning gains. 0.05 is usual; at most 0.5.
+        The share of rounds, drawn by a coin, that play the control instead, so that `uplift` can
+        measure what tuning gains. 0.05 is usual; at most 0.5.
     control : mapping, optional
         The setting to compare with, by name; the start by default.
     guard : float, optional
         The share of the control's value by which tuned rounds may be worse, such as 0.02. As soon
-        as they surely are, the control is played until somebody calls `resume`.
+        as they are worse with confidence, the control is played until someone calls `resume`.
     budget : float, optional
         The share of what the control earns or costs that tuning may cost, such as 0.05. Tuned
         rounds are played only while it is not used up. Values must not be negative.
@@ -152,16 +154,16 @@ class Tuner(Player[Trial]):
     maximize : bool
         As given.
     learner : Predictive
-        What learns, on the cube.
+        The learner, on the cube.
     contexts : Contexts or None
-        What chooses the setting.
+        What the setting depends on.
     separable : bool
         As given.
     rounds : int
         Values told so far.
     clipped : int
-        How many of them were not learnt in full: they were too far off what was expected, or
-        outside `value_range`, and look like faults.
+        How many of them were not learnt in full, because they look like faults: too far from the
+        expected value, or outside `value_range`.
     sem_rounds : int
         How many values were told with a standard error.
     held : bool
@@ -246,7 +248,7 @@ class Tuner(Player[Trial]):
         self._open = self.learner._open
         self._open.noun = self.noun
         self._key = key
-        """Decides how whole numbers are rounded and who is held back, with the trial's id."""
+        """With a trial's id, decides how whole numbers are rounded and whether it is held back."""
         self._first = first
         """The learner's centre before it learns."""
         self._learning, self._comparison = learning, comparison
@@ -327,7 +329,7 @@ class Tuner(Player[Trial]):
         self._reported = set(faults)
 
     def _center_in(self, context: Values) -> Array:
-        """Today's best guess in a context, as a row of numbers."""
+        """The current best guess in a context, as a row of numbers."""
         weights = self._weights(context)
         return self.center if weights is None else self._best_at(self.learner.center_for(weights))
 
@@ -348,10 +350,10 @@ class Tuner(Player[Trial]):
         values: Iterable[float] | None = None,
         sem: float | None = None,
     ) -> None:
-        """Tell what came of a trial: in any order, late, by its id. A refusal changes nothing.
+        """Tell the value of a trial: in any order, late, by its id. A refusal changes nothing.
 
-        On hold nothing is learnt, whenever the trial was asked; the value counts for the summary.
-        Of a trial that was held back only what covariates explain is learnt.
+        On hold nothing is learnt, whenever the trial was asked; the value counts in the summary.
+        From a trial that was held back the tuner learns only what covariates explain.
 
         Parameters
         ----------
@@ -362,14 +364,13 @@ class Tuner(Player[Trial]):
         curvature : float, default 0.0
             How strongly convex the loss of this round was on the cube; 0 where that is not known.
         covariates : mapping, optional
-            What explains the value besides the setting and is known only now, by name: the number
-            of visitors, the mix of requests. It counts as if it had been given to `ask`. The
-            setting must not influence it: that would void the guarantee.
+            Covariates that are known only now, by name: the number of visitors, the mix of
+            requests. They count as if they had been passed to `ask`. The setting must not influence
+            them: that would void the guarantee.
         values : iterable of float, optional
-            Several values of the trial in place of one: their mean is told, with the standard error
-            that they have.
+            Several values of the trial instead of one: their mean counts, with its standard error.
         sem : float, optional
-            The standard error of the value. One that is noisier than usual teaches less.
+            The standard error of the value. A value that is noisier than usual counts less.
 
         Raises
         ------
@@ -462,7 +463,7 @@ class Tuner(Player[Trial]):
 
     @locked
     def hold(self) -> None:
-        """Play the best setting from now on, and learn nothing until `resume`."""
+        """Play the best setting and learn nothing until `resume`."""
         self.held = True
 
     @locked
@@ -482,7 +483,7 @@ class Tuner(Player[Trial]):
     @property
     @locked
     def center(self) -> Array:
-        """Today's best guess as a row of numbers; the start as it was given before any learning."""
+        """The current best guess as a row of numbers; before anything was learnt, the start."""
         return self._best_at(self.learner.center)
 
     def _best_at(self, center: Array) -> Array:
@@ -493,20 +494,20 @@ class Tuner(Player[Trial]):
 
     @property
     def best(self) -> Params:
-        """Today's best guess by name; before anything was learnt, the start.
+        """The current best guess by name; before anything was learnt, the start.
 
-        Of a tuner with contexts that of their mean so far: see `best_for`.
+        For a tuner with contexts, the guess for the mean of the contexts so far: see `best_for`.
         """
         return self.space.params(self.center)
 
     @locked
     def best_for(self, context: Mapping[str, Any] | None = None) -> Params:
-        """Today's best guess in a context.
+        """The current best guess in a context.
 
         Parameters
         ----------
         context : mapping, optional
-            A value for each name of the tuner's `context`; none for a tuner without.
+            A value for each name of the tuner's `context`; None if the tuner has no contexts.
 
         Returns
         -------
@@ -540,12 +541,12 @@ class Tuner(Player[Trial]):
 
     @property
     def expected(self) -> float:
-        """What it expects of the next value; NaN before the first one."""
+        """The expected next value; NaN before the first one."""
         return self._sign * self.learner.forecast
 
     @property
     def surprise(self) -> float:
-        """How far off its expectations were recently; NaN before it knows."""
+        """How far recent values were from the expected ones; NaN before any is known."""
         return self.learner.surprise
 
     @property
@@ -556,7 +557,7 @@ class Tuner(Player[Trial]):
 
     @property
     def control(self) -> Params | None:
-        """What rounds that are held back play, by name; None without a holdback."""
+        """The setting of rounds that are held back, by name; None without a holdback."""
         return None if self._comparison is None else self.space.params(self._comparison.control)
 
     @property
@@ -621,16 +622,16 @@ class Tuner(Player[Trial]):
         varies: float | None = None,
         memory: float | None = None,
     ) -> float:
-        """Bound the regret for a constant that one believes in: `Predictive.certificate_for`.
+        """Bound the regret for a constant of your choice: `Predictive.certificate_for`.
 
         Parameters
         ----------
         smoothness, lipschitz : float, optional
             The constant of the values on the cube: one of the two.
         varies : float, optional
-            By how much the values of a round vary at most.
+            The most by which the values of one round vary.
         memory : float, optional
-            With `memory="auto"`, 4000, 1000 or 250: to bound the regret of about so many rounds.
+            With `memory="auto"`, 4000, 1000 or 250: bounds the regret of about that many rounds.
 
         Returns
         -------
@@ -858,7 +859,7 @@ class Tuner(Player[Trial]):
         return {
             "kind": "tuner",
             "parameters": list(parameters),
-            # Where it began is of no matter afterwards: today's value is another one tomorrow.
+            # Without the start: the current value changes from day to day.
             **{f"parameter {name!r},": p.without_start() for name, p in parameters.items()},
             "constraints": self.space.constraints,
             "sense": "maximize" if self.maximize else "minimize",
