@@ -37,19 +37,22 @@ def turned(domain: Domain) -> Affine:
 def cases() -> Iterator[tuple[str, Domain, Law]]:
     """An affine image of a set has no geometry of its own: the laws of the barrier suffice.
 
-    A product is made of one set of each kind, the last example, which is the most awkward.
+    Products and images are made of one set of each kind, the last example, which is the most
+    awkward.
     """
-    last = {domain.kind: label for label, domain in examples()}
-    for label, domain in examples():
+    last = {domain.kind: label for label, domain in EXAMPLES.items()}
+    for label, domain in EXAMPLES.items():
         for name, law in domain_laws().items():
             yield f"{label}-{name}", domain, law
-            if label in last.values():
-                yield f"{label}-in-product-{name}", Product(domain, Box([-1], [4])), law
-        image = turned(domain)
+    for label in last.values():
+        product, image = Product(EXAMPLES[label], Box([-1], [4])), turned(EXAMPLES[label])
+        for name, law in domain_laws().items():
+            yield f"{label}-in-product-{name}", product, law
         for name, law in laws("domain", "bounds").items():
             yield f"{label}-in-affine-{name}", image, law
 
 
+EXAMPLES = dict(examples())
 CASES = list(cases())
 
 
@@ -60,7 +63,7 @@ def test_domain_keeps_the_law(domain: Domain, law: Law) -> None:
     law(domain, stream(0, law.__name__))
 
 
-@pytest.mark.parametrize("domain", [d for _, d in examples()], ids=[n for n, _ in examples()])
+@pytest.mark.parametrize("domain", EXAMPLES.values(), ids=EXAMPLES)
 def test_tolerances_mean_something(domain: Domain) -> None:
     """Where rounding is large a law would grant everything: no example is so badly scaled."""
     for each, most in ((domain, 1e-9), (turned(domain), 1e-2)):
