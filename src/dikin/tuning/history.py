@@ -153,17 +153,17 @@ def uplift_course(table: Table, status: Status) -> UpliftCourse:
         known so.
     """
     estimate = UpliftEstimate(status.holdback, maximize=status.maximize)
-    at, found = set(marks(len(table)).tolist()), list[tuple[int, Uplift]]()
+    at, uplifts = set(marks(len(table)).tolist()), list[tuple[int, Uplift]]()
     names = ("round", "value", "held_back", "expected", "expected_control")
     for place, row in enumerate(zip(*(table[name].tolist() for name in names), strict=True)):
         round, value, held_back, *guesses = row
         estimate.add(value, held_back, *guesses)
         if place in at:
-            found.append((round, estimate.uplift()))
-    in_percent = bool(found) and found[-1][1].has_percent
+            uplifts.append((round, estimate.uplift()))
+    in_percent = bool(uplifts) and uplifts[-1][1].has_percent
     parts = ("mean", "low", "high")
     names = [f"{part}_percent" for part in parts] if in_percent else parts
-    rows = [(round, *(getattr(uplift, name) for name in names)) for round, uplift in found]
+    rows = [(round, *(getattr(uplift, name) for name in names)) for round, uplift in uplifts]
     course = np.array(rows, dtype=[("round", np.int64), *((part, np.float64) for part in parts)])
     known = course[np.isfinite(course["high"] - course["low"])]
     return UpliftCourse(known, " %" if in_percent else "")
