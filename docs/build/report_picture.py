@@ -12,6 +12,7 @@ import random
 import shutil
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from playwright.sync_api import sync_playwright
 
@@ -52,8 +53,8 @@ def main() -> None:
         window.goto(page.as_uri())
         end = window.locator("section").nth(2).bounding_box()
         assert end is not None
-        clip = {"x": 0, "y": 0, "width": WIDTH, "height": end["y"]}
-        window.screenshot(path=PICTURE, full_page=True, clip=clip)
+        top: Any = {"x": 0, "y": 0, "width": WIDTH, "height": end["y"]}
+        window.screenshot(path=PICTURE, full_page=True, clip=top)
         browser.close()
 
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from dikin.studies.study import Study
-from dikin.tuning.tuner import Trial, Tuner
+from dikin.tuning.trial import Trial
+from dikin.tuning.tuner import Tuner
 
 
 class AttributeNames:

@@ -162,8 +162,8 @@ def uplift_course(table: Table, status: Status) -> UpliftCourse:
             uplifts.append((round, estimate.uplift()))
     in_percent = bool(uplifts) and uplifts[-1][1].has_percent
     parts = ("mean", "low", "high")
-    names = [f"{part}_percent" for part in parts] if in_percent else parts
-    rows = [(round, *(getattr(uplift, name) for name in names)) for round, uplift in uplifts]
+    end = "_percent" if in_percent else ""
+    rows = [(round, *(getattr(uplift, part + end) for part in parts)) for round, uplift in uplifts]
     course = np.array(rows, dtype=[("round", np.int64), *((part, np.float64) for part in parts)])
     known = course[np.isfinite(course["high"] - course["low"])]
     return UpliftCourse(known, " %" if in_percent else "")
