@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 
 .PHONY: reproduce matrix test lint demo game loops price regions traffic program oppertune examples \
 	flags samplers accelerator beginning absurd covariates memory contexts worth serve-demo bench kills torture \
-	load page docs dist clean
+	load page paper docs dist clean
 .DELETE_ON_ERROR:
 
 reproduce: $(READY)
@@ -127,6 +127,13 @@ load: $(READY)
 
 page: $(READY)
 	$(BIN)/python docs/build
+
+# The paper, as paper.pdf: needs a TeX with latexmk (Debian: texlive-latex-extra, latexmk, lmodern).
+paper: $(READY)
+	$(BIN)/python docs/build/paper_numbers.py
+	@command -v latexmk >/dev/null || { echo "make paper: latexmk is missing; install a TeX"; exit 1; }
+	cd docs/paper && latexmk -pdf -interaction=nonstopmode -halt-on-error -outdir=../auto/paper dikin.tex
+	cp docs/auto/paper/dikin.pdf paper.pdf
 
 # The site, in site/, begun anew: every example of the gallery is run, and a warning is an error.
 docs: $(VENV)/.docs
