@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .PHONY: reproduce matrix test lint demo game loops price regions traffic program oppertune examples \
-	flags samplers accelerator beginning absurd covariates memory contexts worth serve-demo bench kills torture \
+	flags samplers accelerator mutants known-mutants beginning absurd covariates memory contexts worth serve-demo bench kills torture \
 	load page paper docs dist clean
 .DELETE_ON_ERROR:
 
@@ -103,6 +103,14 @@ contexts: $(READY)
 WORTH_OUT := $(if $(PAGE),--out docs/worth --page docs/worth.md)
 worth: $(READY)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/uplift_coverage.py $(WORTH_OUT)
+
+# Places of the source that are made wrong on purpose: hours. PAGE=1 writes docs/mutants.md.
+MUTANTS_OUT := $(if $(PAGE),--out docs/mutants --page docs/mutants.md)
+mutants: $(READY)
+	nice $(BIN)/python benchmarks/mutants.py $(MUTANTS_OUT)
+
+known-mutants: $(READY)
+	nice $(BIN)/python benchmarks/mutants.py --known $(MUTANTS_OUT)
 
 bench: $(READY)
 	$(BIN)/python benchmarks/run.py
