@@ -9,11 +9,14 @@ import known_curvature
 import rates_page
 import real_data_page
 import which_learner_page
+from evidence_file import REQUEST, read_games
 from matrix_file import read_matrix
 from rates_file import read_lines
 
 from dikin.experiments.compare import figure as compare_figure
 from dikin.experiments.rates import figure as rates_figure
+from dikin.experiments.reproduce import figures
+from dikin.experiments.reproduce.results import Measured, write_files
 from dikin.files import replace_file
 
 DOCS = Path(__file__).resolve().parent.parent
@@ -32,6 +35,11 @@ def draw_figures() -> None:
     compare_figure.draw(read_matrix(compare), compare / "compare.png")
     measured = known_curvature.read(compare / "known_curvature.csv")
     known_curvature.draw(measured, compare / "known_curvature.png")
+    evidence = DOCS / "evidence"
+    results = read_games(evidence)
+    measured_tables = Measured.of(REQUEST, results)
+    write_files(measured_tables, REQUEST, results, evidence)
+    figures.draw_all(measured_tables, 1, evidence)
     rates_figure.draw(read_lines(DOCS / "rates"), DOCS / "rates" / "rates.png")
 
 

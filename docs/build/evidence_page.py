@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from math import pi
 from pathlib import Path
 
 import numpy as np
 from pages import Row, fill_template, markdown
 
 from dikin.domains.ball import Ball
-from dikin.environments.kink import SharpKernel
-from dikin.environments.patterns import Constant, FlatFirst
+from dikin.environments.patterns import Constant
+from dikin.experiments.reproduce import exploring
 from dikin.experiments.reproduce.flat_rounds import NONE
 from dikin.experiments.reproduce.paper_constants import PAPER
 from dikin.experiments.reproduce.plan import FULL, TABLES
@@ -24,7 +23,6 @@ from dikin.experiments.tables import (
     whole,
 )
 from dikin.learners import adaptive_lipschitz, adaptive_smooth
-from dikin.learners.adaptive import sharp_schedule
 from dikin.theory import schedules, theorems
 from dikin.vectors import Array
 
@@ -70,13 +68,13 @@ def _gaps(tables: dict[int, list[Row]]) -> dict[str, object]:
         "first_theory": float(slow["theory"]),
         "first_low": float(slow["low"]),
         "first_high": float(slow["high"]),
-        "hessian": _hessian(),
+        "hessian": exploring.hessian(),
         "certificate1": exponent(float(tables[1][0]["certificate_slope"])),
     }
     for number, lines in tables.items():
-        costs = exploring(number, FITTED)
-        found[f"explore{number}"] = _slope(costs)
-        found[f"share{number}"] = costs[-1] / float(lines[0]["regret"])
+        (price,) = exploring.whole_prices(number, "zero", FULL.horizons[-1:])
+        found[f"explore{number}"] = float(lines[0]["exploring_slope"])
+        found[f"share{number}"] = price / float(lines[0]["regret"])
         found[f"zero{number}"] = exponent(float(lines[0]["measured"]))
     return found
 
@@ -86,49 +84,13 @@ def _slope(values: Array) -> float:
     return float(np.polyfit(np.log(FITTED), np.log(values), 1)[0])
 
 
-def exploring(number: int, horizons: Array) -> Array:
-    """What exploring costs in all where no round is curved, once the centre is where it is best.
-
-    z = H^(-1/2) s with s uniform on the circle and H = h + eta S: the mean of beta/2 (a.z)^2 is
-    beta/(4 H), that of l |a.z| is (2/pi) l/sqrt(H).
-    """
-    table, game = TABLES[number], TABLES[number].environment(DISC, Constant(0.0), 0)
-    scale = game.loss_range[1]
-    schedule = sharp_schedule(table.order, 2, DISC.nu, table.constant / scale, None)
-    rounds = np.unique(np.geomspace(1, horizons[-1], 4000).astype(int))
-    totals = [
-        schedules.uncurved(schedule.first, schedule.target, t - 1, table.order)
-        for t in rounds.tolist()
-    ]
-    metric = np.array(
-        [
-            _hessian() + schedule.rate(total, t) * total
-            for total, t in zip(totals, rounds.tolist(), strict=True)
-        ]
-    )
-    if isinstance(game.kernel, SharpKernel):
-        costs = 2 / pi * game.kernel.slope / scale / np.sqrt(metric)
-    else:
-        costs = table.constant / scale / (4 * metric)
-    sums = np.concatenate([[0.0], np.cumsum((costs[1:] + costs[:-1]) / 2 * np.diff(rounds))])
-    return np.asarray(np.interp(horizons, rounds, sums))
-
-
-def _hessian() -> float:
-    """The mean eigenvalue of the barrier's, -ln(1 - r^2), where the losses are least."""
-    point, _ = TABLES[1].environment(DISC, Constant(0.0), 0).best()
-    square = float(point @ point)
-    return 2 / (1 - square) + 2 * square / (1 - square) ** 2
-
-
 def _bound_slope() -> float:
     """The slope of Theorem 12's expression itself, for the first T^(8/9) rounds flat."""
     table, values = TABLES[2], []
     for horizon in FITTED.astype(int).tolist():
         pattern = table.rows["first"].pattern(horizon)
         scale = table.environment(DISC, pattern, 0).loss_range[1]
-        assert isinstance(pattern, FlatFirst)
-        sigmas = np.where(np.arange(horizon) < pattern.rounds, 0.0, table.sigma / scale)
+        sigmas = np.where(np.arange(horizon) < pattern.first, 0.0, table.sigma / scale)
         setting = schedules.lipschitz(2, table.constant / scale)
         values.append(theorems.regret(setting, sigmas, DISC.nu))
     return _slope(np.array(values))

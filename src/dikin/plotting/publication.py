@@ -18,6 +18,7 @@ at least `LEAST_TEXT` points:
   power, take `ordered_colours`, from dark to light.
 - `draw_curve` draws means with the 95% band of Student's t over games; say `BAND` in the caption.
   `draw_slope` draws a proved power of T, dotted, through the last mean.
+- `small_multiples` gives a panel to each line where lines would cover each other.
 - `label_ends` writes the names beside the lines, once all limits are set. `number_ticks` gives an
   axis that is short of two powers of ten numbers that are read.
 - `formulas.maths` turns a label of a table, such as `sigma_t = t^-0.3`, into a formula. A label is
@@ -90,6 +91,27 @@ def half_page_panels(count: int, height: float) -> tuple[Any, list[Any]]:
     return figure, list(panels[0])
 
 
+def small_multiples(
+    count: int, columns: int, height: float, **options: Any
+) -> tuple[Any, list[Any]]:
+    """A figure with many small panels, in rows of this height, and the panels."""
+    rows = -(-count // columns)
+    figure, panels = pyplot().subplots(
+        rows,
+        columns,
+        figsize=(WIDTH, height * rows + 0.5),
+        layout="constrained",
+        squeeze=False,
+        sharex=True,
+        **options,
+    )
+    for axes in panels.flat[count:]:
+        axes.set_visible(False)
+    for axes in panels.flat[max(0, count - columns) : count]:
+        axes.tick_params(labelbottom=True)
+    return figure, list(panels.flat[:count])
+
+
 def looks(count: int) -> list[Look]:
     """Lines that differ in two ways or three; from the eighth on, colours come again."""
     markers, dashes = "osD^vPX", (SOLID, DASHED, DASH_DOT)
@@ -117,6 +139,17 @@ def draw_curve(axes: Any, band: tuple[Array, Array, Array], look: Look, **option
     low = np.maximum(means - half, TINY)
     axes.fill_between(sizes, low, means + half, color=colour, alpha=0.14, lw=0)
     axes.plot(sizes, np.maximum(means, TINY), color=colour, marker=marker, ls=dash, **options)
+
+
+def draw_interval(
+    axes: Any, place: float, ends: tuple[float, float], view: tuple[float, float], **look: Any
+) -> None:
+    """A horizontal interval; where it leaves the view, an arrow stands at the edge."""
+    low, high = max(ends[0], view[0]), min(ends[1], view[1])
+    axes.plot([low, high], [place, place], lw=0.9, solid_capstyle="butt", **look)
+    for cut, edge, marker in ((ends[0] < view[0], view[0], "<"), (ends[1] > view[1], view[1], ">")):
+        if cut:
+            axes.plot(edge, place, marker=marker, ms=3, clip_on=False, **look)
 
 
 def draw_slope(axes: Any, sizes: Array, last: float, power: float, colour: str = GREY) -> None:

@@ -17,8 +17,24 @@ from dikin.experiments.reproduce.plan import Effort, Request
 from dikin.experiments.reproduce.results import Measured, all_cells, write_files
 from dikin.experiments.store import Store
 
-TINY = Effort("tiny", (20, 40, 80), 3, 3, (2, 4), 20, 3)
-LEAST = Effort("least", (8, 16), 2, 2, (2, 4), 8, 2)
+
+def effort(name: str, horizons: tuple[int, ...], games: int) -> Effort:
+    return Effort(
+        name=name,
+        horizons=horizons,
+        predictive_horizons=horizons,
+        seeds=games,
+        predictive_seeds=games,
+        steady_seeds=games,
+        tail=len(horizons),
+        dims=(2, 4),
+        dim_horizon=horizons[0],
+        other_seeds=games,
+    )
+
+
+TINY = effort("tiny", (20, 40, 80), 3)
+LEAST = effort("least", (8, 16), 2)
 """For tests that play the same games in several ways: what the games are does not matter there."""
 
 

@@ -13,12 +13,13 @@ from rich.console import Console
 from dikin.experiments import runner
 from dikin.experiments.reproduce import figures, report
 from dikin.experiments.reproduce.paper_constants import PAPER, reproduce_paper
-from dikin.experiments.reproduce.plan import FULL, QUICK, TABLES, Request
+from dikin.experiments.reproduce.plan import FULL, QUICK, TABLES, Effort, Request
 from dikin.experiments.reproduce.results import (
     SHOWN,
     SHOWN_PREDICTIVE,
     Measured,
     all_cells,
+    count_verdicts,
     refuse_broken_bounds,
     write_files,
 )
@@ -47,9 +48,11 @@ def show(measured: Measured, console: Console) -> None:
     for number, lines in measured.tables.items():
         title = f"Table {number}, {TABLES[number].losses} losses: exponents of T"
         console.print(terminal_table(SHOWN, lines, title=title, **NARROW))
+        console.print(f"{count_verdicts(lines)}\n")
     for number, lines in measured.predictive.items():
         title = f"Predictive, {TABLES[number].losses} losses, beside the paper's exponents"
         console.print(terminal_table(SHOWN_PREDICTIVE, lines, title=title, **NARROW))
+        console.print(f"{count_verdicts(lines)}\n")
 
 
 def made_with(request: Request) -> dict[str, str]:
@@ -59,9 +62,18 @@ def made_with(request: Request) -> dict[str, str]:
         **{package: version(package) for package in ("dikin", "numpy", "scipy", "numba")},
         "effort": request.effort.name,
         "horizons": ", ".join(f"{t:,}" for t in request.effort.horizons),
-        "games a cell": str(request.effort.seeds),
+        "games": games_played(request.effort),
         "seed": str(request.seed),
     }
+
+
+def games_played(effort: Effort) -> str:
+    """How many of each kind."""
+    return (
+        f"{effort.seeds} a row and horizon of the tables, {effort.predictive_seeds} for Predictive "
+        f"(at most {effort.steady_seeds} where the curvature is too little to count), "
+        f"{effort.other_seeds} elsewhere"
+    )
 
 
 __all__ = ["FULL", "PAPER", "QUICK", "Request", "reproduce", "reproduce_paper"]

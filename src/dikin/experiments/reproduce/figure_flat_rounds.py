@@ -19,6 +19,9 @@ from dikin.plotting.publication import (
 )
 from dikin.plotting.style import GREY
 
+FLOOR = 0.6
+"""The lowest end of a bar, in units of the least ratio: an interval of few games may reach below 0,
+where a logarithmic axis has no place."""
 DECADE = 10.0
 """A ratio above which the axis is logarithmic."""
 
@@ -32,27 +35,23 @@ def draw(measured: Measured) -> tuple[Any, str, str]:
     horizon = measured.flat_rounds[0].horizon
     caption = (
         f"Mean regret with M flat rounds at the beginning of a game of T = {horizon:,}, over the "
-        "mean regret with none, both from the same seeds. Bars: 95% intervals. Dotted: as many as "
-        "leave the rate as it is, by the paper: for its learner, and for one that discards flat "
-        "rounds."
+        "mean regret with none, both from the same seeds. Bars: 95% intervals, cut off below. "
+        "Dotted: as many as leave the rate as it is, by the paper: for its learner, and for one "
+        "that discards flat rounds."
     )
     return figure, "flat_rounds", caption
 
 
 def _panel(axes: Any, number: int, lines: list[FlatRounds]) -> None:
+    floor = FLOOR * min(line.ratio for line in lines)
     names, ends = list(dict.fromkeys(line.learner for line in lines)), list[EndLabel]()
     for name, look in zip(names, looks(len(names)), strict=True):
         own = [line for line in lines if line.learner == name and line.power != NONE]
-        axes.errorbar(
-            [log(line.rounds) / log(line.horizon) for line in own],
-            [line.ratio for line in own],
-            [[x.ratio - x.low for x in own], [x.high - x.ratio for x in own]],
-            color=look.colour,
-            marker=look.marker,
-            ls=look.dash,
-        )
-        last = own[-1]
-        ends.append(EndLabel(log(last.rounds) / log(last.horizon), last.ratio, name, look.colour))
+        places = [log(line.rounds) / log(line.horizon) for line in own]
+        lows = [max(line.low, floor) for line in own]
+        axes.vlines(places, lows, [line.high for line in own], color=look.colour, lw=0.9)
+        axes.plot(places, [x.ratio for x in own], look.marker, color=look.colour, ls=look.dash)
+        ends.append(EndLabel(places[-1], own[-1].ratio, name, look.colour))
     order = TABLES[number].order
     for power in (TABLES[number].flat_power, Fraction(order - 1, order)):
         axes.axvline(float(power), color=GREY, ls=DOTTED, lw=1.3)
@@ -69,5 +68,7 @@ def _panel(axes: Any, number: int, lines: list[FlatRounds]) -> None:
     axes.set(xlabel=r"$\ln M\,/\,\ln T$", ylabel="regret / regret with $M = 0$")
     if max(line.ratio for line in lines) > DECADE:
         axes.set_yscale("log")
+        axes.yaxis.set_major_formatter("{x:g}")
+    axes.margins(x=0.04, y=0.08)
     axes.set_title(f"Table {number}: {TABLES[number].losses} losses")
     label_ends(axes, ends)

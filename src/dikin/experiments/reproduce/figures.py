@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +24,6 @@ from dikin.plotting.publication import (
     COLOURS,
     DASHED,
     DOTTED,
-    LEAST_TEXT,
     REGRET,
     ROUNDS,
     SMALL,
@@ -35,29 +34,22 @@ from dikin.plotting.publication import (
     draw_curve,
     draw_slope,
     label_ends,
-    label_panels,
     looks,
-    number_ticks,
     ordered_colours,
     publish,
     pyplot,
+    small_multiples,
 )
-from dikin.plotting.style import GREY
+from dikin.plotting.style import GREY, INK, PALE
 from dikin.theory import rates, schedules
 
 Drawn = tuple[Any, str, str]
 """A figure, its name and its caption."""
 LEAST = 1e-3
 """A regret that is not positive has no place on a logarithmic axis: it is drawn down here."""
+SETS = (COLOURS[0], "o"), (COLOURS[1], "s")
+"""Colour and marker of ball and cube."""
 UNIT = "B is half the range of the losses."
-
-
-class Shown(NamedTuple):
-    """A curve with its exponents, in a panel of others."""
-
-    label: str
-    curve: Curve
-    look: Look
 
 
 def draw_all(measured: Measured, first_table: int, out: Path) -> list[tuple[Path, str]]:
@@ -72,30 +64,20 @@ def draw_all(measured: Measured, first_table: int, out: Path) -> list[tuple[Path
 def _figures(measured: Measured, table: Table) -> Iterator[Drawn]:
     plt = pyplot()
     for number, lines in measured.tables.items():
-        yield _regret(plt, number, lines)
+        yield _regret(number, lines)
     yield _alphas(plt, measured.tables)
     yield figure_exponents.draw(measured)
-    yield _dimensions(plt, measured.dimensions)
+    yield _dimensions(measured.dimensions)
     yield figure_flat_rounds.draw(measured)
     yield figure_told_curvature.draw(measured)
-    courses = measured.courses
-    yield _constants(plt, {name: courses["constant", name] for name in ("paper", "sharp")})
-    yield _certificate(plt, {row: courses[row, "sharp"] for row in ("zero", "constant")})
+    if courses := measured.courses:
+        yield _constants(plt, {name: courses["constant", name] for name in ("paper", "sharp")})
+        yield _certificate(plt, {row: courses[row, "sharp"] for row in ("zero", "constant")})
     yield _schedule(plt, table)
     yield _lemma(plt)
 
 
 # --- exponents ------------------------------------------------------------------------------------
-
-
-def kinds(rows: Sequence[Row]) -> dict[str, list[Row]]:
-    """The rows of a table by the kind of their curvature."""
-    by_kind: dict[str, list[Row]] = {"constant": [], "flat in part": [], "decaying": []}
-    for row in rows:
-        steady = row.name in ("zero", "constant")
-        kind = "constant" if steady else "decaying" if row.alpha is not None else "flat in part"
-        by_kind[kind].append(row)
-    return by_kind
 
 
 def row_looks(rows: Sequence[Row]) -> dict[str, Look]:
@@ -109,66 +91,64 @@ def row_looks(rows: Sequence[Row]) -> dict[str, Look]:
     return by_name
 
 
-def _regret(plt: Any, number: int, lines: list[Line]) -> Drawn:
-    """A panel for each kind of curvature, on the same axes."""
-    groups, look = kinds([line.row for line in lines]), row_looks([line.row for line in lines])
-    figure, panels = plt.subplots(
-        1, len(groups), figsize=(WIDTH, 3.1), layout="constrained", sharey=True, squeeze=False
-    )
-    shown = [
-        [Shown(maths(x.row.label), x.curve, look[x.row.name]) for x in lines if x.row in rows]
-        for rows in groups.values()
-    ]
-    for axes, kind, own in zip(panels[0], groups, shown, strict=True):
-        _draw_slopes(axes, own)
-        axes.set_title(f"Curvature: {kind}", loc="left")
-        axes.set_xlabel(ROUNDS)
-    panels[0, 0].set_ylabel(REGRET)
-    number_ticks(panels[0, 0].yaxis)
-    _key(figure, f"slope fitted to the largest {lines[0].curve.fitted} horizons", "proved slope")
-    _label_exponents(panels[0], shown)
+def _regret(number: int, lines: list[Line]) -> Drawn:
+    """A panel for each row, on the same axes, with the other rows in grey."""
+    look = row_looks([line.row for line in lines])
+    figure, panels = small_multiples(len(lines), 5, 1.65, sharey=True)
+    for axes, line in zip(panels, lines, strict=True):
+        for other in lines:
+            axes.plot(other.curve.sizes, other.curve.means, color=PALE, lw=0.6, zorder=0)
+        _draw_slopes(axes, line.curve, look[line.row.name].colour)
+        _title(axes, line.row.label, [(line.curve, look[line.row.name].colour)])
+    figure.supxlabel(ROUNDS, fontsize=9)
+    figure.supylabel(REGRET, fontsize=9)
+    _key(figure, f"slope fitted to {lines[0].curve.sizes[-(lines[0].curve.fitted or 0)]:,.0f} on")
     caption = (
-        f"Table {number}: mean regret against T, by the kind of curvature. Beside each line the "
-        f"measured exponent of T, and in brackets the one of the table. {BAND} {UNIT}"
+        f"Table {number}: mean regret against T, a panel for each row; grey, the other rows. Above "
+        f"each the measured exponent of T, and in brackets the one of the table. {BAND} {UNIT}"
     )
     return figure, f"regret{number}", caption
 
 
-def _draw_slopes(axes: Any, shown: list[Shown]) -> None:
-    """Curves on logarithmic axes, each with its fitted and its proved slope."""
+def _draw_slopes(axes: Any, curve: Curve, colour: str, marker: str = "o") -> None:
+    """A curve on logarithmic axes, with its fitted and its proved slope."""
     axes.set(xscale="log", yscale="log")
-    for _, curve, look in shown:
-        colour, marker, _ = look
-        draw_curve(axes, curve.band, Look(colour, marker, "none"))
-        tail = curve.sizes[-(curve.fitted or len(curve.sizes)) :]
-        axes.plot(tail, curve.power.at(tail), color=colour)
-        draw_slope(axes, curve.sizes, curve.means[-1], curve.proved, colour)
+    draw_curve(axes, curve.band, Look(colour, marker, "none"), ms=3)
+    tail = curve.sizes[-(curve.fitted or 0) :]
+    axes.plot(tail, curve.power.at(tail), color=colour)
+    draw_slope(axes, curve.sizes, curve.means[-1], curve.proved, INK)
 
 
-def _label_exponents(panels: Iterable[Any], shown: Iterable[list[Shown]]) -> None:
-    """The exponents beside the curves, when all else is drawn: that decides how much room is."""
-    ends = ([_end_label(each) for each in own] for own in shown)
-    label_panels(list(zip(panels, ends, strict=True)), LEAST_TEXT)
+def _title(axes: Any, label: str, curves: list[tuple[Curve, str]]) -> None:
+    """What is in a panel, and the exponents of its curves in their colours."""
+    axes.set_title(maths(label), fontsize=SMALL, loc="left", pad=12)
+    for place, (curve, colour) in enumerate(curves):
+        text = f"{curve.power.exponent:.2f} ({curve.proved:.2f})"
+        style: dict[str, Any] = {"ha": "left" if place == 0 else "right", "va": "bottom"}
+        axes.text(
+            place, 1.02, text, transform=axes.transAxes, fontsize=SMALL, color=colour, **style
+        )
 
 
-def _end_label(shown: Shown) -> EndLabel:
-    label, curve, look = shown
-    text = f"{label}\n{curve.power.exponent:.2f} ({curve.proved:.2f})"
-    return EndLabel(curve.sizes[-1], curve.means[-1], text, look.colour)
-
-
-def _key(figure: Any, fitted: str, proved: str) -> None:
+def _key(figure: Any, fitted: str, extra: Sequence[Any] = ()) -> None:
     """What the marks mean, below the panels."""
     from matplotlib.lines import Line2D
 
     handles = [
+        *extra,
         Line2D([], [], color=GREY, marker="o", ls="none", label="mean and 95% band"),
         Line2D([], [], color=GREY, label=fitted),
-        Line2D([], [], color=GREY, ls=DOTTED, lw=1.3, label=proved),
+        Line2D([], [], color=INK, ls=DOTTED, lw=1.3, label="slope of the table"),
     ]
-    title = "beside the lines: the measured exponent, and in brackets the one of the table"
+    title = "above each panel: the measured exponent, and in brackets the one of the table"
     figure.legend(
-        handles=handles, loc="outside lower center", ncols=3, title=title, title_fontsize=SMALL
+        handles=handles,
+        loc="outside lower center",
+        ncols=len(handles),
+        title=title,
+        title_fontsize=SMALL,
+        handlelength=1.8,
+        columnspacing=1.4,
     )
 
 
@@ -184,50 +164,54 @@ def _alphas(plt: Any, measured: dict[int, list[Line]]) -> Drawn:
         fine = np.linspace(0, 1, 201)
         proved = [rates.decaying_exponent(TABLES[number].order, alpha) for alpha in fine]
         axes.plot(fine, proved, color=GREY, ls=DOTTED, lw=1.6, label="proved")
+        slopes = [one.exploring for one in decaying]
+        axes.plot(alphas, slopes, color=COLOURS[1], ls=DASHED, label="exploring, at these $T$")
         axes.errorbar(
-            alphas, middle, errors, fmt="o", color=COLOURS[0], capsize=2.5, label="measured, 95%"
+            alphas, middle, errors, fmt="o", color=COLOURS[0], elinewidth=0.9, label="measured, 95%"
         )
         axes.set(xlabel=maths("alpha, for sigma_t = sigma t^-alpha"))
         axes.set_ylabel("exponent of $T$")
         axes.set_title(f"Table {number}: {TABLES[number].losses} losses", loc="left")
         axes.legend(loc="lower right")
     caption = (
-        "Decaying curvature: the exponent rises with alpha up to a kink, as proved. "
-        "Bars: 95% intervals over games."
+        "Decaying curvature: the exponent that is proved rises with alpha up to a kink. Dashed: "
+        "the slope of what exploring costs at these horizons. Bars: 95% intervals over games."
     )
     return figure, "alphas", caption
 
 
-def _dimensions(plt: Any, dims: list[Scaling]) -> Drawn:
-    """A row of panels for each table, a column for each set."""
-    numbers = list(dict.fromkeys(one.table for one in dims))
-    size = WIDTH, 2.9 * len(numbers) + 0.5
-    figure, panels = plt.subplots(
-        len(numbers), len(SHAPES), figsize=size, layout="constrained", sharex=True, squeeze=False
-    )
-    shown: list[list[Shown]] = []
-    for number, row in zip(numbers, panels, strict=True):
-        own = [one for one in dims if one.table == number]
-        look = row_looks(list({one.row.name: one.row for one in own}.values()))
-        for axes, shape in zip(row, SHAPES, strict=True):
-            here = [one for one in own if one.shape == shape]
-            shown.append(
-                [Shown(maths(one.row.label), one.curve, look[one.row.name]) for one in here]
-            )
-            _draw_slopes(axes, shown[-1])
-            axes.set_title(f"Table {number}, {shape}", loc="left")
-            number_ticks(axes.yaxis)
-        row[0].set_ylabel(REGRET)
+def _dimensions(dims: list[Scaling]) -> Drawn:
+    """A panel for each row of each table, with a curve for each set."""
+    from matplotlib.lines import Line2D
+
+    by_row: dict[tuple[int, str], list[Scaling]] = {}
+    for one in dims:
+        by_row.setdefault((one.table, one.row.label), []).append(one)
+    figure, panels = small_multiples(len(by_row), 4, 1.65)
+    shared: dict[int, Any] = {}
+    for axes, ((number, label), own) in zip(panels, by_row.items(), strict=True):
+        if number in shared:
+            axes.sharey(shared[number])
+        shared[number] = axes
+        for one, (colour, marker) in zip(own, SETS, strict=True):
+            _draw_slopes(axes, one.curve, colour, marker)
+        curves = [(one.curve, colour) for one, (colour, _) in zip(own, SETS, strict=True)]
+        _title(axes, f"{number}: {label}", curves)
     ticks = dims[0].curve.sizes.astype(int)
-    for axes in panels[-1]:
-        axes.set_xlabel("dimension $d$")
+    for axes in panels:
         axes.set_xticks(ticks, ticks)
-        axes.minorticks_off()
-    _key(figure, "fitted slope", "slope in the table, an upper bound")
-    _label_exponents(panels.flat, shown)
+        axes.xaxis.minorticks_off()
+    figure.supxlabel("dimension $d$", fontsize=9)
+    figure.supylabel(REGRET, fontsize=9)
+    sets = [
+        Line2D([], [], color=colour, marker=marker, label=shape)
+        for shape, (colour, marker) in zip(SHAPES, SETS, strict=True)
+    ]
+    _key(figure, "fitted slope", sets)
     caption = (
-        "Growth with the dimension at a fixed horizon. The tables' exponents are upper bounds for "
-        f"nu = O(d), which the cube has and the ball (nu = 1) has not. {BAND}"
+        "Growth with the dimension at a fixed horizon, a panel for each row of each table. The "
+        "tables' exponents are upper bounds for nu = O(d), which the cube has and the ball (nu = "
+        f"1) has not. {BAND}"
     )
     return figure, "dimensions", caption
 

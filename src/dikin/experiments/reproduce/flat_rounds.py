@@ -15,10 +15,9 @@ import numpy as np
 
 import dikin
 from dikin.environments.base import Environment
-from dikin.environments.patterns import FlatFirst
 from dikin.experiments.cell import Cell, blocks, experiment_seeds
 from dikin.experiments.fit import half_interval
-from dikin.experiments.reproduce.plan import TABLES, Request
+from dikin.experiments.reproduce.plan import TABLES, Request, RowPattern
 from dikin.experiments.runner import Results
 from dikin.experiments.tables import Columns, fields, interval, plus_minus, six_decimals
 from dikin.learners.base import Learner
@@ -56,7 +55,7 @@ class FlatRoundsCell(Cell):
 
     def start(self, seed: int) -> tuple[Learner, Environment]:
         table = TABLES[self.table]
-        game = table.environment(dikin.Ball(2), FlatFirst(table.sigma, self.rounds), seed)
+        game = table.environment(dikin.Ball(2), RowPattern(table.sigma, first=self.rounds), seed)
         if self.player == ADAPTIVE:
             return table.learner(game, "sharp", self.horizon, seed), game
         learner = FIXED[self.player](

@@ -18,7 +18,7 @@ from dikin.experiments.reproduce.plan import Effort, PaperCell, Request, grid
 from dikin.experiments.reproduce.results import Line, lines_of, refuse_broken_bounds, write_games
 from dikin.experiments.tables import Columns, exponent, interval, six_decimals, whole
 
-PAPER = Effort("paper", grid(1e7, 1e9, 5), 4, 3, (), 0, 0)
+PAPER = Effort(name="paper", horizons=grid(1e7, 1e9, 5), seeds=4, tail=3)
 ROWS = ("zero", "constant")
 
 

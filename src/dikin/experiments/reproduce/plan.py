@@ -13,14 +13,14 @@ from dataclasses import asdict, dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import sqrt
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 import dikin
 from dikin.domains.base import Domain
 from dikin.environments.base import Environment
-from dikin.environments.patterns import Constant, Decaying, FlatFirst, FlatLast, Pattern
+from dikin.environments.patterns import Pattern
 from dikin.errors import PaperConstantsWarning
 from dikin.experiments import runner
 from dikin.experiments.cell import Cell, Result, blocks, experiment_seeds
@@ -34,19 +34,31 @@ Shape = Literal["ball", "cube"]
 SHAPES: tuple[Shape, ...] = ("ball", "cube")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Effort:
     """How much is played."""
 
     name: str
     horizons: tuple[int, ...]
+    predictive_horizons: tuple[int, ...] = ()
+    """A round of `Predictive` takes eight times as long as one of the paper's learners."""
     seeds: int
+    """Games of the paper's learners in each row of the two tables."""
+    predictive_seeds: int = 0
+    """The same for `Predictive`."""
+    steady_seeds: int = 0
+    """At most so many where one game is nearly like the next."""
     tail: int
     """How many of the largest horizons the exponent is fitted to."""
-    dims: tuple[int, ...]
-    dim_horizon: int
-    other_seeds: int
-    """Games a cell of everything but the paper's learners in the two tables."""
+    dims: tuple[int, ...] = ()
+    dim_horizon: int = 0
+    other_seeds: int = 0
+    """Games a cell of everything but the two tables."""
+
+    def games(self, row: Row, player: LearnerName) -> int:
+        """How many games of a row are played at each horizon."""
+        games = self.predictive_seeds if player == "predictive" else self.seeds
+        return min(games, self.steady_seeds) if row.steady else games
 
 
 def grid(least: float, most: float, count: int) -> tuple[int, ...]:
@@ -54,8 +66,30 @@ def grid(least: float, most: float, count: int) -> tuple[int, ...]:
     return tuple(np.geomspace(least, most, count).round().astype(int).tolist())
 
 
-QUICK = Effort("quick", grid(3e4, 1e6, 6), 12, 4, (2, 4, 8, 16, 32), 100_000, 4)
-FULL = Effort("full", grid(1e5, 1e7, 7), 32, 4, (2, 4, 8, 16, 32), 1_000_000, 16)
+QUICK = Effort(
+    name="quick",
+    horizons=grid(3e4, 1e6, 6),
+    predictive_horizons=grid(1e4, 2.5e5, 5),
+    seeds=16,
+    predictive_seeds=12,
+    steady_seeds=4,
+    tail=6,
+    dims=(2, 4, 8, 16, 32),
+    dim_horizon=100_000,
+    other_seeds=4,
+)
+FULL = Effort(
+    name="full",
+    horizons=grid(1e5, 1e7, 7),
+    predictive_horizons=grid(1e5, 1e7, 7),
+    seeds=32,
+    predictive_seeds=16,
+    steady_seeds=32,
+    tail=4,
+    dims=(2, 4, 8, 16, 32),
+    dim_horizon=1_000_000,
+    other_seeds=16,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +105,29 @@ class Request(runner.Request):
 
 # --- the tables ---------------------------------------------------------------------------------
 
+FOREVER = 2**62
+"""More rounds than any game has."""
+
+
+class RowPattern(NamedTuple):
+    """Any curvature of the tables, as one type: a learner is compiled once for all rows.
+
+    It is sigma t^-alpha, and 0 in the first rounds and after the last that has any.
+    """
+
+    sigma: float
+    alpha: float = 0.0
+    first: int = 0
+    last: int = FOREVER
+
+    def at(self, round: int) -> float:
+        if round <= self.first or round > self.last:
+            return 0.0
+        if self.alpha == 0.0:
+            return self.sigma
+        sigma: float = self.sigma * float(round) ** -self.alpha
+        return sigma
+
 
 @dataclass(frozen=True)
 class Row:
@@ -79,10 +136,13 @@ class Row:
     name: str
     label: str
     rate: Rate
-    pattern: Callable[[int], Pattern]
+    pattern: Callable[[int], RowPattern]
     """From the horizon."""
     alpha: float | None = None
     """Where the curvature is sigma t^-alpha; constant curvature has 0."""
+    steady: bool = False
+    """Whether the curvature is too little to count: then nearly all regret is what exploring costs,
+    which is known beforehand, and few games are enough."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,22 +173,23 @@ class Table:
         zero, constant, first, last, *decaying = rates.table(self.order, self.alphas)
         sigma = self.sigma
         rows = [
-            Row("zero", "sigma_t = 0", zero, lambda _: Constant(0.0)),
-            Row("constant", "sigma_t = sigma", constant, lambda _: Constant(sigma), alpha=0.0),
+            Row("zero", "sigma_t = 0", zero, lambda _: RowPattern(0.0), steady=True),
+            Row("constant", "sigma_t = sigma", constant, lambda _: RowPattern(sigma), alpha=0.0),
             Row("first", f"first T^({self.flat_power}) rounds flat", first, self._flat_first),
-            Row("last", "second half flat", last, lambda T: FlatLast(sigma, T, T // 2)),
+            Row("last", "second half flat", last, lambda T: RowPattern(sigma, last=T - T // 2)),
         ]
         rows += map(self._decay_row, self.alphas, decaying)
         return {row.name: row for row in rows}
 
     def _decay_row(self, alpha: float, rate: Rate) -> Row:
-        pattern, power = Decaying(self.sigma, alpha), f"{alpha:.3g}"
+        pattern, power = RowPattern(self.sigma, alpha), f"{alpha:.3g}"
         factor = "" if self.sigma == 1 else f"{self.sigma:g} "
         label = f"sigma_t = {factor}t^-{power}"
-        return Row(f"decay-{power}", label, rate, lambda _: pattern, alpha)
+        steady = alpha > 1 / (self.order + 1)
+        return Row(f"decay-{power}", label, rate, lambda _: pattern, alpha, steady)
 
-    def _flat_first(self, horizon: int) -> Pattern:
-        return FlatFirst(self.sigma, int(horizon ** float(self.flat_power)))
+    def _flat_first(self, horizon: int) -> RowPattern:
+        return RowPattern(self.sigma, first=int(horizon ** float(self.flat_power)))
 
     @property
     def dimension_rows(self) -> list[Row]:
@@ -206,7 +267,7 @@ class PaperCell(Cell):
 
     @property
     def round_cost(self) -> float:
-        return 4.0 if self.player == "predictive" else 2.0
+        return 16.0 if self.player == "predictive" else 2.0
 
     @property
     def pattern(self) -> Pattern:
@@ -269,21 +330,21 @@ class CourseCell(PaperCell):
 
 def row_cells(request: Request, number: int) -> Iterator[PaperCell]:
     """What the exponents of T of a table are made of."""
-    seeds = experiment_seeds(request.seed, request.effort.seeds)
-    for row in TABLES[number].rows:
+    for row in TABLES[number].rows.values():
+        seeds = experiment_seeds(request.seed, request.effort.games(row, "sharp"))
         for horizon in request.effort.horizons:
             for block in blocks(seeds):
-                yield PaperCell(horizon, block, number, row)
+                yield PaperCell(horizon, block, number, row.name)
 
 
 def predictive_cells(request: Request, number: int) -> Iterator[PaperCell]:
     """The same for `Predictive`: losses that can be foreseen, and losses that cannot."""
-    seeds = experiment_seeds(request.seed, request.effort.other_seeds)
     for shifted in (False, True):
-        for row in TABLES[number].rows:
-            for horizon in request.effort.horizons:
+        for row in TABLES[number].rows.values():
+            seeds = experiment_seeds(request.seed, request.effort.games(row, "predictive"))
+            for horizon in request.effort.predictive_horizons:
                 for block in blocks(seeds):
-                    yield PaperCell(horizon, block, number, row, "predictive", shifted)
+                    yield PaperCell(horizon, block, number, row.name, "predictive", shifted)
 
 
 def dimension_cells(request: Request, number: int) -> Iterator[DimensionCell]:

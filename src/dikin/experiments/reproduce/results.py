@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import sqrt
@@ -13,14 +14,16 @@ from dikin.errors import CheckFailedError
 from dikin.experiments import tables
 from dikin.experiments.cell import Cell, Result
 from dikin.experiments.fit import Curve
-from dikin.experiments.reproduce import flat_rounds, plan, told_curvature
+from dikin.experiments.reproduce import exploring, flat_rounds, plan, told_curvature
 from dikin.experiments.reproduce.flat_rounds import FlatRounds
 from dikin.experiments.reproduce.plan import TABLES, LearnerName, PaperCell, Request, Row
 from dikin.experiments.reproduce.told_curvature import Told
 from dikin.experiments.runner import Results
-from dikin.experiments.tables import Columns, interval, six_decimals, whole
+from dikin.experiments.tables import Columns, exponent, interval, six_decimals, whole
 from dikin.vectors import Array
 
+FITS = "consistent"
+"""What is said of a row whose interval contains the proved exponent."""
 ERRORS = 3.0
 """Standard errors by which a mean regret may exceed the mean certificate that bounds it."""
 
@@ -33,8 +36,33 @@ class Line:
     row: Row
     curve: Curve
     certificate: Curve
+    player: LearnerName = "sharp"
     shifted: bool = False
     """Whether the losses could not be foreseen."""
+
+    @property
+    def exploring(self) -> float:
+        """The slope over the same horizons of what exploring costs the paper's learner."""
+        fitted = tuple(self.curve.sizes[-(self.curve.fitted or 0) :].astype(int).tolist())
+        return exploring.slope(self.table, self.row.name, fitted)
+
+    @property
+    def side(self) -> str:
+        """Where the interval lies: `consistent` if it contains the proved exponent."""
+        fit, proved = self.curve.power, self.curve.proved
+        return "above" if fit.low > proved else "below" if fit.high < proved else FITS
+
+    @property
+    def verdict(self) -> str:
+        """The side; of rows above also what else is as steep at these horizons, if anything is."""
+        low = self.curve.power.low
+        if self.side != "above":
+            return self.side
+        if self.player == "sharp" and low <= self.exploring:
+            return "above, as exploring is"
+        if low <= self.certificate.power.high:
+            return "above, as the bound is"
+        return "above"
 
 
 @dataclass(frozen=True)
@@ -75,11 +103,13 @@ class Measured:
     flat_rounds: list[FlatRounds]
     told: list[Told]
     courses: dict[tuple[str, LearnerName], Course]
-    """By row and player, in the first table asked for."""
+    """By row and player, in the first table asked for; none of results that were read from a file
+    of games, where only their ends are."""
 
     @classmethod
     def of(cls, request: Request, results: Results) -> Measured:
-        courses = {key: Course.of(results[c.key]) for key, c in plan.course_cells(request).items()}
+        played = {k: c for k, c in plan.course_cells(request).items() if c.key in results}
+        courses = {key: Course.of(results[cell.key]) for key, cell in played.items()}
         numbers = request.tables
         return cls(
             {n: lines_of(request, plan.row_cells(request, n), results) for n in numbers},
@@ -119,7 +149,7 @@ def _line(request: Request, cells: list[PaperCell], results: Results) -> Line:
         Curve.of(parts, tail, row.rate.horizon_exponent, value)
         for value in ("regret", "certificate")
     )
-    return Line(cell.table, row, regret, certificate, cell.shifted)
+    return Line(cell.table, row, regret, certificate, cell.player, cell.shifted)
 
 
 def _scalings(request: Request, number: int, results: Results) -> Iterator[Scaling]:
@@ -148,6 +178,15 @@ def refuse_broken_bounds(lines: Iterable[Line]) -> None:
             )
 
 
+def count_verdicts(lines: Iterable[Line]) -> str:
+    """How many rows are consistent with what is proved, above and below, in a sentence."""
+    sides = Counter(line.side for line in lines)
+    return (
+        f"Of {sides.total()} intervals {sides[FITS]} contain the proved exponent; {sides['above']} "
+        f"lie above it and {sides['below']} below."
+    )
+
+
 # --- as text ------------------------------------------------------------------------------------
 
 # Columns for a terminal of eighty characters; the files have more.
@@ -158,14 +197,33 @@ SHOWN: Columns[Line] = {
     "pattern": lambda line: line.row.label,
     **EXPONENTS,
     "regret": lambda line: whole(line.curve.means[-1]),
+    "verdict": lambda line: line.side,
+}
+REPORTED: Columns[Line] = {
+    "pattern": lambda line: line.row.label,
+    **EXPONENTS,
+    "exploring": lambda line: exponent(line.exploring),
+    "certificate's slope": lambda line: exponent(line.certificate.power.exponent),
+    "regret": lambda line: whole(line.curve.means[-1]),
     "certificate": lambda line: whole(line.certificate.means[-1]),
+    "games": lambda line: line.curve.games,
+    "verdict": lambda line: line.verdict,
 }
 LOSSES = {False: "plain", True: "shifted"}
 SHOWN_PREDICTIVE: Columns[Line] = {
     "pattern": lambda line: line.row.label,
     "losses": lambda line: LOSSES[line.shifted],
     **EXPONENTS,
+    "verdict": lambda line: line.side,
+}
+REPORTED_PREDICTIVE: Columns[Line] = {
+    "pattern": lambda line: line.row.label,
+    "losses": lambda line: LOSSES[line.shifted],
+    **EXPONENTS,
+    "certificate's slope": lambda line: exponent(line.certificate.power.exponent),
     "regret": lambda line: whole(line.curve.means[-1]),
+    "games": lambda line: line.curve.games,
+    "verdict": lambda line: line.verdict,
 }
 SHOWN_DIMENSIONS: Columns[Scaling] = {
     "table, pattern, set": lambda s: f"{s.table}, {s.row.label}, {s.shape}",
@@ -186,7 +244,10 @@ TABLE_FILE: Columns[Line] = {
     "certificate_high": lambda line: six_decimals(line.certificate.power.high),
     "seeds": lambda line: line.curve.games,
     "statement": lambda line: line.row.rate.statement,
+    "verdict": lambda line: line.verdict,
 }
+EXPLORING: Columns[Line] = {"exploring_slope": lambda line: six_decimals(line.exploring)}
+"""Of the paper's learners alone: it follows from their formulas."""
 DIMENSIONS_FILE: Columns[Scaling] = {
     "table": lambda s: s.table,
     "pattern": lambda s: s.row.label,
@@ -205,7 +266,7 @@ GAME = ("part", "horizon", "seed", "regret", "certificate")
 def write_files(measured: Measured, request: Request, results: Results, out: Path) -> None:
     """Every table, and every game."""
     for number, lines in measured.tables.items():
-        tables.write_csv(out / f"table{number}.csv", TABLE_FILE, lines)
+        tables.write_csv(out / f"table{number}.csv", {**TABLE_FILE, **EXPLORING}, lines)
     both = (line for lines in measured.predictive.values() for line in lines)
     tables.write_csv(out / "predictive.csv", PREDICTIVE_FILE, both)
     tables.write_csv(out / "dimensions.csv", DIMENSIONS_FILE, measured.dimensions)

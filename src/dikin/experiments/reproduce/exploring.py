@@ -1,0 +1,87 @@
+"""What exploring costs the paper's learners over a game, computed before any is played.
+
+lambda_t and eta_t follow from the curvature alone, and with them how far a learner explores in each
+round. Once its centre is where the losses are least, exploring is what a round costs. The slope of
+the sum over some horizons says what exponent to expect *there*: it is steeper than the proved one,
+its limit, while h, lambda_0, and the floor and the cap of eta_t still count.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import pairwise
+from math import pi
+
+import numpy as np
+
+from dikin.domains.ball import Ball
+from dikin.environments.kink import SharpKernel
+from dikin.environments.patterns import Pattern
+from dikin.experiments.reproduce.plan import TABLES, Row, RowPattern
+from dikin.learners.adaptive import AdaptiveSchedule, sharp_schedule
+from dikin.vectors import Array
+
+DISC = Ball(2)
+POINTS = 1500
+"""Rounds at which a sum is evaluated, with equal ratios; between them it is integrated."""
+
+
+def slope(number: int, row: str, horizons: tuple[int, ...]) -> float:
+    """The slope of the whole price, fitted as the exponents of a table are."""
+    prices = whole_prices(number, row, horizons)
+    return float(np.polyfit(np.log(horizons), np.log(prices), 1)[0])
+
+
+@cache
+def whole_prices(number: int, row: str, horizons: tuple[int, ...]) -> Array:
+    """What exploring costs in games of these lengths, in units of half the range of the losses."""
+    chosen = TABLES[number].rows[row]
+    return np.array([_whole_price(number, chosen, horizon) for horizon in horizons])
+
+
+def _whole_price(number: int, row: Row, horizon: int) -> float:
+    """The integral of the price of a round."""
+    rounds = np.unique(np.geomspace(1, horizon, POINTS).round())
+    prices = _prices(number, row.pattern(horizon), rounds)
+    return float(np.sum((prices[1:] + prices[:-1]) / 2 * np.diff(rounds)))
+
+
+def _prices(number: int, pattern: Pattern, rounds: Array) -> Array:
+    """What exploring costs in these rounds.
+
+    z = H^(-1/2) s with s uniform on the circle and H = h + eta S: the mean of beta/2 (a.z)^2 is
+    beta/(4 H), that of l |a.z| is (2/pi) l/sqrt(H).
+    """
+    table, game = TABLES[number], TABLES[number].environment(DISC, pattern, 0)
+    scale = game.loss_range[1]
+    schedule = sharp_schedule(table.order, DISC.dim, DISC.nu, table.constant / scale, None)
+    totals = _totals(schedule, pattern, scale, rounds)
+    pairs = zip(totals.tolist(), rounds.tolist(), strict=True)
+    metric = hessian() + np.array([schedule.rate(total, int(t)) * total for total, t in pairs])
+    if isinstance(game.kernel, SharpKernel):
+        return np.asarray(2 / pi * game.kernel.slope / scale / np.sqrt(metric))
+    return np.asarray(table.constant / scale / (4 * metric))
+
+
+def _totals(schedule: AdaptiveSchedule, pattern: Pattern, scale: float, rounds: Array) -> Array:
+    """S before each of these rounds.
+
+    Between two of them dS/dt = sigma + lambda(S) is solved by the mid-point rule: a step is short
+    against t, and S changes little in it.
+    """
+    totals = np.empty(len(rounds))
+    totals[0] = total = schedule.first
+    for i, (start, end) in enumerate(pairwise(rounds.tolist()), start=1):
+        sigma = pattern.at(int((start + end) / 2)) / scale
+        middle = total + (end - start) / 2 * (sigma + schedule.regularisation(total + sigma))
+        total += (end - start) * (sigma + schedule.regularisation(middle))
+        totals[i] = total
+    return totals
+
+
+@cache
+def hessian() -> float:
+    """The mean eigenvalue of the barrier's, -ln(1 - r^2), where the losses are least."""
+    point, _ = TABLES[1].environment(DISC, RowPattern(0.0), 0).best()
+    square = float(point @ point)
+    return 2 / (1 - square) + 2 * square / (1 - square) ** 2
