@@ -43,6 +43,7 @@ from report import Block, publish_blocks
 from rivals import Array
 
 import dikin
+from dikin.experiments import source
 from dikin.experiments.tables import fields, write_csv
 
 ROUNDS, GAMES, FEWER_GAMES, FIRST_SEED, WORKERS = 2000, 24, 12, 50_000, 2
@@ -396,6 +397,7 @@ def main() -> None:
     if chosen.out is not None:
         chosen.out.mkdir(parents=True, exist_ok=True)
         write_csv(chosen.out / "faults.csv", fields(*Row._fields), rows)
+        source.record(chosen.out / "faults.csv", {"games": chosen.games}, source.TUNERS)
         write_csv(chosen.out / "scale.csv", fields(*Scaled._fields), scaled)
     publish_blocks(blocks(rows, scaled), chosen.page)
 

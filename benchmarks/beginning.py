@@ -27,6 +27,7 @@ from loops import PLAYERS, TUNER, Generator, Kind, Loop, in_cube, loop_of, outco
 from report import Block, publish_blocks
 from rivals import CMA_ES, Array
 
+from dikin.experiments import source
 from dikin.experiments.tables import fields, write_csv
 
 HORIZONS = (200, 1000, 5000)
@@ -176,6 +177,7 @@ def main() -> None:
     if chosen.out is not None:
         chosen.out.mkdir(parents=True, exist_ok=True)
         write_csv(chosen.out / "beginning.csv", fields(*Row._fields), rows)
+        source.record(chosen.out / "beginning.csv", {"games": chosen.games}, source.TUNERS)
     publish_blocks(blocks(rows), chosen.page)
 
 

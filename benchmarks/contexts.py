@@ -26,6 +26,7 @@ from report import Block, Results, publish_blocks
 from rivals import Array
 
 import dikin
+from dikin.experiments import source
 from dikin.experiments.tables import fields, write_csv
 
 GAMES, FIRST_SEED, WORKERS = 4, 920_000, 1
@@ -148,6 +149,7 @@ def main() -> None:
     if chosen.out is not None:
         chosen.out.mkdir(parents=True, exist_ok=True)
         write_csv(chosen.out / "contexts.csv", fields(*Row._fields), rows)
+        source.record(chosen.out / "contexts.csv", {"games": chosen.games}, source.TUNERS)
     publish_blocks(blocks(rows), chosen.page)
 
 

@@ -31,6 +31,7 @@ from rivals import Array
 
 import dikin
 from dikin.engine.play import compiled_rounds, plain_rounds
+from dikin.experiments import source
 from dikin.experiments.tables import fields, write_csv
 
 GAMES, FIRST_SEED, WORKERS = 8, 910_000, 1
@@ -283,6 +284,7 @@ def main() -> None:
     if chosen.out is not None:
         chosen.out.mkdir(parents=True, exist_ok=True)
         write_csv(chosen.out / "memory.csv", fields(*Row._fields), rows)
+        source.record(chosen.out / "memory.csv", {"games": chosen.games}, source.TUNERS)
     publish_blocks([block(rows, table) for table in ABOUT], chosen.page)
 
 

@@ -21,6 +21,7 @@ import numpy as np
 from comparison import CMA, COLOURS, band, interval, legend_below, new_figure, play_parallel, save
 
 import dikin
+from dikin.experiments import source
 from dikin.experiments.tables import fields, write_csv
 from dikin.files import replace_file
 
@@ -388,6 +389,7 @@ def main() -> None:
     print_tables(STUDIES, lines)
     out.mkdir(parents=True, exist_ok=True)
     write_csv(out / "loops.csv", fields(*Line._fields), lines)
+    source.record(out / "loops.csv", {study.name: study.games for study in STUDIES})
     draw(STUDIES, games, out / "drift.png")
     print(f"Wrote {out / 'loops.csv'} and {out / 'drift.png'}")
     if options.page is not None:

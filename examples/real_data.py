@@ -19,6 +19,7 @@ from comparison import interval, play_parallel
 import dikin
 from dikin.environments import data
 from dikin.environments.batches import Batches
+from dikin.experiments import source
 from dikin.experiments.tables import items, write_csv
 from dikin.plotting.formulas import maths
 from dikin.plotting.publication import COLOURS, LEAST_TEXT, WIDTH, publish, pyplot
@@ -287,6 +288,7 @@ def main() -> None:
         print(f"{about} {float(line['regret']):>10,.0f}   {float(line['ratio']):.2f}")
     out.mkdir(parents=True, exist_ok=True)
     write_csv(out / "real_data.csv", items(*lines[0]), lines)
+    source.record(out / "real_data.csv", {"games": GAMES, "rounds": ROUNDS})
     draw(results, out / "real_data.png")
     print(f"Wrote {out / 'real_data.csv'} and {out / 'real_data.png'}")
 

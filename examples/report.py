@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from comparison import interval
 
+from dikin.experiments import source
 from dikin.experiments.tables import fields, write_csv
 from dikin.files import replace_file
 
@@ -117,6 +118,8 @@ def write_results(results: list[Results], file: Path) -> None:
     """All cells as a CSV."""
     file.parent.mkdir(parents=True, exist_ok=True)
     write_csv(file, fields(*Cell._fields), [cell for each in results for cell in each.cells()])
+    games = {f"{each.name}, {name}": each.games(name) for each in results for name in each.settings}
+    source.record(file, {"games": games}, source.TUNERS)
 
 
 class Block(NamedTuple):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import sources
 from pages import Row, fill_template, markdown
 
 from dikin.domains.ball import Ball
@@ -13,6 +14,7 @@ from dikin.experiments.reproduce import exploring
 from dikin.experiments.reproduce.flat_rounds import NONE
 from dikin.experiments.reproduce.paper_constants import PAPER
 from dikin.experiments.reproduce.plan import FULL, TABLES
+from dikin.experiments.reproduce.results import count_verdicts
 from dikin.experiments.tables import (
     Columns,
     difference,
@@ -35,6 +37,8 @@ def render(folder: Path) -> str:
     tables = {n: read_csv(folder / f"table{n}.csv") for n in (1, 2)}
     return fill_template(
         folder,
+        source=sources.line("evidence/games.csv"),
+        sources=sources.all_pages(),
         seeds=tables[1][0]["seeds"],
         tail=FULL.tail,
         horizon=FULL.horizons[-1],
@@ -44,6 +48,7 @@ def render(folder: Path) -> str:
         dims=markdown(DIMENSIONS, read_csv(folder / "dimensions.csv")),
         fifth=FULL.dims[-1] ** 5,
         refit=float(exponent(float(tables[1][0]["measured"]))),
+        verdicts=count_verdicts(row["verdict"].split(",")[0] for n in tables for row in tables[n]),
         **_gaps(tables),
         **_predictive(read_csv(folder / "predictive.csv"), tables),
         **_flat_rounds(read_csv(folder / "flat_rounds.csv")),
@@ -211,7 +216,9 @@ TABLE: Columns[Row] = {
     "proved": lambda row: exponent(float(row["theory"])),
     "measured": _measured,
     "95% interval": _interval,
+    "verdict": lambda row: row["verdict"],
     "gap": lambda row: difference(float(row["gap"])),
+    "exploring": lambda row: exponent(float(row["exploring_slope"])),
     "regret": lambda row: whole(float(row["regret"])),
     "certificate": lambda row: whole(float(row["certificate"])),
     "its slope": lambda row: (

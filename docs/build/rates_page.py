@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import sources
 from pages import Row, fill_template, markdown
 
 from dikin.experiments.rates.rate_cases import HORIZONS, RATE_CASES
@@ -18,6 +19,7 @@ def render(folder: Path) -> str:
     last = {row["case"]: row for row in read_csv(folder / "regrets.csv")}
     return fill_template(
         folder,
+        source=sources.line("rates/games.csv"),
         count=HORIZONS,
         band=BAND,
         table=markdown(_columns(last), rows),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import sources
 from pages import Row, fill_template, markdown, table
 
 from dikin.experiments.tables import Columns, interval, read_csv, whole
@@ -29,6 +30,7 @@ def render(folder: Path) -> str:
     flatter = _flatter(told)
     return fill_template(
         folder,
+        source=sources.line("real_data/real_data.csv"),
         games=rows[0]["games"],
         rounds=int(rows[0]["rounds"]),
         settings=markdown(SETTINGS, told),

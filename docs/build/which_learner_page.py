@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import known_curvature
+import sources
 from matrix_file import read_matrix
 from pages import fill_template, table
 
@@ -36,6 +37,7 @@ def render(folder: Path) -> str:
     leads = [name for name in LEADS if name in matrix.learners()]
     return fill_template(
         folder,
+        source=sources.line("compare/games.csv"),
         rounds=matrix.rounds,
         seeds=games[-1],
         slow_seeds=games[0],

@@ -8,6 +8,7 @@ from typing import Any
 import known_curvature
 import numpy as np
 import pytest
+from evidence_file import REQUEST, read_games
 from matplotlib.text import Text
 from matrix_file import read_matrix
 
@@ -20,9 +21,8 @@ from dikin.experiments.rates import figure as rates_figure
 from dikin.experiments.rates.rate_cases import RATE_CASES
 from dikin.experiments.rates.results import Line
 from dikin.experiments.reproduce import figures
-from dikin.experiments.reproduce.plan import FULL, CourseCell, Request, course_cells
-from dikin.experiments.reproduce.results import Measured, all_cells
-from dikin.experiments.tables import read_csv
+from dikin.experiments.reproduce.plan import course_cells
+from dikin.experiments.reproduce.results import Measured
 from dikin.plotting import publication
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -126,22 +126,10 @@ def test_rates(written: dict[Any, set[str]], tmp_path: Path) -> None:
 
 def test_the_paper(written: dict[Any, set[str]], tmp_path: Path) -> None:
     """From every game of the evidence; of single games from their beginning any three do."""
-    asked = Request(effort=FULL)
-    games: dict[tuple[str, int, int], Result] = {
-        (row["part"], int(row["horizon"]), int(row["seed"])): {
-            "regret": float(row["regret"]),
-            "certificate": float(row["certificate"]),
-        }
-        for row in read_csv(DOCS / "evidence" / "games.csv")
-    }
-    results = {
-        cell.key: [games[cell.name, cell.horizon, seed] for seed in cell.seeds]
-        for cell in all_cells(asked)
-        if not isinstance(cell, CourseCell)
-    }
+    results = read_games(DOCS / "evidence")
     course: list[Result] = [
         {"round": t, "regret": t**0.6, "certificate": 5 * t**0.6} for t in (1e1, 1e4, 1e7)
     ]
-    results |= {cell.key: course for cell in course_cells(asked).values()}
-    drawn = figures.draw_all(Measured.of(asked, results), 1, tmp_path)
+    results |= {cell.key: course for cell in course_cells(REQUEST).values()}
+    drawn = figures.draw_all(Measured.of(REQUEST, results), 1, tmp_path)
     check(written, len(drawn))

@@ -93,14 +93,6 @@ def test_lines_differ_in_more_than_colour() -> None:
     assert len(grey) == 14, "without colour, marker and dash tell them apart"
 
 
-def test_ordered_colours_grow_lighter() -> None:
-    from matplotlib.colors import to_rgb
-
-    light = [np.dot((0.3, 0.6, 0.1), to_rgb(c)) for c in publication.ordered_colours(6)]
-    assert light == sorted(light)
-    assert light[-1] < 0.75
-
-
 def overlaps(figure: Any) -> int:
     """Pairs of labels that cover each other."""
     figure.draw_without_rendering()

@@ -15,11 +15,14 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 import dikin
 from dikin.errors import ParameterError
+from dikin.experiments import source
 from dikin.experiments.cell import Cell, Result
 from dikin.experiments.store import Store
 
 DASK_PATIENCE = 5.0
 """Seconds in which a cluster has to answer."""
+GAMES = "games.csv"
+"""The file in which an experiment writes every game."""
 Results = dict[str, list[Result]]
 """The results of finished cells, by the cells' keys."""
 
@@ -50,6 +53,8 @@ def run(cells: Sequence[Cell], request: Request, out: Path, console: Console) ->
     store = Store(url, {"version": dikin.__version__} | request.settings())
     finished = store.finished()
     missing = [cell for cell in cells if cell.key not in finished]
+    if not finished:  # who goes on with a run of older code has results of that code
+        source.record(out / GAMES, request.settings())
     if len(missing) < len(cells):
         console.print(f"{len(cells) - len(missing)} of {len(cells)} cells are there already.")
     with progress(console, sum(cell.work for cell in missing)) as bar:

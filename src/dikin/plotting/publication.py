@@ -14,8 +14,7 @@ at least `LEAST_TEXT` points:
 - `pyplot` has the style; set no font sizes but `SMALL` and `LEAST_TEXT`.
 - `publish` writes a PNG and an SVG, for pages and for print: the same bytes every time. For a file
   that a user named there is `save_figure` of `style`.
-- `looks` gives lines that differ in colour, marker and dash. For lines in an order, such as by a
-  power, take `ordered_colours`, from dark to light.
+- `looks` gives lines that differ in colour, marker and dash.
 - `draw_curve` draws means with the 95% band of Student's t over games; say `BAND` in the caption.
   `draw_slope` draws a proved power of T, dotted, through the last mean.
 - `small_multiples` gives a panel to each line where lines would cover each other.
@@ -119,14 +118,6 @@ def looks(count: int) -> list[Look]:
         Look(COLOURS[i % 7], markers[(i + i // 7) % 7], dashes[(i + i // 7) % 3])
         for i in range(count)
     ]
-
-
-def ordered_colours(count: int) -> list[str]:
-    """Colours from dark to light, for what has an order; the lightest is still seen on white."""
-    from matplotlib import colormaps
-    from matplotlib.colors import to_hex
-
-    return [to_hex(colormaps["viridis"](share)) for share in np.linspace(0.0, 0.78, count)]
 
 
 # --- lines ----------------------------------------------------------------------------------------

@@ -8,11 +8,13 @@ from pathlib import Path
 import evidence_page
 import numpy as np
 import pytest
+from evidence_file import REQUEST, read_games
 
 import dikin
+from dikin.experiments.reproduce import exploring
 from dikin.experiments.reproduce.paper_constants import PAPER
 from dikin.experiments.reproduce.plan import FULL, TABLES, Request
-from dikin.experiments.reproduce.results import all_cells
+from dikin.experiments.reproduce.results import Measured, all_cells, write_files
 from dikin.experiments.tables import read_csv
 from dikin.learners.adaptive import sharp_schedule
 
@@ -23,6 +25,13 @@ EVIDENCE = DOCS / "evidence"
 def test_the_page_is_made_from_the_committed_run() -> None:
     page = (DOCS / "evidence.md").read_text(encoding="utf-8")
     assert page == evidence_page.render(EVIDENCE)
+
+
+def test_the_tables_are_made_from_the_committed_games(tmp_path: Path) -> None:
+    results = read_games(EVIDENCE)
+    write_files(Measured.of(REQUEST, results), REQUEST, results, tmp_path)
+    for file in sorted(tmp_path.glob("*.csv")):
+        assert file.read_bytes() == (EVIDENCE / file.name).read_bytes(), file.name
 
 
 def test_every_measured_exponent_is_near_the_proved_one_and_every_bound_holds() -> None:
@@ -45,11 +54,13 @@ def test_the_committed_games_are_those_of_a_full_run() -> None:
     assert len(far) == 4 * PAPER.seeds * len(PAPER.horizons)
 
 
+@pytest.mark.parametrize("row", ["zero", "constant", "first", "last"])
 @pytest.mark.parametrize("number", [1, 2])
-def test_the_price_of_exploring_round_by_round(number: int) -> None:
-    """The page's sum against a loop with the exact sequence, at a horizon where it is short."""
+def test_the_price_of_exploring_round_by_round(number: int, row: str) -> None:
+    """The integral against a loop with the exact sequence, at a horizon where it is short."""
     table, horizon = TABLES[number], 20_000
-    game = table.environment(dikin.Ball(2), dikin.Constant(0.0), 0)
+    pattern = table.rows[row].pattern(horizon)
+    game = table.environment(dikin.Ball(2), pattern, 0)
     scale, (theta, _) = game.loss_range[1], game.best()
     barrier = np.mean(np.linalg.eigvalsh(dikin.Ball(2).hessian(theta)))
     schedule = sharp_schedule(table.order, 2, 1.0, table.constant / scale, None)
@@ -60,6 +71,7 @@ def test_the_price_of_exploring_round_by_round(number: int) -> None:
             paid += 0.5 * table.constant / scale * 0.5 / metric
         else:
             paid += game.kernel.slope / scale * (2 / np.pi) / sqrt(metric)
-        total += schedule.regularisation(total)
-    found = evidence_page.exploring(number, np.array([float(horizon)]))
-    assert found[0] == pytest.approx(paid, rel=0.01)
+        sigma = pattern.at(t) / scale
+        total += sigma + schedule.regularisation(total + sigma)
+    (found,) = exploring.whole_prices(number, row, (horizon,))
+    assert found == pytest.approx(paid, rel=0.01)

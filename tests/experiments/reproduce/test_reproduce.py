@@ -25,7 +25,7 @@ import dikin
 from dikin.cli import main
 from dikin.errors import CheckFailedError, StateError
 from dikin.experiments import runner
-from dikin.experiments.fit import fit_power
+from dikin.experiments.fit import Curve, fit_power
 from dikin.experiments.reproduce import (
     PAPER,
     flat_rounds,
@@ -35,7 +35,13 @@ from dikin.experiments.reproduce import (
     told_curvature,
 )
 from dikin.experiments.reproduce.plan import FULL, QUICK, TABLES, PaperCell, Request
-from dikin.experiments.reproduce.results import Measured, all_cells, refuse_broken_bounds
+from dikin.experiments.reproduce.results import (
+    Line,
+    Measured,
+    all_cells,
+    count_verdicts,
+    refuse_broken_bounds,
+)
 from dikin.experiments.store import Store
 from dikin.experiments.tables import read_csv
 from dikin.vectors import Array
@@ -118,6 +124,53 @@ def test_a_label_says_which_curvature_is_played() -> None:
             for t in (1, 7, 1000):  # 1/3 is printed as 0.333: 1000^(1/3 - 0.333) = 1.0023
                 said = float(sigma or 1) * t ** -float(power)
                 assert row.pattern(10**6).at(t) == pytest.approx(said, rel=0.003)
+
+
+def test_the_one_pattern_of_all_rows_is_those_of_the_library() -> None:
+    for table in TABLES.values():
+        for T in (999, 1000):
+            flat = int(T ** float(table.flat_power))
+            whole = {
+                "zero": dikin.Constant(0.0),
+                "constant": dikin.Constant(table.sigma),
+                "first": dikin.FlatFirst(table.sigma, flat),
+                "last": dikin.FlatLast(table.sigma, T, T // 2),
+            } | {f"decay-{a:.3g}": dikin.Decaying(table.sigma, a) for a in table.alphas}
+            for name, row in table.rows.items():
+                own = row.pattern(T)
+                assert own.sigma == whole[name].sigma
+                assert [own.at(t) for t in range(1, T + 1)] == [
+                    whole[name].at(t) for t in range(1, T + 1)
+                ]
+
+
+def line_with(measured: float, half: float, bound: float) -> Line:
+    """The first row of Table 1 with a regret and a certificate of these slopes."""
+    sizes, share = np.geomspace(3e4, 1e6, 6), np.array([-1.0, 1.0]) * half
+    logs = np.log(sizes / sizes[0])[:, None]
+    row = TABLES[1].rows["zero"]
+    regrets = Curve(sizes, np.exp((measured + 0.1 * share) * logs), 6, 2 / 3)
+    bounds = Curve(sizes, 9 * np.exp((bound + 0 * share) * logs), 6, 2 / 3)
+    return Line(1, row, regrets, bounds)
+
+
+def test_a_verdict_says_where_an_interval_lies_and_what_else_is_as_steep() -> None:
+    exploring = line_with(0.7, 0.0, 0.6).exploring
+    assert 2 / 3 < exploring < 0.75
+    for line, verdict in (
+        (line_with(0.67, 0.1, 0.6), "consistent"),
+        (line_with(0.6, 0.0, 0.6), "below"),
+        (line_with(exploring - 0.01, 0.0, 0.6), "above, as exploring is"),
+        (line_with(0.8, 0.0, 0.81), "above, as the bound is"),
+        (line_with(0.8, 0.0, 0.79), "above"),
+        (replace(line_with(exploring - 0.01, 0.0, 0.6), player="predictive"), "above"),
+    ):
+        assert line.verdict == verdict
+        assert line.side == verdict.split(",")[0]
+    sides = ["consistent", "above", "above"]
+    assert count_verdicts(sides) == (
+        "Of 3 intervals 1 contain the proved exponent; 2 lie above it and 0 below."
+    )
 
 
 def test_theory_in_the_tables_is_the_papers() -> None:

@@ -33,13 +33,13 @@ SECTIONS = {
     "sees more": "told more of a round",
 }
 """What stands above the rows of each section."""
-WIDEST = 34
+WIDEST = 20
 """Scenarios side by side, at most."""
-ROW, WIDEST_CELL = 0.15, 0.3
+ROW, WIDEST_CELL = 0.17, 0.3
 """Height of a learner, and the width of a scenario where there is room."""
 NAMES, SUMMARY, GAP = 0.98, 0.29, 0.05
 """Width of the learners' names, of a column of the summary, and between groups."""
-HEAD, CAPTION, LEGEND = 1.02, 0.36, 0.42
+HEAD, CAPTION, LEGEND = 1.05, 0.36, 0.42
 """Height of what stands above the cells, of the text on top, and of the legend below."""
 TITLES = 0.6
 """Of these, the height of the scenarios' names; the titles of groups stand above."""
@@ -48,7 +48,7 @@ KEY_LINE, KEY_WRAP, KEY_NAME = 0.118, 62, 0.66
 """Height of a line of the list of scenarios, letters in it, and the width of a name."""
 LETTER = 0.043
 """The width of a letter of the smallest size, about."""
-SAMPLE = 0.17
+SAMPLE = 0.2
 """The width of a cell in the legend."""
 LEAST_RATIO = 0.005
 """Of those that are written with digits."""
@@ -70,13 +70,13 @@ def draw(matrix: Matrix, file: Path) -> None:
     places, rows, key = lines(matrix), arranged(matrix), scenario_list(matrix)
     columns = [key[: (len(key) + 1) // 2], key[(len(key) + 1) // 2 :]]
     band = HEAD + ROW * len(places)
-    height = CAPTION + band * len(rows) + LEGEND + KEY_LINE * len(columns[0]) + 2 * MARGIN
+    height = CAPTION + band * len(rows) + LEGEND + KEY_LINE * len(columns[0]) + 4 * MARGIN
     figure = plt.figure(figsize=(WIDTH, height))
     page = Page(figure, WIDTH, height)
     page.write(MARGIN, MARGIN, _caption(matrix), fontsize=SMALL, linespacing=1.2)
     for number, row in enumerate(rows):
         _draw_band(page, matrix, places, row, CAPTION + number * band + HEAD)
-    below = CAPTION + len(rows) * band + MARGIN
+    below = CAPTION + len(rows) * band + 3 * MARGIN
     _draw_legend(page, below)
     for column, texts in enumerate(columns):
         _draw_list(page, MARGIN + column * WIDTH / 2, below + LEGEND, texts)
@@ -172,7 +172,8 @@ def _draw_band(page: Page, matrix: Matrix, places: list[MatrixLine], row: Row, t
     for number, place in enumerate(places):
         style: dict[str, Any] = {"fontstyle": "italic", "color": GREY} if place.heading else {}
         height = top + (number + 0.5) * ROW
-        page.write(MARGIN, height, place.text, va="center", fontsize=7.5, parse_math=False, **style)
+        style |= {"va": "center", "fontsize": SMALL, "parse_math": False}
+        page.write(MARGIN, height, place.text, **style)
     x = MARGIN + NAMES
     _draw_summary(page, matrix, places, x, top)
     x += 2 * SUMMARY
@@ -210,7 +211,7 @@ def _draw_summary(
         )
         for column, text in enumerate(texts):
             at = x + (column + 0.5) * SUMMARY, top + (number + 0.5) * ROW
-            page.write(*at, text, ha="center", va="center")
+            page.write(*at, text, ha="center", va="center", fontsize=SMALL)
 
 
 def _draw_cells(axes: Any, matrix: Matrix, places: list[MatrixLine], scenarios: list[str]) -> None:
@@ -224,7 +225,7 @@ def _draw_cells(axes: Any, matrix: Matrix, places: list[MatrixLine], scenarios: 
     _colour(axes, values)
     absent = np.argwhere(np.isnan(values) & ~np.array([[p.heading] for p in places]))
     axes.plot(absent[:, 1], absent[:, 0], ls="none", marker="_", color=GREY, ms=4, mew=0.6)
-    axes.set_xticks(range(len(scenarios)), scenarios, rotation=90, fontsize=LEAST_TEXT)
+    axes.set_xticks(range(len(scenarios)), scenarios, rotation=90, fontsize=SMALL)
     axes.tick_params(top=True, labeltop=True, bottom=False, labelbottom=False, length=0, pad=2)
     for label in axes.get_xticklabels():
         label.set_parse_math(False)
@@ -260,7 +261,7 @@ def draw_cell(axes: Any, x: int, y: int, ratio: float, mark: str, broken: bool) 
     from matplotlib.patches import Polygon, Rectangle
 
     ink = "white" if ratio > DARK else "black"
-    style = {"ha": "center", "va": "center", "fontsize": LEAST_TEXT, "color": ink}
+    style = {"ha": "center", "va": "center", "fontsize": SMALL, "color": ink}
     axes.text(x, y + 0.02, short(ratio), fontweight="bold" if mark == "best" else None, **style)
     if mark == "best":
         axes.add_patch(Rectangle((x - 0.46, y - 0.45), 0.92, 0.9, fc="none", ec="black", lw=0.9))
@@ -289,7 +290,7 @@ def _draw_legend(page: Page, top: float) -> None:
         _colour(axes, np.array([[ratio]]))
         axes.set_xticks([])
         page.write(x + SAMPLE + 0.05, top, words, linespacing=1.05)
-        x += SAMPLE + LETTER * (max(map(len, words.split("\n"))) + 4)
+        x += SAMPLE + LETTER * (max(map(len, words.split("\n"))) + 2)
     page.write(x, top + 0.05, "\N{EN DASH}  not played")
     x = WIDTH - MARGIN - 5 * SAMPLE
     for ratio in (1.0, 2.0, 5.0, 10.0, FAR):

@@ -48,11 +48,11 @@ def show(measured: Measured, console: Console) -> None:
     for number, lines in measured.tables.items():
         title = f"Table {number}, {TABLES[number].losses} losses: exponents of T"
         console.print(terminal_table(SHOWN, lines, title=title, **NARROW))
-        console.print(f"{count_verdicts(lines)}\n")
+        console.print(f"{count_verdicts(line.side for line in lines)}\n")
     for number, lines in measured.predictive.items():
         title = f"Predictive, {TABLES[number].losses} losses, beside the paper's exponents"
         console.print(terminal_table(SHOWN_PREDICTIVE, lines, title=title, **NARROW))
-        console.print(f"{count_verdicts(lines)}\n")
+        console.print(f"{count_verdicts(line.side for line in lines)}\n")
 
 
 def made_with(request: Request) -> dict[str, str]:

@@ -15,7 +15,7 @@ from dikin.experiments.reproduce import (
     figure_flat_rounds,
     figure_told_curvature,
 )
-from dikin.experiments.reproduce.plan import SHAPES, TABLES, Row, Table
+from dikin.experiments.reproduce.plan import SHAPES, TABLES, Table
 from dikin.experiments.reproduce.results import Course, Line, Measured, Scaling
 from dikin.learners.adaptive import sharp_schedule
 from dikin.plotting.formulas import maths
@@ -27,7 +27,6 @@ from dikin.plotting.publication import (
     REGRET,
     ROUNDS,
     SMALL,
-    SOLID,
     WIDTH,
     EndLabel,
     Look,
@@ -35,12 +34,12 @@ from dikin.plotting.publication import (
     draw_slope,
     label_ends,
     looks,
-    ordered_colours,
+    number_ticks,
     publish,
     pyplot,
     small_multiples,
 )
-from dikin.plotting.style import GREY, INK, PALE
+from dikin.plotting.style import GREY, PALE
 from dikin.theory import rates, schedules
 
 Drawn = tuple[Any, str, str]
@@ -80,29 +79,19 @@ def _figures(measured: Measured, table: Table) -> Iterator[Drawn]:
 # --- exponents ------------------------------------------------------------------------------------
 
 
-def row_looks(rows: Sequence[Row]) -> dict[str, Look]:
-    """A look for each row of a table, by name: the same in every figure."""
-    decaying = [row for row in rows if row.alpha]
-    others = [row for row in rows if not row.alpha]
-    by_name = {row.name: look for row, look in zip(others, looks(len(others)), strict=True)}
-    colours = ordered_colours(len(decaying))
-    for row, colour, marker in zip(decaying, colours, "osD^vPX" * 2, strict=False):
-        by_name[row.name] = Look(colour, marker, SOLID)
-    return by_name
-
-
 def _regret(number: int, lines: list[Line]) -> Drawn:
     """A panel for each row, on the same axes, with the other rows in grey."""
-    look = row_looks([line.row for line in lines])
     figure, panels = small_multiples(len(lines), 5, 1.65, sharey=True)
     for axes, line in zip(panels, lines, strict=True):
         for other in lines:
             axes.plot(other.curve.sizes, other.curve.means, color=PALE, lw=0.6, zorder=0)
-        _draw_slopes(axes, line.curve, look[line.row.name].colour)
-        _title(axes, line.row.label, [(line.curve, look[line.row.name].colour)])
-    figure.supxlabel(ROUNDS, fontsize=9)
+        _draw_slopes(axes, line.curve, COLOURS[0], "o")
+        _title(axes, line.row.label, [(line.curve, COLOURS[0])])
+    for axes in panels[5:] or panels:
+        axes.set_xlabel(ROUNDS)
     figure.supylabel(REGRET, fontsize=9)
-    _key(figure, f"slope fitted to {lines[0].curve.sizes[-(lines[0].curve.fitted or 0)]:,.0f} on")
+    first = lines[0].curve.sizes[-(lines[0].curve.fitted or 0) :][0]
+    _key(figure, f"slope fitted from $T$ = {first:,.0f} on")
     caption = (
         f"Table {number}: mean regret against T, a panel for each row; grey, the other rows. Above "
         f"each the measured exponent of T, and in brackets the one of the table. {BAND} {UNIT}"
@@ -110,13 +99,13 @@ def _regret(number: int, lines: list[Line]) -> Drawn:
     return figure, f"regret{number}", caption
 
 
-def _draw_slopes(axes: Any, curve: Curve, colour: str, marker: str = "o") -> None:
+def _draw_slopes(axes: Any, curve: Curve, colour: str, marker: str) -> None:
     """A curve on logarithmic axes, with its fitted and its proved slope."""
     axes.set(xscale="log", yscale="log")
     draw_curve(axes, curve.band, Look(colour, marker, "none"), ms=3)
     tail = curve.sizes[-(curve.fitted or 0) :]
     axes.plot(tail, curve.power.at(tail), color=colour)
-    draw_slope(axes, curve.sizes, curve.means[-1], curve.proved, INK)
+    draw_slope(axes, curve.sizes, curve.means[-1], curve.proved, colour)
 
 
 def _title(axes: Any, label: str, curves: list[tuple[Curve, str]]) -> None:
@@ -138,7 +127,7 @@ def _key(figure: Any, fitted: str, extra: Sequence[Any] = ()) -> None:
         *extra,
         Line2D([], [], color=GREY, marker="o", ls="none", label="mean and 95% band"),
         Line2D([], [], color=GREY, label=fitted),
-        Line2D([], [], color=INK, ls=DOTTED, lw=1.3, label="slope of the table"),
+        Line2D([], [], color=GREY, ls=DOTTED, lw=1.3, label="slope of the table"),
     ]
     title = "above each panel: the measured exponent, and in brackets the one of the table"
     figure.legend(
@@ -187,21 +176,23 @@ def _dimensions(dims: list[Scaling]) -> Drawn:
     by_row: dict[tuple[int, str], list[Scaling]] = {}
     for one in dims:
         by_row.setdefault((one.table, one.row.label), []).append(one)
-    figure, panels = small_multiples(len(by_row), 4, 1.65)
-    shared: dict[int, Any] = {}
+    figure, panels = small_multiples(len(by_row), 3, 1.65)
+    firsts: dict[int, Any] = {}
     for axes, ((number, label), own) in zip(panels, by_row.items(), strict=True):
-        if number in shared:
-            axes.sharey(shared[number])
-        shared[number] = axes
+        if number in firsts:
+            axes.sharey(firsts[number])
+        firsts.setdefault(number, axes)
         for one, (colour, marker) in zip(own, SETS, strict=True):
             _draw_slopes(axes, one.curve, colour, marker)
         curves = [(one.curve, colour) for one, (colour, _) in zip(own, SETS, strict=True)]
-        _title(axes, f"{number}: {label}", curves)
+        _title(axes, f"Table {number}, {label}", curves)
     ticks = dims[0].curve.sizes.astype(int)
     for axes in panels:
         axes.set_xticks(ticks, ticks)
         axes.xaxis.minorticks_off()
-    figure.supxlabel("dimension $d$", fontsize=9)
+        number_ticks(axes.yaxis)
+    for axes in panels[-3:]:
+        axes.set_xlabel("dimension $d$")
     figure.supylabel(REGRET, fontsize=9)
     sets = [
         Line2D([], [], color=colour, marker=marker, label=shape)

@@ -67,9 +67,10 @@ def _verdicts(measured: Measured) -> str:
     sizes = lines[0].curve.sizes[-(lines[0].curve.fitted or 0) :].astype(int)
     return f"""
 <h2>What to expect, and what came out</h2>
-<p><b>{count_verdicts(lines)}</b> A proved exponent is a limit: the slope as T grows without end,
-for the worst losses, logarithms left out. Measured is the slope from T = {sizes[0]:,} to
-{sizes[-1]:,}. Three things set them apart, and each can be seen in a column of the tables:</p>
+<p><b>{count_verdicts(line.side for line in lines)}</b>
+A proved exponent is a limit: the slope as T grows without end, for the worst losses, logarithms
+left out. Measured is the slope from T = {sizes[0]:,} to {sizes[-1]:,}. Three things set them
+apart, and each can be seen in a column of the tables:</p>
 <ul>
 <li><b>Exploring starts cheap.</b> In round t it costs about beta/(2d (h + eta_t S_t)) for smooth
 losses and (2/pi) L/sqrt(h + eta_t S_t) for Lipschitz ones in the plane: h is the Hessian of the
@@ -99,7 +100,8 @@ def _table(number: int, lines: list[Line]) -> str:
 def _predictive(number: int, lines: list[Line]) -> str:
     note = (
         f"To shifted losses a random sign times the largest loss is added in every round. "
-        f"{_last(lines)} What is proved is the paper's. {count_verdicts(lines)}"
+        f"{_last(lines)} What is proved is the paper's. "
+        f"{count_verdicts(line.side for line in lines)}"
     )
     return _section(f"Predictive, the rows of Table {number}", REPORTED_PREDICTIVE, lines, note)
 

@@ -178,9 +178,9 @@ def refuse_broken_bounds(lines: Iterable[Line]) -> None:
             )
 
 
-def count_verdicts(lines: Iterable[Line]) -> str:
+def count_verdicts(each: Iterable[str]) -> str:
     """How many rows are consistent with what is proved, above and below, in a sentence."""
-    sides = Counter(line.side for line in lines)
+    sides = Counter(each)
     return (
         f"Of {sides.total()} intervals {sides[FITS]} contain the proved exponent; {sides['above']} "
         f"lie above it and {sides['below']} below."
