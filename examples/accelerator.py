@@ -210,7 +210,7 @@ DRAWN = {
     KEEP: ("grey", "-"),
     SEEKING: ("orange", "-"),
     TUNED: ("orange", "--"),
-    REMEMBERS: ("blue", "--"),
+    REMEMBERS: ("sky", "--"),
     TUNER: ("blue", "-"),
 }
 """Colour and style of line; the last one is drawn on top."""

@@ -31,7 +31,7 @@ Array = np.typing.NDArray[np.float64]
 Task = TypeVar("Task")
 Game = TypeVar("Game")
 
-COLOURS = dict(zip(("blue", "orange", "green", "purple", "yellow"), PALETTE, strict=False))
+COLOURS = dict(zip(("blue", "orange", "green", "purple", "yellow", "sky"), PALETTE, strict=True))
 COLOURS["grey"] = GREY
 WIDE, THIN = 1.8, 1.0
 """Points of the line of the tuner, and of those of the others."""

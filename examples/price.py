@@ -144,7 +144,7 @@ DRAWN = {
     TBPSA_: ("green", "-"),
     BLUEFIN: ("purple", "-"),
     CMA_ES: ("orange", "-"),
-    REMEMBERS: ("blue", "--"),
+    REMEMBERS: ("sky", "--"),
     TUNER: ("blue", "-"),
 }
 """Colour and style of line; the last one is drawn on top."""

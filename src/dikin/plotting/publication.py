@@ -105,7 +105,7 @@ def small_multiples(
         **options,
     )
     for axes in panels.flat[count:]:
-        axes.set_visible(False)
+        axes.remove()
     for axes in panels.flat[max(0, count - columns) : count]:
         axes.tick_params(labelbottom=True)
     return figure, list(panels.flat[:count])
