@@ -17,7 +17,6 @@ import pytest
 import urllib3
 
 import dikin
-from dikin import errors
 from dikin.service import middleware, server
 from dikin.service.app import create_app
 from dikin.service.events import Looks

@@ -168,7 +168,8 @@ class RequestMiddleware:
         request.scope["state"]["code"] = problem.code
         response = problem.response()
         length = request.headers.get("content-length", "0")
-        if len(length) > len(str(READ_AT_ONCE)) or "transfer-encoding" in request.headers:
+        long = len(length) > len(str(READ_AT_ONCE)) or "transfer-encoding" in request.headers
+        if long or problem.status_code == 408:
             response.headers["Connection"] = "close"  # the rest of the body is not read
         return response
 
