@@ -53,7 +53,8 @@ class Problem(HTTPException):
         """The problem for an error of the library."""
         kinds = [STATUS[kind] for kind in type(error).__mro__ if kind in STATUS]
         status = kinds[0] if kinds else 422
-        headers = {"Retry-After": str(RETRY_AFTER)} if status == 503 else {}
+        wait = getattr(error, "retry_after", 0) or RETRY_AFTER
+        headers = {"Retry-After": str(wait)} if status == 503 else {}
         return cls(status, error_code(type(error)), str(error), headers)
 
     def content(self) -> dict[str, Any]:

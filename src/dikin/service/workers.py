@@ -66,6 +66,8 @@ class Outcome(NamedTuple):
 class StuckError(BusyError):
     """A study or the database has not answered for too long."""
 
+    retry_after = 5
+
 
 class Worker:
     """The thread of one study."""
