@@ -565,6 +565,12 @@ class Predictive(KernelLearner):
             return None
         return believed(then, expected, loss)
 
+    def _is_fault(self, surprise: float) -> bool:
+        """Whether nothing would be learnt now from so large a surprise, in the user's units."""
+        now = self._n.levels
+        scaled = surprise / self.units.loss_scale
+        return not measuring(now) and bool(levels.is_fault(self._plan, scaled, now.current))
+
     def _report(self, loss: float, then: Numbers, now: Numbers) -> None:
         """A line in the log for a loss of which not all was learnt; some a minute at most."""
         known = now if measuring(then.levels) else then

@@ -27,7 +27,6 @@ from dikin.service.events import Looks
 from dikin.service.limits import (
     ANSWER_SECONDS,
     LARGEST_REQUEST,
-    OPEN_QUERIES,
     PATIENCE,
     REQUESTS_A_SECOND,
 )
@@ -47,7 +46,6 @@ def create_app(
     patience: float = PATIENCE,
     deadline: float = ANSWER_SECONDS,
     rate: float = REQUESTS_A_SECOND,
-    open_queries: int = OPEN_QUERIES,
     largest_request: int = LARGEST_REQUEST,
 ) -> FastAPI:
     """The application that serves the studies in a store.
@@ -62,8 +60,6 @@ def create_app(
         Seconds that a study may take for an answer in any case; after that it is a 503.
     rate : float, default 1000.0
         Requests of one token in a second, in the long run.
-    open_queries : int, default 10,000
-        Open queries of a study, beyond which it is not asked for more.
     largest_request : int, default 1,000,000
         The largest body, in bytes.
 
@@ -81,7 +77,6 @@ def create_app(
             await asyncio.to_thread(service.workers.close)
 
     service = Service(store, patience, deadline, rate)
-    service.most_open = open_queries
     app = FastAPI(
         title="dikin",
         version=dikin.__version__,

@@ -11,7 +11,6 @@ from dikin.errors import ParameterError, did_you_mean
 from dikin.service.limits import (
     ANSWER_SECONDS,
     LARGEST_REQUEST,
-    OPEN_QUERIES,
     PATIENCE,
     REQUESTS_A_SECOND,
 )
@@ -54,13 +53,6 @@ from dikin.studies.study import Study
     help="Requests of one token in a second; more are answered with 429.",
 )
 @click.option(
-    "--open-queries",
-    type=click.IntRange(1),
-    default=OPEN_QUERIES,
-    show_default=True,
-    help="Open queries of a study, beyond which it is not asked for more.",
-)
-@click.option(
     "--largest-request",
     type=click.IntRange(1000),
     default=LARGEST_REQUEST,
@@ -88,7 +80,6 @@ def serve(
     patience: float,
     deadline: float,
     rate: float,
-    open_queries: int,
     largest_request: int,
     proxy: str,
     log_level: str,
@@ -121,7 +112,6 @@ def serve(
         patience=patience,
         deadline=deadline,
         rate=rate,
-        open_queries=open_queries,
         largest_request=largest_request,
     )
     app.state.service.check_store()  # fail now and not at the first client

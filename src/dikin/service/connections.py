@@ -11,7 +11,7 @@ from __future__ import annotations
 import ipaddress
 import logging
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from enum import IntEnum
 from typing import Protocol
 
@@ -56,12 +56,18 @@ class Budget:
     proxies : str
         Addresses and networks of proxies, which stand for many clients and may have as many as
         there are; with commas, as for `dikin serve`.
+    count : callable
+        Called for each connection that is closed to make room, or not let in.
     """
 
-    def __init__(self, most: int, each: int = CONNECTIONS_EACH, proxies: str = "") -> None:
-        self.most, self.each = most, each
-        self.dropped = 0
-        """The number of connections that were closed to make room, or not let in."""
+    def __init__(
+        self,
+        most: int,
+        each: int = CONNECTIONS_EACH,
+        proxies: str = "",
+        count: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.most, self.each, self._count = most, each, count
         self._proxies = proxies.replace(" ", "").split(",")
         # By what they wait for, each in the order in which their wait began.
         self._waiting: tuple[dict[Connected, None], ...] = tuple({} for _ in Waits)
@@ -111,7 +117,7 @@ class Budget:
         victim = next(self._droppable(address), None)
         if victim is None:
             return False
-        self.dropped += 1
+        self._count()
         log.warning("connections were closed to make room for new ones")
         self.release(victim)
         victim.drop()
@@ -124,7 +130,7 @@ class Budget:
                     yield connection
 
     def _refuse(self, reason: str) -> bool:
-        self.dropped += 1
+        self._count()
         log.warning("connections were refused", extra={"fields": {"reason": reason}})
         return False
 

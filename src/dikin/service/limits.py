@@ -69,8 +69,6 @@ STREAMS = 200
 """Concurrent streams of events."""
 STREAMS_EACH = 40
 """Concurrent streams of one visitor."""
-OPEN_QUERIES = 10_000
-"""Open queries of a study; beyond that it must be told, or forget some, before it is asked."""
 LOG_EVERY = 60.0
 """Seconds between two lines of the log of one kind, where clients could otherwise fill it."""
 OPEN_STUDIES = 64

@@ -338,6 +338,25 @@ async def forget(
     return await _respond(request, name, act, _client(request, client))
 
 
+@router.delete(
+    "/studies/{name}/queries", openapi_extra=PLAY, response_model=schemas.ForgottenQueries
+)
+async def forget_old(
+    request: Request,
+    name: Name,
+    older_than: Annotated[
+        float, Query(ge=0, le=1e9, description="Seconds since a query was asked.")
+    ],
+    client: Client = None,
+) -> Response:
+    """Close all queries and trials that were asked longer ago than that."""
+
+    def act(study: Study) -> schemas.ForgottenQueries:
+        return schemas.ForgottenQueries(forgotten=study.forget(older_than=older_than))
+
+    return await _respond(request, name, act, _client(request, client))
+
+
 @router.post("/studies/{name}/hold", openapi_extra=PLAY, response_model=schemas.Held)
 async def hold(request: Request, name: Name, client: Client = None) -> Response:
     """Make a tuner play its best setting and learn nothing until it is resumed."""

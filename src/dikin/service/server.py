@@ -185,7 +185,9 @@ def run(app: FastAPI, listener: socket.socket, proxies: str) -> None:
     """Serve until SIGTERM or Ctrl-C, and finish running requests."""
     sys.setswitchinterval(0.001)  # the longest that a study's thread delays the event loop
     service: Service = app.state.service
-    service.connections = Budget(affordable(), proxies=proxies)
+    service.connections = Budget(
+        affordable(), proxies=proxies, count=service.metrics.closed_connections.inc
+    )
     config = uvicorn.Config(
         app,
         http=Connection,

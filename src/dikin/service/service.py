@@ -28,7 +28,6 @@ from dikin.service.connections import Budget
 from dikin.service.limits import (
     ANSWER_SECONDS,
     CONNECTIONS,
-    OPEN_QUERIES,
     PATIENCE,
     REQUESTS_A_SECOND,
     STORE_FRESH,
@@ -42,7 +41,7 @@ from dikin.service.tokens import EVERYTHING, Access, TokenCheck, TokenStore
 from dikin.service.visitors import Visitors
 from dikin.service.workers import StuckError, Workers
 from dikin.status import Status
-from dikin.studies.database import open_database
+from dikin.studies.database import Sqlite, open_database
 from dikin.studies.study import Study
 
 T = TypeVar("T")
@@ -64,13 +63,17 @@ class Service:
         rate: float = REQUESTS_A_SECOND,
     ) -> None:
         self.store = store
-        self._store_name = open_database(store, patience).name
+        database = open_database(store, patience)
+        self._addresses = [database.name, store]
+        if isinstance(database, Sqlite):
+            self._addresses += [str(database.path), str(database.path.parent)]
+            self._addresses = [each for each in self._addresses if len(each) > 1]  # not "/"
         self.metrics = Metrics()
         self.workers = Workers(store, patience, deadline)
         self.visitors = Visitors(self.metrics, rate)
         self.connections = Budget(CONNECTIONS)
-        self.most_open = OPEN_QUERIES
-        """The most open queries of a study."""
+        self.metrics.connections.set_function(lambda: len(self.connections))
+        self.metrics.stuck.set_function(self.workers.stuck)
         self.closing = asyncio.Event()
         """Set when the service shuts down: streams of events end then."""
         self._tokens = TokenStore(store)
@@ -190,7 +193,9 @@ class Service:
 
     def without_store(self, text: str) -> str:
         """A message without the address of the database, which clients must not see."""
-        return text.replace(self._store_name, "the store").replace(self.store, "the store")
+        for address in self._addresses:
+            text = text.replace(address, "the store")
+        return text
 
     def problem(self, error: DikinError) -> Problem:
         """The problem that a client gets for an error."""

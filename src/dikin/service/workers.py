@@ -30,6 +30,7 @@ from dikin.service.limits import (
     OPEN_STUDIES,
 )
 from dikin.status import Status
+from dikin.studies.database import ReplacedFileError
 from dikin.studies.history import value_or_loss
 from dikin.studies.study import Study
 
@@ -206,6 +207,10 @@ class Worker:
             self._close()
             if not was_open:
                 return Outcome(job, None, error)
+        except ReplacedFileError as error:
+            # Whoever sends it again finds the study of the new file.
+            self._close()
+            return Outcome(job, None, error)
         except Exception as error:
             return Outcome(job, None, error)
         return self._outcome(job)

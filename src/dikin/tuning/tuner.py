@@ -828,7 +828,7 @@ class Tuner(Player[Trial]):
         Status
             A record that prints itself, in a notebook as a table.
         """
-        recent, space, axes = list(self._recent), self.space, self.space.axes
+        recent, space, axes = self._believable_values(), self.space, self.space.axes
         explained, compared = self.explained, self._comparison
         return Status(
             kind="tuner",
@@ -869,12 +869,18 @@ class Tuner(Player[Trial]):
             **({} if compared is None else compared.standing()),
         )
 
+    def _believable_values(self) -> list[float]:
+        """The recent values, without those that are taken for faults."""
+        pairs = zip(self._recent, self._surprises, strict=True)
+        return [value for value, surprise in pairs if not self.learner._is_fault(surprise)]
+
     def _recent_sem(self) -> float:
-        """The standard error of the mean of recent values."""
-        known = [surprise for surprise in self._surprises if isfinite(surprise)]
+        """The standard error of the mean of recent values, without faults."""
+        known = [each for each in self._surprises if isfinite(each)]
+        known = [each for each in known if not self.learner._is_fault(each)]
         if len(known) < 2:
             return nan
-        return float(np.std(known, ddof=1)) / sqrt(len(self._recent))
+        return float(np.std(known, ddof=1)) / sqrt(len(self._believable_values()))
 
     def _context_specs(self) -> dict[str, Any]:
         return self.contexts.spec() if self.contexts else {}
