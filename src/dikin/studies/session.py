@@ -89,10 +89,7 @@ class Session:
             self._refuse_unusable()
             self._inside = True
             try:
-                try:
-                    result = self._transact(act)
-                except LostConnection:
-                    result = self.retry(self._transact, act)
+                result = self.retry(self._transact, act)
             except Exception:
                 self._inside = False  # it has cleaned up
                 raise
