@@ -48,7 +48,7 @@ def insist(call: Any) -> Any:
 def test_a_call_to_a_silent_server_ends(server: Server, study: dikin.Study) -> None:
     step(study)
     with server.frozen() as stopped:
-        with pytest.raises(errors.StoreError, match="has not answered for 0.7 seconds"):
+        with pytest.raises(errors.StoreError, match=r"has not answered for 0\.7 seconds"):
             study.ask()
         with pytest.raises(errors.StoreError, match="has not answered"):  # while connecting again
             study.ask()

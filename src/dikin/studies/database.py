@@ -1,8 +1,8 @@
 """The database of studies: one connection, SQLite or PostgreSQL, one family of errors.
 
-SQLAlchemy reads the URL, finds the driver and writes the tables. The connection is the driver's own,
-and the statements of every event are plain SQL, written once with `?` for both: an event costs one
-insert, one update and one commit, so the overhead of a layer would show.
+SQLAlchemy reads the URL, finds the driver and writes the tables. The connection is the driver's
+own, and the statements of every event are plain SQL, written once with `?` for both: an event costs
+one insert, one update and one commit, so the overhead of a layer would show.
 
 Transactions are begun and ended by hand. A write begins by taking its turn: on SQLite in a queue
 before the file (`fair_lock`) and then the write lock, on PostgreSQL an advisory lock, which the
