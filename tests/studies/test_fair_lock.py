@@ -290,11 +290,10 @@ def test_a_waiting_process_that_was_stopped_is_passed_by(
         try:
             for _ in range(3):
                 study.tell(study.ask(), 0.5)
-            with monkeypatch.context() as patch:  # without looking at who is stopped
+            with monkeypatch.context() as patch, dikin.Study(file, "a", patience=0.2) as impatient:
                 patch.setattr(fair_lock, "_is_stopped", lambda _: False)
-                with dikin.Study(file, "a", patience=0.2) as impatient:
-                    with pytest.raises(errors.BusyError, match="1 others wait"):
-                        impatient.ask()
+                with pytest.raises(errors.BusyError, match="1 others wait"):
+                    impatient.ask()
             assert tickets(file)
             waiter.send_signal(signal.SIGCONT)
             assert waiter.wait(60) == 0

@@ -544,9 +544,7 @@ class Postgres(Database):
     def in_transaction(self) -> bool:
         idle = 0  # PQTRANS_IDLE of libpq
         self._leave_interrupted()
-        return (
-            self._connection is not None and self._connection.info.transaction_status != idle
-        )
+        return self._connection is not None and self._connection.info.transaction_status != idle
 
     def _roll_back(self) -> None:
         self._leave_interrupted()
