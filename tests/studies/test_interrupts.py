@@ -98,12 +98,12 @@ def test_a_connection_that_is_left_locked_is_not_waited_for(server: Any) -> None
         study.tell(study.ask(), 0.25)
         database = study._backend.session.database
         database.begin(study._backend.session.journal.study)
-        database._pooled.driver_connection.lock.acquire()
+        database._connection.lock.acquire()
         database.rollback()
         study.tell(study.ask(), 0.25)
         assert study.rounds == 2
         database.connect()
-        database._pooled.driver_connection.lock.acquire()  # before a call, too
+        database._connection.lock.acquire()  # before a call, too
         study.tell(study.ask(), 0.25)
         assert study.rounds == 3
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple, Protocol
 
 from dikin.open_queries import Query
@@ -89,6 +89,14 @@ class Backend(Protocol):
     def tell(self, query: Query | int, answer: Answer) -> None: ...
 
     def forget(self, query: Query | int) -> None: ...
+
+    def forget_older(self, seconds: float) -> int:
+        """Forget the queries that were asked longer ago than that; returns how many."""
+        before = datetime.now(UTC) - timedelta(seconds=seconds)
+        older = [query.id for query in self.waiting(-1, None) if query.asked < before]
+        for id in older:
+            self.forget(id)
+        return len(older)
 
     def hold(self) -> None: ...
 

@@ -542,7 +542,7 @@ def create_table(database: Database, table: Table) -> None:
     """Create a table and its indices, in a transaction."""
     from sqlalchemy.schema import CreateIndex, CreateTable
 
-    dialect = database.engine.dialect
+    dialect = database.dialect
     database.run(str(CreateTable(table).compile(dialect=dialect)))
     for index in table.indexes:
         database.run(str(CreateIndex(index).compile(dialect=dialect)))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from math import isfinite
 from typing import Any, NamedTuple, cast
@@ -23,6 +23,7 @@ from dikin.errors import (
     ForeignQueryError,
     ParameterError,
     StateError,
+    TooManyOpenError,
     shown,
 )
 from dikin.loading import restore
@@ -39,6 +40,10 @@ from dikin.studies.rows import (
 )
 from dikin.tuning.tuner import Trial, Tuner
 from dikin.vectors import Array
+
+MOST_OPEN = 20_000
+"""The largest number of open queries of a study with which another one may be asked. Each is part
+of a client's memory and of what it reads when it opens the study."""
 
 LATEST = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
 """The end of Python's calendar."""
@@ -105,6 +110,8 @@ class Replica:
     # --- events --------------------------------------------------------------------------------
 
     def ask(self, arguments: AskArguments, client: str, time: int) -> tuple[Event, Query]:
+        if len(self.asked) >= MOST_OPEN:
+            self._refuse_more()
         self.consistent = False  # an ask that fails may have drawn from the generator
         try:
             query = arguments.ask(self.player)
@@ -112,6 +119,17 @@ class Replica:
             self.consistent = True  # what cannot be used is refused before anything is drawn
             raise
         return self._record("ask", query.id, client, time, ask_body(query, arguments)), query
+
+    def _refuse_more(self) -> None:
+        who, when = next(iter(self.asked.values())).client_and_time()
+        many = "queries" if self.player.space is None else "trials"
+        raise TooManyOpenError(
+            f"{len(self.asked):,} {many} of this study wait for their answers, the oldest since "
+            f"{when:%Y-%m-%d %H:%M} UTC (asked by {who}), and there may be {MOST_OPEN:,}: tell "
+            "them, or close those whose answers will never come, "
+            "study.forget(older_than=SECONDS) or dikin study forget NAME --older-than SECONDS. "
+            "Nothing was changed"
+        )
 
     def is_open(self, event: Event, query: Query, arguments: AskArguments) -> bool:
         """Whether the query of an ask row is still open and was asked with these arguments."""
@@ -169,20 +187,20 @@ class Replica:
         self.consistent = False
         return self._record("forget", query_id(query), client, time, "{}")
 
-    def hold(self, client: str, time: int) -> Event | None:
+    def hold(self, client: str, time: int) -> Sequence[Event]:
         """Put a tuner on hold; no event if it already is."""
-        return None if self.tuner.held else self._switch("hold", client, time)
+        return () if self.tuner.held else self._switch("hold", client, time)
 
-    def resume(self, client: str, time: int) -> Event | None:
+    def resume(self, client: str, time: int) -> Sequence[Event]:
         """Make a tuner learn again; no event if it already does."""
-        return self._switch("resume", client, time) if self.tuner.held else None
+        return self._switch("resume", client, time) if self.tuner.held else ()
 
-    def _switch(self, kind: str, client: str, time: int) -> Event:
+    def _switch(self, kind: str, client: str, time: int) -> Sequence[Event]:
         self.consistent = False
         SWITCHES[kind](self.tuner)
         # Such a row belongs to no query. Its number must be one that no query and no other row has:
         # apart from asks, the database refuses two rows with the same number.
-        return self._record(kind, -(self.number + 1), client, time, "{}")
+        return (self._record(kind, -(self.number + 1), client, time, "{}"),)
 
     def _record(self, kind: str, query: int, client: str, time: int, body: str) -> Event:
         number = self.number + 1

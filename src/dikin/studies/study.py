@@ -23,7 +23,7 @@ from dikin.plotting.notebook import pairs_table
 from dikin.plotting.style import figure_format, save_figure
 from dikin.status import Status
 from dikin.studies.backend import Backend, Opening, OpenQuery, Standing
-from dikin.studies.client_arguments import first_and_last, own_name, printable
+from dikin.studies.client_arguments import first_and_last, own_name, printable, seconds
 from dikin.studies.http import HttpBackend
 from dikin.studies.local import LocalBackend
 from dikin.studies.report import report_page
@@ -44,6 +44,10 @@ else:
     from typing import TypeVar
 
     Q = TypeVar("Q")
+
+
+LONGEST_AGE = 1e9
+"""Seconds: thirty years."""
 
 
 class Study(Generic[Q]):
@@ -377,15 +381,51 @@ class Study(Generic[Q]):
         answer = Answer.of(number, curvature, covariates, sem)
         self._backend.tell(query_or_id(query), answer)
 
-    def forget(self, query: Query | Trial | OpenQuery | int) -> None:
+    @overload
+    def forget(self, query: Query | Trial | OpenQuery | int) -> None: ...
+
+    @overload
+    def forget(self, *, older_than: float) -> int: ...
+
+    def forget(
+        self,
+        query: Query | Trial | OpenQuery | int | None = None,
+        *,
+        older_than: float | None = None,
+    ) -> int | None:
         """Close a query or trial that will never be answered; repeating this is allowed.
+
+        A study has at most 20,000 open queries. Where answers may be lost, let a program forget
+        those that are too old from time to time.
 
         Parameters
         ----------
         query : Query, Trial, OpenQuery or int
             What was asked, or its id.
+        older_than : float, optional
+            In place of a query: all that were asked more than so many seconds ago, by this
+            machine's clock.
+
+        Returns
+        -------
+        int or None
+            With `older_than`, how many were closed.
+
+        Raises
+        ------
+        ParameterError
+            If there is neither a query nor a number of seconds, or both.
         """
+        if (query is None) == (older_than is None):
+            raise ParameterError(
+                "forget one query, forget(query), or all that were asked long ago, "
+                f"forget(older_than=3600): got {'neither' if query is None else 'both'}"
+            )
+        if older_than is not None:
+            age = seconds(older_than, "older_than", 0.0, LONGEST_AGE)
+            return self._backend.forget_older(age)
         self._backend.forget(query_or_id(query))
+        return None
 
     def hold(self) -> None:
         """Make the tuner play its best setting and learn nothing until `resume`.
