@@ -95,14 +95,14 @@ def test_keys_are_kept_for_a_week(file: str, monkeypatch: pytest.MonkeyPatch) ->
     now = [10**15]
     monkeypatch.setattr("dikin.studies.local._now", lambda: now[0])
     monkeypatch.setattr(journal, "KEY_LIVES", 100)
+    monkeypatch.setattr(journal, "KEYS_KEPT", 100)
     with dikin.Study(file, "a", learner()) as study:
         study.ask(key="old")
         for _ in range(999):
             study.forget(study.ask())
         now[0] += 101
         study.ask(key="new")  # query 1000
-        assert study._backend.journal.query_of("old") is None
-        assert study._backend.journal.query_of("new") == 1000
+        assert study._backend.journal.noted_under(("old", "new")) == {"new": 1000}
 
 
 def test_a_commit_that_broke_gives_its_query_to_its_key_alone(
@@ -141,3 +141,33 @@ def test_a_key_is_for_one_request(url: str) -> None:
         study.tell(first, 1.0)
         with pytest.raises(errors.ParameterError, match="was used by another request"):
             study.ask(key="k")
+
+
+def test_a_clock_that_is_days_ahead_erases_no_keys(
+    file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now, ahead = [10**15], 8 * 24 * 3600 * 1_000_000
+    monkeypatch.setattr("dikin.studies.local._now", lambda: now[0])
+    with dikin.Study(file, "a", learner(), commit_within=0.3) as study:
+        first = study.ask(key="first")
+        for _ in range(999):
+            study.forget(study.ask())
+        now[0] += ahead
+        assert study.ask(key="ahead").id == 1000  # old keys are dropped from time to time, as now
+        now[0] -= ahead
+        assert study.ask(key="first").id == first.id
+
+
+def test_a_key_covers_how_many_are_asked_for(file: str) -> None:
+    with dikin.Study(file, "a", tuner()) as study:
+        one, three = study.ask(key="one"), study.ask(n=3, key="three")
+        for n, key in ((None, "three"), (2, "three"), (4, "three"), (1, "one"), (2, "one")):
+            with pytest.raises(errors.ParameterError, match=f"'{key}' was used by another request"):
+                study.ask(n=n, key=key)
+        single = study.ask(n=1, key="single")
+        with pytest.raises(errors.ParameterError, match="with n = 1"):
+            study.ask(key="single")
+        assert study.ask(key="one").id == one.id
+        assert [each.id for each in study.ask(n=3, key="three")] == [each.id for each in three]
+        assert [each.id for each in study.ask(n=1, key="single")] == [single[0].id]
+        assert len(study.open_queries) == 5

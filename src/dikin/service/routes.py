@@ -81,7 +81,7 @@ Key = Annotated[
         alias="Idempotency-Key",
         description="A name of this request, unlike any other of the study: 1 to 150 printable "
         "characters. Sent again under it within a week, an ask gets the same query, and nothing is "
-        "played twice; under the same key with another forecast, context or covariates it is "
+        "played twice; under the same key with another n, forecast, context or covariates it is "
         "refused.",
     ),
 ]

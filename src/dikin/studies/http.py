@@ -332,6 +332,10 @@ class HttpBackend(Backend):
     def forget(self, query: Query | int) -> None:
         self._post("/forget", _id_and_point(query))
 
+    def forget_older(self, seconds: float) -> int:
+        path = f"{self._path}/queries?{urlencode({'older_than': seconds})}"
+        return int(self.service.send("DELETE", path)["forgotten"])
+
     def hold(self) -> None:
         self._post("/hold", {})
 

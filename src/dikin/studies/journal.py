@@ -39,6 +39,8 @@ SNAPSHOT_BYTES = 10_000_000
 """The largest total size of the snapshots between the first and the newest."""
 KEY_LIVES = 7 * 24 * 3600 * 1_000_000
 """The least time for which the key of a request is remembered, in microseconds."""
+KEYS_KEPT = 100_000
+"""Queries whose keys are remembered in any case: the clock of one client may be days ahead."""
 SCHEMA_LOCK = 0
 """The key of the lock that guards the tables themselves; studies count from 1."""
 
@@ -249,12 +251,15 @@ class Journal:
         if not self.has_keys():
             create_table(self.database, _schema().tables["dikin_keys"])
 
-    def query_of(self, key: str) -> int | None:
-        """The query that was asked under this key."""
-        rows = self.database.run(
-            "SELECT query FROM dikin_keys WHERE study = ? AND name = ?", (self.study, key)
+    def noted_under(self, keys: tuple[str, ...]) -> dict[str, int]:
+        """What was noted under each of these keys, where there is something."""
+        places = ", ".join("?" * len(keys))
+        return dict(
+            self.database.run(
+                f"SELECT name, query FROM dikin_keys WHERE study = ? AND name IN ({places})",
+                (self.study, *keys),
+            )
         )
-        return rows[0][0] if rows else None
 
     def remember(self, key: str, query: int, time: int) -> None:
         """Note under which key a query was asked; from time to time, drop old keys."""
@@ -264,8 +269,8 @@ class Journal:
         )
         if query % 1000 == 0:
             self.database.run(
-                "DELETE FROM dikin_keys WHERE study = ? AND time < ?",
-                (self.study, time - KEY_LIVES),
+                "DELETE FROM dikin_keys WHERE study = ? AND time < ? AND query < ?",
+                (self.study, time - KEY_LIVES, query - KEYS_KEPT),
             )
 
     def ask_body(self, query: int) -> str | None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from functools import partial
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -51,6 +51,31 @@ FORGET_AT_ONCE = 500
 """Queries closed in one transaction: some hundredths of a second."""
 PATIENCE = 0.8
 """The default patience in seconds: a call ends within one second, including its own work."""
+
+
+class Key(NamedTuple):
+    """The key of a request, and which of the queries that it asks for this is."""
+
+    text: str
+    n: int | None = None
+    """How many it asks for; None for one, not in a list."""
+    place: int = 0
+
+    @property
+    def name(self) -> str:
+        """The name under which the query is noted."""
+        # With a character that no key of a user's has.
+        return self.text if self.n is None else f"{self.text}\x1f{self.place}"
+
+    @property
+    def count_name(self) -> str:
+        """The name under which it is noted how many were asked for."""
+        return f"{self.text}\x1fn"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names to look for: the first query decides whether the request is the same."""
+        return (self.name, self.count_name, self.text) if self.place == 0 else (self.name,)
 
 
 class LocalBackend(Backend):
@@ -166,12 +191,11 @@ class LocalBackend(Backend):
     # --- the game ------------------------------------------------------------------------------
 
     def ask(self, arguments: AskArguments, key: str | None) -> Query:
-        return self._ask(arguments)[1] if key is None else self._ask_under(key, arguments)
+        return self._ask(arguments)[1] if key is None else self._ask_under(Key(key), arguments)
 
     def ask_several(self, arguments: AskArguments, n: int, key: str | None) -> list[Query]:
         if key is not None:
-            # A character that no key of a user's has.
-            return [self._ask_under(f"{key}\x1f{place}", arguments) for place in range(n)]
+            return [self._ask_under(Key(key, n, place), arguments) for place in range(n)]
         pairs: list[tuple[Event, Query]] = []
         try:
             for _ in range(n):
@@ -181,7 +205,7 @@ class LocalBackend(Backend):
             raise
         return [query for _, query in pairs]
 
-    def _ask_under(self, key: str, arguments: AskArguments) -> Query:
+    def _ask_under(self, key: Key, arguments: AskArguments) -> Query:
         """Ask under a key, or return the query that was asked under it."""
         if not self._has_keys:
             with self.session.transaction(SCHEMA_LOCK):
@@ -190,17 +214,32 @@ class LocalBackend(Backend):
         session, now = self.session, _now()
 
         def act(replica: Replica) -> tuple[Sequence[Event], Query]:
-            query = self.journal.query_of(key)
+            noted = self.journal.noted_under(key.names)
+            self._refuse_other_count(key, noted)
+            query = noted.get(key.name)
             if query is not None:
-                return (), self._asked_before(replica, query, key, arguments)
+                return (), self._asked_before(replica, query, key.text, arguments)
             event, question = replica.ask(arguments, self._signature, now)
             session.keyed.add(question.id)
-            session.remember(key, question.id, now)
+            session.remember(key.name, question.id, now)
+            if key.n is not None and key.place == 0 and key.count_name not in noted:
+                self.journal.remember(key.count_name, key.n, now)
             return (event,), question
 
         question = session.write(act)
         session.keyed.discard(question.id)
         return question
+
+    def _refuse_other_count(self, key: Key, noted: dict[str, int]) -> None:
+        """Refuse a key under which another number of queries was asked for."""
+        before = 1 if key.text in noted else noted.get(key.count_name)
+        listed = key.text not in noted
+        if before is not None and (before, listed) != (key.n or 1, key.n is not None):
+            raise ParameterError(
+                f"the key {key.text!r} was used by another request, which asked "
+                f"{f'with n = {before}' if listed else 'for one query, without n'}; a key is for "
+                "one request"
+            )
 
     def _asked_before(
         self, replica: Replica, query: int, key: str, arguments: AskArguments
