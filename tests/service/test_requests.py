@@ -247,6 +247,9 @@ def test_a_bad_request_changes_nothing(
     assert service.send("GET", path + "/state").content == before
 
 
+FORGED = dikin.Tuner({"x": dikin.Real(0, 1)}, seed=1).state() | {"surprises": [[]]}
+
+
 @pytest.mark.parametrize(
     ("spec", "words"),
     [
@@ -259,6 +262,22 @@ def test_a_bad_request_changes_nothing(
         ({"learner": "fkm", "domain": {"kind": "ball", "dim": 2}, "x": 1}, "x"),
         ({"state": {}}, "state"),
         ({"state": {"learner": "fkm"}}, "cannot be used"),
+        ({"state": FORGED}, "cannot be used"),
+        (LEARNER | {"domain": {"kind": "ball", "dim": 2, "radius": 1e308}}, "radius"),
+        (LEARNER | {"domain": {"kind": "ball", "dim": 2, "radius": 1e-320}}, "radius"),
+        (
+            LEARNER
+            | {
+                "domain": {
+                    "kind": "affine",
+                    "domain": {"kind": "ball", "dim": 1, "radius": 1e308},
+                    "matrix": [[1.0]],
+                }
+            },
+            "cannot be used",
+        ),
+        (LEARNER | {"domain": {"kind": "box", "lower": [[]], "upper": {}}}, "box"),
+        (LEARNER | {"domain": {"kind": ["box"]}}, "kind"),
     ],
 )
 def test_a_study_that_cannot_be(service: Serving, spec: Any, words: str) -> None:

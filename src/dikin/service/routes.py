@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from starlette.responses import StreamingResponse
 
 from dikin.arguments import frozen, is_whole
-from dikin.errors import LossError, ParameterError, RequestError, StateError, shown
+from dikin.errors import DikinError, LossError, ParameterError, RequestError, StateError, shown
 from dikin.loading import restore
 from dikin.open_queries import Query as PlayerQuery
 from dikin.serialization import finite_or_none
@@ -191,9 +191,13 @@ def _learner(spec: dict[str, Any]) -> Any:
     refuse_large(spec)
     try:
         player = restore(spec["state"]) if set(spec) == {"state"} else learner_from_spec(spec)
-    except StateError as error:  # the client's mistake, not a damaged study
+        state = player.state()
+    except (StateError, ArithmeticError, TypeError, ValueError) as error:
+        if isinstance(error, DikinError) and not isinstance(error, StateError):
+            raise
+        # The client's mistake: not a damaged study, and not a fault of the service.
         raise RequestError(f"the state or description cannot be used: {error}") from error
-    refuse_large_state(player.state())
+    refuse_large_state(state)
     return player
 
 
