@@ -220,6 +220,30 @@ def test_requests_under_way_are_limited(monkeypatch: pytest.MonkeyPatch) -> None
             pass
 
 
+def test_who_computes_more_than_a_share_waits_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr(visitors.time, "monotonic", lambda: now[0])
+    shared = Visitors(Metrics(), 1e9)
+
+    def refused(token: str) -> bool:
+        try:
+            with shared.request(token, large=False):
+                return False
+        except Problem as problem:
+            return problem.headers == {"Retry-After": "8"} and "others wait" in problem.detail
+
+    shared.charge("greedy", 8.0)
+    assert not refused("greedy")  # nobody else is there
+    with shared.request("modest", large=False):
+        assert refused("greedy")
+        assert not refused("modest")
+        now[0] += 8.0  # at 0.4 seconds in a second
+        assert not refused("greedy")
+    shared.charge("greedy", 8.0)
+    with shared.request("page", large=False), shared.stream("page"):
+        assert not refused("greedy")  # who only watches does not wait
+
+
 def test_a_limit_of_streams_is_not_passed_by_being_quick() -> None:
     with serving("limits.STREAMS_EACH = 2") as running:
 

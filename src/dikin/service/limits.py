@@ -65,6 +65,10 @@ LARGE_EACH = 8
 """Of these, requests whose answers are large."""
 REQUESTS_A_SECOND = 1000.0
 """Requests of one token in a second, in the long run; so many may come at once."""
+COMPUTING = 0.8
+"""Seconds of computing in a second that tokens share equally while requests of several wait."""
+COMPUTED_AT_ONCE = 5.0
+"""Seconds of computing that a token may use before that."""
 STREAMS = 200
 """Concurrent streams of events."""
 STREAMS_EACH = 40

@@ -131,7 +131,8 @@ class RequestMiddleware:
             return None
         if len(body) <= READ_AT_ONCE:
             return read_body(body)
-        return await self._service.read_apart(read_body, body)
+        token = request.scope.get("state", {}).get("token") or ""
+        return await self._service.read_apart(read_body, body, token)
 
     async def _received(self, receive: Receive) -> bytes:
         parts, size = list[bytes](), 0

@@ -133,8 +133,13 @@ async def _respond(
 ) -> Response:
     """Do something with a study and respond with its result, encoded in the study's own thread."""
     workers = _service(request).workers
-    who = request.scope["state"]["token"] or ""
+    who = _visitor(request)
     return _response(await workers.do(name, lambda study: written(act(study)), client, who))
+
+
+def _visitor(request: Request) -> str:
+    """Whose request it is: visitors take turns, and share the time that is computed."""
+    return request.scope["state"]["token"] or ""
 
 
 # --- studies -------------------------------------------------------------------------------------
@@ -539,7 +544,7 @@ async def verify(request: Request, name: Name) -> Response:
     """Replay the whole journal, check every seal, and compare the result with the learner."""
     service = _service(request)
     with service.alone(name, "verification"):
-        rows = await service.workers.do_apart(name, Study.verify)
+        rows = await service.workers.do_apart(name, Study.verify, _visitor(request))
     return as_json(schemas.Verified(rows=rows))
 
 
@@ -548,5 +553,7 @@ async def trim(request: Request, name: Name, body: schemas.TrimBody) -> Response
     """Remove the history of early rounds; the learner stays as it is."""
     service = _service(request)
     with service.alone(name, "trim"):
-        rows = await service.workers.do_apart(name, lambda study: study.trim(body.before))
+        rows = await service.workers.do_apart(
+            name, lambda study: study.trim(body.before), _visitor(request)
+        )
     return as_json(schemas.Trimmed(rows=rows))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import logging
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -69,8 +70,8 @@ class Service:
             self._addresses += [str(database.path), str(database.path.parent)]
             self._addresses = [each for each in self._addresses if len(each) > 1]  # not "/"
         self.metrics = Metrics()
-        self.workers = Workers(store, patience, deadline)
         self.visitors = Visitors(self.metrics, rate)
+        self.workers = Workers(store, patience, deadline, self.visitors.charge)
         self.connections = Budget(CONNECTIONS)
         self.metrics.connections.set_function(lambda: len(self.connections))
         self.metrics.stuck.set_function(self.workers.stuck)
@@ -138,9 +139,17 @@ class Service:
 
     # --- outside the event loop ---------------------------------------------------------------
 
-    async def read_apart(self, read: Callable[[bytes], T], body: bytes) -> T:
+    async def read_apart(self, read: Callable[[bytes], T], body: bytes, visitor: str = "") -> T:
         """Parse a large body."""
-        return await asyncio.get_running_loop().run_in_executor(self._read_thread, read, body)
+
+        def charged() -> T:
+            began = time.thread_time()
+            try:
+                return read(body)
+            finally:
+                self.visitors.charge(visitor, time.thread_time() - began)
+
+        return await asyncio.get_running_loop().run_in_executor(self._read_thread, charged)
 
     async def create_apart(self, create: Callable[[], T]) -> T:
         """Create a study; a large one may take longer than another answer."""

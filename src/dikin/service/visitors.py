@@ -6,13 +6,21 @@ being quick.
 
 from __future__ import annotations
 
+import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from math import ceil
 
-from dikin.service.limits import IN_FLIGHT_EACH, LARGE_EACH, STREAMS, STREAMS_EACH
+from dikin.service.limits import (
+    COMPUTED_AT_ONCE,
+    COMPUTING,
+    IN_FLIGHT_EACH,
+    LARGE_EACH,
+    STREAMS,
+    STREAMS_EACH,
+)
 from dikin.service.metrics import Metrics
 from dikin.service.problems import Problem
 
@@ -27,6 +35,10 @@ class Visitors:
         self._streams: Counter[str] = Counter()
         self._allowed: dict[str, tuple[float, float]] = {}
         """Requests that each visitor may send at once, and when that was so."""
+        self._computed: dict[str, tuple[float, float]] = {}
+        """Seconds that the threads of studies computed for each visitor, less what has been worked
+        off since, and when that was so."""
+        self._lock = threading.Lock()
 
     @contextmanager
     def request(self, token: str | None, large: bool) -> Iterator[None]:
@@ -55,6 +67,7 @@ class Visitors:
                 1,
             )
         now = time.monotonic()
+        self._refuse_greedy(token, now)
         allowed, then = self._allowed.get(token, (self._rate, now))
         allowed = min(self._rate, allowed + self._rate * (now - then))
         if allowed < 1.0:
@@ -64,6 +77,29 @@ class Visitors:
                 ceil((1.0 - allowed) / self._rate),
             )
         self._allowed[token] = allowed - 1.0, now
+
+    def charge(self, token: str, seconds: float) -> None:
+        """Note that something was computed for a token; called by the threads that did it."""
+        with self._lock:
+            before, then = self._computed.get(token, (0.0, time.monotonic()))
+            self._computed[token] = before + seconds, then
+
+    def _refuse_greedy(self, token: str, now: float) -> None:
+        """Refuse a token that has computed more than its share, if others have requests waiting."""
+        waiting = sum(
+            count > self._streams[each] for each, count in self._in_flight.items() if each != token
+        )
+        share = COMPUTING / (1 + waiting)
+        with self._lock:
+            computed, then = self._computed.get(token, (0.0, now))
+            computed = max(0.0, computed - share * (now - then))
+            self._computed[token] = computed, now
+        if waiting and computed > COMPUTED_AT_ONCE:
+            raise _too_many(
+                f"what token {token!r} asked for took {computed:.1f} seconds to compute, and "
+                "others wait",
+                ceil((computed - COMPUTED_AT_ONCE) / share),
+            )
 
     @contextmanager
     def stream(self, visitor: str) -> Iterator[None]:

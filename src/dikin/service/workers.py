@@ -64,6 +64,14 @@ class Outcome(NamedTuple):
     error: BaseException | None
 
 
+Charge = Callable[[str, float], None]
+"""Takes a visitor, and the seconds that were computed for it."""
+
+
+def _nobody(visitor: str, seconds: float) -> None:
+    """Charge nobody."""
+
+
 class StuckError(BusyError):
     """A study or the database has not answered for too long."""
 
@@ -74,9 +82,14 @@ class Worker:
     """The thread of one study."""
 
     def __init__(
-        self, store: str, name: str, patience: float, deadline: float = ANSWER_SECONDS
+        self,
+        store: str,
+        name: str,
+        patience: float,
+        deadline: float = ANSWER_SECONDS,
+        charge: Charge = _nobody,
     ) -> None:
-        self.name, self.users = name, 0
+        self.name, self.users, self._charge = name, 0, charge
         self.warnings: deque[str] = deque(maxlen=KEPT_WARNINGS)
         """The learner's warnings, newest last, each once."""
         self._first_mean: float | None = None
@@ -183,18 +196,28 @@ class Worker:
         while self._turns and len(outcomes) < BATCH:
             if outcomes and self._busy_since - began >= BATCH_SECONDS:
                 break
-            outcome = self._outcome(self._next())
+            outcome = self._charged(self._next())
             self._busy_since = time.monotonic()
             if _may_have_lost(outcome.error):
                 outcomes = [_failed(each, outcome.error) for each in outcomes]
             outcomes.append(outcome)
+        began = time.thread_time()
         try:
             if self._study is not None:
                 self._study.flush()
         except Exception as error:  # whatever it is, no client may be told of a success
             outcomes = [_failed(each, error) for each in outcomes]
+        each = (time.thread_time() - began) / max(1, len(outcomes))
+        for outcome in outcomes:
+            self._charge(outcome.job.visitor, each)
         self._busy_since = None
         return outcomes
+
+    def _charged(self, job: Job) -> Outcome:
+        began = time.thread_time()
+        outcome = self._outcome(job)
+        self._charge(job.visitor, time.thread_time() - began)
+        return outcome
 
     def _outcome(self, job: Job) -> Outcome:
         if job.answer.done():  # nobody waits for it any more, and nothing has been done yet
@@ -292,8 +315,15 @@ def _answer(outcomes: list[Outcome]) -> None:
 class Workers:
     """The workers of a store, by study; the least recently used are ended."""
 
-    def __init__(self, store: str, patience: float, deadline: float = ANSWER_SECONDS) -> None:
+    def __init__(
+        self,
+        store: str,
+        patience: float,
+        deadline: float = ANSWER_SECONDS,
+        charge: Charge = _nobody,
+    ) -> None:
         self.store, self.patience, self.deadline = store, patience, deadline
+        self._charge = charge
         self.abandoned = False
         """Whether threads were left behind that the database did not answer."""
         self._workers: OrderedDict[str, Worker] = OrderedDict()
@@ -310,12 +340,16 @@ class Workers:
         self._workers.move_to_end(name)
         return await worker.do(act, client, visitor)
 
-    async def do_apart(self, name: str, act: Callable[[Study], T]) -> T:
+    async def do_apart(self, name: str, act: Callable[[Study], T], visitor: str = "") -> T:
         """Do something that takes long, with a separate connection, so that the study goes on."""
 
         def apart() -> T:
-            with Study(self.store, name, client="dikin serve", patience=self.patience) as study:
-                return act(study)
+            began = time.thread_time()
+            try:
+                with Study(self.store, name, client="dikin serve", patience=self.patience) as study:
+                    return act(study)
+            finally:
+                self._charge(visitor, time.thread_time() - began)
 
         return await asyncio.get_running_loop().run_in_executor(self._long, apart)
 
@@ -326,7 +360,7 @@ class Workers:
         worker = self._workers.get(name)
         if worker is None:
             self._make_room()
-            worker = Worker(self.store, name, self.patience, self.deadline)
+            worker = Worker(self.store, name, self.patience, self.deadline, self._charge)
             self._workers[name] = worker
         self._workers.move_to_end(name)
         return worker
