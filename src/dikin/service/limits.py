@@ -82,6 +82,8 @@ BATCH = 256
 """The most requests of a study that share a commit."""
 BATCH_SECONDS = 0.05
 """Seconds after which a commit is made in any case, so that the first request need not wait."""
+LONGEST_TURN = 0.1
+"""Seconds for which a study may keep other studies in the same file from writing."""
 TOKENS_FRESH = 2.0
 """Seconds for which tokens are cached: a revoked one is refused after that."""
 STORE_FRESH = 1.0

@@ -27,6 +27,7 @@ from dikin.service.limits import (
     BATCH,
     BATCH_SECONDS,
     CLOSE_SECONDS,
+    LONGEST_TURN,
     OPEN_STUDIES,
 )
 from dikin.status import Status
@@ -251,7 +252,7 @@ class Worker:
                 self.name,
                 client="dikin serve",
                 patience=self._patience,
-                commit_within=self._patience / 2,
+                commit_within=min(self._patience / 2, LONGEST_TURN),
             )
         return self._study
 
