@@ -83,6 +83,40 @@ def test_visitors_take_turns(file: str) -> None:
     assert len(done) == 102
 
 
+def test_a_busy_store_is_waited_for_once(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of many requests that cannot be written, the second does not wait as long again."""
+    shop(file).close()
+
+    async def play() -> tuple[int, list[object]]:
+        workers, waits = Workers(file, 600.0, 600.0), list[int]()
+        begun, go_on = threading.Event(), threading.Event()
+
+        def occupy(_: object) -> None:
+            begun.set()
+            go_on.wait()
+
+        def write(_: object) -> None:
+            waits.append(1)
+            raise errors.BusyError("another client writes")
+
+        first = asyncio.ensure_future(workers.do("shop", occupy))
+        await asyncio.to_thread(begun.wait)
+        worker = await workers.of("shop")
+        acts = [worker.do(write, "client") for _ in range(20)]
+        found = asyncio.gather(*acts, worker.do(lambda study: study.rounds), return_exceptions=True)
+        await asyncio.sleep(0)
+        go_on.set()
+        await first
+        answers = list(await found)
+        await asyncio.to_thread(workers.close)
+        return len(waits), answers
+
+    waits, (*refused, read) = asyncio.run(play())
+    assert waits == 1
+    assert {type(each) for each in refused} == {errors.BusyError}
+    assert read == 0
+
+
 def test_a_shared_read_that_does_not_end() -> None:
     async def play() -> None:
         never = asyncio.Event()

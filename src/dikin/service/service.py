@@ -71,7 +71,7 @@ class Service:
             self._addresses = [each for each in self._addresses if len(each) > 1]  # not "/"
         self.metrics = Metrics()
         self.visitors = Visitors(self.metrics, rate)
-        self.workers = Workers(store, patience, deadline, self.visitors.charge)
+        self.workers = Workers(store, patience, deadline, self.visitors)
         self.connections = Budget(CONNECTIONS)
         self.metrics.connections.set_function(lambda: len(self.connections))
         self.metrics.stuck.set_function(self.workers.stuck)

@@ -23,9 +23,10 @@ from dikin.service.limits import (
 )
 from dikin.service.metrics import Metrics
 from dikin.service.problems import Problem
+from dikin.service.workers import Account
 
 
-class Visitors:
+class Visitors(Account):
     """What every visitor has under way."""
 
     def __init__(self, metrics: Metrics, rate: float) -> None:
@@ -67,7 +68,7 @@ class Visitors:
                 1,
             )
         now = time.monotonic()
-        self._refuse_greedy(token, now)
+        self.refuse_greedy(token)
         allowed, then = self._allowed.get(token, (self._rate, now))
         allowed = min(self._rate, allowed + self._rate * (now - then))
         if allowed < 1.0:
@@ -78,25 +79,30 @@ class Visitors:
             )
         self._allowed[token] = allowed - 1.0, now
 
-    def charge(self, token: str, seconds: float) -> None:
+    def charge(self, visitor: str, seconds: float) -> None:
         """Note that something was computed for a token; called by the threads that did it."""
         with self._lock:
-            before, then = self._computed.get(token, (0.0, time.monotonic()))
-            self._computed[token] = before + seconds, then
+            before, then = self._computed.get(visitor, (0.0, time.monotonic()))
+            self._computed[visitor] = before + seconds, then
 
-    def _refuse_greedy(self, token: str, now: float) -> None:
-        """Refuse a token that has computed more than its share, if others have requests waiting."""
+    def refuse_greedy(self, visitor: str) -> None:
+        """Refuse a token that has had more than its share, if others have requests waiting.
+
+        Asked when a request comes and again when its turn has come: the cost of a request is known
+        only afterwards. Without tokens nobody is refused.
+        """
+        now, in_flight = time.monotonic(), dict(self._in_flight)
         waiting = sum(
-            count > self._streams[each] for each, count in self._in_flight.items() if each != token
+            count > self._streams[each] for each, count in in_flight.items() if each != visitor
         )
         share = COMPUTING / (1 + waiting)
         with self._lock:
-            computed, then = self._computed.get(token, (0.0, now))
+            computed, then = self._computed.get(visitor, (0.0, now))
             computed = max(0.0, computed - share * (now - then))
-            self._computed[token] = computed, now
-        if waiting and computed > COMPUTED_AT_ONCE:
+            self._computed[visitor] = computed, now
+        if visitor and waiting and computed > COMPUTED_AT_ONCE:
             raise _too_many(
-                f"what token {token!r} asked for took {computed:.1f} seconds to compute, and "
+                f"what token {visitor!r} asked for took {computed:.1f} seconds to compute, and "
                 "others wait",
                 ceil((computed - COMPUTED_AT_ONCE) / share),
             )

@@ -65,12 +65,14 @@ class Outcome(NamedTuple):
     error: BaseException | None
 
 
-Charge = Callable[[str, float], None]
-"""Takes a visitor, and the seconds that were computed for it."""
+class Account:
+    """What was computed for each visitor; this one does not count."""
 
+    def refuse_greedy(self, visitor: str) -> None:
+        """Refuse what would be computed now for a visitor that has had more than its share."""
 
-def _nobody(visitor: str, seconds: float) -> None:
-    """Charge nobody."""
+    def charge(self, visitor: str, seconds: float) -> None:
+        """Note that something was computed for a visitor."""
 
 
 class StuckError(BusyError):
@@ -88,9 +90,9 @@ class Worker:
         name: str,
         patience: float,
         deadline: float = ANSWER_SECONDS,
-        charge: Charge = _nobody,
+        account: Account | None = None,
     ) -> None:
-        self.name, self.users, self._charge = name, 0, charge
+        self.name, self.users, self._account = name, 0, account or Account()
         self.warnings: deque[str] = deque(maxlen=KEPT_WARNINGS)
         """The learner's warnings, newest last, each once."""
         self._first_mean: float | None = None
@@ -202,6 +204,9 @@ class Worker:
             if _may_have_lost(outcome.error):
                 outcomes = [_failed(each, outcome.error) for each in outcomes]
             outcomes.append(outcome)
+            if isinstance(outcome.error, BusyError):
+                # Others that write would wait as long, one after the other.
+                outcomes += [Outcome(job, None, outcome.error) for job in self._writes()]
         began = time.thread_time()
         try:
             if self._study is not None:
@@ -210,14 +215,27 @@ class Worker:
             outcomes = [_failed(each, error) for each in outcomes]
         each = (time.thread_time() - began) / max(1, len(outcomes))
         for outcome in outcomes:
-            self._charge(outcome.job.visitor, each)
+            self._account.charge(outcome.job.visitor, each)
         self._busy_since = None
         return outcomes
 
+    def _writes(self) -> list[Job]:
+        """Take all jobs that write out of the turns."""
+        jobs = [job for each in self._turns.values() for job in each]
+        self._turns.clear()
+        for job in jobs:
+            if job.client is None:
+                self._turns.setdefault(job.visitor, deque()).append(job)
+        return [job for job in jobs if job.client is not None]
+
     def _charged(self, job: Job) -> Outcome:
+        try:
+            self._account.refuse_greedy(job.visitor)
+        except Exception as error:
+            return Outcome(job, None, error)
         began = time.thread_time()
         outcome = self._outcome(job)
-        self._charge(job.visitor, time.thread_time() - began)
+        self._account.charge(job.visitor, time.thread_time() - began)
         return outcome
 
     def _outcome(self, job: Job) -> Outcome:
@@ -321,10 +339,10 @@ class Workers:
         store: str,
         patience: float,
         deadline: float = ANSWER_SECONDS,
-        charge: Charge = _nobody,
+        account: Account | None = None,
     ) -> None:
         self.store, self.patience, self.deadline = store, patience, deadline
-        self._charge = charge
+        self._account = account or Account()
         self.abandoned = False
         """Whether threads were left behind that the database did not answer."""
         self._workers: OrderedDict[str, Worker] = OrderedDict()
@@ -350,7 +368,7 @@ class Workers:
                 with Study(self.store, name, client="dikin serve", patience=self.patience) as study:
                     return act(study)
             finally:
-                self._charge(visitor, time.thread_time() - began)
+                self._account.charge(visitor, time.thread_time() - began)
 
         return await asyncio.get_running_loop().run_in_executor(self._long, apart)
 
@@ -361,7 +379,7 @@ class Workers:
         worker = self._workers.get(name)
         if worker is None:
             self._make_room()
-            worker = Worker(self.store, name, self.patience, self.deadline, self._charge)
+            worker = Worker(self.store, name, self.patience, self.deadline, self._account)
             self._workers[name] = worker
         self._workers.move_to_end(name)
         return worker

@@ -84,7 +84,7 @@ class NoAnswerError(StoreError):
     """Nothing came in time; the request may have been carried out."""
 
 
-class Sent(NamedTuple):
+class HttpRequest(NamedTuple):
     """A request, as it is sent, however often."""
 
     method: str
@@ -134,7 +134,7 @@ class ServiceClient:
         """
         if self._closed:
             raise StateError("this study was closed; open it again with Study(url, name)")
-        request = Sent(method, path, None if body is None else _as_json(body), headers or {})
+        request = HttpRequest(method, path, None if body is None else _as_json(body), headers or {})
         wait = self.patience if patience is None else patience
         began = time.monotonic()
         deadline, silent = began + wait, began + max(wait, SLOWEST)
@@ -159,7 +159,7 @@ class ServiceClient:
             time.sleep(pause)
             pause, self.repeated = min(2 * pause, LONGEST_PAUSE), True
 
-    def _send_once(self, request: Sent, seconds: float) -> tuple[int, dict[str, Any]]:
+    def _send_once(self, request: HttpRequest, seconds: float) -> tuple[int, dict[str, Any]]:
         # As bytes: urllib3 would not encode text as UTF-8.
         sent = {name: text.encode() for name, text in {**self.headers, **request.headers}.items()}
         if request.body is not None:
