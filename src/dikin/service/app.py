@@ -8,6 +8,7 @@ and closes idle connections.
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -81,11 +82,12 @@ def create_app(
         title="dikin",
         version=dikin.__version__,
         lifespan=lifespan,
+        openapi_url=None,  # it would be written anew for each request, of whomever
         docs_url=None,  # its page loads scripts from other hosts
         redoc_url=None,
         redirect_slashes=False,
     )
-    app.state.service, app.state.looks = service, Looks(service)
+    app.state.service, app.state.looks, app.state.openapi = service, Looks(service), None
     for router in ROUTERS:
         app.include_router(router)
     app.add_middleware(
@@ -156,6 +158,15 @@ async def readyz(request: Request) -> Response:
     service: Service = request.app.state.service
     await service.refuse_unready()
     return routes.as_json(schemas.Health(ok=True))
+
+
+@_public.get("/openapi.json", include_in_schema=False)
+async def openapi(request: Request) -> Response:
+    """The OpenAPI file."""
+    state = request.app.state
+    if state.openapi is None:
+        state.openapi = json.dumps(request.app.openapi()).encode()
+    return Response(state.openapi, media_type="application/json")
 
 
 @_public.get("/", include_in_schema=False)

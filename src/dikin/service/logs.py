@@ -50,9 +50,8 @@ class SparseLines(logging.Filter):
         if record.name == LEARNERS or record.levelno < logging.WARNING:
             return True
         fields = getattr(record, "fields", {})
-        if "request" in fields:  # a fault, with a traceback
-            return True
-        more = self._kinds.line((record.name, str(record.msg)[:60]))
+        fault = record.exc_info[0] if record.exc_info else None
+        more = self._kinds.line((record.name, str(record.msg)[:60], fault))
         if more:
             record.fields = fields | {"more": more}
         return more is not None
