@@ -143,7 +143,7 @@ def in_chunks(count: int) -> bytes:
 def test_a_body_in_too_many_pieces_is_not_read_to_its_end(service: Serving) -> None:
     service.send("PUT", "/v1/studies/chunks", TUNER)
     with socket.create_connection(("127.0.0.1", service.port)) as client:
-        client.settimeout(60)
+        client.settimeout(600)
         for _ in range(2):  # each body by itself
             client.sendall(in_chunks(MOST_PIECES))
             assert client.recv(4096).startswith(b"HTTP/1.1 200")
@@ -405,7 +405,7 @@ class Blocked(Serving):
         os.mkfifo(pipe)
         self.pipe, self.program = pipe, BLOCKED.format(pipe=str(pipe)) + QUICK
         super().__init__(store)
-        self.pool = urllib3.PoolManager(retries=False, maxsize=20, timeout=60)
+        self.pool = urllib3.PoolManager(retries=False, maxsize=20, timeout=600)
 
     def reached(self, hostile: Future[Any]) -> int:
         """Wait until the service waits; the end of the pipe that lets it go on when closed."""
