@@ -394,6 +394,13 @@ class LocalBackend(Backend):
             raise
         return rows
 
+    def skip_ids(self, count: int) -> int:
+        def act(replica: Replica) -> tuple[Sequence[Event], int]:
+            event = replica.skip_ids(count, self._signature, _now())
+            return (event,), replica.player.asked
+
+        return self.session.write(act)
+
     def trim(self, before: int, progress: bool) -> int:
         def look(_: Replica) -> tuple[Snapshot, int]:
             return self.journal.first_snapshot(), self.journal.last_row_before_round(before)

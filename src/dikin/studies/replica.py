@@ -202,6 +202,12 @@ class Replica:
         # apart from asks, the database refuses two rows with the same number.
         return (self._record(kind, -(self.number + 1), client, time, "{}"),)
 
+    def skip_ids(self, count: int, client: str, time: int) -> Event:
+        """Leave out that many ids: the next query has a later one."""
+        self.consistent = False
+        following = self.player._skip_ids(count)
+        return self._record("skip", -(self.number + 1), client, time, f'{{"next": {following}}}')
+
     def _record(self, kind: str, query: int, client: str, time: int, body: str) -> Event:
         number = self.number + 1
         seal = row_seal(self.seal, number, kind, query, client, time, body)
@@ -214,7 +220,7 @@ class Replica:
             noted = AskArguments.read(event.body).noted()
             point = point_in(event.body)
             self.asked[event.query] = AskRecord(event.client, event.time, point, noted)
-        elif event.kind not in SWITCHES:
+        elif event.query >= 0:
             del self.asked[event.query]
         self.number, self.seal, self.consistent = event.number, event.seal, True
 
@@ -235,6 +241,8 @@ class Replica:
             player.forget(event.query)
         elif event.kind in SWITCHES:
             SWITCHES[event.kind](self.tuner)
+        elif event.kind == "skip":
+            player._skip_ids(json.loads(event.body)["next"] - player.asked)
         else:
             raise StateError(f"row {event.number} of the journal has the kind {event.kind!r}")
         self._advance(event)
@@ -262,7 +270,7 @@ def _beside(answer: Answer) -> str:
 DECODER = json.JSONDecoder()
 """Faster than `json.loads`, for the bodies of rows, which begin with no space."""
 SWITCHES: dict[str, Callable[[Tuner], None]] = {"hold": Tuner.hold, "resume": Tuner.resume}
-"""The kinds of rows that belong to no query."""
+"""The kinds of rows that put a tuner on hold or end that."""
 
 
 class _NotAgain(logging.Filter):
