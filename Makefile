@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .PHONY: reproduce matrix test lint demo game loops price regions traffic program oppertune examples \
-	flags samplers accelerator beginning absurd covariates memory contexts worth serve-demo bench kills torture \
+	flags samplers accelerator beginning absurd covariates memory contexts worth serve-demo bench kills torture power-loss \
 	load page docs dist clean
 .DELETE_ON_ERROR:
 
@@ -119,6 +119,10 @@ kills: $(READY)
 TORTURE_OUT := $(if $(PAGE),--out docs/torture.csv --page docs/live.md)
 torture: $(READY)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/studies/torture.py $(TORTURE_OUT)
+
+# A thousand rounds on a disk that forgets what was not synced, cut at every sync; some minutes.
+power-loss: $(READY)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/studies/power_loss.py
 
 # The service under 64 clients, beside Optuna, about eight minutes. PAGE=1 writes docs/service.md.
 LOAD_OUT := $(if $(PAGE),--out docs/service_load.csv --page docs/service.md)
