@@ -73,11 +73,11 @@ def recorded(folder: Path, rounds: int, synchronous: str = "FULL") -> Path:
     source = Path(__file__).with_suffix(".c")
     subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
     subprocess.run(
-        [sys.executable, __file__, "--play", disk, "--rounds", str(rounds), "--synchronous"]
-        + [synchronous],
+        [sys.executable, __file__, "--play", disk, "--rounds", str(rounds)],
         check=True,
         env=os.environ
-        | {"LD_PRELOAD": str(library), "POWER_LOG": str(record), "POWER_FOLDER": str(disk)},
+        | {"LD_PRELOAD": str(library), "POWER_LOG": str(record), "POWER_FOLDER": str(disk)}
+        | {"SYNCHRONOUS": synchronous},
     )
     return record
 
@@ -115,6 +115,8 @@ class Disk:
     """What is on the disk for sure, and what may be."""
 
     def __init__(self) -> None:
+        self._numbers: dict[int, int] = {}
+        """The number of the file that has an inode."""
         self.synced: dict[int, bytearray] = {}
         self.pending: dict[int, list[Call]] = {}
         self.names: dict[str, int] = {}
@@ -124,6 +126,9 @@ class Disk:
 
     def take(self, call: Call) -> None:
         """Let a call happen."""
+        if call.what == "C":  # the inode may be that of a file which was removed
+            self._numbers[call.inode] = len(self.synced)
+        call = call._replace(inode=self._numbers.get(call.inode, -1))
         if call.what == "C":
             self.synced[call.inode], self.pending[call.inode] = bytearray(), []
         if call.what in "CU":
@@ -239,10 +244,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--rounds", type=int, default=1000)
     parser.add_argument("--play", type=Path, help=argparse.SUPPRESS)
-    parser.add_argument("--synchronous", default="FULL", help=argparse.SUPPRESS)
     wanted = parser.parse_args()
     if wanted.play is not None:
-        play(wanted.play, wanted.rounds, wanted.synchronous)
+        play(wanted.play, wanted.rounds, os.environ["SYNCHRONOUS"])
         return 0
     if shutil.which("cc") is None:
         print("this needs a C compiler, cc, for the library that records writes", file=sys.stderr)
