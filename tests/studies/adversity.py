@@ -50,7 +50,7 @@ def freezes(server: Server, count: int, seed: int) -> tuple[int, float]:
                     frozen.set()
                     assert given_up.wait(50), "a call waits for a frozen server"
 
-            thread = threading.Thread(target=freeze, args=(chance.uniform(0.0, 0.03),))
+            thread = threading.Thread(target=freeze, args=(chance.uniform(0.0, 0.3),))
             thread.start()
             query: Any = None
             while not given_up.is_set():

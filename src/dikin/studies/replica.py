@@ -41,7 +41,7 @@ from dikin.studies.rows import (
 from dikin.tuning.tuner import Trial, Tuner
 from dikin.vectors import Array
 
-MOST_OPEN = 20_000
+MOST_OPEN = 10_000
 """The largest number of open queries of a study with which another one may be asked. Each is part
 of a client's memory and of what it reads when it opens the study."""
 

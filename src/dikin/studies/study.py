@@ -397,7 +397,7 @@ class Study(Generic[Q]):
     ) -> int | None:
         """Close a query or trial that will never be answered; repeating this is allowed.
 
-        A study has at most 20,000 open queries. Where answers may be lost, let a program forget
+        A study has at most 10,000 open queries. Where answers may be lost, let a program forget
         those that are too old from time to time.
 
         Parameters
