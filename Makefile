@@ -115,7 +115,7 @@ kills: $(READY)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/studies/kills.py --kills 500 --crashes 5
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/studies/kills.py --kills 250 --crashes 5 --keeps tuner
 
-# Everything that studies were broken with, about thirteen minutes. PAGE=1 writes it into docs/live.md.
+# Everything that studies were broken with, about fifteen minutes. PAGE=1 writes it into docs/live.md.
 TORTURE_OUT := $(if $(PAGE),--out docs/torture.csv --page docs/live.md)
 torture: $(READY)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/studies/torture.py $(TORTURE_OUT)
