@@ -120,9 +120,10 @@ TORTURE_OUT := $(if $(PAGE),--out docs/torture.csv --page docs/live.md)
 torture: $(READY)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/studies/torture.py $(TORTURE_OUT)
 
-# A thousand rounds on a disk that forgets what was not synced, cut at every sync; some minutes.
+# A thousand rounds on a disk that forgets what was not synced, cut at every sync; four minutes.
+# PAGE=1 writes the table into docs/live.md.
 power-loss: $(READY)
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/studies/power_loss.py
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/studies/power_loss.py $(if $(PAGE),--page docs/live.md)
 
 # The service under 64 clients, beside Optuna, about eight minutes. PAGE=1 writes docs/service.md.
 LOAD_OUT := $(if $(PAGE),--out docs/service_load.csv --page docs/service.md)

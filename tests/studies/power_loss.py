@@ -32,6 +32,7 @@ import dikin
 from dikin.engine.progress import Progress
 from dikin.errors import DikinError
 from dikin.studies.database import Sqlite
+from marks import into_page
 from studies.small import fresh
 
 SECTOR = 512
@@ -44,6 +45,11 @@ HEAD = struct.Struct("4Q")
 NAME = "study"
 ACKNOWLEDGES = b"ask ", b"tell "
 """How a write to the file of acknowledgements begins."""
+
+HEADING = [
+    "| synchronous | disk | cuts | acknowledged | cuts that lost something | verified |",
+    "|---|---|---:|---:|---:|---:|",
+]
 
 # --- the process that plays ----------------------------------------------------------------------
 
@@ -195,6 +201,11 @@ class Report(NamedTuple):
     first: str
     """What was wrong the first time."""
 
+    def line(self, synchronous: str) -> str:
+        """A line of the table."""
+        numbers = self.cuts, self.acknowledged, self.lost, self.verified
+        return " | ".join([f"| {synchronous}", self.kind, *(f"{n:,}" for n in numbers)]) + " |"
+
 
 def shown(made: list[Call]) -> Iterator[Call]:
     """The same calls, with a progress bar on a terminal."""
@@ -252,6 +263,7 @@ def missing(files: dict[str, bytearray], acknowledged: list[str], verifies: bool
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--rounds", type=int, default=1000)
+    parser.add_argument("--page", type=Path, help="a page to put the table into")
     parser.add_argument("--play", type=Path, help=argparse.SUPPRESS)
     wanted = parser.parse_args()
     if wanted.play is not None:
@@ -260,23 +272,21 @@ def main() -> int:
     if shutil.which("cc") is None:
         print("this needs a C compiler, cc, for the library that records writes", file=sys.stderr)
         return 2
-    lost = 0
-    print("| synchronous | disk | cuts | acknowledged | cuts that lost something | verified |")
-    print("|---|---|---:|---:|---:|---:|")
+    lost, lines = 0, HEADING.copy()
     for synchronous in ("FULL", "OFF"):
         with tempfile.TemporaryDirectory() as folder:
             rounds = wanted.rounds if synchronous == "FULL" else min(wanted.rounds, 100)
             record = recorded(Path(folder), rounds, synchronous)
             for kind in ("forgetful", "random"):
                 found = cut(record, kind)
-                lost += found.lost if synchronous == "FULL" else 0
-                print(
-                    f"| {synchronous} | {kind} | {found.cuts:,} | {found.acknowledged:,} | "
-                    f"{found.lost:,} | {found.verified:,} |",
-                    flush=True,
-                )
-                if found.first and synchronous == "FULL":
+                lines.append(found.line(synchronous))
+                if synchronous == "FULL" and found.lost:
+                    lost += found.lost
                     print(found.first, file=sys.stderr)
+    table = "\n".join(lines) + "\n"
+    print(table)
+    if wanted.page is not None:
+        into_page(table, wanted.page, "power-loss")
     return 1 if lost else 0
 
 
