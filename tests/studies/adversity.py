@@ -39,7 +39,7 @@ def freezes(server: Server, count: int, seed: int) -> tuple[int, float]:
     Nothing that was acknowledged is lost, nothing counts twice, and no call waits until the server
     goes on.
     """
-    chance, rounds, longest = random.Random(seed), 0, 0.0
+    chance, rounds, longest, in_time = random.Random(seed), 0, 0.0, list[bool]()
     with dikin.Study(server.url, "frozen", fresh(), patience=PATIENCE) as study:
         for _ in range(count):
             frozen, given_up = threading.Event(), threading.Event()
@@ -48,7 +48,8 @@ def freezes(server: Server, count: int, seed: int) -> tuple[int, float]:
                 time.sleep(delay)
                 with server.frozen():
                     frozen.set()
-                    assert given_up.wait(50), "a call waits for a frozen server"
+                    in_time.append(given_up.wait(50))
+                    given_up.set()
 
             thread = threading.Thread(target=freeze, args=(chance.uniform(0.0, 0.3),))
             thread.start()
@@ -65,10 +66,14 @@ def freezes(server: Server, count: int, seed: int) -> tuple[int, float]:
                     if frozen.is_set():
                         given_up.set()
             thread.join()
+            assert all(in_time), "a call waits for a frozen server"
             if query is not None:
                 insist(lambda query=query: study.tell(query, 0.5))  # type: ignore[misc]
                 rounds += 1
-        assert insist(lambda: study.rounds) == rounds
+        last = insist(study.ask)  # or one that was written and not returned
+        insist(lambda: study.tell(last, 0.5))
+        rounds += 1
+        assert insist(lambda: study.rounds) == rounds, f"{study.rounds} rounds, {rounds} told"
         assert study.open_queries == []
         assert study.verify() == 2 * rounds
     return rounds, longest
