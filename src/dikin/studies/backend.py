@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple, Protocol
 
+from dikin.errors import ParameterError
 from dikin.open_queries import Query
 from dikin.players import Player
 from dikin.status import Status
@@ -125,6 +126,12 @@ class Backend(Protocol):
     def records(self, first: int, last: int | None) -> list[dict[str, Any]]: ...
 
     # --- maintenance ---------------------------------------------------------------------------
+
+    def skip_ids(self, count: int) -> int:
+        raise ParameterError(
+            "ids are skipped where the database is, after it was restored: "
+            "dikin study skip-ids NAME --url DATABASE"
+        )
 
     def verify(self, workers: int, progress: bool) -> int: ...
 

@@ -505,6 +505,26 @@ def trim(name: str, before: int, url: str) -> None:
         click.echo(f"{study.trim(before, progress=True)} rows removed")
 
 
+@study.command("skip-ids")
+@name_argument
+@url_option
+@click.option(
+    "--count",
+    type=click.IntRange(1),
+    default=1_000_000,
+    show_default=True,
+    help="How many ids to leave out: more than were asked since the backup.",
+)
+def skip_ids(name: str, url: str, count: int) -> None:
+    """Leave out ids of queries, once, after a study was restored from a backup.
+
+    Clients may still have queries that were asked after the backup was taken: no other query gets
+    their ids. What is played does not change.
+    """
+    with _open(url, name) as restored:
+        click.echo(f"the next query has the id {restored.skip_ids(count):,}")
+
+
 @study.command()
 @name_argument
 @url_option

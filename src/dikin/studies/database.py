@@ -18,6 +18,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote
@@ -36,8 +37,8 @@ Row = tuple[Any, ...]
 RETRY_PAUSE = 0.02
 """Seconds between two attempts to reach a database that is unavailable or being created."""
 
-MARKED_SEAL = 32
-"""Characters of a seal in the file of marks."""
+MARK_BYTES = 70
+"""Length of a record in the file of marks: a number, a seal and a digest of both."""
 
 OF_SQLITE = ("-wal", "-shm", "-journal")
 """Suffixes of the files that SQLite creates beside a database."""
@@ -461,7 +462,7 @@ class Sqlite(Database):
     # no fsync, since a mark older than the database does no harm.
 
     def mark(self, study: int, number: int, seal: str) -> None:
-        record = f"{number:>19} {seal or '-':>{MARKED_SEAL}}\n".encode()
+        record = _mark(number, seal or "-")
         if self._marks is not None:
             with suppress(OSError):  # a full disk: only the commit matters
                 os.pwrite(self._marks.file, record, study * len(record))
@@ -477,14 +478,15 @@ class Sqlite(Database):
                 return
 
     def marked(self, study: int) -> tuple[int, str] | None:
-        size = MARKED_SEAL + 21
         try:
             with Folder(self.path.parent) as folder:
                 file = folder.open_file(f"{self.path.name}-marks", os.O_RDONLY)
             with open(file, "rb") as marks:
-                marks.seek(study * size)
-                number, seal = marks.read(size).decode().split()
-                return int(number), seal
+                marks.seek(study * MARK_BYTES)
+                record = marks.read(MARK_BYTES)
+            number, seal, _ = record.decode().split()
+            # A damaged mark says nothing of the study.
+            return (int(number), seal) if record == _mark(int(number), seal) else None
         except NotAFileError as error:
             raise StoreError(f"{self.name} cannot be read: {error}") from error
         except (OSError, ValueError):
@@ -576,6 +578,12 @@ class Postgres(Database):
                 "Nothing was changed; try again, or give Study a longer patience"
             )
         return StoreError(f"{self.name} cannot be used: {text}. Nothing was changed")
+
+
+def _mark(number: int, seal: str) -> bytes:
+    """A record of the file of marks."""
+    text = f"{number:>19} {seal:>32}"
+    return f"{text} {blake2b(text.encode(), digest_size=8).hexdigest()}\n".encode()
 
 
 FileIdentity = tuple[int, int]

@@ -7,7 +7,7 @@ import os
 import re
 import secrets
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import closing
 from functools import partial
 from itertools import islice
@@ -63,19 +63,40 @@ class Key(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The name under which the query is noted."""
-        # With a character that no key of a user's has.
-        return self.text if self.n is None else f"{self.text}\x1f{self.place}"
+        """The name under which the query is noted; that of the last one says how many there are."""
+        if self.n is None:
+            return self.text
+        return self._last(self.n) if self.place == self.n - 1 else f"{self.text}{UNIT}{self.place}"
 
-    @property
-    def count_name(self) -> str:
-        """The name under which it is noted how many were asked for."""
-        return f"{self.text}\x1fn"
+    def _last(self, n: int) -> str:
+        return f"{self.text}{UNIT}{n - 1}."
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names to look for: the first query decides whether the request is the same."""
-        return (self.name, self.count_name, self.text) if self.place == 0 else (self.name,)
+        if self.place:
+            return (self.name,)
+        first = f"{self.text}{UNIT}0"
+        longer = () if self.n is None else (f"{self.text}{UNIT}{self.n - 1}", self._last(self.n))
+        return tuple({self.name, self.text, first, self._last(1), *longer})
+
+    def is_of_another(self, noted: Collection[str]) -> bool:
+        """Whether what is noted under these names was noted by a request with another n."""
+        if self.place or not noted:
+            return False
+        if self.n is None or self.text in noted:
+            return self.n is not None or self.text not in noted
+        return self._last(self.n) not in noted and f"{self.text}{UNIT}{self.n - 1}" in noted
+
+    def shorter(self, noted: Collection[str]) -> tuple[str, ...]:
+        """The names that a request for fewer would have left; none if it need not be asked."""
+        if self.n is None or self.place or not noted or self._last(self.n) in noted:
+            return ()
+        return tuple(map(self._last, range(1, self.n)))
+
+
+UNIT = "\x1f"
+"""A character that no key of a user's has."""
 
 
 class LocalBackend(Backend):
@@ -222,22 +243,18 @@ class LocalBackend(Backend):
             event, question = replica.ask(arguments, self._signature, now)
             session.keyed.add(question.id)
             session.remember(key.name, question.id, now)
-            if key.n is not None and key.place == 0 and key.count_name not in noted:
-                self.journal.remember(key.count_name, key.n, now)
             return (event,), question
 
         question = session.write(act)
         session.keyed.discard(question.id)
         return question
 
-    def _refuse_other_count(self, key: Key, noted: dict[str, int]) -> None:
+    def _refuse_other_count(self, key: Key, noted: Collection[str]) -> None:
         """Refuse a key under which another number of queries was asked for."""
-        before = 1 if key.text in noted else noted.get(key.count_name)
-        listed = key.text not in noted
-        if before is not None and (before, listed) != (key.n or 1, key.n is not None):
+        shorter = key.shorter(noted)  # or the same request, which was cut off
+        if key.is_of_another(noted) or (shorter and self.journal.noted_under(shorter)):
             raise ParameterError(
-                f"the key {key.text!r} was used by another request, which asked "
-                f"{f'with n = {before}' if listed else 'for one query, without n'}; a key is for "
+                f"the key {key.text!r} was used by another request, with another n; a key is for "
                 "one request"
             )
 
@@ -432,6 +449,13 @@ class LocalBackend(Backend):
                 raise verification.trimmed_meanwhile(journal) from None
             raise
         return rows
+
+    def skip_ids(self, count: int) -> int:
+        def act(replica: Replica) -> tuple[Sequence[Event], int]:
+            event = replica.skip_ids(count, self._signature, _now())
+            return (event,), replica.player.asked
+
+        return self.session.write(act)
 
     def trim(self, before: int, progress: bool) -> int:
         def look(_: Replica) -> tuple[Snapshot, int]:

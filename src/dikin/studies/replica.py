@@ -43,7 +43,7 @@ from dikin.tuning.trial import Trial
 from dikin.tuning.tuner import Tuner
 from dikin.vectors import Array
 
-MOST_OPEN = 20_000
+MOST_OPEN = 10_000
 """The largest number of open queries of a study with which another one may be asked. Each is part
 of a client's memory and of what it reads when it opens the study."""
 
@@ -205,6 +205,12 @@ class Replica:
         # apart from asks, the database refuses two rows with the same number.
         return (self._record(kind, -(self.number + 1), client, time, "{}"),)
 
+    def skip_ids(self, count: int, client: str, time: int) -> Event:
+        """Leave out that many ids: the next query has a later one."""
+        self.consistent = False
+        following = self.player._skip_ids(count)
+        return self._record("skip", -(self.number + 1), client, time, f'{{"next": {following}}}')
+
     def _record(
         self,
         kind: str,
@@ -224,7 +230,7 @@ class Replica:
         if event.kind == "ask":
             point, noted = point_in(event.body), arguments.noted()
             self.asked[event.query] = AskRecord(event.client, event.time, point, noted)
-        elif event.kind not in SWITCHES:
+        elif event.query >= 0:
             del self.asked[event.query]
         self.number, self.seal, self.consistent = event.number, event.seal, True
 
@@ -246,6 +252,8 @@ class Replica:
             player.forget(event.query)
         elif event.kind in SWITCHES:
             SWITCHES[event.kind](self.tuner)
+        elif event.kind == "skip":
+            player._skip_ids(json.loads(event.body)["next"] - player.asked)
         else:
             raise StateError(f"row {event.number} of the journal has the kind {event.kind!r}")
         self._advance(event, arguments)
@@ -272,7 +280,7 @@ def _beside(answer: Answer) -> str:
 DECODER = json.JSONDecoder()
 """Faster than `json.loads`, for the bodies of rows, which begin with no space."""
 SWITCHES: dict[str, Callable[[Tuner], None]] = {"hold": Tuner.hold, "resume": Tuner.resume}
-"""The kinds of rows that belong to no query."""
+"""The kinds of rows that put a tuner on hold or end that."""
 
 
 class _NotAgain(logging.Filter):

@@ -413,6 +413,8 @@ class Session:
         """Commit waiting events; raises an unreported error of the timer, too."""
         with self.lock:
             self._raise_failure()
+            if self._inside:  # a call was interrupted, perhaps before it could clean up
+                self._undo(KeyboardInterrupt())
             if self._returned:
                 try:
                     self._commit((), None)

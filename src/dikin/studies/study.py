@@ -231,8 +231,10 @@ class Study(Generic[Q]):
         ------
         UnknownStudyError
             If there is no such study.
+        ParameterError
+            If no study can have that name.
         """
-        _backend_at(url).delete(url, name, token)
+        _backend_at(url).delete(url, printable(name, "name"), token)
 
     def close(self) -> None:
         """Close the connection; the study remains stored."""
@@ -397,7 +399,7 @@ class Study(Generic[Q]):
     ) -> int | None:
         """Close a query or trial that will never be answered; repeating this is allowed.
 
-        A study has at most 20,000 open queries. Where answers may be lost, let a program forget
+        A study has at most 10,000 open queries. Where answers may be lost, let a program forget
         those that are too old from time to time.
 
         Parameters
@@ -591,8 +593,15 @@ class Study(Generic[Q]):
         -------
         list of OpenQuery
             The queries, with who asked each and when.
+
+        Raises
+        ------
+        ParameterError
+            If `after` is no whole number, or `limit` none of at least 0.
         """
-        return self._backend.waiting(after, limit)
+        after = whole(after, "after", -1, "ids are counted from 0")
+        most = None if limit is None else whole(limit, "limit", 0, "how many at most")
+        return self._backend.waiting(after, most)
 
     def state(self) -> dict[str, Any]:
         """The state, for `dikin.restore`: a copy of the learner or tuner outside the study."""
@@ -791,6 +800,25 @@ class Study(Generic[Q]):
             warnings.warn("use workers instead of jobs", DeprecationWarning, stacklevel=2)
             workers = jobs
         return self._backend.verify(whole(workers, "workers", 1, "how many processes"), progress)
+
+    def skip_ids(self, count: int = 1_000_000) -> int:
+        """Leave out ids of queries, once, after the study was restored from a backup.
+
+        Clients may still have queries that were asked after the backup was taken. Without this,
+        their ids would be given again, and an answer told by its id would count for another query.
+        What a learner plays does not change; which rounds a holdback gives to the control does.
+
+        Parameters
+        ----------
+        count : int, default 1_000_000
+            How many ids to leave out: more than were asked since the backup.
+
+        Returns
+        -------
+        int
+            The id of the next query.
+        """
+        return self._backend.skip_ids(whole(count, "count", 1, "how many ids to leave out"))
 
     def trim(self, before: int, *, progress: bool = False) -> int:
         """Remove the history of early rounds.
