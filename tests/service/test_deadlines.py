@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import socket
+import sqlite3
 import threading
 import time
 
@@ -50,6 +51,27 @@ def test_a_study_that_is_stuck(file: str) -> None:
     assert isinstance(one, StuckError)
     assert isinstance(two, StuckError)
     assert open_queries == 0  # nobody waited for the ask any more when its turn came
+
+
+def test_nothing_is_done_for_a_client_that_has_gone(file: str) -> None:
+    """It was in the queue: a client that is impatient and asks again is answered once."""
+    shop(file).close()
+    with Serving(file, "--patience", "60", "--deadline", "600") as running:
+        assert running.send("GET", "/v1/studies/shop").status == 200
+        other = sqlite3.connect(file, isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")  # the first ask waits for it, and the others for that
+        text = b"POST /v1/studies/shop/ask HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+        gone = [socket.create_connection(("127.0.0.1", running.port)) for _ in range(10)]
+        for each in gone:
+            each.sendall(text)
+        for each in gone[1:]:
+            each.close()
+        assert running.send("GET", "/healthz").status == 200  # it has seen that they are closed
+        other.execute("ROLLBACK")
+        other.close()
+        assert gone[0].recv(4096).startswith(b"HTTP/1.1 200")
+        gone[0].close()
+        assert running.send("GET", "/v1/studies/shop/open").content["total"] < 10
 
 
 def test_visitors_take_turns(file: str) -> None:

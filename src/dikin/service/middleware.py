@@ -18,7 +18,7 @@ from dikin.service.bodies import read_body
 from dikin.service.dispatch import Endpoint, Endpoints, decoded
 from dikin.service.limits import BODY_SECONDS, READ_AT_ONCE
 from dikin.service.logs import OncePerMinute
-from dikin.service.problems import Problem, internal, problem_of
+from dikin.service.problems import ClientGone, Problem, internal, problem_of
 from dikin.service.service import Service
 
 METHODS = ("GET", "HEAD", "PUT", "POST", "DELETE", "PATCH", "OPTIONS")
@@ -202,10 +202,6 @@ class RequestMiddleware:
                 return
             fields["more"] = more or None
         log.info("request", extra={"fields": fields})
-
-
-class ClientGone(Exception):  # noqa: N818 - nothing is wrong with it
-    """The client disconnected before its request was complete."""
 
 
 def _refuse_other_type(headers: Headers) -> None:

@@ -39,6 +39,10 @@ STATUS: dict[type[DikinError], int] = {
 a request that cannot be carried out, for all others."""
 
 
+class ClientGone(Exception):  # noqa: N818 - nothing is wrong with it
+    """The client has disconnected, so that nobody waits for an answer."""
+
+
 class Problem(HTTPException):
     """An HTTP response that is a problem."""
 

@@ -21,7 +21,7 @@ from dikin.serialization import finite_or_none
 from dikin.service import events, schemas
 from dikin.service.bodies import written
 from dikin.service.limits import AT_ONCE, rounds_at_once
-from dikin.service.problems import MEDIA_TYPE, Problem
+from dikin.service.problems import MEDIA_TYPE, ClientGone, Problem
 from dikin.service.service import Service
 from dikin.service.sizes import refuse_large, refuse_large_state
 from dikin.studies.backend import OpenQuery
@@ -133,8 +133,14 @@ async def _respond(
 ) -> Response:
     """Do something with a study and respond with its result, encoded in the study's own thread."""
     workers = _service(request).workers
-    who = _visitor(request)
-    return _response(await workers.do(name, lambda study: written(act(study)), client, who))
+    state = request.scope["state"]
+
+    def do(study: Study) -> bytes:
+        if state.get("gone"):  # it may have sent the same again: once is enough
+            raise ClientGone
+        return written(act(study))
+
+    return _response(await workers.do(name, do, client, _visitor(request)))
 
 
 def _visitor(request: Request) -> str:

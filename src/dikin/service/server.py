@@ -64,6 +64,9 @@ class Connection(HttpToolsProtocol):
         self._forget_deadline()
         self.resume_writing()
         self._budget.release(self)
+        for cycle in (self.cycle, *(each for each, _ in self.pipeline)):
+            if cycle is not None and not cycle.response_complete:
+                cycle.scope["state"]["gone"] = True
         super().connection_lost(exc)
 
     def drop(self) -> None:
