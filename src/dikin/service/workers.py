@@ -215,7 +215,8 @@ class Worker:
             outcomes = [_failed(each, error) for each in outcomes]
         each = (time.thread_time() - began) / max(1, len(outcomes))
         for outcome in outcomes:
-            self._account.charge(outcome.job.visitor, each)
+            if outcome.job.visitor:
+                self._account.charge(outcome.job.visitor, each)
         self._busy_since = None
         return outcomes
 
@@ -229,6 +230,8 @@ class Worker:
         return [job for job in jobs if job.client is not None]
 
     def _charged(self, job: Job) -> Outcome:
+        if not job.visitor:  # without tokens there is nobody to charge
+            return self._outcome(job)
         try:
             self._account.refuse_greedy(job.visitor)
         except Exception as error:
