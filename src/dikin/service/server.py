@@ -195,7 +195,7 @@ def run(app: FastAPI, listener: socket.socket, proxies: str) -> None:
         app,
         http=Connection,
         ws="none",
-        loop="auto",
+        loop="asyncio",
         access_log=False,
         log_config=None,
         server_header=False,
