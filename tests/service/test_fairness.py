@@ -137,7 +137,7 @@ def test_the_head_of_a_request_has_a_limit(service: Serving) -> None:
         with suppress(ConnectionError):  # it is closed while more comes
             for _ in range(100):
                 client.sendall(10_000 * b"x")
-            raise AssertionError("a head of a megabyte was read")
+            assert client.recv(4096).startswith(b"HTTP/1.1 400")
 
 
 def test_requests_in_advance_have_a_limit(service: Serving) -> None:
