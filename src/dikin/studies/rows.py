@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dikin import serialization
-from dikin.arguments import as_float, is_whole
+from dikin.arguments import as_float, is_whole, real_number
 from dikin.errors import ForecastError, UnknownQueryError, shown
-from dikin.learners.base import real_number
 from dikin.open_queries import Query
 from dikin.players import Player
 from dikin.tuning.covariates import Values, checked_values

@@ -15,11 +15,10 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dikin.arguments import whole
+from dikin.arguments import real_number, whole
 from dikin.domains.base import Domain
 from dikin.engine.progress import Progress
 from dikin.errors import LossError, ParameterError, shown
-from dikin.learners.base import real_number
 from dikin.learners.predictive import AUTO, Predictive
 from dikin.players import Player
 from dikin.tuning.history import history_table

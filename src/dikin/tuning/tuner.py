@@ -19,10 +19,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from dikin import serialization
-from dikin.arguments import LARGEST, true_or_false
+from dikin.arguments import LARGEST, real_number, true_or_false
 from dikin.deprecation import renamed
 from dikin.errors import ContextError, ForecastError, LossError, StateError, shown
-from dikin.learners.base import real_number
 from dikin.learners.predictive import AUTO, Predictive
 from dikin.learners.threads import locked
 from dikin.open_queries import Query
