@@ -57,7 +57,7 @@ def converse_apart(store: str, *requests: Any) -> list[dict[str, Any]]:
         [*COMMAND, "run", "prices", "--url", store],
         input=lines(requests),
         capture_output=True,
-        timeout=60,
+        timeout=600,
         check=False,
     )
     assert done.stderr == b""
@@ -374,7 +374,7 @@ def test_the_client_in_the_docs(file: str, tmp_path: Path) -> None:
         env=os.environ | {"PATH": path, "DIKIN_URL": file},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
         check=False,
     )
     assert run.returncode == 0, run.stderr
