@@ -459,8 +459,8 @@ class Learner(Player[Query]):
         fresh._scaled_answer(answer)
         sigma, rounds = self._scaled_curvature(curvature), self.rounds + 1
         stale = {
-            key: (query, StaleQuery(self._played(kept)))
-            for key, (query, kept) in self._open.items()
+            key: (query, StaleQuery(self._played(memo_of_query)))
+            for key, (query, memo_of_query) in self._open.items()
         }
         part = None if isinstance(memo, StaleQuery) else self._certificate_part()
         learns = search.begun and part is not None

@@ -240,21 +240,21 @@ def _draw_value(axes: Axes, table: Table, maximize: bool) -> None:
 
 def _draw_uplift(axes: Axes, uplift: Table) -> None:
     """The gain over the control, and its interval."""
-    known = uplift[np.isfinite(uplift["high"] - uplift["low"])]
-    low, high = uplift_limits(known)
+    finite = uplift[np.isfinite(uplift["high"] - uplift["low"])]
+    low, high = uplift_limits(finite)
     band_of: dict[str, Any] = {"color": BLUE, "alpha": 0.18, "linewidth": 0, "label": "interval"}
-    axes.fill_between(known["round"], known["low"], known["high"], **band_of)
-    axes.plot(known["round"], known["mean"], color=BLUE, linewidth=1.8, label="uplift")
+    axes.fill_between(finite["round"], finite["low"], finite["high"], **band_of)
+    axes.plot(finite["round"], finite["mean"], color=BLUE, linewidth=1.8, label="uplift")
     axes.axhline(0.0, color=GREY, linewidth=0.9, linestyle=(0, (5, 4)))
     axes.set_ylim(low, high)
     heading(axes, "gain over the control", "band: 95 %, valid at any time")
-    last = float(known["mean"][-1])
+    last = float(finite["mean"][-1])
     write_labels(axes, [Label(last, f"{last:+.3g}", BLUE), Label(0.0, "control", GREY)])
 
 
-def uplift_limits(known: Table) -> tuple[float, float]:
+def uplift_limits(finite: Table) -> tuple[float, float]:
     """Where the axis of an uplift ends: zero is within, the first wide intervals go beyond."""
-    late = known[len(known) // 4 :]
+    late = finite[len(finite) // 4 :]
     low, high = min(0.0, float(late["low"].min())), max(0.0, float(late["high"].max()))
     room = 0.06 * ((high - low) or 1.0)
     return low - room, high + room
