@@ -30,7 +30,9 @@ class AskArguments(NamedTuple):
     def of(cls, context: Any, forecast: Any, covariates: Any = None) -> AskArguments:
         if forecast is not None:
             forecast = real_number(forecast, "forecast", ForecastError)
-        return cls(_as_read(context), forecast, checked_values(covariates) or None)
+        if covariates is not None:
+            covariates = checked_values(covariates) or None
+        return cls(_as_read(context), forecast, covariates)
 
     @classmethod
     def read(cls, body: str) -> AskArguments:
@@ -90,7 +92,9 @@ class Answer(NamedTuple):
 
     @classmethod
     def of(cls, loss: Any, curvature: Any, covariates: Any = None, sem: Any = None) -> Answer:
-        return cls(_as_read(loss), _as_read(curvature), checked_values(covariates) or None, sem)
+        if covariates is not None:
+            covariates = checked_values(covariates) or None
+        return cls(_as_read(loss), _as_read(curvature), covariates, sem)
 
     @classmethod
     def read(cls, fields: dict[str, Any], name: str) -> Answer:
