@@ -117,7 +117,7 @@ def test_a_forecast_when_the_point_is_known() -> None:
 
 def test_other_learners_refuse_a_forecast() -> None:
     made = dikin.AdaptiveSmooth(BOX, 0.1, seed=1)
-    with pytest.raises(errors.ForecastError, match="take Predictive"):
+    with pytest.raises(errors.ForecastError, match="use Predictive"):
         made.ask(forecast=0.5)
     assert made.state() == dikin.AdaptiveSmooth(BOX, 0.1, seed=1).state()
 
