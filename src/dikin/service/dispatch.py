@@ -1,8 +1,8 @@
 """From a request to its endpoint: what FastAPI declares, without its layers.
 
 FastAPI makes validators of the signatures of the endpoints, and the OpenAPI file. Its own way from
-a request to an endpoint and back takes about as long as a round of a study, so the same validators are
-called here directly.
+a request to an endpoint and back takes about as long as a round of a study, so the same validators
+are called here directly.
 """
 
 from __future__ import annotations
