@@ -5,8 +5,8 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .PHONY: reproduce matrix test lint demo game loops price regions traffic program oppertune examples \
-	flags samplers accelerator mutants known-mutants beginning absurd covariates memory contexts worth serve-demo bench kills soak torture power-loss \
-	load page paper docs dist clean
+	flags samplers accelerator mutants known-mutants beginning absurd covariates memory contexts worth serve-demo bench kills soak torture \
+	power-loss load page paper docs dist clean
 .DELETE_ON_ERROR:
 
 reproduce: $(READY)

@@ -102,7 +102,7 @@ def test_one_by_one_it_is_the_same(file: str, clock: list[int]) -> None:
 def test_what_to_forget_must_be_said(file: str, arguments: dict[str, Any]) -> None:
     with dikin.Study(file, "a", fresh()) as study:
         study.ask()
-        with pytest.raises(errors.ParameterError):
+        with pytest.raises((errors.ParameterError, errors.UnknownQueryError)):
             study.forget(**arguments)
         assert len(study.open_queries) == 1
 

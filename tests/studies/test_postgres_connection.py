@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import time
 from collections.abc import Iterator
@@ -65,6 +66,8 @@ def test_a_commit_that_a_silent_server_carries_out_later(
     with ExitStack() as silence:
 
         def into_silence(head: Any = None) -> None:
+            # At once: the server does not wait long for a client in the middle of a transaction.
+            os.kill(database._connection.info.backend_pid, signal.SIGSTOP)
             silence.enter_context(server.frozen())
             commit(head)
 

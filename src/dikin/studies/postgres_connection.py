@@ -48,7 +48,7 @@ def connection_class(silence: float) -> Any:
         """A connection that is closed when the server is silent, or a wait is interrupted."""
 
         def wait(self, gen: Exchange, *_: Any, **__: Any) -> Any:
-            """Wait for one exchange to end."""
+            """Wait for one exchange to end; psycopg wakes it from time to time (since 3.3)."""
             try:
                 return waiting.wait(bounded(gen), self.pgconn.socket, WAKES_EVERY)
             except BaseException as error:

@@ -418,14 +418,16 @@ class Study(Generic[Q]):
         Raises
         ------
         ParameterError
-            If there is neither a query nor a number of seconds, or both.
+            If there are both a query and a number of seconds, or the number is negative.
+        UnknownQueryError
+            If there is neither, or no such query.
         """
-        if (query is None) == (older_than is None):
-            raise ParameterError(
-                "forget one query, forget(query), or all that were asked long ago, "
-                f"forget(older_than=3600): got {'neither' if query is None else 'both'}"
-            )
         if older_than is not None:
+            if query is not None:
+                raise ParameterError(
+                    "forget one query, forget(query), or all that were asked long ago, "
+                    f"forget(older_than=3600): got both {shown(query)} and {shown(older_than)}"
+                )
             age = seconds(older_than, "older_than", 0.0, LONGEST_AGE)
             return self._backend.forget_older(age)
         self._backend.forget(query_or_id(query))
