@@ -1,8 +1,8 @@
 """Contexts: centres and certificate of `Predictive(contexts=K)`, beside their transcription.
 
 Each centre is a minimum of its own, held by the common one, what is played is their mean, and the
-certificate is the sum of the least values of each feature's models. With nothing told they come from the support function of
-the set, else from closed forms (a cube, a disc).
+certificate is the sum of the least values of each feature's models. With nothing told they come
+from the support function of the set, else from closed forms (a cube, a disc).
 """
 
 from collections.abc import Callable
@@ -58,6 +58,19 @@ def test_the_centre_of_a_context_is_where_it_explores() -> None:
         with pytest.raises(FeedbackError, match="weights"):
             learner.ask(context=wrong)
     assert learner.state() == before
+
+
+def test_minima_in_opposite_corners_are_found() -> None:
+    """A mean of a common setting and one of their own would not get farther than half-way."""
+    learner = dikin.Predictive(dikin.Box([-1, -1], [1, 1]), contexts=2, memory="auto", seed=1)
+    for t in range(600):
+        sign = 1.0 if t % 2 else -1.0
+        query = learner.ask(context=np.eye(2)[t % 2])
+        away = query.point - 0.8 * sign
+        learner.tell(query, 0.5 * float(away @ away))
+    for c, sign in enumerate((-1.0, 1.0)):
+        found = learner.center_for(np.eye(2)[c])
+        assert np.abs(found - 0.8 * sign).max() < 0.2, found
 
 
 def test_a_game_without_contexts_is_refused_however_long_it_is(

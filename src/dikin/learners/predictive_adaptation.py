@@ -47,7 +47,7 @@ FORGET = 0.5
 TRACKS = 4 + PATHS
 """Vectors that are kept for a centre: sums of y and of g, the averages of its steps, and for a
 feature of contexts the slope of its models at the common centre, and where that was."""
-OWN_TRACK, HOME_TRACK = 2 + PATHS, 3 + PATHS
+OWN_TRACK, COMMON_TRACK = 2 + PATHS, 3 + PATHS
 
 
 @compilable

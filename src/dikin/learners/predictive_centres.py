@@ -18,7 +18,7 @@ from dikin.kernel import compilable
 from dikin.learners import predictive_adaptation as adaptation
 from dikin.learners import predictive_schedule as schedule
 from dikin.learners.kernel_learner import LearnerState
-from dikin.learners.predictive_adaptation import HOME_TRACK, OWN_TRACK
+from dikin.learners.predictive_adaptation import COMMON_TRACK, OWN_TRACK
 from dikin.learners.predictive_levels import TINY
 from dikin.learners.predictive_state import Centres, Plan
 from dikin.vectors import add_combination, add_scaled, combine, dot, multiply
@@ -65,8 +65,8 @@ def begin_at_start(geometry: Any, plan: Plan, state: LearnerState) -> None:
     for i in range(plan.cells):
         geometry.solve(linear, centres.curvature[0], weight, iterate_of(geometry, state, i))
         if i > 0:
-            home = adaptation.track(geometry, state, i, HOME_TRACK)
-            geometry.write_vector(iterate_of(geometry, state, i), 1.0, home)
+            common = adaptation.track(geometry, state, i, COMMON_TRACK)
+            geometry.write_vector(iterate_of(geometry, state, i), 1.0, common)
     combine_centres(geometry, plan, state)
 
 
@@ -296,17 +296,20 @@ def move_feature(
     Its step is how much farther it has moved than the common centre, since its last answer.
     """
     size = geometry.size
-    iterate, home = iterate_of(geometry, state, c), adaptation.track(geometry, state, c, HOME_TRACK)
+    iterate, common = (
+        iterate_of(geometry, state, c),
+        adaptation.track(geometry, state, c, COMMON_TRACK),
+    )
     step, now = state.scratch[3 * size : 4 * size], state.scratch[2 * size : 3 * size]
     geometry.write_vector(iterate, 1.0, step)
-    add_scaled(-1.0, home, step)
+    add_scaled(-1.0, common, step)
     adaptation.choose_rate(plan, state, c, share, stiff, clipped)
     solve_feature(geometry, plan, state, c)
-    geometry.write_vector(iterate_of(geometry, state, 0), 1.0, home)
+    geometry.write_vector(iterate_of(geometry, state, 0), 1.0, common)
     geometry.write_vector(iterate, 1.0, now)
     if plan.adaptive:
         combine(1.0, now, -1.0, step, step)
-        add_scaled(-1.0, home, step)
+        add_scaled(-1.0, common, step)
         adaptation.test_memory(geometry, plan, state, c, now, step, stiff)
 
 
