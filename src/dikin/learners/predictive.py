@@ -436,6 +436,12 @@ class Predictive(KernelLearner):
             scaled = moderate(
                 self.units.slope(self.lipschitz) * longest, "lipschitz", self.lipschitz
             )
+            if 0.0 < scaled < 1.0 / LARGEST:  # its square would be 0
+                raise ParameterError(
+                    f"lipschitz={self.lipschitz:g} is {scaled:g} in units of the domain's radius "
+                    f"and the losses' range; at least {1.0 / LARGEST:g} can be computed with: is "
+                    "that range too wide?"
+                )
         if self.smoothness is not None:
             beta = self.units.curvature(self.smoothness) * longest**2
             moderate(beta, "smoothness", self.smoothness)
