@@ -21,12 +21,13 @@ from dikin.experiments.tables import Columns, T, rows
 from dikin.files import replace_file
 
 STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; color: #222; max-width: 60rem; margin: 2rem auto;
+body { font: 16px/1.5 system-ui, sans-serif; color: #222; max-width: 68rem; margin: 2rem auto;
        padding: 0 1rem; }
 h1 { font-size: 1.6rem; } h2 { font-size: 1.2rem; margin-top: 2.2rem; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 0.92rem; }
-th, td { padding: 0.25rem 0.8rem; text-align: right; border-bottom: 1px solid #ddd; }
+th, td { padding: 0.25rem 0.6rem; text-align: right; border-bottom: 1px solid #ddd; }
 th:first-child, td:first-child { text-align: left; }
+td { white-space: nowrap; } p, li, figcaption { max-width: 60rem; }
 thead th { border-bottom: 2px solid #222; }
 figure { margin: 1.5rem 0; } img { max-width: 100%; } figcaption { color: #555; font-size: 0.9rem; }
 .scroll { overflow-x: auto; } code { background: #f4f4f4; }

@@ -202,28 +202,29 @@ SHOWN: Columns[Line] = {
 REPORTED: Columns[Line] = {
     "pattern": lambda line: line.row.label,
     **EXPONENTS,
+    "verdict": lambda line: line.verdict,
     "exploring": lambda line: exponent(line.exploring),
     "certificate's slope": lambda line: exponent(line.certificate.power.exponent),
     "regret": lambda line: whole(line.curve.means[-1]),
     "certificate": lambda line: whole(line.certificate.means[-1]),
     "games": lambda line: line.curve.games,
-    "verdict": lambda line: line.verdict,
 }
 LOSSES = {False: "plain", True: "shifted"}
 SHOWN_PREDICTIVE: Columns[Line] = {
     "pattern": lambda line: line.row.label,
     "losses": lambda line: LOSSES[line.shifted],
     **EXPONENTS,
+    "verdict": lambda line: line.verdict,
     "verdict": lambda line: line.side,
 }
 REPORTED_PREDICTIVE: Columns[Line] = {
     "pattern": lambda line: line.row.label,
     "losses": lambda line: LOSSES[line.shifted],
     **EXPONENTS,
+    "verdict": lambda line: line.verdict,
     "certificate's slope": lambda line: exponent(line.certificate.power.exponent),
     "regret": lambda line: whole(line.curve.means[-1]),
     "games": lambda line: line.curve.games,
-    "verdict": lambda line: line.verdict,
 }
 SHOWN_DIMENSIONS: Columns[Scaling] = {
     "table, pattern, set": lambda s: f"{s.table}, {s.row.label}, {s.shape}",
