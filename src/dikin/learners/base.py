@@ -25,6 +25,7 @@ from dikin import rng, serialization
 from dikin.arguments import LARGEST, as_float
 from dikin.domains.base import Array, Domain, Geometry
 from dikin.errors import (
+    ConstantError,
     ConstructionWarning,
     CovariateError,
     CurvatureError,
@@ -105,6 +106,8 @@ class Learner(Player[Query]):
         Whether the learner itself finds a range that is not known, without restarts.
     equal_sides
         Whether lengths are measured after unequal sides of the domain were made equal.
+    takes_constants
+        Whether the smoothness or the Lipschitz constant of one loss may be told with its answer.
 
     Raises
     ------
@@ -117,6 +120,7 @@ class Learner(Player[Query]):
     meanings: ClassVar[dict[str, str]] = {}
     measures_range: ClassVar[bool] = False
     equal_sides: ClassVar[bool] = False
+    takes_constants: ClassVar[bool] = False
     _restored = False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -198,6 +202,8 @@ class Learner(Player[Query]):
         loss: Any,
         curvature: float = 0.0,
         *,
+        smoothness: float | None = None,
+        lipschitz: float | None = None,
         forecast: None = None,
         covariates: None = None,
         sem: None = None,
@@ -215,6 +221,10 @@ class Learner(Player[Query]):
             The strong convexity of that loss. An understated one is always safe (zero says
             nothing about it); an overstated one voids the guarantee. It may not be chosen by
             looking at the point that was played.
+        smoothness, lipschitz
+            The constants of that loss alone, where they are known to be smaller than those that
+            were declared for all, by which the round counts otherwise. An overstated one is safe.
+            They may not be chosen by looking at the point that was played.
         forecast
             Refused: after the point is known it comes too late.
         covariates, sem
@@ -230,6 +240,9 @@ class Learner(Player[Query]):
             If the loss is not a finite number, lies outside the range, or is of another kind.
         CurvatureError, CurvatureTooLargeError
             If the curvature is negative or not finite, or more than any such loss can have.
+        ConstantError
+            If a constant is negative, above the declared one or below the curvature, or the learner
+            makes no use of it.
         ForecastError
             If there is a forecast.
         """
@@ -240,6 +253,8 @@ class Learner(Player[Query]):
         queries.lock.acquire()  # `with` takes twice as long
         try:
             asked, memo = queries.find(query, self._again)
+            if smoothness is not None or lipschitz is not None:
+                memo = self._with_constants(memo, curvature, smoothness, lipschitz)
             if self._search is None or self._within_range(self._search, memo, loss):
                 f, sigma = self._scaled_answer(loss), self._scaled_curvature(curvature)
                 self._learn(memo, f, sigma)
@@ -251,6 +266,15 @@ class Learner(Player[Query]):
             raise
         finally:
             queries.lock.release()
+
+    def _with_constants(
+        self, memo: Memo, curvature: Any, smoothness: float | None, lipschitz: float | None
+    ) -> Memo:
+        """A query with the constants that came with its answer."""
+        raise ConstantError(
+            f"{type(self).__name__} makes no use of constants that are told round by round; "
+            "AdaptiveSmooth, AdaptiveLipschitz and Predictive do. Nothing was changed."
+        )
 
     def _refuse_altered_state(self, reason: Exception) -> None:
         """Say where an error comes from that no state of this library's making leads to."""

@@ -137,7 +137,7 @@ class Account(NamedTuple):
     held : float
         The regularisation lambda_0 + sum_t lambda_t.
     stiff : float
-        The barrier's weight kappa/eta_{T+1}.
+        The barrier's weight kappa/eta_{T+1}, and all by which it was ever lowered.
     """
 
     rounds: int
