@@ -22,7 +22,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from dikin import rng, serialization
-from dikin.arguments import LARGEST, as_float
+from dikin.arguments import LARGEST, as_float, nonnegative
 from dikin.domains.base import Array, Domain, Geometry
 from dikin.errors import (
     ConstantError,
@@ -355,6 +355,29 @@ class Learner(Player[Query]):
         smoothness, lipschitz = getattr(self, "smoothness", nan), getattr(self, "lipschitz", None)
         variation = Variation.of(high - low, 2.0 * self.units.radius, smoothness, lipschitz)
         return search.certificate(part, self.domain, self.rounds, variation)
+
+    def certificate_in_doubt(self, overstated: float) -> float:
+        """The certificate if more curvature was told than there was.
+
+        Parameters
+        ----------
+        overstated
+            The sum over all rounds so far of what was told beyond the true strong convexity; not
+            negative. 0 gives the certificate itself.
+
+        Returns
+        -------
+        float
+            The bound on the expected regret so far, in the user's units: the certificate and
+            `overstated` D^2/2, with D twice the radius of the domain (docs/mathematics.md, 15.2).
+
+        Raises
+        ------
+        ParameterError
+            If `overstated` is negative or not a finite number.
+        """
+        doubt = nonnegative(overstated, "overstated")
+        return self.certificate + 0.5 * doubt * (2.0 * self.units.radius) ** 2
 
     def status(self) -> Status:
         places = np.ndindex(self.center.shape)

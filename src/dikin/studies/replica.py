@@ -149,7 +149,7 @@ class Replica:
         known = json.dumps({part: row[part] for part in Answer.parts(name) if part in row})
         if f"{{{answer.text(name)}}}" == known:
             return True
-        beside = "" if not row.keys() & {"covariates", "sem"} else f" ({known})"
+        beside = "" if not row.keys() & set(Answer._fields[2:]) else f" ({known})"
         raise AnsweredError(
             f"{noun} {query_id(query)} was already answered with {name} {row[name]} and curvature "
             f"{row['curvature']}{beside}, got {shown(answer.loss)} and {shown(answer.curvature)}"
@@ -236,8 +236,7 @@ class Replica:
 
 def _beside(answer: Answer) -> str:
     """What an answer has besides the number, for a message."""
-    parts = {"covariates": answer.covariates, "sem": answer.sem}
-    given = [f"{name} {shown(part)}" for name, part in parts.items() if part is not None]
+    given = [f"{name} {shown(part)}" for name, part in answer.beside().items()]
     return f", {', '.join(given)}" if given else ""
 
 

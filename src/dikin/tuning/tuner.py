@@ -24,6 +24,7 @@ from dikin import serialization
 from dikin.arguments import LARGEST, is_whole, true_or_false
 from dikin.deprecation import renamed
 from dikin.errors import (
+    ConstantError,
     ContextError,
     ForecastError,
     LossError,
@@ -457,6 +458,8 @@ class Tuner(Player[Trial]):
         covariates: Mapping[str, Any] | None = None,
         values: Iterable[float] | None = None,
         sem: float | None = None,
+        smoothness: None = None,
+        lipschitz: None = None,
     ) -> None:
         """Tell what came of a trial: in any order, late, by its id. A refusal changes nothing.
 
@@ -480,6 +483,8 @@ class Tuner(Player[Trial]):
             that they have.
         sem : float, optional
             The standard error of the value. One that is noisier than usual teaches less.
+        smoothness, lipschitz : None
+            Refused: a tuner is given no such constant to be smaller than.
 
         Raises
         ------
@@ -495,6 +500,11 @@ class Tuner(Player[Trial]):
             another one when the trial was asked.
         """
         asked: Any = self._open.find(trial, self._again)[0]
+        if smoothness is not None or lipschitz is not None:
+            raise ConstantError(
+                "a tuner knows no smoothness and no Lipschitz constant of its losses; tell them to "
+                "a Predictive learner that was given one. Nothing was changed."
+            )
         value, error = value_and_error(value, values, sem)
         told = real_number(value, "value", LossError)
         if not abs(told) < LARGEST:
