@@ -30,7 +30,7 @@ def planned(**options: Any) -> Any:
 def balanced_rate(plan: Any, n: Numbers, rounds: float, stiff: float) -> float:
     """The rate of the first centre after so many rounds."""
     span = min(rounds + 1.0, plan.memory)
-    return schedule.balanced_rate(plan, n.levels, n.centres.curvature[0], span, stiff)
+    return schedule.balanced_rate(plan, n.levels, n.shares, n.centres.curvature[0], span, stiff)
 
 
 # --- lambda --------------------------------------------------------------------------------------
@@ -198,6 +198,42 @@ def test_a_memory_bounds_the_rounds_that_the_rate_counts() -> None:
     plan = planned(smoothness=0.7, memory=50)
     for n, rounds, h in rates(None, stiff=True):
         assert balanced_rate(plan, n, max(rounds, 49.0), h) == balanced_rate(plan, n, 49.0, h)
+
+
+def mean_shares(told: list[float], memory: float) -> float:
+    """m_t by its definition: a mean with 1, of about `memory` rounds; at least t^(-1/2)."""
+    mean = 1.0
+    for t, share in enumerate(told, start=1):
+        mean += (share - mean) / min(t + 1, memory)
+    return max(mean, 1 / sqrt(min(len(told) + 1, memory)))
+
+
+@pytest.mark.parametrize("memory", [None, 30.0])
+@pytest.mark.parametrize("name", ["smoothness", "lipschitz"])
+def test_constants_that_are_told_count_in_the_rate_by_their_mean(
+    name: str, memory: float | None
+) -> None:
+    """The rate is that of a learner which was given the mean constant for all of them."""
+    constant = 0.7
+    learner = dikin.Predictive(
+        dikin.Ball(3), loss_range=(-1, 1), memory=memory, seed=2, **{name: constant}
+    )
+    chance, told = np.random.default_rng(5), []
+    for _ in range(200):
+        told.append(float(chance.choice([0.0, 0.2, 1.0])))
+        learner.tell(learner.ask(), float(chance.uniform(-1, 1)), **{name: told[-1] * constant})
+
+    def check(mean: Callable[[list[float], float], float]) -> None:
+        expected = mean(told, memory or FOREVER)
+        other = planned(memory=memory, **{name: expected * constant})
+        n, fresh = learner._n, first_numbers(other)
+        n.centres.curvature[0] = 5000.0  # the balance is below the cap then
+        fresh.levels, fresh.centres = n.levels, n.centres
+        assert balanced_rate(learner._plan, n, 200.0, 0.1) == pytest.approx(
+            balanced_rate(other, fresh, 200.0, 0.1), rel=1e-12
+        )
+
+    holds(check, mean_shares, lambda told, memory: 1.0, lambda told, memory: told[-1] or 0.5)
 
 
 # --- the level -----------------------------------------------------------------------------------
