@@ -29,7 +29,7 @@ import dikin.adapters.{adapter}
 def imported(adapter: str, hidden: list[str]) -> subprocess.CompletedProcess[str]:
     program = HIDE.format(adapter=adapter, hidden=hidden)
     return subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=600, check=False
     )
 
 

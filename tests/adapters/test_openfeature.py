@@ -462,7 +462,7 @@ class Slow(Broken):
         self.down, self._barrier = False, threading.Barrier(threads)
 
     def ask(self) -> dikin.Trial:
-        self._barrier.wait(timeout=60)
+        self._barrier.wait(timeout=600)
         trial: dikin.Trial = self._tuner.ask()
         return trial
 
@@ -474,8 +474,8 @@ def test_threads_of_one_key_share_a_trial() -> None:
     host = client(provider)
     with ThreadPoolExecutor(8) as pool:
         found = [pool.submit(price, host, "a") for _ in range(8)]
-        slow._barrier.wait(timeout=60)
-        assert len({each.result(timeout=60) for each in found}) == 1
+        slow._barrier.wait(timeout=600)
+        assert len({each.result(timeout=600) for each in found}) == 1
     assert slow.asked == 1
 
 
@@ -485,7 +485,7 @@ def test_threads_of_different_keys_ask_at_once() -> None:
     host = client(TunerProvider(slow, "revenue"))  # type: ignore[arg-type]
     with ThreadPoolExecutor(4) as pool:
         found = [pool.submit(price, host, str(key)) for key in range(4)]
-        assert all(1 <= each.result(timeout=60) <= 14 for each in found)
+        assert all(1 <= each.result(timeout=600) <= 14 for each in found)
     assert slow.asked == 4
 
 
@@ -508,19 +508,19 @@ def test_many_threads_tell_each_trial_once() -> None:
 def test_who_waits_for_a_thread_that_is_interrupted_gets_an_error() -> None:
     class Interrupted(Slow):
         def ask(self) -> dikin.Trial:
-            self._barrier.wait(timeout=60)
-            self._barrier.wait(timeout=60)
+            self._barrier.wait(timeout=600)
+            self._barrier.wait(timeout=600)
             raise KeyboardInterrupt
 
     slow = Interrupted(2)
     provider = TunerProvider(slow, "revenue")  # type: ignore[arg-type]
     with ThreadPoolExecutor(1) as pool:
         asking = pool.submit(provider.resolve_float_details, "price", 4.0, visit("a"))
-        slow._barrier.wait(timeout=60)
+        slow._barrier.wait(timeout=600)
         waiting = provider._open["a"]
-        slow._barrier.wait(timeout=60)
+        slow._barrier.wait(timeout=600)
         with pytest.raises(KeyboardInterrupt):
-            asking.result(timeout=60)
+            asking.result(timeout=600)
     assert isinstance(waiting.exception(), InterruptedError)  # no interrupt of its own
     assert provider._open == {}
 

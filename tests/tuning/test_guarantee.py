@@ -13,7 +13,7 @@ import pytest
 
 from dikin import Integer, Real, Shares, Tuner
 
-ROUNDS, GAMES = 400, 12
+ROUNDS, GAMES = 400, 8
 
 
 def margins(make: Callable[[int], Tuner], value: Callable[[Any], float], best: float) -> Any:

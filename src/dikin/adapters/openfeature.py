@@ -20,7 +20,8 @@ from dikin.errors import ParameterError, QueryError, UnknownQueryError, did_you_
 from dikin.log_limit import LogLimit
 from dikin.studies.study import Study
 from dikin.tuning.parameters.base import ParameterKind
-from dikin.tuning.tuner import Trial, Tuner
+from dikin.tuning.trial import Trial
+from dikin.tuning.tuner import Tuner
 
 extras.require("openfeature", "openfeature", "dikin.adapters.openfeature")
 

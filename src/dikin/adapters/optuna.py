@@ -18,7 +18,8 @@ from dikin.log_limit import LogLimit
 from dikin.rng import stream
 from dikin.studies.study import Study
 from dikin.tuning.parameters import Integer, Real
-from dikin.tuning.tuner import Trial, Tuner
+from dikin.tuning.trial import Trial
+from dikin.tuning.tuner import Tuner
 
 extras.require("optuna", "optuna", "dikin.adapters.optuna")
 

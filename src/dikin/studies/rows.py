@@ -46,9 +46,12 @@ class AskArguments(NamedTuple):
         """Ask a player; what it cannot use is refused before anything is drawn."""
         # With what there is alone: a learner of the user's may know of nothing else.
         context = () if self.context is None else (self.context,)
-        named = {"forecast": self.forecast, "covariates": self.covariates}
-        given: dict[str, Any] = {name: part for name, part in named.items() if part is not None}
-        query: Query = player.ask(*context, **given)
+        named: dict[str, Any] = {}
+        if self.forecast is not None:
+            named["forecast"] = self.forecast
+        if self.covariates is not None:
+            named["covariates"] = self.covariates
+        query: Query = player.ask(*context, **named)
         return query
 
     def text(self) -> str:
@@ -64,11 +67,13 @@ class AskArguments(NamedTuple):
 
     def noted(self) -> str:
         """What the row of the answer repeats, so that a round stands in one row."""
+        if self.context is None and self.covariates is None:
+            return ""
         named = isinstance(self.context, dict)
         context = self.context if named else serialization.encode(self.context)
-        known = {"context": context, "covariates": self.covariates}
-        parts = {name: part for name, part in known.items() if part is not None}
-        return f', "asked": {json.dumps(parts)}' if parts else ""
+        parts = {"context": context, "covariates": self.covariates}
+        parts = {name: part for name, part in parts.items() if part is not None}
+        return f', "asked": {json.dumps(parts)}'
 
 
 SEPARATOR = ', "'
@@ -100,10 +105,10 @@ class Answer(NamedTuple):
         return cls(_as_read(loss), _as_read(curvature), known, sem, *map(_as_read, constants))
 
     @classmethod
-    def read(cls, told: dict[str, Any], name: str) -> Answer:
+    def read(cls, fields: dict[str, Any], name: str) -> Answer:
         """What the row of a tell says under this name."""
-        loss = serialization.decode(told[name])
-        return cls(loss, told["curvature"], *map(told.get, cls._fields[2:]))
+        loss = serialization.decode(fields[name])
+        return cls(loss, fields["curvature"], *map(fields.get, cls._fields[2:]))
 
     def tell(self, player: Player[Any], query: Query | int) -> None:
         """Tell a player."""
@@ -111,6 +116,8 @@ class Answer(NamedTuple):
 
     def beside(self) -> dict[str, Any]:
         """What came with loss and curvature, by name; what there is alone, as for an ask."""
+        if self[2:] == NOTHING_BESIDE:  # as in most rounds
+            return {}
         named = dict(zip(self._fields[2:], self[2:], strict=True))
         return {name: part for name, part in named.items() if part is not None}
 
@@ -120,8 +127,11 @@ class Answer(NamedTuple):
         if type(loss) is float and type(curvature) is float:
             text = f'"{name}": {loss!r}, "curvature": {curvature!r}'
         else:
-            told = {name: serialization.encode(loss), "curvature": serialization.encode(curvature)}
-            text = json.dumps(told)[1:-1]
+            fields = {
+                name: serialization.encode(loss),
+                "curvature": serialization.encode(curvature),
+            }
+            text = json.dumps(fields)[1:-1]
         for part, value in self.beside().items():
             text += f', "{part}": {json.dumps(value, default=str)}'
         return text
@@ -130,6 +140,9 @@ class Answer(NamedTuple):
     def parts(cls, name: str) -> tuple[str, ...]:
         """The keys of an answer in a row, in their order."""
         return (name, *cls._fields[1:])
+
+
+NOTHING_BESIDE = (None,) * len(Answer._fields[2:])
 
 
 def ask_body(query: Query, arguments: AskArguments) -> str:
@@ -159,7 +172,7 @@ def query_id(query: Query | int) -> int:
 
 def _as_read(value: Any) -> Any:
     """The value that a replay will read; the learner refuses anything but a number."""
-    if type(value) is float:
+    if value is None or type(value) is float:
         return value
     if isinstance(value, list | tuple):
         return tuple(_as_read(part) for part in value)
@@ -167,5 +180,5 @@ def _as_read(value: Any) -> Any:
         return value.astype(float)
     if isinstance(value, dict):
         return {name: _as_read(value[name]) for name in sorted(value, key=str)}
-    told = as_float(value)
-    return value if told is None else told
+    number = as_float(value)
+    return value if number is None else number

@@ -152,16 +152,16 @@ def uplift_course(table: Table, status: Status) -> Table:
         per cent of the control's mean value where the last interval is known so.
     """
     estimate = UpliftEstimate(status.holdback, maximize=status.maximize)
-    at, found = set(marks(len(table)).tolist()), list[tuple[int, Uplift]]()
+    at, uplifts = set(marks(len(table)).tolist()), list[tuple[int, Uplift]]()
     names = ("round", "value", "held_back", "expected", "expected_control")
     for place, row in enumerate(zip(*(table[name].tolist() for name in names), strict=True)):
         round, value, held_back, *guesses = row
         estimate.add(value, held_back, *guesses)
         if place in at:
-            found.append((round, estimate.uplift()))
-    unit = "_percent" if found and found[-1][1].has_percent else ""
+            uplifts.append((round, estimate.uplift()))
+    unit = "_percent" if uplifts and uplifts[-1][1].has_percent else ""
     parts = [f"{part}{unit}" for part in ("mean", "low", "high")]
-    rows = [(round, *(getattr(uplift, part) for part in parts)) for round, uplift in found]
+    rows = [(round, *(getattr(uplift, part) for part in parts)) for round, uplift in uplifts]
     kinds = [("round", np.int64), *((part, np.float64) for part in ("mean", "low", "high"))]
     return np.array(rows, dtype=kinds)
 

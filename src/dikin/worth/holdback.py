@@ -6,11 +6,11 @@ the same coins, and no generator has a state that could be lost or shared.
 
 from __future__ import annotations
 
-import hashlib
 from typing import Any
 
 from dikin.arguments import number
 from dikin.errors import ParameterError, shown
+from dikin.rng import lot
 
 MOST = 0.5
 """The largest share: more control than tuning would be another experiment."""
@@ -69,5 +69,4 @@ def is_held_back(key: str, id: int, share: float) -> bool:
     518
     """
     # The personalisation separates this stream from every other hash of the same key and id.
-    digest = hashlib.blake2b(f"{key}/{id}".encode(), digest_size=8, person=b"holdback").digest()
-    return (int.from_bytes(digest) >> 11) / 2.0**53 < share
+    return lot(key, id, b"holdback") < share
