@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .PHONY: reproduce matrix test lint demo game loops price regions traffic program oppertune examples \
-	flags samplers accelerator beginning absurd covariates memory contexts worth serve-demo attack bench kills torture \
+	flags samplers accelerator beginning absurd covariates memory contexts worth serve-demo told attack bench kills torture \
 	load page docs dist clean
 .DELETE_ON_ERROR:
 
@@ -103,6 +103,10 @@ contexts: $(READY)
 WORTH_OUT := $(if $(PAGE),--out docs/worth --page docs/worth.md)
 worth: $(READY)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/uplift_coverage.py $(WORTH_OUT)
+
+# What telling the smoothness of each batch is worth, a minute.
+told: $(READY)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/told_constants.py $(if $(PAGE),--out docs/rates/told_constants.csv)
 
 # Every certificate in 1,755 kinds of games that come near it, three minutes.
 attack: $(READY)

@@ -65,6 +65,7 @@ class Row(NamedTuple):
 
     learner: str
     game: int
+    rounds: int
     mean_share: float
     predicted: float
     regret: float
@@ -85,7 +86,7 @@ def played(name: str, number: int, rounds: int) -> Row:
     shares = getattr(losses, constant) / getattr(losses, constant).max()
     (regret, bound), (regret_told, bound_told) = ends
     mean = float(shares.mean())
-    return Row(name, number, mean, mean**power, regret, regret_told, bound, bound_told)
+    return Row(name, number, rounds, mean, mean**power, regret, regret_told, bound, bound_told)
 
 
 def ratio(rows: list[Row], what: str) -> tuple[float, float]:

@@ -24,7 +24,36 @@ def render(folder: Path) -> str:
         misses=_misses(rows),
         newton=newton_slope(),
         logarithms=_logarithms(read_csv(folder / "logarithms.csv"), rows),
+        **_batches(read_csv(folder / "told_constants.csv")),
     )
+
+
+def _batches(games: list[Row]) -> dict[str, str]:
+    """What it is worth to tell the constants of every batch."""
+    names = list(dict.fromkeys(game["learner"] for game in games))
+    own = {name: [game for game in games if game["learner"] == name] for name in names}
+    columns: Columns[str] = {
+        "learner": lambda name: f"`{name}`",
+        "mean share": lambda name: f"{float(own[name][0]['mean_share']):.3f}",
+        "predicted": lambda name: f"{float(own[name][0]['predicted']):.2f}",
+        "certificate": lambda name: _ratio(own[name], "certificate"),
+        "regret": lambda name: _ratio(own[name], "regret"),
+    }
+    return {
+        "batches": markdown(columns, names),
+        "batch_games": str(len(own[names[0]])),
+        "batch_rounds": whole(int(games[0]["rounds"])),
+    }
+
+
+def _ratio(games: list[Row], what: str) -> str:
+    """Of two means over paired games, with twice its standard error."""
+    plain, told = (
+        np.array([float(game[name]) for game in games]) for name in (what, f"{what}_told")
+    )
+    ratio = told.mean() / plain.mean()
+    error = np.std(told - ratio * plain, ddof=1) / np.sqrt(len(games)) / plain.mean()
+    return f"{ratio:.2f} ± {2 * abs(error):.2f}"
 
 
 def _columns(last: dict[str, Row]) -> Columns[Row]:

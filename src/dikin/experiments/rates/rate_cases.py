@@ -57,9 +57,10 @@ def _power(base: str, exponent: Fraction) -> str:
 
 def _shown(constant: Any) -> str:
     """A number, or what becomes of it over the rounds."""
-    if isinstance(constant, dikin.Decaying):
-        return f"t^(-{constant.alpha:g})" if constant.sigma == 1 else repr(constant)
-    return f"{constant:g}"
+    if not isinstance(constant, dikin.Decaying):
+        return f"{constant:g}"
+    falls = f" t^(-{constant.alpha:g})" if constant.alpha else ""
+    return f"{constant.sigma:g}{falls}"
 
 
 @dataclass(frozen=True)
