@@ -9,8 +9,11 @@ cell whose certificate were the mean regret itself would be suspect in 1.5 % of 
 degrees of freedom) and again in 0.2 % (47): if all 1,755 cells were such cells, one attack in
 twenty would have a false alarm. Seeds are fixed: change none after a look at the result.
 
-Prints, for each learner, the number of cells and the least ratio of mean certificate to mean
-regret, among cells whose regret is positive by three standard errors.
+Prints, for each learner, the number of cells and the tightest of them: that with the least ratio of
+mean certificate to mean regret, among cells whose regret is positive by three standard errors. As
+it was chosen for being tight, its ratio is that of 120 games more, on other seeds. For linear
+losses whose constants are told to be 0 the certificate of `Predictive` has the regret itself for
+its mean: a ratio of about 1 is right there.
 
     python benchmarks/attack.py [--only LEARNER] [--out FILE]
 """
@@ -37,7 +40,7 @@ from dikin.environments.hindsight import linear_minimiser
 from dikin.experiments.tables import fields, write_csv
 from dikin.rng import Generator
 
-ROUNDS, GAMES, AGAIN, FIRST_SEED = 80, 6, 8, 41_000
+ROUNDS, GAMES, AGAIN, LAST, FIRST_SEED = 80, 6, 8, 20, 41_000
 SUSPECT = 3.0
 """Standard errors."""
 MEMORY = 40.0
@@ -269,6 +272,10 @@ class Line(NamedTuple):
     """Mean certificate less mean regret, in standard errors of the difference."""
 
     @property
+    def cell(self) -> Cell:
+        return Cell(*self[:7])
+
+    @property
     def ratio(self) -> float:
         return self.certificate / self.regret
 
@@ -299,14 +306,15 @@ def attacked(cell: Cell) -> Line:
 
 
 def report(lines: list[Line]) -> None:
-    print(f"\n{'learner':22}{'cells':>7}{'again':>7}{'broken':>8}{'least ratio':>13}  where")
+    print(f"\n{'learner':22}{'cells':>7}{'again':>7}{'broken':>8}{'tightest':>10}  where")
     for name in dict.fromkeys(line.learner for line in lines):
         own = [line for line in lines if line.learner == name]
         again = sum(line.games > GAMES for line in own)
         broken = sum(line.suspect for line in own)
         tight = min((line for line in own if line.counts), key=lambda line: line.ratio)
+        once_more = measured(tight.cell, tight.cell.seed + 2 * 10**9, LAST * GAMES)
         where = ", ".join(tight[1:7])
-        print(f"{name:22}{len(own):7}{again:7}{broken:8}{tight.ratio:13.2f}  {where}")
+        print(f"{name:22}{len(own):7}{again:7}{broken:8}{once_more.ratio:10.2f}  {where}")
     broken = sum(line.suspect for line in lines)
     print(f"{len(lines):,} cells, {broken} broken")
 

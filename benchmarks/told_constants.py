@@ -1,9 +1,9 @@
-"""What it is worth to tell smoothness and slope of every batch: real rows, one case a round.
+"""What it is worth to tell smoothness and slope of every loss: real rows, and losses that fade.
 
 Patients of scikit-learn's diabetes data, one in each round, and the squared error of a linear
 prediction. No round is strongly convex, and the smoothness of a round is the squared length of its
-row, which `dikin.curvature` computes: the largest is many times the mean. Each game is played
-twice, told and not told, with the same losses and directions. Prints mean regret and certificate,
+row, which `dikin.curvature` computes: the largest is many times the mean. And ridges and cones whose
+constant falls as t^(-1/2). Each game is played twice, told and not told, with the same losses. Prints mean regret and certificate,
 the ratios told to not told with twice their standard errors over the paired games, and the share
 that Theorem 22 of docs/mathematics.md predicts for the leading term of the bound.
 
@@ -29,41 +29,53 @@ from dikin.experiments.tables import fields, write_csv
 ROUNDS, GAMES, FIRST_SEED = 4000, 8, 7_300
 
 
-def game(seed: int) -> dikin.SquaredBatches:
+def patients(seed: int) -> Environment:
+    """One patient a round."""
     rows = diabetes(3)
     return dikin.SquaredBatches(dikin.Ball(3), *rows, sizes=[1], batches=442, seed=seed)
 
 
-LEARNERS: dict[str, tuple[str, float, Callable[[Environment, int], Any]]] = {
-    "AdaptiveSmooth": (
-        "smoothnesses",
-        1 / 3,
-        lambda losses, seed: dikin.AdaptiveSmooth(
-            losses.domain, losses.smoothness, loss_range=losses.loss_range, seed=seed
-        ),
-    ),
-    "AdaptiveLipschitz": (
-        "slopes",
-        1 / 2,
-        lambda losses, seed: dikin.AdaptiveLipschitz(
-            losses.domain, losses.lipschitz, loss_range=losses.loss_range, seed=seed
-        ),
-    ),
-    "Predictive": (
-        "smoothnesses",
-        1 / 3,
-        lambda losses, seed: dikin.Predictive(
-            losses.domain, losses.smoothness, loss_range=losses.loss_range, seed=seed
-        ),
-    ),
+def falling_ridge(seed: int) -> Environment:
+    return dikin.Ridge(dikin.Ball(2), dikin.Decaying(1.0, 0.5), seed=seed)
+
+
+def falling_cone(seed: int) -> Environment:
+    return dikin.Distance(dikin.Ball(2), dikin.Decaying(1.0, 0.5), seed=seed)
+
+
+PATIENTS, RIDGE, CONE = "patients", "ridge, t^(-1/2)", "cone, t^(-1/2)"
+LOSSES: dict[str, Callable[[int], Environment]] = {
+    PATIENTS: patients,
+    RIDGE: falling_ridge,
+    CONE: falling_cone,
 }
-"""The constant that is told, the power of its mean share in the bound, and the learner."""
+
+
+class Told(NamedTuple):
+    """A learner, the constant that it is told, and the power of its mean share in the bound."""
+
+    learner: type[Any]
+    constant: str
+    power: float
+    losses: str
+
+
+CASES = (
+    Told(dikin.AdaptiveSmooth, "smoothness", 1 / 3, PATIENTS),
+    Told(dikin.AdaptiveLipschitz, "lipschitz", 1 / 2, PATIENTS),
+    Told(dikin.Predictive, "smoothness", 1 / 3, PATIENTS),
+    Told(dikin.AdaptiveSmooth, "smoothness", 1 / 3, RIDGE),
+    Told(dikin.Predictive, "smoothness", 1 / 3, RIDGE),
+    Told(dikin.AdaptiveLipschitz, "lipschitz", 1 / 2, CONE),
+    Told(dikin.Predictive, "lipschitz", 1 / 2, CONE),
+)
 
 
 class Row(NamedTuple):
     """A game, played both ways."""
 
     learner: str
+    losses: str
     game: int
     rounds: int
     mean_share: float
@@ -74,19 +86,22 @@ class Row(NamedTuple):
     certificate_told: float
 
 
-def played(name: str, number: int, rounds: int) -> Row:
-    constant, power, make = LEARNERS[name]
-    ends = []
+def played(case: Told, number: int, rounds: int) -> Row:
+    ends, name, seed = [], case.constant, FIRST_SEED + number
     for told in (False, True):
-        losses = game(FIRST_SEED + number)
-        learner = make(losses, FIRST_SEED + number)
+        losses = LOSSES[case.losses](seed)
+        most = getattr(losses, name)
+        learner = case.learner(
+            losses.domain, loss_range=losses.loss_range, seed=seed, **{name: most}
+        )
         learner.takes_constants = told
         run = dikin.play(learner, losses, rounds, progress=False)
         ends.append((float(run.regret[-1]), float(run.certificate[-1])))
-    shares = getattr(losses, constant) / getattr(losses, constant).max()
+    mean = float(np.mean([losses.constants_of(t)[name] for t in range(1, rounds + 1)])) / most
     (regret, bound), (regret_told, bound_told) = ends
-    mean = float(shares.mean())
-    return Row(name, number, rounds, mean, mean**power, regret, regret_told, bound, bound_told)
+    outcome = regret, regret_told, bound, bound_told
+    kind = f"{case.learner.__name__}({name})"
+    return Row(kind, case.losses, number, rounds, mean, mean**case.power, *outcome)
 
 
 def ratio(rows: list[Row], what: str) -> tuple[float, float]:
@@ -106,14 +121,15 @@ def main() -> None:
     arguments = parser.parse_args()
     logging.disable()
     rows = []
-    for name in LEARNERS:
-        own = [played(name, number, arguments.rounds) for number in range(arguments.games)]
+    for case in CASES:
+        own = [played(case, number, arguments.rounds) for number in range(arguments.games)]
         rows += own
         regret, bound = (ratio(own, what) for what in ("regret", "certificate"))
         print(
-            f"{name:20} mean share {own[0].mean_share:.3f}, predicted {own[0].predicted:.2f}; "
-            f"regret {regret[0]:.2f} +- {2 * regret[1]:.2f}, "
-            f"certificate {bound[0]:.2f} +- {2 * bound[1]:.2f} of what it is if not told"
+            f"{own[0].learner:30}{case.losses:17}mean share {own[0].mean_share:.3f}, predicted "
+            f"{own[0].predicted:.2f}; certificate {bound[0]:.2f} +- {2 * bound[1]:.2f}, regret "
+            f"{regret[0]:.2f} +- {2 * regret[1]:.2f} of what they are if not told",
+            flush=True,
         )
     if arguments.out is not None:
         write_csv(arguments.out, fields(*Row._fields), rows)

@@ -30,18 +30,20 @@ def render(folder: Path) -> str:
 
 def _batches(games: list[Row]) -> dict[str, str]:
     """What it is worth to tell the constants of every batch."""
-    names = list(dict.fromkeys(game["learner"] for game in games))
-    own = {name: [game for game in games if game["learner"] == name] for name in names}
-    columns: Columns[str] = {
-        "learner": lambda name: f"`{name}`",
-        "mean share": lambda name: f"{float(own[name][0]['mean_share']):.3f}",
-        "predicted": lambda name: f"{float(own[name][0]['predicted']):.2f}",
-        "certificate": lambda name: _ratio(own[name], "certificate"),
-        "regret": lambda name: _ratio(own[name], "regret"),
+    own: dict[tuple[str, str], list[Row]] = {}
+    for game in games:
+        own.setdefault((game["learner"], game["losses"]), []).append(game)
+    columns: Columns[tuple[str, str]] = {
+        "learner, told": lambda case: f"`{case[0]}`",
+        "losses": lambda case: case[1],
+        "mean share": lambda case: f"{float(own[case][0]['mean_share']):.3f}",
+        "predicted": lambda case: f"{float(own[case][0]['predicted']):.2f}",
+        "certificate": lambda case: _ratio(own[case], "certificate"),
+        "regret": lambda case: _ratio(own[case], "regret"),
     }
     return {
-        "batches": markdown(columns, names),
-        "batch_games": str(len(own[names[0]])),
+        "batches": markdown(columns, own),
+        "batch_games": str(len({game["game"] for game in games})),
         "batch_rounds": whole(int(games[0]["rounds"])),
     }
 

@@ -390,6 +390,8 @@ class Tuner(Player[Trial]):
         LossError
             If the value is not a finite number, or the standard error not one of at least 0; if
             there are both a value and several, or neither; if it is negative and there is a budget.
+        ConstantError
+            If there is a smoothness or a Lipschitz constant.
         CurvatureError
             If the curvature is negative, not finite, or too large.
         CovariateError
