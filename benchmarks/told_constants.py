@@ -2,10 +2,11 @@
 
 Patients of scikit-learn's diabetes data, one in each round, and the squared error of a linear
 prediction. No round is strongly convex, and the smoothness of a round is the squared length of its
-row, which `dikin.curvature` computes: the largest is many times the mean. And ridges and cones whose
-constant falls as t^(-1/2). Each game is played twice, told and not told, with the same losses. Prints mean regret and certificate,
-the ratios told to not told with twice their standard errors over the paired games, and the share
-that Theorem 22 of docs/mathematics.md predicts for the leading term of the bound.
+row, which `dikin.curvature` computes: the largest is many times the mean. And ridges and cones
+whose constant falls as t^(-1/2). Each game is played twice, told and not told, with the same
+losses. Prints the ratios of mean certificate and mean regret, told to not told, with twice their
+standard errors over the paired games, and the share that Theorem 22 of docs/mathematics.md predicts
+for the leading term of the bound.
 
     python benchmarks/told_constants.py [--games N] [--rounds T] [--out FILE]
 """
