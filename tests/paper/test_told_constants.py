@@ -205,7 +205,7 @@ def test_what_was_not_declared_or_contradicts_the_curvature_is_refused() -> None
     with pytest.raises(ConstantError, match="less smooth than it is strongly convex"):
         smooth.tell(smooth.ask(), 0.1, 0.5, smoothness=0.4)
     plain = dikin.FKM(dikin.Ball(2), 100, seed=1)
-    with pytest.raises(ConstantError, match="FKM makes no use"):
+    with pytest.raises(ConstantError, match="FKM does not use"):
         plain.tell(plain.ask(), 0.1, smoothness=0.4)
 
 

@@ -244,7 +244,7 @@ class Learner(Player[Query]):
             If the curvature is negative or not finite, or more than any such loss can have.
         ConstantError
             If a constant is negative, above the declared one or below the curvature, or the learner
-            makes no use of it.
+            does not use it.
         ForecastError
             If there is a forecast.
         """
@@ -275,7 +275,7 @@ class Learner(Player[Query]):
     ) -> Memo:
         """A query with the constants that came with its answer."""
         raise ConstantError(
-            f"{type(self).__name__} makes no use of constants that are told round by round; "
+            f"{type(self).__name__} does not use constants that are told round by round; "
             "AdaptiveSmooth, AdaptiveLipschitz and Predictive do. Nothing was changed."
         )
 
