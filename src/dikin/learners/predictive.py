@@ -47,6 +47,7 @@ from dikin.arguments import (
     nonnegative,
     number,
     optional,
+    real_number,
     true_or_false,
     whole,
 )
@@ -66,7 +67,7 @@ from dikin.learners import predictive_centres as centres
 from dikin.learners import predictive_certificate as certificate
 from dikin.learners import predictive_levels as levels
 from dikin.learners import predictive_schedule as schedule
-from dikin.learners.base import ROUNDING, range_limit, real_number
+from dikin.learners.base import ROUNDING, range_limit
 from dikin.learners.kernel_learner import (
     EMPTY,
     CompiledParts,

@@ -280,10 +280,10 @@ def ask(
     must not influence it. What is known only afterwards is given to tell.
     """  # noqa: D301 - click reads the backspace character
     context, beside = _values("--context", contexts), _values("--covariate", covariates)
-    with _open(url, name) as played:
-        query = played.ask(context, forecast=forecast, covariates=beside, key=key)
+    with _open(url, name) as study:
+        query = study.ask(context, forecast=forecast, covariates=beside, key=key)
         setting = {"point": query.point.tolist()}
-        if played.space is not None:
+        if study.space is not None:
             setting = {"params": query.setting}
         click.echo(json.dumps({"id": query.id} | setting))
 
@@ -326,12 +326,12 @@ def tell(
         "smoothness": smoothness,
         "lipschitz": lipschitz,
     }
-    with _open(url, name) as played:
+    with _open(url, name) as study:
         if len(values) == 1:
-            played.tell(id, values[0], curvature, **beside)
+            study.tell(id, values[0], curvature, **beside)
         else:
-            played.tell(id, None, curvature, **beside, values=values)
-        click.echo(f"told {id}: {played.rounds:,} rounds")
+            study.tell(id, None, curvature, **beside, values=values)
+        click.echo(f"told {id}: {study.rounds:,} rounds")
 
 
 @study.command()
@@ -346,8 +346,8 @@ def best(name: str, url: str, contexts: tuple[str, ...]) -> None:
       dikin study best fleet --context region=eu --context load=0.7
     """  # noqa: D301 - click reads the backspace character
     context: Any = _values("--context", contexts)
-    with _open(url, name) as played:
-        click.echo(json.dumps(played.best_for(context)))
+    with _open(url, name) as study:
+        click.echo(json.dumps(study.best_for(context)))
 
 
 @study.command("list")
@@ -509,8 +509,8 @@ def trim(name: str, before: int, url: str) -> None:
 )
 def verify(name: str, url: str, workers: int) -> None:
     """Replay the whole journal, check every seal, and compare the result with the learner."""
-    with _open(url, name) as checked:
-        rows = checked.verify(workers=workers, progress=True)
+    with _open(url, name) as study:
+        rows = study.verify(workers=workers, progress=True)
         click.echo(f"{rows} rows replayed: they reproduce the learner, bit for bit")
 
 

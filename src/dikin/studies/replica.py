@@ -91,14 +91,14 @@ class Replica:
     # --- snapshots -----------------------------------------------------------------------------
 
     @classmethod
-    def of(cls, taken: Snapshot) -> Replica:
+    def of(cls, snapshot: Snapshot) -> Replica:
         """The learner from its snapshot."""
-        stored = json.loads(taken.state)
+        stored = json.loads(snapshot.state)
         # Before version 3 it was not stored.
         version = stored.get("version", 2)
         serialization.refuse_version("the state of this study", version, serialization.VERSION)
         asked = {int(key): AskRecord(*value) for key, value in stored["asked"].items()}
-        return cls(restore(stored["learner"]), asked, taken.number, taken.seal)
+        return cls(restore(stored["learner"]), asked, snapshot.number, snapshot.seal)
 
     def snapshot(self) -> Snapshot:
         """Everything that the future depends on."""

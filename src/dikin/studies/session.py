@@ -351,9 +351,9 @@ class Session:
         """Find out whether an event was written although the connection broke during its commit."""
         assert self._uncertain is not None
         (event, result), self._uncertain = self._uncertain, None
-        written = self.journal.seal_at(event.number) == event.seal
+        is_written = self.journal.seal_at(event.number) == event.seal
         # A query asked under a key is found by its key.
-        if written and isinstance(result, Query) and result.id not in self.keyed:
+        if is_written and isinstance(result, Query) and result.id not in self.keyed:
             self.unclaimed.append((event, result))
 
     def _commit(self, event: Event | None, result: Any) -> None:
@@ -381,12 +381,15 @@ class Session:
             replayed = self._replayed
             if replayed is None or replayed.number - self._snapshot < LONG_REPLAY:
                 return
-            taken = replayed.snapshot()  # slow, but nobody waits for it
+            snapshot = replayed.snapshot()  # slow, but nobody waits for it
             with suppress(DikinError), self.transaction():  # the file may be read-only
                 newest = self.journal.newest_snapshot_number()
-                if newest < taken.number and self.journal.seal_at(taken.number) == taken.seal:
-                    self.journal.save_snapshot(taken)
-                    self._snapshot = taken.number
+                if (
+                    newest < snapshot.number
+                    and self.journal.seal_at(snapshot.number) == snapshot.seal
+                ):
+                    self.journal.save_snapshot(snapshot)
+                    self._snapshot = snapshot.number
 
     def _commit_later(self) -> None:
         if self._timer is None:

@@ -313,7 +313,7 @@ class Study(Generic[Q]):
         ClosedQueryError
             If the query of the key was answered and trimmed from the history.
         """
-        if self.space is not None:
+        if context is not None and self.space is not None:
             context, n = count_instead_of_context(context, n)
         arguments = AskArguments.of(context, forecast, covariates)
         key = None if key is None else printable(key, "key")
