@@ -181,6 +181,7 @@ BAD_ARGUMENTS = [
     ("lipschitz", -1.0, errors.ParameterError, "not negative"),
     ("lipschitz", nan, errors.ParameterError, "not negative"),
     ("lipschitz", 1e99, errors.ParameterError, "can be computed with"),
+    ("lipschitz", 1e-150, errors.ParameterError, "can be computed with"),
     ("loss_range", (1, 1), errors.ParameterError, "low < high"),
     ("loss_range", (nan, 1), errors.ParameterError, "finite"),
     ("loss_range", 2.0, errors.ParameterError, "the least and the largest"),

@@ -418,11 +418,29 @@ def open_(name: str, url: str) -> None:
 
 @study.command()
 @name_argument
-@click.argument("ids", type=int, nargs=-1, required=True)
+@click.argument("ids", type=int, nargs=-1)
 @url_option
-def forget(name: str, ids: tuple[int, ...], url: str) -> None:
-    """Close the queries IDS, which will never be answered."""
+@click.option(
+    "--older-than",
+    type=float,
+    metavar="SECONDS",
+    help="Close all queries that were asked longer ago than that.",
+)
+def forget(name: str, ids: tuple[int, ...], url: str, older_than: float | None) -> None:
+    """Close the queries IDS, which will never be answered, or all that are too old.
+
+    \b
+      dikin study forget shop 17 18
+      dikin study forget shop --older-than 86400
+    """  # noqa: D301 - click reads the backspace character
+    if bool(ids) == (older_than is not None):
+        raise ParameterError(
+            "name the queries to forget by their ids (dikin study open lists them), or give "
+            f"--older-than SECONDS: got {'both' if ids else 'neither'}"
+        )
     with _open(url, name) as study:
+        if older_than is not None:
+            click.echo(f"{study.forget(older_than=older_than):,} forgotten")
         for query in ids:
             study.forget(query)
 
@@ -494,6 +512,26 @@ def trim(name: str, before: int, url: str) -> None:
     """Remove the history of the rounds before one; the learner does not change."""
     with _open(url, name) as study:
         click.echo(f"{study.trim(before, progress=True)} rows removed")
+
+
+@study.command("skip-ids")
+@name_argument
+@url_option
+@click.option(
+    "--count",
+    type=click.IntRange(1),
+    default=1_000_000,
+    show_default=True,
+    help="How many ids to leave out: more than were asked since the backup.",
+)
+def skip_ids(name: str, url: str, count: int) -> None:
+    """Leave out ids of queries, once, after a study was restored from a backup.
+
+    Clients may still have queries that were asked after the backup was taken: no other query gets
+    their ids. What is played does not change.
+    """
+    with _open(url, name) as restored:
+        click.echo(f"the next query has the id {restored.skip_ids(count):,}")
 
 
 @study.command()
