@@ -13,7 +13,7 @@ import dikin
 from dikin.checks import learner as laws
 from dikin.cli import main
 from dikin.errors import MissingExtraError, NotSavableError
-from dikin.experiments.compare import external
+from dikin.experiments.compare import evolution
 from dikin.experiments.compare.external import CMA, EXTERNAL, SPSA, TBPSA, ExternalOptimizer
 
 DOMAINS = [
@@ -130,7 +130,7 @@ def test_a_missing_package_is_named_with_the_remedy(
     def absent(name: str) -> None:
         raise ImportError(name)
 
-    monkeypatch.setattr(external, "import_module", absent)
+    monkeypatch.setattr(evolution, "import_module", absent)
     with pytest.raises(MissingExtraError, match=r"pip install 'dikin\[compare\]'"):
         cls(dikin.Ball(2), *arguments)
     options = ["--learner", cls.kind, "--scenario", "zero", "--rounds", "50", "--workers", "1"]
