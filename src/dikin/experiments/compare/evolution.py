@@ -46,6 +46,8 @@ class Evolution:
         normal = generator.standard_normal
         # A seed of NaN: it leaves NumPy's global generator alone and draws from ours.
         quiet = {"verbose": -9, "seed": nan, "randn": lambda *shape: normal(shape)}
+        if len(start) == 1:  # pycma fails where it limits the step of a single coordinate
+            quiet["maxstd"] = inf
         self._start, self._step, self._options = start, step, quiet | options
         self._begin()
 
