@@ -19,7 +19,7 @@ sys.path[:0] = [str(HERE.parents[1]), str(ROOT / "examples"), str(ROOT / "docs" 
 
 from outside.games import play_missing  # noqa: E402
 
-PARTS = {"bbob": 4, "cats": 4, "autoscope": 8, "pendulum": 8, "postgres": 3}
+PARTS = {"bbob": 4, "cats": 4, "autoscope": 8, "pendulum": 4, "postgres": 3}
 """Each part, and how many games of each problem it has unless another number is asked for."""
 
 
