@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .PHONY: reproduce matrix test lint demo game loops price regions traffic program oppertune examples \
-	flags samplers accelerator beginning absurd covariates memory contexts worth serve-demo bench kills torture \
+	flags samplers accelerator beginning absurd covariates memory contexts worth serve-demo outside bench kills torture \
 	load page docs dist clean
 .DELETE_ON_ERROR:
 
@@ -104,6 +104,12 @@ WORTH_OUT := $(if $(PAGE),--out docs/worth --page docs/worth.md)
 worth: $(READY)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/uplift_coverage.py $(WORTH_OUT)
 
+# Benchmarks from outside; PART=bbob plays one of bbob, cats, autoscope, pendulum, postgres. What is
+# in docs/outside is not played again: from nothing, an hour and a half. Writes docs/outside.md.
+outside: $(VENV)/.outside
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/outside/command.py $(PART) \
+		$(if $(GAMES),--games $(GAMES)) --page docs/outside.md
+
 bench: $(READY)
 	$(BIN)/python benchmarks/run.py
 
@@ -148,6 +154,10 @@ $(READY): pyproject.toml
 
 $(VENV)/.xopt: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'xopt>=3.2'
+	touch $@
+
+$(VENV)/.outside: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'coco-experiment>=2.8' 'vowpalwabbit>=9.11'
 	touch $@
 
 $(VENV)/.docs: $(READY)
