@@ -1,10 +1,10 @@
-"""The two problems that OPPerTune (Somashekar et al., NSDI 2024) brings for AutoScope, its contexts.
+"""The two problems that OPPerTune (Somashekar et al., NSDI 2024) has for AutoScope, its contexts.
 
 *Example*: its program `examples/autoscope`: four types of jobs, a share in [0, 1] from 0.45 and a
-scan interval from 2 to 300 seconds in steps of 2 from 10, and the mean of both distances to the best
-setting of the type, each in units of its range. *Test*: its `tests/test_autoscope.py`: eight types,
-three settings in [0, 1] from (0.5, 0.3, 0.1), and the root mean square of the distances. Types are
-drawn at random, 1 000 rounds, no noise.
+scan interval from 2 to 300 seconds in steps of 2 from 10, and the mean of both distances to the
+best setting of the type, each in units of its range. *Test*: its `tests/test_autoscope.py`: eight
+types, three settings in [0, 1] from (0.5, 0.3, 0.1), and the root mean square of the distances.
+Types are drawn at random, 1 000 rounds, no noise.
 
 The package is on no index, so AutoScope itself does not play here. Both programs give it the right
 tree and fix it: what is left is one Bluefin for each type, with the constants of `dikin.Bluefin`;
@@ -16,15 +16,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+
+import dikin
 from outside.games import Outcome, Task
 from outside.players import NGOPT, ONE_TUNER, TPE_, all_players, contextual, last_tenth
 
-import dikin
-
 ROUNDS = 1_000
 FIRST_SEED = 72_000
-PUBLISHED = {"one point": 0.16468226743961345, "two points": 0.2093698331219671}
-"""Mean losses that `test_onepoint` and `test_twopoint` assert, the second with a tree that is learnt."""
 
 
 class Problem(NamedTuple):

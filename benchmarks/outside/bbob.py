@@ -1,15 +1,15 @@
-"""bbob-noisy of COCO (Hansen et al., Optimization Methods and Software 36, 2021): functions f101-f130.
+"""bbob-noisy of COCO (Hansen et al., Optimization Methods and Software 36, 2021): f101 to f130.
 
 Of its ten functions without noise, four are convex, or convex but for what the suite does to make
-them less regular (steps of the step ellipsoid, small waves in the coordinates of the ellipsoid): the
-sphere, the step ellipsoid, the ellipsoid with condition 10^4, and the sum of different powers. They
-are played with all their kinds of noise. Rosenbrock's, Schaffer's, Griewank-Rosenbrock's and
+them less regular (steps of the step ellipsoid, small waves in the coordinates of the ellipsoid):
+the sphere, the step ellipsoid, the ellipsoid with condition 10^4, and the sum of different powers.
+They are played with all their kinds of noise. Rosenbrock's, Schaffer's, Griewank-Rosenbrock's and
 Gallagher's functions are left out: their level sets are far from convex.
 
 Settings lie in [-5, 5]^d, the start is 0, as COCO proposes; game i is instance i. A round costs the
-value without noise above the least one, in units of what the start costs. COCO has no values without
-noise; but in its Cauchy model most values are the true one plus a constant, which repeats exactly
-when a point is evaluated twice.
+value without noise above the least one, in units of what the start costs. COCO has no values
+without noise; but in its Cauchy model most values are the true one plus a constant, which repeats
+exactly when a point is evaluated twice.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
-from outside.games import Outcome, Task, take_turns
-from outside.players import NGOPT, TPE_, all_players
 
 import dikin
+from outside.games import Outcome, Task, take_turns
+from outside.players import NGOPT, TPE_, all_players
 
 DIMENSIONS = 2, 5, 20
 MIDDLE = 5
@@ -153,7 +153,9 @@ def tasks(games: int) -> list[Task]:
         for player in all_players(rounds)
         if (rounds == SHORT or function in LONGER) and _has_time(player, rounds, function)
     ]
-    return sorted(found, key=lambda task: (task.game // 2, task.player in SLOW, task.rounds, task.game))
+    return sorted(
+        found, key=lambda task: (task.game // 2, task.player in SLOW, task.rounds, task.game)
+    )
 
 
 def _has_time(player: str, rounds: int, function: Function) -> bool:

@@ -16,10 +16,10 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from outside.games import Outcome, Task
-from outside.players import NGOPT, ONE_TUNER, TPE_, all_players, contextual, last_tenth
 
 import dikin
+from outside.games import Outcome, Task
+from outside.players import NGOPT, ONE_TUNER, TPE_, all_players, contextual, last_tenth
 
 ROUNDS = 5_000
 FIRST_SEED = 71_000
@@ -59,7 +59,9 @@ class Cats:
 def _player(task: Task, contexts: list[str], seed: int) -> Any:
     if task.player in CATS:
         return Cats(*CATS[task.player], seed)
-    return contextual(task.player, {"x": dikin.Real(0, 1, start=START)}, contexts, seed, task.rounds)
+    return contextual(
+        task.player, {"x": dikin.Real(0, 1, start=START)}, contexts, seed, task.rounds
+    )
 
 
 def play(task: Task) -> Outcome:

@@ -18,9 +18,9 @@ ROOT = HERE.parents[2]
 sys.path[:0] = [str(HERE.parents[1]), str(ROOT / "examples"), str(ROOT / "docs" / "build")]
 
 import outside_page  # noqa: E402
-from outside.games import play_missing  # noqa: E402
 
 from dikin.files import replace_file  # noqa: E402
+from outside.games import play_missing  # noqa: E402
 
 FOLDER = ROOT / "docs" / "outside"
 PARTS = {"bbob": 4, "cats": 4, "autoscope": 4, "pendulum": 4, "postgres": 3}

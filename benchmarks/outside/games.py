@@ -95,7 +95,9 @@ def _progress(count: int) -> Progress:
     return bar
 
 
-def take_turns(player: Any, rounds: int, answer: Callable[[Any, int], tuple[float, float]]) -> list[float]:
+def take_turns(
+    player: Any, rounds: int, answer: Callable[[Any, int], tuple[float, float]]
+) -> list[float]:
     """Ask and tell so many rounds; `answer` gives what is told and what the round costs."""
     costs = []
     for round in range(rounds):

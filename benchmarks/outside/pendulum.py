@@ -4,7 +4,8 @@ An inverted pendulum on a cart, linearised; a controller u = -K x runs for 20 se
 disturbed start, with a little noise in every step, and is charged the mean of 10 |x|^2 + u^2. From
 round 50 to 100 the friction of the joint grows fourfold, and swings afterwards. The last two gains
 are tuned (the first two are the best ones of the round), or all four, in the published ranges, over
-the published 300 rounds. All constants are those of the authors' program (github.com/brunzema/uitvbo).
+the published 300 rounds. All constants are those of the authors' program, on GitHub as
+brunzema/uitvbo.
 
 Gains in a corner of the ranges let the pendulum fall: here it is caught, and the round is charged
 30, twice what good gains are charged, where the authors' simulation charges up to 10^29.
@@ -25,13 +26,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
-from outside.games import Outcome, Task, take_turns
-from outside.players import NGOPT, TPE_, all_players, last_tenth
 from scipy.linalg import cho_factor, cho_solve, solve_discrete_are
 from scipy.signal import cont2discrete
 from scipy.stats import gamma
 
 import dikin
+from outside.games import Outcome, Task, take_turns
+from outside.players import NGOPT, TPE_, all_players, last_tenth
 
 Array = np.typing.NDArray[np.float64]
 

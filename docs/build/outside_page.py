@@ -1,4 +1,4 @@
-"""The page of benchmarks from outside, from the CSVs of `make outside`: every number is computed."""
+"""The page of benchmarks from outside, from the CSVs of `make outside`: no number is typed."""
 
 from __future__ import annotations
 

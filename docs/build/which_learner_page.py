@@ -55,6 +55,7 @@ def render(folder: Path) -> str:
         wrong=_wrong(curves),
         more=_more(matrix),
         external=_external(matrix),
+        external_settings=_external_settings(matrix),
         absent=_absent(matrix),
         bases=_all(f"`{base.__name__}`" for base in BASES),
         speeds=_speeds(matrix),
@@ -267,7 +268,26 @@ def _external(matrix: Matrix) -> str:
             f"- `{learner}` wins in {_all(less) or 'none'}; loses in {_all(more) or 'none'}; is "
             f"not distinguished in {_all(level) or 'none'}."
         )
-    return "\n".join(lines) or "None took part."
+    return "\n".join([*lines, *_leaders(matrix)]) or "None took part."
+
+
+def _leaders(matrix: Matrix) -> list[str]:
+    """Where they have the least mean of all, whether or not the games distinguish it."""
+    leaders = [f"`{one.scenario}` (`{one.learner}`)" for one in matrix.led_by_others()]
+    if not leaders:
+        return []
+    count = f"{len(leaders)} of {len(matrix.scenarios)}"
+    least = "One of them has the least mean of all, distinguished or not, in"
+    return [f"- {least} {count}: {_all(leaders)}."]
+
+
+def _external_settings(matrix: Matrix) -> str:
+    """What was set for them; the matrix of an earlier version has TBPSA with its own first step."""
+    steps = (
+        " The first step of CMA-ES and of TBPSA is 0.3 of the radius. `NoiseHandlingCMA` is CMA-ES "
+        "with its noise handling and restarts."
+    )
+    return steps if "NoiseHandlingCMA" in matrix.learners() else ""
 
 
 # --- the rest -----------------------------------------------------------------------------------

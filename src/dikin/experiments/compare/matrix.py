@@ -139,6 +139,14 @@ class Matrix:
         """Those of this library all of whose assumptions hold."""
         return [outcome for outcome in self.of_library(scenario) if not outcome.broken]
 
+    def led_by_others(self) -> list[Outcome]:
+        """The optimizers of other packages with the least mean of a scenario, distinguished or not.
+
+        Few games and many comparisons leave little power: what is not distinguished may be real.
+        """
+        leaders = [ranked[0] for name in self.scenarios if (ranked := self.ranked(name))]
+        return [one for one in leaders if one.section == "other packages"]
+
     # --- what the games distinguish -------------------------------------------------------------
 
     @cached_property

@@ -143,9 +143,7 @@ class Orderings:
     def overall(self, player: str, to: str) -> Ratio:
         """The geometric mean over problems of the ratio of two players that played them."""
         both = self.among((player, to))
-        return ratio_of(
-            [log(both.mean(one, player) / both.mean(one, to)) for one in both.problems]
-        )
+        return ratio_of([log(both.mean(one, player) / both.mean(one, to)) for one in both.problems])
 
     def factors(self, player: str) -> list[float]:
         """The ratios to the best, sorted; those of problems that it did not play are infinite."""

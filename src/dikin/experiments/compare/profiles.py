@@ -1,4 +1,4 @@
-"""Performance profiles as a figure: in how many problems a player is within a factor of the best."""
+"""Performance profiles as a figure: how often a player is within a factor of the best."""
 
 from __future__ import annotations
 
