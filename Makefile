@@ -108,7 +108,7 @@ worth: $(READY)
 # in docs/outside is not played again: from nothing, an hour and a half. Writes docs/outside.md.
 outside: $(VENV)/.outside
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/outside/command.py $(PART) \
-		$(if $(GAMES),--games $(GAMES)) --page docs/outside.md
+		$(if $(GAMES),--games $(GAMES)) $(if $(MOST),--most $(MOST)) --page docs/outside.md
 
 bench: $(READY)
 	$(BIN)/python benchmarks/run.py
