@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import exp, inf, log, sqrt
+from math import exp, inf, log, nan, sqrt
 
 import numpy as np
 import pytest
@@ -15,7 +15,10 @@ from dikin.experiments.compare.orderings import (
     LEVEL_RATIO,
     OPEN,
     Orderings,
+    Ratio,
     ratio_of,
+    ratio_of_means,
+    standing_of,
 )
 
 
@@ -28,6 +31,26 @@ def test_a_ratio_is_a_geometric_mean_with_students_interval() -> None:
     ratio = ratio_of(logarithms)
     found = stats.ttest_1samp(logarithms, 0.0).confidence_interval(0.95)
     assert ratio == pytest.approx((exp(0.2), exp(found.low), exp(found.high)))
+
+
+def test_the_ratio_of_means_has_the_interval_of_its_first_order() -> None:
+    """By difference quotients: what each game does to the logarithm of the ratio."""
+    one, two = np.array([3.0, 4.0, 5.5, 4.5]), np.array([1.0, 2.0, 1.4, 1.2])
+    middle = log(one.mean() / two.mean())
+
+    def slopes(games: np.ndarray, sign: float) -> np.ndarray:
+        moved = games + 1e-6 * np.eye(len(games)) * games
+        return sign * len(games) * (np.log(moved.mean(axis=1)) - log(games.mean())) / 1e-6
+
+    each = slopes(one, 1.0) + slopes(two, -1.0)
+    half = stats.t.ppf(0.975, 3) * each.std(ddof=1) / 2
+    paired = ratio_of_means(one, two, paired=True)
+    assert paired == pytest.approx((exp(middle), exp(middle - half), exp(middle + half)), rel=1e-5)
+    first, second = slopes(one, 1.0), slopes(two[:3], 1.0)
+    apart = stats.ttest_ind(first, second, equal_var=False).confidence_interval(0.95)
+    unpaired = ratio_of_means(one, two[:3], paired=False)
+    assert log(unpaired.high / unpaired.low) == pytest.approx(apart.high - apart.low, rel=1e-5)
+    assert ratio_of_means([2.0], [1.0], paired=True).value == pytest.approx(2.0)
 
 
 def test_game_by_game_a_small_difference_is_seen_in_large_noise() -> None:
@@ -51,6 +74,9 @@ def test_standings() -> None:
     both = Orderings({"p": {"best": games(1, 1.03, 0.98), "near": games(1.01, 1.02, 1)}}, 1e-9)
     assert both.standing("p", "near") == LEVEL
     assert both.ratio("p", "near").high < LEVEL_RATIO
+    assert standing_of(Ratio(0.6, 0.3, 1.09), distinguished=False) == OPEN
+    assert standing_of(Ratio(1.0, 0.95, 1.11), distinguished=False) == OPEN
+    assert standing_of(Ratio(nan, nan, nan), distinguished=False) == OPEN
 
 
 def test_of_players_who_are_alike_hardly_any_table_calls_one_behind() -> None:

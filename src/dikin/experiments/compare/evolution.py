@@ -107,6 +107,13 @@ class NoiseHandlingEvolution(Evolution):
     median.
     """
 
+    _wanted: dict[Evaluation, None]
+    """What is asked for now."""
+    _losses: dict[Evaluation, float]
+    """The answers to it."""
+    _handed: int
+    """How many of those that have no answer yet have been handed out."""
+
     def _begin(self, **options: Any) -> None:
         super()._begin(**options)
         most = [1, 1, MOST_EVALUATIONS]
@@ -142,7 +149,7 @@ class NoiseHandlingEvolution(Evolution):
         repetitions = range(int(self._noise.evaluations))
         asked = (Evaluation(self._generations, again, i, k) for i in members for k in repetitions)
         self._wanted = dict.fromkeys(asked)
-        self._losses: dict[Evaluation, float] = {}
+        self._losses = {}
         self._handed = 0
 
     def _medians(self) -> dict[int, float]:

@@ -5,10 +5,11 @@ small costs are good. In a problem, a player has the ratio of its cost to that o
 geometric mean over games, with Student's 95% interval for the mean of its logarithm. Then it is
 
     behind   if the ratio is above 1 by Holm's correction over all comparisons of the table,
-    level    if the interval ends below `LEVEL_RATIO`: known to be nearly as good,
+    level    if the interval lies between 1/`LEVEL_RATIO` and `LEVEL_RATIO`: known to be as good,
     open     otherwise: the games do not tell.
 
-Nobody is level because it was measured badly. Over many problems there are three summaries: the
+Nobody is level because it was measured badly. Where means are what counts, as with regrets, the
+ratio is that of two means (`ratio_of_means`). Over many problems there are three summaries: the
 geometric mean of the ratios between two players with its interval over problems; the performance
 profile (Dolan and More, Mathematical Programming 91, 2002), the share of problems in which a player
 is within a factor of the best; and mean ranks, with Friedman's test of all of them and Holm's
@@ -25,12 +26,13 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.stats import friedmanchisquare, norm, rankdata
+from scipy.stats import t as student
 
 from dikin.experiments.compare.holm import paired_p, rejected
-from dikin.experiments.fit import half_interval
+from dikin.experiments.fit import INTERVAL, half_interval
 
 LEVEL_RATIO = 1.1
-"""Who is surely within this factor of the best is level with it."""
+"""The precision to which the ratio of two that are level is known."""
 BEST, LEVEL, BEHIND, OPEN = "best", "level", "behind", "open"
 Games = Mapping[int, float]
 """The cost of each game, by its number."""
@@ -58,6 +60,34 @@ def ratio_of(logarithms: Sequence[float]) -> Ratio:
     """From logarithms of ratios, one for each game or problem."""
     middle, half = float(np.mean(logarithms)), float(half_interval(logarithms))
     return Ratio(*(exp(min(end, 700.0)) for end in (middle, middle - half, middle + half)))
+
+
+def ratio_of_means(one: Sequence[float], two: Sequence[float], paired: bool) -> Ratio:
+    """Of two positive means, where a mean is what counts: to first order a mean over games.
+
+    A game adds its cost over the mean of its player to the logarithm of the ratio. Paired games are
+    subtracted one by one; otherwise the interval is Welch's.
+    """
+    first, second = (np.asarray(costs) / np.mean(costs) for costs in (one, two))
+    middle = log(float(np.mean(one)) / float(np.mean(two)))
+    if min(len(one), len(two)) < 2:
+        half = nan
+    elif paired:
+        half = float(half_interval(first - second))
+    else:
+        shares = np.array([games.var(ddof=1) / len(games) for games in (first, second)])
+        counts = np.array([len(one) - 1, len(two) - 1])
+        freedom = shares.sum() ** 2 / max((shares**2 / counts).sum(), 1e-300)
+        half = float(student.ppf((1 + INTERVAL) / 2, max(freedom, 1.0)) * sqrt(shares.sum()))
+    return Ratio(*(exp(min(end, 700.0)) for end in (middle, middle - half, middle + half)))
+
+
+def standing_of(ratio: Ratio, distinguished: bool) -> str:
+    """By the ratio to the best: `behind`, `level` or `open`."""
+    if distinguished:
+        return BEHIND
+    known = ratio.low >= 1.0 / LEVEL_RATIO and ratio.high <= LEVEL_RATIO
+    return LEVEL if known else OPEN
 
 
 @dataclass(frozen=True)
@@ -134,9 +164,7 @@ class Orderings:
         """`best`, `behind`, `level` or `open`."""
         if player == self.best(problem):
             return BEST
-        if (problem, player) in self._behind:
-            return BEHIND
-        return LEVEL if self.ratio(problem, player).high <= LEVEL_RATIO else OPEN
+        return standing_of(self.ratio(problem, player), (problem, player) in self._behind)
 
     # --- over all problems -----------------------------------------------------------------------
 
