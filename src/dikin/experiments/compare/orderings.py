@@ -22,6 +22,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import exp, inf, log, nan, sqrt
+from statistics import fmean
 from typing import NamedTuple
 
 import numpy as np
@@ -122,13 +123,23 @@ class Orderings:
         games = self.costs[problem][player]
         return {game: log(max(cost, self.least)) for game, cost in games.items()}
 
+    @cached_property
+    def _means(self) -> dict[str, dict[str, float]]:
+        return {
+            problem: {
+                player: exp(fmean(self._logarithms(problem, player).values())) for player in players
+            }
+            for problem, players in self.costs.items()
+        }
+
     def mean(self, problem: str, player: str) -> float:
         """The geometric mean over games."""
-        return exp(float(np.mean([*self._logarithms(problem, player).values()])))
+        return self._means[problem][player]
 
     def best(self, problem: str) -> str:
         """Who has the least cost."""
-        return min(self.costs[problem], key=lambda player: self.mean(problem, player))
+        means = self._means[problem]
+        return min(means, key=means.__getitem__)
 
     def _paired(self, problem: str, one: str, two: str) -> tuple[list[float], list[float]]:
         """Logarithms of the costs of two players in the games that both played."""

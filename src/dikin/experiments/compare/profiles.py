@@ -27,7 +27,8 @@ def draw(panels: Mapping[str, Orderings], first: str, file: Path) -> None:
     for axes, (title, found) in zip(np.atleast_1d(row), panels.items(), strict=True):
         for player in reversed(players):
             if player in found.players:
-                shares = [found.within(player, factor * 1.0001) for factor in factors]
+                own = np.array(found.factors(player))
+                shares = [float(np.mean(own <= 1.0001 * factor)) for factor in factors]
                 look, wide = looks[player], 2.2 if player == first else 1.2
                 axes.step(
                     factors, shares, where="post", color=look.colour, ls=look.dash, lw=wide,
