@@ -18,8 +18,11 @@ COST, FINAL = "cost", "final"
 MARKS = {BEST: "**{}**", LEVEL: "{} =", OPEN: "{} ?"}
 SLOW = ("NGOpt (nevergrad)", "TPE (Optuna)")
 """They play a part of bbob-noisy."""
+KEEP = "keep today's"
 CATS = "CATS "
 CATS_BEST = "CATS, best of 24 settings in hindsight"
+WIDEST = 1000.0
+"""An interval whose ends are farther apart says that nothing is known, and is written so."""
 TIMES = {COST: "while tuning", FINAL: "in the end"}
 Row = dict[str, str]
 
@@ -63,6 +66,7 @@ def render(folder: Path) -> str:
         wins=_wins(parts),
         precision=f"{LEVEL_RATIO:g}",
         **{f"{name}_games": _games(rows) for name, rows in parts.items()},
+        bbob_keep=_keep(parts["bbob"]),
         bbob_tuning=_groups(parts["bbob"], COST),
         bbob_final=_groups(parts["bbob"], FINAL),
         bbob_ranks=_ranks(parts["bbob"], COST),
@@ -142,16 +146,29 @@ def _winners(found: Orderings) -> str:
     return f"a rival costs less in {count} of {total}: {'; '.join(parts)}."
 
 
+def _keep(rows: list[Row]) -> str:
+    """In how many problems it is better not to tune, and under which noise."""
+    found = complete(rows, COST)
+    worse = [one for one in found.problems if found.mean(one, KEEP) < found.mean(one, TUNER)]
+    uniform = sum("uniform" in one for one in worse)
+    total = sum("uniform" in one for one in found.problems)
+    return (
+        f"Keeping the start costs less than tuning it with `{TUNER}` in {len(worse)} of "
+        f"{len(found.problems)} problems of 1,000 rounds; {uniform} of these are among the "
+        f"{total} with uniform noise, where a value says next to nothing about its setting."
+    )
+
+
 # --- tables ---------------------------------------------------------------------------------------
 
 
 def _number(value: float) -> str:
-    return f"{value:.3g}"
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
 
 
 def _interval(ratio: Ratio) -> str:
-    if ratio.low != ratio.low:
-        return _number(ratio.value)
+    if not ratio.high <= WIDEST * ratio.low:  # NaN for a single game
+        return f"{_number(ratio.value)} (unknown)"
     return f"{_number(ratio.value)} ({_number(ratio.low)} to {_number(ratio.high)})"
 
 
