@@ -5,8 +5,8 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .PHONY: reproduce matrix test lint demo game loops price regions traffic program oppertune examples \
-	flags samplers accelerator beginning absurd covariates memory contexts worth serve-demo outside bench kills torture \
-	load page docs dist clean
+	flags samplers accelerator mutants known-mutants beginning absurd covariates memory contexts worth serve-demo outside bench kills torture \
+	load page paper docs dist clean
 .DELETE_ON_ERROR:
 
 reproduce: $(READY)
@@ -110,6 +110,14 @@ outside: $(VENV)/.outside
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/outside/command.py $(PART) \
 		$(if $(GAMES),--games $(GAMES)) $(if $(MOST),--most $(MOST)) --page docs/outside.md
 
+# Places of the source that are made wrong on purpose: hours. PAGE=1 writes docs/mutants.md.
+MUTANTS_OUT := $(if $(PAGE),--out docs/mutants --page docs/mutants.md)
+mutants: $(READY)
+	nice $(BIN)/python benchmarks/mutants.py $(MUTANTS_OUT)
+
+known-mutants: $(READY)
+	nice $(BIN)/python benchmarks/mutants.py --known $(MUTANTS_OUT)
+
 bench: $(READY)
 	$(BIN)/python benchmarks/run.py
 
@@ -133,6 +141,13 @@ load: $(READY)
 
 page: $(READY)
 	$(BIN)/python docs/build
+
+# The paper, as paper.pdf: needs a TeX with latexmk (Debian: texlive-latex-extra, latexmk, lmodern).
+paper: $(READY)
+	$(BIN)/python docs/build/paper_numbers.py
+	@command -v latexmk >/dev/null || { echo "make paper: latexmk is missing; install a TeX"; exit 1; }
+	cd docs/paper && latexmk -pdf -interaction=nonstopmode -halt-on-error -outdir=../auto/paper dikin.tex
+	cp docs/auto/paper/dikin.pdf paper.pdf
 
 # The site, in site/, begun anew: every example of the gallery is run, and a warning is an error.
 docs: $(VENV)/.docs

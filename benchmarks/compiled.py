@@ -13,6 +13,9 @@ from timing import Row, best_of, pretty
 import dikin
 from dikin.engine.play import compiled_rounds
 
+REPEATS = 100
+"""Of a millisecond or so each: on a busy machine some of them are not interrupted."""
+
 
 @numba.njit(cache=True)  # type: ignore[untyped-decorator]
 def draw(generator: Any, noise: Any, rounds: int) -> None:
@@ -36,7 +39,7 @@ def against_draws(domain: dikin.Domain, rounds: int) -> tuple[float, float]:
     advance, learner, _ = game(domain)
     generator, noise = np.random.default_rng(0), np.zeros(learner.geometry.size)
     draw(generator, noise, 1)
-    ours, theirs = best_of(15, lambda: advance(rounds), lambda: draw(generator, noise, rounds))
+    ours, theirs = best_of(REPEATS, lambda: advance(rounds), lambda: draw(generator, noise, rounds))
     return ours / rounds, theirs / rounds
 
 
@@ -67,7 +70,7 @@ def domain_of(name: str, d: int) -> dikin.Domain:
 def rows() -> Iterator[Row]:
     for name, limits in LIMITS.items():
         for d, limit in limits.items():
-            ours, theirs = against_draws(domain_of(name, d), max(100, 200_000 // d))
+            ours, theirs = against_draws(domain_of(name, d), max(100, 20_000 // d))
             yield Row(
                 f"compiled round, {name}, d={d}",
                 f"{pretty(ours)}, {1 / ours:,.0f}/s",

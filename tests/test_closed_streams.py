@@ -31,7 +31,7 @@ def run(command: str, store: str) -> tuple[int, str]:
         env=os.environ | {"DIKIN_URL": store},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
         check=False,
     )
     assert "Traceback" not in done.stderr

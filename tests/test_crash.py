@@ -163,7 +163,7 @@ def test_read_only_folder(saved: Path) -> None:
         path.write_bytes(before)
         path.parent.chmod(0o555)
         command = [sys.executable, "-c", READ_ONLY, str(path)]
-        run = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+        run = subprocess.run(command, capture_output=True, text=True, timeout=600, check=True)
         path.parent.chmod(0o755)
         assert run.stdout == "PermissionError\n"
         assert path.read_bytes() == before

@@ -88,7 +88,7 @@ def test_another_kind_of_context(context: Any, word: str) -> None:
 
 
 def test_who_sees_no_context_is_given_none() -> None:
-    with pytest.raises(errors.FeedbackError, match="TwoPoint makes no use of a context"):
+    with pytest.raises(errors.FeedbackError, match="TwoPoint does not use a context"):
         two_point().ask([1.0, 0.0])
     ridge = dikin.Ridge(DISC, 1.0, seed=1)
     with pytest.raises(errors.FeedbackError, match="does not offer a context"):

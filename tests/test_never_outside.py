@@ -17,7 +17,7 @@ from dikin.domains.base import Domain
 from dikin.learners.base import Learner
 
 Array = NDArray[np.float64]
-ROUNDS = 500  # for each of four ways to answer: 2000 a domain and learner
+ROUNDS = 200  # for each of four ways to answer: 800 a domain and learner
 EQUALITY = 1e-12  # granted to sum x = 1, trace X = 1 and X = X', never to an inequality
 
 DOMAINS = {
@@ -123,7 +123,7 @@ def test_the_net_is_not_what_keeps_points_inside(
     """Dikin's ellipsoid does: the last correction, for rounding, has nothing to do here."""
     learner = make(domain, seed=3)
     monkeypatch.setattr(learner, "_inside", lambda u, point: point)
-    assert outside(domain, played(learner, "all low", 300)) == []
+    assert outside(domain, played(learner, "all low", ROUNDS)) == []
 
 
 NARROW = {

@@ -34,7 +34,8 @@ from dikin.tuning.parameters import *  # noqa: F403
 from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.parameters.interval import Interval
 from dikin.tuning.result import Result
-from dikin.tuning.tuner import Trial, Tuner
+from dikin.tuning.trial import Trial
+from dikin.tuning.tuner import Tuner
 
 __version__ = "0.1.0"
 

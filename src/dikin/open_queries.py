@@ -1,4 +1,4 @@
-"""Queries, and the ledger of those that a player has asked and that wait for their answers."""
+"""Queries, and the ledger of those that wait for their answers."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from dikin.vectors import Array
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Query:
-    """A point to play, whose loss is to be told.
+    """A point to play; its loss is then told to the learner.
 
     Parameters
     ----------
     id
-        The number by which the query is answered; no two queries of a learner have the same.
+        The number by which the query is answered, unique within a learner.
     point
         The point to play, in the user's units; two points for a learner that compares two losses.
     """
@@ -63,9 +63,9 @@ Entry = tuple[Query, Memo]
 class OpenQueries(dict[int, Entry]):
     """The open queries of a player by id, oldest first, and the lock under which it plays.
 
-    A forked child has its parent's players, generators and all: both would play the same points.
-    The child is warned when it asks, and goes on under a lock of its own, as a thread of the parent
-    may hold the old one.
+    A forked child has copies of its parent's players and generators: both would play the same
+    points. The child is warned when it asks, and continues with a new lock, because a thread of the
+    parent may hold the old one.
 
     Attributes
     ----------
@@ -154,7 +154,7 @@ def _renew_process() -> None:
     _process = object()
 
 
-if hasattr(os, "register_at_fork"):  # there are no forks where there is none
+if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork
     os.register_at_fork(after_in_child=_renew_process)
 
 

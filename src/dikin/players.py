@@ -1,4 +1,4 @@
-"""What a learner and a tuner both are: asked what to play, and told what came of it."""
+"""What learners and tuners have in common: they are asked what to play and told the result."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Player(ABC, Generic[Q]):
     Attributes
     ----------
     kind
-        What kind of learner chooses the points.
+        The kind of learner that chooses the points.
     noun
         What a query is called in messages.
     told_as
@@ -86,17 +86,17 @@ class Player(ABC, Generic[Q]):
         Parameters
         ----------
         context
-            What is known of the round beforehand. Only some learners make use of it.
+            What is known about the round beforehand. Only some learners use it.
         n
             How many to ask for at once, for several machines that play at the same time.
         forecast
-            The loss or value that one expects, whatever is played: last week's at this hour, a
-            model of the season. A good one makes learning faster, a bad one costs little. Only some
-            learners make use of it.
+            The loss or value that you expect, whatever is played: last week's at this hour, or the
+            output of a model. A good forecast makes learning faster, a bad one costs little. Only
+            some learners use it.
         covariates
             What explains the value besides the setting, by name: {"load": 0.7, "hour": 14}. The
-            setting must not influence it. What is known only afterwards is given to `tell`. Only
-            tuners make use of it.
+            setting must not influence it. Pass to `tell` what is known only afterwards. Only tuners
+            use covariates.
 
         Returns
         -------
@@ -107,8 +107,8 @@ class Player(ABC, Generic[Q]):
         Raises
         ------
         FeedbackError, ForecastError, CovariateError
-            If there is a context, a forecast or a covariate that the learner makes no use of, or
-            that is not finite.
+            If a context, a forecast or covariates are passed that the learner does not use or that
+            are not finite.
         ParameterError
             If `n` is not a whole number of at least 1.
         """
@@ -139,13 +139,13 @@ class Player(ABC, Generic[Q]):
         query
             What `ask` gave, or its id.
         loss
-            What came of it.
+            The resulting loss or value.
         curvature
             The strong convexity of the loss.
         covariates
-            What explains the value besides the setting, by name. Only tuners make use of it.
+            What explains the value besides the setting, by name. Only tuners use it.
         sem
-            The standard error of the value. Only tuners make use of it.
+            The standard error of the value. Only tuners use it.
         """
 
     def forget(self, query: Query | int) -> None:
@@ -177,14 +177,14 @@ class Player(ABC, Generic[Q]):
 
     @abstractmethod
     def _again(self, id: int) -> Q:
-        """An open query, made anew: what was given away may have been written into."""
+        """An open query, recreated: the caller may have modified the one that was returned."""
 
     # --- what it knows -------------------------------------------------------------------------
 
     @property
     @abstractmethod
     def center(self) -> Array:
-        """The present guess of the best point."""
+        """The current best guess."""
 
     @property
     @abstractmethod
@@ -199,16 +199,16 @@ class Player(ABC, Generic[Q]):
         varies: float | None = None,
         memory: float | None = None,
     ) -> float:
-        """The bound for a constant that one believes in.
+        """The bound for a constant of your choice.
 
         Parameters
         ----------
         smoothness, lipschitz
             The constant: one of the two.
         varies
-            By how much the losses of a round vary at most.
+            The most by which the losses of one round vary.
         memory
-            About how many rounds the bound is for; all by default.
+            The approximate number of recent rounds that the bound covers; all by default.
 
         Returns
         -------
@@ -228,11 +228,11 @@ class Player(ABC, Generic[Q]):
     @property
     @abstractmethod
     def restarts(self) -> int:
-        """How often a range of losses that was not known had to be widened."""
+        """How often an unknown range of losses had to be widened."""
 
     @abstractmethod
     def status(self) -> Status:
-        """How it stands: rounds, best guess, certificate.
+        """The current status: rounds, best guess, certificate.
 
         Returns
         -------
@@ -243,7 +243,7 @@ class Player(ABC, Generic[Q]):
     # --- in a journal --------------------------------------------------------------------------
 
     def notes(self, id: int) -> dict[str, Any]:
-        """What a journal notes of an open query besides its answer, as JSON values.
+        """What a journal records about an open query besides its answer, as JSON values.
 
         Parameters
         ----------
@@ -276,7 +276,7 @@ class Player(ABC, Generic[Q]):
 
     @abstractmethod
     def identity(self) -> dict[str, Any]:
-        """What must be the same where a study is opened with a player, part by part."""
+        """The parts that must agree when an existing study is opened with a player."""
 
     @abstractmethod
     def state(self) -> dict[str, Any]:
@@ -285,9 +285,9 @@ class Player(ABC, Generic[Q]):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state to a JSON file; a crash at any instant leaves the old file or the new.
 
-        A new file is its owner's alone, one that exists keeps its mode. A link stays one: the file
-        that it leads to is replaced. Threads and processes may save to one path at once; the last
-        one to finish stays.
+        Only its owner can read or write a new file; an existing file keeps its mode. A symbolic
+        link stays a link: the file to which it points is replaced. Threads and processes may save
+        to the same path at once; the last one to finish wins.
 
         Parameters
         ----------
@@ -304,7 +304,7 @@ class Player(ABC, Generic[Q]):
             serialization.write(path, self.state())
 
     def require_registered(self) -> None:
-        """Refuse a player that cannot be loaded as one of its classes is not known."""
+        """Refuse a player with a class that is not registered: it could not be loaded."""
 
     def require_storable(self) -> None:
         """Refuse a player that cannot be written to a database."""

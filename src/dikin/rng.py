@@ -5,6 +5,7 @@ A learner and its adversary use different names, so changing one never affects t
 
 from __future__ import annotations
 
+import hashlib
 import zlib
 from typing import Any
 
@@ -25,6 +26,15 @@ def stream(seed: int | None, name: str) -> Generator:
         raise ParameterError(f"seed must not be negative, got {seed}")
     key = zlib.crc32(name.encode())
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(key,))))
+
+
+def lot(key: str, id: int, purpose: bytes = b"") -> float:
+    """A number in [0, 1) that depends on a key, an id and a purpose alone.
+
+    It is the same in every process and for ever.
+    """
+    digest = hashlib.blake2b(f"{key}/{id}".encode(), digest_size=8, person=purpose).digest()
+    return (int.from_bytes(digest) >> 11) / 2.0**53
 
 
 class Noise:

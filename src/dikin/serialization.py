@@ -164,18 +164,18 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     return state
 
 
-def refuse_version(what: str, version: object, wanted: int) -> None:
+def refuse_version(what: str, version: object, current: int) -> None:
     """Raise an error unless this library reads the version."""
     if isinstance(version, bool) or not isinstance(version, int) or version < 1:
         raise StateError(f"{what} has the version {shown(version)}, which must be a whole number")
-    if version != wanted:
+    if version != current:
         advice = (
             "upgrade dikin"
-            if version > wanted
+            if version > current
             else "continue with the dikin that wrote it, or start again with this one"
         )
         raise StateVersionError(
-            f"{what} has version {version}, this dikin reads version {wanted}: {advice}. "
+            f"{what} has version {version}, this dikin reads version {current}: {advice}. "
             "Nothing was changed"
         )
 

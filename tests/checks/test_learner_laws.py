@@ -29,6 +29,7 @@ class Case(NamedTuple):
 
 
 def cases() -> Iterator[Case]:
+    met = set[str]()
     for kind, learner in registry.learners().items():
         for domain in places():
             try:
@@ -39,9 +40,14 @@ def cases() -> Iterator[Case]:
             # example suffices there, and the learners of the field meet one of them each, by turns.
             if not meets(kind, domain):
                 continue
+            # One of the others meets all examples of a learner, and each of the rest one, by turns.
             closed = domain.geometry(domain.radius).compilable
-            for i, make in enumerate(found if closed else found[:1]):
-                yield Case(kind, domain, make, i)
+            turn = places().index(domain) % len(found) if closed else 0
+            for i, make in enumerate(found):
+                if i == turn or (closed and kind not in met):
+                    yield Case(kind, domain, make, i)
+            if closed:
+                met.add(kind)
 
 
 def meets(kind: str, domain: dikin.Domain) -> bool:

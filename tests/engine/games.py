@@ -95,7 +95,7 @@ def games() -> Iterator[Game]:
     learner no more than a point: what goes wrong between two of the three is seen in any game of
     these two. `AdaptiveSmooth` meets every example of an environment on every domain.
     """
-    found = list(all_games())
+    found = all_games()
     met: set[tuple[Any, ...]] = set()
     for game in Random(0).sample(found, len(found)):  # so that no domain is the first for all
         learner = game.learner_class, game.constants
@@ -105,8 +105,13 @@ def games() -> Iterator[Game]:
             yield game
 
 
-def all_games() -> Iterator[Game]:
+@cache
+def all_games() -> list[Game]:
     """On one domain of each kind, the last, most awkward one."""
+    return list(_all_games())
+
+
+def _all_games() -> Iterator[Game]:
     awkward = {type(domain): domain for domain in closed_domains()}
     for domain, learner in product(awkward.values(), registry.learners().values()):
         twofold = "constants" in inspect.signature(learner).parameters

@@ -172,7 +172,7 @@ def processes(folder: Path, *scripts: str) -> list[tuple[str, str]]:
         )
         for script in scripts
     ]
-    return [process.communicate(timeout=120) for process in started]
+    return [process.communicate(timeout=600) for process in started]
 
 
 def test_a_short_game_is_plain_and_of_two_long_ones_one_compiles(tmp_path: Path) -> None:

@@ -12,8 +12,10 @@ from math import pi
 from typing import NamedTuple, Self
 
 import numpy as np
+import pytest
 
 import dikin
+from dikin.engine import jit
 from dikin.environments.base import Environment, add
 from dikin.kernel import compilable
 from reference.barriers import Array
@@ -77,6 +79,15 @@ class Table(Environment):
     @classmethod
     def examples(cls, domain: object, seed: int) -> Iterator[Self]:
         yield from ()
+
+
+def compile_always(patch: pytest.MonkeyPatch) -> None:
+    """However short the game; and keep the machine code, though this kernel is not the package's.
+
+    A compiler takes half a minute for `Predictive`: every process of the tests can load it.
+    """
+    patch.setattr(jit, "COMPILE_FROM", 1)
+    patch.setattr(jit, "ours", lambda numba_type: True)
 
 
 def bowls(rounds: int, targets: Array, bend: float = 0.3) -> Losses:

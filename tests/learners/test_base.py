@@ -230,7 +230,7 @@ def test_one_seed_one_play_in_every_process() -> None:
     for hash_seed in ("1", "2"):
         environment = os.environ | {"PYTHONHASHSEED": hash_seed}
         run = subprocess.run(
-            command, env=environment, capture_output=True, text=True, timeout=60, check=True
+            command, env=environment, capture_output=True, text=True, timeout=600, check=True
         )
         assert json.loads(run.stdout) == here
 

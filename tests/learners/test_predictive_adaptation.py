@@ -13,14 +13,13 @@ import numpy as np
 import pytest
 
 import dikin
-from dikin.engine import jit
 from dikin.engine.play import compiled_rounds, plain_rounds
 from dikin.learners import predictive_adaptation as adaptation
 from dikin.learners import predictive_centres as centres
 from dikin.learners.kernel_learner import Memo
 from engine.games import uncompiled_rounds
 from learners.predictive_cells_replay import Case, CellsReplay
-from learners.predictive_games import HOSTILE, hostile
+from learners.predictive_games import HOSTILE, compile_always, hostile
 from learners.predictive_spaces import SPACES
 
 ANSWERS = 300
@@ -152,7 +151,7 @@ def not_below(gaps: list[float]) -> None:
 @pytest.mark.parametrize("name", HOSTILE)
 def test_on_hostile_games(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     gaps = []
-    monkeypatch.setattr(jit, "COMPILE_FROM", 1)
+    compile_always(monkeypatch)
     for seed in range(SEEDS):
         game = hostile(name)
         learner = dikin.Predictive(game.domain, game.smoothness, memory="auto", seed=seed)
@@ -222,7 +221,8 @@ def agree(plain: Any, other: Any) -> None:
         np.testing.assert_allclose(two, one, rtol=1e-7)
 
 
-def test_compiled_and_plain_play_agree() -> None:
+def test_compiled_and_plain_play_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+    compile_always(monkeypatch)
     plain, compiled = (
         ends(dikin.Ball(2), switches, begin) for begin in (plain_rounds, compiled_rounds)
     )

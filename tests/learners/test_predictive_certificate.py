@@ -16,12 +16,11 @@ import pytest
 
 import dikin
 from dikin import errors
-from dikin.engine import jit
 from dikin.engine.play import plain_rounds
 from dikin.environments.base import Environment
 from dikin.environments.patterns import Decaying, FlatFirst, FlatLast
 from dikin.learners.kernel_learner import Memo
-from learners.predictive_games import HOSTILE, ROUNDS, Table, hostile
+from learners.predictive_games import HOSTILE, ROUNDS, Table, compile_always, hostile
 from paper.charts import Array, holds
 
 SEEDS = 16
@@ -116,7 +115,7 @@ SETTINGS: dict[str, Callable[[Table], dict[str, Any]]] = {
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_on_hostile_games(name: str, setting: str, monkeypatch: pytest.MonkeyPatch) -> None:
     gaps = []
-    monkeypatch.setattr(jit, "COMPILE_FROM", 1)
+    compile_always(monkeypatch)
     for seed in range(SEEDS):
         game = hostile(name)
         learner = dikin.Predictive(game.domain, **SETTINGS[setting](game), seed=seed)
@@ -172,7 +171,7 @@ def test_with_answers_up_to_fifty_rounds_late(name: str, make: str) -> None:
     The certificates of the others are far above.
     """
     rounds, gaps = 500, []
-    for seed in range(8 if make != "Predictive" else 48 if name == "shrinking" else 12):
+    for seed in range(3 if make != "Predictive" else 48 if name == "shrinking" else 12):
         delays = np.random.default_rng([seed, 5]).integers(0, 51, size=rounds)
         game = hostile(name, rounds)
         learner = LATE[make](game, seed)
@@ -248,7 +247,7 @@ def test_a_certificate_a_fifth_smaller_would_be_wrong(monkeypatch: pytest.Monkey
     a fifth smaller is. Rounds without a loss before the linear ones made the ratio larger.
     """
     rounds, flat = 380, np.zeros(380)
-    monkeypatch.setattr(jit, "COMPILE_FROM", 1)  # the loop of the hostile games
+    compile_always(monkeypatch)
 
     def check(kind: Kind) -> None:
         gaps = []

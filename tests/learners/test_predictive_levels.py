@@ -207,8 +207,8 @@ def test_it_holds_right_after_them(domain: dikin.Domain, start: Any) -> None:
 # --- losses that are all the same at first -------------------------------------------------------
 
 
-def settled(first: float, same: int, scale: float, rounds: int = 1500) -> float:
-    """The mean loss of the last 500 rounds; so many before were all the same."""
+def settled(first: float, same: int, scale: float, rounds: int = 1000) -> float:
+    """The mean loss of the last 300 rounds; so many before were all the same."""
     learner = dikin.Predictive(BOX, start=[0.15, 0.85], seed=5)
     noise = 0.05 * np.random.default_rng(5).standard_normal(rounds)
     costs = []
@@ -216,7 +216,7 @@ def settled(first: float, same: int, scale: float, rounds: int = 1500) -> float:
         query = learner.ask()
         costs.append(bowl(query.point))
         learner.tell(query, first + scale * (costs[-1] + noise[t]) * (t >= same))
-    return float(np.mean(costs[-500:]))
+    return float(np.mean(costs[-300:]))
 
 
 @pytest.mark.parametrize("same", [0, 20, 40, 300])

@@ -186,7 +186,7 @@ def test_it_is_the_learner_that_it_was_built_as() -> None:
     assert learner.accepts == (-np.inf, np.inf)
     assert told(smooth(loss_range=(0, 9)), 3.0).restarts == 0
     assert "class AdaptiveSmooth" in pydoc.plain(pydoc.render_doc(learner))
-    with pytest.raises(errors.FeedbackError, match="AdaptiveSmooth makes no use of a context"):
+    with pytest.raises(errors.FeedbackError, match="AdaptiveSmooth does not use a context"):
         learner.ask([1.0, 0.0])
 
 

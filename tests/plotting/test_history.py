@@ -355,4 +355,4 @@ result.plot({str(tmp_path / "a.svg")!r})
 assert "matplotlib.pyplot" not in sys.modules
 assert style() == before
 """
-    subprocess.run([sys.executable, "-c", code], timeout=60, check=True)
+    subprocess.run([sys.executable, "-c", code], timeout=600, check=True)

@@ -31,7 +31,7 @@ def test_the_commands_do_what_they_say(file: str) -> None:
         script = block[1].replace("localhost:8000", f"127.0.0.1:{running.port}")
         script = script.replace("curl ", "curl --silent --show-error --fail-with-body ")
         done = subprocess.run(
-            ["bash", "-ec", script], capture_output=True, text=True, check=False, timeout=60
+            ["bash", "-ec", script], capture_output=True, text=True, check=False, timeout=600
         )
     assert done.returncode == 0, done.stderr + done.stdout
     assert '"rounds": 1' in done.stdout

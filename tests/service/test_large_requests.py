@@ -164,7 +164,7 @@ def test_a_body_in_too_many_pieces_is_not_read_to_its_end(service: Serving) -> N
     service.send("PUT", "/v1/studies/chunks", TUNER)
     for count in (100, MOST_PIECES + 1):
         with socket.create_connection(("127.0.0.1", service.port)) as client:
-            client.settimeout(60)
+            client.settimeout(600)
             with suppress(ConnectionError):  # it may be closed while the rest is sent
                 client.sendall(in_chunks(count))
                 client.recv(4096)
@@ -422,7 +422,7 @@ class Blocked(Serving):
         os.mkfifo(pipe)
         self.pipe, self.program = pipe, BLOCKED.format(pipe=str(pipe)) + QUICK
         super().__init__(store)
-        self.pool = urllib3.PoolManager(retries=False, maxsize=20, timeout=60)
+        self.pool = urllib3.PoolManager(retries=False, maxsize=20, timeout=600)
 
     def reached(self, hostile: Future[Any]) -> int:
         """Wait until the service waits; the end of the pipe that lets it go on when closed."""

@@ -291,7 +291,7 @@ def test_a_body_that_is_too_large(service: Serving) -> None:
     # It is refused by its length, before it is sent.
     head = SLOW.replace(b"Content-Length: 100", b"Content-Length: 1000000000")
     with socket.create_connection(("127.0.0.1", service.port)) as client:
-        client.settimeout(60)
+        client.settimeout(600)
         client.sendall(head)
         assert client.recv(4096).startswith(b"HTTP/1.1 413")
     # Without a length, piece by piece.
@@ -584,14 +584,14 @@ def test_they_are_let_go(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
         ):
             monkeypatch.setattr(server, "HEAD_SECONDS", head)
             with socket.create_connection(("127.0.0.1", port)) as client:
-                client.settimeout(60)
+                client.settimeout(600)
                 client.sendall(text)
                 answer = b""
                 while part := client.recv(4096):  # until the service closes it
                     answer += part
                 assert answer.startswith(wanted)
         with socket.create_connection(("127.0.0.1", port)) as client:
-            client.settimeout(60)
+            client.settimeout(600)
             client.sendall(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
             assert client.recv(4096)
             assert connections[-1]._deadline is None  # one that was used is not closed for it

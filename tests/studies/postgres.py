@@ -82,7 +82,7 @@ class Server:
         command = [str(self._home / "bin" / "postgres"), "-D", "data"]
         for setting in (*own, *self._settings):
             command += ["-c", setting]
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 600
         while time.monotonic() < deadline:
             with (self.folder / "log").open("ab") as log:
                 self._process = subprocess.Popen(

@@ -203,7 +203,7 @@ except dikin.DikinError as error:
 def test_a_write_that_fails_halfway(played: str) -> None:
     """The system refuses to let any file grow beyond a limit: the log is torn in the middle."""
     command = [sys.executable, "-c", FULL, played, "100000"]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    run = subprocess.run(command, capture_output=True, text=True, timeout=600, check=True)
     name, rows = run.stdout.split()
     assert name == "StoreError"
     with dikin.Study(played, "a") as study:
@@ -232,7 +232,7 @@ def test_a_read_only_file(played: str) -> None:
         path.chmod(0o444)
         path.parent.chmod(0o555)
         command = [sys.executable, "-c", READ_ONLY, str(path), played]
-        run = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+        run = subprocess.run(command, capture_output=True, text=True, timeout=600, check=True)
         path.parent.chmod(0o755)
         assert run.stdout.startswith("StoreError"), run.stdout + run.stderr
         assert path.read_bytes() == before

@@ -141,7 +141,7 @@ def test_who_makes_no_use_of_a_forecast_refuses_it(file: str) -> None:
     unknown = dikin.AdaptiveSmooth(dikin.Ball(2), 1.0, loss_range=None, seed=3)
     for name, twin, seen in (("a", fresh(), ()), ("b", line, ([1.0, 0.0],)), ("c", unknown, ())):
         with dikin.Study(file, name, twin) as study:
-            with pytest.raises(errors.ForecastError, match="makes no use of a forecast"):
+            with pytest.raises(errors.ForecastError, match="does not use a forecast"):
                 study.ask(*seen, forecast=1.0)
             assert (study.state(), study.verify()) == (twin.state(), 0)
             assert study.ask(*seen) == twin.ask(*seen)

@@ -57,7 +57,7 @@ def converse_apart(store: str, *requests: Any) -> list[dict[str, Any]]:
         [*COMMAND, "run", "prices", "--url", store],
         input=lines(requests),
         capture_output=True,
-        timeout=60,
+        timeout=600,
         check=False,
     )
     assert done.stderr == b""
@@ -120,7 +120,7 @@ def test_a_warning_and_a_number_that_is_not_there(
         ({"ask": {"n": 2}}, "request", "takes context (optional)"),
         ({"ask": {"n": 2}}, "request", "forecast (optional)"),
         ({"ask": {"context": [1, 2]}}, "feedback", "no use of a context"),
-        ({"ask": {"forecast": 3.5}}, "forecast", "makes no use of a forecast"),
+        ({"ask": {"forecast": 3.5}}, "forecast", "does not use a forecast"),
         ({"ask": {"forecast": "3.5"}}, "forecast", "the forecast must be a real number"),
         (
             {"tell": {"id": 0}},
@@ -374,7 +374,7 @@ def test_the_client_in_the_docs(file: str, tmp_path: Path) -> None:
         env=os.environ | {"PATH": path, "DIKIN_URL": file},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
         check=False,
     )
     assert run.returncode == 0, run.stderr

@@ -22,7 +22,7 @@ def run(*command: str) -> subprocess.CompletedProcess[str]:
         [sys.executable, *command],
         capture_output=True,
         text=True,
-        timeout=200,
+        timeout=600,
         check=False,
         env=LONELY,
     )

@@ -265,7 +265,7 @@ def test_a_tuner_with_covariates_goes_on_bit_for_bit() -> None:
         player.tell(trials[0].id, 0.3, covariates={"kind": "web"})
         play(player, 40, seed=9)
     assert text(one) == text(other)
-    assert len(one._fits) == 0
+    assert len(one._learning.fits) == 0
 
 
 def test_without_covariates_it_is_predictive_as_before() -> None:
@@ -285,22 +285,23 @@ def test_without_covariates_it_is_predictive_as_before() -> None:
 class LooksAhead(dikin.Tuner):
     """The forecast knows the value."""
 
-    def _learn_with(self, asked: Any, loss: float, *more: Any) -> None:
-        fit = self._fits.get(asked.id)
-        if fit is not None:
-            level = fit.level.copy()
-            level.mixture = self.learner.units.loss(loss)
-            self._fits[asked.id] = fit._replace(level=level)
-        super()._learn_with(asked, loss, *more)
+    def tell(self, trial: Any, value: Any = None, *more: Any, **named: Any) -> None:
+        id, fits = getattr(trial, "id", trial), self._learning.fits
+        if id in fits:
+            level = fits[id].level.copy()
+            level.mixture = self.learner.units.loss(value)
+            fits[id] = fits[id]._replace(level=level)
+        super().tell(trial, value, *more, **named)
 
 
 class LearnsMeanwhile(dikin.Tuner):
     """A late value is forecast with what was learnt since it was asked."""
 
-    def _learn_with(self, asked: Any, *more: Any) -> None:
-        if asked.id in self._fits:
-            self._fits[asked.id] = self._covariates.regression.fit
-        super()._learn_with(asked, *more)
+    def tell(self, trial: Any, *more: Any, **named: Any) -> None:
+        id, learning = getattr(trial, "id", trial), self._learning
+        if id in learning.fits:
+            learning.fits[id] = learning.covariates.regression.fit
+        super().tell(trial, *more, **named)
 
 
 def heard(patch: pytest.MonkeyPatch) -> list[float]:
@@ -489,7 +490,7 @@ def test_a_cycle() -> None:
 def test_the_fit_is_not_written() -> None:
     player = tuner(covariates=HOUR)
     play(player, 30)
-    fit: Fit = player._covariates.regression.fit
+    fit: Fit = player._learning.covariates.regression.fit
     before = str(fit.state())
     play(player, 5, seed=4)
     assert str(fit.state()) == before

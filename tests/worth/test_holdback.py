@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from dikin.errors import ParameterError
-from dikin.tuning.tuner import _uniform
+from dikin.rng import lot
 from dikin.worth import holdback_share, is_held_back
 
 COUNT = 20_000
@@ -27,7 +27,7 @@ def test_the_share_is_as_asked(share: float, key: str) -> None:
 def test_the_coin_is_independent_of_lots_of_other_keys_and_of_the_round_before() -> None:
     """Correlations of 20 000 coins: six standard deviations, less than once in 10^8 each."""
     coins = np.array([is_held_back("7", id, 0.5) for id in range(COUNT)], dtype=float)
-    lots = np.array([_uniform("7", id) for id in range(COUNT)])
+    lots = np.array([lot("7", id) for id in range(COUNT)])
     other = np.array([is_held_back("8", id, 0.5) for id in range(COUNT)], dtype=float)
     for against in (lots, other, np.roll(coins, 1)):
         assert abs(np.corrcoef(coins, against)[0, 1]) < 6 / sqrt(COUNT)
@@ -35,7 +35,7 @@ def test_the_coin_is_independent_of_lots_of_other_keys_and_of_the_round_before()
 
 def test_a_coin_of_the_lots_would_be_noticed() -> None:
     """The mutant: the same stream as the lots."""
-    lots = np.array([_uniform("7", id) for id in range(COUNT)])
+    lots = np.array([lot("7", id) for id in range(COUNT)])
     assert abs(np.corrcoef(lots < 0.5, lots)[0, 1]) > 6 / sqrt(COUNT)
 
 

@@ -108,13 +108,18 @@ class CompiledLoop:
         self._loop = numba.njit(error_model="numpy")(play_rounds)
         self._loop._cache = self._machine_code = MachineCode(self._loop.targetctx)
 
-    def __call__(self, *arguments: Any) -> None:
+    def machine_code(self, *arguments: Any) -> Callable[..., None]:
+        """The machine code for arguments of these types, and of no others: it does not look.
+
+        To find out the types takes as long as a thousand rounds.
+        """
         argtypes = self._argtypes(arguments)
         if argtypes not in self._loop.overloads:
             self._declare_functions()
             with self._machine_code.locked(argtypes):
                 self._loop.compile(argtypes)
-        self._loop(*arguments)
+        code: Callable[..., None] = self._loop.overloads[argtypes].entry_point
+        return code
 
     def _argtypes(self, arguments: tuple[Any, ...]) -> ArgTypes:
         return tuple(map(self._loop.typeof_pyval, arguments))

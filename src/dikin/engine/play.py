@@ -224,9 +224,11 @@ def compiled_rounds(learner: Learner, environment: Environment) -> Advance | Non
     """
     if not compiles(environment.kernel) or learner.may_restart or learner.compiled_parts() is None:
         return None
-    units, loop = UnitConversion.of(learner), compiled_loop()
+    units = UnitConversion.of(learner)
+    machine_code: Callable[..., None] | None = None
 
     def advance(rounds: int) -> None:
+        nonlocal machine_code
         with learner._open.lock:  # other threads ask and tell before or after these rounds
             parts, sums = learner.compiled_parts(), environment.sums.copy()
             assert parts is not None
@@ -234,9 +236,12 @@ def compiled_rounds(learner: Learner, environment: Environment) -> Advance | Non
             before = [generator.bit_generator.state for generator in generators]
             size, entries = learner.geometry.size, units.center.size
             space = Workspace.of(size, parts.metric_size, entries)
-            kernels, played = (parts.kernel, environment.kernel), environment.rounds
+            players = parts.kernel, environment.kernel, units, parts.state
+            arguments = *players, space, sums, *generators, environment.rounds, int(rounds)
+            if machine_code is None:  # the types are the same in all rounds of a game
+                machine_code = compiled_loop().machine_code(*arguments)
             try:
-                loop(*kernels, units, parts.state, space, sums, *generators, played, rounds)
+                machine_code(*arguments)
             except BaseException:  # Ctrl-C is heard when the loop returns: as if nothing was played
                 for generator, state in zip(generators, before, strict=True):
                     generator.bit_generator.state = state

@@ -1,7 +1,8 @@
-"""What every learner is: asked for a point, told one loss and one curvature.
+"""The base of all learners: asked for a point, told one loss and one curvature.
 
-The base keeps the protocol (queries, refusals, units, randomness, state); a learner's own file
-keeps its mathematics: `_propose` a working vector, `_learn` from an answer, the state's numbers.
+The base implements the protocol (queries, refusals, units, randomness, state); a learner's own file
+implements its mathematics: `_propose` a working vector, `_learn` from an answer, the numbers of the
+state.
 
 A query may be answered in any order, late, or never. A refused answer changes nothing. Most
 learners are told one number; one that needs more declares it (`feedback`). A learner whose range of
@@ -65,51 +66,52 @@ ROUNDING = 1e-9
 
 
 CANNOT_COMPUTE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
-"""What Python raises where numbers are not what they should be."""
+"""What Python raises when numbers are not as expected."""
 
 
 class Learner(Player[Query]):
     """A player of bandit convex optimization on a domain.
 
-    Threads may share a learner: each call is made as a whole, and every query has an id of its own.
-    Processes may not: a copy in another process is another learner. Several processes share one
-    with `dikin.Study`.
+    Threads may share a learner: calls are atomic, and every query has its own id. Processes may
+    not: a copy in another process is another learner. Use `dikin.Study` to share a learner between
+    processes.
 
     Parameters
     ----------
     domain
         The set to play on.
     loss_range
-        The least and the largest possible loss. None where they are not known: then every finite
-        loss may be told, and the learner restarts in a wider range whenever one falls outside.
+        The smallest and the largest possible loss. None if they are not known: then every finite
+        loss may be told, and the learner restarts with a wider range whenever one falls outside.
     seed
-        Whole number that all randomness comes from; None for a fresh one.
+        The whole number from which all randomness is derived; None for a fresh one.
 
     Attributes
     ----------
     kind
         The name in saved states and on the command line: that of the class in lower case.
     domain
-        The set that is played on.
+        The set to play on.
     geometry
         Its working form (`dikin.domains.geometry`).
     units
-        How the learner measures lengths and losses: `units.loss_range` is the present range.
+        How the learner measures lengths and losses: `units.loss_range` is the current range.
     feedback
-        What must be told of a round.
+        What must be told about a round.
     parameters
         The arguments that are declared as `Parameter`, by name.
     meanings
-        What arguments mean that are not declared as `Parameter`, for the class's docstring.
+        The meanings of arguments that are not declared as `Parameter`, for the class's docstring.
     measures_range
-        Whether the learner itself finds a range that is not known, without restarts.
+        Whether the learner itself measures an unknown range, without restarts.
     equal_sides
-        Whether lengths are measured after unequal sides of the domain were made equal.
+        Whether lengths are measured after unequal sides of the domain have been scaled to equal
+        length.
 
     Raises
     ------
     ParameterError
-        If an argument is not what is written here.
+        If an argument is invalid.
     """
 
     feedback: ClassVar[Feedback] = Feedback.VALUE
@@ -125,9 +127,9 @@ class Learner(Player[Query]):
         own = {name: part for name, part in vars(cls).items() if isinstance(part, Parameter)}
         cls.parameters = cls.parameters | own
         if vars(cls).get("__doc__") and not inspect.isabstract(cls):
-            known = {name: part.meaning for name, part in cls.parameters.items()} | cls.meanings
+            meanings = {name: part.meaning for name, part in cls.parameters.items()} | cls.meanings
             constructor = inspect.signature(cls).parameters
-            cls.__doc__ = with_parameters(cls.__doc__ or "", constructor, known)
+            cls.__doc__ = with_parameters(cls.__doc__ or "", constructor, meanings)
 
     def __init__(self, domain: Domain, loss_range: LossRange, seed: int | None) -> None:
         if not isinstance(domain, Domain):
@@ -184,11 +186,11 @@ class Learner(Player[Query]):
         """Take the context of the query that is about to be asked."""
         if context is not None:
             name = type(self).__name__
-            raise FeedbackError(f"{name} makes no use of a context: ask() without one")
+            raise FeedbackError(f"{name} does not use a context: call ask() without one")
 
     def _tuners_take(self, what: str) -> CovariateError:
         return CovariateError(
-            f"{type(self).__name__} makes no use of {what}: only a dikin.Tuner does, which is "
+            f"{type(self).__name__} does not use {what}: only a dikin.Tuner does, which is "
             "Predictive with names. Nothing was changed."
         )
 
@@ -210,15 +212,15 @@ class Learner(Player[Query]):
             What `ask` gave, or its id.
         loss
             The loss at the query's point: one number, unless the learner declares another
-            `feedback`. It may not be chosen by looking at other points.
+            `feedback`. It must not depend on other points.
         curvature
-            The strong convexity of that loss. An understated one is always safe (zero says
-            nothing about it); an overstated one voids the guarantee. It may not be chosen by
-            looking at the point that was played.
+            The strong convexity of that loss. An understated curvature is always safe (0 if nothing
+            is known); an overstated one voids the guarantee. It must not depend on the point that
+            was played.
         forecast
-            Refused: after the point is known it comes too late.
+            Refused: it comes too late once the point is known.
         covariates, sem
-            Refused: only a tuner makes use of them.
+            Refused: only a tuner uses them.
 
         Raises
         ------
@@ -233,7 +235,8 @@ class Learner(Player[Query]):
         ForecastError
             If there is a forecast.
         """
-        refuse_late_forecast(forecast)
+        if forecast is not None:
+            raise late_forecast()
         if covariates is not None or sem is not None:
             raise self._tuners_take("a standard error" if covariates is None else "covariates")
         queries = self._open
@@ -253,7 +256,7 @@ class Learner(Player[Query]):
             queries.lock.release()
 
     def _refuse_altered_state(self, reason: Exception) -> None:
-        """Say where an error comes from that no state of this library's making leads to."""
+        """Explain an error that no state written by this library can cause."""
         if self._restored and not isinstance(reason, DikinError):
             raise StateError(
                 f"this {type(self).__name__} cannot compute with the state that it was restored "
@@ -263,7 +266,7 @@ class Learner(Player[Query]):
     def _expect(self, forecast: Any) -> None:
         """Take the forecast of the query that is about to be asked."""
         raise ForecastError(
-            f"{type(self).__name__} makes no use of a forecast: ask() without one, or take "
+            f"{type(self).__name__} does not use a forecast: call ask() without one, or use "
             "Predictive"
         )
 
@@ -284,31 +287,31 @@ class Learner(Player[Query]):
 
     @property
     def restarts(self) -> int:
-        """How often a range that was not known had to be widened."""
+        """How often an unknown range had to be widened."""
         return 0 if self._search is None else self._search.restarts
 
     @property
     @abstractmethod
     def center(self) -> Array:
-        """The learner's present guess of the best point, around which it explores.
+        """The learner's current best guess, around which it explores.
 
-        Where this takes more than one attribute, read them under `locked`.
+        If this takes more than one attribute, read them under `locked`.
         """
 
     @abstractmethod
     def _propose(self) -> tuple[Array, float, Memo]:
-        """A working vector to play, its square, and a memo of what `_learn` will need."""
+        """A working vector to play, its squared length, and a memo for `_learn`."""
 
     @abstractmethod
     def _vector(self, memo: Memo) -> tuple[Array, float]:
-        """The working vector of a memo again, and its square."""
+        """The working vector of a memo, and its squared length."""
 
     @abstractmethod
     def _learn(self, memo: Memo, loss: Any, curvature: float) -> None:
-        """Take in an answer in the paper's units; on an exception nothing has changed.
+        """Learn from an answer in the paper's units; on an exception nothing has changed.
 
-        It counts the round, in `rounds` or in `_rounds_in_range`. From the latter a formula takes
-        the number of the round: it begins anew with every restart.
+        It counts the round, in `rounds` or in `_rounds_in_range`. Formulas take the number of the
+        round from the latter, which starts again with every restart.
         """
 
     @property
@@ -316,11 +319,11 @@ class Learner(Player[Query]):
     def certificate(self) -> float:
         """The bound on the regret so far, in the user's units: E[regret] <= E[certificate].
 
-        It covers late answers, if neither a point nor its loss decides when its answer comes.
-        Forgotten queries are not rounds. NaN for a learner that has no bound, and where rounding
-        at the boundary decides the centre, of which `tell` warns. Where the range of the losses is
-        not known it is NaN before the first loss, and covers losses that are Lipschitz, or smooth
-        and varying by no more than the present range is wide.
+        It covers late answers, if neither a point nor its loss influences when its answer arrives.
+        Forgotten queries are not rounds. It is NaN for a learner without a bound, and where
+        rounding at the boundary dominates the centre, of which `tell` warns. If the range of the
+        losses is not known, it is NaN before the first loss, and covers losses that are Lipschitz,
+        or that are smooth and vary by at most the width of the current range.
         """
         part, search = self._certificate_part(), self._search
         if part is None:
@@ -348,7 +351,7 @@ class Learner(Player[Query]):
         )
 
     def _certificate_part(self) -> Part | None:
-        """What the rounds since the mathematics began add to the certificate, where it is known."""
+        """What the rounds since the last restart add to the certificate; None if not known."""
         return None
 
     @cached_property
@@ -363,11 +366,11 @@ class Learner(Player[Query]):
         return most, "the largest that can be computed with on a set that wide"
 
     def _form(self) -> Geometry:
-        """The set as this learner works with it."""
+        """The working form of the set."""
         return self.domain.geometry(self.units.radius)
 
     def _placed(self, u: Array, square: float) -> Array:
-        """The point of a working vector, surely inside."""
+        """The point of a working vector, guaranteed to be inside."""
         point = u if self._same_units else self._point(u)
         return point if square <= self._surely_inside else self._inside(u, point)
 
@@ -380,14 +383,14 @@ class Learner(Player[Query]):
         return x.reshape(self.domain.point_shape)
 
     def _played(self, memo: Memo) -> Array:
-        """The point of an open query, made anew: what was given away may have been written into."""
+        """The point of an open query, computed again: the caller may have modified the first."""
         if isinstance(memo, StaleQuery):
             return memo.point.copy()
         return self._placed(*self._vector(memo))
 
     @property
     def loss_range(self) -> list[float] | None:
-        """The range of the losses as it was declared: the least and the largest, or None."""
+        """The range of the losses as declared: the smallest and the largest, or None."""
         return list(self.units.loss_range) if self._range_known else None
 
     @property
@@ -401,11 +404,11 @@ class Learner(Player[Query]):
         return self._search is not None
 
     def compiled_parts(self) -> Any:
-        """The parts for the compiled loop; None where there is none, or with queries open."""
+        """The parts for the compiled loop; None if it cannot be compiled or queries are open."""
         return None
 
     def take_over(self, parts: Any, rounds: int) -> None:
-        """Take over a state that was `rounds` rounds further on.
+        """Continue from a state that is `rounds` rounds later.
 
         Parameters
         ----------
@@ -477,8 +480,8 @@ class Learner(Player[Query]):
         """The range that has room for the losses of an answer."""
         with suppress(LossRangeError):
             self._scaled_answer(answer)  # is it an answer at all?
-        told = [real_number(part, "loss", LossError) for part in _losses(self.feedback, answer)]
-        finite = [loss for loss in told if isfinite(loss)]  # the others will be refused
+        losses = [real_number(part, "loss", LossError) for part in _losses(self.feedback, answer)]
+        finite = [loss for loss in losses if isfinite(loss)]  # the others will be refused
         if search.begun:
             return widened(self.units.loss_range, finite)
         slope = (getattr(self, "lipschitz", None) or 0.0) * self.units.radius
@@ -537,8 +540,8 @@ class Learner(Player[Query]):
             return 0.0
         limit, reason = self.curvature_limit
         if type(curvature) is float and 0.0 <= curvature <= limit:
-            known = curvature if self._search is None else self._understated(curvature)
-            return self.units.curvature(known)
+            safe = curvature if self._search is None else self._understated(curvature)
+            return self.units.curvature(safe)
         value = real_number(curvature, "curvature", CurvatureError)
         if not 0.0 <= value < np.inf:
             raise CurvatureError(
@@ -726,8 +729,8 @@ class Learner(Player[Query]):
         learner._set_numbers(serialization.decode(state["numbers"]))
         for item in state["open"]:
             serialization.refuse_infinite(item, "an open query")
-            key, kept = serialization.decode(item)
-            memo = learner._memo_from(kept)
+            key, memo_state = serialization.decode(item)
+            memo = learner._memo_from(memo_state)
             learner._open[key] = Query(key, learner._played(memo)), memo
         float(learner.certificate)  # computed once, as it is made of many numbers of the state
         learner._restored = True
@@ -769,8 +772,8 @@ def _searching(learner: Learner, search: RangeSearch) -> dict[str, Any]:
 
     A limit of the curvature that was cached for a fixed range is left out.
     """
-    kept = {name: value for name, value in vars(learner).items() if name != "curvature_limit"}
-    return kept | {"_range_known": False, "_search": search}
+    attributes = {name: value for name, value in vars(learner).items() if name != "curvature_limit"}
+    return attributes | {"_range_known": False, "_search": search}
 
 
 def _refuse_old_search(state: dict[str, Any]) -> None:
@@ -781,24 +784,12 @@ def _refuse_old_search(state: dict[str, Any]) -> None:
         )
 
 
-def refuse_late_forecast(forecast: Any) -> None:
-    """Refuse a forecast that comes with the answer.
-
-    Parameters
-    ----------
-    forecast
-        What was given; None is fine.
-
-    Raises
-    ------
-    ForecastError
-        If there is one.
-    """
-    if forecast is not None:
-        raise ForecastError(
-            "a forecast counts only before the point is known: give it to ask(forecast=...). "
-            "Nothing was changed."
-        )
+def late_forecast() -> ForecastError:
+    """The error for a forecast that comes with the answer."""
+    return ForecastError(
+        "a forecast counts only before the point is known: give it to ask(forecast=...). "
+        "Nothing was changed."
+    )
 
 
 def range_limit(units: Units, domain: Domain) -> tuple[float, str]:
@@ -835,7 +826,7 @@ def real_number(value: Any, name: str, error: type[DikinError]) -> float:
     error
         What is raised if it is not a real number.
     """
-    told = as_float(value)
-    if told is None:
+    number = as_float(value)
+    if number is None:
         raise error(f"the {name} must be a real number, got {shown(value)}. Nothing was changed.")
-    return told
+    return number

@@ -330,6 +330,8 @@ class Predictive(KernelLearner):
 
     measures_range = True
     equal_sides = True
+    _last_clipped = False
+    """Whether not all of the last loss was learnt: it looked like a fault."""
     _user_sense = ("loss", 1.0)
     """What the user calls a loss, and its sign: a tuner is told values."""
     smoothness = Parameter(
@@ -541,7 +543,10 @@ class Predictive(KernelLearner):
             memo = self._with_besides(memo, beside)
             beside.believed = self._believed(memo.state.numbers, loss)
         super()._learn(memo, loss, curvature)
-        if self.clipped > self._plan.certified[0] * before.sums.clipped[0]:
+        # The count fades where there is a memory.
+        faded = self._plan.certified[0] * before.sums.clipped[0]
+        self._last_clipped = self.clipped > faded
+        if self._last_clipped:
             self._report(loss, memo.state.numbers, before)
 
     def _with_besides(self, memo: Memo, beside: Besides) -> Memo:

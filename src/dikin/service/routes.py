@@ -38,7 +38,7 @@ from dikin.studies.client_arguments import printable
 from dikin.studies.jsonl import short_json
 from dikin.studies.spec import learner_from_spec
 from dikin.studies.study import Study
-from dikin.tuning.tuner import Trial
+from dikin.tuning.trial import Trial
 
 PROBLEM = {"content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}}
 PROBLEMS: dict[int | str, dict[str, Any]] = {

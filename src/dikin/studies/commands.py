@@ -20,7 +20,7 @@ from dikin.studies.history import write_csv
 from dikin.studies.jsonl import LONGEST_LINE, answer_lines, error_reply, write_line
 from dikin.studies.spec import learner_from_text
 from dikin.studies.study import Study
-from dikin.studies.tuner_options import tuner_from_options, tuner_options
+from dikin.studies.tuner_options import by_name, tuner_from_options, tuner_options
 from dikin.vectors import Table
 
 EXPORTED_AT_ONCE = 20_000
@@ -224,17 +224,16 @@ covariate_option = click.option(
 )
 
 
-def _by_name(option: str, texts: tuple[str, ...]) -> dict[str, float | str] | None:
+def _values(option: str, texts: tuple[str, ...]) -> dict[str, float | str] | None:
     """`load=0.7`, `kind=batch`: numbers and words by name; None for none."""
-    found: dict[str, float | str] = {}
-    for text in texts:
+
+    def read(text: str) -> tuple[str, float | str]:
         name, equals, value = text.partition("=")
         if not (name.strip() and equals and value.strip()):
             raise ParameterError(f"{option} wants NAME=VALUE, such as load=0.7, got {text!r}")
-        if name.strip() in found:
-            raise ParameterError(f"{option} {text}: {name.strip()!r} is given twice")
-        found[name.strip()] = _number_or_word(value.strip())
-    return found or None
+        return name.strip(), _number_or_word(value.strip())
+
+    return by_name(option, texts, read)
 
 
 def _number_or_word(text: str) -> float | str:
@@ -280,9 +279,9 @@ def ask(
     request. The tuner takes off what it explains, and learns faster from what is left. The setting
     must not influence it. What is known only afterwards is given to tell.
     """  # noqa: D301 - click reads the backspace character
-    given = _by_name("--covariate", covariates), _by_name("--context", contexts)
+    context, beside = _values("--context", contexts), _values("--covariate", covariates)
     with _open(url, name) as played:
-        query = played.ask(given[1], forecast=forecast, covariates=given[0], key=key)
+        query = played.ask(context, forecast=forecast, covariates=beside, key=key)
         setting = {"point": query.point.tolist()}
         if played.space is not None:
             setting = {"params": query.setting}
@@ -317,7 +316,7 @@ def tell(
     Of several values the mean counts. One that is noisier than usual, by its standard error,
     teaches less. The same answer told again counts once.
     """  # noqa: D301 - click reads the backspace character
-    beside = _by_name("--covariate", covariates)
+    beside = _values("--covariate", covariates)
     with _open(url, name) as played:
         if len(values) == 1:
             played.tell(id, values[0], curvature, covariates=beside, sem=sem)
@@ -337,7 +336,7 @@ def best(name: str, url: str, contexts: tuple[str, ...]) -> None:
       dikin study best shop
       dikin study best fleet --context region=eu --context load=0.7
     """  # noqa: D301 - click reads the backspace character
-    context: Any = _by_name("--context", contexts)
+    context: Any = _values("--context", contexts)
     with _open(url, name) as played:
         click.echo(json.dumps(played.best_for(context)))
 

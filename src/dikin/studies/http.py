@@ -45,7 +45,7 @@ from dikin.studies.client_arguments import own_name, seconds
 from dikin.studies.history import HistoryColumns, in_parts
 from dikin.studies.rows import Answer, AskArguments
 from dikin.tuning.space import Params, Space
-from dikin.tuning.tuner import Trial
+from dikin.tuning.trial import Trial
 from dikin.vectors import Table
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 0.5

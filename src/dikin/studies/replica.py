@@ -31,13 +31,15 @@ from dikin.players import Player
 from dikin.silence import SILENCE, silence
 from dikin.studies.journal import Event, Snapshot, row_seal
 from dikin.studies.rows import (
+    NO_ARGUMENTS,
     Answer,
     AskArguments,
     ask_body,
     point_in,
     query_id,
 )
-from dikin.tuning.tuner import Trial, Tuner
+from dikin.tuning.trial import Trial
+from dikin.tuning.tuner import Tuner
 from dikin.vectors import Array
 
 LATEST = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
@@ -111,7 +113,8 @@ class Replica:
         except (CovariateError, FeedbackError, ForecastError):
             self.consistent = True  # what cannot be used is refused before anything is drawn
             raise
-        return self._record("ask", query.id, client, time, ask_body(query, arguments)), query
+        body = ask_body(query, arguments)
+        return self._record("ask", query.id, client, time, body, arguments), query
 
     def is_open(self, event: Event, query: Query, arguments: AskArguments) -> bool:
         """Whether the query of an ask row is still open and was asked with these arguments."""
@@ -146,10 +149,10 @@ class Replica:
                 f"{query.point}: it belongs to another study. Nothing was changed."
             )
         # As text: as values 1.0 and true would be equal, and JSON has no NaN.
-        known = json.dumps({part: row[part] for part in Answer.parts(name) if part in row})
-        if f"{{{answer.text(name)}}}" == known:
+        stored = json.dumps({part: row[part] for part in Answer.parts(name) if part in row})
+        if f"{{{answer.text(name)}}}" == stored:
             return True
-        beside = "" if not row.keys() & {"covariates", "sem"} else f" ({known})"
+        beside = "" if not row.keys() & {"covariates", "sem"} else f" ({stored})"
         raise AnsweredError(
             f"{noun} {query_id(query)} was already answered with {name} {row[name]} and curvature "
             f"{row['curvature']}{beside}, got {shown(answer.loss)} and {shown(answer.curvature)}"
@@ -184,17 +187,24 @@ class Replica:
         # apart from asks, the database refuses two rows with the same number.
         return self._record(kind, -(self.number + 1), client, time, "{}")
 
-    def _record(self, kind: str, query: int, client: str, time: int, body: str) -> Event:
+    def _record(
+        self,
+        kind: str,
+        query: int,
+        client: str,
+        time: int,
+        body: str,
+        arguments: AskArguments = NO_ARGUMENTS,
+    ) -> Event:
         number = self.number + 1
         seal = row_seal(self.seal, number, kind, query, client, time, body)
         event = Event(number, kind, query, client, time, body, seal)
-        self._advance(event)
+        self._advance(event, arguments)
         return event
 
-    def _advance(self, event: Event) -> None:
+    def _advance(self, event: Event, arguments: AskArguments) -> None:
         if event.kind == "ask":
-            noted = AskArguments.read(event.body).noted()
-            point = point_in(event.body)
+            point, noted = point_in(event.body), arguments.noted()
             self.asked[event.query] = AskRecord(event.client, event.time, point, noted)
         elif event.kind not in SWITCHES:
             del self.asked[event.query]
@@ -207,22 +217,22 @@ class Replica:
                 self._replay(event)
 
     def _replay(self, event: Event) -> None:
-        player = self.player
+        player, arguments = self.player, NO_ARGUMENTS
         if event.kind == "ask":
-            self._ask_again(event)
+            arguments = AskArguments.read(event.body)
+            self._ask_again(event, arguments)
         elif event.kind == "tell":
-            told, _ = DECODER.raw_decode(event.body)
-            Answer.read(told, player.told_as).tell(player, event.query)
+            fields, _ = DECODER.raw_decode(event.body)
+            Answer.read(fields, player.told_as).tell(player, event.query)
         elif event.kind == "forget":
             player.forget(event.query)
         elif event.kind in SWITCHES:
             SWITCHES[event.kind](self.tuner)
         else:
             raise StateError(f"row {event.number} of the journal has the kind {event.kind!r}")
-        self._advance(event)
+        self._advance(event, arguments)
 
-    def _ask_again(self, event: Event) -> None:
-        arguments = AskArguments.read(event.body)
+    def _ask_again(self, event: Event, arguments: AskArguments) -> None:
         query = arguments.ask(self.player)
         body = ask_body(query, arguments)
         if query.id != event.query or body != event.body:
@@ -237,8 +247,8 @@ class Replica:
 def _beside(answer: Answer) -> str:
     """What an answer has besides the number, for a message."""
     parts = {"covariates": answer.covariates, "sem": answer.sem}
-    given = [f"{name} {shown(part)}" for name, part in parts.items() if part is not None]
-    return f", {', '.join(given)}" if given else ""
+    texts = [f"{name} {shown(part)}" for name, part in parts.items() if part is not None]
+    return f", {', '.join(texts)}" if texts else ""
 
 
 DECODER = json.JSONDecoder()

@@ -46,9 +46,12 @@ class AskArguments(NamedTuple):
         """Ask a player; what it cannot use is refused before anything is drawn."""
         # With what there is alone: a learner of the user's may know of nothing else.
         context = () if self.context is None else (self.context,)
-        named = {"forecast": self.forecast, "covariates": self.covariates}
-        given: dict[str, Any] = {name: part for name, part in named.items() if part is not None}
-        query: Query = player.ask(*context, **given)
+        named: dict[str, Any] = {}
+        if self.forecast is not None:
+            named["forecast"] = self.forecast
+        if self.covariates is not None:
+            named["covariates"] = self.covariates
+        query: Query = player.ask(*context, **named)
         return query
 
     def text(self) -> str:
@@ -64,11 +67,13 @@ class AskArguments(NamedTuple):
 
     def noted(self) -> str:
         """What the row of the answer repeats, so that a round stands in one row."""
+        if self.context is None and self.covariates is None:
+            return ""
         named = isinstance(self.context, dict)
         context = self.context if named else serialization.encode(self.context)
-        known = {"context": context, "covariates": self.covariates}
-        parts = {name: part for name, part in known.items() if part is not None}
-        return f', "asked": {json.dumps(parts)}' if parts else ""
+        parts = {"context": context, "covariates": self.covariates}
+        parts = {name: part for name, part in parts.items() if part is not None}
+        return f', "asked": {json.dumps(parts)}'
 
 
 SEPARATOR = ', "'
@@ -89,17 +94,19 @@ class Answer(NamedTuple):
         return cls(_as_read(loss), _as_read(curvature), checked_values(covariates) or None, sem)
 
     @classmethod
-    def read(cls, told: dict[str, Any], name: str) -> Answer:
+    def read(cls, fields: dict[str, Any], name: str) -> Answer:
         """What the row of a tell says under this name."""
-        loss = serialization.decode(told[name])
-        return cls(loss, told["curvature"], told.get("covariates"), told.get("sem"))
+        loss = serialization.decode(fields[name])
+        return cls(loss, fields["curvature"], fields.get("covariates"), fields.get("sem"))
 
     def tell(self, player: Player[Any], query: Query | int) -> None:
         """Tell a player."""
-        named = {"covariates": self.covariates, "sem": self.sem}
-        # With what there is alone, as for an ask.
-        given: dict[str, Any] = {name: part for name, part in named.items() if part is not None}
-        player.tell(query, self.loss, self.curvature, **given)
+        named: dict[str, Any] = {}  # with what there is alone, as for an ask
+        if self.covariates is not None:
+            named["covariates"] = self.covariates
+        if self.sem is not None:
+            named["sem"] = self.sem
+        player.tell(query, self.loss, self.curvature, **named)
 
     def text(self, name: str) -> str:
         """As it stands in a row, under this name."""
@@ -107,8 +114,11 @@ class Answer(NamedTuple):
         if type(loss) is float and type(curvature) is float:
             text = f'"{name}": {loss!r}, "curvature": {curvature!r}'
         else:
-            told = {name: serialization.encode(loss), "curvature": serialization.encode(curvature)}
-            text = json.dumps(told)[1:-1]
+            fields = {
+                name: serialization.encode(loss),
+                "curvature": serialization.encode(curvature),
+            }
+            text = json.dumps(fields)[1:-1]
         if covariates is not None:
             text += f', "covariates": {json.dumps(covariates)}'
         return text if sem is None else f'{text}, "sem": {sem!r}'
@@ -146,7 +156,7 @@ def query_id(query: Query | int) -> int:
 
 def _as_read(value: Any) -> Any:
     """The value that a replay will read; the learner refuses anything but a number."""
-    if type(value) is float:
+    if value is None or type(value) is float:
         return value
     if isinstance(value, list | tuple):
         return tuple(_as_read(part) for part in value)
@@ -154,5 +164,5 @@ def _as_read(value: Any) -> Any:
         return value.astype(float)
     if isinstance(value, dict):
         return {name: _as_read(value[name]) for name in sorted(value, key=str)}
-    told = as_float(value)
-    return value if told is None else told
+    number = as_float(value)
+    return value if number is None else number

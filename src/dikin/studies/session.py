@@ -83,7 +83,7 @@ class Session:
 
     def write(self, act: Act[T]) -> T:
         """Make an event when it is this client's turn."""
-        with forks.gate:  # who calls again and again would keep a fork waiting
+        with forks.gate:  # otherwise a client in a tight loop would keep a fork waiting
             pass
         with self.lock:
             self._refuse_unusable()
@@ -104,7 +104,7 @@ class Session:
 
         Never blocks on writers.
         """
-        with forks.gate:  # who calls again and again would keep a fork waiting
+        with forks.gate:  # otherwise a client in a tight loop would keep a fork waiting
             pass
         with self.lock:
             self._refuse_unusable()

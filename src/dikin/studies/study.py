@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from dikin.arguments import whole
 from dikin.errors import ParameterError, StateError, shown
 from dikin.files import path_of, replace_file
-from dikin.learners.base import Learner, refuse_late_forecast
+from dikin.learners.base import Learner, late_forecast
 from dikin.open_queries import Query
 from dikin.players import Player
 from dikin.plotting.history import draw_history
@@ -31,7 +31,9 @@ from dikin.studies.rows import Answer, AskArguments, query_or_id
 from dikin.tuning.history import panels_of, to_frame, uplift_course
 from dikin.tuning.several_values import value_and_error
 from dikin.tuning.space import Params
-from dikin.tuning.tuner import NO_HOLDBACK, Trial, Tuner, count_instead_of_context
+from dikin.tuning.trial import Trial
+from dikin.tuning.tuner import NO_HOLDBACK, Tuner
+from dikin.tuning.tuner_arguments import count_instead_of_context
 from dikin.vectors import Array, Table
 from dikin.worth.uplift import Uplift
 
@@ -366,7 +368,7 @@ class Study(Generic[Q]):
             0.
         """
         if forecast is not None:
-            refuse_late_forecast(forecast)
+            raise late_forecast()
         if loss is not None and value is not None:
             raise ParameterError(
                 f"tell one number: got the loss {shown(loss)} and the value {shown(value)}"
@@ -515,10 +517,10 @@ class Study(Generic[Q]):
         StateError
             If the tuner was made without a holdback.
         """
-        found = self.summary().uplift
-        if found is None:
+        uplift = self.summary().uplift
+        if uplift is None:
             raise StateError(NO_HOLDBACK)
-        return found
+        return uplift
 
     def summary(self) -> Status:
         """The status of the tuner alone, as `Tuner.summary`; `status` adds the journal's part.

@@ -11,8 +11,8 @@ from dikin.status import OpenQueries, Status, value_text
 from dikin.studies.history import records_between, value_or_loss
 from dikin.studies.journal import Journal
 from dikin.studies.replica import Replica
+from dikin.tuning.recent_values import RECENT
 from dikin.tuning.space import Space
-from dikin.tuning.tuner import RECENT
 
 LATE_SECONDS = 3600.0
 LATE_ASKS = 1000

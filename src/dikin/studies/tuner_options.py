@@ -153,8 +153,8 @@ def tuner_from_options(
             if name in parameters:
                 raise ParameterError(f"{option} {text}: the parameter {name!r} is given twice")
             parameters[name] = parameter
-    kinds = _by_name("--covariate", covariates, _covariate)
-    chosen_by = _by_name("--context", contexts, _context)
+    kinds = by_name("--covariate", covariates, _covariate)
+    chosen_by = by_name("--context", contexts, _context)
     remembered = {} if memory is None else {"memory": _memory(memory)}
     control = dict(_control(text, parameters) for text in controls)
     return Tuner(
@@ -168,16 +168,37 @@ def tuner_from_options(
     )
 
 
-def _by_name(
+def by_name(
     option: str, texts: tuple[str, ...], read: Callable[[str], tuple[str, Any]]
 ) -> dict[str, Any] | None:
-    found: dict[str, Any] = {}
+    """What the texts of an option say, by name; None for no text.
+
+    Parameters
+    ----------
+    option : str
+        For messages.
+    texts : tuple of str
+        One for each time that the option was given.
+    read : callable
+        A name, and what is said of it.
+
+    Returns
+    -------
+    dict or None
+        By name.
+
+    Raises
+    ------
+    ParameterError
+        If a name comes twice.
+    """
+    values: dict[str, Any] = {}
     for text in texts:
-        name, kind = read(text)
-        if name in found:
+        name, value = read(text)
+        if name in values:
             raise ParameterError(f"{option} {text}: {name!r} is given twice")
-        found[name] = kind
-    return found or None
+        values[name] = value
+    return values or None
 
 
 def _memory(text: str) -> Any:

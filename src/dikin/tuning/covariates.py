@@ -91,7 +91,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Periodic:
-    """A number that comes round again."""
+    """A periodic number."""
 
     cycle: Cycle
     labels = tuple(f"{wave} {h}" for h in range(1, HARMONICS + 1) for wave in ("cos", "sin"))
@@ -149,12 +149,12 @@ def _other_kind(name: str, kind: str, value: Any) -> CovariateError:
 # --- what comes from outside ---------------------------------------------------------------------
 
 
-def checked_values(given: Any) -> Values:
+def checked_values(covariates: Any) -> Values:
     """Covariates of a round as they are kept: floats and texts; None is left out.
 
     Parameters
     ----------
-    given : mapping or None
+    covariates : mapping or None
         Numbers, booleans and words by name.
 
     Returns
@@ -167,15 +167,15 @@ def checked_values(given: Any) -> Values:
     CovariateError
         If it is not a mapping from names to finite numbers and short texts.
     """
-    if given is None:
+    if covariates is None:
         return {}
-    if not isinstance(given, Mapping):
+    if not isinstance(covariates, Mapping):
         raise CovariateError(
             'covariates are given by name, as in {"load": 0.7, "hour": 14}, got '
-            f"{shown(given)}. Nothing was changed."
+            f"{shown(covariates)}. Nothing was changed."
         )
     values: Values = {}
-    for name, value in given.items():
+    for name, value in covariates.items():
         if value is not None:
             values[_checked_name(name)] = (
                 value
@@ -183,7 +183,7 @@ def checked_values(given: Any) -> Values:
                 else _checked_value(name, value)
             )
     _refuse_many(values)
-    return {name: values[name] for name in sorted(values)}  # in whatever order they were given
+    return {name: values[name] for name in sorted(values)}  # in whatever order they came
 
 
 def _checked_name(name: Any) -> str:
@@ -205,18 +205,18 @@ def _checked_value(name: str, value: Any) -> float | str:
         return str(value)
     if isinstance(value, bool | np.bool_):
         return float(value)
-    told = as_float(value)
-    if told is None:
+    number = as_float(value)
+    if number is None:
         raise CovariateError(
             f"the covariate {name!r} must be a number or a word, got {shown(value)}. Nothing was "
             "changed."
         )
-    if not isfinite(told) or not abs(told) < LARGEST:
+    if not isfinite(number) or not abs(number) < LARGEST:
         raise CovariateError(
-            f"the covariate {name!r} must be a finite number below {LARGEST:g}, got {told}; leave "
-            "it out where it is not known. Nothing was changed."
+            f"the covariate {name!r} must be a finite number below {LARGEST:g}, got {number}; "
+            "leave it out where it is not known. Nothing was changed."
         )
-    return told
+    return number
 
 
 def _refuse_many(names: Mapping[str, Any]) -> None:
@@ -227,12 +227,12 @@ def _refuse_many(names: Mapping[str, Any]) -> None:
         )
 
 
-def merged(asked: Values, told: Values) -> Values:
+def merged(first: Values, later: Values) -> Values:
     """What was known of a round when it was asked, and what came with its value.
 
     Parameters
     ----------
-    asked, told : dict
+    first, later : dict
         Covariates by name, as `checked_values` gives them.
 
     Returns
@@ -245,24 +245,24 @@ def merged(asked: Values, told: Values) -> Values:
     CovariateError
         If a name has two different values.
     """
-    if not asked:
-        return told
-    for name, value in told.items():
-        if asked.get(name, value) != value:
+    if not first:
+        return later
+    for name, value in later.items():
+        if first.get(name, value) != value:
             raise CovariateError(
-                f"the covariate {name!r} was {shown(asked[name])} when the trial was asked, and "
+                f"the covariate {name!r} was {shown(first[name])} when the trial was asked, and "
                 f"{shown(value)} came with its value: give it once, or give the second one a name "
                 "of its own. Nothing was changed."
             )
-    return asked | told
+    return first | later
 
 
-def declared_kinds(given: Any) -> dict[str, Kind]:
+def declared_kinds(declarations: Any) -> dict[str, Kind]:
     """The kinds of covariates that were declared.
 
     Parameters
     ----------
-    given : mapping or None
+    declarations : mapping or None
         From names to a `Cycle`, to the words of a category, or to None or `float` for a number.
 
     Returns
@@ -275,15 +275,17 @@ def declared_kinds(given: Any) -> dict[str, Kind]:
     ParameterError
         If a name or kind cannot be one.
     """
-    if given is None:
+    if declarations is None:
         return {}
-    if not isinstance(given, Mapping):
+    if not isinstance(declarations, Mapping):
         raise ParameterError(
             'covariates are declared by name, as in {"hour": dikin.Cycle(24), "load": float, '
-            f'"kind": ["a", "b"]}}, got {shown(given)}'
+            f'"kind": ["a", "b"]}}, got {shown(declarations)}'
         )
     try:
-        kinds = {_checked_name(name): _declared_kind(name, kind) for name, kind in given.items()}
+        kinds = {
+            _checked_name(name): _declared_kind(name, kind) for name, kind in declarations.items()
+        }
         _refuse_many(kinds)
     except CovariateError as reason:
         raise ParameterError(str(reason)) from reason
@@ -306,15 +308,15 @@ def specs_of(kinds: Mapping[str, Kind]) -> dict[str, Any]:
     return {name: kind.spec() for name, kind in kinds.items()}
 
 
-def _declared_kind(name: str, given: Any) -> Kind:
-    if given is None or given is float or given is int:
+def _declared_kind(name: str, declaration: Any) -> Kind:
+    if declaration is None or declaration is float or declaration is int:
         return Number()
-    if isinstance(given, Cycle):
-        return Periodic(given)
-    if isinstance(given, dict):
-        return Periodic(Cycle.from_spec(given))
-    if isinstance(given, Sequence) and not isinstance(given, str) and given:
-        words = tuple(_checked_value(name, word) for word in given)
+    if isinstance(declaration, Cycle):
+        return Periodic(declaration)
+    if isinstance(declaration, dict):
+        return Periodic(Cycle.from_spec(declaration))
+    if isinstance(declaration, Sequence) and not isinstance(declaration, str) and declaration:
+        words = tuple(_checked_value(name, word) for word in declaration)
         if all(isinstance(word, str) for word in words) and len(set(words)) == len(words):
             if len(words) > WORDS:
                 raise ParameterError(
@@ -323,7 +325,7 @@ def _declared_kind(name: str, given: Any) -> Kind:
             return Category(tuple(map(str, words)))
     raise ParameterError(
         f"the covariate {name!r} is declared as float for a number, a Cycle such as "
-        f"dikin.Cycle(24), or a list of different words; got {shown(given)}"
+        f"dikin.Cycle(24), or a list of different words; got {shown(declaration)}"
     )
 
 
@@ -349,9 +351,6 @@ class Covariates:
         self._size = 0
         for name, kind in kinds.items():
             self._set(name, kind)
-
-    def __bool__(self) -> bool:
-        return bool(self.kinds)
 
     def _set(self, name: str, kind: Kind) -> None:
         """A kind that is new, or has more features than before."""

@@ -1,4 +1,4 @@
-"""A quantity that comes round again: the hour of the day, the day of the week."""
+"""A periodic quantity: the hour of the day, the day of the week."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Cycle:
     Parameters
     ----------
     period : float
-        After how much it comes round: 24 for hours, 7 for days of the week.
+        Its period: 24 for hours, 7 for days of the week.
 
     Raises
     ------

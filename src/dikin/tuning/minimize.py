@@ -22,12 +22,12 @@ from dikin.errors import LossError, ParameterError, shown
 from dikin.learners.base import real_number
 from dikin.learners.predictive import AUTO, Predictive
 from dikin.players import Player
-from dikin.tuning.clipping import tell_clipped
 from dikin.tuning.history import history_table
 from dikin.tuning.interrupts import Interrupts
 from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.result import Result, coordinate_names
-from dikin.tuning.tuner import Tuner, either_range, range_of_losses
+from dikin.tuning.tuner import Tuner
+from dikin.tuning.tuner_arguments import either_range, range_of_losses
 from dikin.vectors import Array, Table
 
 logger = logging.getLogger("dikin")
@@ -401,7 +401,8 @@ class _Game:
         except BaseException:  # as if the round had not been played
             player.forget(query)
             raise
-        self.clipped += tell_clipped(learner, player.tell, query, setup.tell_sign * value)
+        player.tell(query, setup.tell_sign * value)
+        self.clipped += learner._last_clipped
         if self.rounds == len(self._rows):
             self._rows = np.concatenate([self._rows, np.empty_like(self._rows)])
         status = expected, False, *player.center.ravel(), player.certificate

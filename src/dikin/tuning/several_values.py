@@ -104,7 +104,7 @@ def value_and_error(value: Any, values: Any, sem: Any) -> tuple[Any, float | Non
                 "the value must be a real number, got None: tell(trial, value), "
                 "tell(trial, values=[...]) or tell(trial, mean, sem=...). Nothing was changed."
             )
-        return value, _checked_error(sem)
+        return value, None if sem is None else _checked_error(sem)
     if value is not None or sem is not None:
         what = "a value" if value is not None else "sem"
         raise LossError(
@@ -136,9 +136,7 @@ def _mean_and_error(values: Any) -> tuple[float, float | None]:
     return mean, sqrt(square / len(finite))
 
 
-def _checked_error(sem: Any) -> float | None:
-    if sem is None:
-        return None
+def _checked_error(sem: Any) -> float:
     error = as_float(sem)
     if error is None or not 0.0 <= error < LARGEST:
         raise LossError(

@@ -54,7 +54,7 @@ export class Chart {
     this.slider.addEventListener("focus", () => {
       if (this.slider.matches(":focus-visible")) this.onCursor(this.at ?? this.model?.last ?? null);
     });
-    this.slider.addEventListener("blur", () => this.onCursor(null));
+    this.slider.addEventListener("focusout", () => this.onCursor(null));
     // Sizes are read here only, so a redraw never has to measure.
     this.observer = new ResizeObserver(([entry]) => {
       const rem = parseFloat(getComputedStyle(document.documentElement).fontSize);

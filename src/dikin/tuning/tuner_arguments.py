@@ -1,0 +1,139 @@
+"""The arguments of a tuner, checked before it is built."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+from dikin.arguments import is_whole
+from dikin.errors import ParameterError, shown
+from dikin.tuning.contexts import Contexts
+from dikin.tuning.space import Space
+from dikin.units import checked_range
+
+
+def with_contexts(covariates: Any, contexts: Contexts | None) -> Any:
+    """Declared covariates and contexts: what chooses a setting explains noise too.
+
+    Parameters
+    ----------
+    covariates : mapping or None
+        As they were declared.
+    contexts : Contexts or None
+        Those of the tuner.
+
+    Returns
+    -------
+    mapping or None
+        Both.
+
+    Raises
+    ------
+    ParameterError
+        If a name is declared as both.
+    """
+    if contexts is None:
+        return covariates
+    both = set(contexts.parts) & set(covariates if isinstance(covariates, Mapping) else ())
+    if both:
+        raise ParameterError(
+            f"{shown(min(both))} is declared as a context and as a covariate: a context is a "
+            "covariate as well, leave it out there"
+        )
+    return contexts.covariates() | (covariates or {})
+
+
+def either_range(value_range: Any, loss_range: Any) -> Any:
+    """The range of values, by its name or by its former one.
+
+    Parameters
+    ----------
+    value_range, loss_range : tuple of float or None
+        The least and the largest value: one of the two at most.
+
+    Returns
+    -------
+    tuple of float or None
+        The one that is not None.
+
+    Raises
+    ------
+    ParameterError
+        If both are given.
+    """
+    if value_range is not None and loss_range is not None:
+        raise ParameterError(
+            f"value_range={shown(value_range)} and loss_range={shown(loss_range)} are the same "
+            "argument: leave out loss_range, its former name"
+        )
+    return loss_range if value_range is None else value_range
+
+
+def range_of_losses(value_range: Any, maximize: bool) -> tuple[float, float] | None:
+    """A range of values as one of losses.
+
+    Parameters
+    ----------
+    value_range : tuple of float or None
+        The least and the largest value.
+    maximize : bool
+        Whether large values are good.
+
+    Returns
+    -------
+    tuple of float or None
+        The least and the largest loss.
+
+    Raises
+    ------
+    ParameterError
+        If the values are not two finite numbers in increasing order.
+    """
+    if value_range is None:
+        return None
+    low, high = checked_range(value_range, "value")
+    return (-high, -low) if maximize else (low, high)
+
+
+def count_instead_of_context(context: Any, n: Any) -> tuple[Any, Any]:
+    """Take a whole number in the place of the context for `n`; deprecated.
+
+    Parameters
+    ----------
+    context, n
+        As `ask` was given them.
+
+    Returns
+    -------
+    tuple
+        Context and `n` as they are meant.
+    """
+    if n is not None or not is_whole(context):
+        return context, n
+    warnings.warn(f"ask({context}) is now ask(n={context})", DeprecationWarning, stacklevel=3)
+    return None, context
+
+
+def refuse_smooth_corners(space: Space, smoothness: Any) -> None:
+    """Refuse a constant that cannot hold: between whole numbers values have corners.
+
+    Parameters
+    ----------
+    space : Space
+        The parameters.
+    smoothness : float or None
+        The constant.
+
+    Raises
+    ------
+    ParameterError
+        If there is one, and a parameter has corners.
+    """
+    for name, parameter in space.parameters.items():
+        if parameter.has_corners and smoothness is not None:
+            raise ParameterError(
+                f"smoothness={shown(smoothness)} cannot hold with {name}, {parameter!r}: mean "
+                "values have corners there, as between whole numbers. Give lipschitz instead, "
+                "or neither"
+            )
