@@ -92,7 +92,7 @@ def best_gains(t: int) -> tuple[float, ...]:
     return tuple(np.linalg.solve(b.T @ p @ b + np.eye(1), b.T @ p @ a)[0].tolist())
 
 
-@njit
+@njit  # type: ignore[untyped-decorator]
 def simulate(closed: Any, gains: Any, first: Any, noise: Any) -> float:
     """The mean of 10 |x|^2 + u^2 over all steps, or that of a fall."""
     state, total = first.copy(), 0.0

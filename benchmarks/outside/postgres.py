@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from rivals import Parameters
 
 import dikin
 from outside.games import Outcome, Task
@@ -34,7 +35,7 @@ FIRST_SEED = 74_000
 RATE, ROWS = 1_500, 240
 """Rows a second, and of a round."""
 PROBLEM = "three settings"
-PARAMETERS = {
+PARAMETERS: Parameters = {
     "batch": dikin.Real(1, 120, start=2, log=True),
     "connections": dikin.Integer(1, 8, start=2),
     "commit_delay": dikin.Real(0, 10_000, start=100),

@@ -204,7 +204,7 @@ def _cell(found: Orderings, problem: str, player: str) -> str:
 Group = tuple[str, Callable[[Row], bool]]
 GROUPS: list[Group] = [
     *(
-        (f"1,000 rounds, d = {d}", lambda row, d=d: _is(row, "1000", f"d = {d}, value"))  # type: ignore[misc]
+        (f"1,000 rounds, d = {d}", lambda row, d=d: _is(row, "1000", f"d = {d}, value"))
         for d in (2, 5, 20)
     ),
     ("d = 5, logarithm told", lambda row: _is(row, "1000", "d = 5, logarithm")),

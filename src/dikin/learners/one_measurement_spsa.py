@@ -38,14 +38,17 @@ class SpallPace(NamedTuple):
     shrink: float
     first_step: float
 
-    def reach(self, round: int) -> float:
-        return self.first_reach * round**-REACH_POWER
+    def reach_at(self, round: int) -> float:
+        reach: float = self.first_reach * round**-REACH_POWER
+        return reach
 
     def step(self, round: int) -> float:
-        return self.first_step * ((STABILITY + 1.0) / (STABILITY + round)) ** STEP_POWER
+        step: float = self.first_step * ((STABILITY + 1.0) / (STABILITY + round)) ** STEP_POWER
+        return step
 
     def newest(self, round: int) -> float:
-        return round**-BASELINE_POWER
+        newest: float = round**-BASELINE_POWER
+        return newest
 
 
 class OneMeasurementSPSA(ReferenceDescent):

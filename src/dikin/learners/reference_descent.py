@@ -35,7 +35,7 @@ class ReferencePace(Protocol):
         """The share of the set in which the centre stays, at most 1 - delta_1/r."""
         ...
 
-    def reach(self, round: int) -> float:
+    def reach_at(self, round: int) -> float:
         """delta_t, which does not grow."""
         ...
 
@@ -55,7 +55,7 @@ class ReferenceKernel(NamedTuple):
     pace: Any
 
     def ask(self, state: LearnerState, s: Array, metric: Array, u: Array) -> Proposal:
-        reach = self.pace.reach(int(state.numbers[ANSWERS]) + 1)
+        reach = self.pace.reach_at(int(state.numbers[ANSWERS]) + 1)
         return explored(self.geometry, state.iterate, reach, self.pace.shrink, s, metric, u)
 
     def tell(
@@ -64,7 +64,7 @@ class ReferenceKernel(NamedTuple):
         pace, answers = self.pace, int(state.numbers[ANSWERS])
         # The first answer has nothing to be measured against.
         surprise = loss - state.numbers[REFERENCE] if answers > 0 else 0.0
-        reach = pace.reach(int(memo.state.numbers[ANSWERS]) + 1)
+        reach = pace.reach_at(int(memo.state.numbers[ANSWERS]) + 1)
         slope = pace.step(round) * pace.dim * surprise / (reach * pace.shrink)
         descend(self.geometry, memo, slope, state)
         state.numbers[REFERENCE] += pace.newest(answers + 1) * (loss - state.numbers[REFERENCE])

@@ -29,7 +29,7 @@ class ResidualPace(NamedTuple):
     shrink: float
     eta: float
 
-    def reach(self, round: int) -> float:
+    def reach_at(self, round: int) -> float:
         return self.width
 
     def step(self, round: int) -> float:

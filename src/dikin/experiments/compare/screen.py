@@ -33,9 +33,9 @@ def show(matrix: Matrix, console: Console) -> None:
         "[i]italics[/i]: sees more than one value a round."
     )
     if leaders := matrix.led_by_others():
-        names = ", ".join(f"{one.scenario} ({one.learner})" for one in leaders)
+        led = ", ".join(f"{one.scenario} ({one.learner})" for one in leaders)
         count = f"{len(leaders)} of {len(matrix.scenarios)} scenarios"
-        console.print(f"An optimizer of another package has the least mean in {count}: {names}.")
+        console.print(f"An optimizer of another package has the least mean in {count}: {led}.")
     moving = dict.fromkeys(outcome.scenario for outcome in matrix.outcomes if outcome.moving)
     if moving:
         console.print(f"{', '.join(moving)}: regret against the best point of each round.")
