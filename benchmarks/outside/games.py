@@ -44,7 +44,7 @@ class Row(NamedTuple):
     cost: str
     final: str
     seconds: str
-    """Processor time of the game."""
+    """Processor time of the game; where players share one, it stands with the first of them."""
 
     @property
     def task(self) -> Task:
