@@ -10,6 +10,7 @@ them, with the best of their problem, until there are so many.
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -56,6 +57,8 @@ def main() -> None:
     chosen = parser.parse_args()
     if unknown := [name for name in chosen.parts if name not in PARTS]:
         parser.error(f"no part is called {unknown[0]!r}; there are {', '.join(PARTS)}")
+    # What is finished is kept when the command is ended, not only when it is interrupted.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended; finished games are kept"))
     for name in chosen.parts:
         part, file = import_module(f"outside.{name}"), chosen.out / f"{name}.csv"
         play_missing(part.play, part.tasks(chosen.games or PARTS[name]), file)
