@@ -163,7 +163,7 @@ def _keep(rows: list[Row]) -> str:
 
 
 def _number(value: float) -> str:
-    return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
+    return f"{value:,.0f}" if value >= 999.5 else f"{value:.3g}"
 
 
 def _interval(ratio: Ratio) -> str:

@@ -180,6 +180,13 @@ class ClosedQueryError(QueryError):
     """
 
 
+class TooManyOpenError(QueryError):
+    """So many queries of a study wait for their answers that no more may be asked.
+
+    Tell them, or forget those that will never be answered: `Study.forget(older_than=...)`.
+    """
+
+
 class ForeignQueryError(QueryError):
     """A query belongs to another learner.
 

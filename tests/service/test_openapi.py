@@ -130,7 +130,8 @@ def test_every_answer_is_as_the_file_says() -> None:
     operations = {
         (method.upper(), pattern) for pattern, each in FILE["paths"].items() for method in each
     }
-    assert {operation_of(*each[:2]) for each in REQUESTS} == operations - NOT_JSON
+    listed = {operation_of(*each[:2]) for each in REQUESTS}
+    assert listed == operations - NOT_JSON, "each operation needs a request in REQUESTS"
     with folder() as store, Serving(store) as running:
         for method, path, body in REQUESTS:
             answer = running.send(method, path, body)

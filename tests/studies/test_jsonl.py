@@ -119,7 +119,7 @@ def test_a_warning_and_a_number_that_is_not_there(
         ({"ask": None}, "request", "must be an object"),
         ({"ask": {"n": 2}}, "request", "takes context (optional)"),
         ({"ask": {"n": 2}}, "request", "forecast (optional)"),
-        ({"ask": {"context": [1, 2]}}, "feedback", "no use of a context"),
+        ({"ask": {"context": [1, 2]}}, "feedback", "does not use a context"),
         ({"ask": {"forecast": 3.5}}, "forecast", "does not use a forecast"),
         ({"ask": {"forecast": "3.5"}}, "forecast", "the forecast must be a real number"),
         (

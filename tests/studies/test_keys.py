@@ -105,6 +105,28 @@ def test_keys_are_kept_for_a_week(file: str, monkeypatch: pytest.MonkeyPatch) ->
         assert study._backend.journal.query_of("new") == 1000
 
 
+def sweep(url: str, monkeypatch: pytest.MonkeyPatch, hours: list[float]) -> list[bool]:
+    """Which keys are known at the end, where each was given at this hour by its client's clock."""
+    now = [0]
+    monkeypatch.setattr("dikin.studies.local._now", lambda: now[0])
+    monkeypatch.setattr(journal, "SWEEP_EVERY", 1)
+    with dikin.Study(url, "a", learner()) as study:
+        for number, hour in enumerate(hours):
+            now[0] = 10**15 + int(hour * 3600 * 10**6)
+            study.ask(key=str(number))
+        return [study._backend.journal.query_of(str(n)) is not None for n in range(len(hours))]
+
+
+def test_a_clock_that_is_ahead_drops_no_keys(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    ahead = 8 * 24.0
+    assert all(sweep(url, monkeypatch, [0.0, ahead]))
+    dikin.Study.delete(url, "a")
+    assert all(sweep(url, monkeypatch, [0.0, 0.1] + 45 * [ahead, 0.2, ahead + 0.3, 0.4]))
+    dikin.Study.delete(url, "a")
+    known = sweep(url, monkeypatch, [float(hour) for hour in range(180)])
+    assert known == [hour > 179 - 169 for hour in range(180)]
+
+
 def test_a_commit_that_broke_gives_its_query_to_its_key_alone(
     file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -47,6 +47,7 @@ from dikin.arguments import (
     nonnegative,
     number,
     optional,
+    real_number,
     true_or_false,
     whole,
 )
@@ -66,7 +67,7 @@ from dikin.learners import predictive_centres as centres
 from dikin.learners import predictive_certificate as certificate
 from dikin.learners import predictive_levels as levels
 from dikin.learners import predictive_schedule as schedule
-from dikin.learners.base import ROUNDING, range_limit, real_number
+from dikin.learners.base import ROUNDING, range_limit
 from dikin.learners.kernel_learner import (
     EMPTY,
     CompiledParts,
@@ -431,6 +432,12 @@ class Predictive(KernelLearner):
             scaled = moderate(
                 self.units.slope(self.lipschitz) * longest, "lipschitz", self.lipschitz
             )
+            if 0.0 < scaled < 1.0 / LARGEST:  # its square would be 0
+                raise ParameterError(
+                    f"lipschitz={self.lipschitz:g} is {scaled:g} in units of the domain's radius "
+                    f"and the losses' range; at least {1.0 / LARGEST:g} can be computed with: is "
+                    "that range too wide?"
+                )
         if self.smoothness is not None:
             beta = self.units.curvature(self.smoothness) * longest**2
             moderate(beta, "smoothness", self.smoothness)

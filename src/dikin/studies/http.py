@@ -20,7 +20,7 @@ from urllib.parse import quote, urlencode, urlsplit
 import numpy as np
 
 from dikin import errors, extras
-from dikin.arguments import frozen
+from dikin.arguments import frozen, real_number
 from dikin.errors import (
     AccessError,
     BusyError,
@@ -36,7 +36,6 @@ from dikin.errors import (
     error_code,
     shown,
 )
-from dikin.learners.base import real_number
 from dikin.open_queries import Query
 from dikin.serialization import number_or_nan
 from dikin.status import Status

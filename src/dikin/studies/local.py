@@ -7,7 +7,7 @@ import os
 import re
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from functools import partial
 from itertools import islice
@@ -47,6 +47,8 @@ T = TypeVar("T")
 
 TRIM_AT_ONCE = 10_000
 """Rows removed in one transaction while others wait: some hundredths of a second."""
+FORGET_AT_ONCE = 500
+"""Queries closed in one transaction: some hundredths of a second."""
 PATIENCE = 0.8
 """The default patience in seconds: a call ends within one second, including its own work."""
 
@@ -187,14 +189,14 @@ class LocalBackend(Backend):
             self._has_keys = True
         session, now = self.session, _now()
 
-        def act(replica: Replica) -> tuple[Event | None, Query]:
+        def act(replica: Replica) -> tuple[Sequence[Event], Query]:
             query = self.journal.query_of(key)
             if query is not None:
-                return None, self._asked_before(replica, query, key, arguments)
+                return (), self._asked_before(replica, query, key, arguments)
             event, question = replica.ask(arguments, self._signature, now)
             session.keyed.add(question.id)
             session.remember(key, question.id, now)
-            return event, question
+            return (event,), question
 
         question = session.write(act)
         session.keyed.discard(question.id)
@@ -222,7 +224,7 @@ class LocalBackend(Backend):
     def _ask(self, arguments: AskArguments) -> tuple[Event, Query]:
         session, result = self.session, list[tuple[Event, Query]]()
 
-        def act(replica: Replica) -> tuple[Event | None, Query]:
+        def act(replica: Replica) -> tuple[Sequence[Event], Query]:
             again = [pair for pair in session.unclaimed if replica.is_open(*pair, arguments)][:1]
             result[:] = again or [replica.ask(arguments, self._signature, _now())]
             # Only now: after a refused ask, the next one gets them.
@@ -232,7 +234,7 @@ class LocalBackend(Backend):
                 if pair not in again and pair[1].id in replica.asked
             ]
             event, question = result[0]
-            return None if again else event, question
+            return () if again else (event,), question
 
         session.write(act)
         return result[0]
@@ -240,26 +242,38 @@ class LocalBackend(Backend):
     def tell(self, query: Query | int, answer: Answer) -> None:
         id = query_id(query)
 
-        def act(replica: Replica) -> tuple[Event | None, None]:
+        def act(replica: Replica) -> tuple[Sequence[Event], None]:
             if id not in replica.asked:
                 closed = self._closing_row(query)
                 if closed is not None and replica.repeats(query, answer, closed):
-                    return None, None
-            return replica.tell(query, answer, self._signature, _now()), None
+                    return (), None
+            return (replica.tell(query, answer, self._signature, _now()),), None
 
         self.session.write(act)
 
     def forget(self, query: Query | int) -> None:
-        def act(replica: Replica) -> tuple[Event | None, None]:
+        def act(replica: Replica) -> tuple[Sequence[Event], None]:
             try:
-                return replica.forget(query, self._signature, _now()), None
+                return (replica.forget(query, self._signature, _now()),), None
             except ClosedQueryError:
                 closed = self._closing_row(query)
                 if closed is None or closed[0] != "forget":
                     raise
-                return None, None
+                return (), None
 
         self.session.write(act)
+
+    def forget_older(self, seconds: float) -> int:
+        before, count = _now() - 1e6 * seconds, 0
+
+        def act(replica: Replica) -> tuple[Sequence[Event], int]:
+            older = (id for id, asked in replica.asked.items() if asked.time < before)
+            ids = list(islice(older, FORGET_AT_ONCE))
+            return [replica.forget(id, self._signature, _now()) for id in ids], len(ids)
+
+        while forgotten := self.session.write(act):
+            count += forgotten
+        return count
 
     def hold(self) -> None:
         self._switch(Replica.hold)
@@ -267,7 +281,7 @@ class LocalBackend(Backend):
     def resume(self) -> None:
         self._switch(Replica.resume)
 
-    def _switch(self, switch: Callable[[Replica, str, int], Event | None]) -> None:
+    def _switch(self, switch: Callable[[Replica, str, int], Sequence[Event]]) -> None:
         self.session.write(lambda replica: (switch(replica, self._signature, _now()), None))
 
     def _closing_row(self, query: Query | int) -> tuple[str, str] | None:
@@ -379,6 +393,13 @@ class LocalBackend(Backend):
                 raise verification.trimmed_meanwhile(journal) from None
             raise
         return rows
+
+    def skip_ids(self, count: int) -> int:
+        def act(replica: Replica) -> tuple[Sequence[Event], int]:
+            event = replica.skip_ids(count, self._signature, _now())
+            return (event,), replica.player.asked
+
+        return self.session.write(act)
 
     def trim(self, before: int, progress: bool) -> int:
         def look(_: Replica) -> tuple[Snapshot, int]:

@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dikin import serialization
-from dikin.arguments import as_float, is_whole
+from dikin.arguments import as_float, is_whole, real_number
 from dikin.errors import ForecastError, UnknownQueryError, shown
-from dikin.learners.base import real_number
 from dikin.open_queries import Query
 from dikin.players import Player
 from dikin.tuning.covariates import Values, checked_values
@@ -31,7 +30,9 @@ class AskArguments(NamedTuple):
     def of(cls, context: Any, forecast: Any, covariates: Any = None) -> AskArguments:
         if forecast is not None:
             forecast = real_number(forecast, "forecast", ForecastError)
-        return cls(_as_read(context), forecast, checked_values(covariates) or None)
+        if covariates is not None:
+            covariates = checked_values(covariates) or None
+        return cls(_as_read(context), forecast, covariates)
 
     @classmethod
     def read(cls, body: str) -> AskArguments:
@@ -91,7 +92,9 @@ class Answer(NamedTuple):
 
     @classmethod
     def of(cls, loss: Any, curvature: Any, covariates: Any = None, sem: Any = None) -> Answer:
-        return cls(_as_read(loss), _as_read(curvature), checked_values(covariates) or None, sem)
+        if covariates is not None:
+            covariates = checked_values(covariates) or None
+        return cls(_as_read(loss), _as_read(curvature), covariates, sem)
 
     @classmethod
     def read(cls, fields: dict[str, Any], name: str) -> Answer:

@@ -32,15 +32,7 @@ class RecentValues:
         return len(self._values)
 
     def add(self, value: float, expected: float) -> None:
-        """Count a value.
-
-        Parameters
-        ----------
-        value : float
-            What was told.
-        expected : float
-            What was expected of it; NaN if nothing was.
-        """
+        """Count a value, of which this was expected; NaN if nothing was."""
         self._values.append(value)
         self._surprises.append(value - expected)
 
