@@ -233,9 +233,11 @@ def _groups(rows: list[Row], measure: str) -> str:
 
 
 def _overall(found: Orderings, player: str) -> str:
-    if not found.among((player, TUNER)).problems:
+    count = len(found.among((player, TUNER)).problems)
+    if not count:
         return ""
-    return _interval(found.overall(player, TUNER))
+    part = "" if count == len(found.problems) else f", {count} problems"
+    return _interval(found.overall(player, TUNER)) + part
 
 
 def complete(rows: list[Row], measure: str) -> Orderings:
