@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .PHONY: reproduce matrix test lint demo game loops price regions traffic program oppertune examples \
-	flags samplers accelerator mutants known-mutants beginning absurd covariates memory contexts worth serve-demo outside bench kills torture \
+	flags samplers accelerator mutants known-mutants beginning absurd covariates memory contexts worth serve-demo outside bench kills soak torture \
 	power-loss load page paper docs dist clean
 .DELETE_ON_ERROR:
 
@@ -143,6 +143,11 @@ power-loss: $(READY)
 LOAD_OUT := $(if $(PAGE),--out docs/service_load.csv --page docs/service.md)
 load: $(READY)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/service/load.py $(LOAD_OUT)
+
+# The service among 64 honest, 300 slow and 1,000 silent clients and a hostile token.
+MINUTES ?= 30
+soak: $(READY)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/service/soak.py --minutes $(MINUTES)
 
 page: $(READY)
 	$(BIN)/python docs/build

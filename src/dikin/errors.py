@@ -235,6 +235,9 @@ class StoreError(StateError, OSError):
     Repair the store and repeat the call; committed events are not lost.
     """
 
+    retry_after = 0
+    """Seconds after which a service asks to be called again; 0 if it did not say."""
+
 
 class BusyError(StoreError, TimeoutError):
     """Another client held the study for longer than this one's patience.

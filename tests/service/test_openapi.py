@@ -80,6 +80,7 @@ REQUESTS: list[tuple[str, str, Any]] = [
     ("POST", "/v1/studies/a/tell", {"id": 0, "value": 3}),
     ("POST", "/v1/studies/b/tell", {"id": 0, "loss": 3}),
     *(("POST", f"/v1/studies/{name}/forget", {"id": 1}) for name in "ab"),
+    ("DELETE", "/v1/studies/a/queries?older_than=3600", None),
     ("POST", "/v1/studies/a/best", {}),
     ("POST", "/v1/studies/a/hold", {}),
     ("POST", "/v1/studies/a/resume", {}),

@@ -65,6 +65,7 @@ from dikin.errors import (
 from dikin.kernel import compilable, from_values, to_saved
 from dikin.learners import predictive_centres as centres
 from dikin.learners import predictive_certificate as certificate
+from dikin.learners import predictive_expected as contextual
 from dikin.learners import predictive_levels as levels
 from dikin.learners import predictive_schedule as schedule
 from dikin.learners.base import ROUNDING, range_limit
@@ -213,13 +214,15 @@ def learn(
     learnt = levels.clipped_surprise(plan, n.levels, weighed, level)
     certificate.discount(plan, n, state.estimates)  # not before: what was asked may be the same
     if not levels.is_fault(plan, weighed, level):
-        learn_forecast(n, then, believed(then, expected, told), round)
-    centres.compare_features(
-        geometry, plan, state, features, memo.s, unit * learnt * sqrt(plan.dim) / typical(n.levels)
-    )
+        value = believed(then, expected, told)
+        learn_forecast(n, then, value, round)
+        contextual.learn_in_context(plan, n, features, value)
+    else:
+        contextual.count_far(plan, n, features, loss, expected)
     products = write_estimate(geometry, memo, plan.dim * unit, state)
     price = certify(geometry, plan, state, features, surprise, products, trace, curvature)
     centres.add_to_centres(geometry, plan, state, features, learnt, curvature, price, trace)
+    centres.compare_features(geometry, plan, state, features, learnt)
     levels.update_levels(plan, n, weighed, level, loss, round)
     if abs(loss) > 0.5 * plan.widest + ROUNDING and learnt == weighed:
         levels.count_clipped(n)
@@ -249,6 +252,7 @@ def learn_size(
     products = write_estimate(geometry, memo, plan.dim * unit / REACH, state)
     certify(geometry, plan, state, features, surprise, products, REACH * REACH * trace, 0.0)
     learn_forecast(n, memo.state.numbers, loss, round)
+    contextual.learn_in_context(plan, n, features, loss)
     levels.measure(plan, n, loss, round)
 
 
@@ -460,8 +464,16 @@ class Predictive(KernelLearner):
             keep=keep_of(memory),
             adaptive=self.memory == AUTO,
             cells=1 + self.contexts,
+            normals=self._normals() if self.contexts else EMPTY,
             certified=tuple(map(keep_of, self.memories)),
         )
+
+    def _normals(self) -> Array:
+        """What is normal to the plane of the set, in working vectors, one after the other."""
+        domain, geometry = self.domain, self.geometry
+        axes = np.eye(domain.dim)
+        plane = np.array([np.ravel(geometry.preimage(domain.outward(axis))) for axis in axes])
+        return np.linalg.svd(plane)[2][domain.dim :].ravel()
 
     @property
     def memories(self) -> tuple[float, ...]:
@@ -540,7 +552,9 @@ class Predictive(KernelLearner):
     def _state_for(self, state: LearnerState, features: list[float]) -> LearnerState:
         """A state whose centre is that of a context; its numbers are written."""
         state.numbers.features = features
-        state = state._replace(iterate=state.iterate.copy())
+        contextual.expect_in_context(self._plan, state.numbers)
+        state = state._replace(iterate=state.iterate.copy(), centres=state.centres.copy())
+        centres.solve_features(self.geometry, self._plan, state)
         centres.combine_centres(self.geometry, self._plan, state)
         return state
 
@@ -576,6 +590,12 @@ class Predictive(KernelLearner):
         if levels.is_fault(self._plan, precision * (loss - expected), then.levels.current):
             return None
         return believed(then, expected, loss)
+
+    def _is_fault(self, surprise: float) -> bool:
+        """Whether nothing would be learnt now from so large a surprise, in the user's units."""
+        now = self._n.levels
+        scaled = surprise / self.units.loss_scale
+        return not measuring(now) and bool(levels.is_fault(self._plan, scaled, now.current))
 
     def _report(self, loss: float, then: Numbers, now: Numbers) -> None:
         """A line in the log for a loss of which not all was learnt; some a minute at most."""

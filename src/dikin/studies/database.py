@@ -54,6 +54,10 @@ CHECKPOINT_PAGES = 200
 from its beginning: that is faster than a growing log."""
 
 
+class ReplacedFileError(StoreError):
+    """Another file has taken the place of the database; a study opened now goes on with it."""
+
+
 class LostConnection(Exception):  # noqa: N818 - never leaves this package
     """The connection broke; uncommitted work is lost, and a commit in progress may be too."""
 
@@ -387,7 +391,9 @@ class Sqlite(Database):
         present = _identities(self._paths[: len(known)])
         if present != known:
             which = next(i for i, (a, b) in enumerate(zip(present, known, strict=True)) if a != b)
-            raise StoreError(_exchanged(self._paths[which], present[which] is None))
+            gone = present[which] is None
+            kind = StoreError if gone else ReplacedFileError
+            raise kind(_exchanged(self._paths[which], gone))
 
     def _prepare(self) -> None:
         self._cursor.execute("PRAGMA synchronous=FULL")

@@ -253,12 +253,15 @@ class Journal:
         if not self.has_keys():
             create_table(self.database, _schema().tables["dikin_keys"])
 
-    def query_of(self, key: str) -> int | None:
-        """The query that was asked under this key."""
-        rows = self.database.run(
-            "SELECT query FROM dikin_keys WHERE study = ? AND name = ?", (self.study, key)
+    def noted_under(self, keys: tuple[str, ...]) -> dict[str, int]:
+        """What was noted under each of these keys, where there is something."""
+        places = ", ".join("?" * len(keys))
+        return dict(
+            self.database.run(
+                f"SELECT name, query FROM dikin_keys WHERE study = ? AND name IN ({places})",
+                (self.study, *keys),
+            )
         )
-        return rows[0][0] if rows else None
 
     def remember(self, key: str, query: int, time: int) -> None:
         """Note under which key a query was asked; from time to time, drop old keys."""

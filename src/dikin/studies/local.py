@@ -7,11 +7,11 @@ import os
 import re
 import secrets
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import closing
 from functools import partial
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -51,6 +51,52 @@ FORGET_AT_ONCE = 500
 """Queries closed in one transaction: some hundredths of a second."""
 PATIENCE = 0.8
 """The default patience in seconds: a call ends within one second, including its own work."""
+
+
+class Key(NamedTuple):
+    """The key of a request, and which of the queries that it asks for this is."""
+
+    text: str
+    n: int | None = None
+    """How many it asks for; None for one, not in a list."""
+    place: int = 0
+
+    @property
+    def name(self) -> str:
+        """The name under which the query is noted; that of the last one says how many there are."""
+        if self.n is None:
+            return self.text
+        return self._last(self.n) if self.place == self.n - 1 else f"{self.text}{UNIT}{self.place}"
+
+    def _last(self, n: int) -> str:
+        return f"{self.text}{UNIT}{n - 1}."
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names to look for: the first query decides whether the request is the same."""
+        if self.place:
+            return (self.name,)
+        first = f"{self.text}{UNIT}0"
+        longer = () if self.n is None else (f"{self.text}{UNIT}{self.n - 1}", self._last(self.n))
+        return tuple({self.name, self.text, first, self._last(1), *longer})
+
+    def is_of_another(self, noted: Collection[str]) -> bool:
+        """Whether what is noted under these names was noted by a request with another n."""
+        if self.place or not noted:
+            return False
+        if self.n is None or self.text in noted:
+            return self.n is not None or self.text not in noted
+        return self._last(self.n) not in noted and f"{self.text}{UNIT}{self.n - 1}" in noted
+
+    def shorter(self, noted: Collection[str]) -> tuple[str, ...]:
+        """The names that a request for fewer would have left; none if it need not be asked."""
+        if self.n is None or self.place or not noted or self._last(self.n) in noted:
+            return ()
+        return tuple(map(self._last, range(1, self.n)))
+
+
+UNIT = "\x1f"
+"""A character that no key of a user's has."""
 
 
 class LocalBackend(Backend):
@@ -166,12 +212,11 @@ class LocalBackend(Backend):
     # --- the game ------------------------------------------------------------------------------
 
     def ask(self, arguments: AskArguments, key: str | None) -> Query:
-        return self._ask(arguments)[1] if key is None else self._ask_under(key, arguments)
+        return self._ask(arguments)[1] if key is None else self._ask_under(Key(key), arguments)
 
     def ask_several(self, arguments: AskArguments, n: int, key: str | None) -> list[Query]:
         if key is not None:
-            # A character that no key of a user's has.
-            return [self._ask_under(f"{key}\x1f{place}", arguments) for place in range(n)]
+            return [self._ask_under(Key(key, n, place), arguments) for place in range(n)]
         pairs: list[tuple[Event, Query]] = []
         try:
             for _ in range(n):
@@ -181,7 +226,7 @@ class LocalBackend(Backend):
             raise
         return [query for _, query in pairs]
 
-    def _ask_under(self, key: str, arguments: AskArguments) -> Query:
+    def _ask_under(self, key: Key, arguments: AskArguments) -> Query:
         """Ask under a key, or return the query that was asked under it."""
         if not self._has_keys:
             with self.session.transaction(SCHEMA_LOCK):
@@ -190,17 +235,28 @@ class LocalBackend(Backend):
         session, now = self.session, _now()
 
         def act(replica: Replica) -> tuple[Sequence[Event], Query]:
-            query = self.journal.query_of(key)
+            noted = self.journal.noted_under(key.names)
+            self._refuse_other_count(key, noted)
+            query = noted.get(key.name)
             if query is not None:
-                return (), self._asked_before(replica, query, key, arguments)
+                return (), self._asked_before(replica, query, key.text, arguments)
             event, question = replica.ask(arguments, self._signature, now)
             session.keyed.add(question.id)
-            session.remember(key, question.id, now)
+            session.remember(key.name, question.id, now)
             return (event,), question
 
         question = session.write(act)
         session.keyed.discard(question.id)
         return question
+
+    def _refuse_other_count(self, key: Key, noted: Collection[str]) -> None:
+        """Refuse a key under which another number of queries was asked for."""
+        shorter = key.shorter(noted)  # or the same request, which was cut off
+        if key.is_of_another(noted) or (shorter and self.journal.noted_under(shorter)):
+            raise ParameterError(
+                f"the key {key.text!r} was used by another request, with another n; a key is for "
+                "one request"
+            )
 
     def _asked_before(
         self, replica: Replica, query: int, key: str, arguments: AskArguments

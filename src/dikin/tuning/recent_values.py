@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from math import isfinite, nan, sqrt
 from typing import Any
 
@@ -35,6 +35,23 @@ class RecentValues:
         """Count a value, of which this was expected; NaN if nothing was."""
         self._values.append(value)
         self._surprises.append(value - expected)
+
+    def without(self, is_fault: Callable[[float], bool]) -> RecentValues:
+        """Leave out the values whose surprises are taken for faults.
+
+        Parameters
+        ----------
+        is_fault : callable
+            Whether a surprise is taken for a fault.
+
+        Returns
+        -------
+        RecentValues
+            The others.
+        """
+        pairs = zip(self._values, self._surprises, strict=True)
+        kept = [pair for pair in pairs if not is_fault(pair[1])]
+        return RecentValues([value for value, _ in kept], [surprise for _, surprise in kept])
 
     @property
     def mean(self) -> float:

@@ -666,7 +666,8 @@ class Tuner(Player[Trial]):
         Status
             A record that prints itself, in a notebook as a table.
         """
-        recent, space, axes = self._recent, self.space, self.space.axes
+        recent = self._recent.without(self.learner._is_fault)
+        space, axes = self.space, self.space.axes
         explained, compared = self.explained, self._comparison
         return Status(
             kind="tuner",
