@@ -168,10 +168,11 @@ def certify(
     products: tuple[float, float],
     trace: float,
     sigma: float,
+    shares: tuple[float, float],
 ) -> tuple[float, bool]:
     """Enter an answer, whose estimate is in the scratch, in the certificate; the price it pays."""
     n, size = state.numbers, geometry.size
-    price = certificate.exploring_price(plan, n.levels, trace)
+    price = certificate.exploring_price(plan, n.levels, trace, shares[0], shares[1])
     curved = certificate.certified_curvature(plan, features, sigma)
     certificate.add_answer(
         plan, n.sums, surprise * products[0], products[1], trace, price[0], curved
@@ -220,7 +221,10 @@ def learn(
     else:
         contextual.count_far(plan, n, features, loss, expected)
     products = write_estimate(geometry, memo, plan.dim * unit, state)
-    price = certify(geometry, plan, state, features, surprise, products, trace, curvature)
+    price = certify(
+        geometry, plan, state, features, surprise, products, trace, curvature, memo.shares
+    )
+    schedule.average_shares(plan, n, memo.shares, round)
     centres.add_to_centres(geometry, plan, state, features, learnt, curvature, price, trace)
     centres.compare_features(geometry, plan, state, features, learnt)
     levels.update_levels(plan, n, weighed, level, loss, round)
@@ -250,7 +254,9 @@ def learn_size(
     if round == 2:
         certificate.rescale_estimates(n, -surprise, state.estimates)
     products = write_estimate(geometry, memo, plan.dim * unit / REACH, state)
-    certify(geometry, plan, state, features, surprise, products, REACH * REACH * trace, 0.0)
+    tau = REACH * REACH * trace
+    certify(geometry, plan, state, features, surprise, products, tau, 0.0, memo.shares)
+    schedule.average_shares(plan, n, memo.shares, round)
     learn_forecast(n, memo.state.numbers, loss, round)
     contextual.learn_in_context(plan, n, features, loss)
     levels.measure(plan, n, loss, round)
@@ -333,6 +339,7 @@ class Predictive(KernelLearner):
     1
     """
 
+    takes_constants = True
     measures_range = True
     equal_sides = True
     _last_clipped = False
@@ -633,10 +640,9 @@ class Predictive(KernelLearner):
         }
 
     def _set_numbers(self, numbers: dict[str, Any]) -> None:
-        scratch = self._state.scratch
         super()._set_numbers(numbers)
         vectors = {name: numbers[name] for name in ("estimates", "centres", "tracks")}
-        self._state = self._state._replace(**vectors, scratch=scratch)
+        self._state = self._state._replace(**vectors)
 
     def _memo_state(self, memo: Memo) -> tuple[Any, ...]:
         n = memo.state.numbers
@@ -818,7 +824,8 @@ class Predictive(KernelLearner):
         if measuring(n.levels):
             return nan
         trace = self._trace(n.shift)
-        return self.units.regret(certificate.exploring_price(self._plan, n.levels, trace)[0])
+        price, _ = certificate.exploring_price(self._plan, n.levels, trace, 1.0, 1.0)
+        return self.units.regret(price)
 
     @locked
     def outlook(self, rounds: int = 1000) -> float:

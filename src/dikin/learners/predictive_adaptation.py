@@ -103,7 +103,9 @@ def choose_rate(
     centres, levels = state.numbers.centres, state.numbers.levels
     if schedule.rate_is_due(clipped, centres.rounds[i], share):
         span = min(centres.rounds[i] + MEASURED, plan.memory)
-        wanted = schedule.balanced_rate(plan, levels, centres.curvature[i], span, stiff)
+        wanted = schedule.balanced_rate(
+            plan, levels, state.numbers.shares, centres.curvature[i], span, stiff
+        )
         centres.rate[i] = schedule.next_rate(plan, levels, wanted, centres.rate[i])
 
 

@@ -161,7 +161,9 @@ def move_centre(
     before, iterate = centres.rate[0], iterate_of(geometry, state, 0)
     if schedule.rate_is_due(clipped, centres.rounds[0], 1.0):
         span = min(centres.rounds[0] + 1.0, plan.memory)
-        wanted = schedule.balanced_rate(plan, levels, centres.curvature[0], span, stiff)
+        wanted = schedule.balanced_rate(
+            plan, levels, state.numbers.shares, centres.curvature[0], span, stiff
+        )
         centres.rate[0] = schedule.next_rate(plan, levels, wanted, before)
     after = centres.rate[0]
     solve_centre(geometry, plan, state, iterate, keep / before - 1.0 / after)

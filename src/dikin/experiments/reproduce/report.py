@@ -21,7 +21,7 @@ from dikin.experiments.tables import Columns, T, rows
 from dikin.files import replace_file
 
 STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; color: #222; max-width: 68rem; margin: 2rem auto;
+body { font: 16px/1.5 system-ui, sans-serif; color: #222; max-width: 73rem; margin: 2rem auto;
        padding: 0 1rem; }
 h1 { font-size: 1.6rem; } h2 { font-size: 1.2rem; margin-top: 2.2rem; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 0.92rem; }

@@ -214,7 +214,6 @@ SHOWN_PREDICTIVE: Columns[Line] = {
     "pattern": lambda line: line.row.label,
     "losses": lambda line: LOSSES[line.shifted],
     **EXPONENTS,
-    "verdict": lambda line: line.verdict,
     "verdict": lambda line: line.side,
 }
 REPORTED_PREDICTIVE: Columns[Line] = {
