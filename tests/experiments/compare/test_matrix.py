@@ -208,7 +208,7 @@ def test_groups_share_rows_of_readable_width(tmp_path: Path) -> None:
     table = Matrix(tuple(replace(c, group=SCENARIOS[c.scenario].group) for c in outcomes))
     rows = figure.arranged(table)
     assert [name for row in rows for _, names in row for name in names] == list(SCENARIOS)
-    assert len(rows) == 1
+    assert len(rows) == 2
     assert all(sum(len(names) for _, names in row) <= figure.WIDEST for row in rows)
     figure.draw(table, tmp_path / "figure.png")
     pixels = np.frombuffer((tmp_path / "figure.png").read_bytes()[16:24], dtype=">u4")
