@@ -42,6 +42,37 @@ def dots(a: Array, b: Array) -> tuple[float, float]:
     return float(a.dot(a)), float(a.dot(b))
 
 
+def _largest(a: Array) -> float:
+    most = a[0]
+    for i in range(1, a.size):
+        most = max(most, a[i])
+    return most
+
+
+@looped(_largest)
+def largest(a: Array) -> float:
+    """The largest entry."""
+    return float(a.max())
+
+
+def _add_square(x: float, a: float, b: Array, out: Array) -> None:
+    n = b.size + 1
+    out[0] += x * a * a
+    for i in range(b.size):
+        out[i + 1] += x * a * b[i]
+        out[n * (i + 1)] += x * b[i] * a
+        for j in range(b.size):
+            out[n * (i + 1) + j + 1] += x * b[i] * b[j]
+
+
+@looped(_add_square)
+def add_square(x: float, a: float, b: Array, out: Array) -> None:
+    """Add x (a, b)(a, b)' to out, a square matrix row by row."""
+    n = b.size + 1
+    both = np.concatenate(((a,), b))
+    out.reshape(n, n)[:] += np.outer(x * both, both)
+
+
 def _copy(a: Array, out: Array) -> None:
     for i in range(out.size):
         out[i] = a[i]
