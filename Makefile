@@ -5,8 +5,8 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .PHONY: reproduce matrix test lint demo game loops price regions traffic program oppertune examples \
-	flags samplers accelerator beginning absurd covariates memory contexts worth serve-demo bench kills torture \
-	load page docs dist clean
+	flags samplers accelerator mutants known-mutants beginning absurd covariates memory contexts worth serve-demo told attack \
+	bench kills torture load page paper docs dist clean
 .DELETE_ON_ERROR:
 
 reproduce: $(READY)
@@ -104,6 +104,22 @@ WORTH_OUT := $(if $(PAGE),--out docs/worth --page docs/worth.md)
 worth: $(READY)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/uplift_coverage.py $(WORTH_OUT)
 
+# What telling the smoothness of each batch is worth, a minute.
+told: $(READY)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/told_constants.py $(if $(PAGE),--out docs/rates/told_constants.csv)
+
+# Every certificate in 1,755 kinds of games that come near it, three minutes.
+attack: $(READY)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/attack.py
+
+# Places of the source that are made wrong on purpose: hours. PAGE=1 writes docs/mutants.md.
+MUTANTS_OUT := $(if $(PAGE),--out docs/mutants --page docs/mutants.md)
+mutants: $(READY)
+	nice $(BIN)/python benchmarks/mutants.py $(MUTANTS_OUT)
+
+known-mutants: $(READY)
+	nice $(BIN)/python benchmarks/mutants.py --known $(MUTANTS_OUT)
+
 bench: $(READY)
 	$(BIN)/python benchmarks/run.py
 
@@ -127,6 +143,13 @@ load: $(READY)
 
 page: $(READY)
 	$(BIN)/python docs/build
+
+# The paper, as paper.pdf: needs a TeX with latexmk (Debian: texlive-latex-extra, latexmk, lmodern).
+paper: $(READY)
+	$(BIN)/python docs/build/paper_numbers.py
+	@command -v latexmk >/dev/null || { echo "make paper: latexmk is missing; install a TeX"; exit 1; }
+	cd docs/paper && latexmk -pdf -interaction=nonstopmode -halt-on-error -outdir=../auto/paper dikin.tex
+	cp docs/auto/paper/dikin.pdf paper.pdf
 
 # The site, in site/, begun anew: every example of the gallery is run, and a warning is an error.
 docs: $(VENV)/.docs

@@ -19,6 +19,8 @@ from dikin.tuning.space import Params
 
 ROUNDS, NOISE = 2000, 10.0
 COST_GAMES, WIDTH_GAMES, HARMFUL_GAMES, HARMLESS_GAMES = 30, 6, 30, 60
+LEARNING = 50
+"""Rounds that it takes to learn what a covariate explains."""
 HARM_AT = 500
 """The round at which tuned rounds become 10 % worse than the control."""
 
@@ -73,9 +75,11 @@ def covariates() -> None:
             ratios.append(widths[True] / widths[False])
             explained.append(player.explained.share)
         found = float(np.mean(explained))  # exploring varies the values besides the noise
+        learning = sqrt(1 - share * (1 - LEARNING / ROUNDS))
         print(
             f"  R2 {share:.2f} of the noise: {np.mean(ratios):.3f}, predicted "
-            f"{sqrt(1 - share):.3f}; {found:.2f} of the values: predicted {sqrt(1 - found):.3f}"
+            f"{sqrt(1 - share):.3f}, {learning:.3f} if {LEARNING} rounds explain nothing; "
+            f"{found:.2f} of the values: predicted {sqrt(1 - found):.3f}"
         )
 
 

@@ -31,8 +31,11 @@ from report import Block, publish_blocks
 
 from dikin.experiments.tables import fields, write_csv
 from dikin.worth import Budget, rounds_to_see
+from dikin.worth.clipping import QUANTILE, STEP, TIMES
+from dikin.worth.estimate import RECENT
 from dikin.worth.intervals import GRID
-from dikin.worth.uplift import FEWEST, MEMORY, NARROWEST, QUANTILE, RECENT, STEP, TIMES
+from dikin.worth.offsets import LONG, MEMORY
+from dikin.worth.sums import FEWEST, NARROWEST
 
 LOOPS, ROUNDS, FIRST, SEED = 2000, 5000, 50, 26_000
 """Seeds and numbers of loops were fixed before the first run."""
@@ -235,8 +238,12 @@ class ManyEstimates:
 
     def __init__(self, loops: int, q: float, value_range: tuple[float, float] | None) -> None:
         self.q, self.value_range, self.loops = q, value_range, loops
-        self.level, self.offset = np.full(loops, np.inf), np.zeros(loops)
+        self.level = np.full(loops, np.inf)
+        self.tuned_offset, self.control_offsets = np.zeros(loops), np.zeros((2, loops))
+        """The latter for a control that moves with the forecast, and for one that does not."""
+        self.offset_squares = np.zeros((2, loops))
         self.forecast: Array | None = None
+        self.mean_forecast: Array | None = None
         self.answers, self.tuned_rounds = np.zeros(loops), np.zeros(loops)
         self.reach = np.zeros((2, loops))
         self.all, self.windows, self.first_window = ManySums(loops), [ManySums(loops)], 0
@@ -254,7 +261,12 @@ class ManyEstimates:
 
     def guesses(self, forecast: Array) -> Array:
         """Those of either arm."""
-        found = np.array([forecast, forecast + self.offset])
+        total = self.offset_squares.sum(axis=0)
+        mixed = (self.offset_squares[::-1] * self.control_offsets).sum(axis=0)
+        control = np.where(
+            total > 0, mixed / np.where(total > 0, total, 1), self.control_offsets[0]
+        )
+        found = np.array([forecast + self.tuned_offset, forecast + control])
         return found if self.value_range is None else np.clip(found, *self.value_range)
 
     def _count(self, value: Array, held: Marks, forecast: Array) -> None:
@@ -271,12 +283,25 @@ class ManyEstimates:
             self._move_level(np.abs(raw))
         else:
             self._widen_reach(guesses, *self.value_range)
-        self.answers += held
-        distance = guess + residual - guesses[0] - self.offset
-        self.offset += held * distance / np.clip(self.answers, 1, MEMORY)
-        self.tuned_rounds += ~held
+        self._move_offsets(guess + residual - forecast, held, forecast)
         step = (guess + residual - forecast) / np.minimum(self.tuned_rounds + 1, FORECAST)
         self.forecast = forecast + ~held * step
+
+    def _move_offsets(self, distance: Array, held: Marks, forecast: Array) -> None:
+        errors = distance - self.control_offsets
+        window = np.clip(self.answers, 1, MEMORY)
+        later = held & (self.answers > 0)
+        self.offset_squares += later * (errors**2 - self.offset_squares) / window
+        self.answers += held
+        self.control_offsets += held * errors / np.clip(self.answers, 1, MEMORY)
+        self.tuned_rounds += ~held
+        step = (distance - self.tuned_offset) / np.minimum(self.tuned_rounds + 1, MEMORY)
+        self.tuned_offset += ~held * step
+        if self.mean_forecast is None:
+            self.mean_forecast = forecast.copy()
+        step = (forecast - self.mean_forecast) / min(self.all.rounds, LONG)
+        self.mean_forecast += step
+        self.control_offsets[1] -= step
 
     def _move_level(self, size: Array) -> None:
         moved = self.level * np.exp(

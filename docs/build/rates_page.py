@@ -24,7 +24,38 @@ def render(folder: Path) -> str:
         misses=_misses(rows),
         newton=newton_slope(),
         logarithms=_logarithms(read_csv(folder / "logarithms.csv"), rows),
+        **_batches(read_csv(folder / "told_constants.csv")),
     )
+
+
+def _batches(games: list[Row]) -> dict[str, str]:
+    """What it is worth to tell the constants of every batch."""
+    own: dict[tuple[str, str], list[Row]] = {}
+    for game in games:
+        own.setdefault((game["learner"], game["losses"]), []).append(game)
+    columns: Columns[tuple[str, str]] = {
+        "learner, told": lambda case: f"`{case[0]}`",
+        "losses": lambda case: case[1],
+        "mean share": lambda case: f"{float(own[case][0]['mean_share']):.3f}",
+        "predicted": lambda case: f"{float(own[case][0]['predicted']):.2f}",
+        "certificate": lambda case: _ratio(own[case], "certificate"),
+        "regret": lambda case: _ratio(own[case], "regret"),
+    }
+    return {
+        "batches": markdown(columns, own),
+        "batch_games": str(len({game["game"] for game in games})),
+        "batch_rounds": whole(int(games[0]["rounds"])),
+    }
+
+
+def _ratio(games: list[Row], what: str) -> str:
+    """Of two means over paired games, with twice its standard error."""
+    plain, told = (
+        np.array([float(game[name]) for game in games]) for name in (what, f"{what}_told")
+    )
+    ratio = told.mean() / plain.mean()
+    error = np.std(told - ratio * plain, ddof=1) / np.sqrt(len(games)) / plain.mean()
+    return f"{ratio:.2f} ± {2 * abs(error):.2f}"
 
 
 def _columns(last: dict[str, Row]) -> Columns[Row]:

@@ -159,6 +159,14 @@ class CurvatureTooLargeError(CurvatureError):
     """
 
 
+class ConstantError(DikinError, ValueError):
+    """The smoothness or Lipschitz constant told of one loss is not one that it can have.
+
+    Tell a number from 0 to the constant that was declared for all losses, or none: an overstated
+    one is safe.
+    """
+
+
 class QueryError(DikinError, KeyError):
     """The query that is being answered is not open.
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable
 
 from dikin.silence import SILENCE
+
+logger = logging.getLogger("dikin")
 
 LINES, SECONDS = 10, 60.0
 """So many lines in so many seconds."""
@@ -43,6 +46,17 @@ class LogLimit:
             return False
         self._written += 1
         return True
+
+    def warn(self, text: str) -> None:
+        """Write a warning, if one more line may be written.
+
+        Parameters
+        ----------
+        text : str
+            What it says.
+        """
+        if self.allows():
+            logger.warning("%s%s", text, self.passed_over())
 
     def passed_over(self) -> str:
         """What the next line says of those that were not written since the last one.

@@ -131,6 +131,8 @@ class Player(ABC, Generic[Q]):
         *,
         covariates: Any = None,
         sem: Any = None,
+        smoothness: Any = None,
+        lipschitz: Any = None,
     ) -> None:
         """Answer a query. An answer that is refused changes nothing.
 
@@ -146,6 +148,8 @@ class Player(ABC, Generic[Q]):
             What explains the value besides the setting, by name. Only tuners use it.
         sem
             The standard error of the value. Only tuners use it.
+        smoothness, lipschitz
+            The constants of this loss alone. Some learners use them.
         """
 
     def forget(self, query: Query | int) -> None:

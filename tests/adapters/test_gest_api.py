@@ -48,6 +48,22 @@ def check_results_reach_their_points(make: Make) -> None:
     assert generator.tuner.state() == by_hand.state()
 
 
+def check_what_is_observed_is_a_covariate(make: Make) -> None:
+    """A contextual variable, told with the result; where it is missing, without."""
+    given = vocs(variables={"current": [-2.0, 2.0], "humidity": ContextualVariable()})
+    generator = make(given, seed=7)
+    by_hand = dikin.Tuner({"current": dikin.Real(-2, 2)}, covariates={"humidity": float}, seed=7)
+    for i in range(30):
+        (point,), trial = generator.suggest(1), by_hand.ask()
+        assert point.keys() == {"current", "_id"}
+        missing = i % 5 == 4
+        seen: Point = {"humidity": nan} if i % 10 == 4 else {} if missing else {"humidity": i / 30}
+        generator.ingest([measured(point, 1.0 + i % 7) | seen])
+        by_hand.tell(trial, 1.0 + i % 7, covariates=None if missing else seen)
+    assert generator.tuner.state() == by_hand.state()
+    assert generator.tuner.explained.by.keys() == {"humidity"}
+
+
 def check_a_refused_batch_changes_nothing(make: Make) -> None:
     generator = make(vocs(), seed=7)
     first, second, told = generator.suggest(3)
@@ -115,11 +131,19 @@ class Believes(TunerGenerator):
         )
 
 
+class Blind(TunerGenerator):
+    """Tells nothing of what was observed."""
+
+    def _observed_in(self, result: Point) -> dict[str, float]:
+        return {}
+
+
 MUTANTS: dict[Callable[[Make], None], Make] = {
     check_results_reach_their_points: InOrder,
     check_a_refused_batch_changes_nothing: OneByOne,
     check_what_failed_is_forgotten: Clipped,
     check_points_from_elsewhere_teach_nothing: Believes,
+    check_what_is_observed_is_a_covariate: Blind,
 }
 
 
@@ -210,7 +234,7 @@ def test_options_are_those_of_a_tuner() -> None:
         ({"objectives": {"a": "MINIMIZE", "b": "MINIMIZE"}}, "a tuner needs one objective"),
         ({"objectives": {"a": "EXPLORE"}}, "MINIMIZE or MAXIMIZE, got {'a': ExploreObjective"),
         ({"constraints": {"c": ["LESS_THAN", 1.0]}}, "no constraints on outputs, got c; add a pen"),
-        ({"variables": {"x": ContextualVariable()}}, "'x': a tuner cannot choose a Contextual"),
+        ({"variables": {"x": ContextualVariable()}}, "parameter"),
         ({"variables": {"x": {"a", "b"}}}, "the variable 'x': a level must be a number, got '"),
         ({"variables": {"x": {3}}}, "the variable 'x': Levels need two or more values"),
         (

@@ -248,11 +248,11 @@ class Meanwhile(Broken):
         super().__init__()
         self.down, self.failing = False, True
 
-    def tell(self, trial: Any, value: float) -> None:
+    def tell(self, trial: Any, value: float, **more: Any) -> None:
         if self.failing:
             self.provider.resolve_float_details("price", 4.0, visit("b"))
             raise dikin.errors.StoreError("the database is down")
-        self._tuner.tell(trial, value)
+        self._tuner.tell(trial, value, **more)
 
 
 def check_a_key_that_comes_back_is_not_given_up(make: Provider) -> None:
@@ -269,6 +269,28 @@ def check_a_key_that_comes_back_is_not_given_up(make: Provider) -> None:
     assert played.rounds == 1
     price(host, "c")
     assert [trial.id for trial in played.open_queries] == [2]
+
+
+def check_attributes_are_contexts_and_covariates(make: Provider) -> None:
+    """As by hand: contexts and covariates by name, of the request and of the event; no others."""
+    declared: dict[str, Any] = {
+        "context": {"region": ["eu", "us"]},
+        "covariates": {"load": float, "visitors": float},
+    }
+    played, by_hand = tuner(**declared), tuner(**declared)
+    host = client(make(played, "revenue"))
+    for i in range(30):
+        key, region, load = str(i), ["eu", "us"][i % 2], i / 30
+        attributes = {"region": region, "load": load, "email": "somebody@example.com"}
+        found = host.get_float_value("price", -1.0, EvaluationContext(key, attributes))
+        trial = by_hand.ask({"region": region}, covariates={"load": load})
+        assert found == trial["price"]
+        track(host, key, 500.0 + i % 7, visitors=float(i), email="somebody@example.com")
+        by_hand.tell(trial, 500.0 + i % 7, covariates={"visitors": float(i)})
+    assert played.state() == by_hand.state()
+    missing = host.get_float_details("price", -1.0, visit("nowhere"))
+    assert (missing.value, missing.error_code) == (-1.0, ErrorCode.INVALID_CONTEXT)
+    assert "region" in str(missing.error_message)
 
 
 # --- every check, and its mutant -----------------------------------------------------------------
@@ -351,6 +373,14 @@ class KeepsAll(TunerProvider):
         self.most_open = 10**9
 
 
+class KnowsNothing(TunerProvider):
+    """Passes no covariates on."""
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self._names._covariates = set()
+
+
 MUTANTS: dict[Callable[[Provider], None], Provider] = {
     check_flags_of_a_key_are_one_trial: FlagByFlag,
     check_a_tracked_key_begins_anew: KeepsTold,
@@ -363,6 +393,7 @@ MUTANTS: dict[Callable[[Provider], None], Provider] = {
     check_old_keys_are_given_up: KeepsAll,
     check_what_is_never_tracked_has_a_value: KeepsAll,
     check_a_key_that_comes_back_is_not_given_up: ForgetsRefused,
+    check_attributes_are_contexts_and_covariates: KnowsNothing,
 }
 
 
@@ -461,9 +492,9 @@ class Slow(Broken):
         super().__init__()
         self.down, self._barrier = False, threading.Barrier(threads)
 
-    def ask(self) -> dikin.Trial:
+    def ask(self, *given: Any, **named: Any) -> dikin.Trial:
         self._barrier.wait(timeout=600)
-        trial: dikin.Trial = self._tuner.ask()
+        trial: dikin.Trial = self._tuner.ask(*given, **named)
         return trial
 
 
@@ -507,7 +538,7 @@ def test_many_threads_tell_each_trial_once() -> None:
 
 def test_who_waits_for_a_thread_that_is_interrupted_gets_an_error() -> None:
     class Interrupted(Slow):
-        def ask(self) -> dikin.Trial:
+        def ask(self, *given: Any, **named: Any) -> dikin.Trial:
             self._barrier.wait(timeout=600)
             self._barrier.wait(timeout=600)
             raise KeyboardInterrupt
@@ -527,9 +558,9 @@ def test_who_waits_for_a_thread_that_is_interrupted_gets_an_error() -> None:
 
 def test_an_event_loop_does_not_wait() -> None:
     class Where(Broken):
-        def ask(self) -> dikin.Trial:
+        def ask(self, *given: Any, **named: Any) -> dikin.Trial:
             self.thread = threading.get_ident()
-            trial: dikin.Trial = self._tuner.ask()
+            trial: dikin.Trial = self._tuner.ask(*given, **named)
             return trial
 
     played = Where()

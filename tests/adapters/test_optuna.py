@@ -65,6 +65,27 @@ def check_values_reach_their_trials(make: Make) -> None:
     assert study.sampler.tuner.state() == tuner.state()
 
 
+def check_contexts_and_covariates_reach_the_tuner(make: Make) -> None:
+    """What is known before from the callable, what comes later from user attributes."""
+    declared: dict[str, Any] = {
+        "context": {"region": ["eu", "us"]},
+        "covariates": {"load": float, "visitors": float},
+    }
+    rounds = [{"region": ["eu", "us"][i % 2], "load": i / 30, "else": 1} for i in range(30)]
+    coming = iter(rounds)
+    study = optuna.create_study(sampler=make(PRICE, known=lambda: next(coming), seed=7, **declared))
+    tuner = dikin.Tuner({"price": dikin.Real(1, 14)}, seed=7, **declared)
+    for i, known in enumerate(rounds):
+        asked = study.ask(PRICE)
+        trial = tuner.ask({"region": known["region"]}, covariates={"load": known["load"]})
+        assert asked.params["price"] == trial["price"]
+        asked.set_user_attr("visitors", float(i))
+        asked.set_user_attr("note", "not for the tuner")
+        study.tell(asked, 5.0 + i % 7)
+        tuner.tell(trial, 5.0 + i % 7, covariates={"visitors": float(i)})
+    assert study.sampler.tuner.state() == tuner.state()
+
+
 def check_failed_and_pruned_trials_are_forgotten(make: Make) -> None:
     study = optuna.create_study(sampler=make(PRICE, seed=7))
     failed, pruned, endless, invalid = (study.ask(PRICE) for _ in range(4))
@@ -162,8 +183,18 @@ class OneSession(TunerSampler):
         self._session = ""
 
 
+class AsksWithout(TunerSampler):
+    """Knows nothing of a round but its context."""
+
+    def _find_space(self, study: optuna.Study) -> None:
+        super()._find_space(study)
+        if self.tuner is not None:
+            self._names._covariates = set()
+
+
 MUTANTS: dict[Callable[[Make], None], Make] = {
     check_values_reach_their_trials: TellsAnother,
+    check_contexts_and_covariates_reach_the_tuner: AsksWithout,
     check_failed_and_pruned_trials_are_forgotten: TellsPruned,
     check_what_was_not_played_teaches_nothing: LooksAway,
     check_the_first_trial_that_completes_says_what_is_tuned: TakesFailed,

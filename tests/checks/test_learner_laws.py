@@ -40,13 +40,13 @@ def cases() -> Iterator[Case]:
             # example suffices there, and the learners of the field meet one of them each, by turns.
             if not meets(kind, domain):
                 continue
-            # One set meets all examples of a learner, and each other set one of them, by turns.
-            turn = places().index(domain)
-            every = kind not in met and domain.geometry(domain.radius).compilable
+            # One of the others meets all examples of a learner, and each of the rest one, by turns.
+            closed = domain.geometry(domain.radius).compilable
+            turn = places().index(domain) % len(found) if closed else 0
             for i, make in enumerate(found):
-                if every or i == turn % len(found):
+                if i == turn or (closed and kind not in met):
                     yield Case(kind, domain, make, i)
-            if every:
+            if closed:
                 met.add(kind)
 
 

@@ -259,3 +259,37 @@ def test_a_certificate_a_fifth_smaller_would_be_wrong(monkeypatch: pytest.Monkey
         above(gaps, -3.0)
 
     holds(check, dikin.Predictive, TooSmall)
+
+
+@pytest.mark.parametrize("constants", [{"smoothness": 1.4}, {"lipschitz": 0.9}], ids=str)
+def test_a_round_whose_constant_is_told_pays_its_own_price(constants: dict[str, float]) -> None:
+    """Theorem 13 with beta_t or L_t: the price is proportional to it, without the curvature's."""
+    (name, constant), *_ = constants.items()
+    learner = dikin.Predictive(dikin.Ball(2), loss_range=(-1, 1), seed=3, **constants)
+    chance, saved, later = np.random.default_rng(1), 0.0, 0.0
+    for _ in range(60):
+        share = float(chance.choice([0.0, 0.3, 1.0]))
+        query, price = learner.ask(), learner.exploring_cost
+        learner.tell(query, 0.5 * float(query.point[0]), **{name: share * constant})
+        saved += (1 - share) * price
+        later += (1 - share) * learner.exploring_cost  # of the round after it
+
+    def check(less: float) -> None:
+        whole = learner.certificate_for(**constants)
+        assert learner.certificate == pytest.approx(whole - less, rel=1e-9)
+
+    holds(check, saved, 0.0, later)
+
+
+def test_late_answers_have_the_constants_that_came_with_them() -> None:
+    """Told in another order, and saved in between: the certificate of the declared constant less
+    the shares that were told."""
+    learner = dikin.Predictive(dikin.Ball(2), 1.4, loss_range=(-1, 1), seed=3)
+    queries = [learner.ask() for _ in range(4)]
+    price = learner.exploring_cost
+    learner = dikin.restore(learner.state())
+    for query, share in zip(reversed(queries), (0.5, 0.25, 1.0, 0.0), strict=True):
+        learner.tell(query.id, 0.1, smoothness=1.4 * share)
+    whole = learner.certificate_for(smoothness=1.4)
+    assert learner.certificate == pytest.approx(whole - price * (0.5 + 0.75 + 0.0 + 1.0))
+    assert dikin.restore(learner.state()).certificate == learner.certificate

@@ -432,7 +432,8 @@ def share_of(learner: Any, rounds: int, varies: float) -> float:
         return min(1.0, 2 / (fall * length * schedule.typical(length)))
 
     alone, fall = least(learner.rounds, 1.0), varies / (2 * scale)
-    return scale * (own - moved(alone, 1.0) + moved(least(rounds, fall), fall))
+    # By its own width, which is known before its rounds are played.
+    return scale * (own - moved(alone, 1.0) + moved(least(rounds, 1.0), fall))
 
 
 def test_the_certificate_covers_late_answers() -> None:

@@ -160,6 +160,33 @@ def test_eqn_regret_form_with_the_sharp_constants(kind: str, name: str) -> None:
     )
 
 
+def sum_of_the_lemma(r: Record, t: int, factor: float = 1.0) -> float:
+    """A term of the sums of both lemmas, with the constants of their proofs and the 1/T of eta."""
+    d, T, S = r.dim, float(r.learner.horizon or 0), r.S[t]
+    if r.learner.kind == "adaptivesmooth":
+        beta = r.units.curvature(1.5)
+        return factor * 4 * d * (sqrt((beta + 1) / S) + sqrt(r.nu / (T * log(T))))
+    slope = r.units.slope(1.5)
+    return factor * 8 * (d * (slope + 1)) ** (2 / 3) * (1 / S + 1 / T) ** (1 / 3)
+
+
+@both
+@every_set
+def test_lem_reg_term(kind: str, name: str) -> None:
+    """lem: reg term smooth and lem: reg term Lipschitz, in a run: |g_t|* <= 2d and the paper's eta.
+
+    A hundredth of the sum is less than what a round costs.
+    """
+    record = run(kind, name, "paper")
+
+    def check(factor: float) -> None:
+        check_regret_form(partial(sum_of_the_lemma, factor=factor), record)
+        for t in range(record.rounds):
+            assert 2 * record.eta[t] * record.dual(t) ** 2 <= sum_of_the_lemma(record, t, factor)
+
+    holds(check, 1.0, 0.01)
+
+
 # --- the comparator ----------------------------------------------------------------------------
 
 

@@ -98,6 +98,8 @@ def test_eta_never_rises(kind: str, options: Any, name: str) -> None:
     for answer in ("alternating", "middling"):
         record = Record(build(kind, SETS[name], **options)).play(ANSWERS[answer], 60)
         assert len(record.eta) == 61
+        schedule = record.learner._schedule
+        assert record.eta == [schedule.rate(total, t + 1) for t, total in enumerate(record.S)]
         holds(check_never_rises, record.eta, [*record.eta, record.eta[-1] * (1 + 1e-15)])
 
 
@@ -112,7 +114,8 @@ def test_eta_without_a_horizon_needs_its_constant_start() -> None:
             low = log(clock) / clock
             return min(1 / 6, sqrt((1 + learner.units.curvature(1.5)) / total + low) / 4)
 
-        check_never_rises(Record(altered(learner, rate=rate)).play(ANSWERS["middling"], 60).eta)
+        record = Record(altered(learner, rate=rate)).play(ANSWERS["middling"], 60)
+        check_never_rises([rate(total, t + 1) for t, total in enumerate(record.S)])
 
     holds(check, 3, 1)
 

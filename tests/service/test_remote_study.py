@@ -44,7 +44,8 @@ def play(study: dikin.Study[Any], rounds: int) -> list[Any]:
     for number in range(rounds):
         asked = study.ask(forecast=3.0) if number % 3 == 2 and study.space else study.ask()
         played.append(asked.point.tolist())
-        study.tell(asked, float(asked.point[0]), 0.125)
+        told = {"smoothness": 0.25} if number % 2 and study.space is None else {}
+        study.tell(asked, float(asked.point[0]), 0.125, **told)
     return played
 
 

@@ -6,7 +6,8 @@ Afterwards the journal is read from the database by plain SQL and replayed on a 
 - every acknowledged query, answer and forgotten query is in the journal, with its point and loss;
 - no query was given to two clients, and none is closed twice;
 - the study's learner equals that replay bit for bit, open queries included;
-- a tuner is put on hold and resumed on the way, and was on hold, or held back, in the same rounds;
+- a tuner is put on hold and resumed on the way, and was on hold, or held back, in the same rounds,
+  with the same context and covariates;
 - the open queries of the dead can be listed, and answered or forgotten by another.
 
 The full game:   python tests/studies/kills.py --kills 500 --crashes 5 [--keeps tuner]
@@ -42,7 +43,9 @@ def learner() -> dikin.AdaptiveSmooth:
 
 def tuner() -> dikin.Tuner:
     speed = {"threads": dikin.Integer(1, 9, start=6), "wait": dikin.Real(0.001, 1, log=True)}
-    return dikin.Tuner(speed, maximize=True, memory=300, seed=11, holdback=0.2, guard=0.5)
+    worth = {"holdback": 0.2, "guard": 0.5}
+    known = {"context": {"region": ["eu", "us"]}, "covariates": {"load": float}}
+    return dikin.Tuner(speed, maximize=True, memory=300, seed=11, **worth, **known)
 
 
 KEEPS: dict[str, Any] = {"learner": learner, "tuner": tuner}
@@ -50,6 +53,21 @@ KEEPS: dict[str, Any] = {"learner": learner, "tuner": tuner}
 
 def loss(query: int) -> float:
     return 0.9 * sin(1.7 * query)
+
+
+def asked_with(study: dikin.Study[Any], chance: random.Random) -> dict[str, Any]:
+    """What is known of a round before it is played; of a learner's nothing."""
+    if study.space is None:
+        return {}
+    return {
+        "context": {"region": chance.choice(["eu", "us"])},
+        "covariates": {"load": chance.random()},
+    }
+
+
+def told_with(study: dikin.Study[Any], query: int) -> dict[str, Any]:
+    """What comes to be known with the value, in some rounds."""
+    return {} if study.space is None or query % 3 else {"covariates": {"late": sin(query)}}
 
 
 # --- a client ------------------------------------------------------------------------------------
@@ -66,12 +84,12 @@ def client(url: str, acks: Path, seed: int, commit_within: float) -> None:
             file.flush()
             os.fsync(file.fileno())
 
-        def insist(call: Any, *arguments: Any) -> Any:
+        def insist(call: Any, *arguments: Any, **named: Any) -> Any:
             """Until it works; waits that somebody might notice are on record."""
             while True:
                 start = time.monotonic()
                 try:
-                    return call(*arguments)
+                    return call(*arguments, **named)
                 except BusyError:
                     acknowledged("busy")
                 except StoreError as away:  # the server was crashed
@@ -88,9 +106,10 @@ def client(url: str, acks: Path, seed: int, commit_within: float) -> None:
         study = insist(opening)
         while True:
             if not mine or (len(mine) < 3 and chance.random() < 0.4):
-                query = insist(study.ask)
+                known = asked_with(study, chance)
+                query = insist(study.ask, **known)
                 mine.append(query)
-                acknowledged("ask", query.id, query.point.tolist())
+                acknowledged("ask", query.id, {"point": query.point.tolist(), **known})
                 continue
             if study.space is not None and chance.random() < 0.05:
                 switch = study.resume if insist(is_held, study) else study.hold
@@ -101,8 +120,9 @@ def client(url: str, acks: Path, seed: int, commit_within: float) -> None:
                 insist(study.forget, query)
                 acknowledged("forget", query.id)
             else:
-                insist(study.tell, query, loss(query.id))
-                acknowledged("tell", query.id, loss(query.id))
+                known = told_with(study, query.id)
+                insist(study.tell, query, loss(query.id), **known)
+                acknowledged("tell", query.id, {"value": loss(query.id), **known})
 
 
 def is_held(study: dikin.Study[Any]) -> bool:
@@ -212,21 +232,37 @@ def rows_of(url: str) -> list[tuple[Any, ...]]:
         return file.execute(sql).fetchall()
 
 
+def known_of(body: str) -> tuple[list[float], dict[str, Any]]:
+    """The point of a row that asks, and what was known of its round."""
+    asked = json.loads(body)
+    if "context" in asked:
+        asked["context"] = asked["context"]["items"]
+    return asked.pop("point"), asked
+
+
+def value_of(told: dict[str, Any]) -> float:
+    """The value of a tuner's row, or the loss of a learner's."""
+    return told.get("loss", told.get("value"))
+
+
 def replayed(rows: list[tuple[Any, ...]], twin: Any) -> Any:
     """A fresh learner or tuner after everything that the journal says."""
-    told_as = "value" if isinstance(twin, dikin.Tuner) else "loss"
     for place, (number, kind, query, _, body) in enumerate(rows, start=1):
         assert number == place, f"row {place} is missing"
         if kind == "ask":
-            asked = twin.ask()
-            assert (asked.id, asked.point.tolist()) == (query, json.loads(body)["point"])
+            point, known = known_of(body)
+            asked = twin.ask(**known)
+            assert (asked.id, asked.point.tolist()) == (query, point)
         elif kind == "tell":
             told = json.loads(body)
-            if told_as == "value":
+            known = {"covariates": told["covariates"]} if "covariates" in told else {}
+            if isinstance(twin, dikin.Tuner):
                 (trial,) = [trial for trial in twin.open_queries if trial.id == query]
                 assert told["held"] == (twin.held or trial.held)
                 assert told["held_back"] == trial.held_back
-            twin.tell(query, told[told_as], told["curvature"])
+                assert told["asked"]["context"] == trial.context
+                assert told["asked"]["covariates"].items() <= trial.covariates.items()
+            twin.tell(query, value_of(told), told["curvature"], **known)
             assert told["round"] == twin.rounds
             assert told["center"] == twin.center.tolist()
         elif kind == "forget":
@@ -258,11 +294,14 @@ def check(
     assert all(times == 1 for times in given.values()), "a query was given to two clients"
     for what, *told in acks:
         if what == "ask":
-            assert journal.get(("ask", told[0])) == {"point": told[1]}, f"query {told} was lost"
+            body = json.dumps(journal.get(("ask", told[0]), {"point": None}))
+            point, known = known_of(body)
+            assert {"point": point, **known} == told[1], f"query {told} was lost"
         elif what == "tell":
             kept = journal.get(("tell", told[0]))
             assert kept is not None, f"the answer to query {told[0]} was lost"
-            assert kept.get("loss", kept.get("value")) == told[1]
+            assert value_of(kept) == told[1]["value"]
+            assert kept.get("covariates") == told[1].get("covariates")
         elif what == "forget":
             assert ("forget", told[0]) in journal, f"query {told[0]} was forgotten in vain"
     replayed(rows, twin)

@@ -23,6 +23,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:This process.*is multi-threaded:DeprecationWarning"),
 ]
 
+
 @pytest.mark.parametrize("way", WAYS)
 def test_nothing_acknowledged_is_lost_with_the_parent(way: str) -> None:
     """The parent closes its study, exits or is killed, once each; `make torture` plays more."""

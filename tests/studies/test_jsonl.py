@@ -69,8 +69,8 @@ def test_a_conversation(store: str) -> None:
     first, told, again, second, third, left, gone, standing = converse_apart(
         store,
         {"ask": {}},
-        {"tell": {"id": 0, "loss": 12.3, "curvature": 0.1}},
-        {"tell": {"id": 0, "loss": 12.3, "curvature": 0.1}},
+        {"tell": {"id": 0, "loss": 12.3, "curvature": 0.1, "smoothness": 0.25}},
+        {"tell": {"id": 0, "loss": 12.3, "curvature": 0.1, "smoothness": 0.25}},
         {"ask": {}},
         "\n",
         {"ask": {}},
@@ -79,7 +79,7 @@ def test_a_conversation(store: str) -> None:
         {"show": {}},
     )
     query = twin.ask()
-    twin.tell(query, 12.3, 0.1)
+    twin.tell(query, 12.3, 0.1, smoothness=0.25)
     assert first == {"id": 0, "point": query.point.tolist()}
     here = {"rounds": 1, "center": twin.center.tolist(), "certificate": twin.certificate}
     assert told == again == {"told": 0} | here
@@ -119,13 +119,13 @@ def test_a_warning_and_a_number_that_is_not_there(
         ({"ask": None}, "request", "must be an object"),
         ({"ask": {"n": 2}}, "request", "takes context (optional)"),
         ({"ask": {"n": 2}}, "request", "forecast (optional)"),
-        ({"ask": {"context": [1, 2]}}, "feedback", "no use of a context"),
+        ({"ask": {"context": [1, 2]}}, "feedback", "does not use a context"),
         ({"ask": {"forecast": 3.5}}, "forecast", "does not use a forecast"),
         ({"ask": {"forecast": "3.5"}}, "forecast", "the forecast must be a real number"),
         (
             {"tell": {"id": 0}},
             "request",
-            "takes id, loss, covariates (optional), curvature (optional)",
+            "takes id, loss, covariates (optional), curvature (optional), lipschitz (optional)",
         ),
         ({"tell": {"id": 0.0, "loss": 1}}, "request", "whole number"),
         ({"tell": {"id": "0", "loss": 1}}, "request", "whole number"),
@@ -138,6 +138,8 @@ def test_a_warning_and_a_number_that_is_not_there(
         ({"tell": {"id": 0, "loss": [1, {}]}}, "loss", "a real number"),
         ({"tell": {"id": 0, "loss": 1, "curvature": -1}}, "curvature", "not negative"),
         ({"tell": {"id": 0, "loss": 1, "curvature": 9}}, "curvature_too_large", "exceeds"),
+        ({"tell": {"id": 0, "loss": 1, "smoothness": 9}}, "constant", "between 0 and"),
+        ({"tell": {"id": 0, "loss": 1, "lipschitz": 1}}, "constant", "none was declared"),
         ({"forget": {"id": 9}}, "unknown_query", "never asked"),
     ],
 )

@@ -359,3 +359,34 @@ def test_an_answer_of_another_shape_is_read_as_it_was_told() -> None:
     single = Answer.of(np.array(0.1), np.array(0.5))
     text = '"loss": 0.1, "curvature": 0.5'
     assert single.text("loss") == Answer.of(0.1, 0.5).text("loss") == text
+
+
+def test_constants_of_one_loss_are_kept(file: str) -> None:
+    """Told, replayed, repeated: a row has them only where they were told."""
+    twin = dikin.AdaptiveSmooth(dikin.Ball(2), 1.0, seed=3)
+    with dikin.Study(file, "told", dikin.AdaptiveSmooth(dikin.Ball(2), 1.0, seed=3)) as study:
+        for share in (None, 0.25, np.float32(0.5)):
+            query, _ = study.ask(), twin.ask()
+            study.tell(query, 0.5, 0.125, smoothness=share)
+            twin.tell(query.id, 0.5, 0.125, smoothness=share)
+        study.tell(1, 0.5, 0.125, smoothness=0.25)
+        with pytest.raises(errors.AnsweredError, match=r"smoothness 0\.5"):
+            study.tell(1, 0.5, 0.125, smoothness=0.5)
+        query = study.ask()
+        with pytest.raises(errors.ConstantError, match="none was declared"):
+            study.tell(query, 0.5, lipschitz=0.5)
+        twin.ask()
+    with dikin.Study(file, "told") as study:
+        assert study.state() == twin.state()
+        assert study.verify() == 7
+    assert Answer.of(0.1, 0.0).text("loss") == '"loss": 0.1, "curvature": 0.0'
+    text = '"loss": 0.1, "curvature": 0.0, "smoothness": 0.25, "lipschitz": 2.0'
+    assert Answer.of(0.1, 0.0, None, None, 0.25, 2).text("loss") == text
+
+
+def test_a_tuner_refuses_constants(file: str) -> None:
+    with dikin.Study(file, "shop", dikin.Tuner({"price": dikin.Real(1, 9)}, seed=1)) as study:
+        trial = study.ask()
+        with pytest.raises(errors.ConstantError, match="a tuner knows no smoothness"):
+            study.tell(trial, 1.0, smoothness=0.5)
+        study.tell(trial, 1.0)

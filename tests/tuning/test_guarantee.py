@@ -16,10 +16,12 @@ from dikin import Integer, Real, Shares, Tuner
 ROUNDS, GAMES = 400, 8
 
 
-def margins(make: Callable[[int], Tuner], value: Callable[[Any], float], best: float) -> Any:
+def margins(
+    make: Callable[[int], Tuner], value: Callable[[Any], float], best: float, games: int = GAMES
+) -> Any:
     """Certificate less regret, one for each game."""
     found = []
-    for seed in range(GAMES):
+    for seed in range(games):
         tuner, noise = make(seed), np.random.default_rng(seed).normal(0, 0.1, ROUNDS)
         total = 0.0
         for t in range(ROUNDS):
@@ -36,7 +38,10 @@ def holds(found: Any) -> bool:
 
 
 def not_below(found: Any) -> bool:
-    """Of linear losses, where exploring costs nothing: the certificate is the mean regret."""
+    """Of linear losses, where exploring costs nothing: the certificate is the mean regret.
+
+    A learner that is right fails once in 160 choices of 12 seeds; these are fixed.
+    """
     return bool(found.mean() > -3 * found.std(ddof=1) / np.sqrt(len(found)))
 
 
@@ -86,6 +91,7 @@ def test_shares_with_linear_losses(start: Any) -> None:
         ),
         lambda p: float(COSTS @ list(p["mix"].values())),
         float(COSTS.min()),
+        games=12,
     )
     assert not_below(found)
 

@@ -168,7 +168,7 @@ def test_values_must_not_be_negative(value: float) -> None:
 def test_what_cannot_be_is_refused() -> None:
     with pytest.raises(ParameterError, match="budget must be a share"):
         Budget(5, 0.1)
-    with pytest.raises(ParameterError, match="a budget needs a holdback"):
+    with pytest.raises(ParameterError, match="holdback must be above 0"):
         Budget(0.05, 0)
     with pytest.raises(ParameterError, match="must not be negative"):
         Budget(0.05, 0.1, value_range=(-1, 1))

@@ -81,7 +81,8 @@ def test_many_loops_are_single_ones(coverage: Any, value_range: tuple[float, flo
         value = 100.0 + 10.0 * np.abs(chance.standard_t(2.5, loops)) + 4.0 * ~held
         forecast = np.full(loops, np.nan) if many.forecast is None else many.forecast.copy()
         for i, each in enumerate(single):
-            each.add(float(value[i]), bool(held[i]), *each.guesses(float(forecast[i])))
+            expected = float(forecast[i])
+            each.add(float(value[i]), bool(held[i]), expected, each.control_guess(expected))
         many.add(value, held)
         if t % 97 == 0:
             compare(many, single)

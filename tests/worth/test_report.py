@@ -11,6 +11,7 @@ import dikin
 from dikin.errors import ParameterError, StateError
 from dikin.studies.report import ticks
 from dikin.tuning.history import uplift_course
+from service.browser import Window, browser
 
 VOID = {"meta", "path"}
 
@@ -93,17 +94,35 @@ def test_the_page_needs_nothing_else(tmp_path):
     assert "prefers-color-scheme: dark" in text
     assert "@media print" in text
     images = [attrs for tag, attrs in Page(text).tags if tag == "svg"]
-    assert len(images) == 3
+    assert [image["class"] for image in images] == 3 * ["wide", "narrow"]
     assert all(image["role"] == "img" and image["aria-label"] for image in images)
     assert "nan" not in re.sub(r"<style>.*</style>", "", text, flags=re.S).lower()
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+def test_in_a_browser_it_asks_for_nothing_and_everybody_can_read_it(tmp_path, width, scheme):
+    with study_of(tmp_path, 120, holdback=0.2, guard=0.02) as study:
+        page_of(study, tmp_path)
+    with browser() as chromium:
+        shape = {"viewport": {"width": width, "height": 800}, "color_scheme": scheme}
+        window = Window(chromium, tmp_path.as_uri(), **shape)
+        page = window.open("/report.html")
+        assert window.requests == [f"{tmp_path.as_uri()}/report.html"]
+        assert window.faults == []
+        assert window.violations() == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        smallest = "Math.min(...[...document.querySelectorAll('svg')].filter(e => e.clientWidth)"
+        shown = page.evaluate(smallest + ".map(e => e.clientWidth / e.viewBox.baseVal.width))")
+        assert shown > 0.9  # mutant: the wide picture on a phone, whose numbers nobody can read
+        assert page.pdf().startswith(b"%PDF")
 
 
 def test_pictures_stay_within_their_frames(tmp_path):
     with study_of(tmp_path, 150, holdback=0.2) as study:
         text = page_of(study, tmp_path)
-    found = re.findall(r'<svg viewBox="0 0 (\d+) (\d+)".*?</svg>', text)
+    found = re.findall(r'<svg class="\w+" viewBox="0 0 (\d+) (\d+)".*?</svg>', text)
     pictures = re.findall(r"<svg.*?</svg>", text)
-    assert len(pictures) == len(found) == 3
+    assert len(pictures) == len(found) == 6
     for (width, height), picture in zip(found, pictures, strict=True):
         lines = re.findall(r'class="(?:line|band)" d="M([^"Z]*)', picture)
         assert lines
@@ -115,12 +134,23 @@ def test_pictures_stay_within_their_frames(tmp_path):
 
 def test_the_picture_ends_with_the_uplift(tmp_path):
     with study_of(tmp_path, 250, holdback=0.2) as study:
-        course, uplift = uplift_course(study.history(), study.summary()), study.uplift
+        (course, unit), uplift = uplift_course(study.history(), study.summary()), study.uplift
     last = course[-1]
+    assert unit == " %"
     assert last["round"] == 250
     assert tuple(last)[1:] == (uplift.mean_percent, uplift.low_percent, uplift.high_percent)
-    widths = (course["high"] - course["low"])[np.isfinite(course["high"])]
+    widths = course["high"] - course["low"]
     assert widths[-1] < 0.7 * widths[0]
+
+
+@pytest.mark.parametrize(("around", "sign"), [(500.0, "%"), (0.0, "")], ids=["percent", "none"])
+def test_the_figure_has_the_unit_of_the_gain(tmp_path, around, sign):
+    """In per cent, unless the control may be worth nothing."""
+    with study_of(tmp_path, 120, lambda t, noise: around + noise, holdback=0.2) as study:
+        figure = study.plot(tmp_path / "study.png")
+    (panel,) = [axes for axes in figure.axes if "interval" in axes.get_legend_handles_labels()[1]]
+    figure.canvas.draw()
+    assert {label.get_text()[-1:] == "%" for label in panel.get_yticklabels()} == {bool(sign)}
 
 
 def test_when_the_guard_holds_that_comes_first(tmp_path):

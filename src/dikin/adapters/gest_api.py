@@ -24,6 +24,7 @@ extras.require("gest_api", "gest", "dikin.adapters.gest_api")
 from gest_api.generator import Generator
 from gest_api.vocs import (
     VOCS,
+    ContextualVariable,
     ContinuousVariable,
     DiscreteVariable,
     MaximizeObjective,
@@ -41,14 +42,16 @@ class TunerGenerator(Generator):  # type: ignore[misc]
 
     A continuous variable is a `Real`, or an `Integer` if its `dtype` is one of whole numbers; a
     discrete one is `Levels` in increasing order. Its `default_value` is today's setting, where
-    tuning begins. Nothing is learnt from points that came from elsewhere.
+    tuning begins. A contextual variable is a covariate: it is observed with the result, and what
+    it explains is no noise any more. Nothing is learnt from points that came from elsewhere.
 
     Parameters
     ----------
     vocs : gest_api.vocs.VOCS
-        With one objective to minimise or maximise, without constraints and contextual variables.
+        With one objective to minimise or maximise, and without constraints.
     **options
-        What else `Tuner` takes: `memory`, `seed`, `constraints` between variables and so on.
+        What else `Tuner` takes: `memory`, `seed`, `constraints` between variables and so on;
+        `covariates` where a contextual variable is a `Cycle`.
 
     Attributes
     ----------
@@ -76,10 +79,16 @@ class TunerGenerator(Generator):  # type: ignore[misc]
     def __init__(self, vocs: VOCS, **options: Any) -> None:
         super().__init__(vocs)
         self.vocs = vocs
-        parameters = {name: _parameter(name, each) for name, each in vocs.variables.items()}
+        self._observed, parameters = dict[str, Any](), dict[str, ParameterKind]()
+        for name, each in vocs.variables.items():
+            if isinstance(each, ContextualVariable):
+                self._observed[name] = float
+            else:
+                parameters[name] = _parameter(name, each)
         ((self._objective, kind),) = vocs.objectives.items()
         maximize = isinstance(kind, MaximizeObjective)
-        self.tuner = Tuner(parameters, maximize=maximize, **options)
+        covariates = self._observed | options.pop("covariates", {})
+        self.tuner = Tuner(parameters, maximize=maximize, covariates=covariates, **options)
 
     def _validate_vocs(self, vocs: VOCS) -> None:
         if vocs.constraints:
@@ -115,25 +124,30 @@ class TunerGenerator(Generator):  # type: ignore[misc]
         Parameters
         ----------
         results : list of dict
-            What `suggest` gave, with the objective. Where that is not finite, or the evaluation
-            failed, the trial is forgotten. A result without "_id" is passed over.
+            What `suggest` gave, with the objective, and with contextual variables where they were
+            observed. Where the objective is not finite, or the evaluation failed, the trial is
+            forgotten. A result without "_id" is passed over.
 
         Raises
         ------
         ParameterError
-            If an id is not one of an open trial, or comes twice, or there is no objective.
+            If an id is not one of an open trial, or comes twice, or there is no objective, or what
+            was observed is not a number.
         """
-        found = [(_id_of(result), self._value_of(result)) for result in results]
-        ids = [id for id, _ in found if id is not None]
+        found = [
+            (_id_of(result), self._value_of(result), self._observed_in(result))
+            for result in results
+        ]
+        ids = [id for id, *_ in found if id is not None]
         waiting = [trial.id for trial in self.tuner.open_queries]
         if {*ids} - {*waiting} or len({*ids}) < len(ids):
             raise ParameterError(
                 f"every {ID} must be that of a point that waits for its result, and come once; got "
                 f"{few_of(ids)}, waiting are {few_of(waiting)}. Nothing was changed."
             )
-        for id, value in found:
+        for id, value, observed in found:
             if id is not None and abs(value) < LARGEST:
-                self.tuner.tell(id, value)
+                self.tuner.tell(id, value, covariates=observed)
             elif id is not None:  # also for NaN
                 self.tuner.forget(id)
 
@@ -148,6 +162,11 @@ class TunerGenerator(Generator):  # type: ignore[misc]
             )
         value = result[self._objective]
         return nan if value is None else number(value, f"the objective {self._objective!r}")
+
+    def _observed_in(self, result: dict[str, Any]) -> dict[str, float]:
+        """The covariates of a result; a table writes NaN where nothing was observed."""
+        values = {k: number(result[k], k) for k in self._observed if result.get(k) is not None}
+        return {name: value for name, value in values.items() if abs(value) < LARGEST}
 
 
 def _id_of(result: dict[str, Any]) -> int | None:

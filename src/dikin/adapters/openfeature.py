@@ -1,13 +1,14 @@
 """A provider of OpenFeature: flags whose values a tuner chooses, and tracking that tells it.
 
 A flag is a parameter, and a targeting key a trial: all flags that are evaluated under one key come
-from one trial, until that is tracked. No call raises an error, as the host must go on.
+from one trial, until that is tracked. Attributes of the evaluation context are the tuner's contexts
+and covariates, by their names. No call raises an error, as the host must go on.
 """
 
 from __future__ import annotations
 
-import logging
 from asyncio import to_thread
+from collections.abc import Mapping
 from concurrent.futures import Future
 from copy import deepcopy
 from functools import wraps
@@ -15,8 +16,17 @@ from threading import Lock
 from typing import Any
 
 from dikin import extras
+from dikin.adapters.attributes import AttributeNames
 from dikin.arguments import number, whole
-from dikin.errors import ParameterError, QueryError, UnknownQueryError, did_you_mean, shown
+from dikin.errors import (
+    ContextError,
+    CovariateError,
+    ParameterError,
+    QueryError,
+    UnknownQueryError,
+    did_you_mean,
+    shown,
+)
 from dikin.log_limit import LogLimit
 from dikin.studies.study import Study
 from dikin.tuning.parameters.base import ParameterKind
@@ -30,8 +40,6 @@ from openfeature.evaluation_context import EvaluationContext
 from openfeature.flag_evaluation import FlagResolutionDetails, Reason
 from openfeature.provider import AbstractProvider, Metadata
 from openfeature.track import TrackingEventDetails
-
-logger = logging.getLogger("dikin")
 
 SETTING = "setting"
 """The key of the object flag with all parameters."""
@@ -61,7 +69,8 @@ def _resolvers(kind: type) -> Any:
         default_value : object
             What the host plays where there is an error; today's setting is a good choice.
         evaluation_context : EvaluationContext
-            Its targeting key identifies the request.
+            Its targeting key identifies the request. Of the attributes, those with the name of a
+            context or covariate of the tuner are passed on when a trial begins.
 
         Returns
         -------
@@ -84,6 +93,10 @@ class TunerProvider(AbstractProvider):
     Evaluate flags as usual, with a targeting key that identifies the request; later `track` the
     event under the same key, with the value. What was tracked before, was never evaluated or has no
     finite value changes nothing, and is logged. Threads may share a provider.
+
+    A tuner that was declared with contexts and covariates finds them among the attributes of the
+    evaluation context, and covariates that are known only later among those of the event. Other
+    attributes are not looked at.
 
     Parameters
     ----------
@@ -133,6 +146,7 @@ class TunerProvider(AbstractProvider):
         self.tuner, self.event = tuner, event
         self.untracked = None if untracked is None else number(untracked, "untracked")
         self.most_open = whole(most_open, "most_open", 1, "how many keys may wait")
+        self._names = AttributeNames(tuner)
         self._flags = {SETTING: {dict}} | {k: _flag_types(p) for k, p in space.parameters.items()}
         self._open: dict[str, Future[Trial]] = {}
         """By targeting key, oldest first. Futures, as several threads may want the same one."""
@@ -158,11 +172,8 @@ class TunerProvider(AbstractProvider):
             trial = self._trial_of(context)
             params = deepcopy(trial.params)  # the host may write into an object
             value = kind(params.get(flag, params))
-        except exception.OpenFeatureError as error:
-            return FlagResolutionDetails(default, error.error_code, str(error), Reason.ERROR)
         except Exception as error:  # a database that is down must not take the host with it
-            code = exception.ErrorCode.GENERAL
-            return FlagResolutionDetails(default, code, str(error), Reason.ERROR)
+            return FlagResolutionDetails(default, _code_of(error), str(error), Reason.ERROR)
         about = {TRIAL: trial.id, "held": trial.held}
         return FlagResolutionDetails(value, reason=Reason.SPLIT, flag_metadata=about)
 
@@ -189,12 +200,12 @@ class TunerProvider(AbstractProvider):
         for each in overdue:
             each.add_done_callback(self._give_up)
         if is_new:
-            self._ask_for(key, waiting)
+            self._ask_for(key, waiting, context.attributes if context else {})
         return waiting.result()
 
-    def _ask_for(self, key: str, waiting: Future[Trial]) -> None:
+    def _ask_for(self, key: str, waiting: Future[Trial], about: Mapping[str, Any]) -> None:
         try:
-            waiting.set_result(self.tuner.ask())
+            waiting.set_result(self.tuner.ask(**self._names.asked_with(about)))
         except BaseException as error:
             with self._lock:
                 if self._open.get(key) is waiting:
@@ -230,8 +241,9 @@ class TunerProvider(AbstractProvider):
         evaluation_context : EvaluationContext
             With the targeting key under which the flags were evaluated.
         tracking_event_details : TrackingEventDetails
-            With the value. An attribute "trial", the id from a flag's metadata, tells that trial
-            and no later one of the same key; with a study also one of another process.
+            With the value, and covariates among the attributes. The attribute "trial", the id from
+            a flag's metadata, tells that trial and no later one of the same key; with a study also
+            one of another process.
         """
         if tracking_event_name == self.event:
             try:
@@ -240,7 +252,8 @@ class TunerProvider(AbstractProvider):
                 self._warn(f"the event {self.event!r} was not told: {error}")
 
     def _tell(self, key: str, details: TrackingEventDetails | None) -> None:
-        value, id = (details.value, details.attributes.get(TRIAL)) if details else (None, None)
+        details = details or TrackingEventDetails()
+        id = details.attributes.get(TRIAL)
         with self._lock:
             waiting = self._open.get(key)
             if id is not None and not (waiting and waiting.done() and waiting.result().id == id):
@@ -254,7 +267,7 @@ class TunerProvider(AbstractProvider):
             )
         trial: Any = id if waiting is None else waiting.result()
         try:
-            self.tuner.tell(trial, value)
+            self.tuner.tell(trial, details.value, **self._names.told_with(details.attributes))
         except QueryError:  # answered elsewhere
             raise
         except BaseException:  # the right value may still come
@@ -267,8 +280,15 @@ class TunerProvider(AbstractProvider):
 
     def _warn(self, text: str) -> None:
         with self._lock:
-            if self._log_limit.allows():
-                logger.warning("%s%s", text, self._log_limit.passed_over())
+            self._log_limit.warn(text)
+
+
+def _code_of(error: Exception) -> exception.ErrorCode:
+    if isinstance(error, exception.OpenFeatureError):
+        return error.error_code
+    if isinstance(error, ContextError | CovariateError):
+        return exception.ErrorCode.INVALID_CONTEXT
+    return exception.ErrorCode.GENERAL
 
 
 def _key_of(context: EvaluationContext | None) -> str:

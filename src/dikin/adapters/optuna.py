@@ -5,7 +5,6 @@ Every trial of Optuna is a trial of a tuner, which is told its value when it com
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Mapping, Sequence
 from math import floor
 from secrets import token_hex
@@ -13,7 +12,8 @@ from threading import Lock
 from typing import Any
 
 from dikin import extras
-from dikin.errors import LossError, ParameterError, QueryError, did_you_mean, shown
+from dikin.adapters.attributes import AttributeNames
+from dikin.errors import CovariateError, LossError, ParameterError, QueryError, did_you_mean, shown
 from dikin.log_limit import LogLimit
 from dikin.rng import stream
 from dikin.studies.study import Study
@@ -28,8 +28,6 @@ from optuna.distributions import BaseDistribution, FloatDistribution, IntDistrib
 from optuna.samplers import BaseSampler, RandomSampler
 from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial, TrialState
-
-logger = logging.getLogger("dikin")
 
 ASKED = "dikin:asked"
 """The attribute in which a trial of Optuna keeps the id of the tuner's, and what was asked."""
@@ -54,10 +52,14 @@ class TunerSampler(BaseSampler):  # type: ignore[misc]
         From the tuner to the study that keeps it, such as
         `lambda tuner: dikin.Study("studies.db", "shop", tuner)`: then the tuner survives the
         process, and processes share it. Otherwise it is this sampler's own.
+    known : callable, optional
+        Returns what is known of the next round before it is played, by name: the contexts and
+        covariates that the tuner is declared with among the options.
     seed : int, optional
         Whole number that all randomness comes from; a fresh one by default.
     **options
-        What else `Tuner` takes, such as `memory`.
+        What else `Tuner` takes, such as `memory`, `context` and `covariates`. Covariates that are
+        known only later are user attributes of the trial: `trial.set_user_attr("load", 0.7)`.
 
     Attributes
     ----------
@@ -85,6 +87,7 @@ class TunerSampler(BaseSampler):  # type: ignore[misc]
         *,
         start: Mapping[str, Any] | None = None,
         store: Callable[[Tuner], Study[Trial]] | None = None,
+        known: Callable[[], Mapping[str, Any]] = dict,
         seed: int | None = None,
         **options: Any,
     ) -> None:
@@ -92,6 +95,7 @@ class TunerSampler(BaseSampler):  # type: ignore[misc]
             self._refuse_names(search_space, start or {})
         self.tuner: Tuner | Study[Trial] | None = None
         self._given, self._start, self._store = search_space, dict(start or {}), store
+        self._known = known
         self._options = {"seed": seed, **options}
         self._space: dict[str, BaseDistribution] = {}
         self._others, self._lots = RandomSampler(seed), stream(seed, "lots")
@@ -160,7 +164,7 @@ class TunerSampler(BaseSampler):  # type: ignore[misc]
         self._prepare(study)
         if self.tuner is None:
             return {}
-        asked = self.tuner.ask()
+        asked = self.tuner.ask(**self._names.asked_with(trial.user_attrs | {**self._known()}))
         lot = float(self._lots.random())
         params = {name: _value(self._space[name], asked[name], lot) for name in asked}
         note = {"id": asked.id, "params": params, "session": self._session}
@@ -200,7 +204,7 @@ class TunerSampler(BaseSampler):  # type: ignore[misc]
             return _value(param_distribution, parameter.setting(today))
         if param_name not in self._drawn:
             self._drawn.add(param_name)
-            self._warn(
+            self._log_limit.warn(
                 f"the parameter {param_name!r} is drawn at random, as it is not in the search "
                 f"space of the tuner, {sorted(self._space)}, or lies outside"
             )
@@ -237,11 +241,13 @@ class TunerSampler(BaseSampler):  # type: ignore[misc]
                 self.tuner.forget(note["id"])
             elif played != note["params"]:
                 self.tuner.forget(note["id"])
-                self._warn(f"trial {trial.number} played {played}, not {note['params']}: forgotten")
+                self._log_limit.warn(
+                    f"trial {trial.number} played {played}, not {note['params']}: forgotten"
+                )
             else:
-                self._tell(trial.number, note["id"], values[0])
+                self._tell(trial, note["id"], values[0])
         except QueryError as reason:  # another client of the study has closed it
-            self._warn(f"trial {trial.number} teaches nothing: {reason}")
+            self._log_limit.warn(f"trial {trial.number} teaches nothing: {reason}")
 
     def reseed_rng(self) -> None:
         """Give `RandomSampler` another seed; threads share the tuner."""
@@ -270,19 +276,16 @@ class TunerSampler(BaseSampler):  # type: ignore[misc]
         maximize = study.direction == StudyDirection.MAXIMIZE
         tuner = Tuner(parameters, maximize=maximize, **by_lot | self._options)
         self.tuner = self._store(tuner) if self._store else tuner
+        self._names = AttributeNames(tuner)
         self._space = found
 
-    def _tell(self, number: int, id: int, value: float) -> None:
+    def _tell(self, trial: FrozenTrial, id: int, value: float) -> None:
         assert self.tuner is not None
         try:
-            self.tuner.tell(id, value)
-        except LossError as reason:  # infinite
+            self.tuner.tell(id, value, **self._names.told_with(trial.user_attrs))
+        except (LossError, CovariateError) as reason:  # infinite, or not of its kind
             self.tuner.forget(id)
-            self._warn(f"trial {number} is forgotten: {reason}")
-
-    def _warn(self, text: str) -> None:
-        if self._log_limit.allows():
-            logger.warning("%s%s", text, self._log_limit.passed_over())
+            self._log_limit.warn(f"trial {trial.number} is forgotten: {reason}")
 
 
 def _tunable(space: Mapping[str, Any]) -> dict[str, Any]:

@@ -86,12 +86,13 @@ def check_losses_are_as_strongly_convex_as_told(setup: Setup, rng: Generator) ->
 
 
 def check_losses_are_as_smooth_as_declared(setup: Setup, rng: Generator) -> None:
-    """f((x+y)/2) >= (f(x)+f(y))/2 - beta/8 |x-y|^2."""
+    """f((x+y)/2) >= (f(x)+f(y))/2 - beta/8 |x-y|^2, with beta of the round where it is known."""
     environment = setup()
     if not isfinite(environment.smoothness):
         return  # a kink, or nothing declared
     for chord in chords(environment, rng):
-        most = environment.smoothness / 8 * chord.length**2
+        own = environment.constants_of(chord.round)["smoothness"]
+        most = min(environment.smoothness, own) / 8 * chord.length**2
         if not chord.drop <= most + SLACK * _size(environment):
             fail(
                 environment,
@@ -101,12 +102,14 @@ def check_losses_are_as_smooth_as_declared(setup: Setup, rng: Generator) -> None
 
 
 def check_losses_are_as_steep_as_declared(setup: Setup, rng: Generator) -> None:
-    """|f(x) - f(y)| <= L |x-y|."""
+    """|f(x) - f(y)| <= L |x-y|, with the L of the round where it is known."""
     environment = setup()
     if isnan(environment.lipschitz):
         return  # nothing declared
     for chord in chords(environment, rng):
-        change, most = abs(chord.ends[0] - chord.ends[1]), environment.lipschitz * chord.length
+        own = environment.constants_of(chord.round)["lipschitz"]
+        change = abs(chord.ends[0] - chord.ends[1])
+        most = min(environment.lipschitz, own) * chord.length
         if not change <= most + SLACK * _size(environment):
             fail(
                 environment,

@@ -24,7 +24,7 @@ import numpy as np
 from dikin import extras
 from dikin.domains.geometry import GeometryKernel
 from dikin.engine.loop import play_rounds
-from dikin.environments.base import LossKernel
+from dikin.environments.base import HasConstants, LossKernel
 from dikin.environments.patterns import Pattern
 from dikin.kernel import FUNCTIONS
 from dikin.learners.barrier_ftrl import Schedule
@@ -57,7 +57,7 @@ OPTIONS = {
 """No checks for division by zero; one function in the end, in which nothing is passed around, and
 no way from Python into its parts: to compile those takes a tenth of the time."""
 
-PROTOCOLS = (GeometryKernel, Schedule, Pace, LearnerKernel, LossKernel, Pattern)
+PROTOCOLS = (GeometryKernel, Schedule, Pace, LearnerKernel, LossKernel, HasConstants, Pattern)
 """What kernels are. Compiled code calls a kernel's method by a name that one of these declares.
 
 No other method of a kernel can be called there: the compiler does not know it.
@@ -163,7 +163,8 @@ def _resolver(method: FunctionType) -> Callable[..., Any]:
     """What `kernel.method(...)` means to the compiler: the plain method of the kernel's class."""
 
     def resolve(kernel: Any, *arguments: Any) -> Any:
-        return getattr(kernel.instance_class, method.__name__, None)
+        default = method if method is HasConstants.constants else None  # others must be there
+        return getattr(kernel.instance_class, method.__name__, default)
 
     resolve.__signature__ = signature(method)  # type: ignore[attr-defined]
     return resolve

@@ -12,10 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dikin.domains.base import Array
-from dikin.environments.base import add
+from dikin.environments.base import add, constants_of
 from dikin.kernel import compilable
 from dikin.learners.base import Learner
-from dikin.learners.kernel_learner import LearnerState, Memo
+from dikin.learners.kernel_learner import LearnerState, Memo, share_of
+
+CONSTANTS = ("smoothness", "lipschitz")
+"""What may be told of one loss, by the names that learners and environments have for it."""
 
 
 class Workspace(NamedTuple):
@@ -44,13 +47,18 @@ class UnitConversion(NamedTuple):
     """What a strong convexity of 1 is in working units."""
     curvature_limit: float
     """The largest curvature that is told in a round: understating is safe."""
+    smoothness: float
+    lipschitz: float
+    """The declared constants of all losses; 0 where none is told round by round."""
 
     @classmethod
     def of(cls, learner: Learner) -> UnitConversion:
         units, most = learner.units, float(learner.curvature_limit[0])
         center = np.array(units.center.ravel())
         curved = units.curvature(1.0) * learner.geometry.shortest**2
-        return cls(center, units.radius, units.loss_offset, units.loss_scale, curved, most)
+        declared = [getattr(learner, name, None) or 0.0 for name in CONSTANTS]
+        told = declared if learner.takes_constants else [0.0, 0.0]
+        return cls(center, units.radius, units.loss_offset, units.loss_scale, curved, most, *told)
 
 
 @compilable
@@ -74,7 +82,9 @@ def play_round(
     f = (loss - units.loss_offset) * (1.0 / units.loss_scale)
     sigma = min(losses.strong_convexity(round), units.curvature_limit) * units.curvature_scale
 
-    memo = Memo(state, space.noise, space.noise, space.metric, proposal)
+    smoothness, lipschitz = constants_of(losses, round)
+    shares = share_of(smoothness, units.smoothness), share_of(lipschitz, units.lipschitz)
+    memo = Memo(state, space.noise, space.noise, space.metric, proposal, shares)
     learner.tell(round, memo, f, sigma, state)
 
 

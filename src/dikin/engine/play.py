@@ -54,7 +54,8 @@ def plain_rounds(learner: Learner, environment: Environment) -> Advance:
             query = learner.ask(environment.context()) if needs_context else learner.ask()
             try:
                 loss, curvature = answer(query.point)
-                learner.tell(query, loss, min(curvature, learner.curvature_limit[0]))
+                told = _told_constants(learner, environment)
+                learner.tell(query, loss, min(curvature, learner.curvature_limit[0]), **told)
             except BaseException:  # as if the round had not been played, unless it was learnt from
                 if learner.rounds < environment.rounds:
                     environment.rounds, environment.sums[:] = learner.rounds, sums
@@ -65,6 +66,18 @@ def plain_rounds(learner: Learner, environment: Environment) -> Advance:
                 raise
 
     return advance
+
+
+def _told_constants(learner: Learner, environment: Environment) -> dict[str, Any]:
+    """The constants of the last round's loss that are below those that the learner declared."""
+    if not learner.takes_constants:
+        return {}
+    known = environment.constants_of(environment.rounds)
+    return {
+        name: value
+        for name, value in known.items()
+        if value < (getattr(learner, name, None) or 0.0)
+    }
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from math import nan
+from math import inf, nan
 from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
@@ -20,7 +20,7 @@ from dikin.arguments import number
 from dikin.domains.base import Array, Domain
 from dikin.errors import FeedbackError, ParameterError
 from dikin.feedback import Feedback
-from dikin.kernel import compilable
+from dikin.kernel import compilable, looped
 from dikin.registry import Registry
 
 MAX_DEPTH = 0.85
@@ -52,6 +52,19 @@ class HasGradient(Protocol):
         ...
 
 
+UNKNOWN = (inf, inf)
+"""Constants of a round where only those of all losses are known."""
+
+
+@runtime_checkable
+class HasConstants(Protocol):
+    """A kernel that knows the constants of each loss, which may be less than those of all."""
+
+    def constants(self, round: int) -> tuple[float, float]:
+        """The smoothness and the Lipschitz constant of a round's loss, infinite if not known."""
+        return UNKNOWN
+
+
 @runtime_checkable
 class HasContext(Protocol):
     """A kernel whose losses are functions of z_t.x, with z_t known before the round is played."""
@@ -59,6 +72,17 @@ class HasContext(Protocol):
     def context(self, round: int) -> Array:
         """The context z_t, flattened, in the user's coordinates."""
         ...
+
+
+def _constants_of(kernel: Any, round: int) -> tuple[float, float]:
+    constants: tuple[float, float] = kernel.constants(round)
+    return constants
+
+
+@looped(_constants_of)
+def constants_of(kernel: Any, round: int) -> tuple[float, float]:
+    """The constants of a round's loss; infinite ones, if the kernel does not know them."""
+    return kernel.constants(round) if isinstance(kernel, HasConstants) else UNKNOWN
 
 
 @compilable
@@ -268,6 +292,22 @@ class Environment(ABC):
             A number for which the loss is strongly convex on the whole domain; at least 0.
         """
         return float(self.kernel.strong_convexity(round))
+
+    def constants_of(self, round: int) -> dict[str, float]:
+        """Smoothness and Lipschitz constant of one round's loss, by name.
+
+        Parameters
+        ----------
+        round : int
+            As for `curvature`.
+
+        Returns
+        -------
+        dict
+            `smoothness` and `lipschitz`: infinite where only those of all losses are known.
+        """
+        smoothness, lipschitz = constants_of(self.kernel, round)
+        return {"smoothness": float(smoothness), "lipschitz": float(lipschitz)}
 
     @property
     def total_loss(self) -> float:

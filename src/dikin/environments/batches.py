@@ -45,6 +45,8 @@ class BatchData(NamedTuple):
     starts: Index
     weights: Array
     sigmas: Array
+    smoothnesses: Array
+    slopes: Array
 
 
 class BatchKernel(BatchData):
@@ -56,6 +58,10 @@ class BatchKernel(BatchData):
     def strong_convexity(self, round: int) -> float:
         sigma: float = self.sigmas[(round - 1) % self.sigmas.size]
         return sigma
+
+    def constants(self, round: int) -> tuple[float, float]:
+        k = (round - 1) % self.sigmas.size
+        return self.smoothnesses[k], self.slopes[k]
 
     def accumulate(self, round: int, chance: float, sums: Array) -> None:
         """Add nothing: the number of rounds determines the best point."""
@@ -81,8 +87,8 @@ class Batches(Environment):
         The weight of one row in each batch: 1/size.
     batch_curvatures : list of Curvature
         The curvature of every batch, in the order of play.
-    sigmas : numpy.ndarray
-        The strong convexity of every batch.
+    sigmas, smoothnesses, slopes : numpy.ndarray
+        The strong convexity, the smoothness and the Lipschitz constant of every batch.
     loss : ScalarLoss
         The loss g of one prediction.
     """
@@ -110,10 +116,18 @@ class Batches(Environment):
         self.weights = 1.0 / np.diff(self.starts)
         self.batch_curvatures = [self._curvature(k) for k in range(count)]
         self.sigmas = np.array([bounds.strong_convexity for bounds in self.batch_curvatures])
-        self.smoothness = max(bounds.smoothness for bounds in self.batch_curvatures)
+        self.smoothnesses = np.array([bounds.smoothness for bounds in self.batch_curvatures])
+        self.smoothness = float(self.smoothnesses.max())
         self._bound_losses()
         self.kernel = self._kernel(
-            self.contexts, self.targets, self.rows, self.starts, self.weights, self.sigmas
+            self.contexts,
+            self.targets,
+            self.rows,
+            self.starts,
+            self.weights,
+            self.sigmas,
+            self.smoothnesses,
+            self.slopes,
         )
 
     @classmethod
@@ -154,7 +168,8 @@ class Batches(Environment):
         slopes = np.max([abs(self.loss.derivative(z, self.targets)) for z in ends], axis=0)
         slopes = slopes * np.linalg.norm(projection.apply(self.contexts), axis=1)
         self.loss_range = (0.0, float(self._means(tops).max()))
-        self.lipschitz = float(self._means(slopes).max())
+        self.slopes = self._means(slopes)
+        self.lipschitz = float(self.slopes.max())
         if not 0 < self.loss_range[1] < inf:
             raise ParameterError("contexts and targets admit only losses of 0, or unbounded ones")
 

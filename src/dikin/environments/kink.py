@@ -1,12 +1,13 @@
 """Lipschitz losses with a sharp minimum: a kink across one plane, or the distance to a point.
 
-    f_t(x) = l g(v) + sigma_t/2 |v|^2 + e_t a.v + o_t - m,      v = x - theta,
+    f_t(x) = s_t (l g(v) + e_t a.v) + sigma_t/2 |v|^2 + o_t - m,      v = x - theta,
     g(v)   = sqrt(k (a.v)^2 + (1 - k) |v|^2),
 
 so that g is the kink |a.v| for k = 1 and the distance |v| for k = 0, with a a unit vector, theta
 inside, e_t and o_t random signs times small constants, and m a constant that makes the range of the
-losses symmetric. l is what the Lipschitz constant leaves after the other terms. As |e_t| < l the
-sum of the losses is least at theta.
+losses symmetric. l is what the largest Lipschitz constant leaves after the other terms, and s_t the
+share that the round has of it: the round's own constant is s_t (l + |e_t|) + sigma_t |v|. As
+|e_t| < l the sum of the losses is least at theta.
 """
 
 from __future__ import annotations
@@ -18,10 +19,9 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from dikin.arguments import positive
 from dikin.domains.base import Array, Domain
 from dikin.environments.base import Environment, add
-from dikin.environments.patterns import Decaying, FlatFirst, as_pattern
+from dikin.environments.patterns import Decaying, FlatFirst, as_pattern, as_positive_pattern
 from dikin.environments.signs import displacement_sums, two_signs
 from dikin.errors import CurvatureTooLargeError
 
@@ -37,13 +37,18 @@ class SharpKernel(NamedTuple):
     offset: float
     middle: float
     pattern: Any
+    steep: Any
+    """The largest Lipschitz constant times s_t."""
+    far: float
+    """At least how far a point can be from theta."""
 
     def value(self, round: int, chance: float, x: Array) -> float:
         along, square = displacement_sums(x, self.theta, self.a)
         tilt, offset = two_signs(chance)
         sharp = sqrt(self.kink * along * along + (1.0 - self.kink) * square)
         curved = 0.5 * self.pattern.at(round) * square
-        value: float = self.slope * sharp + curved + tilt * self.tilt * along
+        share = self.steep.at(round) / self.steep.sigma
+        value: float = share * (self.slope * sharp + tilt * self.tilt * along) + curved
         return value + offset * self.offset - self.middle
 
     def gradient(self, round: int, chance: float, x: Array) -> Array:
@@ -51,7 +56,13 @@ class SharpKernel(NamedTuple):
         along, square = float(self.a @ v), float(v @ v)
         sharp = sqrt(self.kink * along * along + (1.0 - self.kink) * square)
         rise = (self.kink * along * self.a + (1.0 - self.kink) * v) / sharp if sharp > 0 else 0 * v
-        return np.asarray(self.slope * rise + self.pattern.at(round) * v + tilt * self.a)
+        share = self.steep.at(round) / self.steep.sigma
+        sharp_part = share * (self.slope * rise + tilt * self.a)
+        return np.asarray(sharp_part + self.pattern.at(round) * v)
+
+    def constants(self, round: int) -> tuple[float, float]:
+        share = self.steep.at(round) / self.steep.sigma
+        return inf, share * (self.slope + self.tilt) + self.pattern.at(round) * self.far
 
     def strong_convexity(self, round: int) -> float:
         sigma: float = self.pattern.at(round)
@@ -71,15 +82,15 @@ class SharpMinimum(Environment):
     def __init__(
         self,
         domain: Domain,
-        lipschitz: float,
+        lipschitz: Any,
         curvature: Any = 0.0,
         seed: int | None = None,
         *,
         depth: float = 0.2,
     ) -> None:
         super().__init__(domain, seed)
-        lipschitz = positive(lipschitz, "lipschitz")
-        pattern = as_pattern(curvature)
+        steep = as_positive_pattern(lipschitz, "lipschitz")
+        lipschitz, pattern = float(steep.sigma), as_pattern(curvature)
         theta = self._inner_point(depth)
         far = domain.radius + depth * domain.inradius
         most = 0.8 * lipschitz / far
@@ -101,6 +112,8 @@ class SharpMinimum(Environment):
             offset,
             high / 2,
             pattern,
+            steep,
+            far,
         )
         self.loss_range = (-high / 2 - offset, high / 2 + offset)
 
@@ -119,6 +132,7 @@ class SharpMinimum(Environment):
         yield cls(domain, 1.0, seed=seed)
         yield cls(domain, 1.0, curvature=Decaying(most, 0.3), seed=seed, depth=0.85)
         yield cls(domain, 30.0, curvature=FlatFirst(most, 30), seed=seed)
+        yield cls(domain, Decaying(2.0, 0.4), curvature=Decaying(most, 0.5), seed=seed)
 
 
 class Kink(SharpMinimum):
@@ -128,8 +142,9 @@ class Kink(SharpMinimum):
     ----------
     domain : Domain
         The set to play on.
-    lipschitz : float
-        The largest slope of a loss, in loss per unit of length; positive.
+    lipschitz : float or pattern
+        The largest slope of a loss, in loss per unit of length; positive. A pattern such as
+        `Decaying` makes later losses less steep, but for what the curvature adds.
     curvature : float or pattern, default 0.0
         The strong convexity of the losses: a number, or a pattern such as `Decaying`. It uses up a
         part of the Lipschitz constant.

@@ -1,7 +1,8 @@
 """How strongly convex the losses are, round by round: the patterns of the paper's two tables.
 
 A pattern is a value, `pattern.at(t)` the curvature of round t = 1, 2, ..., and `pattern.sigma` the
-largest. A pattern of your own is a NamedTuple with these two.
+largest. A pattern of your own is a NamedTuple with these two. A smoothness or a Lipschitz constant
+that changes is a pattern too.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from math import inf, isfinite
 from typing import Any, NamedTuple, Protocol
 
+from dikin.arguments import positive
 from dikin.errors import CurvatureError
 
 
@@ -131,4 +133,13 @@ def as_pattern(curvature: Any) -> Any:
         raise CurvatureError(f"alpha of a decaying curvature must be at least 0, got {pattern!r}")
     if isinstance(pattern, FlatFirst | FlatLast) and pattern.rounds < 0:
         raise CurvatureError(f"the number of flat rounds must not be negative, got {pattern!r}")
+    return pattern
+
+
+def as_positive_pattern(constant: Any, name: str) -> Any:
+    """A smoothness or a Lipschitz constant among the arguments, or a pattern of them."""
+    if not hasattr(constant, "at"):
+        return Constant(positive(constant, name))
+    pattern = as_pattern(constant)
+    positive(pattern.sigma, f"the largest {name}")
     return pattern

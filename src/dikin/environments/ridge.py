@@ -1,12 +1,12 @@
 """Smooth losses that make exploration costly: steep across a ridge, as curved as declared along it.
 
-    f_t(x) = beta/2 (a.v)^2 + sigma_t/2 |v - (a.v) a|^2 + e_t a.v + o_t - m,      v = x - theta,
+    f_t(x) = beta_t/2 (a.v)^2 + sigma_t/2 |v - (a.v) a|^2 + e_t a.v + o_t - m,    v = x - theta,
 
 with a a unit vector, theta inside, e_t and o_t random signs times small constants, and m a constant
-that makes the range of the losses symmetric. The smoothness is beta and the strong convexity
-sigma_t <= beta, exactly (beta in dimension one). The noise has the direction of the ridge's slope,
-so the sum of the losses is least at theta - (e_{1:T}/(T beta)) a, a point inside: the best fixed
-point has a closed form.
+that makes the range of the losses symmetric. The smoothness is beta_t and the strong convexity
+sigma_t <= beta_t, exactly (beta_t in dimension one). The noise has the direction of the ridge's
+slope, and is as large as beta_t is, so the sum of the losses is least at
+theta - (e_{1:T}/beta_{1:T}) a, a point inside: the best fixed point has a closed form.
 """
 
 from __future__ import annotations
@@ -16,12 +16,20 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from dikin.arguments import positive
 from dikin.domains.base import Array, Domain
 from dikin.environments.base import Environment, add
-from dikin.environments.patterns import Decaying, FlatFirst, as_pattern
+from dikin.environments.patterns import (
+    Constant,
+    Decaying,
+    FlatFirst,
+    as_pattern,
+    as_positive_pattern,
+)
 from dikin.environments.signs import displacement_sums, two_signs
 from dikin.errors import CurvatureTooLargeError
+
+SAMPLED = [2**i for i in range(21)]
+"""Rounds in which a curvature that changes is compared with a smoothness that changes."""
 
 
 class Ridge(Environment):
@@ -31,8 +39,9 @@ class Ridge(Environment):
     ----------
     domain : Domain
         The set to play on.
-    smoothness : float
-        The curvature across the ridge, the largest there is; positive.
+    smoothness : float or pattern
+        The curvature across the ridge, the largest there is; positive, or a pattern that begins
+        with a positive number.
     curvature : float or pattern, default 0.0
         The strong convexity of the losses: a number, or a pattern such as `Decaying`; at most the
         smoothness.
@@ -44,7 +53,7 @@ class Ridge(Environment):
     Raises
     ------
     CurvatureTooLargeError
-        If the curvature exceeds the smoothness.
+        If the curvature exceeds the smoothness in some round; of the first million at least.
     ParameterError
         If `smoothness` is not positive or `depth` not in its range.
 
@@ -55,25 +64,31 @@ class Ridge(Environment):
     0.1
     """
 
-    comparator_sums = 2
+    comparator_sums = 3
 
     def __init__(
         self,
         domain: Domain,
-        smoothness: float,
+        smoothness: Any,
         curvature: Any = 0.0,
         seed: int | None = None,
         *,
         depth: float = 0.2,
     ) -> None:
         super().__init__(domain, seed)
-        smoothness = positive(smoothness, "smoothness")
-        pattern = as_pattern(curvature)
+        steep = as_positive_pattern(smoothness, "smoothness")
+        smoothness, pattern = float(steep.sigma), as_pattern(curvature)
         if pattern.sigma > smoothness:
             raise CurvatureTooLargeError(
                 f"the curvature {pattern.sigma:g} exceeds the smoothness {smoothness:g}"
             )
-        self.smoothness = float(smoothness)
+        for t in [1] if isinstance(steep, Constant) else SAMPLED:
+            if pattern.at(t) > steep.at(t):
+                raise CurvatureTooLargeError(
+                    f"the curvature of round {t}, {pattern.at(t):g}, exceeds the smoothness of "
+                    f"that round, {steep.at(t):g}"
+                )
+        self.smoothness = smoothness
         theta = self._inner_point(depth)
         far = domain.radius + depth * domain.inradius
         tilt, offset = 0.1 * smoothness * domain.inradius, 0.02 * smoothness * far**2
@@ -87,13 +102,15 @@ class Ridge(Environment):
             offset,
             (high + low) / 2,
             pattern,
+            steep,
+            far,
         )
         self.lipschitz = self.smoothness * far + tilt
         self.loss_range = (-half, half)
 
     def best(self) -> tuple[Array, float]:
         kernel, tilts, offsets = self.kernel, self.total(1), self.total(2)
-        total_smoothness = kernel.smoothness * max(self.rounds, 1)
+        total_smoothness = self.total(3) or kernel.smoothness
         point = kernel.theta - tilts / total_smoothness * kernel.a
         total = offsets - self.rounds * kernel.middle - tilts**2 / (2 * total_smoothness)
         return point.reshape(self.domain.point_shape), total
@@ -103,6 +120,7 @@ class Ridge(Environment):
         yield cls(domain, 1.0, seed=seed)
         yield cls(domain, 0.5, curvature=Decaying(0.5, 0.3), seed=seed, depth=0.85)
         yield cls(domain, 40.0, curvature=FlatFirst(40.0, 30), seed=seed)
+        yield cls(domain, Decaying(2.0, 0.4), curvature=Decaying(1.0, 0.5), seed=seed)
 
 
 class RidgeKernel(NamedTuple):
@@ -115,19 +133,29 @@ class RidgeKernel(NamedTuple):
     offset: float
     middle: float
     pattern: Any
+    steep: Any
+    """beta_t."""
+    far: float
+    """At least how far a point can be from theta."""
 
     def value(self, round: int, chance: float, x: Array) -> float:
         along, square = displacement_sums(x, self.theta, self.a)
-        sigma = self.pattern.at(round)
-        curved = 0.5 * (self.smoothness - sigma) * along * along + 0.5 * sigma * square
+        sigma, beta = self.pattern.at(round), self.steep.at(round)
+        curved = 0.5 * (beta - sigma) * along * along + 0.5 * sigma * square
         tilt, offset = two_signs(chance)
-        value: float = curved + tilt * self.tilt * along + offset * self.offset
+        tilt *= self.tilt * (beta / self.smoothness)
+        value: float = curved + tilt * along + offset * self.offset
         return value - self.middle
 
     def gradient(self, round: int, chance: float, x: Array) -> Array:
-        v, sigma = x - self.theta, self.pattern.at(round)
-        along, tilt = float(self.a @ v), two_signs(chance)[0] * self.tilt
-        return np.asarray(((self.smoothness - sigma) * along + tilt) * self.a + sigma * v)
+        v, sigma, beta = x - self.theta, self.pattern.at(round), self.steep.at(round)
+        along = float(self.a @ v)
+        tilt = two_signs(chance)[0] * self.tilt * (beta / self.smoothness)
+        return np.asarray(((beta - sigma) * along + tilt) * self.a + sigma * v)
+
+    def constants(self, round: int) -> tuple[float, float]:
+        beta: float = self.steep.at(round)
+        return beta, beta * self.far + self.tilt * (beta / self.smoothness)
 
     def strong_convexity(self, round: int) -> float:
         sigma: float = self.pattern.at(round)
@@ -135,5 +163,7 @@ class RidgeKernel(NamedTuple):
 
     def accumulate(self, round: int, chance: float, sums: Array) -> None:
         tilt, offset = two_signs(chance)
-        add(sums, 1, tilt * self.tilt)
+        beta = self.steep.at(round)
+        add(sums, 1, tilt * self.tilt * (beta / self.smoothness))
         add(sums, 2, offset * self.offset)
+        add(sums, 3, beta)

@@ -22,7 +22,7 @@ import numpy as np
 
 from dikin.arguments import number, positive
 from dikin.domains.base import Array, Domain
-from dikin.environments.base import Environment, LossKernel, add
+from dikin.environments.base import Environment, LossKernel, add, constants_of
 from dikin.environments.patterns import as_pattern
 from dikin.environments.ridge import Ridge
 from dikin.environments.signs import one_sign
@@ -129,6 +129,9 @@ class UnderstatedKernel(NamedTuple):
     def context(self, round: int) -> Array:
         return np.asarray(self.kernel.context(round))
 
+    def constants(self, round: int) -> tuple[float, float]:
+        return constants_of(self.kernel, round)
+
     def strong_convexity(self, round: int) -> float:
         sigma: float = min(self.pattern.at(round), self.kernel.strong_convexity(round))
         return sigma
@@ -233,6 +236,9 @@ class ShiftedKernel(NamedTuple):
 
     def context(self, round: int) -> Array:
         return np.asarray(self.kernel.context(round))
+
+    def constants(self, round: int) -> tuple[float, float]:
+        return constants_of(self.kernel, round)
 
     def strong_convexity(self, round: int) -> float:
         sigma: float = self.kernel.strong_convexity(round)

@@ -130,6 +130,7 @@ class Adaptive(BarrierFTRL):
         The k of the formulas above: 2 for smooth losses, 3 for Lipschitz ones.
     """
 
+    takes_constants = True
     order: ClassVar[int]
     """k."""
     horizon = parameters.optional_horizon(1, "or None")

@@ -22,16 +22,24 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from dikin.domains.base import Array
+from dikin.kernel import compilable
 from dikin.learners.kernel_learner import KernelLearner, LearnerState, Memo, Proposal
 from dikin.theory.certificate import RANGE, Account, Part
+from dikin.vectors import combine, dot
 
-TOTAL, RATE, SPENT, HELD = range(4)
-"""The numbers of the state: S, eta, and two sums over the rounds for the certificate.
+TOTAL, RATE, SPENT, HELD, MEAN, LOWERED = range(6)
+"""The numbers of the state: S, eta, two sums over the rounds for the certificate, and two more.
 
 SPENT is the sum of g_t.y_t + a_t - (sigma_t/2 + lambda_t) |y_t|^2, with the whole range of the
 losses for a round that was thrown away. `Account.spent` is this minus the least value of what
-y_{t+1} minimises. HELD is `Account.held`, lambda_0 + sum_t lambda_t.
+y_{t+1} minimises. HELD is `Account.held`, lambda_0 + sum_t lambda_t. MEAN is the mean of 1 and of
+the shares of the declared constant that the rounds so far had, and LOWERED the sum of all by which
+the barrier's weight was ever lowered.
 """
+MOST = 1.0
+"""The largest lambda: the rates are made for it. It is less without a constant that is told."""
+RISE = 2.0
+"""A rate rises by this factor at least, or stays: so it rises ln T times at most."""
 
 
 class Schedule(Protocol):
@@ -67,6 +75,11 @@ class Schedule(Protocol):
     @property
     def assumed(self) -> float:
         """The curvature assumed of every round, also of the next one before it is played."""
+        ...
+
+    @property
+    def order(self) -> int:
+        """The k by which the rate follows the constants that are told; any, where none can be."""
         ...
 
     @property
@@ -113,19 +126,63 @@ class BarrierKernel(NamedTuple):
         # A round that is thrown away adds zero: a branch here would cost time in every round.
         counts = 1.0 if curvature >= schedule.least else 0.0
         sigma = schedule.trust * curvature + schedule.assumed
-        lam = schedule.regularisation(total + sigma)
+        share, mean = min(memo.shares[0], memo.shares[1]), numbers[MEAN]
+        scale_up = regularisation_factor(share, recent_share(mean, round), schedule.order)
+        lam = min(scale_up * schedule.regularisation((total + sigma) / scale_up), MOST)
         slope = schedule.dim / reach * (loss + 0.5 * lam * played_square)
         added, scale = counts * (sigma + lam), counts * slope * unit
         along, square = self.geometry.linear_update(
             memo.state.iterate, memo.metric, memo.s, scale, added, state.linear
         )
-        price = counts * schedule.price(sigma, reach * reach * trace) + (1.0 - counts) * RANGE
+        tau = reach * reach * trace
+        price = schedule.price(sigma, tau) - (1.0 - share) * schedule.price(0.0, tau)
+        price = counts * price + (1.0 - counts) * RANGE
         numbers[SPENT] += price + along - 0.5 * (added + counts * lam) * square
         numbers[HELD] += counts * lam
         numbers[TOTAL] = total + added
-        numbers[RATE] = schedule.rate(numbers[TOTAL], round + 1)
+        numbers[MEAN] = mean + (share - mean) / (round + 1)
+        recent = recent_share(numbers[MEAN], round + 1)
+        wanted = schedule.rate(numbers[TOTAL] / recent ** (schedule.order - 1), round + 1)
+        numbers[RATE] = min(numbers[RATE], wanted)
         weight = schedule.kappa / numbers[RATE]
         self.geometry.solve(state.linear, numbers[TOTAL], weight, state.iterate)
+        if wanted >= RISE * numbers[RATE]:
+            lower_barrier(self.geometry, state, weight, schedule.kappa / wanted)
+            numbers[RATE] = wanted
+
+
+@compilable
+def recent_share(mean: float, round: int) -> float:
+    """The share that a round is expected to have: with less than t^(-1/2) no rate would improve."""
+    return max(mean, 1.0 / sqrt(round))
+
+
+@compilable
+def regularisation_factor(share: float, mean: float, order: int) -> float:
+    """c, for which c lambda(S/c) is the root of lambda^k (S + lambda) = p_t^k.
+
+    p_t^k is mean^(k-1) ((1 + share/mean)/2)^k times the target of the declared constant.
+    """
+    balance = 0.5 * (1.0 + share / mean)
+    factor: float = (mean ** (order - 1) * balance**order) ** (1.0 / (order + 1))
+    return factor
+
+
+@compilable
+def lower_barrier(geometry: Any, state: LearnerState, weight: float, lower: float) -> None:
+    """Lower the weight of the barrier, around the centre: it stays the minimiser, at no cost.
+
+    The divergence of psi from the centre y, (weight - lower) (psi(x) - psi(y) - psi'(y).(x - y)),
+    is taken off, and psi'(y) = -(G + S y)/weight, as y is the minimiser.
+    """
+    numbers, y = state.numbers, state.scratch
+    geometry.write_vector(state.iterate, 1.0, y)
+    kept, total = lower / weight, numbers[TOTAL]
+    along = geometry.product(state.iterate, state.linear) + total * dot(y, y)
+    fall = (weight - lower) * (geometry.barrier(state.iterate) + along / weight)
+    numbers[SPENT] -= fall
+    numbers[LOWERED] += weight - lower
+    combine(kept, state.linear, (kept - 1.0) * total, y, state.linear)
 
 
 class BarrierFTRL(KernelLearner):
@@ -140,8 +197,9 @@ class BarrierFTRL(KernelLearner):
     def _follow(self, schedule: Schedule) -> None:
         geometry = self.geometry
         rate = schedule.rate(schedule.first, 1)
-        numbers = [schedule.first, rate, 0.0, schedule.first]
-        state = LearnerState(numbers, np.zeros(geometry.size), geometry.start())
+        numbers = [schedule.first, rate, 0.0, schedule.first, 1.0, 0.0]
+        linear, scratch = np.zeros(geometry.size), np.zeros(geometry.size)
+        state = LearnerState(numbers, linear, geometry.start(), scratch=scratch)
         self._begin(BarrierKernel(geometry, schedule), state)
 
     def _has_converged(self, state: LearnerState) -> bool:
@@ -156,5 +214,6 @@ class BarrierFTRL(KernelLearner):
         y, weight = geometry.vector(iterate), schedule.kappa / numbers[RATE]
         least = float(linear.dot(y)) + 0.5 * numbers[TOTAL] * float(y.dot(y))
         least += weight * geometry.barrier(iterate)
-        account = Account(self._rounds_in_range, numbers[SPENT] - least, numbers[HELD], weight)
+        stiff = weight + numbers[LOWERED]
+        account = Account(self._rounds_in_range, numbers[SPENT] - least, numbers[HELD], stiff)
         return Part(account, schedule, self.units.loss_scale)

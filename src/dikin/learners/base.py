@@ -23,9 +23,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from dikin import rng, serialization
-from dikin.arguments import LARGEST, as_float
+from dikin.arguments import LARGEST, as_float, nonnegative
 from dikin.domains.base import Array, Domain, Geometry
 from dikin.errors import (
+    ConstantError,
     ConstructionWarning,
     CovariateError,
     CurvatureError,
@@ -107,6 +108,8 @@ class Learner(Player[Query]):
     equal_sides
         Whether lengths are measured after unequal sides of the domain have been scaled to equal
         length.
+    takes_constants
+        Whether the smoothness or the Lipschitz constant of one loss may be told with its answer.
 
     Raises
     ------
@@ -119,6 +122,7 @@ class Learner(Player[Query]):
     meanings: ClassVar[dict[str, str]] = {}
     measures_range: ClassVar[bool] = False
     equal_sides: ClassVar[bool] = False
+    takes_constants: ClassVar[bool] = False
     _restored = False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -200,6 +204,8 @@ class Learner(Player[Query]):
         loss: Any,
         curvature: float = 0.0,
         *,
+        smoothness: float | None = None,
+        lipschitz: float | None = None,
         forecast: None = None,
         covariates: None = None,
         sem: None = None,
@@ -217,6 +223,10 @@ class Learner(Player[Query]):
             The strong convexity of that loss. An understated curvature is always safe (0 if nothing
             is known); an overstated one voids the guarantee. It must not depend on the point that
             was played.
+        smoothness, lipschitz
+            The constants of this loss alone, where they are known to be smaller than those declared
+            for all losses, which count otherwise. An overstated constant is safe. They must not
+            depend on the point that was played.
         forecast
             Refused: it comes too late once the point is known.
         covariates, sem
@@ -232,6 +242,9 @@ class Learner(Player[Query]):
             If the loss is not a finite number, lies outside the range, or is of another kind.
         CurvatureError, CurvatureTooLargeError
             If the curvature is negative or not finite, or more than any such loss can have.
+        ConstantError
+            If a constant is negative, above the declared one or below the curvature, or the learner
+            does not use it.
         ForecastError
             If there is a forecast.
         """
@@ -243,6 +256,8 @@ class Learner(Player[Query]):
         queries.lock.acquire()  # `with` takes twice as long
         try:
             asked, memo = queries.find(query, self._again)
+            if smoothness is not None or lipschitz is not None:
+                memo = self._with_constants(memo, curvature, smoothness, lipschitz)
             if self._search is None or self._within_range(self._search, memo, loss):
                 f, sigma = self._scaled_answer(loss), self._scaled_curvature(curvature)
                 self._learn(memo, f, sigma)
@@ -254,6 +269,15 @@ class Learner(Player[Query]):
             raise
         finally:
             queries.lock.release()
+
+    def _with_constants(
+        self, memo: Memo, curvature: Any, smoothness: float | None, lipschitz: float | None
+    ) -> Memo:
+        """A query with the constants that came with its answer."""
+        raise ConstantError(
+            f"{type(self).__name__} does not use constants that are told round by round; "
+            "AdaptiveSmooth, AdaptiveLipschitz and Predictive do. Nothing was changed."
+        )
 
     def _refuse_altered_state(self, reason: Exception) -> None:
         """Explain an error that no state written by this library can cause."""
@@ -334,6 +358,29 @@ class Learner(Player[Query]):
         smoothness, lipschitz = getattr(self, "smoothness", nan), getattr(self, "lipschitz", None)
         variation = Variation.of(high - low, 2.0 * self.units.radius, smoothness, lipschitz)
         return search.certificate(part, self.domain, self.rounds, variation)
+
+    def certificate_in_doubt(self, overstated: float) -> float:
+        """The certificate if more curvature was told than there was.
+
+        Parameters
+        ----------
+        overstated
+            The sum over all rounds so far of what was told beyond the true strong convexity; not
+            negative. 0 gives the certificate itself.
+
+        Returns
+        -------
+        float
+            The bound on the expected regret so far, in the user's units: the certificate and
+            `overstated` D^2/2, with D twice the radius of the domain (docs/mathematics.md, 15.2).
+
+        Raises
+        ------
+        ParameterError
+            If `overstated` is negative or not a finite number.
+        """
+        doubt = nonnegative(overstated, "overstated")
+        return self.certificate + 0.5 * doubt * (2.0 * self.units.radius) ** 2
 
     def status(self) -> Status:
         places = np.ndindex(self.center.shape)

@@ -36,6 +36,7 @@ class FixedRate(NamedTuple):
     trust: float = 0.0
     assumed: float = 0.0
     least: float = 0.0
+    order: int = 2
 
     @classmethod
     def of(

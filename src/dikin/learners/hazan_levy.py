@@ -35,6 +35,7 @@ class KnownCurvature(NamedTuple):
     kappa: float = 1.0
     reach: float = 1.0
     trust: float = 0.0
+    order: int = 2
 
     @classmethod
     def of(

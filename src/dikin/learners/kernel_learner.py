@@ -12,10 +12,12 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from dikin.errors import CertificateVoidWarning
+from dikin.arguments import as_float
+from dikin.errors import CertificateVoidWarning, ConstantError, shown
 from dikin.feedback import Feedback
-from dikin.kernel import from_values, to_numpy, to_saved
-from dikin.learners.base import Learner
+from dikin.kernel import compilable, from_values, to_numpy, to_saved
+from dikin.learners.base import ROUNDING, Learner, real_number
+from dikin.learners.range_search import StaleQuery
 from dikin.learners.threads import locked
 from dikin.rng import Generator
 from dikin.silence import SILENCE
@@ -27,6 +29,9 @@ NOT_CONVERGED = (
 )
 
 EMPTY: Array = np.zeros(0)
+
+ALL = (1.0, 1.0)
+"""The whole of the declared constants."""
 
 Proposal = tuple[float, float, float]
 """What `ask` finds out: |u|^2 of the vector to play, tr(H^-1) and 1/|s|."""
@@ -83,6 +88,15 @@ class Memo(NamedTuple):
     metric: Array
     """H, factored, as the geometry describes it."""
     asked: Proposal
+    shares: tuple[float, float] = ALL
+    """What came with the answer: smoothness and Lipschitz constant of the round's loss, as shares
+    of those that were declared; 1 where none was told."""
+
+
+@compilable
+def share_of(told: float, declared: float) -> float:
+    """A constant of one loss as a share of the declared one, at most 1."""
+    return told / declared if told < declared else 1.0
 
 
 class LearnerKernel(Protocol):
@@ -163,6 +177,39 @@ class KernelLearner(Learner):
         # Everything that can fail has been done: from here on the learner changes.
         self._state, self._rounds_in_range = state, round
 
+    def _with_constants(
+        self, memo: Any, curvature: Any, smoothness: float | None, lipschitz: float | None
+    ) -> Any:
+        if not self.takes_constants:
+            return super()._with_constants(memo, curvature, smoothness, lipschitz)
+        told = {"smoothness": smoothness, "lipschitz": lipschitz}
+        shares = tuple(self._share(name, value) for name, value in told.items())
+        known = as_float(curvature) or 0.0  # what is no number is refused later
+        if smoothness is not None and known > smoothness * (1.0 + ROUNDING):
+            raise ConstantError(
+                f"no loss is less smooth than it is strongly convex: got smoothness="
+                f"{shown(smoothness)} below the curvature {shown(curvature)}. Nothing was changed."
+            )
+        return memo if isinstance(memo, StaleQuery) else memo._replace(shares=shares)
+
+    def _share(self, name: str, told: Any) -> float:
+        """A constant of one loss, as a share of the declared one; 1 where none is told."""
+        if told is None:
+            return 1.0
+        declared = getattr(self, name, None)
+        if declared is None:
+            raise ConstantError(
+                f"{name}={shown(told)} was told of one loss, and none was declared for all of "
+                f"them: give {type(self).__name__} a {name}, if it takes one. Nothing was changed."
+            )
+        value = real_number(told, name, ConstantError)
+        if not 0.0 <= value <= declared * (1.0 + ROUNDING):
+            raise ConstantError(
+                f"the {name} of one loss is between 0 and the one that was declared for all of "
+                f"them, {declared:g}; got {value:g}. Nothing was changed."
+            )
+        return share_of(value, declared)
+
     def _has_converged(self, state: LearnerState) -> bool:
         """Whether a certificate can be computed from a state."""
         return True
@@ -195,7 +242,8 @@ class KernelLearner(Learner):
 
     def _set_numbers(self, numbers: dict[str, Any]) -> None:
         own = from_values(self._state.numbers, numbers["numbers"])
-        self._state = LearnerState(own, numbers["linear"], numbers["iterate"])
+        vectors = {name: numbers[name] for name in ("linear", "iterate")}
+        self._state = self._state._replace(numbers=own, **vectors)
 
     def _memo_state(self, memo: Any) -> tuple[Any, ...]:
         return to_saved(memo.state.numbers), memo.state.iterate, memo.noise

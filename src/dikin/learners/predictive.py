@@ -169,13 +169,14 @@ def certify(
     trace: float,
     reach: float,
     sigma: float,
+    shares: tuple[float, float],
 ) -> tuple[float, bool]:
     """Enter an answer, whose estimate is in the scratch, in the certificate; the price it pays.
 
     `reach` is the largest |y - u|_H, divided by how far out it was played.
     """
     n, size = state.numbers, geometry.size
-    price = certificate.exploring_price(plan, n.levels, trace)
+    price = certificate.exploring_price(plan, n.levels, trace, shares[0], shares[1])
     swing = certificate.swing_of(plan, reach)
     curved = certificate.certified_curvature(plan, features, sigma)
     certificate.add_answer(
@@ -226,7 +227,9 @@ def learn(
     products = write_estimate(geometry, memo, plan.dim * unit, state)
     distance, stiffness = sqrt(products[1]), far * geometry.stiffness(memo.metric)
     reach = stiffness * (1.0 + distance)
-    price = certify(geometry, plan, state, features, surprise, products, trace, reach, curvature)
+    price = certify(
+        geometry, plan, state, features, surprise, products, trace, reach, curvature, memo.shares
+    )
     one_run.add_answer(
         plan,
         n.run,
@@ -235,6 +238,7 @@ def learn(
         state.scratch[: geometry.size],
         state.moments,
     )
+    schedule.average_shares(plan, n, memo.shares, round)
     centres.add_to_centres(geometry, plan, state, features, learnt, curvature, price, trace)
     levels.update_levels(plan, n, weighed, level, loss, round)
     if abs(loss) > 0.5 * plan.widest + ROUNDING and learnt == weighed:
@@ -265,7 +269,8 @@ def learn_size(
     products = write_estimate(geometry, memo, plan.dim * unit / REACH, state)
     reach = geometry.stiffness(memo.metric) * (1.0 + sqrt(products[1])) / REACH
     tau = REACH * REACH * trace
-    certify(geometry, plan, state, features, surprise, products, tau, reach, 0.0)
+    certify(geometry, plan, state, features, surprise, products, tau, reach, 0.0, memo.shares)
+    schedule.average_shares(plan, n, memo.shares, round)
     learn_forecast(n, memo.state.numbers, loss, round)
     levels.measure(plan, n, loss, round)
 
@@ -347,6 +352,7 @@ class Predictive(KernelLearner):
     1
     """
 
+    takes_constants = True
     measures_range = True
     equal_sides = True
     _last_clipped = False
@@ -627,10 +633,9 @@ class Predictive(KernelLearner):
         }
 
     def _set_numbers(self, numbers: dict[str, Any]) -> None:
-        scratch = self._state.scratch
         super()._set_numbers(numbers)
         vectors = {name: numbers[name] for name in ("estimates", "centres", "tracks", "moments")}
-        self._state = self._state._replace(**vectors, scratch=scratch)
+        self._state = self._state._replace(**vectors)
 
     def _memo_state(self, memo: Memo) -> tuple[Any, ...]:
         n = memo.state.numbers
@@ -848,7 +853,8 @@ class Predictive(KernelLearner):
         if measuring(n.levels):
             return nan
         trace = self._trace(n.shift)
-        return self.units.regret(certificate.exploring_price(self._plan, n.levels, trace)[0])
+        price, _ = certificate.exploring_price(self._plan, n.levels, trace, 1.0, 1.0)
+        return self.units.regret(price)
 
     @locked
     def outlook(self, rounds: int = 1000) -> float:

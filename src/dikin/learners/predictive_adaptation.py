@@ -105,7 +105,9 @@ def move_centre(
     before = centres.rate[i]
     if schedule.rate_is_due(clipped, centres.rounds[i], share):
         span = centres.rounds[i] + MEASURED
-        wanted = schedule.balanced_rate(plan, levels, centres.curvature[i], span, stiff)
+        wanted = schedule.balanced_rate(
+            plan, levels, state.numbers.shares, centres.curvature[i], span, stiff
+        )
         centres.rate[i] = schedule.next_rate(plan, levels, wanted, before)
     after = centres.rate[i]
     linear = state.linear[i * size : (i + 1) * size]

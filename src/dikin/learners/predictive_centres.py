@@ -158,7 +158,9 @@ def move_centre(
     iterate = iterate_of(geometry, state, i)
     if schedule.rate_is_due(clipped, centres.rounds[i], share):
         span = min(centres.rounds[i] + 1.0, plan.memory)
-        wanted = schedule.balanced_rate(plan, levels, centres.curvature[i], span, stiff)
+        wanted = schedule.balanced_rate(
+            plan, levels, state.numbers.shares, centres.curvature[i], span, stiff
+        )
         centres.rate[i] = schedule.next_rate(plan, levels, wanted, before)
     after = centres.rate[i]
     solve_centre(geometry, plan, state, i, iterate, keep / before - 1.0 / after)

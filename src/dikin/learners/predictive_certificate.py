@@ -25,13 +25,15 @@ WEIGHT_FACTOR = 1e-2
 
 
 @compilable
-def exploring_price(plan: Plan, levels: Levels, trace: float) -> tuple[float, bool]:
+def exploring_price(
+    plan: Plan, levels: Levels, trace: float, share: float, lipschitz_share: float
+) -> tuple[float, bool]:
     """What exploring a round costs at most, and whether that is the price of a smooth loss.
 
-    `trace` is tr(H^-1).
+    `trace` is tr(H^-1); the round has these shares of the declared constants.
     """
-    smooth = smoothness_of(plan, levels) * plan.square_price * trace
-    lipschitz = plan.lipschitz * plan.length_price * sqrt(trace)
+    smooth = share * smoothness_of(plan, levels) * plan.square_price * trace
+    lipschitz = lipschitz_share * plan.lipschitz * plan.length_price * sqrt(trace)
     return (smooth, True) if smooth <= lipschitz else (lipschitz, False)
 
 

@@ -59,7 +59,7 @@ def _add_equal_answers(
 ) -> float:
     """Some rounds that are all the same, of which one counts `weight` times; what one costs."""
     centres, levels = n.centres, n.levels
-    cost, smooth = exploring_price(plan, levels, trace)
+    cost, smooth = exploring_price(plan, levels, trace, n.shares[0], n.shares[1])
     lam = schedule.regularisation(
         plan, keep * centres.curvature[0], centres.rate[0], cost, smooth, trace, sigma
     )
@@ -70,6 +70,6 @@ def _add_equal_answers(
         double_or_halve(plan, n, False, float(answered))
     span = min(answered + 1.0, plan.memory)
     stiff = plan.dim / trace - shift
-    wanted = schedule.balanced_rate(plan, levels, centres.curvature[0], span, stiff)
+    wanted = schedule.balanced_rate(plan, levels, n.shares, centres.curvature[0], span, stiff)
     centres.rate[0] = schedule.next_rate(plan, levels, wanted, centres.rate[0])
     return cost

@@ -5,7 +5,14 @@ from __future__ import annotations
 from math import floor, inf, log, sqrt
 
 from dikin.kernel import compilable
-from dikin.learners.predictive_state import Centres, Levels, Plan, largest_rate, smoothness_of
+from dikin.learners.predictive_state import (
+    Centres,
+    Levels,
+    Numbers,
+    Plan,
+    largest_rate,
+    smoothness_of,
+)
 from dikin.theory import schedules
 
 CAP = 0.9
@@ -65,7 +72,17 @@ def regularisation(
 
 
 @compilable
-def balanced_rate(plan: Plan, levels: Levels, total: float, span: float, stiff: float) -> float:
+def average_shares(plan: Plan, n: Numbers, shares: tuple[float, float], round: int) -> None:
+    """The mean shares of the declared constants, with one round more."""
+    rounds = min(round + 1.0, plan.memory)
+    n.shares[0] += (shares[0] - n.shares[0]) / rounds
+    n.shares[1] += (shares[1] - n.shares[1]) / rounds
+
+
+@compilable
+def balanced_rate(
+    plan: Plan, levels: Levels, shares: list[float], total: float, span: float, stiff: float
+) -> float:
     """eta_{t+1}, from the state after round t.
 
     It balances the noise of the estimates, eta d^2 V/2 a round, with what exploring costs. V is at
@@ -76,6 +93,9 @@ def balanced_rate(plan: Plan, levels: Levels, total: float, span: float, stiff: 
 
     smooth:     beta/(eta S + h) + eta d^2 V/2 is least at eta S + h = sqrt(2 beta S/V)/d
     Lipschitz:  L/sqrt(eta S + h) + eta d^2 V/2 at  eta S + h = (L S/(d^2 V))^(2/3)
+
+    beta and L are the mean ones of the rounds so far, but no less than a share t^(-1/2) of those
+    that were declared.
     """
     d, noise, level = plan.dim, levels.mean_square, levels.current
     if noise < level * level / (SPREAD * SPREAD):
@@ -84,12 +104,14 @@ def balanced_rate(plan: Plan, levels: Levels, total: float, span: float, stiff: 
     low = 2.0 * plan.nu * log(span) / (span * noise * d * d)
     best, factor = 0.0, FACTOR
     if total > 0.0:
-        beta, lipschitz = smoothness_of(plan, levels), plan.lipschitz
+        least = 1.0 / sqrt(span)
+        beta = max(shares[0], least) * smoothness_of(plan, levels)
+        lipschitz = max(shares[1], least) * plan.lipschitz
         if beta < inf:
             best = sqrt(2.0 * beta * total / noise) / d
         if lipschitz < inf:
             for_lipschitz = (lipschitz * total / (d * d * noise)) ** (2.0 / 3.0)
-            if not beta < inf or cheaper(plan, beta, total, noise, for_lipschitz, best):
+            if not beta < inf or cheaper(plan, beta, lipschitz, total, noise, for_lipschitz, best):
                 best, factor = for_lipschitz, STEEP_FACTOR
         best = (best - stiff) / total if best > stiff else 0.0
     best = factor * sqrt(best * best + low)
@@ -98,7 +120,15 @@ def balanced_rate(plan: Plan, levels: Levels, total: float, span: float, stiff: 
 
 
 @compilable
-def cheaper(plan: Plan, beta: float, total: float, noise: float, one: float, two: float) -> bool:
+def cheaper(
+    plan: Plan,
+    beta: float,
+    lipschitz: float,
+    total: float,
+    noise: float,
+    one: float,
+    two: float,
+) -> bool:
     """Whether a round costs less where eta S + h is `one` than where it is `two`.
 
     A balance at 0 says that exploring costs nothing.
@@ -106,8 +136,8 @@ def cheaper(plan: Plan, beta: float, total: float, noise: float, one: float, two
     if min(one, two) == 0.0:
         return one < two
     slope = 0.5 * plan.dim * plan.dim * noise / total
-    first = min(beta / one, plan.lipschitz / sqrt(one)) + slope * one
-    second = min(beta / two, plan.lipschitz / sqrt(two)) + slope * two
+    first = min(beta / one, lipschitz / sqrt(one)) + slope * one
+    second = min(beta / two, lipschitz / sqrt(two)) + slope * two
     return first < second
 
 

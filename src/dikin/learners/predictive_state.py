@@ -187,6 +187,8 @@ class Numbers(Record):
     features: list[float]
     """How much each cell counts in the context of the round that is asked: the one that is shared
     counts 1, the others add up to 1."""
+    shares: list[float]
+    """Of the declared smoothness and Lipschitz constant: the mean of what rounds so far had."""
 
     def copy(self) -> Numbers:
         return Numbers(
@@ -198,6 +200,7 @@ class Numbers(Record):
             self.run.copy(),
             self.sigma.copy(),
             self.features.copy(),
+            self.shares.copy(),
         )
 
 
@@ -218,6 +221,7 @@ def first_numbers(plan: Plan) -> Numbers:
         run=Run(),
         sigma=[0.0] * (len(plan.certified) * plan.cells),
         features=[1.0] + [0.0] * (plan.cells - 1),
+        shares=[1.0, 1.0],
     )
 
 

@@ -77,6 +77,23 @@ class Panel(NamedTuple):
     axis: Axis = Axis()
 
 
+class UpliftCourse(NamedTuple):
+    """What was known of the gain over the control as the rounds went by."""
+
+    known: Table
+    """With the columns round, mean, low and high, all finite."""
+    unit: str
+    """What stands behind a number: a per-cent sign, or nothing."""
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """Where an axis ends: zero is within, the first wide intervals go beyond."""
+        late = self.known[len(self.known) // 4 :]
+        low, high = min(0.0, float(late["low"].min())), max(0.0, float(late["high"].max()))
+        room = 0.06 * ((high - low) or 1.0)
+        return low - room, high + room
+
+
 def draw_history(
     table: Table,
     panels: Sequence[Panel],
@@ -84,13 +101,12 @@ def draw_history(
     maximize: bool,
     title: str = "",
     contexts: Sequence[ContextPanel] = (),
-    uplift: Table | None = None,
+    uplift: UpliftCourse | None = None,
 ) -> Figure:
     """Draw the panels, the value, the surprise and the certificate over the rounds.
 
-    `table` has one row a round, with the columns that the panels name and those of a history;
-    `uplift` the columns round, mean, low and high of the gain over a control. Below them the
-    settings over the contexts, if there are any.
+    `table` has one row a round, with the columns that the panels name and those of a history.
+    Below them the settings over the contexts, if there are any.
     """
     if not len(table):
         raise StateError("there is no round to draw: tell a value first")
@@ -112,11 +128,11 @@ def _draw(
     maximize: bool,
     title: str,
     contexts: Sequence[ContextPanel],
-    uplift: Table | None,
+    uplift: UpliftCourse | None,
 ) -> Figure:
     drawn = panels[:MOST_PANELS]
     kinds = ["parameter"] * len(drawn)
-    known = uplift is not None and bool(np.isfinite(uplift["high"] - uplift["low"]).any())
+    known = uplift is not None and len(uplift.known) > 0
     kinds += ["uplift"] * known + ["value"]
     kinds += ["surprise"] * bool(np.isfinite(table["expected"][~far_off(table["value"])]).any())
     kinds += ["certificate"] * bool(np.isfinite(table["certificate"]).any())
@@ -238,26 +254,19 @@ def _draw_value(axes: Axes, table: Table, maximize: bool) -> None:
     write_labels(axes, [Label(float(last), f"{number_text(last)}\nmean of {size:,}", INK)])
 
 
-def _draw_uplift(axes: Axes, uplift: Table) -> None:
+def _draw_uplift(axes: Axes, uplift: UpliftCourse) -> None:
     """The gain over the control, and its interval."""
-    known = uplift[np.isfinite(uplift["high"] - uplift["low"])]
-    low, high = uplift_limits(known)
+    known, (low, high) = uplift.known, uplift.limits
     band_of: dict[str, Any] = {"color": BLUE, "alpha": 0.18, "linewidth": 0, "label": "interval"}
     axes.fill_between(known["round"], known["low"], known["high"], **band_of)
     axes.plot(known["round"], known["mean"], color=BLUE, linewidth=1.8, label="uplift")
     axes.axhline(0.0, color=GREY, linewidth=0.9, linestyle=(0, (5, 4)))
     axes.set_ylim(low, high)
+    axes.yaxis.set_major_formatter(lambda tick, _: f"{tick:,g}{uplift.unit}".replace("-", "\u2212"))
     heading(axes, "gain over the control", "band: 95 %, valid at any time")
     last = float(known["mean"][-1])
-    write_labels(axes, [Label(last, f"{last:+.3g}", BLUE), Label(0.0, "control", GREY)])
-
-
-def uplift_limits(known: Table) -> tuple[float, float]:
-    """Where the axis of an uplift ends: zero is within, the first wide intervals go beyond."""
-    late = known[len(known) // 4 :]
-    low, high = min(0.0, float(late["low"].min())), max(0.0, float(late["high"].max()))
-    room = 0.06 * ((high - low) or 1.0)
-    return low - room, high + room
+    text = f"{last:+.3g}{uplift.unit}".replace("-", "\u2212")
+    write_labels(axes, [Label(last, text, BLUE), Label(0.0, "control", GREY)])
 
 
 def _draw_line(axes: Axes, table: Table, kind: str) -> None:

@@ -337,6 +337,8 @@ async def tell(
             covariates=body.covariates,
             values=body.values,
             sem=body.sem,
+            smoothness=body.smoothness,
+            lipschitz=body.lipschitz,
         )
         rounds, center, certificate = study.standing()
         return schemas.TellResult(

@@ -82,6 +82,12 @@ class TellBody(Body):
     sem: OptionalNumber = Field(
         default=None, description="The standard error of the value of a trial."
     )
+    smoothness: OptionalNumber = Field(
+        default=None, description="The smoothness of this loss, at most the declared one."
+    )
+    lipschitz: OptionalNumber = Field(
+        default=None, description="The Lipschitz constant of this loss, at most the declared one."
+    )
     point: OptionalNumbers = Field(
         default=None,
         description="The point from `ask`; with it, an id of another study is refused.",
@@ -319,6 +325,8 @@ class Round(BaseModel):
         default=None, description="That came with the value."
     )
     sem: float | None = Field(default=None, description="The standard error of the value.")
+    smoothness: float | None = Field(default=None, description="That was told of this loss.")
+    lipschitz: float | None = Field(default=None, description="That was told of this loss.")
     expected: float | None = None
     held: bool | None = None
     held_back: bool | None = Field(default=None, description="Whether it played the control.")

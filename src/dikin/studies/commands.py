@@ -296,6 +296,8 @@ def ask(
 @covariate_option
 @click.option("--sem", type=float, help="The standard error of the value.")
 @click.option("--curvature", type=float, default=0.0, help="How strongly convex the loss was.")
+@click.option("--smoothness", type=float, help="How smooth this loss was, if more than declared.")
+@click.option("--lipschitz", type=float, help="How steep this loss was, if less than declared.")
 def tell(
     name: str,
     id: int,
@@ -304,6 +306,8 @@ def tell(
     covariates: tuple[str, ...],
     sem: float | None,
     curvature: float,
+    smoothness: float | None,
+    lipschitz: float | None,
 ) -> None:
     """Tell what came of query or trial ID: a value, or several VALUES of a trial.
 
@@ -316,12 +320,17 @@ def tell(
     Of several values the mean counts. One that is noisier than usual, by its standard error,
     teaches less. The same answer told again counts once.
     """  # noqa: D301 - click reads the backspace character
-    beside = _values("--covariate", covariates)
+    beside: dict[str, Any] = {
+        "covariates": _values("--covariate", covariates),
+        "sem": sem,
+        "smoothness": smoothness,
+        "lipschitz": lipschitz,
+    }
     with _open(url, name) as played:
         if len(values) == 1:
-            played.tell(id, values[0], curvature, covariates=beside, sem=sem)
+            played.tell(id, values[0], curvature, **beside)
         else:
-            played.tell(id, None, curvature, covariates=beside, sem=sem, values=values)
+            played.tell(id, None, curvature, **beside, values=values)
         click.echo(f"told {id}: {played.rounds:,} rounds")
 
 

@@ -294,10 +294,7 @@ class HttpBackend(Backend):
         if answer.loss is not None:
             name = "loss" if self.space is None else "value"
             body[name] = _plain(answer.loss, name, LossError)
-        beside = {"covariates": answer.covariates, "sem": answer.sem}
-        self._post(
-            "/tell", body | {name: part for name, part in beside.items() if part is not None}
-        )
+        self._post("/tell", body | answer.beside())
 
     def forget(self, query: Query | int) -> None:
         self._post("/forget", _id_and_point(query))

@@ -31,6 +31,7 @@ from typing import Any, BinaryIO
 from dikin.errors import DikinError, RequestError, did_you_mean, error_code, shortened, shown
 from dikin.open_queries import Query
 from dikin.serialization import finite_or_none, strict_json
+from dikin.studies.rows import Answer
 from dikin.studies.study import Study
 
 Reply = dict[str, Any]
@@ -158,12 +159,16 @@ def _context(study: Study, fields: dict[str, Any]) -> Any:
     return context
 
 
+BESIDE = Answer._fields[2:]
+"""What may come with a loss or value and its curvature."""
+
+
 def _tell(study: Study, fields: dict[str, Any]) -> Reply:
     number = "loss" if study.space is None else "value"
     several = {"values"} if "values" in fields else {number}
-    _check_fields(fields, "tell", {"id"} | several, {"covariates", "curvature", "sem"})
+    _check_fields(fields, "tell", {"id"} | several, {"curvature", *BESIDE})
     key = _id(fields)
-    beside = {name: fields.get(name) for name in ("covariates", "values", "sem")}
+    beside = {name: fields.get(name) for name in ("values", *BESIDE)}
     study.tell(key, fields.get(number), fields.get("curvature", 0.0), **beside)
     return {"told": key} | _standing(study)
 

@@ -152,7 +152,7 @@ class Replica:
         stored = json.dumps({part: row[part] for part in Answer.parts(name) if part in row})
         if f"{{{answer.text(name)}}}" == stored:
             return True
-        beside = "" if not row.keys() & {"covariates", "sem"} else f" ({stored})"
+        beside = "" if not row.keys() & set(Answer._fields[2:]) else f" ({stored})"
         raise AnsweredError(
             f"{noun} {query_id(query)} was already answered with {name} {row[name]} and curvature "
             f"{row['curvature']}{beside}, got {shown(answer.loss)} and {shown(answer.curvature)}"
@@ -246,9 +246,8 @@ class Replica:
 
 def _beside(answer: Answer) -> str:
     """What an answer has besides the number, for a message."""
-    parts = {"covariates": answer.covariates, "sem": answer.sem}
-    texts = [f"{name} {shown(part)}" for name, part in parts.items() if part is not None]
-    return f", {', '.join(texts)}" if texts else ""
+    given = [f"{name} {shown(part)}" for name, part in answer.beside().items()]
+    return f", {', '.join(given)}" if given else ""
 
 
 DECODER = json.JSONDecoder()

@@ -5,24 +5,26 @@ The pictures are SVG whose colours are those of the page, in the light, in the d
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from html import escape
 from math import ceil, floor, isfinite, log10
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from dikin.plotting.curves import marks, stretches
-from dikin.plotting.history import uplift_limits
+from dikin.plotting.history import UpliftCourse
 from dikin.plotting.panels import number_text
 from dikin.status import Status, explained_text, setting_text, value_text
 from dikin.tuning.history import BEST, uplift_course
 from dikin.vectors import Array, Table
 from dikin.worth.uplift import Uplift, signed
 
-WIDTH, HEIGHT, SMALL = 720, 250, 110
-"""Of a picture, and the height of a small one."""
+WIDTHS = {"wide": 720, "narrow": 350}
+"""Of a picture, on a desk and on paper, and on a phone: numbers are as large on both."""
+HEIGHT, SMALL = 250, 110
+"""Of a picture, and of a small one."""
 LEFT, RIGHT, TOP, BOTTOM = 58, 12, 10, 24
 """Around it."""
 MOST_PICTURES = 8
@@ -36,8 +38,7 @@ CSS = """
 @media (prefers-color-scheme: dark) { :root { --ground: #14181b; --ink: #e8ecee; --soft: #a3adb4;
   --rule: #343c42; --blue: #5ab4e8; --band: #5ab4e838; --care: #ffd591; --care-ground: #3a2c10; } }
 @media print { :root { color-scheme: light; --ground: #fff; --ink: #000; --soft: #444; --rule: #bbb;
-  --blue: #0072b2; --band: #0072b22e; --care: #5c3800; --care-ground: #fff; }
-  section, figure, tr { break-inside: avoid; } body { font-size: 10.5pt; } main { padding: 0; } }
+  --blue: #0072b2; --band: #0072b22e; --care: #5c3800; --care-ground: #fff; } }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--ground); color: var(--ink); line-height: 1.5;
   font-family: system-ui, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; }
@@ -51,13 +52,18 @@ p { margin: .5rem 0; } .soft, .how, figcaption { color: var(--soft); }
 .gain { font-size: 3rem; font-weight: 300; line-height: 1.15; margin: .6rem 0 0; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
 th, td { text-align: left; padding: .35rem .8rem .35rem 0; border-bottom: 1px solid var(--rule);
-  vertical-align: top; overflow-wrap: anywhere; }
+  vertical-align: top; overflow-wrap: break-word; }
 thead th { color: var(--soft); font-weight: 500; font-size: .9rem; }
 figure { margin: 1rem 0 0; } figcaption { font-size: .9rem; }
-svg { display: block; width: 100%; height: auto; }
+svg { display: block; width: 100%; height: auto; } .narrow { display: none; }
+@media screen and (max-width: 34rem) { .wide { display: none; } .narrow { display: block; } }
 .band { fill: var(--band); } .line { fill: none; stroke: var(--blue); stroke-width: 2; }
 .zero { stroke: var(--soft); stroke-dasharray: 5 4; } .grid { stroke: var(--rule); }
 text { fill: var(--soft); font-size: 12px; font-family: inherit; }
+@page { margin: 16mm; }
+@media print { html { font-size: 10pt; } main { padding: 0; max-width: none; }
+  h2 { margin-top: 1.6rem; break-after: avoid; } section, figure, tr { break-inside: avoid; }
+  section.long { break-inside: auto; } .band, .line { print-color-adjust: exact; } }
 """
 
 
@@ -89,7 +95,7 @@ def report_page(status: Status, rounds: Table, times: tuple[float, float]) -> st
         _certificate(status),
         _explained(status),
     )
-    body = "\n".join(line for part in parts for line in part)
+    body = "\n".join(line for part in parts for line in part).replace(" %", "\u00a0%")
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -134,20 +140,20 @@ def _gain(status: Status, rounds: Table) -> Iterator[str]:
 
 
 def _known_gain(status: Status, uplift: Uplift, rounds: Table) -> Iterator[str]:
-    unit = " %" if uplift.has_percent else ""
-    mean, low, high = _parts(uplift)
+    course = uplift_course(rounds, status)
+    unit, (mean, low, high) = course.unit, _parts(uplift)
     yield f'<p class="gain">{mean}{unit}</p>'
     yield (
-        f"<p>a tuned round over the control ({escape(setting_text(status.control or {}))}), and "
-        f"with {100 * uplift.confidence:g} % confidence between {low}{unit} and {high}{unit}. "
-        f"{uplift.total_text} in all, over {uplift.tuned_rounds:,} tuned rounds; "
-        f"{uplift.held_back_rounds:,} were held back. The control's mean value is "
-        f"{number_text(uplift.control_mean)}.</p>"
+        f"<p>is what a tuned round gains over the control "
+        f"({escape(setting_text(status.control or {}))}); with {100 * uplift.confidence:g} % "
+        f"confidence, between {low}{unit} and {high}{unit}. That is {uplift.total_text} in "
+        f"{uplift.tuned_rounds:,} tuned rounds. {uplift.held_back_rounds:,} rounds were held back; "
+        f"the control's mean value is {number_text(uplift.control_mean)}.</p>"
     )
     recent = status.recent_uplift
     if recent is not None and recent.is_known and recent.rounds < uplift.rounds:
         yield f"<p>In the last {recent.rounds:,} rounds: {escape(str(recent))}.</p>"
-    yield _uplift_picture(uplift_course(rounds, status), unit)
+    yield _uplift_picture(course)
     yield (
         '<p class="how">How to read it: an independent coin held rounds back, which played the '
         "control; the gain is the difference between the two kinds of rounds, with what is known "
@@ -184,10 +190,11 @@ def _settings(status: Status) -> Iterator[str]:
 
 
 def _pictures(status: Status, rounds: Table) -> Iterator[str]:
-    yield "<section><h2>How it got there</h2>"
+    yield '<section class="long"><h2>How it got there</h2>'
     at = marks(len(rounds))
     for column in status.columns[:MOST_PICTURES]:
-        yield _line_picture(column, rounds["round"][at], rounds[BEST + column][at].astype(float))
+        x, y = (rounds[name][at].astype(float) for name in ("round", BEST + column))
+        yield _line_picture(column, x, y)
     left_out = len(status.columns) - MOST_PICTURES
     more = f" {left_out} more are not drawn." if left_out > 0 else ""
     yield f'<p class="how">How to read it: the best guess after each round.{more}</p></section>'
@@ -273,11 +280,12 @@ class Scale(NamedTuple):
     last: float
     low: float
     high: float
+    width: int
     height: int
 
     def x(self, value: float) -> float:
         share = (value - self.first) / ((self.last - self.first) or 1.0)
-        return LEFT + share * (WIDTH - LEFT - RIGHT)
+        return LEFT + share * (self.width - LEFT - RIGHT)
 
     def y(self, value: float) -> float:
         share = (value - self.low) / ((self.high - self.low) or 1.0)
@@ -287,15 +295,18 @@ class Scale(NamedTuple):
         points = zip(x.tolist(), y.tolist(), strict=True)
         return "L".join(f"{self.x(a):.1f} {self.y(b):.1f}" for a, b in points)
 
+    def level(self, kind: str, value: float) -> str:
+        """A line at one height."""
+        return f'<path class="{kind}" d="M{LEFT} {self.y(value):.1f}H{self.width - RIGHT}"/>'
+
     def axes(self, unit: str = "") -> Iterator[str]:
         for tick in ticks(self.low, self.high, 4 if self.height > SMALL else 2):
-            y = self.y(tick)
-            yield f'<path class="grid" d="M{LEFT} {y:.1f}H{WIDTH - RIGHT}"/>'
-            label = f"{tick:,.10g}{unit}".replace("-", "\u2212")
-            yield f'<text x="{LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{label}</text>'
-        bottom = self.height - 6
+            yield self.level("grid", tick)
+            text, y = f"{tick:,.10g}{unit}".replace("-", "\u2212"), self.y(tick) + 4
+            yield f'<text x="{LEFT - 8}" y="{y:.1f}" text-anchor="end">{text}</text>'
+        right, bottom = self.width - RIGHT, self.height - 6
         yield f'<text x="{LEFT}" y="{bottom}">round {self.first:,.0f}</text>'
-        yield (f'<text x="{WIDTH - RIGHT}" y="{bottom}" text-anchor="end">{self.last:,.0f}</text>')
+        yield f'<text x="{right}" y="{bottom}" text-anchor="end">{self.last:,.0f}</text>'
 
 
 def ticks(low: float, high: float, count: int) -> list[float]:
@@ -321,35 +332,39 @@ def ticks(low: float, high: float, count: int) -> list[float]:
     return [round(k * step, 12) for k in range(ceil(low / step), floor(high / step) + 1)]
 
 
-def _uplift_picture(course: Table, unit: str) -> str:
-    known = course[np.isfinite(course["high"] - course["low"])]
-    low, high = uplift_limits(known)
+def _uplift_picture(course: UpliftCourse) -> str:
+    known, (low, high) = course.known, course.limits
     x = known["round"].astype(float)
-    scale = Scale(float(x[0]), float(x[-1]), low, high, HEIGHT)
-    limited = {end: np.clip(known[end], low, high) for end in ("low", "mean", "high")}
-    band = scale.path(x, limited["high"]) + "L" + scale.path(x[::-1], limited["low"][::-1])
-    zero = scale.y(0.0)
-    drawn = [
-        *scale.axes(unit),
-        f'<path class="band" d="M{band}Z"/>',
-        f'<path class="zero" d="M{LEFT} {zero:.1f}H{WIDTH - RIGHT}"/>',
-        f'<path class="line" d="M{scale.path(x, limited["mean"])}"/>',
-    ]
-    caption = "The gain a round over the control so far, and its interval, which narrows."
+    lower, mean, upper = (np.clip(known[part], low, high) for part in ("low", "mean", "high"))
+
+    def drawn(width: int) -> Iterator[str]:
+        scale = Scale(float(x[0]), float(x[-1]), low, high, width, HEIGHT)
+        yield from scale.axes(course.unit)
+        above, below = scale.path(x, upper), scale.path(x[::-1], lower[::-1])
+        yield f'<path class="band" d="M{above}L{below}Z"/>'
+        yield scale.level("zero", 0.0)
+        yield f'<path class="line" d="M{scale.path(x, mean)}"/>'
+
+    caption = "The gain of a round over the control so far, and its interval, which narrows."
     return _figure(drawn, HEIGHT, "Gain over the control", caption)
 
 
-def _line_picture(name: str, x: Any, y: Array) -> str:
+def _line_picture(name: str, x: Array, y: Array) -> str:
     low, high = float(y.min()), float(y.max())
     room = 0.08 * ((high - low) or abs(high) or 1.0)
-    scale = Scale(float(x[0]), float(x[-1]), low - room, high + room, SMALL)
-    drawn = [*scale.axes(), f'<path class="line" d="M{scale.path(np.asarray(x, float), y)}"/>']
+
+    def drawn(width: int) -> Iterator[str]:
+        scale = Scale(float(x[0]), float(x[-1]), low - room, high + room, width, SMALL)
+        yield from scale.axes()
+        yield f'<path class="line" d="M{scale.path(x, y)}"/>'
+
     return _figure(drawn, SMALL, f"Best {name} after each round", name)
 
 
-def _figure(drawn: Sequence[str], height: int, label: str, caption: str) -> str:
-    picture = "".join(drawn)
-    return (
-        f'<figure><figcaption>{escape(caption)}</figcaption><svg viewBox="0 0 {WIDTH} {height}" '
-        f'role="img" aria-label="{escape(label)}">{picture}</svg></figure>'
+def _figure(drawn: Callable[[int], Iterable[str]], height: int, label: str, caption: str) -> str:
+    pictures = "".join(
+        f'<svg class="{kind}" viewBox="0 0 {width} {height}" role="img" '
+        f'aria-label="{escape(label)}">{"".join(drawn(width))}</svg>'
+        for kind, width in WIDTHS.items()
     )
+    return f"<figure><figcaption>{escape(caption)}</figcaption>{pictures}</figure>"

@@ -88,29 +88,42 @@ class Answer(NamedTuple):
     curvature: Any
     covariates: Values | None = None
     sem: float | None = None
+    smoothness: Any = None
+    lipschitz: Any = None
 
     @classmethod
-    def of(cls, loss: Any, curvature: Any, covariates: Any = None, sem: Any = None) -> Answer:
-        return cls(_as_read(loss), _as_read(curvature), checked_values(covariates) or None, sem)
+    def of(
+        cls,
+        loss: Any,
+        curvature: Any,
+        covariates: Any = None,
+        sem: Any = None,
+        smoothness: Any = None,
+        lipschitz: Any = None,
+    ) -> Answer:
+        known, constants = checked_values(covariates) or None, (smoothness, lipschitz)
+        return cls(_as_read(loss), _as_read(curvature), known, sem, *map(_as_read, constants))
 
     @classmethod
     def read(cls, fields: dict[str, Any], name: str) -> Answer:
         """What the row of a tell says under this name."""
         loss = serialization.decode(fields[name])
-        return cls(loss, fields["curvature"], fields.get("covariates"), fields.get("sem"))
+        return cls(loss, fields["curvature"], *map(fields.get, cls._fields[2:]))
 
     def tell(self, player: Player[Any], query: Query | int) -> None:
         """Tell a player."""
-        named: dict[str, Any] = {}  # with what there is alone, as for an ask
-        if self.covariates is not None:
-            named["covariates"] = self.covariates
-        if self.sem is not None:
-            named["sem"] = self.sem
-        player.tell(query, self.loss, self.curvature, **named)
+        player.tell(query, self.loss, self.curvature, **self.beside())
+
+    def beside(self) -> dict[str, Any]:
+        """What came with loss and curvature, by name; what there is alone, as for an ask."""
+        if self[2:] == NOTHING_BESIDE:  # as in most rounds
+            return {}
+        named = dict(zip(self._fields[2:], self[2:], strict=True))
+        return {name: part for name, part in named.items() if part is not None}
 
     def text(self, name: str) -> str:
         """As it stands in a row, under this name."""
-        loss, curvature, covariates, sem = self
+        loss, curvature = self[:2]
         if type(loss) is float and type(curvature) is float:
             text = f'"{name}": {loss!r}, "curvature": {curvature!r}'
         else:
@@ -119,14 +132,17 @@ class Answer(NamedTuple):
                 "curvature": serialization.encode(curvature),
             }
             text = json.dumps(fields)[1:-1]
-        if covariates is not None:
-            text += f', "covariates": {json.dumps(covariates)}'
-        return text if sem is None else f'{text}, "sem": {sem!r}'
+        for part, value in self.beside().items():
+            text += f', "{part}": {json.dumps(value, default=str)}'
+        return text
 
     @classmethod
     def parts(cls, name: str) -> tuple[str, ...]:
         """The keys of an answer in a row, in their order."""
-        return (name, "curvature", "covariates", "sem")
+        return (name, *cls._fields[1:])
+
+
+NOTHING_BESIDE = (None,) * len(Answer._fields[2:])
 
 
 def ask_body(query: Query, arguments: AskArguments) -> str:

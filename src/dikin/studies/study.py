@@ -332,6 +332,8 @@ class Study(Generic[Q]):
         covariates: Mapping[str, Any] | None = None,
         values: Iterable[float] | None = None,
         sem: float | None = None,
+        smoothness: float | None = None,
+        lipschitz: float | None = None,
         forecast: None = None,
     ) -> None:
         """Answer a query or trial of any client; durable when this returns.
@@ -356,6 +358,9 @@ class Study(Generic[Q]):
             Several values of a trial in place of one.
         sem : float, optional
             The standard error of the value, for a tuner.
+        smoothness, lipschitz : float, optional
+            The constants of this round's loss, where they are smaller than those that the learner
+            was given for all losses. The point that was played must not influence them.
         forecast : None
             Refused: once the point is known it is too late.
 
@@ -376,7 +381,7 @@ class Study(Generic[Q]):
         number = loss if value is None else value
         if values is not None or sem is not None:
             number, sem = value_and_error(number, values, sem)
-        answer = Answer.of(number, curvature, covariates, sem)
+        answer = Answer.of(number, curvature, covariates, sem, smoothness, lipschitz)
         self._backend.tell(query_or_id(query), answer)
 
     def forget(self, query: Query | Trial | OpenQuery | int) -> None:

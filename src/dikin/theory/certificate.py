@@ -137,7 +137,7 @@ class Account(NamedTuple):
     held : float
         The regularisation lambda_0 + sum_t lambda_t.
     stiff : float
-        The barrier's weight kappa/eta_{T+1}.
+        The barrier's weight kappa/eta_{T+1}, and all by which it was ever lowered.
     """
 
     rounds: int
@@ -202,5 +202,6 @@ class Part(NamedTuple):
         """
         fall = varies / (self.scale * (1.0 + domain.symmetry))
         price = self.schedule.kappa * domain.nu / self.schedule.typical(rounds)
-        share = comparator_share(rounds, fall, price)
+        # By the width of this range, which is known before its rounds are played.
+        share = comparator_share(rounds, RANGE / (1.0 + domain.symmetry), price)
         return self.scale * self.account.bound(domain, share, fall)

@@ -16,9 +16,11 @@ import numpy as np
 from dikin.errors import ParameterError, StateError, shown
 from dikin.serialization import finite_or_none, number_or_nan
 from dikin.vectors import Array
-from dikin.worth.guard import Budget, Guard
+from dikin.worth.budget import Budget
+from dikin.worth.estimate import UpliftEstimate
+from dikin.worth.guard import Guard
 from dikin.worth.holdback import holdback_share, is_held_back
-from dikin.worth.uplift import Uplift, UpliftEstimate
+from dikin.worth.uplift import Uplift
 
 
 class Draw(NamedTuple):
@@ -106,7 +108,7 @@ class Comparison:
         """
         if held and self.reason is None:
             return None
-        control = self.estimate.guesses(expected)[1]
+        control = self.estimate.control_guess(expected)
         if self.budget is not None:
             control = self.budget.guess(control)
         draw = self._decided(key, id, control)

@@ -13,13 +13,14 @@ import numpy as np
 from dikin import extras
 from dikin.plotting.contexts import ContextLine, ContextPanel
 from dikin.plotting.curves import marks
-from dikin.plotting.history import Line, Panel
+from dikin.plotting.history import Line, Panel, UpliftCourse
 from dikin.status import Status
 from dikin.tuning.contexts import Contexts, Part, Values
 from dikin.tuning.covariates import LONGEST
 from dikin.tuning.space import Space
 from dikin.vectors import Array, Table
-from dikin.worth.uplift import Uplift, UpliftEstimate
+from dikin.worth.estimate import UpliftEstimate
+from dikin.worth.uplift import Uplift
 
 BEST = "best."
 """Before the name of a column: the best guess after the round."""
@@ -135,7 +136,7 @@ def _types(before: str, missing: Mapping[str, float | str]) -> list[tuple[str, A
     ]
 
 
-def uplift_course(table: Table, status: Status) -> Table:
+def uplift_course(table: Table, status: Status) -> UpliftCourse:
     """What was known of the gain over the control as the rounds went by.
 
     Parameters
@@ -147,9 +148,9 @@ def uplift_course(table: Table, status: Status) -> Table:
 
     Returns
     -------
-    numpy.ndarray
-        A structured array with the columns round, mean, low and high, at some hundred rounds; in
-        per cent of the control's mean value where the last interval is known so.
+    UpliftCourse
+        At some hundred rounds; in per cent of the control's mean value where the last interval is
+        known so.
     """
     estimate = UpliftEstimate(status.holdback, maximize=status.maximize)
     at, uplifts = set(marks(len(table)).tolist()), list[tuple[int, Uplift]]()
@@ -159,11 +160,13 @@ def uplift_course(table: Table, status: Status) -> Table:
         estimate.add(value, held_back, *guesses)
         if place in at:
             uplifts.append((round, estimate.uplift()))
-    unit = "_percent" if uplifts and uplifts[-1][1].has_percent else ""
-    parts = [f"{part}{unit}" for part in ("mean", "low", "high")]
-    rows = [(round, *(getattr(uplift, part) for part in parts)) for round, uplift in uplifts]
-    kinds = [("round", np.int64), *((part, np.float64) for part in ("mean", "low", "high"))]
-    return np.array(rows, dtype=kinds)
+    in_percent = bool(uplifts) and uplifts[-1][1].has_percent
+    parts = ("mean", "low", "high")
+    end = "_percent" if in_percent else ""
+    rows = [(round, *(getattr(uplift, part + end) for part in parts)) for round, uplift in uplifts]
+    course = np.array(rows, dtype=[("round", np.int64), *((part, np.float64) for part in parts)])
+    known = course[np.isfinite(course["high"] - course["low"])]
+    return UpliftCourse(known, " %" if in_percent else "")
 
 
 def panels_of(space: Space) -> list[Panel]:

@@ -21,7 +21,14 @@ import numpy as np
 from dikin import serialization
 from dikin.arguments import LARGEST, true_or_false
 from dikin.deprecation import renamed
-from dikin.errors import ContextError, ForecastError, LossError, StateError, shown
+from dikin.errors import (
+    ConstantError,
+    ContextError,
+    ForecastError,
+    LossError,
+    StateError,
+    shown,
+)
 from dikin.learners.base import real_number
 from dikin.learners.predictive import AUTO, Predictive
 from dikin.learners.threads import locked
@@ -349,6 +356,8 @@ class Tuner(Player[Trial]):
         covariates: Mapping[str, Any] | None = None,
         values: Iterable[float] | None = None,
         sem: float | None = None,
+        smoothness: None = None,
+        lipschitz: None = None,
     ) -> None:
         """Tell the value of a trial: in any order, late, by its id. A refusal changes nothing.
 
@@ -371,6 +380,8 @@ class Tuner(Player[Trial]):
             Several values of the trial instead of one: their mean counts, with its standard error.
         sem : float, optional
             The standard error of the value. A value that is noisier than usual counts less.
+        smoothness, lipschitz : None
+            Refused: a tuner is given no such constant to be smaller than.
 
         Raises
         ------
@@ -379,6 +390,8 @@ class Tuner(Player[Trial]):
         LossError
             If the value is not a finite number, or the standard error not one of at least 0; if
             there are both a value and several, or neither; if it is negative and there is a budget.
+        ConstantError
+            If there is a smoothness or a Lipschitz constant.
         CurvatureError
             If the curvature is negative, not finite, or too large.
         CovariateError
@@ -386,6 +399,11 @@ class Tuner(Player[Trial]):
             another one when the trial was asked.
         """
         asked: Any = self._open.find(trial, self._again)[0]
+        if smoothness is not None or lipschitz is not None:
+            raise ConstantError(
+                "a tuner knows no smoothness and no Lipschitz constant of its losses; tell them to "
+                "a Predictive learner that was given one. Nothing was changed."
+            )
         value, error = value_and_error(value, values, sem)
         number, late = self._checked_value(asked.id, value), checked_values(covariates)
         covariates = merged(asked.covariates, late)

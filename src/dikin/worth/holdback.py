@@ -46,6 +46,63 @@ def holdback_share(value: Any) -> float:
     return share
 
 
+def share_above_zero(value: Any) -> float:
+    """The share of rounds to hold back, where there must be some.
+
+    Parameters
+    ----------
+    value : float
+        Above 0 and at most 0.5.
+
+    Returns
+    -------
+    float
+        The share.
+
+    Raises
+    ------
+    ParameterError
+        If it is not such a number.
+    """
+    share = holdback_share(value)
+    if share == 0.0:
+        raise ParameterError(
+            "holdback must be above 0: without rounds that play the control there is nothing to "
+            "compare with. Choose a share such as 0.05"
+        )
+    return share
+
+
+def limit_share(value: Any, name: str) -> float:
+    """A share of what the control earns, checked.
+
+    Parameters
+    ----------
+    value : float
+        Above 0 and below 1.
+    name : str
+        The name of the argument, for the message.
+
+    Returns
+    -------
+    float
+        The share.
+
+    Raises
+    ------
+    ParameterError
+        If it is not such a number.
+    """
+    share = number(value, name)
+    if not 0.0 < share < 1.0:
+        hint = f". If you mean {share:g} %, write {share / 100:g}" if 1 <= share < 100 else ""
+        raise ParameterError(
+            f"{name} must be a share of what the control earns, above 0 and below 1, got "
+            f"{shown(value)}{hint}"
+        )
+    return share
+
+
 def is_held_back(key: str, id: int, share: float) -> bool:
     """Whether a trial plays the control: true with probability `share`, independently of all else.
 

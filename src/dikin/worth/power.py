@@ -7,9 +7,9 @@ from statistics import NormalDist
 
 from dikin.arguments import nonnegative, number, positive
 from dikin.errors import ParameterError, shown
-from dikin.worth.holdback import holdback_share
+from dikin.worth.holdback import share_above_zero
 from dikin.worth.intervals import best_scale, half_width
-from dikin.worth.uplift import FEWEST, NARROWEST
+from dikin.worth.sums import FEWEST, NARROWEST
 
 
 def rounds_to_see(
@@ -56,9 +56,7 @@ def rounds_to_see(
     >>> [round(rounds_to_see(2.0, 10.0, 0.05, explained=share)) for share in (0.0, 0.9)]
     [8608, 797]
     """
-    share = holdback_share(holdback)
-    if share == 0.0:
-        raise ParameterError("holdback must be above 0: without control rounds nothing is seen")
+    share = share_above_zero(holdback)
     size, deviation = nonnegative(gain, "gain"), positive(noise, "noise")
     for value, name in ((explained, "explained"), (power, "power"), (confidence, "confidence")):
         if not 0.0 <= number(value, name) < 1.0:

@@ -55,6 +55,14 @@ def _power(base: str, exponent: Fraction) -> str:
     return f"{base if base == 'T' else f'({base})'}^({exponent})"
 
 
+def _shown(constant: Any) -> str:
+    """A number, or what becomes of it over the rounds."""
+    if not isinstance(constant, dikin.Decaying):
+        return f"{constant:g}"
+    falls = f" t^(-{constant.alpha:g})" if constant.alpha else ""
+    return f"{constant.sigma:g}{falls}"
+
+
 @dataclass(frozen=True)
 class Losses:
     """An environment before its seed is known."""
@@ -64,7 +72,7 @@ class Losses:
     constants: Mapping[str, Any]
 
     def __str__(self) -> str:
-        constants = ", ".join(f"{name}={value:g}" for name, value in self.constants.items())
+        constants = ", ".join(f"{name}={_shown(value)}" for name, value in self.constants.items())
         return f"{self.kind.__name__}({constants}), {self.domain}"
 
     def start(self, seed: int) -> Environment:
@@ -154,6 +162,8 @@ class RateCase:
 
 
 DISC, SEGMENT, SQUARE = dikin.Ball(2), dikin.Box([-1], [1]), dikin.Box([-1, -1], [1, 1])
+FALLS = (Fraction(0), Fraction(1, 4), Fraction(1, 2))
+"""The a of constants that fall as t^(-a) and are told: Theorem 22 of docs/mathematics.md."""
 CONE = Losses(dikin.Distance, DISC, {"lipschitz": 1.0})
 CURVED_CONE = Losses(dikin.Distance, DISC, {"lipschitz": 1.0, "curvature": 0.5})
 RIDGE = Losses(dikin.Ridge, DISC, {"smoothness": 1.0})
@@ -232,6 +242,12 @@ LISTED = (
     RateCase("aogd-flat", tuned(dikin.AOGD, ""), CONE, bound("1/2"), **uncompiled(8, 100_000)),
     RateCase("aogd-curved", tuned(dikin.AOGD, ""), BOWL, bound("0", "1"),
              **uncompiled(16, 100_000)),
+    *(RateCase(f"told-smoothness-{a}", tuned(dikin.AdaptiveSmooth, "smoothness"),
+               Losses(dikin.Ridge, DISC, {"smoothness": dikin.Decaying(1.0, float(a))}),
+               Bound((2 - a) / 3), longest=10**6, games=16) for a in FALLS),
+    *(RateCase(f"told-lipschitz-{a}", tuned(dikin.AdaptiveLipschitz, "lipschitz"),
+               Losses(dikin.Distance, DISC, {"lipschitz": dikin.Decaying(1.0, float(a))}),
+               Bound((3 - 2 * a) / 4), longest=10**6, games=16) for a in FALLS),
 )
 # fmt: on
 RATE_CASES = {case.key: case for case in LISTED}

@@ -1,0 +1,125 @@
+"""The measured numbers of docs/paper, as LaTeX: read from the CSVs of docs/, never typed in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import inf
+from pathlib import Path
+from statistics import mean, median
+
+from dikin.experiments.tables import read_csv
+from dikin.files import replace_file
+
+DOCS = Path(__file__).resolve().parents[1]
+PATTERNS = {
+    "sigma_t = 0": r"$\sigma_t=0$",
+    "sigma_t = sigma": r"$\sigma_t=\sigma$",
+    "first T^(3/4) rounds flat": r"first $T^{3/4}$ rounds flat",
+    "first T^(8/9) rounds flat": r"first $T^{8/9}$ rounds flat",
+    "second half flat": "second half flat",
+}
+"""The rows of the two tables that the paper shows: their names in the CSVs and in print."""
+MEMORIES = ("None", "4000", "1000", "250", "auto")
+WORLDS = {
+    "still": "still",
+    "circling 10000": r"circles in 10\,000",
+    "jumping 4000": r"jumps every 4\,000",
+    "jumping 1000": r"jumps every 1\,000",
+}
+
+
+def exponent_rows(docs: Path) -> Iterator[str]:
+    predictive = read_csv(docs / "evidence" / "predictive.csv")
+    for number, losses in ((1, "smooth"), (2, "Lipschitz")):
+        own = {
+            row["pattern"]: row
+            for row in predictive
+            if row["table"] == str(number) and row["losses"] == "plain"
+        }
+        for row in read_csv(docs / "evidence" / f"table{number}.csv"):
+            if row["pattern"] in PATTERNS:
+                cells = [losses, PATTERNS[row["pattern"]], f"{float(row['theory']):.2f}"]
+                cells += [_interval(row), _interval(own[row["pattern"]])]
+                yield " & ".join(cells) + r" \\"
+
+
+def _interval(row: dict[str, str]) -> str:
+    measured, low, high = (float(row[name]) for name in ("measured", "low", "high"))
+    return f"{measured:.2f} ({low:.2f} to {high:.2f})"
+
+
+def memory_rows(docs: Path) -> tuple[list[str], float, int]:
+    """The rows, the largest ratio to the best fixed memory, and the number of games."""
+    games: dict[tuple[str, str, str], list[float]] = {}
+    for row in read_csv(docs / "memory" / "memory.csv"):
+        if row["table"] == "memory":
+            place = row["d"], row["world"], row["memory"]
+            games.setdefault(place, []).append(float(row["regret"]))
+    rows, worst = [], -inf
+    for d in sorted({place[0] for place in games}):
+        for world, name in WORLDS.items():
+            regrets = [mean(games[d, world, memory]) for memory in MEMORIES]
+            ratio = regrets[-1] / min(regrets[:-1])
+            worst = max(worst, ratio)
+            cells = [d, name, *(f"{regret:.0f}" for regret in regrets), f"{ratio:.2f}"]
+            rows.append(" & ".join(cells) + r" \\")
+    return rows, worst, len(next(iter(games.values())))
+
+
+def compare_numbers(docs: Path) -> Iterator[str]:
+    table = read_csv(docs / "compare" / "compare.csv")
+    ratios: dict[str, list[float]] = {}
+    least: dict[str, tuple[float, str]] = {}
+    for row in table:
+        if row["feedback"] == "VALUE" and row["regret"] not in ("", "nan"):
+            ratios.setdefault(row["learner"], []).append(float(row["ratio"]))
+            found = float(row["regret"]), row["package"]
+            least[row["scenario"]] = min(least.get(row["scenario"], (inf, "")), found)
+    wins = sum(package != "dikin" for _, package in least.values())
+    played = max(len(each) for each in ratios.values())
+    names = sorted(
+        (name for name in ratios if len(ratios[name]) > played // 2),
+        key=lambda name: median(ratios[name]),
+    )
+    half = (len(names) + 1) // 2
+    cells = [f"{name} & {median(ratios[name]):.1f} & {len(ratios[name])}" for name in names]
+    cells += [" & & "] * (2 * half - len(cells))
+    lines = [" & ".join(pair) + r" \\" for pair in zip(cells[:half], cells[half:], strict=True)]
+    yield command("CompareRows", "\n".join(lines))
+    yield command("CompareOutsideWins", str(wins))
+    yield command("CompareGames", str(len(least)))
+    yield command("CompareRounds", rf"{int(table[0]['rounds']):,}".replace(",", r"\,"))
+
+
+def coverage_numbers(docs: Path) -> Iterator[str]:
+    rows = read_csv(docs / "worth" / "coverage.csv")
+    missed = [100 * float(row["missed"]) for row in rows]
+    fixed = [100 * float(row["missed_fixed"]) for row in rows]
+    yield command("CoverageKinds", str(len(rows)))
+    yield command("CoverageLeast", f"{min(missed):.1f}")
+    yield command("CoverageMost", f"{max(missed):.1f}")
+    yield command("CoverageFixedLeast", f"{min(fixed):.0f}")
+    yield command("CoverageFixedMost", f"{max(fixed):.0f}")
+
+
+def command(name: str, text: str) -> str:
+    return rf"\newcommand{{\{name}}}{{{text}}}"
+
+
+def render(docs: Path) -> str:
+    """The whole of numbers.tex."""
+    memory, worst, games = memory_rows(docs)
+    lines = [
+        "% Written by docs/build/paper_numbers.py.",
+        command("ExponentRows", "\n".join(exponent_rows(docs))),
+        *compare_numbers(docs),
+        command("MemoryRows", "\n".join(memory)),
+        command("MemoryWorst", f"{worst:.2f}"),
+        command("MemoryGames", str(games)),
+        *coverage_numbers(docs),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    replace_file(DOCS / "paper" / "numbers.tex", render(DOCS).encode())

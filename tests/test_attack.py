@@ -1,0 +1,66 @@
+"""`make attack`: cells of the program, and that it breaks a certificate which is too small."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+BENCHMARKS = Path(__file__).resolve().parent.parent / "benchmarks"
+
+
+@pytest.fixture(scope="module")
+def attack() -> Any:
+    sys.path.insert(0, str(BENCHMARKS))
+    import attack
+
+    sys.path.remove(str(BENCHMARKS))
+    return attack
+
+
+def test_no_cell_is_played_twice_and_all_have_seeds_of_their_own(attack: Any) -> None:
+    cells = list(attack.cells())
+    assert len(set(cells)) == len(cells) == 1755
+    starts = sorted(cell.seed for cell in cells)
+    assert len(set(starts)) == len(starts)
+
+
+def test_a_certificate_that_is_too_small_is_broken(
+    attack: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The tightest cell of SCRiBLe, 1.2 times the regret: half of it is too little."""
+    cell = attack.Cell("Scrible", "disc", "late slope", "late", "known", "nothing")
+    assert cell in set(attack.cells())
+    assert not attack.attacked(cell).suspect
+    right = attack.play
+
+    def too_small(*arguments: Any) -> tuple[float, float]:
+        regret, certificate = right(*arguments)
+        return regret, 0.5 * certificate
+
+    monkeypatch.setattr(attack, "play", too_small)
+    line = attack.attacked(cell)
+    assert line.suspect
+    assert line.games == attack.AGAIN * attack.GAMES
+
+
+def test_the_best_point_of_a_game_is_no_worse_than_others(attack: Any) -> None:
+    """On the disc, against a scan; the rounds weigh as a memory would have it."""
+    import numpy as np
+
+    for name in attack.GAMES_OF:
+        cell = attack.Cell("Predictive lipschitz", "disc", name, "at once", "known", "bursts")
+        game = attack.Game(cell, 5)
+        game.told = [(t, 0.0) for t in range(attack.ROUNDS)]
+        weights = 0.9 ** np.arange(attack.ROUNDS - 1, -1, -1.0)
+        angles = np.linspace(0, 2 * np.pi, 60)
+        points = [
+            r * np.array([np.cos(angle), np.sin(angle)])
+            for r in (0.0, 0.3, 0.6, 1.0)
+            for angle in angles
+        ]
+        rounds = range(attack.ROUNDS)
+        least = min(float(weights @ np.array([game.value(t, v) for t in rounds])) for v in points)
+        assert -game.regret(0.9) <= least + 1e-6
