@@ -124,7 +124,7 @@ def game(
 ) -> Game:
     """Bowls of curvature 0.5 around the targets, or linear losses."""
     rounds, none = READINGS[-1], np.zeros(READINGS[-1])
-    chosen = dict(kink=0.0, told=0.0, noise=0.0, low=2.0) | noise
+    chosen = {"kink": 0.0, "told": 0.0, "noise": 0.0, "low": 2.0} | noise
     if targets is not None:
         offsets = 0.25 * (targets**2).sum(axis=1) - 0.2
         kernel = LossKernel(offsets, -0.5 * targets, np.full(rounds, 0.5), **chosen)

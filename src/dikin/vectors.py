@@ -69,8 +69,10 @@ def _add_square(x: float, a: float, b: Array, out: Array) -> None:
 def add_square(x: float, a: float, b: Array, out: Array) -> None:
     """Add x (a, b)(a, b)' to out, a square matrix row by row."""
     n = b.size + 1
-    both = np.concatenate(((a,), b))
-    out.reshape(n, n)[:] += np.outer(x * both, both)
+    both = np.empty(n)
+    both[0], both[1:] = a, b
+    matrix = out.reshape(n, n)
+    matrix += (x * both)[:, None] * both
 
 
 def _copy(a: Array, out: Array) -> None:

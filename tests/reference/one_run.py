@@ -6,8 +6,8 @@ Units as in `reference.predictive`. With h = H^(1/2) (y - u) and Ghat = d r H z,
     F(u)   = sum [Ghat_t.(y_t - u) - (sigma_t/2)|y_t - u|^2 + a_t].
 
 u' is drawn from the ball of radius 1 + e around 0 (e = 1/2). With h_t the most by which X_t may be
-below 0 on that ball, for the r and z that were seen, and c_t for any r and z, for every rate l < 1/c
-of a list of K, but for a chance of delta, at all times and for all u
+below 0 on that ball, for the r and z that were seen, and c_t for any r and z, for every rate
+l < 1/c of a list of K, but for a chance of delta, at all times and for all u
 
     sum [v_t - f_t(u)] <= F(u) + (psi_h(l)/l) [V(u) + e^2/(d+2) sum |Ghat_t|^2]
                           + [d ln(1 + 1/e) + ln(K/delta)]/l,
@@ -26,7 +26,7 @@ import numpy as np
 from reference.predictive import Answer, Array
 
 SPREAD = 0.5
-RATES = tuple(0.5**k for k in range(1, 17))
+RATES = tuple(0.5 ** (k / 2) for k in range(4, 28))
 
 
 @dataclass(frozen=True)

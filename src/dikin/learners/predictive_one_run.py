@@ -26,8 +26,9 @@ LARGEST_SIZE = 64
 SPREAD = 0.5
 """epsilon: the deviation at u is averaged over a ball of this radius around u. It costs
 d ln(1 + 1/epsilon) for the ball, and more variance the larger it is."""
-RATES = tuple(2.0**-k for k in range(1, 17))
-"""lambda: the first is too large for any game, the last right for some ten million rounds."""
+RATES = tuple(2.0 ** (-1.5 - 0.5 * k) for k in range(1, 25))
+"""lambda: no larger one is below 1/c in two dimensions; the last is right for a sum of squares of
+10^9."""
 
 
 class Model(NamedTuple):
@@ -119,12 +120,12 @@ def worst(
 
         V(u) <= V(z) + 2 (A_0 + A z).(u - z) + mu |u - z|^2,
 
-    and where that bends more than the model does, |u|^2 is replaced by 1.
+    and where that curves more than the model does, |u|^2 is replaced by 1.
     """
     pulled = matrix[1:, 1:] @ centre
     linear = model.linear - 2.0 * price * (matrix[0, 1:] + pulled - steepest * centre)
     square = steepest * float(centre @ centre) - float(pulled @ centre)
     constant = model.constant + price * (float(matrix[0, 0]) + square)
-    bend = 0.5 * model.curvature - price * steepest
-    constant += max(-bend, 0.0)
-    return constant - least_of_models(geometry, plan.nu, linear, 2.0 * max(bend, 0.0))
+    concavity = 0.5 * model.curvature - price * steepest
+    constant += max(-concavity, 0.0)
+    return constant - least_of_models(geometry, plan.nu, linear, 2.0 * max(concavity, 0.0))
