@@ -59,7 +59,7 @@ class LossKernel(NamedTuple):
 
     def value(self, round: int, chance: float, x: Array) -> float:
         t, square, apart = round - 1, 0.0, 0.0
-        mean = self.offsets[t]
+        mean: float = self.offsets[t]
         for i in range(x.size):
             mean += self.slopes[t, i] * x[i]
             square += x[i] * x[i]
@@ -112,7 +112,7 @@ class Game(NamedTuple):
 
     about: str
     kernel: LossKernel
-    constant: dict[str, float]
+    constant: dict[str, Any]
 
 
 def game(
@@ -201,13 +201,16 @@ def measure(name: str, runs: int, progress: Callable[[int], None]) -> Row:
         found.append(one_run(chosen, seed))
         progress(1)
     regret, bound, mean, losses = np.moveaxis(np.array(found), 2, 0)
+    last = [round(float(np.median(each[:, -1])), 2) for each in (bound, mean, regret)]
     return Row(
         name,
         runs,
-        int((regret > bound).any(axis=1).sum()),
-        int((regret > mean).any(axis=1).sum()),
-        *(round(float(np.median(each[:, -1])), 2) for each in (bound, mean, regret)),
-        round(float((bound[:, -1] < losses[:, -1] - 1e-9).mean()), 4),
+        exceeded=int((regret > bound).any(axis=1).sum()),
+        mean_exceeded=int((regret > mean).any(axis=1).sum()),
+        bound=last[0],
+        certificate=last[1],
+        regret=last[2],
+        informative=round(float((bound[:, -1] < losses[:, -1] - 1e-9).mean()), 4),
     )
 
 

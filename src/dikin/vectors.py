@@ -43,9 +43,9 @@ def dots(a: Array, b: Array) -> tuple[float, float]:
 
 
 def _largest(a: Array) -> float:
-    most = a[0]
+    most = float(a[0])
     for i in range(1, a.size):
-        most = max(most, a[i])
+        most = max(most, float(a[i]))
     return most
 
 

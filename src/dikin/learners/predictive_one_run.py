@@ -102,7 +102,7 @@ def bound(
         + odds / rate
         for rate in likely[:3]
     ]
-    return min([run.losses, *bounds])
+    return float(min([run.losses, *bounds]))
 
 
 def worst(
