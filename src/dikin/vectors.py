@@ -55,24 +55,23 @@ def largest(a: Array) -> float:
     return float(a.max())
 
 
-def _add_square(x: float, a: float, b: Array, out: Array) -> None:
+def _add_square(x: float, a: float, b: Array, matrix: Array) -> None:
     n = b.size + 1
-    out[0] += x * a * a
+    matrix[0] += x * a * a
     for i in range(b.size):
-        out[i + 1] += x * a * b[i]
-        out[n * (i + 1)] += x * b[i] * a
+        matrix[i + 1] += x * a * b[i]
+        matrix[n * (i + 1)] += x * b[i] * a
         for j in range(b.size):
-            out[n * (i + 1) + j + 1] += x * b[i] * b[j]
+            matrix[n * (i + 1) + j + 1] += x * b[i] * b[j]
 
 
 @looped(_add_square)
-def add_square(x: float, a: float, b: Array, out: Array) -> None:
-    """Add x (a, b)(a, b)' to out, a square matrix row by row."""
-    n = b.size + 1
-    both = np.empty(n)
+def add_square(x: float, a: float, b: Array, matrix: Array) -> None:
+    """Add x (a, b)(a, b)' to a square matrix, which is given row by row."""
+    both = np.empty(b.size + 1)
     both[0], both[1:] = a, b
-    matrix = out.reshape(n, n)
-    matrix += (x * both)[:, None] * both
+    table = matrix.reshape(both.size, both.size)
+    table += (x * both)[:, None] * both
 
 
 def _copy(a: Array, out: Array) -> None:
