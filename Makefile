@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 
 .PHONY: reproduce matrix test lint demo game loops price regions traffic program oppertune examples \
 	flags samplers accelerator mutants known-mutants beginning absurd covariates memory contexts worth one-run serve-demo told attack \
-	bench kills torture load page paper docs dist clean
+	bench kills soak torture power-loss load page paper docs dist clean
 .DELETE_ON_ERROR:
 
 reproduce: $(READY)
@@ -136,15 +136,25 @@ kills: $(READY)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/studies/kills.py --kills 500 --crashes 5
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/studies/kills.py --kills 250 --crashes 5 --keeps tuner
 
-# Everything that studies were broken with, about thirteen minutes. PAGE=1 writes it into docs/live.md.
+# Everything that studies were broken with, about fifteen minutes. PAGE=1 writes it into docs/live.md.
 TORTURE_OUT := $(if $(PAGE),--out docs/torture.csv --page docs/live.md)
 torture: $(READY)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/studies/torture.py $(TORTURE_OUT)
+
+# A thousand rounds on a disk that forgets what was not synced, cut at every sync; four minutes.
+# PAGE=1 writes the table into docs/live.md.
+power-loss: $(READY)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/studies/power_loss.py $(if $(PAGE),--page docs/live.md)
 
 # The service under 64 clients, beside Optuna, about eight minutes. PAGE=1 writes docs/service.md.
 LOAD_OUT := $(if $(PAGE),--out docs/service_load.csv --page docs/service.md)
 load: $(READY)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/service/load.py $(LOAD_OUT)
+
+# The service among 64 honest, 300 slow and 1,000 silent clients and a hostile token.
+MINUTES ?= 30
+soak: $(READY)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/service/soak.py --minutes $(MINUTES)
 
 page: $(READY)
 	$(BIN)/python docs/build

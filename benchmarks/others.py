@@ -19,7 +19,7 @@ TESTS = Path(__file__).resolve().parent.parent / "tests"
 
 def rows() -> Iterator[Row]:
     yield polytope_row()
-    yield from road_rows()
+    yield from literal_rows()
     yield workers_row()
 
 
@@ -50,7 +50,7 @@ def polytope_row() -> Row:
     )
 
 
-def road_rows() -> Iterator[Row]:
+def literal_rows() -> Iterator[Row]:
     """The compiled loop against the literal algorithm in R^{d+1}, and against a convex solver."""
     d, rounds = 10, 20_000
     world = dikin.Ridge(dikin.Ball(d), 1.0, 0.1, seed=1)

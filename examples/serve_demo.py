@@ -97,6 +97,15 @@ def service(folder: str) -> Iterator[str]:
 
 
 def play(url: str, name: str, end: threading.Event, ready: threading.Barrier) -> None:
+    """Play one product; if that fails, nobody waits for it."""
+    try:
+        play_on(url, name, end, ready)
+    except BaseException:
+        ready.abort()
+        raise
+
+
+def play_on(url: str, name: str, end: threading.Event, ready: threading.Barrier) -> None:
     """Play one product: quickly through its past, then at leisure."""
     tuner, value = TUNERS[name]
     late: deque[dikin.Trial] = deque()
@@ -130,10 +139,10 @@ def main() -> None:
         for player in players:
             player.start()
         print(f"playing the first {PAST} rounds ...", flush=True)
-        ready.wait()
-        page = f"{url}/#/study/shop"
-        print(f"the page is at {page}\nCtrl-C ends", flush=True)
         try:
+            ready.wait()
+            page = f"{url}/#/study/shop"
+            print(f"the page is at {page}\nCtrl-C ends", flush=True)
             if given.picture is not None:
                 photograph(page, given.picture)
             else:
@@ -141,6 +150,8 @@ def main() -> None:
                 time.sleep(given.seconds if given.seconds is not None else 10**8)
         except KeyboardInterrupt:
             print()
+        except threading.BrokenBarrierError:
+            sys.exit("a product cannot be played: the reason is above")
         finally:
             end.set()
             for player in players:

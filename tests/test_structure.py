@@ -89,7 +89,6 @@ DEFERRED = {
     ("dikin.cli", "dikin.experiments.rates"),
     ("dikin.cli", "dikin.experiments.reproduce"),
     ("dikin.service.commands", "dikin.service.app"),
-    ("dikin.service.commands", "dikin.service.middleware"),
     ("dikin.service.commands", "dikin.service.server"),
     ("dikin.service.commands", "dikin.service.service"),
 }

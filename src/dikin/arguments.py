@@ -1,4 +1,4 @@
-"""Checks of constructor arguments; an error names the argument."""
+"""Checks of arguments; an error names the argument."""
 
 from __future__ import annotations
 
@@ -38,6 +38,14 @@ def as_float(value: Any) -> float | None:
         return inf if value > 0 else -inf  # type: ignore[operator]
     except ValueError:  # a Decimal that is a signalling NaN
         return None
+
+
+def real_number(value: Any, name: str, error: Refusal) -> float:
+    """A real number that came with a call of the game, as `as_float` accepts it."""
+    result = as_float(value)
+    if result is None:
+        raise error(f"the {name} must be a real number, got {shown(value)}. Nothing was changed.")
+    return result
 
 
 def number(value: Any, name: str, error: Refusal = ParameterError) -> float:

@@ -188,6 +188,13 @@ class ClosedQueryError(QueryError):
     """
 
 
+class TooManyOpenError(QueryError):
+    """So many queries of a study wait for their answers that no more may be asked.
+
+    Tell them, or forget those that will never be answered: `Study.forget(older_than=...)`.
+    """
+
+
 class ForeignQueryError(QueryError):
     """A query belongs to another learner.
 
@@ -235,6 +242,9 @@ class StoreError(StateError, OSError):
 
     Repair the store and repeat the call; committed events are not lost.
     """
+
+    retry_after = 0
+    """Seconds after which a service asks to be called again; 0 if it did not say."""
 
 
 class BusyError(StoreError, TimeoutError):

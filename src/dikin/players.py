@@ -179,6 +179,12 @@ class Player(ABC, Generic[Q]):
         """Queries asked so far."""
         return self._open.next_id
 
+    def _skip_ids(self, count: int) -> int:
+        """Leave out that many ids, for `Study.skip_ids`; returns the id of the next query."""
+        with self._open.lock:
+            self._open.next_id += count
+            return self._open.next_id
+
     @abstractmethod
     def _again(self, id: int) -> Q:
         """An open query, recreated: the caller may have modified the one that was returned."""

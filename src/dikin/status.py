@@ -1,4 +1,4 @@
-"""How a learner, tuner or study stands at one instant: for terminal, notebook, JSON and metrics."""
+"""The status of a learner, tuner or study, for the terminal, notebooks, JSON and metrics."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class OpenQueries:
     first: int | None = None
     """The id of the one that has waited longest."""
     oldest_seconds: float = nan
-    """For how long it has waited; NaN outside a study, where no time is kept."""
+    """How long it has waited; NaN outside a study, where times are not recorded."""
 
 
 NONE_OPEN = OpenQueries()
@@ -35,14 +35,14 @@ NONE_OPEN = OpenQueries()
 
 @dataclass(frozen=True, kw_only=True)
 class Status:
-    """How a learner, tuner or study stands at one instant; `print` it, or read its parts.
+    """The status of a learner, tuner or study at one instant; `print` it, or read its parts.
 
     What does not apply is None, and a number that is not known is NaN.
     """
 
     name: Annotated[str | None, "The name of the study."] = None
     service: Annotated[str | None, "The address of the service that keeps the study."] = None
-    kind: Annotated[Literal["learner", "tuner"], "What asks and is told: a learner or a tuner."]
+    kind: Annotated[Literal["learner", "tuner"], "Whether this is a learner or a tuner."]
     learner: Annotated[str, "The kind of the learner; for a tuner, of the one inside it."]
     domain: Annotated[str | None, "The kind of the domain of a learner."] = None
     arguments: Annotated[dict[str, Any] | None, "The arguments of a learner."] = None
@@ -66,14 +66,16 @@ class Status:
     first_rounds: Annotated[int, "The number of rounds in `first_mean`."] = 0
     first_mean: Annotated[float, "The mean of the first values or losses."] = nan
     recent_rounds: Annotated[int, "The number of rounds in `recent_mean`."] = 0
-    recent_mean: Annotated[float, "The mean of the last values or losses."] = nan
+    recent_mean: Annotated[float, "The mean of the last values or losses, without faults."] = nan
     recent_sem: Annotated[
         float,
-        "The standard error of `recent_mean` for a tuner, from how much its surprises scatter: "
-        "what was expected to change does not count.",
+        "The standard error of `recent_mean` for a tuner, computed from its surprises: changes "
+        "that were expected do not count.",
     ] = nan
     expected: Annotated[float, "The value that a tuner expects next."] = nan
-    surprise: Annotated[float, "How far off the expectations of a tuner were recently."] = nan
+    surprise: Annotated[float, "How far recent values of a tuner were from the expected ones."] = (
+        nan
+    )
     exploring_cost: Annotated[
         float,
         "The most that exploring costs in the next round, if values are about as smooth as a "
@@ -115,8 +117,8 @@ class Status:
     ] = None
     clipped: Annotated[
         int | None,
-        "Values that a tuner did not learn in full: they were too far off what was expected, "
-        "or outside `value_range`, and look like faults.",
+        "Values that a tuner did not learn in full, because they look like faults: too far from "
+        "the expected value, or outside `value_range`.",
     ] = None
     restarts: Annotated[int, "How often the range of the values turned out to be wider."] = 0
     holdback: Annotated[
@@ -139,7 +141,7 @@ class Status:
     budget: Annotated[
         float | None, "The share of what the control earns or costs that tuning may cost."
     ] = None
-    warnings: Annotated[tuple[str, ...], "What somebody should look at."] = ()
+    warnings: Annotated[tuple[str, ...], "Conditions that need attention."] = ()
 
     open_trials = renamed("open_trials", "open.count")
     open_queries = renamed("open_queries", "open.count")
@@ -270,7 +272,7 @@ Status.__doc__ = f"{Status.__doc__}\n    Parameters\n    ----------\n{_listed}  
 
 
 def text_of(lines: Iterable[tuple[str, str]]) -> str:
-    """Pairs of a label and a text, one a line, for a terminal."""
+    """(label, text) pairs, one per line, for a terminal."""
     return "\n".join(f"{label + ' ':<{WIDTH}}{text}" for label, text in lines)
 
 
@@ -316,7 +318,7 @@ def setting_text(setting: dict[str, Any]) -> str:
 
 
 def value_text(value: Any) -> str:
-    """What a parameter is set to, for people: numbers in some digits, shares in percent."""
+    """The value of a parameter for people: numbers with a few digits, shares in percent."""
     if isinstance(value, dict):
         return ", ".join(f"{name} {100 * share:.1f} %" for name, share in value.items())
     if isinstance(value, float):

@@ -86,13 +86,13 @@ def test_any_real_number_is_one(forecast: Any) -> None:
 def test_a_forecast_in_the_place_of_a_context() -> None:
     for context in (0.5, [0.5, 0.1]):
         refuses(
-            learner(), lambda m, c=context: m.ask(c), errors.FeedbackError, "no use of a context"
+            learner(), lambda m, c=context: m.ask(c), errors.FeedbackError, "does not use a context"
         )
         refuses(
             learner(),
             lambda m, c=context: m.ask(c, forecast=0.5),
             errors.FeedbackError,
-            "no use of a context",
+            "does not use a context",
         )
 
 
@@ -117,7 +117,7 @@ def test_a_forecast_when_the_point_is_known() -> None:
 
 def test_other_learners_refuse_a_forecast() -> None:
     made = dikin.AdaptiveSmooth(BOX, 0.1, seed=1)
-    with pytest.raises(errors.ForecastError, match="take Predictive"):
+    with pytest.raises(errors.ForecastError, match="use Predictive"):
         made.ask(forecast=0.5)
     assert made.state() == dikin.AdaptiveSmooth(BOX, 0.1, seed=1).state()
 
@@ -181,6 +181,7 @@ BAD_ARGUMENTS = [
     ("lipschitz", -1.0, errors.ParameterError, "not negative"),
     ("lipschitz", nan, errors.ParameterError, "not negative"),
     ("lipschitz", 1e99, errors.ParameterError, "can be computed with"),
+    ("lipschitz", 1e-150, errors.ParameterError, "can be computed with"),
     ("loss_range", (1, 1), errors.ParameterError, "low < high"),
     ("loss_range", (nan, 1), errors.ParameterError, "finite"),
     ("loss_range", 2.0, errors.ParameterError, "the least and the largest"),

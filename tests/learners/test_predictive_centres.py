@@ -1,8 +1,8 @@
 """Contexts: centres and certificate of `Predictive(contexts=K)`, beside their transcription.
 
-Each centre is a minimum of its own, what is played is their mean, and the certificate is the sum of
-the least values of each feature's models. With nothing told they come from the support function of
-the set, else from closed forms (a cube, a disc).
+Each centre is a minimum of its own, held by the common one, what is played is their mean, and the
+certificate is the sum of the least values of each feature's models. With nothing told they come
+from the support function of the set, else from closed forms (a cube, a disc).
 """
 
 from collections.abc import Callable
@@ -60,6 +60,19 @@ def test_the_centre_of_a_context_is_where_it_explores() -> None:
     assert learner.state() == before
 
 
+def test_minima_in_opposite_corners_are_found() -> None:
+    """A mean of a common setting and one of their own would not get farther than half-way."""
+    learner = dikin.Predictive(dikin.Box([-1, -1], [1, 1]), contexts=2, memory="auto", seed=1)
+    for t in range(600):
+        sign = 1.0 if t % 2 else -1.0
+        query = learner.ask(context=np.eye(2)[t % 2])
+        away = query.point - 0.8 * sign
+        learner.tell(query, 0.5 * float(away @ away))
+    for c, sign in enumerate((-1.0, 1.0)):
+        found = learner.center_for(np.eye(2)[c])
+        assert np.abs(found - 0.8 * sign).max() < 0.2, found
+
+
 def test_a_game_without_contexts_is_refused_however_long_it_is(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -106,24 +119,25 @@ def test_the_least_of_models_is_that_of_a_closed_form(name: str, bend: float) ->
 
 # --- mutants -------------------------------------------------------------------------------------
 
-share_of, compare_features = centres.share_of, centres.compare_features
+own_share, compare_features = centres.own_share, centres.compare_features
 add_estimate, certified_curvature = certificate.add_estimate, certificate.certified_curvature
 
 
-def adds_up_to_more(plan: Any, cells: Any, features: Any, i: int) -> float:
-    """Shares that do not add up to one."""
-    own = share_of(plan, cells, features, i)
-    return own + 0.05 * (1.0 - own) if i == 0 else own
+def freer(cells: Any, c: int) -> float:
+    """A feature's centre is held less than its evidence says."""
+    return 0.95 * own_share(cells, c) + 0.05
 
 
-def wrong_sign(geometry: Any, plan: Any, state: Any, features: Any, s: Any, size: float) -> None:
-    """The common mean is added to what it is to be taken from."""
-    common = centres.adaptation.track(geometry, state, 0, centres.OWN_TRACK)
-    before = common.copy()
-    common *= -1.0
-    compare_features(geometry, plan, state, features, s, size)
-    step = 1.0 / min(state.numbers.centres.rounds[0] + 1.0, centres.OWN_WINDOW)
-    common += 2.0 * (1.0 - step) * before
+def wrong_sign(geometry: Any, plan: Any, state: Any, features: Any, learnt: float) -> None:
+    """What all features have in common is added to what it is to be taken from."""
+    compare_features(geometry, plan, state, features, learnt)
+    total = centres.adaptation.track(geometry, state, 0, centres.OWN_TRACK)
+    centres.weigh_evidence(geometry, plan, state, features, -total)
+
+
+def one_square(geometry: Any, plan: Any, state: Any, features: Any, learnt: float) -> None:
+    """The noise of an estimate is that of a surprise of 1."""
+    compare_features(geometry, plan, state, features, 1.0)
 
 
 def wrong_cell(plan: Any, n: Any, features: list[float], *rest: Any) -> None:
@@ -140,8 +154,9 @@ def curved_between(plan: Any, features: list[float], sigma: float) -> float:
 
 
 FUNCTIONS: dict[str, tuple[str, Any, str, Callable[..., Any]]] = {
-    "weights that do not add up to one": ("cube", centres, "share_of", adds_up_to_more),
+    "a centre that is held less": ("cube", centres, "own_share", freer),
     "a difference of the wrong sign": ("cube", centres, "compare_features", wrong_sign),
+    "noise of another size": ("cube", centres, "compare_features", one_square),
     "estimates in the wrong cell": ("cube", certificate, "add_estimate", wrong_cell),
     "curvature between features": ("disc", certificate, "certified_curvature", curved_between),
 }

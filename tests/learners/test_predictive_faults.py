@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import dikin
+from dikin.learners import predictive_levels as levels
 from dikin.learners.kernel_learner import Memo
 
 BOX = dikin.Box([0, 0], [10, 2])
@@ -130,3 +131,20 @@ def test_every_value_of_which_not_all_is_learnt_has_a_line(
     clipped, far = (line for line in lines if line.startswith(("round 151:", "round 171:")))
     assert "it is learnt as" in clipped
     assert far.endswith("nothing is learnt from it")
+
+
+def steps_far_off(age: float) -> int:
+    """Far losses, all different, until they are believed, so many rounds after sizes were known."""
+    learner = dikin.Predictive(BOX, seed=1)
+    n = learner._n.copy()
+    n.levels.current, n.levels.known_since = 1.0, 8.0
+    for count in range(1, 40):
+        levels.count_fault(n, 100.0 * 2.0**count, age)
+        if n.levels.faults == 0:
+            return count
+    raise AssertionError("never")
+
+
+def test_far_losses_are_believed_sooner_in_the_first_rounds() -> None:
+    """A quarter of the rounds, from 5 to 24, where they do not agree."""
+    assert [steps_far_off(age) for age in (8, 20, 28, 60, 96, 500)] == [5, 5, 7, 15, 24, 24]

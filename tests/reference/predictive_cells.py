@@ -19,7 +19,6 @@ import numpy as np
 from reference.predictive import Array, Barrier, least_on_path, newton
 
 WINDOWS = (64, 256, 1024)
-OWN_WINDOW = 64
 
 
 def after(factors: Sequence[float] | Array) -> Array:
@@ -87,6 +86,9 @@ class Cell:
         self.steps: list[Array] = []
         self.alarms: list[tuple[int, float, Array]] = []
         self.fades: list[float] = []
+        self.sums = (0.0, 0.0, 0.0)
+        self.home = self.center.copy()
+        self.slope = np.zeros_like(self.center)
         self.evidence = 0.0
 
     @property
@@ -112,9 +114,6 @@ class CellsReference:
         self.adaptive, self.keep = adaptive, keep
         self.cells = [Cell(start.copy(), 1.0, 0.0, 0.0) for _ in range(cells)]
         self.booked: list[tuple[Asked, float, float]] = []
-        self.apart: list[Array] = []
-        self.scaled_so_far: list[Array] = []
-        self.shares: list[Array] = []
 
     def begin(self, rates: list[float], rounds: int) -> None:
         """The size of losses is known, after so many answers."""
@@ -132,26 +131,23 @@ class CellsReference:
         return float(left @ cell.bends)
 
     def own_share(self, c: int) -> float:
-        beyond = max(self.cells[c].evidence - 1.5, 0.0)
-        return beyond / (2.0 + beyond)
-
-    def parts(self, shares: Array) -> Array:
-        """How much every centre counts in a context."""
-        own = np.array([self.own_share(c) for c in range(1, len(self.cells))]) * shares[1:]
-        return np.concatenate([[1.0 - own.sum()], own])
+        """How far a feature's centre is free to leave the common one."""
+        evidence = max(self.cells[c].evidence, self.cells[0].evidence)
+        return 1.0 - evidence**-3.0 if evidence > 1 else 0.0
 
     def played(self, shares: Array) -> tuple[Array, float]:
         """The centre in a context, and eta S."""
+        common = self.cells[0]
+        wide = 1 / (1e-100 + common.rate * self.stiffness(common))
         if len(self.cells) == 1:
-            cell = self.cells[0]
-            return cell.center, cell.rate * self.stiffness(cell)
-        parts = self.parts(shares)
-        center = sum(part * cell.center for part, cell in zip(parts, self.cells, strict=True))
-        wide = sum(
-            part / (1e-100 + cell.rate * self.stiffness(cell)) if part > 0 else 0.0
-            for part, cell in zip(parts, self.cells, strict=True)
-        )
-        return np.asarray(center), 1.0 / wide
+            return common.center, common.rate * self.stiffness(common)
+        center, squares = np.zeros(self.dim), 0.0
+        for c in np.flatnonzero(shares[1:]) + 1:
+            cell, own = self.cells[c], self.own_share(c) / 2
+            center += shares[c] * self.held_minimiser(c)
+            reach = 1 / (1e-100 + cell.rate * self.stiffness(cell))
+            squares += shares[c] * (own * reach + (1 - own) * wide)
+        return center, 1.0 / squares
 
     def ask(self, shares: Array, point: Array, reach: float) -> Asked:
         center, shift = self.played(shares)
@@ -168,17 +164,24 @@ class CellsReference:
         self.booked.append((query, surprise, 0.0 if between else sigma))
 
     def tell(self, answer: Told, rates: list[float]) -> None:
+        common, before = self.cells[0], self.cells[0].center
         shares = answer.query.shares
-        if len(self.cells) > 1:
-            self.compare(answer)
-        before = [cell.center for cell in self.cells]
-        for i, (cell, share) in enumerate(zip(self.cells, shares, strict=True)):
+        for cell, share in zip(self.cells, shares, strict=True):
             if share > 0:
                 self.learn(cell, float(share), answer)
-                cell.rate = rates[i]
-                cell.center = self.minimiser(cell)
-                if self.adaptive:
-                    self.test_memory(cell, before[i], answer)
+        if len(self.cells) > 1:
+            self.compare(shares)
+        common.rate = rates[0]
+        common.center = self.minimiser(common)
+        if self.adaptive:
+            self.test_memory(common, common.center - before, answer)
+        for c in np.flatnonzero(shares[1:]) + 1:
+            cell = self.cells[c]
+            away = cell.center - cell.home
+            cell.rate = rates[c]
+            cell.center, cell.home = self.held_minimiser(c), common.center
+            if self.adaptive:
+                self.test_memory(cell, cell.center - cell.home - away, answer)
 
     def learn(self, cell: Cell, share: float, answer: Told) -> None:
         """Belief, lambda and the count, from what was before."""
@@ -202,7 +205,20 @@ class CellsReference:
         return float(max(roots.real))
 
     def measured_curvature(self, cell: Cell) -> float:
-        """The regression of the estimates on the points, both less their weighted means."""
+        """The regression of the estimates on the points, both less their weighted means.
+
+        For a feature: of all features together, each with means of its own.
+        """
+        cell.sums = self.deviations(cell)
+        every = [cell] if cell is self.cells[0] else self.cells[1:]
+        rise, spread, variance = np.sum([each.sums for each in every], axis=0)
+        if not (rise > 0 and spread > 0) or rise**2 <= 9 * variance:
+            return 0.0
+        slope = float(0.5 * rise / spread * (1 - 9 * variance / rise**2))
+        return min(slope, 0.25 * cell.told[-1].smoothness)
+
+    def deviations(self, cell: Cell) -> tuple[float, float, float]:
+        """Sums over a cell: of g.y and of y.y, both less the means, and of the squared errors."""
         weights = np.array(cell.shares) * after(cell.keeps)
         y = np.array([a.query.center for a in cell.told])
         g = np.array([a.g for a in cell.told])
@@ -210,27 +226,35 @@ class CellsReference:
         cell.errors.append(float(g[-1] @ (y[-1] - middle)) ** 2)
         rise = float(weights @ (g * (y - middle)).sum(axis=1))
         spread = float(weights @ ((y - middle) ** 2).sum(axis=1))
-        variance = float(weights @ np.array(cell.errors))
-        if not (rise > 0 and spread > 0) or rise**2 <= 9 * variance:
-            return 0.0
-        slope = 0.5 * rise / spread * (1 - 9 * variance / rise**2)
-        return min(slope, 0.25 * cell.told[-1].smoothness)
+        return rise, spread, float(weights @ np.array(cell.errors))
 
-    def minimiser(self, cell: Cell) -> Array:
-        """Of the models, with the stiffness that alarms have left around where they came."""
+    def models(self, cell: Cell) -> Array:
+        """The linear term of what was learnt, with the stiffness that alarms have taken away."""
+        if not cell.told:
+            return np.zeros(self.dim)
         bends = np.array([a.sigma for a in cell.told]) + np.array(cell.believed)
         g = np.array([a.g for a in cell.told])
         y = np.array([a.query.center for a in cell.told])
         linear = (after(cell.fades) * cell.shares) @ (g - bends[:, None] * y)
-        linear = linear - self.psi.gradient(self.start) / cell.rate
-        linear = linear + sum((pull for _, _, pull in cell.alarms), np.zeros(self.dim))
-        return newton(self.psi, cell.rate * linear, cell.rate * self.stiffness(cell), cell.center)
+        return np.asarray(linear + sum((pull for _, _, pull in cell.alarms), np.zeros(self.dim)))
 
-    def test_memory(self, cell: Cell, before: Array, answer: Told) -> None:
+    def minimiser(self, cell: Cell) -> Array:
+        """Of the models, with a barrier that is least at the start."""
+        linear = cell.rate * self.models(cell) - self.psi.gradient(self.start)
+        return newton(self.psi, linear, cell.rate * self.stiffness(cell), cell.center)
+
+    def held_minimiser(self, c: int) -> Array:
+        """Of a feature's models and of what holds it, with a barrier least at the common centre."""
+        cell, common, own = self.cells[c], self.cells[0].center, self.own_share(c)
+        stiffness = cell.rate * self.stiffness(cell)
+        linear = own * cell.rate * self.models(cell) - (1 - own) * stiffness * common
+        return newton(self.psi, linear - self.psi.gradient(common), stiffness, cell.center)
+
+    def test_memory(self, cell: Cell, step: Array, answer: Told) -> None:
         """Whether averages of the steps, in units of noise, are too large for chance."""
         query, d, held = answer.query, self.dim, self.stiffness(cell)
         stiff = d / query.trace - query.shift + cell.rate * held
-        cell.steps.append((cell.center - before) * sqrt(stiff / (d * answer.noise)) / cell.rate)
+        cell.steps.append(step * sqrt(stiff / (d * answer.noise)) / cell.rate)
         ages, left = np.arange(len(cell.steps) - 1, -1, -1), 1.0
         for window in WINDOWS:
             weights = sqrt((2 - 1 / window) / window) * (1 - 1 / window) ** ages
@@ -244,31 +268,42 @@ class CellsReference:
             cell.alarms.append((len(cell.told), left, pull))
             cell.rounds *= left
 
-    def compare(self, answer: Told) -> None:
-        """Do the estimates of a feature differ from those of all?"""
-        self.apart.append(self.scaled(answer) - self.common_mean())
-        self.scaled_so_far.append(self.scaled(answer))
-        self.shares.append(answer.query.shares)
-        for c in np.flatnonzero(answer.query.shares[1:] > 0) + 1:
-            shares = np.array(self.shares)[:, c]
-            counts = np.minimum(np.cumsum(shares), OWN_WINDOW)
-            steps = np.divide(shares, counts, out=np.zeros_like(shares), where=shares > 0)
-            own = (steps * after(1 - steps)) @ np.array(self.apart)
-            if counts[-1] >= 4:
-                found = float(counts[-1] * (own @ own)) / self.dim
-                self.cells[c].evidence = max(self.cells[c].evidence, found)
+    def compare(self, shares: Array) -> None:
+        """Do the slopes of features' models at the common centre differ more than by chance?
 
-    def scaled(self, answer: Told) -> Array:
-        """The estimate in units of noise, without its ellipsoid."""
-        return sqrt(self.dim) * answer.learnt / answer.typical * answer.direction
+        An analysis of variance. The slope of a feature is as of its own last answer.
+        """
+        d, common = self.dim, self.cells[0].center
+        for c in np.flatnonzero(shares[1:]) + 1:
+            self.cells[c].slope = self.slope_at(self.cells[c], common)
+        present = [c for c in range(1, len(self.cells)) if self.cells[c].told]
+        seen = [self.cells[c] for c in present]
+        counts, noises = np.array([self.weight_and_noise(cell) for cell in seen]).T
+        slopes = np.array([cell.slope for cell in seen])
+        total, count = slopes.sum(axis=0), counts.sum()
+        if len(seen) < 2 or not noises.sum() > 0 or count < 2 * len(seen):
+            return
+        between = float((slopes**2).sum(axis=1) @ (1 / counts) - total @ total / count)
+        within = (len(seen) - 1) * noises.sum() / count
+        self.cells[0].evidence = between / within / (1 + sqrt(2 / (d * (len(seen) - 1))))
+        for c, n, own_noise in zip(present, counts, noises, strict=True):
+            if shares[c] > 0 and n >= 2:
+                away = self.cells[c].slope - n / count * total
+                noise = max(own_noise, n / count * noises.sum())
+                self.cells[c].evidence = float(away @ away) / noise / (1 + 3 * sqrt(2 / d))
 
-    def common_mean(self) -> Array | float:
-        """The mean over all contexts so far; what was measured first counts as nothing."""
-        if not self.scaled_so_far:
-            return 0.0
-        counts = np.arange(1, len(self.scaled_so_far) + 1) + self.cells[0].began
-        steps = 1.0 / np.minimum(counts, OWN_WINDOW)
-        return np.asarray((steps * after(1 - steps)) @ np.array(self.scaled_so_far))
+    def slope_at(self, cell: Cell, point: Array) -> Array:
+        """Of the models without what regularises them."""
+        lams = after(cell.fades) * cell.shares * np.array(cell.lams)
+        for until, kept, _ in cell.alarms:
+            lams[:until] *= kept
+        return self.models(cell) + (self.stiffness(cell) - lams.sum()) * point
+
+    def weight_and_noise(self, cell: Cell) -> tuple[float, float]:
+        """The number of answers and the sum of their squared estimates, as far as remembered."""
+        left, shares = after(cell.fades) ** 2, np.array(cell.shares)
+        squares = np.array([a.g @ a.g for a in cell.told])
+        return float(left @ shares), float((left * shares**2) @ squares)
 
     # The certificate
 

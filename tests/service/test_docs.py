@@ -14,6 +14,7 @@ import pytest
 from dikin import errors, serialization
 from dikin.service import limits
 from dikin.service.app import create_app
+from dikin.studies import replica
 from dikin.tuning import covariates
 from service import load
 from service.serving import Serving
@@ -72,7 +73,12 @@ LIMITS: dict[str, tuple[float, ...]] = {
     "bytes of the head": (limits.LARGEST_HEAD,),
     "pieces in which a body comes": (limits.MOST_PIECES,),
     "seconds for the head": (limits.HEAD_SECONDS, limits.BODY_SECONDS),
-    "requests and streams at a time": (limits.CONNECTIONS,),
+    "seconds in which a client must read": (limits.SEND_SECONDS,),
+    "seconds for an answer": (limits.ANSWER_SECONDS,),
+    "requests that a connection sends": (limits.PIPELINE,),
+    "connections; of one address": (limits.CONNECTIONS, limits.CONNECTIONS_EACH),
+    "requests of one token under way": (limits.IN_FLIGHT_EACH, limits.LARGE_EACH),
+    "requests of one token in a second": (limits.REQUESTS_A_SECOND,),
     "streams of events": (limits.STREAMS, limits.STREAMS_EACH),
 }
 """How a row of the table of limits begins, and the numbers in it."""
@@ -85,8 +91,9 @@ def test_the_limits_on_the_page_are_those_of_the_service() -> None:
     for (what, numbers), (begins, wanted) in zip(rows, LIMITS.items(), strict=True):
         assert what.startswith(begins)
         assert numbers == "; ".join(f"{number:,.0f}" for number in wanted), what
-    for number in (limits.OPEN_STUDIES, limits.READ_AT_ONCE):
-        assert re.search(rf"(?<![\d,]){number:,}(?![\d,])", said), number
+    beside = (limits.OPEN_STUDIES, limits.READ_AT_ONCE, limits.DESCRIPTORS, replica.MOST_OPEN)
+    for number in (*beside, limits.COMPUTING, limits.COMPUTED_AT_ONCE):
+        assert re.search(rf"(?<![\d,]){number:,g}(?![\d,])", said), number
 
 
 def test_the_page_says_what_the_file_says() -> None:

@@ -80,6 +80,7 @@ REQUESTS: list[tuple[str, str, Any]] = [
     ("POST", "/v1/studies/a/tell", {"id": 0, "value": 3}),
     ("POST", "/v1/studies/b/tell", {"id": 0, "loss": 3}),
     *(("POST", f"/v1/studies/{name}/forget", {"id": 1}) for name in "ab"),
+    ("DELETE", "/v1/studies/a/queries?older_than=3600", None),
     ("POST", "/v1/studies/a/best", {}),
     ("POST", "/v1/studies/a/hold", {}),
     ("POST", "/v1/studies/a/resume", {}),
@@ -130,7 +131,8 @@ def test_every_answer_is_as_the_file_says() -> None:
     operations = {
         (method.upper(), pattern) for pattern, each in FILE["paths"].items() for method in each
     }
-    assert {operation_of(*each[:2]) for each in REQUESTS} == operations - NOT_JSON
+    listed = {operation_of(*each[:2]) for each in REQUESTS}
+    assert listed == operations - NOT_JSON, "each operation needs a request in REQUESTS"
     with folder() as store, Serving(store) as running:
         for method, path, body in REQUESTS:
             answer = running.send(method, path, body)

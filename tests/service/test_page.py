@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -111,6 +112,29 @@ def test_the_settings_of_each_context(chromium: Any, live: Serving) -> None:
     other.close()
 
 
+def test_time(chromium: Any, live: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who told nothing for a minute is not playing, and charts have an axis of times."""
+    now, count = time.time(), 120
+    times = iter([int(1e6 * (now - 59 - 60 * (count - n // 2 - 1))) for n in range(2 * count)])
+    monkeypatch.setattr("dikin.studies.local._now", lambda: next(times))
+    shop(live.store, "slow", rounds=count).close()  # a round a minute
+    window = Window(chromium, live.url, timezone_id="Asia/Kolkata")
+    page = window.open("/#/study/slow")
+    page.get_by_text("last answer").first.wait_for(timeout=120_000)
+    assert "playing" not in page.locator(".state").inner_text()
+    page.get_by_role("radio", name="time").check()
+    labels = page.locator(".chart").first.locator(".labels .tick")
+    texts = [text for text in labels.all_text_contents() if ":" in text]
+    assert len(texts) >= 2
+    assert {text[-2:] for text in texts} <= {"00", "30"}  # where it is, and not in UTC
+    assert page.locator(".chart .drawing").first.get_attribute("aria-label").count(":") >= 4
+    page.locator(".slider").first.press("Home")
+    page.get_by_text("Round 1 at").wait_for()
+    assert window.violations() == []
+    assert window.faults == []
+    page.close()
+
+
 def test_hold_and_resume(chromium: Any, live: Serving) -> None:
     window = Window(chromium, live.url)
     page = window.open("/#/study/shop")
@@ -122,7 +146,7 @@ def test_hold_and_resume(chromium: Any, live: Serving) -> None:
         page.get_by_role("button", name="Resume").click()
         if page.get_by_role("dialog").is_visible():
             page.get_by_role("dialog").get_by_role("button", name="Resume").click()
-        page.get_by_text("playing").first.wait_for()
+        page.get_by_role("button", name="Hold").wait_for()
         assert not study.held
     assert window.faults == []
     page.close()
@@ -178,7 +202,7 @@ def test_a_value_far_off_is_marked_and_flattens_no_other(chromium: Any) -> None:
         window = Window(chromium, running.url)
         page = window.open("/#/study/shop")
         chart = page.locator("figure.hue-value")
-        note = "mean of 32 without 2 far off, each value. 1 above, 1 below the axis."
+        note = "mean of 30 without 2 far off, each value. 1 above, 1 below the axis."
         chart.get_by_text(note).wait_for()
         for hue in ("value", "surprise"):
             scale = page.locator(f"figure.hue-{hue} .labels text[text-anchor=end]")

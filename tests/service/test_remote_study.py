@@ -468,7 +468,7 @@ def test_a_page_that_answers_in_its_place_is_no_success(service: Serving) -> Non
 
 def test_a_service_that_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     send = http.ServiceClient.send
-    monkeypatch.setattr(send, "__kwdefaults__", {"patience": None, "slowest": 0.2})
+    monkeypatch.setattr(send, "__kwdefaults__", {"patience": None, "long_work": 0.2})
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen()

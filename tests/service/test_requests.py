@@ -17,10 +17,10 @@ import pytest
 import urllib3
 
 import dikin
-from dikin import errors
 from dikin.service import middleware, server
 from dikin.service.app import create_app
 from dikin.service.events import Looks
+from dikin.service.problems import Problem
 from dikin.service.service import Service
 from dikin.service.workers import Workers, collecting_warnings
 from dikin.worth import is_held_back
@@ -109,9 +109,11 @@ def test_a_study_made_anew(service: Serving) -> None:
 
 def test_words_of_a_client_do_not_fill_the_metrics(service: Serving) -> None:
     for number in range(20):
-        service.send(f"WORD{number}", "/v1/studies")
+        assert service.send(f"WORD{number}", "/v1/studies").status == 400
+    service.send("PROPFIND", "/v1/studies")
     text = service.send("GET", "/metrics").content.decode()
     assert "WORD" not in text
+    assert "PROPFIND" not in text
     assert 'method="other"' in text
 
 
@@ -245,6 +247,9 @@ def test_a_bad_request_changes_nothing(
     assert service.send("GET", path + "/state").content == before
 
 
+FORGED = dikin.Tuner({"x": dikin.Real(0, 1)}, seed=1).state() | {"surprises": [[]]}
+
+
 @pytest.mark.parametrize(
     ("spec", "words"),
     [
@@ -257,6 +262,22 @@ def test_a_bad_request_changes_nothing(
         ({"learner": "fkm", "domain": {"kind": "ball", "dim": 2}, "x": 1}, "x"),
         ({"state": {}}, "state"),
         ({"state": {"learner": "fkm"}}, "cannot be used"),
+        ({"state": FORGED}, "cannot be used"),
+        (LEARNER | {"domain": {"kind": "ball", "dim": 2, "radius": 1e308}}, "radius"),
+        (LEARNER | {"domain": {"kind": "ball", "dim": 2, "radius": 1e-320}}, "radius"),
+        (
+            LEARNER
+            | {
+                "domain": {
+                    "kind": "affine",
+                    "domain": {"kind": "ball", "dim": 1, "radius": 1e308},
+                    "matrix": [[1.0]],
+                }
+            },
+            "cannot be used",
+        ),
+        (LEARNER | {"domain": {"kind": "box", "lower": [[]], "upper": {}}}, "box"),
+        (LEARNER | {"domain": {"kind": ["box"]}}, "kind"),
     ],
 )
 def test_a_study_that_cannot_be(service: Serving, spec: Any, words: str) -> None:
@@ -421,21 +442,20 @@ def test_events_of_a_learner(service: Serving) -> None:
 
 
 def test_too_many_streams(file: str) -> None:
-    served = Service(file, 2.0)
+    visitors = Service(file, 2.0).visitors
     with ExitStack() as stack:
         for number in range(200):
-            served.refuse_stream(f"v{number % 6}")
-            stack.enter_context(served.stream(f"v{number % 6}"))
-        with pytest.raises(errors.BusyError, match="at most 200 pages"):
-            served.refuse_stream("other")
+            stack.enter_context(visitors.stream(f"v{number % 6}"))
+        with pytest.raises(Problem, match="at most 200 pages"), visitors.stream("other"):
+            pass
     with ExitStack() as stack:
         for _ in range(40):
-            served.refuse_stream("one")
-            stack.enter_context(served.stream("one"))
-        with pytest.raises(errors.BusyError, match="40 per visitor"):
-            served.refuse_stream("one")
-        served.refuse_stream("two")
-    served.refuse_stream("one")
+            stack.enter_context(visitors.stream("one"))
+        with pytest.raises(Problem, match="40 per visitor"), visitors.stream("one"):
+            pass
+        stack.enter_context(visitors.stream("two"))
+    with visitors.stream("one"):
+        pass
 
 
 def test_pages_share_their_looks(file: str) -> None:

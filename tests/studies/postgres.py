@@ -10,7 +10,10 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import threading
 import time
+from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any, Self
 
@@ -30,6 +33,14 @@ def unprivileged() -> dict[str, Any]:
         return {}
     nobody = pwd.getpwnam("nobody")
     return {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
+
+
+def children(parent: int) -> Iterator[int]:
+    """The processes that a process has started."""
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            if int(status.read_text().rpartition(")")[2].split()[1]) == parent:
+                yield int(status.parent.name)
 
 
 class Server:
@@ -108,6 +119,34 @@ class Server:
         assert self._process is not None
         self._process.send_signal(way)
         self._process.wait()
+
+    @contextlib.contextmanager
+    def frozen(self) -> Iterator[list[int]]:
+        """Every process of the server is stopped; the list is empty once they go on.
+
+        They do so after a minute, whatever happens: a client that would wait for ever then gets
+        its answer, and the test sees that.
+        """
+        assert self._process is not None
+        stopped: list[int] = []
+
+        def go_on() -> None:
+            while stopped:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(stopped.pop(), signal.SIGCONT)
+
+        at_last = threading.Timer(60, go_on)
+        at_last.start()
+        try:
+            # Its parent first: then no other begins.
+            parent = self._process.pid
+            for process in chain([parent], children(parent)):
+                os.kill(process, signal.SIGSTOP)
+                stopped.append(process)
+            yield stopped
+        finally:
+            at_last.cancel()
+            go_on()
 
     def __enter__(self) -> Self:
         return self.start()

@@ -297,34 +297,11 @@ def test_a_server_that_is_away() -> None:
         dikin.Study.names(url)
 
 
-def test_a_server_that_ends_while_it_is_first_connected(
-    server: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """There SQLAlchemy asks for the server's version, and wraps what the driver says."""
-    from sqlalchemy.dialects.postgresql.base import PGDialect
-
-    asked = PGDialect._get_server_version_info
-    cut = []
-
-    def version(dialect: Any, connection: Any) -> Any:
-        if not cut:
-            cut.append(connection.connection.driver_connection)
-            pid = cut[0].info.backend_pid
-            connection.exec_driver_sql(f"SELECT pg_terminate_backend({pid})")
-        return asked(dialect, connection)
-
-    monkeypatch.setattr(PGDialect, "_get_server_version_info", version)
-    with dikin.Study(server.url, "first", fresh()) as study:
-        step(study)
-        assert study.rounds == 1
-    assert cut
-
-
 def test_a_missing_driver(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(errors.MissingExtraError, match=r'pip install "dikin\[postgres\]"'):
         dikin.Study("postgresql://x@y/z", "a", fresh())
-    with pytest.raises(errors.StoreError, match="a driver that is not installed"):
+    with pytest.raises(errors.ParameterError, match="use the driver psycopg"):
         dikin.Study("postgresql+none://x@y/z", "a", fresh())
 
 

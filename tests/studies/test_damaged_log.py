@@ -9,7 +9,7 @@ import pytest
 
 import dikin
 from dikin import errors
-from dikin.studies.database import Sqlite
+from dikin.studies.database import MARK_BYTES, Sqlite, _mark
 from studies.conftest import new_file
 from studies.damage import copy_of, damaged_logs, flipped, play_and_die, rounds_in
 
@@ -66,7 +66,21 @@ def test_another_row_in_the_place_of_the_marked_one_is_noticed(file: str) -> Non
     with dikin.Study(file, "a", dikin.Predictive(dikin.Ball(2), seed=1)) as study:
         study.tell(study.ask(), 0.5)
     marks = Path(f"{file}-marks")
-    text = marks.read_text()
-    marks.write_text(text[:-4] + ("aaa\n" if text[-4:] != "aaa\n" else "bbb\n"))
+    records = marks.read_bytes()
+    marks.write_bytes(records[:MARK_BYTES] + _mark(2, 32 * "a"))
     with pytest.raises(errors.StateError, match="not the one that was committed"):
         rounds_in(file)
+
+
+def test_a_damaged_mark_locks_no_intact_study(file: str) -> None:
+    with dikin.Study(file, "a", dikin.Predictive(dikin.Ball(2), seed=1)) as study:
+        for _ in range(5):
+            study.tell(study.ask(), 0.5)
+    marks = Path(f"{file}-marks")
+    intact = marks.read_bytes()
+    assert len(intact) == 2 * MARK_BYTES  # studies count from 1
+    for place in range(8 * MARK_BYTES, 8 * len(intact), 11):
+        damaged = bytearray(intact)
+        damaged[place // 8] ^= 1 << place % 8
+        marks.write_bytes(damaged)
+        assert rounds_in(file) == 5

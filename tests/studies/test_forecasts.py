@@ -103,7 +103,7 @@ def test_rows_of_asks() -> None:
         assert AskArguments.read(body).text() == more
         asked = Event(1, "ask", 0, "me#1", 0, body, "")
         replayed = Replica(fresh(), {}, 0, "")
-        replayed._advance(asked)
+        replayed._advance(asked, known)
         assert replayed.asked[0].point == "[0.25, 1.0]"
 
 

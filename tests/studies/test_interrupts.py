@@ -98,12 +98,12 @@ def test_a_connection_that_is_left_locked_is_not_waited_for(server: Any) -> None
         study.tell(study.ask(), 0.25)
         database = study._backend.session.database
         database.begin(study._backend.session.journal.study)
-        database._pooled.driver_connection.lock.acquire()
+        database._connection.lock.acquire()
         database.rollback()
         study.tell(study.ask(), 0.25)
         assert study.rounds == 2
         database.connect()
-        database._pooled.driver_connection.lock.acquire()  # before a call, too
+        database._connection.lock.acquire()  # before a call, too
         study.tell(study.ask(), 0.25)
         assert study.rounds == 3
 
@@ -158,3 +158,18 @@ def test_an_interrupted_tuner_goes_on() -> None:
             tuner.tell(tuner.ask(), 0.5)
             assert not tuner.open_queries
             assert not tuner.learner.open_queries
+
+
+@pytest.mark.parametrize("flush", ["timer", "call"])
+def test_a_call_that_was_interrupted_twice_keeps_what_waits(file: str, flush: str) -> None:
+    """The second Ctrl-C came while it cleaned up; the timer of the first event is still to come."""
+    with dikin.Study(file, "a", learner(), patience=20.0, commit_within=10.0) as study:
+        session = study._backend.session
+        query = study.ask()
+        session._inside, session._replayed = True, None
+        if flush == "timer":
+            session._flush_for_nobody()
+        else:
+            study.flush()
+        study.tell(query, 0.5)
+        assert study.verify() == 2

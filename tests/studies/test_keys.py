@@ -42,8 +42,7 @@ def test_several_under_one_key(url: str) -> None:
         three = study.ask(n=3, key="k")
         assert [trial.id for trial in three] == [0, 1, 2]
         assert study.ask(n=3, key="k") == three
-        assert study.ask(n=4, key="k")[:3] == three  # the fourth was never asked
-        assert len(study.open_queries) == 4
+        assert len(study.open_queries) == 3
 
 
 def test_a_key_is_of_one_study(file: str) -> None:
@@ -101,8 +100,29 @@ def test_keys_are_kept_for_a_week(file: str, monkeypatch: pytest.MonkeyPatch) ->
             study.forget(study.ask())
         now[0] += 101
         study.ask(key="new")  # query 1000
-        assert study._backend.journal.query_of("old") is None
-        assert study._backend.journal.query_of("new") == 1000
+        assert study._backend.journal.noted_under(("old", "new")) == {"new": 1000}
+
+
+def sweep(url: str, monkeypatch: pytest.MonkeyPatch, hours: list[float]) -> list[bool]:
+    """Which keys are known at the end, where each was given at this hour by its client's clock."""
+    now = [0]
+    monkeypatch.setattr("dikin.studies.local._now", lambda: now[0])
+    monkeypatch.setattr(journal, "SWEEP_EVERY", 1)
+    with dikin.Study(url, "a", learner()) as study:
+        for number, hour in enumerate(hours):
+            now[0] = 10**15 + int(hour * 3600 * 10**6)
+            study.ask(key=str(number))
+        return [bool(study._backend.journal.noted_under((str(n),))) for n in range(len(hours))]
+
+
+def test_a_clock_that_is_ahead_drops_no_keys(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    ahead = 8 * 24.0
+    assert all(sweep(url, monkeypatch, [0.0, ahead]))
+    dikin.Study.delete(url, "a")
+    assert all(sweep(url, monkeypatch, [0.0, 0.1] + 45 * [ahead, 0.2, ahead + 0.3, 0.4]))
+    dikin.Study.delete(url, "a")
+    known = sweep(url, monkeypatch, [float(hour) for hour in range(180)])
+    assert known == [hour > 179 - 169 for hour in range(180)]
 
 
 def test_a_commit_that_broke_gives_its_query_to_its_key_alone(
@@ -141,3 +161,32 @@ def test_a_key_is_for_one_request(url: str) -> None:
         study.tell(first, 1.0)
         with pytest.raises(errors.ParameterError, match="was used by another request"):
             study.ask(key="k")
+
+
+def test_a_key_covers_how_many_are_asked_for(file: str) -> None:
+    with dikin.Study(file, "a", tuner()) as study:
+        one, three = study.ask(key="one"), study.ask(n=3, key="three")
+        for n, key in ((None, "three"), (2, "three"), (4, "three"), (1, "one"), (2, "one")):
+            with pytest.raises(errors.ParameterError, match=f"'{key}' was used by another request"):
+                study.ask(n=n, key=key)
+        single = study.ask(n=1, key="single")
+        for n in (None, 2):
+            with pytest.raises(errors.ParameterError, match="with another n"):
+                study.ask(n=n, key="single")
+        assert study.ask(key="one").id == one.id
+        assert [each.id for each in study.ask(n=3, key="three")] == [each.id for each in three]
+        assert [each.id for each in study.ask(n=1, key="single")] == [single[0].id]
+        assert len(study.open_queries) == 5
+
+
+def test_a_request_that_was_cut_off_is_completed(file: str) -> None:
+    """Some of its queries were noted, and not the last: it is sent again and gets the others."""
+    with dikin.Study(file, "a", tuner()) as study:
+        asked = study._backend._ask_under
+        study._backend._ask_under = lambda key, given: asked(key, given) if key.place < 2 else 1 / 0
+        with pytest.raises(ZeroDivisionError):
+            study.ask(n=4, key="k")
+        study._backend._ask_under = asked
+        assert [trial.id for trial in study.ask(n=4, key="k")] == [0, 1, 2, 3]
+        with pytest.raises(errors.ParameterError, match="with another n"):
+            study.ask(n=3, key="k")

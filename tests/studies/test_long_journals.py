@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import shutil
 import sqlite3
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -64,6 +65,25 @@ def test_snapshots_are_few_and_spread_over_the_journal(long: str) -> None:
     assert numbers[-1] == 2 * ROUNDS
     # A stretch is at most twice as long as 32 of them need, and a piece spans at most two.
     assert max(np.diff(numbers)) <= 4 * 2 * ROUNDS / journal.SNAPSHOTS + 50
+
+
+def never_ends(*_: Any) -> None:
+    """In the place of what a verifying process does."""
+    time.sleep(600)
+
+
+def test_ctrl_c_ends_the_verifying_processes(long: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(_: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(verification, "WORTH_A_PROCESS", 1)
+    monkeypatch.setattr(verification, "_check_apart", never_ends)
+    monkeypatch.setattr(verification, "as_completed", interrupted)
+    with dikin.Study(long, "a") as study:
+        with pytest.raises(KeyboardInterrupt):
+            study.verify(workers=2)
+        monkeypatch.undo()
+        assert study.verify() == 2 * ROUNDS
 
 
 def test_large_snapshots_are_fewer(file: str, monkeypatch: pytest.MonkeyPatch) -> None:

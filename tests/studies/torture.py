@@ -1,6 +1,6 @@
 """Everything that studies were ever broken with, once more and for longer; one table of it.
 
-    make torture        about thirteen minutes
+    make torture        about fifteen minutes
 
 Each row is one kind of harm: how often it was tried, how often it did harm, and what there is to
 say. The short forms of all of it are in `make test`. Ends with status 1 if anything did harm.
@@ -33,7 +33,7 @@ import dikin
 import forgery
 import strange
 from marks import into_page
-from studies import damage, forked, fuzz, interrupts, kills, small
+from studies import adversity, damage, forked, fuzz, interrupts, kills, small
 from studies.crowd import Crowd, crowd, ratio
 from studies.postgres import Server
 
@@ -151,6 +151,23 @@ def damaged_file(
     return Trial(f"database, {what}", "SQLite", 0.015 * count + 1, run)
 
 
+def frozen(share: float) -> tuple[int, str]:
+    count = max(2, int(60 * share))
+    with Server() as server:
+        rounds, longest = adversity.freezes(server, count, seed=5)
+    return count, (
+        f"{rounds:,} rounds, 0 lost, 0 twice; longest call {longest:.2f} s, with a patience of "
+        f"{adversity.PATIENCE} s"
+    )
+
+
+def harmed(what: str, seconds: float, harm: adversity.Harm, count: int, note: str) -> Trial:
+    def run(share: float) -> tuple[int, str]:
+        return sum(1 for _ in harm(max(2, int(share * count)), 7)), note
+
+    return Trial(what, "SQLite", seconds, run)
+
+
 def exchanged(content: bytes, count: int, seed: int) -> Iterator[bytes]:
     return damage.exchanged_pages(content)
 
@@ -264,6 +281,12 @@ TRIALS = [
     interrupted("in a commit, another waits", "SQLite", 10, interrupts.flushes, 1),
     interrupted("in a commit, another waits", "PostgreSQL", 15, interrupts.flushes, 1),
     interrupted("in opening, each 50th call", "SQLite", 12, interrupts.openings, 50),
+    Trial("the server freezes", "PostgreSQL", 60, frozen),
+    harmed("planted links", 15, adversity.planted_links, 200, "none was followed"),
+    harmed("deleted files", 15, adversity.deleted_files, 200, "noticed by the next call"),
+    harmed(
+        "full disks", 60, adversity.full_disks, 100, "nothing acknowledged lost, and it goes on"
+    ),
     damaged_log("a bit flipped", lambda log, n, seed: damage.flipped(log, n, seed, 32), 1000),
     damaged_log("cut", damage.cut, 300),
     damaged_file("a bit flipped", damage.flipped, 3000),

@@ -219,7 +219,8 @@ def _certificate(learner: BarrierFTRL, rounds: list[Surrogate]) -> tuple[float, 
     v = learner.units.radius * domain.inward(geometry.outward(y).reshape(domain.point_shape))
     fall = _loss_variation(learner) / (1 + domain.symmetry)
     price = schedule.kappa * domain.nu / schedule.typical(learner.rounds)
-    share = min(1.0, price / (fall * learner.rounds))
+    # The range's own width places the comparator: it is known before the rounds are played.
+    share = min(1.0, price / (2.0 / (1 + domain.symmetry) * learner.rounds))
     terms = [
         fall * share * len(rounds),
         _loss_variation(learner)

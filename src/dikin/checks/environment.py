@@ -149,10 +149,10 @@ def check_best_is_no_worse_than_any_point(setup: Setup, rng: Generator) -> None:
     """The best fixed point's total is what it would have suffered, and no point suffers less."""
     environment = setup()
     candidates = points(environment.domain, rng)
-    played, losses = [], []
+    rounds, losses = [], []
     for t in range(1, 201):
         chance = _next_chance(environment)
-        played.append((t, chance))
+        rounds.append((t, chance))
         losses.append(environment.answer(shaped(environment, candidates[t % len(candidates)]))[0])
     point, total = environment.best()
     best = np.array(point).ravel()
@@ -160,9 +160,9 @@ def check_best_is_no_worse_than_any_point(setup: Setup, rng: Generator) -> None:
         fail(environment, f"the best point {point} lies outside the domain", "inside")
 
     def suffered(x: Array) -> float:
-        return sum(float(environment.kernel.value(t, chance, x)) for t, chance in played)
+        return sum(float(environment.kernel.value(t, chance, x)) for t, chance in rounds)
 
-    size = SLACK * _size(environment) * len(played)
+    size = SLACK * _size(environment) * len(rounds)
     if not abs(suffered(best) - total) <= size:
         fail(
             environment,

@@ -95,9 +95,9 @@ class Gram:
         by gamma_{n+5} sum w|r||r|', whose norm is at most gamma_{n+5} sum w|r|^2; a row that was
         moved by t|c| moves its r r' by at most (2t + t^2)|c|^2. Underflow adds little.
         """
-        lost = self._rows * len(self._sum) * TINY
+        underflow = self._rows * len(self._sum) * TINY
         relative = gamma(self._depth + 6) + 3 * self._row_error
-        error = SLACK * (relative * self._size + 8 * lost)
+        error = SLACK * (relative * self._size + 8 * underflow)
         return error if isfinite(error) else inf
 
 

@@ -67,10 +67,10 @@ def proven_below(matrix: Array, guess: float) -> float:
     """A number below every eigenvalue, next to a guess of the least; 0 if none is positive."""
     size = len(matrix)
     total = float(np.trace(matrix))
-    lost = SLACK * (gamma(size + 3) * total + size * TINY)
-    slack = 2 * lost
+    rounding = SLACK * (gamma(size + 3) * total + size * TINY)
+    slack = 2 * rounding
     while guess - slack > 0:
-        if is_positive_definite(matrix - (guess - slack + lost) * np.eye(size)):
+        if is_positive_definite(matrix - (guess - slack + rounding) * np.eye(size)):
             return guess - slack
         slack *= 4
     return 0.0
@@ -84,8 +84,8 @@ def proven_above(matrix: Array, guess: float) -> float:
     while guess + slack < norm:
         bound = guess + slack
         # The trace of sI - G is at most d s, its diagonal at most s.
-        lost = SLACK * (gamma(size + 4) * size * bound + size * TINY)
-        if is_positive_definite((bound - lost) * np.eye(size) - matrix):
+        rounding = SLACK * (gamma(size + 4) * size * bound + size * TINY)
+        if is_positive_definite((bound - rounding) * np.eye(size) - matrix):
             return bound
         slack *= 4
     return norm

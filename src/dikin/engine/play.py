@@ -132,8 +132,8 @@ class Run:
             "regret": [f"{self.regret[i]:.6g}" for i in few],
             "certificate": [f"{self.certificate[i]:.6g}" for i in few],
         }
-        drawn = curve(self.checkpoints, self.regret, "regret over the rounds")
-        return f"<div>{pairs_table(facts.items())}{columns_table(table)}{drawn}</div>"
+        picture = curve(self.checkpoints, self.regret, "regret over the rounds")
+        return f"<div>{pairs_table(facts.items())}{columns_table(table)}{picture}</div>"
 
     @property
     def total_loss(self) -> float:

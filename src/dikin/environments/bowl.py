@@ -115,11 +115,11 @@ class BowlLosses(Environment):
         }
 
     def best(self) -> tuple[Array, float]:
-        kernel, played = self.kernel, max(self.rounds, 1)
+        kernel, rounds = self.kernel, max(self.rounds, 1)
         cosines, sines, squares = self.total(1), self.total(2), self.total(3)
-        step = (cosines * kernel.p + sines * kernel.q) / played
+        step = (cosines * kernel.p + sines * kernel.q) / rounds
         p, q, mean = (float(kernel.weights @ v**2) for v in (kernel.p, kernel.q, step))
-        total = (squares * p + (self.rounds - squares) * q - played * mean) / 2
+        total = (squares * p + (self.rounds - squares) * q - rounds * mean) / 2
         return (kernel.center + step).reshape(self.domain.point_shape), total
 
     def dynamic_total(self) -> float:

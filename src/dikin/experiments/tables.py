@@ -96,7 +96,7 @@ def terminal_table(columns: Columns[T], things: Iterable[T], **options: Any) -> 
     from rich.table import Column, Table
 
     first, *others = columns
-    shown = Table(Column(first, no_wrap=True), *others, **options)
+    table = Table(Column(first, no_wrap=True), *others, **options)
     for row in rows(columns, things):
-        shown.add_row(*row)
-    return shown
+        table.add_row(*row)
+    return table

@@ -7,6 +7,7 @@ from dikin.forecasts.mixture import (
     exp_near_zero,
     forecast,
     learn,
+    mix,
     mixed,
     restart,
 )
@@ -20,6 +21,7 @@ __all__ = [
     "exp_near_zero",
     "forecast",
     "learn",
+    "mix",
     "mixed",
     "restart",
 ]

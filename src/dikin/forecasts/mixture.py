@@ -245,5 +245,17 @@ def _update_forecasters(f: Forecasters, value: float, count: float) -> None:
     f.last = value
     away = value - f.long_mean
     f.long_mean += away / count if count < LONG else away * (1.0 / LONG)
+    mix(f)
+
+
+@compilable
+def mix(f: Forecasters) -> None:
+    """The mixture of what the forecasters expect.
+
+    Parameters
+    ----------
+    f : Forecasters
+        The state, whose mixture is written.
+    """
     a, b, c = f.last_weight, f.level_weight, f.mean_weight
-    f.mixture = (a * value + b * f.level + c * f.long_mean) / (a + b + c)
+    f.mixture = (a * f.last + b * f.level + c * f.long_mean) / (a + b + c)

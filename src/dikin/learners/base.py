@@ -23,7 +23,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from dikin import rng, serialization
-from dikin.arguments import LARGEST, as_float, nonnegative
+from dikin.arguments import LARGEST, nonnegative, real_number
 from dikin.domains.base import Array, Domain, Geometry
 from dikin.errors import (
     ConstantError,
@@ -506,8 +506,8 @@ class Learner(Player[Query]):
         fresh._scaled_answer(answer)
         sigma, rounds = self._scaled_curvature(curvature), self.rounds + 1
         stale = {
-            key: (query, StaleQuery(self._played(kept)))
-            for key, (query, kept) in self._open.items()
+            key: (query, StaleQuery(self._played(memo_of_query)))
+            for key, (query, memo_of_query) in self._open.items()
         }
         part = None if isinstance(memo, StaleQuery) else self._certificate_part()
         learns = search.begun and part is not None
@@ -859,21 +859,3 @@ def range_limit(units: Units, domain: Domain) -> tuple[float, str]:
     """
     limit = 8.0 * (2.0 * units.loss_scale) / domain.diameter**2
     return limit, "8 (high - low)/D^2: no loss within loss_range on a set that wide has more"
-
-
-def real_number(value: Any, name: str, error: type[DikinError]) -> float:
-    """A real number that came with a call, infinite where it is too large for a float.
-
-    Parameters
-    ----------
-    value
-        What came.
-    name
-        What it is called in the message.
-    error
-        What is raised if it is not a real number.
-    """
-    number = as_float(value)
-    if number is None:
-        raise error(f"the {name} must be a real number, got {shown(value)}. Nothing was changed.")
-    return number

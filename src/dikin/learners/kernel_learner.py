@@ -12,11 +12,11 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from dikin.arguments import as_float
+from dikin.arguments import as_float, real_number
 from dikin.errors import CertificateVoidWarning, ConstantError, shown
 from dikin.feedback import Feedback
 from dikin.kernel import compilable, from_values, to_numpy, to_saved
-from dikin.learners.base import ROUNDING, Learner, real_number
+from dikin.learners.base import ROUNDING, Learner
 from dikin.learners.range_search import StaleQuery
 from dikin.learners.threads import locked
 from dikin.rng import Generator

@@ -48,6 +48,7 @@ from dikin.arguments import (
     number,
     optional,
     probability,
+    real_number,
     true_or_false,
     whole,
 )
@@ -65,10 +66,11 @@ from dikin.errors import (
 from dikin.kernel import compilable, from_values, to_saved
 from dikin.learners import predictive_centres as centres
 from dikin.learners import predictive_certificate as certificate
+from dikin.learners import predictive_expected as contextual
 from dikin.learners import predictive_levels as levels
 from dikin.learners import predictive_one_run as one_run
 from dikin.learners import predictive_schedule as schedule
-from dikin.learners.base import ROUNDING, range_limit, real_number
+from dikin.learners.base import ROUNDING, range_limit
 from dikin.learners.kernel_learner import (
     EMPTY,
     CompiledParts,
@@ -220,10 +222,11 @@ def learn(
     learnt = levels.clipped_surprise(plan, n.levels, weighed, level)
     certificate.discount(plan, n, state.estimates)  # not before: what was asked may be the same
     if not levels.is_fault(plan, weighed, level):
-        learn_forecast(n, then, believed(then, expected, told), round)
-    centres.compare_features(
-        geometry, plan, state, features, memo.s, unit * learnt * sqrt(plan.dim) / typical(n.levels)
-    )
+        value = believed(then, expected, told)
+        learn_forecast(n, then, value, round)
+        contextual.learn_in_context(plan, n, features, value)
+    else:
+        contextual.count_far(plan, n, features, loss, expected)
     products = write_estimate(geometry, memo, plan.dim * unit, state)
     distance, stiffness = sqrt(products[1]), far * geometry.stiffness(memo.metric)
     reach = stiffness * (1.0 + distance)
@@ -240,6 +243,7 @@ def learn(
     )
     schedule.average_shares(plan, n, memo.shares, round)
     centres.add_to_centres(geometry, plan, state, features, learnt, curvature, price, trace)
+    centres.compare_features(geometry, plan, state, features, learnt)
     levels.update_levels(plan, n, weighed, level, loss, round)
     if abs(loss) > 0.5 * plan.widest + ROUNDING and learnt == weighed:
         levels.count_clipped(n)
@@ -272,6 +276,7 @@ def learn_size(
     certify(geometry, plan, state, features, surprise, products, tau, reach, 0.0, memo.shares)
     schedule.average_shares(plan, n, memo.shares, round)
     learn_forecast(n, memo.state.numbers, loss, round)
+    contextual.learn_in_context(plan, n, features, loss)
     levels.measure(plan, n, loss, round)
 
 
@@ -456,6 +461,12 @@ class Predictive(KernelLearner):
             scaled = moderate(
                 self.units.slope(self.lipschitz) * longest, "lipschitz", self.lipschitz
             )
+            if 0.0 < scaled < 1.0 / LARGEST:  # its square would be 0
+                raise ParameterError(
+                    f"lipschitz={self.lipschitz:g} is {scaled:g} in units of the domain's radius "
+                    f"and the losses' range; at least {1.0 / LARGEST:g} can be computed with: is "
+                    "that range too wide?"
+                )
         if self.smoothness is not None:
             beta = self.units.curvature(self.smoothness) * longest**2
             moderate(beta, "smoothness", self.smoothness)
@@ -478,8 +489,16 @@ class Predictive(KernelLearner):
             keep=keep_of(memory),
             adaptive=self.memory == AUTO,
             cells=1 + self.contexts,
+            normals=self._normals() if self.contexts else EMPTY,
             certified=tuple(map(keep_of, self.memories)),
         )
+
+    def _normals(self) -> Array:
+        """What is normal to the plane of the set, in working vectors, one after the other."""
+        domain, geometry = self.domain, self.geometry
+        axes = np.eye(domain.dim)
+        plane = np.array([np.ravel(geometry.preimage(domain.outward(axis))) for axis in axes])
+        return np.linalg.svd(plane)[2][domain.dim :].ravel()
 
     @property
     def memories(self) -> tuple[float, ...]:
@@ -559,7 +578,9 @@ class Predictive(KernelLearner):
     def _state_for(self, state: LearnerState, features: list[float]) -> LearnerState:
         """A state whose centre is that of a context; its numbers are written."""
         state.numbers.features = features
-        state = state._replace(iterate=state.iterate.copy())
+        contextual.expect_in_context(self._plan, state.numbers)
+        state = state._replace(iterate=state.iterate.copy(), centres=state.centres.copy())
+        centres.solve_features(self.geometry, self._plan, state)
         centres.combine_centres(self.geometry, self._plan, state)
         return state
 
@@ -595,6 +616,12 @@ class Predictive(KernelLearner):
         if levels.is_fault(self._plan, precision * (loss - expected), then.levels.current):
             return None
         return believed(then, expected, loss)
+
+    def _is_fault(self, surprise: float) -> bool:
+        """Whether nothing would be learnt now from so large a surprise, in the user's units."""
+        now = self._n.levels
+        scaled = surprise / self.units.loss_scale
+        return not measuring(now) and bool(levels.is_fault(self._plan, scaled, now.current))
 
     def _report(self, loss: float, then: Numbers, now: Numbers) -> None:
         """A line in the log for a loss of which not all was learnt; some a minute at most."""

@@ -26,7 +26,7 @@ from dikin.learners import predictive_schedule as schedule
 from dikin.learners.kernel_learner import LearnerState
 from dikin.learners.predictive_schedule import SPREAD
 from dikin.learners.predictive_state import MEASURED, Plan, smoothness_of
-from dikin.vectors import add_scaled, combine, dot
+from dikin.vectors import add_scaled, combine, dot, multiply
 
 SEEN = 500.0
 """So many rounds more than those that the centre remembers are in the regression."""
@@ -44,10 +44,10 @@ LEFT = 3.0
 """After an alarm as many rounds are remembered as that average looks at, times this, but not less
 than FORGET of what was."""
 FORGET = 0.5
-TRACKS = 3 + PATHS
-"""Vectors that are kept for a centre: sums of y and of g, the averages of its steps, and that of
-its estimates."""
-OWN_TRACK = 2 + PATHS
+TRACKS = 4 + PATHS
+"""Vectors that are kept for a centre: sums of y and of g, the averages of its steps, and for a
+feature of contexts the slope of its models at the common centre, and where that was."""
+OWN_TRACK, COMMON_TRACK = 2 + PATHS, 3 + PATHS
 
 
 @compilable
@@ -80,49 +80,73 @@ def believed_curvature(
     centres.noise[i] = keep * centres.noise[i] + share * off * off
     rise = centres.g_y[i] - dot(sum_g, sum_y) / n
     spread = centres.y_square[i] - dot(sum_y, sum_y) / n
+    noise = centres.noise[i]
+    if i > 0:  # what features show of it together: each has its own minimum
+        centres.rise[i], centres.spread[i] = rise, spread
+        rise = spread = noise = 0.0
+        for c in range(1, plan.cells):
+            rise += centres.rise[c]
+            spread += centres.spread[c]
+            noise += centres.noise[c]
     if not (rise > 0.0 and spread > 0.0):
         return 0.0
-    sure = 1.0 - DOUBT * DOUBT * centres.noise[i] / (rise * rise)
+    sure = 1.0 - DOUBT * DOUBT * noise / (rise * rise)
     most = MOST * smoothness_of(plan, state.numbers.levels)
     return min(BELIEVED * rise / spread * sure, most) if sure > 0.0 else 0.0
 
 
 @compilable
+def choose_rate(
+    plan: Plan, state: LearnerState, i: int, share: float, stiff: float, clipped: bool
+) -> None:
+    """The next rate of a centre, if it is time to look at it."""
+    centres, levels = state.numbers.centres, state.numbers.levels
+    if schedule.rate_is_due(clipped, centres.rounds[i], share):
+        span = min(centres.rounds[i] + MEASURED, plan.memory)
+        wanted = schedule.balanced_rate(
+            plan, levels, state.numbers.shares, centres.curvature[i], span, stiff
+        )
+        centres.rate[i] = schedule.next_rate(plan, levels, wanted, centres.rate[i])
+
+
+@compilable
 def move_centre(
+    geometry: Any, plan: Plan, state: LearnerState, iterate: Array, stiff: float, clipped: bool
+) -> None:
+    """The next rate and the next iterate of the first centre, and what its step says."""
+    centres, size = state.numbers.centres, geometry.size
+    now, step = state.scratch[2 * size : 3 * size], state.scratch[3 * size : 4 * size]
+    geometry.write_vector(iterate, 1.0, step)
+    before = centres.rate[0]
+    choose_rate(plan, state, 0, 1.0, stiff, clipped)
+    linear = state.linear[:size]
+    if plan.slope.size > 0:
+        add_scaled(1.0 / before - 1.0 / centres.rate[0], plan.slope, linear)
+    geometry.solve(linear, centres.curvature[0], 1.0 / centres.rate[0], iterate)
+    geometry.write_vector(iterate, 1.0, now)
+    combine(1.0, now, -1.0, step, step)
+    test_memory(geometry, plan, state, 0, now, step, stiff)
+
+
+@compilable
+def test_memory(
     geometry: Any,
     plan: Plan,
     state: LearnerState,
     i: int,
-    iterate: Array,
-    share: float,
+    centre: Array,
+    step: Array,
     stiff: float,
-    clipped: bool,
 ) -> None:
-    """The next rate and the next iterate of a centre, and what its step says."""
+    """Forget some of what holds a centre where it is, if its steps are no chance; both written."""
     centres, levels, size = state.numbers.centres, state.numbers.levels, geometry.size
-    old, step = state.scratch[2 * size : 3 * size], state.scratch[3 * size : 4 * size]
-    geometry.write_vector(iterate, 1.0, old)
-    before = centres.rate[i]
-    if schedule.rate_is_due(clipped, centres.rounds[i], share):
-        span = centres.rounds[i] + MEASURED
-        wanted = schedule.balanced_rate(
-            plan, levels, state.numbers.shares, centres.curvature[i], span, stiff
-        )
-        centres.rate[i] = schedule.next_rate(plan, levels, wanted, before)
-    after = centres.rate[i]
-    linear = state.linear[i * size : (i + 1) * size]
-    if plan.slope.size > 0:
-        add_scaled(1.0 / before - 1.0 / after, plan.slope, linear)
-    geometry.solve(linear, centres.curvature[i], 1.0 / after, iterate)
-    geometry.write_vector(iterate, 1.0, step)
     noise = max(levels.mean_square, (levels.current / SPREAD) ** 2)
-    held = stiff + after * centres.curvature[i]
-    scale = sqrt(held / (plan.dim * noise)) / after
-    combine(scale, step, -scale, old, step)
+    held = stiff + centres.rate[i] * centres.curvature[i]
+    multiply(sqrt(held / (plan.dim * noise)) / centres.rate[i], step, step)
     kept = remembered(geometry, plan, state, i, step)
     if kept < 1.0:
-        geometry.write_vector(iterate, (1.0 - kept) * centres.curvature[i], old)
-        add_scaled(1.0, old, linear)
+        linear = state.linear[i * size : (i + 1) * size]
+        add_scaled((1.0 - kept) * centres.curvature[i], centre, linear)
         centres.curvature[i] *= kept
         centres.lam[i] *= kept
         centres.rounds[i] *= kept

@@ -1,14 +1,16 @@
 """The centres of `Predictive`: follow the regularised leader, one for each feature of a context.
 
 Without contexts there is one centre. With them a centre that all contexts share learns from every
-round, and each feature has one that learns from its own: what is played is their mean, so that
-contexts that hardly differ need no more rounds than one. The certificate holds for any point that
-is known before the direction is drawn: how it came about is a matter of regret alone
-(docs/mathematics.md, 13.2 and 13.7).
+round, and each feature has one that learns from its own rounds, begins at the common one and is
+held there as far as its models do not differ from the others' by more than chance. So contexts that
+hardly differ need no more rounds than one. The certificate holds for any point that is known before
+the direction is drawn: how it came about is a matter of regret alone (docs/mathematics.md, 13.2 and
+13.7).
 """
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import Any
 
 from dikin.domains.base import Array
@@ -16,19 +18,23 @@ from dikin.kernel import compilable
 from dikin.learners import predictive_adaptation as adaptation
 from dikin.learners import predictive_schedule as schedule
 from dikin.learners.kernel_learner import LearnerState
-from dikin.learners.predictive_adaptation import OWN_TRACK
+from dikin.learners.predictive_adaptation import COMMON_TRACK, OWN_TRACK
 from dikin.learners.predictive_levels import TINY
 from dikin.learners.predictive_state import Centres, Plan
-from dikin.vectors import add_combination, add_scaled, clear, combine, dot, multiply
+from dikin.vectors import add_combination, add_scaled, combine, dot, multiply
 
-OWN_WINDOW = 64.0
-"""Rounds of a feature over which its estimates are compared with those of all."""
-FIRST = 4.0
-"""Rounds of a feature before there is evidence."""
-CHANCE = 1.5
-"""Evidence that is no more than chance: 1 in the mean, and a little more at the most so far."""
-COMMON = 2.0
-"""Evidence beyond chance with which the centre of a feature counts as much as the common one."""
+FIRST = 2.0
+"""Rounds of a feature, in the mean of all, before there is evidence."""
+TOGETHER, ALONE = 1.0, 3.0
+"""Evidence that is no more than chance, in standard deviations: of all features together, and of
+one of several, which may be the most deviant of many."""
+POWER = 3.0
+"""How fast the share of a feature's own models rises with its evidence. By the theory of shrinkage
+it would be 1, for models whose curvature is known; half of the measured one is believed, and what
+is not moved at once goes on to cost."""
+EXPLORED = 0.5
+"""The share of the radius of exploration that is a feature's own: the radius of the common centre,
+which has seen more, is smaller."""
 
 
 @compilable
@@ -53,12 +59,14 @@ def start_barrier(geometry: Any, plan: Plan, iterate: Array) -> float:
 def begin_at_start(geometry: Any, plan: Plan, state: LearnerState) -> None:
     """All centres at the start, with the rate that has just been chosen."""
     centres, size = state.numbers.centres, geometry.size
+    weight, linear = 1.0 / centres.rate[0], state.linear[:size]
+    if plan.slope.size > 0:
+        multiply(-weight, plan.slope, linear)
     for i in range(plan.cells):
-        weight = 1.0 / centres.rate[i]
-        linear = state.linear[i * size : (i + 1) * size]
-        if plan.slope.size > 0:
-            multiply(-weight, plan.slope, linear)
-        geometry.solve(linear, centres.curvature[i], weight, iterate_of(geometry, state, i))
+        geometry.solve(linear, centres.curvature[0], weight, iterate_of(geometry, state, i))
+        if i > 0:
+            common = adaptation.track(geometry, state, i, COMMON_TRACK)
+            geometry.write_vector(iterate_of(geometry, state, i), 1.0, common)
     combine_centres(geometry, plan, state)
 
 
@@ -117,6 +125,8 @@ def fade(centres: Centres, i: int, keep: float, linear: Array) -> None:
         centres.lam[i] *= keep
         centres.exploring[i] *= keep
         centres.rate_changes[i] *= keep
+        centres.count[i] *= keep * keep
+        centres.squares[i] *= keep * keep
 
 
 @compilable
@@ -129,114 +139,180 @@ def move_centres(
     clipped: bool,
 ) -> None:
     """The next rate and the next iterate of every centre that has a share in the context."""
-    for i in range(plan.cells):
-        if features[i] > 0.0:
-            if plan.adaptive:
-                iterate = iterate_of(geometry, state, i)
-                adaptation.move_centre(
-                    geometry, plan, state, i, iterate, features[i], stiff, clipped
-                )
-            else:
-                move_centre(geometry, plan, state, i, features[i], stiff, clipped)
-    average_features(plan, state)
+    if plan.adaptive:
+        iterate = iterate_of(geometry, state, 0)
+        adaptation.move_centre(geometry, plan, state, iterate, stiff, clipped)
+    else:
+        move_centre(geometry, plan, state, stiff, clipped)
+    if plan.cells > 1:
+        for c in range(1, plan.cells):
+            if features[c] > 0.0:
+                move_feature(geometry, plan, state, c, features[c], stiff, clipped)
+        average_features(plan, state)
     combine_centres(geometry, plan, state)
 
 
 @compilable
 def move_centre(
-    geometry: Any,
-    plan: Plan,
-    state: LearnerState,
-    i: int,
-    share: float,
-    stiff: float,
-    clipped: bool,
+    geometry: Any, plan: Plan, state: LearnerState, stiff: float, clipped: bool
 ) -> None:
-    """The next rate and the next iterate of a centre, as the theorem on rates has them."""
-    centres, levels = state.numbers.centres, state.numbers.levels
-    before, keep = centres.rate[i], kept_share(plan, share)
-    iterate = iterate_of(geometry, state, i)
-    if schedule.rate_is_due(clipped, centres.rounds[i], share):
-        span = min(centres.rounds[i] + 1.0, plan.memory)
+    """The next rate and the next iterate of the first centre, as the theorem on rates has them."""
+    centres, levels, keep = state.numbers.centres, state.numbers.levels, plan.keep
+    before, iterate = centres.rate[0], iterate_of(geometry, state, 0)
+    if schedule.rate_is_due(clipped, centres.rounds[0], 1.0):
+        span = min(centres.rounds[0] + 1.0, plan.memory)
         wanted = schedule.balanced_rate(
-            plan, levels, state.numbers.shares, centres.curvature[i], span, stiff
+            plan, levels, state.numbers.shares, centres.curvature[0], span, stiff
         )
-        centres.rate[i] = schedule.next_rate(plan, levels, wanted, before)
-    after = centres.rate[i]
-    solve_centre(geometry, plan, state, i, iterate, keep / before - 1.0 / after)
+        centres.rate[0] = schedule.next_rate(plan, levels, wanted, before)
+    after = centres.rate[0]
+    solve_centre(geometry, plan, state, iterate, keep / before - 1.0 / after)
     if after != before:
         barrier = start_barrier(geometry, plan, iterate)
-        if not schedule.pay_for_rate(plan, centres, i, keep, before, barrier):
-            centres.rate[i] = before
-            solve_centre(geometry, plan, state, i, iterate, 1.0 / after - 1.0 / before)
+        if not schedule.pay_for_rate(plan, centres, 0, keep, before, barrier):
+            centres.rate[0] = before
+            solve_centre(geometry, plan, state, iterate, 1.0 / after - 1.0 / before)
 
 
 @compilable
 def solve_centre(
-    geometry: Any, plan: Plan, state: LearnerState, i: int, iterate: Array, more: float
+    geometry: Any, plan: Plan, state: LearnerState, iterate: Array, more: float
 ) -> None:
-    """The iterate of a centre, where psi'(u_0) counts so much more than before."""
-    size, centres = geometry.size, state.numbers.centres
-    linear = state.linear[i * size : (i + 1) * size]
+    """The iterate of the first centre, where psi'(u_0) counts so much more than before."""
+    linear, centres = state.linear[: geometry.size], state.numbers.centres
     if plan.slope.size > 0:
         add_scaled(more, plan.slope, linear)
-    geometry.solve(linear, centres.curvature[i], 1.0 / centres.rate[i], iterate)
+    geometry.solve(linear, centres.curvature[0], 1.0 / centres.rate[0], iterate)
 
 
-# --- the mean of the centres ---------------------------------------------------------------------
+# --- contexts ------------------------------------------------------------------------------------
 
 
 @compilable
 def compare_features(
-    geometry: Any,
-    plan: Plan,
-    state: LearnerState,
-    features: list[float],
-    s: Array,
-    size: float,
+    geometry: Any, plan: Plan, state: LearnerState, features: list[float], learnt: float
 ) -> None:
-    """How far the estimates in a context differ from those of all, in units of their noise.
+    """How far the models of features differ from each other, in units of their noise.
 
-    `s` is the direction that was played and `size` the surprise, both in units of which the product
-    has as many independent entries of mean square 1 as there are dimensions. A mean over some
-    rounds of a feature then has the square d by chance.
+    Compared are the slopes of all that was learnt in a feature, at the common centre. Where
+    features do not differ their squares are, in the mean, the sum of the squares of the estimates:
+    an analysis of variance. The scratch begins with the estimate for a surprise of 1, of which
+    `learnt` counts; it is written.
     """
     if plan.cells == 1:
         return
-    centres, common = state.numbers.centres, adaptation.track(geometry, state, 0, OWN_TRACK)
+    size, centres = geometry.size, state.numbers.centres
+    gradient, common = state.scratch[:size], state.scratch[2 * size : 3 * size]
+    total = adaptation.track(geometry, state, 0, OWN_TRACK)
+    geometry.write_vector(iterate_of(geometry, state, 0), 1.0, common)
+    into_plane(plan, gradient)
+    square = learnt * learnt * dot(gradient, gradient)
     for c in range(1, plan.cells):
         share = features[c]
         if share > 0.0:
             own = adaptation.track(geometry, state, c, OWN_TRACK)
-            count = min(centres.rounds[c] + share, OWN_WINDOW)
-            step = share / count
-            combine(1.0 - step, own, step * size, s, own)
-            add_scaled(-step, common, own)
-            if count >= FIRST:
-                evidence = count * dot(own, own) / plan.dim
-                centres.evidence[c] = max(centres.evidence[c], evidence)
-    step = 1.0 / min(centres.rounds[0] + 1.0, OWN_WINDOW)
-    combine(1.0 - step, common, step * size, s, common)
+            add_scaled(-1.0, own, total)
+            linear = state.linear[c * size : (c + 1) * size]
+            combine(1.0, linear, centres.curvature[c] - centres.lam[c], common, own)
+            into_plane(plan, own)
+            add_scaled(1.0, own, total)
+            centres.count[c] += share
+            centres.squares[c] += share * share * square
+            centres.slope_square[c] = dot(own, own)
+    weigh_evidence(geometry, plan, state, features, total)
+
+
+@compilable
+def into_plane(plan: Plan, slope: Array) -> None:
+    """Leave out of a slope what no point of the set can feel, as a simplex' total."""
+    for k in range(plan.normals.size // slope.size):
+        normal = plan.normals[k * slope.size : (k + 1) * slope.size]
+        add_scaled(-dot(normal, slope), normal, slope)
+
+
+@compilable
+def weigh_evidence(
+    geometry: Any, plan: Plan, state: LearnerState, features: list[float], total: Array
+) -> None:
+    """The evidence of all features together, and of those of the last answer alone."""
+    centres = state.numbers.centres
+    count = squares = between = groups = 0.0
+    for c in range(1, plan.cells):
+        if centres.count[c] > 0.0:
+            count += centres.count[c]
+            squares += centres.squares[c]
+            between += centres.slope_square[c] / centres.count[c]
+            groups += 1.0
+    if groups < 2.0 or not squares > 0.0 or count < FIRST * groups:
+        return
+    common = dot(total, total)
+    chance = 1.0 + TOGETHER * sqrt(2.0 / (plan.dim * (groups - 1.0)))
+    within = (groups - 1.0) * squares / count
+    centres.evidence[0] = (between - common / count) / (chance * within)
+    chance = 1.0 + ALONE * sqrt(2.0 / plan.dim)
+    for c in range(1, plan.cells):
+        if features[c] > 0.0 and centres.count[c] >= FIRST:
+            part = centres.count[c] / count
+            away = centres.slope_square[c] + part * part * common
+            away -= 2.0 * part * dot(adaptation.track(geometry, state, c, OWN_TRACK), total)
+            centres.evidence[c] = away / (chance * max(centres.squares[c], part * squares))
 
 
 @compilable
 def own_share(centres: Centres, c: int) -> float:
-    """How much the centre of a feature counts beside the common one."""
-    beyond = max(centres.evidence[c] - CHANCE, 0.0)
-    return beyond / (COMMON + beyond)
+    """How far the centre of a feature is free to leave the common one: from 0 to 1."""
+    evidence = max(centres.evidence[c], centres.evidence[0])
+    return 1.0 - 1.0 / evidence**POWER if evidence > 1.0 else 0.0
 
 
 @compilable
-def share_of(plan: Plan, centres: Centres, features: list[float], i: int) -> float:
-    """How much a centre counts in what is played in a context."""
-    if plan.cells == 1:
-        return 1.0
-    if i > 0:
-        return own_share(centres, i) * features[i]
-    own = 0.0
-    for c in range(1, plan.cells):
-        own += own_share(centres, c) * features[c]
-    return 1.0 - own
+def solve_feature(geometry: Any, plan: Plan, state: LearnerState, c: int) -> None:
+    """The iterate of a feature's centre: where its models are least, held by the common one.
+
+    argmin  eta_c [m L_c(u) + (1 - m) S_c/2 |u - w|^2] + psi(u) - psi'(w).u, for the common centre w
+    and m = own_share. As w is itself a minimum, psi'(w) is known from its models.
+    """
+    size, centres = geometry.size, state.numbers.centres
+    free, rate = own_share(centres, c), centres.rate[c]
+    linear, iterate = state.scratch[2 * size : 3 * size], iterate_of(geometry, state, c)
+    held = (1.0 - free) * rate * centres.curvature[c]
+    factor = centres.rate[0] * centres.curvature[0] - held
+    geometry.write_vector(iterate_of(geometry, state, 0), factor, linear)
+    add_scaled(centres.rate[0], state.linear[:size], linear)
+    add_scaled(free * rate, state.linear[c * size : (c + 1) * size], linear)
+    geometry.solve(linear, rate * centres.curvature[c], 1.0, iterate)
+
+
+@compilable
+def move_feature(
+    geometry: Any,
+    plan: Plan,
+    state: LearnerState,
+    c: int,
+    share: float,
+    stiff: float,
+    clipped: bool,
+) -> None:
+    """The next rate and the next iterate of a feature's centre, and what its step says.
+
+    Its step is how much farther it has moved than the common centre, since its last answer.
+    """
+    size = geometry.size
+    iterate, common = (
+        iterate_of(geometry, state, c),
+        adaptation.track(geometry, state, c, COMMON_TRACK),
+    )
+    step, now = state.scratch[3 * size : 4 * size], state.scratch[2 * size : 3 * size]
+    geometry.write_vector(iterate, 1.0, step)
+    add_scaled(-1.0, common, step)
+    adaptation.choose_rate(plan, state, c, share, stiff, clipped)
+    solve_feature(geometry, plan, state, c)
+    geometry.write_vector(iterate_of(geometry, state, 0), 1.0, common)
+    geometry.write_vector(iterate, 1.0, now)
+    if plan.adaptive:
+        combine(1.0, now, -1.0, step, step)
+        add_scaled(-1.0, common, step)
+        adaptation.test_memory(geometry, plan, state, c, now, step, stiff)
 
 
 @compilable
@@ -251,21 +327,42 @@ def average_features(plan: Plan, state: LearnerState) -> None:
 
 
 @compilable
+def solve_features(geometry: Any, plan: Plan, state: LearnerState) -> None:
+    """The iterates that the context of the state needs, from the common centre as it is now."""
+    for c in range(1, plan.cells):
+        if state.numbers.features[c] > 0.0:
+            solve_feature(geometry, plan, state, c)
+
+
+@compilable
 def combine_centres(geometry: Any, plan: Plan, state: LearnerState) -> None:
     """The centre for the features of the state, and the shift of its ellipsoid."""
     n, centres = state.numbers, state.numbers.centres
+    common = centres.rate[0] * centres.curvature[0]
+    n.shift = common
     if plan.cells == 1:
-        n.shift = centres.rate[0] * centres.curvature[0]
         return
     size = geometry.size
     mean, part = state.scratch[:size], state.scratch[size : 2 * size]
-    clear(mean)
+    geometry.write_vector(iterate_of(geometry, state, 0), share_of_none(plan, n.features), mean)
     wide = 0.0  # the mean of the squares of how far out each centre explores
-    for i in range(plan.cells):
-        share = share_of(plan, centres, n.features, i)
+    for c in range(1, plan.cells):
+        share = n.features[c]
         if share > 0.0:
-            geometry.write_vector(iterate_of(geometry, state, i), share, part)
+            geometry.write_vector(iterate_of(geometry, state, c), share, part)
             add_scaled(1.0, part, mean)
-            wide += share / (TINY + centres.rate[i] * centres.curvature[i])
-    n.shift = 1.0 / wide
+            own = EXPLORED * own_share(centres, c) * share
+            wide += own * (
+                1.0 / (TINY + centres.rate[c] * centres.curvature[c]) - 1.0 / (TINY + common)
+            )
+    n.shift = 1.0 / (wide + 1.0 / (TINY + common))
     geometry.place(mean, state.iterate)
+
+
+@compilable
+def share_of_none(plan: Plan, features: list[float]) -> float:
+    """How much of a context is in no feature: all of it before the first was asked for."""
+    rest = 1.0
+    for c in range(1, plan.cells):
+        rest -= features[c]
+    return rest if rest > 0.5 else 0.0

@@ -41,6 +41,9 @@ TYPICAL_SHARE = 0.25
 AGREEING, ANY = 8.0, 24.0
 """After so many far losses, less one for each that was not far, they are no faults: after the first
 number if they agree with each other, after the second in any case."""
+FEW, YOUNG = 5.0, 0.25
+"""In the first rounds fewer do, whether they agree or not: this share of the rounds so far, but not
+fewer than FEW. The first steps may lead far off, and what is seen there is no fault."""
 AGREE = 0.25
 """They agree if they deviate by less than this share of their distance from what was expected."""
 LOWEST = 1.0 / 64.0
@@ -125,7 +128,7 @@ def update_levels(
     elif provisional(plan, levels):
         settle_level(plan, n, loss, rounds)
     elif far:
-        count_fault(n, loss)
+        count_fault(n, loss, age)
     elif plan.widest == inf:
         levels.faults = max(levels.faults - 1.0, 0.0)
         follow_median(plan, levels, size, age)
@@ -198,18 +201,23 @@ def follow_median(plan: Plan, levels: Levels, size: float, age: float) -> None:
 
 
 @compilable
-def count_fault(n: Numbers, value: float) -> None:
+def count_fault(n: Numbers, value: float, age: float) -> None:
     """One more loss that is far off; when they are no faults any more, sizes begin anew."""
     levels, samples = n.levels, n.levels.samples
-    samples[int(levels.faults) % MEASURED] = value
+    first = int(levels.faults)
+    if first == 0:  # fewer than there is room for may have to do
+        for i in range(MEASURED):
+            samples[i] = value
+    samples[first % MEASURED] = value
     levels.faults += 1.0
-    if levels.faults < AGREEING:
+    enough = min(max(YOUNG * age, FEW), ANY)
+    if levels.faults < min(AGREEING, enough):
         return
     for i in range(MEASURED):
         insert_sample(samples, samples[i], i)
     deviation = (samples[MEASURED - 2] - samples[1]) / NORMAL_WIDE
     middle = trimmed_mean(samples)
-    if deviation > AGREE * abs(middle - n.forecasters.mixture) and levels.faults < ANY:
+    if deviation > AGREE * abs(middle - n.forecasters.mixture) and levels.faults < enough:
         return
     levels.faults = 0.0
     if LEVEL * deviation > levels.current:

@@ -57,6 +57,9 @@ class Plan(NamedTuple):
     """Whether curvature and memory come from what is seen."""
     cells: int
     """Centres: one, or one that all contexts share and one for each of their features."""
+    normals: Array
+    """Unit vectors, one after the other, that are normal to the plane of the set, where there are
+    contexts and a geometry has more entries than the set has dimensions; else empty."""
     certified: tuple[float, ...]
     """gamma of each certificate; the first is that of the memory."""
 
@@ -166,9 +169,35 @@ class Centres(Lists):
     """Sum of |y|^2 over them."""
     noise: list[float]
     """Sum of (g.(y - their mean))^2 over them."""
+    rise: list[float]
+    spread: list[float]
+    """Sums of the products of their deviations from their means, and of the squares of those of the
+    centres."""
+    count: list[float]
+    squares: list[float]
+    """Answers in the models of a feature, and the sum of the squares of their estimates."""
+    slope_square: list[float]
+    """The square of the slope of these models at the common centre."""
     evidence: list[float]
-    """How much more than chance the estimates of a feature differ from those of all, at most so
-    far: 1 if they do not."""
+    """How much more than by chance the models of a feature differ from those of all, and first
+    those of all features from each other: 1 if that may be chance."""
+
+
+@dataclass(slots=True)
+class Expected(Lists):
+    """What is expected of a loss in each feature of a context: its own forecasters."""
+
+    last: list[float]
+    level: list[float]
+    trend: list[float]
+    long_mean: list[float]
+    """As those of all contexts, `Forecasters`."""
+    count: list[float]
+    """Losses that they have learnt, by the weight of the feature."""
+    far: list[float]
+    """The mean of the last losses that were far off and agree with each other."""
+    far_count: list[float]
+    """How many these are, less one for each that was not far off."""
 
 
 @dataclass(slots=True)
@@ -182,6 +211,7 @@ class Numbers(Record):
     centres: Centres
     sums: Sums
     run: Run
+    expected: Expected
     sigma: list[float]
     """Sums of the curvature that was told, for each certificate and cell."""
     features: list[float]
@@ -198,6 +228,7 @@ class Numbers(Record):
             self.centres.copy(),
             self.sums.copy(),
             self.run.copy(),
+            self.expected.copy(),
             self.sigma.copy(),
             self.features.copy(),
             self.shares.copy(),
@@ -219,6 +250,7 @@ def first_numbers(plan: Plan) -> Numbers:
         centres=centres,
         sums=Sums.zeros(len(plan.certified)),
         run=Run(),
+        expected=Expected.zeros(plan.cells),
         sigma=[0.0] * (len(plan.certified) * plan.cells),
         features=[1.0] + [0.0] * (plan.cells - 1),
         shares=[1.0, 1.0],

@@ -150,9 +150,9 @@ class RangeSearch:
         if not (self.begun and self.certified):
             return nan
         parts = (*self.parts, present)
-        learnt = sum(part.bound(domain, rounds, variation.most) for part in parts)
+        bounds = sum(part.bound(domain, rounds, variation.most) for part in parts)
         bias = 2 * domain.dim * variation.slope * self.restarts if self.restarts else 0.0
-        return learnt + bias + self.idle * variation.most
+        return bounds + bias + self.idle * variation.most
 
     def encoded(self) -> dict[str, Any]:
         """Plain JSON values."""

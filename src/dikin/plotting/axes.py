@@ -52,9 +52,9 @@ def mark_outside(axes: Axes, x: NDArray[Any], y: Array, ends: tuple[float, float
         rows = np.flatnonzero(beyond)
         if not len(rows):
             continue
-        drawn = x[at[np.unique(np.searchsorted(at, rows))]]  # at most one to a pixel or two
+        places = x[at[np.unique(np.searchsorted(at, rows))]]  # at most one to a pixel or two
         style: dict[str, Any] = {"color": ORANGE, "markersize": 6, "markeredgewidth": 0}
-        axes.plot(drawn, np.full(len(drawn), edge), marker, clip_on=False, label=sign, **style)
+        axes.plot(places, np.full(len(places), edge), marker, clip_on=False, label=sign, **style)
         words.append(f"{sign} {len(rows):,} {'above' if edge == high else 'below'}")
     return f"{' and '.join(words)} the axis" if words else ""
 

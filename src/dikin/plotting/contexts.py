@@ -88,13 +88,13 @@ def draw_context(axes: Axes, panel: ContextPanel) -> None:
     if panel.axis.log:
         axes.set_yscale("log")
     words = isinstance(panel.xs[0], str)
-    shown = panel.lines[:MOST_LINES]
-    (_draw_bars if words else _draw_lines)(axes, panel, shown)
-    for start in dict.fromkeys(panel.starts[: len(shown)]):
+    lines = panel.lines[:MOST_LINES]
+    (_draw_bars if words else _draw_lines)(axes, panel, lines)
+    for start in dict.fromkeys(panel.starts[: len(lines)]):
         axes.axhline(start, color=GREY, linewidth=0.9, linestyle=(0, (5, 4)), zorder=1)
     show_scale(axes, panel.axis)
     axes.set_xlabel(panel.across, fontsize=NORMAL, color=GREY, loc="right", parse_math=False)
-    left_out = len(panel.lines) - len(shown)
+    left_out = len(panel.lines) - len(lines)
     note = f"best setting by {panel.across}, dashed: start"
     heading(axes, panel.name, f"{note} · not drawn: {left_out} more" if left_out else note)
 
@@ -110,9 +110,9 @@ def _widen(axes: Axes, axis: Axis) -> None:
         axes.set_ylim(back(low - missing / 2), back(high + missing / 2))
 
 
-def _draw_lines(axes: Axes, panel: ContextPanel, shown: Sequence[ContextLine]) -> None:
+def _draw_lines(axes: Axes, panel: ContextPanel, lines: Sequence[ContextLine]) -> None:
     labels, style = [], "steps-mid" if panel.axis.whole else "default"
-    for colour, line in zip(PALETTE, shown, strict=False):
+    for colour, line in zip(PALETTE, lines, strict=False):
         axes.plot(panel.xs, line.y, color=colour, linewidth=1.8, drawstyle=style, label=line.label)
         text = short(line.label) if line.label else value_text(line.y[-1], panel.axis)
         labels.append(Label(float(line.y[-1]), text, colour))
@@ -124,13 +124,13 @@ def _draw_lines(axes: Axes, panel: ContextPanel, shown: Sequence[ContextLine]) -
     write_labels(axes, labels)
 
 
-def _draw_bars(axes: Axes, panel: ContextPanel, shown: Sequence[ContextLine]) -> None:
+def _draw_bars(axes: Axes, panel: ContextPanel, lines: Sequence[ContextLine]) -> None:
     """From the start to the setting: what a context has a bar for is what differs."""
-    at, width = np.arange(len(panel.xs), dtype=float), min(BARS / len(shown), WIDEST)
-    numbered = len(panel.xs) * len(shown) <= MOST_NUMBERS
+    at, width = np.arange(len(panel.xs), dtype=float), min(BARS / len(lines), WIDEST)
+    numbered = len(panel.xs) * len(lines) <= MOST_NUMBERS
     labels = []
-    for i, (colour, line) in enumerate(zip(PALETTE, shown, strict=False)):
-        start, x = panel.starts[i], at + (i - (len(shown) - 1) / 2) * width
+    for i, (colour, line) in enumerate(zip(PALETTE, lines, strict=False)):
+        start, x = panel.starts[i], at + (i - (len(lines) - 1) / 2) * width
         axes.bar(x, line.y - start, 0.9 * width, bottom=start, color=colour, label=line.label)
         axes.hlines(line.y, x - 0.45 * width, x + 0.45 * width, color=colour, linewidth=1.8)
         for place, y in zip(x, line.y, strict=True) if numbered else ():

@@ -134,15 +134,15 @@ def label_ends(axes: Any, labels: list[EndLabel], size: float = SMALL) -> None:
 
 def label_panels(panels: list[tuple[Any, list[EndLabel]]], size: float = SMALL) -> None:
     """The same for panels of one figure: to lay it out takes long, and is done once."""
-    written = [
+    panels_with_texts = [
         (axes, labels, [_write_beside(axes, label, size) for label in labels])
         for axes, labels in panels
         if labels
     ]
-    if written:
+    if panels_with_texts:
         # The layout decides how high the axes are.
-        written[0][0].figure.get_figure(root=True).draw_without_rendering()
-    for axes, labels, texts in written:
+        panels_with_texts[0][0].figure.get_figure(root=True).draw_without_rendering()
+    for axes, labels, texts in panels_with_texts:
         _move_apart(axes, labels, texts)
 
 

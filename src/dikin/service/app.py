@@ -8,29 +8,32 @@ and closes idle connections.
 from __future__ import annotations
 
 import asyncio
+import json
 import os
-import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.resources import files
-from typing import Any, get_args
+from typing import Any
 
 from fastapi import APIRouter, FastAPI, Request
-from fastapi.exceptions import RequestValidationError
 from fastapi.openapi.utils import get_openapi
-from fastapi.routing import APIRoute
-from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 import dikin
-from dikin.errors import DikinError, ParameterError, did_you_mean, shown
+from dikin.errors import ParameterError
 from dikin.service import routes, schemas
+from dikin.service.dispatch import Endpoints
 from dikin.service.events import Looks
-from dikin.service.limits import FAULTS, LARGEST_REQUEST, PATIENCE
+from dikin.service.limits import (
+    ANSWER_SECONDS,
+    LARGEST_REQUEST,
+    PATIENCE,
+    REQUESTS_A_SECOND,
+)
 from dikin.service.metrics import MEDIA_TYPE
 from dikin.service.middleware import RequestMiddleware
-from dikin.service.problems import Problem
+from dikin.service.problems import problem_of
 from dikin.service.service import Service
 from dikin.service.workers import collecting_warnings
 
@@ -39,7 +42,12 @@ TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
 
 
 def create_app(
-    store: str, *, patience: float = PATIENCE, largest_request: int = LARGEST_REQUEST
+    store: str,
+    *,
+    patience: float = PATIENCE,
+    deadline: float = ANSWER_SECONDS,
+    rate: float = REQUESTS_A_SECOND,
+    largest_request: int = LARGEST_REQUEST,
 ) -> FastAPI:
     """The application that serves the studies in a store.
 
@@ -49,6 +57,10 @@ def create_app(
         The database, as for `dikin.Study`.
     patience : float, default 2.0
         Seconds to wait for another process or for the database before answering with 503.
+    deadline : float, default 10.0
+        Seconds that a study may take for an answer in any case; after that it is a 503.
+    rate : float, default 1000.0
+        Requests of one token in a second, in the long run.
     largest_request : int, default 1,000,000
         The largest body, in bytes.
 
@@ -65,23 +77,26 @@ def create_app(
             service.closing.set()
             await asyncio.to_thread(service.workers.close)
 
-    service = Service(store, patience)
+    service = Service(store, patience, deadline, rate)
     app = FastAPI(
         title="dikin",
         version=dikin.__version__,
         lifespan=lifespan,
+        openapi_url=None,  # it would be written anew for each request, of whomever
         docs_url=None,  # its page loads scripts from other hosts
         redoc_url=None,
         redirect_slashes=False,
     )
-    app.state.service, app.state.looks = service, Looks(service)
-    app.include_router(routes.router)
-    app.include_router(_guarded)
-    app.include_router(_public)
-    app.add_middleware(RequestMiddleware, metrics=service.metrics, largest=largest_request)
-    app.add_exception_handler(DikinError, _error_response)
+    app.state.service, app.state.looks, app.state.openapi = service, Looks(service), None
+    for router in ROUTERS:
+        app.include_router(router)
+    app.add_middleware(
+        RequestMiddleware,
+        endpoints=Endpoints(route for router in ROUTERS for route in router.routes),
+        service=service,
+        largest=largest_request,
+    )
     app.add_exception_handler(HTTPException, _error_response)
-    app.add_exception_handler(RequestValidationError, _error_response)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
     return app
 
@@ -101,16 +116,17 @@ def __getattr__(name: str) -> Any:
 
 # --- beside the studies --------------------------------------------------------------------------
 
-_guarded = APIRouter(route_class=routes.GuardedRoute)
+_guarded = APIRouter()
 _public = APIRouter()
+ROUTERS = (routes.router, _guarded, _public)
 
 
 @_guarded.get(
     "/metrics",
-    openapi_extra=routes.READ,
+    openapi_extra=routes.LARGE_READ,
     response_class=Response,
     responses={
-        **{status: routes.PROBLEMS[status] for status in (401, 403, 500, 503)},
+        **{status: routes.PROBLEMS[status] for status in (401, 403, 429, 500, 503)},
         200: {
             "description": "Metrics for Prometheus.",
             "content": {MEDIA_TYPE: {"schema": {"type": "string"}}},
@@ -126,9 +142,9 @@ async def metrics(request: Request) -> Response:
 
 @_public.head("/healthz", include_in_schema=False)
 @_public.get("/healthz", response_model=schemas.Health)
-async def healthz() -> dict[str, bool]:
+async def healthz() -> Response:
     """Whether the process answers."""
-    return {"ok": True}
+    return routes.as_json(schemas.Health(ok=True))
 
 
 @_public.head("/readyz", include_in_schema=False)
@@ -137,11 +153,20 @@ async def healthz() -> dict[str, bool]:
     response_model=schemas.Health,
     responses={503: routes.PROBLEMS[503], 500: routes.PROBLEMS[500]},
 )
-async def readyz(request: Request) -> dict[str, bool]:
-    """Whether the database answers too."""
+async def readyz(request: Request) -> Response:
+    """Whether the database answers too, and all open studies do."""
     service: Service = request.app.state.service
-    await service.reachable.get()
-    return {"ok": True}
+    await service.refuse_unready()
+    return routes.as_json(schemas.Health(ok=True))
+
+
+@_public.get("/openapi.json", include_in_schema=False)
+async def openapi(request: Request) -> Response:
+    """The OpenAPI file."""
+    state = request.app.state
+    if state.openapi is None:
+        state.openapi = json.dumps(request.app.openapi()).encode()
+    return Response(state.openapi, media_type="application/json")
 
 
 @_public.get("/", include_in_schema=False)
@@ -165,68 +190,12 @@ async def page_file(file: str) -> Response:
 
 
 async def _error_response(request: Request, error: Exception) -> Response:
-    problem = _problem(request, error)
+    """The answer to a request that has no endpoint."""
+    service: Service = request.app.state.service
+    problem = problem_of(request, error, service.problem)
+    assert problem is not None
     request.state.code = problem.code
     return problem.response()
-
-
-def _problem(request: Request, error: Exception) -> Problem:
-    if isinstance(error, Problem):
-        return error
-    if isinstance(error, DikinError):
-        service: Service = request.app.state.service
-        return service.problem(error)
-    if isinstance(error, RequestValidationError):
-        fields = _fields(request.scope["route"])
-        errors = error.errors()
-        faults = [_fault(each, fields) for each in errors[:FAULTS]]
-        if len(errors) > FAULTS:
-            faults.append(f"and {len(errors) - FAULTS:,} more")
-        return Problem(422, "request", "; ".join(faults))
-    assert isinstance(error, HTTPException)
-    words = {
-        404: "there is nothing at this path; /openapi.json lists the endpoints",
-        405: f"{request.method} is not allowed at this path; /openapi.json lists the endpoints",
-    }
-    detail = words.get(error.status_code, str(error.detail))
-    headers = dict(error.headers or {})
-    if error.status_code == 405:
-        headers["Allow"] = ", ".join(_methods(request))
-    return Problem(error.status_code, "request", detail, headers)
-
-
-def _methods(request: Request) -> list[str]:
-    """The methods that the path of a request allows."""
-    for pattern, methods in request.app.openapi()["paths"].items():
-        if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", pattern), request.scope["path"]):
-            return sorted(method.upper() for method in methods)
-    return ["GET"]  # a file of the page
-
-
-def _fields(route: APIRoute) -> list[str]:
-    """The fields of the body that an endpoint accepts."""
-    body = None if route.body_field is None else route.body_field.field_info.annotation
-    models = [body, *get_args(body)]
-    return [
-        name
-        for model in models
-        if isinstance(model, type) and issubclass(model, BaseModel)
-        for name in model.model_fields
-    ]
-
-
-def _fault(error: dict[str, Any], fields: list[str]) -> str:
-    """What is wrong with one part of a request."""
-    where, *path = error["loc"]
-    name = ".".join(map(str, path))
-    if error["type"] == "missing":
-        return f"{name} is missing in the {where}" if name else "the body is missing"
-    if error["type"] == "extra_forbidden":
-        return f"{shown(name)} is not known in the {where}.{did_you_mean(name, fields)}"
-    if error["type"] in ("model_attributes_type", "dict_type"):
-        got = shown(error.get("input"))
-        return f"the {name or where} must be a JSON object such as {{...}}, got {got}"
-    return f"{name or 'the'} ({where}): {error['msg']}, got {shown(error.get('input'))}"
 
 
 # --- the OpenAPI file ----------------------------------------------------------------------------

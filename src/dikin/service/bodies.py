@@ -7,24 +7,10 @@ from collections.abc import Collection
 from typing import Any
 
 from pydantic import BaseModel
-from starlette.requests import Request
 
 from dikin.serialization import strict_json
-from dikin.service.limits import DEEPEST_REQUEST, MOST_KEYS, READ_AT_ONCE
+from dikin.service.limits import DEEPEST_REQUEST, MOST_KEYS
 from dikin.service.problems import Problem
-from dikin.service.service import Service
-
-
-class JsonRequest(Request):
-    """A request whose JSON is unambiguous."""
-
-    async def json(self) -> Any:
-        """The value of the body."""
-        body = await self.body()
-        if len(body) <= READ_AT_ONCE:
-            return read_body(body)
-        service: Service = self.app.state.service
-        return await service.read_apart(read_body, body)
 
 
 def read_body(body: bytes) -> Any:

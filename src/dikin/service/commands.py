@@ -8,7 +8,13 @@ import click
 
 from dikin import extras
 from dikin.errors import ParameterError, did_you_mean
-from dikin.service.limits import LARGEST_REQUEST, PATIENCE
+from dikin.service.limits import (
+    ANSWER_SECONDS,
+    LARGEST_REQUEST,
+    PATIENCE,
+    REQUESTS_A_SECOND,
+)
+from dikin.service.logs import log_to_stderr
 from dikin.service.tokens import RIGHTS, TokenStore
 from dikin.studies.commands import url_option
 from dikin.studies.database import open_database
@@ -31,6 +37,20 @@ from dikin.studies.study import Study
     default=PATIENCE,
     show_default=True,
     help="Seconds to wait for another process or for the database before answering with 503.",
+)
+@click.option(
+    "--deadline",
+    type=click.FloatRange(0.1, 600.0),
+    default=ANSWER_SECONDS,
+    show_default=True,
+    help="Seconds that a study may take for an answer in any case, before it is a 503.",
+)
+@click.option(
+    "--rate",
+    type=click.FloatRange(1.0),
+    default=REQUESTS_A_SECOND,
+    show_default=True,
+    help="Requests of one token in a second; more are answered with 429.",
 )
 @click.option(
     "--largest-request",
@@ -58,6 +78,8 @@ def serve(
     host: str,
     port: int,
     patience: float,
+    deadline: float,
+    rate: float,
     largest_request: int,
     proxy: str,
     log_level: str,
@@ -79,14 +101,19 @@ def serve(
     tokens (dikin token create) every request needs one; put a proxy with TLS in front. Several such
     processes may serve one PostgreSQL database.
     """  # noqa: D301 - click reads the backspace character
-    for package in ("fastapi", "uvicorn", "prometheus_client"):
+    for package in ("fastapi", "httptools", "uvicorn", "prometheus_client"):
         extras.require(package, "serve", "dikin serve")
     from dikin.service import server
     from dikin.service.app import create_app
-    from dikin.service.middleware import log_to_stderr
     from dikin.service.service import is_loopback
 
-    app = create_app(url, patience=patience, largest_request=largest_request)
+    app = create_app(
+        url,
+        patience=patience,
+        deadline=deadline,
+        rate=rate,
+        largest_request=largest_request,
+    )
     app.state.service.check_store()  # fail now and not at the first client
     tokens = TokenStore(url).all()
     if not is_loopback(host) and not any(t.state(time.time()) == "valid" for t in tokens):

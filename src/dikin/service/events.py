@@ -10,9 +10,12 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncIterator
+from contextlib import ExitStack
 from typing import Any, NamedTuple
 
 from starlette.requests import Request
+from starlette.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from dikin.errors import DikinError
 from dikin.service.bodies import written
@@ -58,13 +61,17 @@ class Looks:
         return await asyncio.shield(self._looks[name, last][1])
 
 
-async def updates(
-    service: Service, looks: Looks, request: Request, name: str, last: int | None
-) -> AsyncIterator[bytes]:
-    """Events of a study, one per second, for as long as the visitor may see them."""
-    with service.stream(visitor(request)):
-        async for event in _events(service, looks, request, name, last):
-            yield event
+class Stream(StreamingResponse):
+    """A stream of events, which gives its place back when it ends, or if it never begins."""
+
+    def __init__(self, content: AsyncIterator[bytes], place: ExitStack) -> None:
+        super().__init__(content, media_type="text/event-stream")
+        self._place = place
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the events."""
+        with self._place:
+            await super().__call__(scope, receive, send)
 
 
 def visitor(request: Request) -> str:
@@ -73,9 +80,10 @@ def visitor(request: Request) -> str:
     return token or (request.client.host if request.client is not None else "")
 
 
-async def _events(
+async def updates(
     service: Service, looks: Looks, request: Request, name: str, last: int | None
 ) -> AsyncIterator[bytes]:
+    """Events of a study, one per second, for as long as the visitor may see them."""
     access, guard = request.state.access, None
     while not service.closing.is_set():
         try:

@@ -42,15 +42,39 @@ HEAD_SECONDS = 20.0
 """Seconds that the head of a request may take, from its first byte or from the connection on."""
 BODY_SECONDS = 20.0
 """Seconds that the body of a request may take."""
+SEND_SECONDS = 20.0
+"""Seconds in which a client must read what was sent to it, before the service holds more back."""
+ANSWER_SECONDS = 10.0
+"""Seconds that a study or the database may take for an answer; after that it is a 503."""
 FINISH_SECONDS = 10
 """Seconds that running requests may still take once the service shuts down."""
+CLOSE_SECONDS = 5.0
+"""Seconds that open studies may take after that to be closed."""
 
-CONNECTIONS = 1000
-"""Concurrent requests and streams; more are answered with 503."""
+CONNECTIONS = 4000
+"""Connections; fewer where the system allows few file descriptors."""
+CONNECTIONS_EACH = 500
+"""Connections of one address that is not a proxy's."""
+DESCRIPTORS = 800
+"""File descriptors for all but connections: an open study needs up to ten."""
+PIPELINE = 32
+"""Requests that a connection may send before the first of them is answered."""
+IN_FLIGHT_EACH = 200
+"""Requests of one token that are answered at the same time."""
+LARGE_EACH = 8
+"""Of these, requests whose answers are large."""
+REQUESTS_A_SECOND = 1000.0
+"""Requests of one token in a second, in the long run; so many may come at once."""
+COMPUTING = 0.8
+"""Seconds of computing in a second that tokens share equally while requests of several wait."""
+COMPUTED_AT_ONCE = 5.0
+"""Seconds of computing that a token may use before that."""
 STREAMS = 200
 """Concurrent streams of events."""
 STREAMS_EACH = 40
 """Concurrent streams of one visitor."""
+LOG_EVERY = 60.0
+"""Seconds between two lines of the log of one kind, where clients could otherwise fill it."""
 OPEN_STUDIES = 64
 """Studies open at a time; each has a thread and a connection to the database."""
 
@@ -58,6 +82,8 @@ BATCH = 256
 """The most requests of a study that share a commit."""
 BATCH_SECONDS = 0.05
 """Seconds after which a commit is made in any case, so that the first request need not wait."""
+LONGEST_TURN = 0.1
+"""Seconds for which a study may keep other studies in the same file from writing."""
 TOKENS_FRESH = 2.0
 """Seconds for which tokens are cached: a revoked one is refused after that."""
 STORE_FRESH = 1.0

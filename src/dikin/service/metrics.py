@@ -80,6 +80,25 @@ class Metrics:
             registry=self._registry,
         )
         self._busy = Counter("dikin_busy", "Requests answered with 503.", registry=self._registry)
+        self._refused = Counter(
+            "dikin_refused",
+            "Requests that were refused, by status: 401 and 403 no right, 422 cannot be used, 429 "
+            "too many, 503 busy.",
+            ["status"],
+            registry=self._registry,
+        )
+        self.closed_connections = Counter(
+            "dikin_closed_connections",
+            "Connections that were closed to make room for others, or not let in.",
+            registry=self._registry,
+        )
+        self.connections = Gauge("dikin_connections", "Open connections.", registry=self._registry)
+        self.stuck = Gauge(
+            "dikin_stuck_studies",
+            "Open studies that have not answered for too long.",
+            registry=self._registry,
+        )
+        self._observed: dict[tuple[str, str, int], Callable[[float], None]] = {}
         self.streams = Gauge(
             "dikin_event_streams", "Pages that are watching a study.", registry=self._registry
         )
@@ -88,7 +107,14 @@ class Metrics:
         """Count a request."""
         if route.endswith("/events"):
             return  # a stream lasts as long as its page is open
-        self._requests.labels(method, route, str(status)).observe(seconds)
+        key = method, route, status
+        observe = self._observed.get(key)
+        if observe is None:
+            observe = self._requests.labels(method, route, str(status)).observe
+            self._observed[key] = observe
+        observe(seconds)
+        if status >= 400:
+            self._refused.labels(str(status)).inc()
         if status == 503:
             self._busy.inc()
 

@@ -1,108 +1,147 @@
-"""Middleware for every request: limits on size and time, the path, response headers, the log."""
+"""Middleware for every request: who may send it, its body, response headers, the log."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import secrets
-import sys
 import time
 from typing import Any
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from dikin.service.limits import BODY_SECONDS
-from dikin.service.metrics import Metrics
-from dikin.service.problems import Problem, internal
+from dikin.errors import DikinError
+from dikin.service.bodies import read_body
+from dikin.service.dispatch import Endpoint, Endpoints, decoded
+from dikin.service.limits import BODY_SECONDS, READ_AT_ONCE
+from dikin.service.logs import OncePerMinute
+from dikin.service.problems import ClientGone, Problem, internal, problem_of
+from dikin.service.service import Service
 
 METHODS = ("GET", "HEAD", "PUT", "POST", "DELETE", "PATCH", "OPTIONS")
 """Methods that are counted by name; a client may send any word."""
 
-HEADERS = {
-    "Content-Security-Policy": (
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
-        "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+HEADERS = [
+    (
+        b"content-security-policy",
+        b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+        b"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     ),
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-    "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Cache-Control": "no-store",
-}
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cache-control", b"no-store"),
+]
+"""Headers of every answer."""
+UNWELCOME = (408, 429, 503)
+"""Statuses of answers that a client may cause as often as it likes."""
 
 log = logging.getLogger("dikin.service")
-LEARNERS = "dikin"
-"""The logger of learners, whose messages contain values."""
 
 
 class RequestMiddleware:
-    """Wraps the application."""
+    """Answers the requests that have an endpoint, and passes others on.
 
-    def __init__(self, app: ASGIApp, metrics: Metrics, largest: int) -> None:
-        self._app, self._metrics, self._largest = app, metrics, largest
+    Whether a request may be answered is decided by its head. Only then is its body read.
+    """
+
+    def __init__(self, app: ASGIApp, endpoints: Endpoints, service: Service, largest: int) -> None:
+        self._app, self._endpoints, self._service = app, endpoints, service
+        self._largest = largest
+        self._kinds = OncePerMinute()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         began, id = time.perf_counter(), secrets.token_hex(4)
-        scope.setdefault("state", {})
+        state = scope.setdefault("state", {})
         # The undecoded path: the name of a study may contain a slash, which is written as %2F.
         raw: bytes = scope.get("raw_path") or scope["path"].encode()
         scope["path"] = raw.partition(b"?")[0].decode("latin-1")
         status = 500
+        more = [*HEADERS, (b"x-request-id", id.encode())]
 
         async def answer(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                headers = MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
-                    headers.setdefault(name, value)
-                headers["X-Request-Id"] = id
+                message["headers"] = [*message["headers"], *more]
             await send(message)
 
+        found = self._endpoints.find(scope["method"], scope["path"])
         try:
-            await self._answer(scope, receive, answer, id)
+            if found is None:
+                await self._app(scope, receive, answer)
+            else:
+                scope["route"], scope["path_params"] = found.endpoint.route, found.path
+                await self._answer(found.endpoint, Request(scope, receive), answer)
+        except ClientGone:
+            status = 499
+        except Exception as error:
+            if status != 500:  # the answer has begun
+                raise
+            response = self._error_response(Request(scope), error, id)
+            await response(scope, receive, answer)
         finally:
-            self._note(scope, status, time.perf_counter() - began, id)
+            self._note(scope, state, status, time.perf_counter() - began, id)
 
-    async def _answer(self, scope: Scope, receive: Receive, send: Send, id: str) -> None:
-        try:
-            body = await self._body(Headers(scope=scope), receive)
-        except Problem as problem:
-            response = problem.response()
-            response.headers["Connection"] = "close"  # the rest of the body is not read
-            await response(scope, receive, send)
+    async def _answer(self, endpoint: Endpoint, request: Request, send: Send) -> None:
+        scope, service = request.scope, self._service
+        if endpoint.right is None:
+            response = await endpoint.answer(request, None)
+            await response(scope, request.receive, send)
             return
-        if body is None:
-            return
-        try:
-            await self._app(scope, _replayed(body, receive), send)
-        except Exception:
-            log.exception("fault", extra={"fields": {"request": id}})
-            await internal(id).response()(scope, receive, send)
+        access = await service.access(request)
+        state = scope["state"]
+        state["access"], state["token"] = access, access.name
+        study = scope["path_params"].get("name")
+        if study is not None:
+            study = scope["path_params"]["name"] = state["study"] = decoded(study)
+        access.refuse_unless(endpoint.right, study)
+        with service.visitors.request(access.name, endpoint.large):
+            body = await self._body(request)
+            try:
+                response = await endpoint.answer(request, body if endpoint.takes_body else None)
+            except DikinError as error:
+                raise await service.problem_for(error, access, study) from error
+            await response(scope, request.receive, send)
 
-    async def _body(self, headers: Headers, receive: Receive) -> bytes | None:
-        """The whole body; None if the client disconnected. A slow client delays only itself."""
+    async def _body(self, request: Request) -> Any:
+        """The value of the body, or None; a slow client delays only itself."""
+        headers = request.headers
         length = headers.get("content-length", "0")
-        if "transfer-encoding" in headers and "content-length" in headers:
-            raise Problem(400, "request", "a body has a length or a transfer encoding, not both")
-        if length == "0" and "transfer-encoding" not in headers:
-            return b""
+        if "transfer-encoding" in headers:
+            if "content-length" in headers:
+                raise Problem(
+                    400, "request", "a body has a length or a transfer encoding, not both"
+                )
+        elif length == "0":
+            return None
         if length.isdecimal() and int(length) > self._largest:
             raise self._too_large()
         _refuse_other_type(headers)
-        parts, size = [], 0
+        body = await self._received(request.receive)
+        if not body:
+            return None
+        if len(body) <= READ_AT_ONCE:
+            return read_body(body)
+        token = request.scope.get("state", {}).get("token") or ""
+        return await self._service.read_apart(read_body, body, token)
+
+    async def _received(self, receive: Receive) -> bytes:
+        parts, size = list[bytes](), 0
         try:
             async with asyncio.timeout(BODY_SECONDS):
                 while True:
                     message = await receive()
                     if message["type"] == "http.disconnect":
-                        return None
+                        raise ClientGone
                     parts.append(message.get("body", b""))
                     size += len(parts[-1])
                     if size > self._largest:
@@ -122,27 +161,47 @@ class RequestMiddleware:
             "this one has more and was not read",
         )
 
-    def _note(self, scope: Scope, status: int, seconds: float, id: str) -> None:
+    def _error_response(self, request: Request, error: Exception, id: str) -> Response:
+        problem = problem_of(request, error, self._service.problem)
+        if problem is None:
+            log.error("fault", exc_info=error, extra={"fields": {"request": id}})
+            problem = internal(id)
+        request.scope["state"]["code"] = problem.code
+        response = problem.response()
+        length = request.headers.get("content-length", "0")
+        long = len(length) > len(str(READ_AT_ONCE)) or "transfer-encoding" in request.headers
+        if long or problem.status_code == 408:
+            response.headers["Connection"] = "close"  # the rest of the body is not read
+        return response
+
+    def _note(
+        self, scope: Scope, state: dict[str, Any], status: int, seconds: float, id: str
+    ) -> None:
         # The pattern of the path and not the path itself: a secret in it must not reach the log.
         route = getattr(scope.get("route"), "path", "other")
         method = scope["method"] if scope["method"] in METHODS else "other"
-        self._metrics.request(method, route, status, seconds)
-        log.info(
-            "request",
-            extra={
-                "fields": {
-                    "request": id,
-                    "method": method,
-                    "route": route,
-                    "study": scope["state"].get("study"),
-                    "token": scope["state"].get("token"),
-                    "client": (scope.get("client") or [None])[0],
-                    "status": status,
-                    "code": scope["state"].get("code"),
-                    "milliseconds": round(1000 * seconds, 2),
-                }
-            },
-        )
+        self._service.metrics.request(method, route, status, seconds)
+        if not log.isEnabledFor(logging.INFO):
+            return
+        token, client = state.get("token"), (scope.get("client") or [None])[0]
+        fields = {
+            "request": id,
+            "method": method,
+            "route": route,
+            "study": state.get("study"),
+            "token": token,
+            "client": client,
+            "status": status,
+            "code": state.get("code"),
+            "milliseconds": round(1000 * seconds, 2),
+        }
+        if status in UNWELCOME or (token is None and status >= 400):
+            # Anyone can send these, as many as they like.
+            more = self._kinds.line((status, token))
+            if more is None:
+                return
+            fields["more"] = more or None
+        log.info("request", extra={"fields": fields})
 
 
 def _refuse_other_type(headers: Headers) -> None:
@@ -152,51 +211,3 @@ def _refuse_other_type(headers: Headers) -> None:
         raise Problem(
             415, "request", f"a body must be JSON, with Content-Type: application/json; got {got}"
         )
-
-
-def _replayed(body: bytes, receive: Receive) -> Receive:
-    """A `receive` that repeats a body already read, and then continues with the connection."""
-    repeated = False
-
-    async def again() -> Message:
-        nonlocal repeated
-        if repeated:
-            return await receive()
-        repeated = True
-        return {"type": "http.request", "body": body, "more_body": False}
-
-    return again
-
-
-class JsonLines(logging.Formatter):
-    """One line of JSON per entry: time, level, event, and further fields.
-
-    Of a learner's message it has the thread, which names the study, but not the values.
-    """
-
-    def format(self, record: logging.LogRecord) -> str:
-        """The line."""
-        learner = record.name == LEARNERS
-        entry: dict[str, Any] = {
-            "time": time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))
-            + f".{int(record.msecs):03d}Z",
-            "level": record.levelname.lower(),
-            "logger": record.name,
-            "event": "unexpected value" if learner else record.getMessage(),
-        }
-        if learner:
-            entry["thread"] = record.threadName
-        entry |= {k: v for k, v in getattr(record, "fields", {}).items() if v is not None}
-        if record.exc_info:
-            entry["traceback"] = self.formatException(record.exc_info)
-        return json.dumps(entry)
-
-
-def log_to_stderr(level: str) -> None:
-    """Make the service and uvicorn log lines of JSON."""
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonLines())
-    for name in (LEARNERS, "uvicorn.error"):
-        logger = logging.getLogger(name)
-        logger.handlers, logger.propagate = [handler], False
-        logger.setLevel(level.upper())

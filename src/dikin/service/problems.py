@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
-from typing import Any
+from typing import Any, get_args
 
 from fastapi import HTTPException
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException as StarletteHTTPException
+from starlette.requests import Request
 from starlette.responses import Response
 
 from dikin import errors
-from dikin.errors import DikinError, error_code, shortened
+from dikin.errors import DikinError, did_you_mean, error_code, shortened, shown
+from dikin.service.limits import FAULTS
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER = 1
@@ -32,6 +39,10 @@ STATUS: dict[type[DikinError], int] = {
 a request that cannot be carried out, for all others."""
 
 
+class ClientGone(Exception):  # noqa: N818 - nothing is wrong with it
+    """The client has disconnected, so that nobody waits for an answer."""
+
+
 class Problem(HTTPException):
     """An HTTP response that is a problem."""
 
@@ -46,7 +57,8 @@ class Problem(HTTPException):
         """The problem for an error of the library."""
         kinds = [STATUS[kind] for kind in type(error).__mro__ if kind in STATUS]
         status = kinds[0] if kinds else 422
-        headers = {"Retry-After": str(RETRY_AFTER)} if status == 503 else {}
+        wait = getattr(error, "retry_after", 0) or RETRY_AFTER
+        headers = {"Retry-After": str(wait)} if status == 503 else {}
         return cls(status, error_code(type(error)), str(error), headers)
 
     def content(self) -> dict[str, Any]:
@@ -73,3 +85,65 @@ def internal(request: str) -> Problem:
         "internal",
         f"internal error of the service; its log has the reason, under request {request}",
     )
+
+
+def problem_of(
+    request: Request, error: Exception, of_library: Callable[[DikinError], Problem]
+) -> Problem | None:
+    """The problem for an error of any kind; None for a bug in the service."""
+    if isinstance(error, Problem):
+        return error
+    if isinstance(error, DikinError):
+        return of_library(error)
+    if isinstance(error, RequestValidationError):
+        fields = _fields(request.scope["route"])
+        errors = error.errors()
+        faults = [_fault(each, fields) for each in errors[:FAULTS]]
+        if len(errors) > FAULTS:
+            faults.append(f"and {len(errors) - FAULTS:,} more")
+        return Problem(422, "request", "; ".join(faults))
+    if not isinstance(error, StarletteHTTPException):
+        return None
+    words = {
+        404: "there is nothing at this path; /openapi.json lists the endpoints",
+        405: f"{request.method} is not allowed at this path; /openapi.json lists the endpoints",
+    }
+    detail = words.get(error.status_code, str(error.detail))
+    headers = dict(error.headers or {})
+    if error.status_code == 405:
+        headers["Allow"] = ", ".join(_methods(request))
+    return Problem(error.status_code, "request", detail, headers)
+
+
+def _methods(request: Request) -> list[str]:
+    """The methods that the path of a request allows."""
+    for pattern, methods in request.app.openapi()["paths"].items():
+        if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", pattern), request.scope["path"]):
+            return sorted(method.upper() for method in methods)
+    return ["GET"]  # a file of the page
+
+
+def _fields(route: APIRoute) -> list[str]:
+    """The fields of the body that an endpoint accepts."""
+    body = None if route.body_field is None else route.body_field.field_info.annotation
+    models = [body, *get_args(body)]
+    return [
+        name
+        for model in models
+        if isinstance(model, type) and issubclass(model, BaseModel)
+        for name in model.model_fields
+    ]
+
+
+def _fault(error: dict[str, Any], fields: list[str]) -> str:
+    """What is wrong with one part of a request."""
+    where, *path = error["loc"]
+    name = ".".join(map(str, path))
+    if error["type"] == "missing":
+        return f"{name} is missing in the {where}" if name else "the body is missing"
+    if error["type"] == "extra_forbidden":
+        return f"{shown(name)} is not known in the {where}.{did_you_mean(name, fields)}"
+    if error["type"] in ("model_attributes_type", "dict_type"):
+        got = shown(error.get("input"))
+        return f"the {name or where} must be a JSON object such as {{...}}, got {got}"
+    return f"{name or 'the'} ({where}): {error['msg']}, got {shown(error.get('input'))}"

@@ -3,34 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from typing import Annotated, Any
-from urllib.parse import unquote
 
 import numpy as np
 from fastapi import APIRouter, Header, Path, Query, Request, Response
-from fastapi.routing import APIRoute
 from pydantic import BaseModel
 from starlette.responses import StreamingResponse
 
 from dikin.arguments import frozen, is_whole
-from dikin.errors import (
-    DikinError,
-    LossError,
-    ParameterError,
-    RequestError,
-    StateError,
-    did_you_mean,
-    shown,
-)
+from dikin.errors import DikinError, LossError, ParameterError, RequestError, StateError, shown
 from dikin.loading import restore
 from dikin.open_queries import Query as PlayerQuery
 from dikin.serialization import finite_or_none
 from dikin.service import events, schemas
-from dikin.service.bodies import JsonRequest, written
+from dikin.service.bodies import written
 from dikin.service.limits import AT_ONCE, rounds_at_once
-from dikin.service.problems import MEDIA_TYPE, Problem
+from dikin.service.problems import MEDIA_TYPE, ClientGone, Problem
 from dikin.service.service import Service
 from dikin.service.sizes import refuse_large, refuse_large_state
 from dikin.studies.backend import OpenQuery
@@ -56,6 +47,11 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
     413: {"description": "The body is too large.", **PROBLEM},
     415: {"description": "The body is not of the type application/json.", **PROBLEM},
     422: {"description": "Something in the request cannot be used; nothing was changed."} | PROBLEM,
+    429: {
+        "description": "This token has too many requests under way, or sends too many a second.",
+        "headers": {"Retry-After": {"schema": {"type": "string"}}},
+        **PROBLEM,
+    },
     500: {"description": "The study is damaged, or the service has a bug."} | PROBLEM,
     501: {"description": "A package that this needs is not installed where the service runs."}
     | PROBLEM,
@@ -67,49 +63,7 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
 }
 
 
-class GuardedRoute(APIRoute):
-    """An endpoint that declares the right it needs, which is checked before the body is read."""
-
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """Wrap the endpoint."""
-        answer = super().get_route_handler()
-        right: str = (self.openapi_extra or {})["x-right"]
-        parameters = [field.alias for field in self.dependant.query_params]
-
-        async def guarded(request: Request) -> Response:
-            service: Service = request.app.state.service
-            access = await service.access(request)
-            study = request.path_params.get("name")
-            if study is not None:
-                study = request.scope["path_params"]["name"] = _decoded(study)
-            access.refuse_unless(right, study)
-            request.state.access, request.state.study = access, study
-            request.state.token = access.name
-            _refuse_unknown(request, parameters)
-            try:
-                return await answer(JsonRequest(request.scope, request.receive))
-            except DikinError as error:
-                raise await service.problem_for(error, access, study) from error
-
-        return guarded
-
-
-def _refuse_unknown(request: Request, parameters: list[str]) -> None:
-    """Refuse unknown query parameters: a misspelt one would be ignored silently."""
-    for name in request.query_params:
-        if name not in parameters:
-            others = did_you_mean(name, parameters) if parameters else " This takes none."
-            raise RequestError(f"{shown(name)} is not known in the query.{others}")
-
-
-def _decoded(name: str) -> str:
-    try:
-        return printable(unquote(name, errors="strict"), "name")
-    except UnicodeDecodeError as reason:
-        raise RequestError(f"the name of the study is not UTF-8: {reason}") from reason
-
-
-router = APIRouter(prefix="/v1", route_class=GuardedRoute, responses=PROBLEMS)
+router = APIRouter(prefix="/v1", responses=PROBLEMS)
 
 
 def right(name: str) -> dict[str, Any]:
@@ -118,6 +72,8 @@ def right(name: str) -> dict[str, Any]:
 
 
 READ, PLAY, ADMIN = right("read"), right("play"), right("admin")
+LARGE_READ = READ | {"x-large": True}
+"""Of these, a token may have fewer under way."""
 Name = Annotated[str, Path(description="The study, percent-encoded.", min_length=1)]
 Key = Annotated[
     str | None,
@@ -125,7 +81,7 @@ Key = Annotated[
         alias="Idempotency-Key",
         description="A name of this request, unlike any other of the study: 1 to 150 printable "
         "characters. Sent again under it within a week, an ask gets the same query, and nothing is "
-        "played twice; under the same key with another forecast, context or covariates it is "
+        "played twice; under the same key with another n, forecast, context or covariates it is "
         "refused.",
     ),
 ]
@@ -160,7 +116,8 @@ def _utf8(header: str) -> str:
         return header
 
 
-def _json(answer: BaseModel, status: int = 200) -> Response:
+def as_json(answer: BaseModel, status: int = 200) -> Response:
+    """The answer with this content."""
     return _response(written(answer), status)
 
 
@@ -176,7 +133,19 @@ async def _respond(
 ) -> Response:
     """Do something with a study and respond with its result, encoded in the study's own thread."""
     workers = _service(request).workers
-    return _response(await workers.do(name, lambda study: written(act(study)), client))
+    state = request.scope["state"]
+
+    def do(study: Study) -> bytes:
+        if state.get("gone"):  # it may have sent the same again: once is enough
+            raise ClientGone
+        return written(act(study))
+
+    return _response(await workers.do(name, do, client, _visitor(request)))
+
+
+def _visitor(request: Request) -> str:
+    """Whose request it is: visitors take turns, and share the time that is computed."""
+    return request.scope["state"]["token"] or ""
 
 
 # --- studies -------------------------------------------------------------------------------------
@@ -186,10 +155,10 @@ async def _respond(
 async def token(request: Request) -> Response:
     """What this client may do."""
     name, right, studies = request.state.access
-    return _json(schemas.Visitor(name=name, right=right, studies=studies))
+    return as_json(schemas.Visitor(name=name, right=right, studies=studies))
 
 
-@router.get("/studies", openapi_extra=READ, response_model=schemas.Studies)
+@router.get("/studies", openapi_extra=LARGE_READ, response_model=schemas.Studies)
 async def list_studies(
     request: Request,
     after: Annotated[str, Query(description="Names after this one.")] = "",
@@ -225,7 +194,7 @@ async def create_study(request: Request, name: Name, body: schemas.NewStudy) -> 
 
     created = await service.create_apart(create)
     status = schemas.Status.of(await service.status(name))
-    return _json(status, 201 if created else 200)
+    return as_json(status, 201 if created else 200)
 
 
 def _learner(spec: dict[str, Any]) -> Any:
@@ -233,22 +202,27 @@ def _learner(spec: dict[str, Any]) -> Any:
     refuse_large(spec)
     try:
         player = restore(spec["state"]) if set(spec) == {"state"} else learner_from_spec(spec)
-    except StateError as error:  # the client's mistake, not a damaged study
+        state = player.state()
+    except (StateError, ArithmeticError, TypeError, ValueError) as error:
+        if isinstance(error, DikinError) and not isinstance(error, StateError):
+            raise
+        # The client's mistake: not a damaged study, and not a fault of the service.
         raise RequestError(f"the state or description cannot be used: {error}") from error
-    refuse_large_state(player.state())
+    refuse_large_state(state)
     return player
 
 
 @router.get("/studies/{name}", openapi_extra=READ, response_model=schemas.Status)
 async def show_study(request: Request, name: Name) -> Response:
     """The status of a study."""
-    return _json(schemas.Status.of(await _service(request).status(name)))
+    return as_json(schemas.Status.of(await _service(request).status(name)))
 
 
 @router.delete("/studies/{name}", openapi_extra=ADMIN, status_code=204)
 async def delete_study(request: Request, name: Name) -> Response:
     """Remove a study with its whole history."""
-    await asyncio.to_thread(Study.delete, _service(request).store, name)
+    service = _service(request)
+    await service.workers.within(Study.delete, service.store, name)
     return Response(status_code=204)
 
 
@@ -381,24 +355,55 @@ async def forget(
     return await _respond(request, name, act, _client(request, client))
 
 
+@router.delete(
+    "/studies/{name}/queries", openapi_extra=PLAY, response_model=schemas.ForgottenQueries
+)
+async def forget_old(
+    request: Request,
+    name: Name,
+    older_than: Annotated[
+        float, Query(ge=0, le=1e9, description="Seconds since a query was asked.")
+    ],
+    client: Client = None,
+) -> Response:
+    """Close all queries and trials that were asked longer ago than that."""
+
+    def act(study: Study) -> schemas.ForgottenQueries:
+        return schemas.ForgottenQueries(forgotten=study.forget(older_than=older_than))
+
+    return await _respond(request, name, act, _client(request, client))
+
+
 @router.post("/studies/{name}/hold", openapi_extra=PLAY, response_model=schemas.Held)
 async def hold(request: Request, name: Name, client: Client = None) -> Response:
     """Make a tuner play its best setting and learn nothing until it is resumed."""
-    await _service(request).workers.do(name, Study.hold, _client(request, client))
-    return _json(schemas.Held(held=True))
+    return await _switch(request, name, Study.hold, client, True)
 
 
 @router.post("/studies/{name}/resume", openapi_extra=PLAY, response_model=schemas.Held)
 async def resume(request: Request, name: Name, client: Client = None) -> Response:
     """Make a tuner explore and learn again."""
-    await _service(request).workers.do(name, Study.resume, _client(request, client))
-    return _json(schemas.Held(held=False))
+    return await _switch(request, name, Study.resume, client, False)
+
+
+async def _switch(
+    request: Request,
+    name: str,
+    switch: Callable[[Study], None],
+    client: str | None,
+    held: bool,
+) -> Response:
+    def act(study: Study) -> schemas.Held:
+        switch(study)
+        return schemas.Held(held=held)
+
+    return await _respond(request, name, act, _client(request, client))
 
 
 # --- looking -------------------------------------------------------------------------------------
 
 
-@router.get("/studies/{name}/open", openapi_extra=READ, response_model=schemas.OpenQueryList)
+@router.get("/studies/{name}/open", openapi_extra=LARGE_READ, response_model=schemas.OpenQueryList)
 async def open_queries(
     request: Request,
     name: Name,
@@ -451,7 +456,7 @@ async def facts(request: Request, name: Name) -> Response:
     return await _respond(request, name, act)
 
 
-@router.get("/studies/{name}/history", openapi_extra=READ, response_model=schemas.History)
+@router.get("/studies/{name}/history", openapi_extra=LARGE_READ, response_model=schemas.History)
 async def history(request: Request, name: Name, first: First = 1, limit: Limit = 100) -> Response:
     """Rounds from the journal, every seal checked; `next` is the round to continue from.
 
@@ -506,14 +511,13 @@ async def certificate(
     }
     constants = {name: value for name, value in arguments.items() if value is not None}
 
-    def act(study: Study) -> float:
-        return study.certificate_for(**constants)
+    def act(study: Study) -> schemas.Certificate:
+        return schemas.Certificate(certificate=finite_or_none(study.certificate_for(**constants)))
 
-    bound = await _service(request).workers.do(name, act)
-    return _json(schemas.Certificate(certificate=finite_or_none(bound)))
+    return await _respond(request, name, act)
 
 
-@router.get("/studies/{name}/state", openapi_extra=READ, response_model=dict[str, Any])
+@router.get("/studies/{name}/state", openapi_extra=LARGE_READ, response_model=dict[str, Any])
 async def state(request: Request, name: Name) -> Response:
     """The state of the learner or tuner, from which `dikin.restore` makes a copy."""
     return await _respond(request, name, Study.state)
@@ -540,11 +544,12 @@ async def watch(
 ) -> Response:
     """Watch a study: the last 2,000 rounds, fewer if points are large, and then new ones."""
     service, looks = _service(request), request.app.state.looks
-    service.refuse_stream(events.visitor(request))
-    await service.status(name)  # a problem now, rather than in the stream
     newest = int(last) if last is not None and last.isdecimal() and len(last) < 16 else None
-    stream = events.updates(service, looks, request, name, newest)
-    return StreamingResponse(stream, media_type="text/event-stream")
+    with ExitStack() as place:
+        place.enter_context(service.visitors.stream(events.visitor(request)))
+        await service.status(name)  # a problem now, rather than in the stream
+        content = events.updates(service, looks, request, name, newest)
+        return events.Stream(content, place.pop_all())
 
 
 # --- maintenance
@@ -556,8 +561,8 @@ async def verify(request: Request, name: Name) -> Response:
     """Replay the whole journal, check every seal, and compare the result with the learner."""
     service = _service(request)
     with service.alone(name, "verification"):
-        rows = await service.workers.do_apart(name, Study.verify)
-    return _json(schemas.Verified(rows=rows))
+        rows = await service.workers.do_apart(name, Study.verify, _visitor(request))
+    return as_json(schemas.Verified(rows=rows))
 
 
 @router.post("/studies/{name}/trim", openapi_extra=ADMIN, response_model=schemas.Trimmed)
@@ -565,5 +570,7 @@ async def trim(request: Request, name: Name, body: schemas.TrimBody) -> Response
     """Remove the history of early rounds; the learner stays as it is."""
     service = _service(request)
     with service.alone(name, "trim"):
-        rows = await service.workers.do_apart(name, lambda study: study.trim(body.before))
-    return _json(schemas.Trimmed(rows=rows))
+        rows = await service.workers.do_apart(
+            name, lambda study: study.trim(body.before), _visitor(request)
+        )
+    return as_json(schemas.Trimmed(rows=rows))

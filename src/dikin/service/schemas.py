@@ -218,6 +218,12 @@ class Forgotten(BaseModel):
     forgotten: int
 
 
+class ForgottenQueries(BaseModel):
+    """How many queries were closed."""
+
+    forgotten: int
+
+
 class Held(BaseModel):
     """Whether a tuner is on hold."""
 

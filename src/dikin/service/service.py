@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
-from collections import Counter
+import logging
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import TypeVar
 
 from starlette.datastructures import Headers
@@ -18,23 +20,34 @@ from dikin.errors import (
     BusyError,
     DikinError,
     MissingExtraError,
+    StoreError,
     UnknownStudyError,
     did_you_mean,
     shortened,
 )
-from dikin.service.limits import PATIENCE, STORE_FRESH, STREAMS, STREAMS_EACH, TOKENS_FRESH
+from dikin.service.connections import Budget
+from dikin.service.limits import (
+    ANSWER_SECONDS,
+    CONNECTIONS,
+    PATIENCE,
+    REQUESTS_A_SECOND,
+    STORE_FRESH,
+    TOKENS_FRESH,
+)
 from dikin.service.metrics import Metrics
 from dikin.service.problems import Problem
 from dikin.service.schemas import Unreadable
 from dikin.service.shared_read import SharedRead
 from dikin.service.tokens import EVERYTHING, Access, TokenCheck, TokenStore
-from dikin.service.workers import Workers
+from dikin.service.visitors import Visitors
+from dikin.service.workers import StuckError, Workers
 from dikin.status import Status
-from dikin.studies.database import open_database
+from dikin.studies.database import Sqlite, open_database
 from dikin.studies.study import Study
 
 T = TypeVar("T")
 
+log = logging.getLogger("dikin.service")
 SAFE = ("GET", "HEAD")
 PROXIES = ("forwarded", "via", "x-forwarded", "x-real-ip", "cf-connecting-ip", "true-client-ip")
 """Prefixes of the headers that a proxy adds to a request."""
@@ -43,11 +56,25 @@ PROXIES = ("forwarded", "via", "x-forwarded", "x-real-ip", "cf-connecting-ip", "
 class Service:
     """The service of one store."""
 
-    def __init__(self, store: str, patience: float) -> None:
+    def __init__(
+        self,
+        store: str,
+        patience: float,
+        deadline: float = ANSWER_SECONDS,
+        rate: float = REQUESTS_A_SECOND,
+    ) -> None:
         self.store = store
-        self._store_name = open_database(store, patience).name
+        database = open_database(store, patience)
+        self._addresses = [database.name, store]
+        if isinstance(database, Sqlite):
+            self._addresses += [str(database.path), str(database.path.parent)]
+            self._addresses = [each for each in self._addresses if len(each) > 1]  # not "/"
         self.metrics = Metrics()
-        self.workers = Workers(store, patience)
+        self.visitors = Visitors(self.metrics, rate)
+        self.workers = Workers(store, patience, deadline, self.visitors)
+        self.connections = Budget(CONNECTIONS)
+        self.metrics.connections.set_function(lambda: len(self.connections))
+        self.metrics.stuck.set_function(self.workers.stuck)
         self.closing = asyncio.Event()
         """Set when the service shuts down: streams of events end then."""
         self._tokens = TokenStore(store)
@@ -56,17 +83,39 @@ class Service:
         # Large bodies wait only for large bodies, and new studies only for new studies.
         self._read_thread = ThreadPoolExecutor(1, "read")
         self._create_threads = ThreadPoolExecutor(2, "create")
-        self._check = SharedRead(self._read_tokens, TOKENS_FRESH)
+        self._check = SharedRead(self._read_tokens, TOKENS_FRESH, deadline)
         self._guarded = False
-        self.reachable = SharedRead(lambda: asyncio.to_thread(self.check_store), STORE_FRESH)
-        """Whether the store is usable."""
+        self._reachable = SharedRead(self._reach_store, STORE_FRESH, deadline)
         self._under_way: set[tuple[str, str]] = set()
-        self._streams: Counter[str] = Counter()
 
     def check_store(self) -> None:
         """Refuse a store that cannot be read or created."""
         Study.names(self.store)
         open_database(self.store, PATIENCE).check_folder()
+
+    async def _reach_store(self) -> None:
+        # In the thread of the tokens: if it is stuck there, no request can be answered either.
+        loop = asyncio.get_running_loop()
+        await loop.run_in_executor(self._token_thread, self.check_store)
+
+    async def refuse_unready(self) -> None:
+        """Refuse while the store cannot be used, or a study is stuck.
+
+        Everybody may ask, so the answer has neither names nor addresses; the log has them.
+        """
+        try:
+            await self._reachable.get()
+        except DikinError as error:
+            log.warning("not ready", extra={"fields": {"reason": self.without_store(str(error))}})
+            raise StoreError("the database is unavailable; the log of the service says why") from (
+                error
+            )
+        stuck = self.workers.stuck()
+        if stuck:
+            raise StuckError(
+                f"{stuck} of the open studies have not answered for "
+                f"{self.workers.deadline:g} seconds; does the database answer?"
+            )
 
     # --- who may do what -------------------------------------------------------------------------
 
@@ -90,13 +139,29 @@ class Service:
 
     # --- outside the event loop ---------------------------------------------------------------
 
-    async def read_apart(self, read: Callable[[bytes], T], body: bytes) -> T:
+    async def read_apart(self, read: Callable[[bytes], T], body: bytes, visitor: str = "") -> T:
         """Parse a large body."""
-        return await asyncio.get_running_loop().run_in_executor(self._read_thread, read, body)
+
+        def charged() -> T:
+            began = time.thread_time()
+            try:
+                return read(body)
+            finally:
+                self.visitors.charge(visitor, time.thread_time() - began)
+
+        return await asyncio.get_running_loop().run_in_executor(self._read_thread, charged)
 
     async def create_apart(self, create: Callable[[], T]) -> T:
-        """Create a study."""
-        return await asyncio.get_running_loop().run_in_executor(self._create_threads, create)
+        """Create a study; a large one may take longer than another answer."""
+        loop = asyncio.get_running_loop()
+        try:
+            async with asyncio.timeout(3 * self.workers.deadline):
+                return await loop.run_in_executor(self._create_threads, create)
+        except TimeoutError:
+            raise StuckError(
+                "the study was not created in time. Does the database answer? Send the request "
+                "again later"
+            ) from None
 
     # --- reading ---------------------------------------------------------------------------------
 
@@ -133,29 +198,13 @@ class Service:
         finally:
             self._under_way.discard((name, what))
 
-    def refuse_stream(self, visitor: str) -> None:
-        """Refuse a stream of events if there are too many."""
-        if self._streams.total() >= STREAMS or self._streams[visitor] >= STREAMS_EACH:
-            raise BusyError(
-                f"at most {STREAMS} pages can watch at a time, {STREAMS_EACH} per visitor; "
-                "close some"
-            )
-
-    @contextmanager
-    def stream(self, visitor: str) -> Iterator[None]:
-        """Count a stream of events for as long as it lasts."""
-        self._streams[visitor] += 1
-        try:
-            with self.metrics.streams.track_inprogress():
-                yield
-        finally:
-            self._streams[visitor] -= 1
-
     # --- errors ----------------------------------------------------------------------------------
 
     def without_store(self, text: str) -> str:
         """A message without the address of the database, which clients must not see."""
-        return text.replace(self._store_name, "the store").replace(self.store, "the store")
+        for address in self._addresses:
+            text = text.replace(address, "the store")
+        return text
 
     def problem(self, error: DikinError) -> Problem:
         """The problem that a client gets for an error."""
@@ -207,6 +256,7 @@ def _host(header: str) -> str:
     return header.partition(":")[0]
 
 
+@lru_cache(maxsize=1024)
 def is_loopback(host: str) -> bool:
     """Whether a host is this machine itself."""
     if host.lower() == "localhost":

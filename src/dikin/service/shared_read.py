@@ -7,6 +7,9 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Generic, TypeVar
 
+from dikin.errors import StoreError
+from dikin.service.limits import ANSWER_SECONDS
+
 T = TypeVar("T")
 
 
@@ -14,13 +17,15 @@ class SharedRead(Generic[T]):
     """The result of a read, or its error, for some seconds.
 
     A caller that comes during a read waits for that read: an unavailable database delays nobody for
-    longer than one attempt.
+    longer than one attempt, and for longer than the deadline in no case.
     """
 
-    def __init__(self, read: Callable[[], Awaitable[T]], seconds: float) -> None:
-        self._read, self._seconds = read, seconds
+    def __init__(
+        self, read: Callable[[], Awaitable[T]], seconds: float, deadline: float = ANSWER_SECONDS
+    ) -> None:
+        self._read, self._seconds, self._deadline = read, seconds, deadline
         self._task: asyncio.Future[T] | None = None
-        self._until = 0.0
+        self._began = self._until = 0.0
 
     async def get(self) -> T:
         """The result, at most `seconds` old."""
@@ -29,8 +34,16 @@ class SharedRead(Generic[T]):
             return task.result()
         if task is None or task.done():
             task = self._task = asyncio.ensure_future(self._read())
+            self._began = time.monotonic()
             task.add_done_callback(self._done)
-        return await asyncio.shield(task)
+        left = self._began + self._deadline - time.monotonic()
+        try:
+            return await asyncio.wait_for(asyncio.shield(task), left)
+        except TimeoutError:
+            raise StoreError(
+                f"the store has not answered for {self._deadline:g} seconds; send the request "
+                "again later"
+            ) from None
 
     def _done(self, task: asyncio.Future[T]) -> None:
         self._until = time.monotonic() + self._seconds

@@ -22,8 +22,16 @@ from typing import Any, NamedTuple, TypeVar
 
 from dikin.errors import BusyError, StoreError, UnknownStudyError
 from dikin.serialization import number_or_nan
-from dikin.service.limits import BATCH, BATCH_SECONDS, OPEN_STUDIES
+from dikin.service.limits import (
+    ANSWER_SECONDS,
+    BATCH,
+    BATCH_SECONDS,
+    CLOSE_SECONDS,
+    LONGEST_TURN,
+    OPEN_STUDIES,
+)
 from dikin.status import Status
+from dikin.studies.database import ReplacedFileError
 from dikin.studies.history import value_or_loss
 from dikin.studies.study import Study
 
@@ -43,6 +51,8 @@ class Job(NamedTuple):
     act: Callable[[Study], Any]
     client: str | None
     """The client that changes the study; None for a read."""
+    visitor: str
+    """Whose job it is: visitors take turns."""
     loop: asyncio.AbstractEventLoop
     answer: asyncio.Future[Any]
 
@@ -55,31 +65,84 @@ class Outcome(NamedTuple):
     error: BaseException | None
 
 
+class Account:
+    """What was computed for each visitor; this one does not count."""
+
+    def refuse_greedy(self, visitor: str) -> None:
+        """Refuse what would be computed now for a visitor that has had more than its share."""
+
+    def charge(self, visitor: str, seconds: float) -> None:
+        """Note that something was computed for a visitor."""
+
+
+class StuckError(BusyError):
+    """A study or the database has not answered for too long."""
+
+    retry_after = 5
+
+
 class Worker:
     """The thread of one study."""
 
-    def __init__(self, store: str, name: str, patience: float) -> None:
-        self.name, self.users = name, 0
+    def __init__(
+        self,
+        store: str,
+        name: str,
+        patience: float,
+        deadline: float = ANSWER_SECONDS,
+        account: Account | None = None,
+    ) -> None:
+        self.name, self.users, self._account = name, 0, account or Account()
         self.warnings: deque[str] = deque(maxlen=KEPT_WARNINGS)
         """The learner's warnings, newest last, each once."""
         self._first_mean: float | None = None
         """The mean of the first rounds, once they have been told; it never changes after that."""
-        self._store, self._patience = store, patience
+        self._store, self._patience, self._deadline = store, patience, deadline
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        self._turns: OrderedDict[str, deque[Job]] = OrderedDict()
+        """Jobs that were taken out of the queue, by visitor, in the order of their turns."""
+        self._busy_since: float | None = None
+        """When the present job began; None while there is none."""
         self._study: Study | None = None
         self._thread = threading.Thread(target=self._run, name=f"study {name}", daemon=True)
         self._thread.start()
 
-    async def do(self, act: Callable[[Study], T], client: str | None = None) -> T:
-        """Do something with the study; a change is durable when this returns."""
+    async def do(
+        self, act: Callable[[Study], T], client: str | None = None, visitor: str = ""
+    ) -> T:
+        """Do something with the study; a change is durable when this returns.
+
+        Without an answer in time this is an error. What had begun by then may still be carried out.
+        """
+        if self.stuck:
+            raise self._stuck_error()
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[T] = loop.create_future()
         self.users += 1
+        self._jobs.put(Job(act, client, visitor, loop, answer))
+        timer = loop.call_later(self._deadline, self._give_up, answer)
         try:
-            self._jobs.put(Job(act, client, loop, answer))
             return await answer
         finally:
+            timer.cancel()
             self.users -= 1
+
+    def _give_up(self, answer: asyncio.Future[Any]) -> None:
+        if not answer.done():
+            answer.set_exception(self._stuck_error())
+
+    def _stuck_error(self) -> StuckError:
+        return StuckError(
+            f"study {self.name!r} is stuck: it has not answered for {self._deadline:g} seconds. "
+            "Does its database answer? Send the request again later: an answer counts once, and an "
+            "ask under the same key is asked once"
+        )
+
+    @property
+    def stuck(self) -> bool:
+        """Whether the present job has taken too long."""
+        since = self._busy_since
+        return since is not None and time.monotonic() - since > self._deadline
 
     def status(self, study: Study) -> Status:
         """The status of its study, with its warnings; to be called in its thread."""
@@ -97,48 +160,89 @@ class Worker:
         """Finish the waiting jobs, and close the study."""
         self._jobs.put(None)
 
-    def join(self) -> None:
-        """Wait until the thread has ended."""
-        self._thread.join()
+    def join(self, seconds: float) -> bool:
+        """Wait until the thread has ended; return whether it has."""
+        self._thread.join(seconds)
+        return not self._thread.is_alive()
 
     # --- in the thread ---------------------------------------------------------------------------
 
     def _run(self) -> None:
         _WARNINGS.collect = self._collect
         going_on = True
-        while going_on:
-            jobs_or_end = self._waiting()
-            going_on = None not in jobs_or_end
-            jobs = deque(job for job in jobs_or_end if job is not None)
-            while jobs:
-                _deliver(self._carry_out(jobs))
+        while going_on or self._turns:
+            going_on = self._receive() and going_on
+            _deliver(self._carry_out())
         self._close()
 
-    def _waiting(self) -> list[Job | None]:
-        """All waiting jobs; blocks until there is one."""
-        jobs = [self._jobs.get()]
-        while len(jobs) < BATCH and not self._jobs.empty():
-            jobs.append(self._jobs.get())
-        return jobs
+    def _receive(self) -> bool:
+        """Take all jobs out of the queue, blocking if there is none; False after the last."""
+        while not (self._turns and self._jobs.empty()):
+            job = self._jobs.get()
+            if job is None:
+                return False
+            self._turns.setdefault(job.visitor, deque()).append(job)
+        return True
 
-    def _carry_out(self, jobs: deque[Job]) -> list[Outcome]:
-        """Do the first jobs, as many as time allows, and make them durable together."""
+    def _next(self) -> Job:
+        """The next job: visitors take turns, so that none waits for all jobs of another."""
+        visitor, jobs = self._turns.popitem(last=False)
+        job = jobs.popleft()
+        if jobs:
+            self._turns[visitor] = jobs
+        return job
+
+    def _carry_out(self) -> list[Outcome]:
+        """Do the next jobs, as many as time allows, and make them durable together."""
         outcomes: list[Outcome] = []
-        began = time.monotonic()
-        while jobs and (not outcomes or time.monotonic() - began < BATCH_SECONDS):
-            outcome = self._outcome(jobs.popleft())
+        began = self._busy_since = time.monotonic()
+        while self._turns and len(outcomes) < BATCH:
+            if outcomes and self._busy_since - began >= BATCH_SECONDS:
+                break
+            outcome = self._charged(self._next())
+            self._busy_since = time.monotonic()
             if _may_have_lost(outcome.error):
                 outcomes = [_failed(each, outcome.error) for each in outcomes]
             outcomes.append(outcome)
+            if isinstance(outcome.error, BusyError):
+                # Others that write would wait as long, one after the other.
+                outcomes += [Outcome(job, None, outcome.error) for job in self._writes()]
+        began = time.thread_time()
         try:
             if self._study is not None:
                 self._study.flush()
         except Exception as error:  # whatever it is, no client may be told of a success
             outcomes = [_failed(each, error) for each in outcomes]
+        each = (time.thread_time() - began) / max(1, len(outcomes))
+        for outcome in outcomes:
+            if outcome.job.visitor:
+                self._account.charge(outcome.job.visitor, each)
+        self._busy_since = None
         return outcomes
 
+    def _writes(self) -> list[Job]:
+        """Take all jobs that write out of the turns."""
+        jobs = [job for each in self._turns.values() for job in each]
+        self._turns.clear()
+        for job in jobs:
+            if job.client is None:
+                self._turns.setdefault(job.visitor, deque()).append(job)
+        return [job for job in jobs if job.client is not None]
+
+    def _charged(self, job: Job) -> Outcome:
+        if not job.visitor:  # without tokens there is nobody to charge
+            return self._outcome(job)
+        try:
+            self._account.refuse_greedy(job.visitor)
+        except Exception as error:
+            return Outcome(job, None, error)
+        began = time.thread_time()
+        outcome = self._outcome(job)
+        self._account.charge(job.visitor, time.thread_time() - began)
+        return outcome
+
     def _outcome(self, job: Job) -> Outcome:
-        if job.answer.cancelled():  # nobody waits for it, and nothing has been done yet
+        if job.answer.done():  # nobody waits for it any more, and nothing has been done yet
             return Outcome(job, None, None)
         was_open = self._study is not None
         try:
@@ -148,6 +252,10 @@ class Worker:
             self._close()
             if not was_open:
                 return Outcome(job, None, error)
+        except ReplacedFileError as error:
+            # Whoever sends it again finds the study of the new file.
+            self._close()
+            return Outcome(job, None, error)
         except Exception as error:
             return Outcome(job, None, error)
         return self._outcome(job)
@@ -165,7 +273,7 @@ class Worker:
                 self.name,
                 client="dikin serve",
                 patience=self._patience,
-                commit_within=self._patience / 2,
+                commit_within=min(self._patience / 2, LONGEST_TURN),
             )
         return self._study
 
@@ -229,23 +337,41 @@ def _answer(outcomes: list[Outcome]) -> None:
 class Workers:
     """The workers of a store, by study; the least recently used are ended."""
 
-    def __init__(self, store: str, patience: float) -> None:
-        self.store, self.patience = store, patience
+    def __init__(
+        self,
+        store: str,
+        patience: float,
+        deadline: float = ANSWER_SECONDS,
+        account: Account | None = None,
+    ) -> None:
+        self.store, self.patience, self.deadline = store, patience, deadline
+        self._account = account or Account()
+        self.abandoned = False
+        """Whether threads were left behind that the database did not answer."""
         self._workers: OrderedDict[str, Worker] = OrderedDict()
         # A verification takes long: it has threads of its own, so that nothing else waits for it.
         self._long = ThreadPoolExecutor(2, "long")
+        # One, so that a database that does not answer takes no more of them.
+        self._short = ThreadPoolExecutor(1, "names")
 
-    async def do(self, name: str, act: Callable[[Study], T], client: str | None = None) -> T:
+    async def do(
+        self, name: str, act: Callable[[Study], T], client: str | None = None, visitor: str = ""
+    ) -> T:
         """Do something with a study, as `Worker.do`."""
-        worker = await self.of(name)
-        return await worker.do(act, client)
+        worker = self._workers.get(name) or await self.of(name)
+        self._workers.move_to_end(name)
+        return await worker.do(act, client, visitor)
 
-    async def do_apart(self, name: str, act: Callable[[Study], T]) -> T:
+    async def do_apart(self, name: str, act: Callable[[Study], T], visitor: str = "") -> T:
         """Do something that takes long, with a separate connection, so that the study goes on."""
 
         def apart() -> T:
-            with Study(self.store, name, client="dikin serve", patience=self.patience) as study:
-                return act(study)
+            began = time.thread_time()
+            try:
+                with Study(self.store, name, client="dikin serve", patience=self.patience) as study:
+                    return act(study)
+            finally:
+                self._account.charge(visitor, time.thread_time() - began)
 
         return await asyncio.get_running_loop().run_in_executor(self._long, apart)
 
@@ -256,13 +382,30 @@ class Workers:
         worker = self._workers.get(name)
         if worker is None:
             self._make_room()
-            worker = self._workers[name] = Worker(self.store, name, self.patience)
+            worker = Worker(self.store, name, self.patience, self.deadline, self._account)
+            self._workers[name] = worker
         self._workers.move_to_end(name)
         return worker
 
     async def names(self) -> list[str]:
         """The studies in the store."""
-        return await asyncio.to_thread(Study.names, self.store)
+        return await self.within(Study.names, self.store)
+
+    async def within(self, call: Callable[..., T], *arguments: Any) -> T:
+        """A short call that needs the database, with a deadline."""
+        loop = asyncio.get_running_loop()
+        try:
+            async with asyncio.timeout(self.deadline):
+                return await loop.run_in_executor(self._short, call, *arguments)
+        except TimeoutError:
+            raise StuckError(
+                f"the store has not answered for {self.deadline:g} seconds. Send the request again "
+                "later"
+            ) from None
+
+    def stuck(self) -> int:
+        """The number of studies that have not answered for too long."""
+        return sum(worker.stuck for worker in self._workers.values())
 
     def _make_room(self) -> None:
         over = len(self._workers) - OPEN_STUDIES + 1
@@ -273,14 +416,18 @@ class Workers:
             self._workers.pop(name).end()
 
     def close(self) -> None:
-        """End all workers, and wait until their jobs are written."""
+        """End all workers, and wait some seconds until their jobs are written."""
         workers = list(self._workers.values())
         for worker in workers:
             worker.end()
-        for worker in workers:
-            worker.join()
+        until = time.monotonic() + CLOSE_SECONDS
+        ended = [worker.join(max(0.0, until - time.monotonic())) for worker in workers]
         self._workers.clear()
-        self._long.shutdown(wait=False, cancel_futures=True)
+        for pool in (self._long, self._short):
+            pool.shutdown(wait=False, cancel_futures=True)
+        if not all(ended):
+            self.abandoned = True
+            log.error("%d studies did not end: their database does not answer", ended.count(False))
 
 
 class _Warnings(threading.local):

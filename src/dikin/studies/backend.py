@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple, Protocol
 
+from dikin.errors import ParameterError
 from dikin.open_queries import Query
 from dikin.players import Player
 from dikin.status import Status
@@ -90,6 +91,14 @@ class Backend(Protocol):
 
     def forget(self, query: Query | int) -> None: ...
 
+    def forget_older(self, seconds: float) -> int:
+        """Forget the queries that were asked longer ago than that; returns how many."""
+        before = datetime.now(UTC) - timedelta(seconds=seconds)
+        older = [query.id for query in self.waiting(-1, None) if query.asked < before]
+        for id in older:
+            self.forget(id)
+        return len(older)
+
     def hold(self) -> None: ...
 
     def resume(self) -> None: ...
@@ -117,6 +126,12 @@ class Backend(Protocol):
     def records(self, first: int, last: int | None) -> list[dict[str, Any]]: ...
 
     # --- maintenance ---------------------------------------------------------------------------
+
+    def skip_ids(self, count: int) -> int:
+        raise ParameterError(
+            "ids are skipped where the database is, after it was restored: "
+            "dikin study skip-ids NAME --url DATABASE"
+        )
 
     def verify(self, workers: int, progress: bool) -> int: ...
 

@@ -280,10 +280,10 @@ def ask(
     must not influence it. What is known only afterwards is given to tell.
     """  # noqa: D301 - click reads the backspace character
     context, beside = _values("--context", contexts), _values("--covariate", covariates)
-    with _open(url, name) as played:
-        query = played.ask(context, forecast=forecast, covariates=beside, key=key)
+    with _open(url, name) as study:
+        query = study.ask(context, forecast=forecast, covariates=beside, key=key)
         setting = {"point": query.point.tolist()}
-        if played.space is not None:
+        if study.space is not None:
             setting = {"params": query.setting}
         click.echo(json.dumps({"id": query.id} | setting))
 
@@ -326,12 +326,12 @@ def tell(
         "smoothness": smoothness,
         "lipschitz": lipschitz,
     }
-    with _open(url, name) as played:
+    with _open(url, name) as study:
         if len(values) == 1:
-            played.tell(id, values[0], curvature, **beside)
+            study.tell(id, values[0], curvature, **beside)
         else:
-            played.tell(id, None, curvature, **beside, values=values)
-        click.echo(f"told {id}: {played.rounds:,} rounds")
+            study.tell(id, None, curvature, **beside, values=values)
+        click.echo(f"told {id}: {study.rounds:,} rounds")
 
 
 @study.command()
@@ -346,8 +346,8 @@ def best(name: str, url: str, contexts: tuple[str, ...]) -> None:
       dikin study best fleet --context region=eu --context load=0.7
     """  # noqa: D301 - click reads the backspace character
     context: Any = _values("--context", contexts)
-    with _open(url, name) as played:
-        click.echo(json.dumps(played.best_for(context)))
+    with _open(url, name) as study:
+        click.echo(json.dumps(study.best_for(context)))
 
 
 @study.command("list")
@@ -418,11 +418,29 @@ def open_(name: str, url: str) -> None:
 
 @study.command()
 @name_argument
-@click.argument("ids", type=int, nargs=-1, required=True)
+@click.argument("ids", type=int, nargs=-1)
 @url_option
-def forget(name: str, ids: tuple[int, ...], url: str) -> None:
-    """Close the queries IDS, which will never be answered."""
+@click.option(
+    "--older-than",
+    type=float,
+    metavar="SECONDS",
+    help="Close all queries that were asked longer ago than that.",
+)
+def forget(name: str, ids: tuple[int, ...], url: str, older_than: float | None) -> None:
+    """Close the queries IDS, which will never be answered, or all that are too old.
+
+    \b
+      dikin study forget shop 17 18
+      dikin study forget shop --older-than 86400
+    """  # noqa: D301 - click reads the backspace character
+    if bool(ids) == (older_than is not None):
+        raise ParameterError(
+            "name the queries to forget by their ids (dikin study open lists them), or give "
+            f"--older-than SECONDS: got {'both' if ids else 'neither'}"
+        )
     with _open(url, name) as study:
+        if older_than is not None:
+            click.echo(f"{study.forget(older_than=older_than):,} forgotten")
         for query in ids:
             study.forget(query)
 
@@ -496,6 +514,26 @@ def trim(name: str, before: int, url: str) -> None:
         click.echo(f"{study.trim(before, progress=True)} rows removed")
 
 
+@study.command("skip-ids")
+@name_argument
+@url_option
+@click.option(
+    "--count",
+    type=click.IntRange(1),
+    default=1_000_000,
+    show_default=True,
+    help="How many ids to leave out: more than were asked since the backup.",
+)
+def skip_ids(name: str, url: str, count: int) -> None:
+    """Leave out ids of queries, once, after a study was restored from a backup.
+
+    Clients may still have queries that were asked after the backup was taken: no other query gets
+    their ids. What is played does not change.
+    """
+    with _open(url, name) as restored:
+        click.echo(f"the next query has the id {restored.skip_ids(count):,}")
+
+
 @study.command()
 @name_argument
 @url_option
@@ -509,8 +547,8 @@ def trim(name: str, before: int, url: str) -> None:
 )
 def verify(name: str, url: str, workers: int) -> None:
     """Replay the whole journal, check every seal, and compare the result with the learner."""
-    with _open(url, name) as checked:
-        rows = checked.verify(workers=workers, progress=True)
+    with _open(url, name) as study:
+        rows = study.verify(workers=workers, progress=True)
         click.echo(f"{rows} rows replayed: they reproduce the learner, bit for bit")
 
 

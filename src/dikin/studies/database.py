@@ -1,7 +1,7 @@
 """The database of studies: one connection, SQLite or PostgreSQL, one family of errors.
 
-SQLAlchemy finds the driver, opens the connection and writes the tables. The statements of every
-event are plain SQL on the driver's own connection, written once with `?` for both: an event costs
+SQLAlchemy reads the URL, finds the driver and writes the tables. The connection is the driver's
+own, and the statements of every event are plain SQL, written once with `?` for both: an event costs
 one insert, one update and one commit, so the overhead of a layer would show.
 
 Transactions are begun and ended by hand. A write begins by taking its turn: on SQLite in a queue
@@ -12,20 +12,22 @@ server grants in the order of requests. Both end with the process or connection 
 from __future__ import annotations
 
 import os
+import sqlite3
 import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote
 
-from dikin import extras
 from dikin.errors import BusyError, NotAFileError, ParameterError, StateError, StoreError, shown
 from dikin.files import Folder
 from dikin.studies import forks
 from dikin.studies.fair_lock import FairLock, FileBeside, open_beside
+from dikin.studies.postgres_connection import connection_class
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import URL
@@ -35,17 +37,25 @@ Row = tuple[Any, ...]
 RETRY_PAUSE = 0.02
 """Seconds between two attempts to reach a database that is unavailable or being created."""
 
-MARKED_SEAL = 32
-"""Characters of a seal in the file of marks."""
+MARK_BYTES = 70
+"""Length of a record in the file of marks: a number, a seal and a digest of both."""
 
 OF_SQLITE = ("-wal", "-shm", "-journal")
 """Suffixes of the files that SQLite creates beside a database."""
 SQLITE_FILES = ("", "-wal", "-shm")
 """Suffixes of a database, of its log, and of the index of the log."""
 
+REPLY_TAKES = 0.5
+"""Seconds, besides the patience, that a server may take for a reply: it has waited for a turn as
+long as this client is patient, and has to say so."""
+
 CHECKPOINT_PAGES = 200
 """Pages of SQLite's log (800 KB) after which they are copied into the file and the log is reused
 from its beginning: that is faster than a growing log."""
+
+
+class ReplacedFileError(StoreError):
+    """Another file has taken the place of the database; a study opened now goes on with it."""
 
 
 class LostConnection(Exception):  # noqa: N818 - never leaves this package
@@ -73,9 +83,12 @@ def open_database(url: str | os.PathLike[str], patience: float) -> Database:
     if backend == "sqlite":
         return Sqlite(address, patience)
     if backend == "postgresql":
-        if address.drivername == "postgresql":
-            address = address.set(drivername="postgresql+psycopg")
-        return Postgres(address, patience)
+        if address.drivername not in ("postgresql", "postgresql+psycopg"):
+            raise ParameterError(
+                f"studies use the driver psycopg, not that of {address.drivername!r}: write "
+                "postgresql://..."
+            )
+        return Postgres(address.set(drivername="postgresql+psycopg"), patience)
     raise ParameterError(
         f"studies are stored in SQLite (a path, or sqlite:///file.db) or PostgreSQL "
         f"(postgresql://user@host/database), not in {backend!r}"
@@ -118,28 +131,21 @@ class Database(ABC):
 
     def __init__(self, url: URL, patience: float) -> None:
         from sqlalchemy import create_engine
-        from sqlalchemy.exc import ArgumentError, NoSuchModuleError
-        from sqlalchemy.pool import NullPool
+        from sqlalchemy.exc import ArgumentError
 
         self.url, self.patience = url, patience
         self._hidden = _secrets(url)
         self.name = self._without_secrets(url.render_as_string(hide_password=True))
         try:
-            self.engine = create_engine(
-                url, poolclass=NullPool, connect_args=self._connect_arguments()
-            )
-        except (ImportError, NoSuchModuleError) as reason:
-            raise StoreError(
-                f"{self.name} needs a driver that is not installed "
-                f"({self._without_secrets(str(reason))}); without one in the URL, "
-                "postgresql://..., it is psycopg"
-            ) from None
+            self.dialect = create_engine(url).dialect
+            place, arguments = self.dialect.create_connect_args(url)
         except ArgumentError as reason:
             text = self._without_secrets(_one_line(reason))
             raise ParameterError(f"{self.name} cannot be opened: {text}") from None
+        self._arguments: tuple[Any, dict[str, Any]] = place, dict(arguments)
         # A damaged SQLite file may contain anything, even where an error message quotes it.
-        self._errors = (self.engine.dialect.loaded_dbapi.Error, UnicodeDecodeError)
-        self._pooled: Any = None
+        self._errors = (self.dialect.loaded_dbapi.Error, UnicodeDecodeError)
+        self._connection: Any = None
         self._cursor: Any = None
         self.lock = threading.RLock()
         """Held by the thread that uses the connection."""
@@ -159,8 +165,8 @@ class Database(ABC):
         return text
 
     @abstractmethod
-    def _connect_arguments(self) -> dict[str, Any]:
-        """The driver's arguments other than the URL."""
+    def _opened(self) -> Any:
+        """A new connection of the driver."""
 
     @abstractmethod
     def _begin(self, key: int, deadline: float, prepare: Callable[[], None]) -> None:
@@ -180,43 +186,39 @@ class Database(ABC):
             self._connect()
 
     def _connect(self) -> None:
-        from sqlalchemy.exc import DBAPIError
-
         began = time.monotonic()
         try:
-            self._pooled = self.engine.raw_connection()
-            self._cursor = self._pooled.cursor()
+            self._connection = self._opened()
+            self._cursor = self._connection.cursor()
             self._prepare()
-        except DBAPIError as error:  # from a statement of SQLAlchemy's, on the first connection
-            raise self._lost_or_explained(cast(Exception, error.orig), began) from error
         except self._errors as error:
+            failure = self._lost_or_explained(error, began)
             self.disconnect()
-            raise self._lost_or_explained(error, began) from error
+            raise failure from error
 
     def _prepare(self) -> None:
         """Configure a new connection; some need no settings."""
         return
 
     def _lost_or_explained(self, error: Exception, began: float) -> Exception:
-        connection = self._pooled and self._pooled.driver_connection
-        if self._is_disconnect(error, connection):
+        if self._is_disconnect(error):
             self.disconnect()
             return LostConnection(self._without_secrets(_one_line(error)))
         return self._explain(error, time.monotonic() - began)
 
-    def _is_disconnect(self, error: Exception, connection: Any) -> bool:
+    def _is_disconnect(self, error: Exception) -> bool:
         return False
 
     def disconnect(self) -> None:
         """Drop the connection, whatever its state; an open transaction is rolled back."""
-        pooled, self._pooled, self._cursor = self._pooled, None, None
-        if pooled is not None:
-            pooled.invalidate()
+        connection, self._connection, self._cursor = self._connection, None, None
+        if connection is not None:
+            with suppress(*self._errors):
+                connection.close()
 
     def close(self) -> None:
         """Close the connection."""
         self.disconnect()
-        self.engine.dispose()
 
     def cut_off(self) -> None:
         """Close the connection before a fork; a call in a transaction has to begin it again."""
@@ -361,9 +363,11 @@ class Sqlite(Database):
                 with suppress(FileExistsError):
                     folder.make_file(self.path.name)
 
-    def _connect_arguments(self) -> dict[str, Any]:
+    def _opened(self) -> Any:
         # Explicit transactions, from whichever thread holds the study at the moment.
-        return {"isolation_level": None, "check_same_thread": False, "timeout": self.patience}
+        ours = {"isolation_level": None, "check_same_thread": False, "timeout": self.patience}
+        (file,), others = self._arguments
+        return sqlite3.connect(file, **others | ours)
 
     def _connect(self) -> None:
         self._refuse_exchanged()  # SQLite would create a new file in place of a deleted one
@@ -387,7 +391,9 @@ class Sqlite(Database):
         present = _identities(self._paths[: len(known)])
         if present != known:
             which = next(i for i, (a, b) in enumerate(zip(present, known, strict=True)) if a != b)
-            raise StoreError(_exchanged(self._paths[which], present[which] is None))
+            gone = present[which] is None
+            kind = StoreError if gone else ReplacedFileError
+            raise kind(_exchanged(self._paths[which], gone))
 
     def _prepare(self) -> None:
         self._cursor.execute("PRAGMA synchronous=FULL")
@@ -429,7 +435,7 @@ class Sqlite(Database):
 
     @property
     def in_transaction(self) -> bool:
-        return self._pooled is not None and bool(self._pooled.driver_connection.in_transaction)
+        return self._connection is not None and bool(self._connection.in_transaction)
 
     def _end_turn(self) -> None:
         self._lock.release()
@@ -456,7 +462,7 @@ class Sqlite(Database):
     # no fsync, since a mark older than the database does no harm.
 
     def mark(self, study: int, number: int, seal: str) -> None:
-        record = f"{number:>19} {seal or '-':>{MARKED_SEAL}}\n".encode()
+        record = _mark(number, seal or "-")
         if self._marks is not None:
             with suppress(OSError):  # a full disk: only the commit matters
                 os.pwrite(self._marks.file, record, study * len(record))
@@ -472,14 +478,15 @@ class Sqlite(Database):
                 return
 
     def marked(self, study: int) -> tuple[int, str] | None:
-        size = MARKED_SEAL + 21
         try:
             with Folder(self.path.parent) as folder:
                 file = folder.open_file(f"{self.path.name}-marks", os.O_RDONLY)
             with open(file, "rb") as marks:
-                marks.seek(study * size)
-                number, seal = marks.read(size).decode().split()
-                return int(number), seal
+                marks.seek(study * MARK_BYTES)
+                record = marks.read(MARK_BYTES)
+            number, seal, _ = record.decode().split()
+            # A damaged mark says nothing of the study.
+            return (int(number), seal) if record == _mark(int(number), seal) else None
         except NotAFileError as error:
             raise StoreError(f"{self.name} cannot be read: {error}") from error
         except (OSError, ValueError):
@@ -501,18 +508,27 @@ class Postgres(Database):
 
     def __init__(self, url: URL, patience: float) -> None:
         self._statements: dict[str, str] = {}
-        if url.drivername == "postgresql+psycopg":
-            extras.require("psycopg", "postgres", "a study on a PostgreSQL server")
+        self._class = connection_class(patience + REPLY_TAKES)
         super().__init__(url, patience)
 
-    def _connect_arguments(self) -> dict[str, Any]:
-        limit, options = max(1, int(1000 * self.patience)), self.url.query.get("options", "")
-        return {
-            "autocommit": True,
-            "options": f"{options} -c synchronous_commit=on -c lock_timeout={limit}",
-            "connect_timeout": max(2, round(self.patience)),
-            "tcp_user_timeout": limit,
-        }
+    def _opened(self) -> Any:
+        # Text in whatever encoding the role or the environment prefers would arrive as bytes.
+        ours = {"autocommit": True, "client_encoding": "UTF8"}
+        limits = {"connect_timeout": max(2, round(self.patience)), "tcp_user_timeout": self._limit}
+        _, others = self._arguments
+        return self._class.connect(**others | limits | ours)
+
+    def _prepare(self) -> None:
+        # A pooler in between (PgBouncer) gives each transaction another connection of its own to
+        # the server: there, a statement that was prepared earlier may be unknown.
+        server = self._cursor.execute("SELECT pg_backend_pid()").fetchone()[0]
+        if server != self._connection.info.backend_pid:
+            self._connection.prepare_threshold = None
+
+    @property
+    def _limit(self) -> int:
+        """The patience in milliseconds."""
+        return max(1, int(1000 * self.patience))
 
     def run(self, sql: str, values: Row = ()) -> list[Row]:
         known = self._statements.get(sql)
@@ -521,11 +537,14 @@ class Postgres(Database):
         return super().run(known, values)
 
     def _begin(self, key: int, deadline: float, prepare: Callable[[], None]) -> None:
-        # One message; the reads that follow see everything committed before the turn. The server
-        # cuts off a client that stops in the middle of its turn, so that the others need not wait.
-        # The client finds out when it continues.
+        # One message; the reads that follow see everything committed before the turn, whatever the
+        # role's default. Nothing is set for longer than the transaction, so that it may go through
+        # a pooler. The server cuts off a client that stops in the middle of its turn, so that the
+        # others need not wait. The client finds out when it continues.
         self._cursor.execute(
-            f"BEGIN; SET LOCAL idle_in_transaction_session_timeout={int(1000 * self.patience)}; "
+            "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchronous_commit=on; "
+            f"SET LOCAL lock_timeout={self._limit}; "
+            f"SET LOCAL idle_in_transaction_session_timeout={self._limit}; "
             f"SELECT pg_advisory_xact_lock({self.NAMESPACE}, {key})"
         )
 
@@ -533,10 +552,7 @@ class Postgres(Database):
     def in_transaction(self) -> bool:
         idle = 0  # PQTRANS_IDLE of libpq
         self._leave_interrupted()
-        return (
-            self._pooled is not None
-            and self._pooled.driver_connection.info.transaction_status != idle
-        )
+        return self._connection is not None and self._connection.info.transaction_status != idle
 
     def _roll_back(self) -> None:
         self._leave_interrupted()
@@ -545,14 +561,14 @@ class Postgres(Database):
     def _leave_interrupted(self) -> None:
         """Close a connection that Ctrl-C has left locked: it would deadlock on itself."""
         # Only one thread at a time uses it, and it is this one.
-        if self._pooled is not None and self._pooled.driver_connection.lock.locked():
+        if self._connection is not None and self._connection.lock.locked():
             self.disconnect()
 
-    def _is_disconnect(self, error: Exception, connection: Any) -> bool:
-        if connection is None:  # could not connect at all, or the server is still starting
+    def _is_disconnect(self, error: Exception) -> bool:
+        if self._connection is None:  # could not connect at all, or the server is still starting
             code = getattr(error, "sqlstate", None)
-            return code is None or code.startswith("57")
-        return bool(self.engine.dialect.is_disconnect(error, connection, None))  # type: ignore[arg-type]
+            return code is None or code.startswith(("53", "57"))
+        return bool(self._connection.closed)
 
     def _explain(self, error: Exception, waited: float) -> StateError:
         text, code = self._without_secrets(_one_line(error)), getattr(error, "sqlstate", None) or ""
@@ -562,6 +578,12 @@ class Postgres(Database):
                 "Nothing was changed; try again, or give Study a longer patience"
             )
         return StoreError(f"{self.name} cannot be used: {text}. Nothing was changed")
+
+
+def _mark(number: int, seal: str) -> bytes:
+    """A record of the file of marks."""
+    text = f"{number:>19} {seal:>32}"
+    return f"{text} {blake2b(text.encode(), digest_size=8).hexdigest()}\n".encode()
 
 
 FileIdentity = tuple[int, int]

@@ -6,7 +6,8 @@ wait draws a ticket: a named pipe in a folder beside the database, named by the 
 owner listens. The oldest ticket with a living owner is next; a process that ends its turn writes
 into that pipe. A ticket is removed by its owner, whether it got its turn or not, or by others if
 its owner died: then nobody listens on the pipe, which the operating system guarantees at whatever
-instant a process dies.
+instant a process dies. A process that was stopped by a signal is passed by while it is stopped, and
+has its old place when it continues.
 
 Only the order of turns depends on this: the database itself keeps two writers apart. Without
 `flock` or named pipes (Windows, some network drives) SQLite's own waiting must suffice.
@@ -48,6 +49,9 @@ MAKING_TAKES = 10.0
 """Seconds after which an unfinished ticket counts as abandoned."""
 NO_QUEUE = {errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL, errno.EACCES, errno.EROFS}
 """Errors of a file system without named pipes, or without the right to create them."""
+
+STOPPED = {"T", "t"}
+"""How Linux marks a process that was stopped by a signal, or by a debugger."""
 
 HAS_PIPES = fcntl is not None and os.mkfifo in os.supports_dir_fd
 
@@ -117,7 +121,7 @@ class FairLock:
         while ahead or not self._turn.try_lock():
             left = deadline - time.monotonic()
             if left <= 0:
-                raise BusyError(_explanation(self._turn, patience, ahead, self._queue.first()))
+                raise BusyError(_explanation(self._turn, patience, ahead))
             if crowd and 0 < ahead <= SOON:
                 crowd = False  # once is enough: few can come before this one now
                 prepare()
@@ -147,7 +151,7 @@ class FairLock:
             self._turn = None
 
 
-def _explanation(turn: _Turn, patience: float, waiting: int, first: int) -> str:
+def _explanation(turn: _Turn, patience: float, waiting: int) -> str:
     holder, age = turn.holder()
     if holder and age >= patience:
         why = (
@@ -156,8 +160,6 @@ def _explanation(turn: _Turn, patience: float, waiting: int, first: int) -> str:
         )
     else:
         why = f"{waiting} others wait for this study, and {patience:g} seconds were not enough"
-        if waiting and _is_stopped(first):
-            why += f"; the first of them, process {first}, was stopped by a signal"
     return f"{why}. Nothing was changed; try again, or give Study a longer patience"
 
 
@@ -236,7 +238,7 @@ class _Turn:
 def _is_stopped(process: int) -> bool:
     """Whether a process was stopped by a signal, if the system can say so."""
     with suppress(OSError, IndexError):
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "T"
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] in STOPPED
     return False
 
 
@@ -305,15 +307,19 @@ class _Queue:
 
     def is_empty(self) -> bool:
         """Whether nobody is waiting; tickets of dead owners are removed."""
-        return not any(map(self._listens, self._names()))
+        return not any(map(self._is_next, self._names()))
 
     def ahead(self, ticket: str) -> int:
         """The number of clients before this one; dead tickets at the front are removed."""
         names = self._names()
         older = names[: bisect_left(names, ticket)]
-        while older and not self._listens(older[0]):
+        while older and not self._is_next(older[0]):
             del older[0]
         return len(older)
+
+    def _is_next(self, name: str) -> bool:
+        """Whether the owner of the first ticket can take its turn: it is alive, and not stopped."""
+        return self._listens(name) and not _is_stopped(_owner(name))
 
     def draw(self) -> _Ticket:
         """A place at the end of the queue."""
@@ -365,7 +371,7 @@ class _Queue:
 
     def _tell(self, name: str) -> bool:
         """Write into a pipe; return whether anybody listened."""
-        if not self._listens(name):
+        if not self._is_next(name):
             return False
         try:
             with self.folder() as folder:
@@ -393,10 +399,6 @@ class _Queue:
         except FileNotFoundError:
             return False
         return alive
-
-    def first(self) -> int:
-        """The process that has waited longest; 0 if there is none."""
-        return next((_owner(name) for name in self._names() if self._listens(name)), 0)
 
 
 def _is_listened_to(folder: Folder, ticket: str) -> bool:

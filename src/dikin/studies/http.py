@@ -1,7 +1,8 @@
 """A study behind a service (`dikin serve`), over HTTP, with the same errors as in a database.
 
-A request without an answer is sent again until the client's patience ends. Nothing is played twice:
-every ask has a unique key, and the same answer told again counts once.
+A request without an answer is sent again until the client's patience ends, over a new connection: a
+connection that a firewall has forgotten stays silent for ever. Nothing is played twice: every ask
+has a unique key, and the same answer told again counts once.
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from http import HTTPStatus
 from math import isfinite
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 from urllib.parse import quote, urlencode, urlsplit
 
 import numpy as np
 
 from dikin import errors, extras
-from dikin.arguments import frozen
+from dikin.arguments import frozen, real_number
 from dikin.errors import (
     AccessError,
     BusyError,
@@ -36,7 +37,6 @@ from dikin.errors import (
     error_code,
     shown,
 )
-from dikin.learners.base import real_number
 from dikin.open_queries import Query
 from dikin.serialization import number_or_nan
 from dikin.status import Status
@@ -57,7 +57,11 @@ FIRST_PATIENCE = 5.0
 CONNECT = 10.0
 """Seconds that a connection may take."""
 SLOWEST = 5.0
-"""The least time limit for an answer in seconds, however small the patience."""
+"""The least time limit in seconds for all attempts together, however small the patience."""
+FIRST_ATTEMPT = 1 / 8
+"""The share of the time limit that the first attempt may take; each further one twice as much."""
+LONGEST_RETRY_AFTER = 60
+"""Seconds that a service may ask a client to wait; longer times are cut."""
 LONG_WORK = 600.0
 """Seconds that a verification may take."""
 PAGE = 1000
@@ -75,6 +79,19 @@ class NotAServiceError(StoreError):
     """Something else answers at the address; repeating the request does not help."""
 
 
+class NoAnswerError(StoreError):
+    """Nothing came in time; the request may have been carried out."""
+
+
+class HttpRequest(NamedTuple):
+    """A request, as it is sent, however often."""
+
+    method: str
+    path: str
+    body: bytes | None
+    headers: dict[str, str]
+
+
 class ServiceClient:
     """Sends requests to a service at an address."""
 
@@ -82,6 +99,7 @@ class ServiceClient:
         urllib3 = extras.require("urllib3", "client", "a study at an address https://...")
         self.url, self.patience = _checked_address(url), patience
         self._failures = urllib3.exceptions.HTTPError
+        self._silences = urllib3.exceptions.TimeoutError
         self._pool = urllib3.PoolManager(maxsize=8, retries=False)
         self._timeout = urllib3.Timeout
         self._token = token if token is not None else os.environ.get("DIKIN_TOKEN")
@@ -107,54 +125,62 @@ class ServiceClient:
         headers: dict[str, str] | None = None,
         *,
         patience: float | None = None,
-        slowest: float = SLOWEST,
+        long_work: float | None = None,
     ) -> dict[str, Any]:
         """The service's answer; the request is repeated while it is unavailable or busy.
 
-        `slowest` is how long an answer may take once the request is sent.
+        `long_work` is how long a single attempt may take, for what must not be begun again.
         """
         if self._closed:
             raise StateError("this study was closed; open it again with Study(url, name)")
+        request = HttpRequest(method, path, None if body is None else _as_json(body), headers or {})
         wait = self.patience if patience is None else patience
-        deadline, pause = time.monotonic() + wait, FIRST_PAUSE
-        self.repeated = False
+        began = time.monotonic()
+        deadline, silent = began + wait, began + max(wait, SLOWEST)
+        attempt = FIRST_ATTEMPT * (silent - began) if long_work is None else long_work
+        pause, self.repeated = FIRST_PAUSE, False
         while True:
             try:
-                answer = self._send_once(method, path, body, headers or {}, max(wait, slowest))
-                self.status, content = answer
+                self.status, content = self._send_once(request, attempt)
                 return content
             except NotAServiceError:
                 raise
-            except StoreError:
+            except NoAnswerError:
+                self._pool.clear()  # its other connections may be as silent
+                left = silent - time.monotonic() - pause
+                if long_work is not None or left <= 0:
+                    raise
+                attempt = min(2 * attempt, left)
+            except StoreError as error:
+                pause = max(pause, error.retry_after)
                 if time.monotonic() + pause > deadline:
                     raise
             time.sleep(pause)
             pause, self.repeated = min(2 * pause, LONGEST_PAUSE), True
 
-    def _send_once(
-        self, method: str, path: str, body: Any, headers: dict[str, str], slowest: float
-    ) -> tuple[int, dict[str, Any]]:
+    def _send_once(self, request: HttpRequest, seconds: float) -> tuple[int, dict[str, Any]]:
         # As bytes: urllib3 would not encode text as UTF-8.
-        sent = {name: text.encode() for name, text in {**self.headers, **headers}.items()}
-        if body is not None:
+        sent = {name: text.encode() for name, text in {**self.headers, **request.headers}.items()}
+        if request.body is not None:
             sent["Content-Type"] = b"application/json"
         try:
             answer = self._pool.request(
-                method,
-                self.url + path,
-                body=None if body is None else _as_json(body),
+                request.method,
+                self.url + request.path,
+                body=request.body,
                 headers=sent,
                 redirect=False,
-                timeout=self._timeout(connect=CONNECT, read=slowest),
+                timeout=self._timeout(connect=min(CONNECT, seconds), read=seconds),
             )
         except self._failures as reason:
-            raise StoreError(
+            kind = NoAnswerError if isinstance(reason, self._silences) else StoreError
+            raise kind(
                 f"{self.url} is unavailable: {_reason(reason)}. Is the address right, and dikin "
                 "serve running there? If so, repeat the call: an answer counts once"
             ) from reason
         content = _read(answer.data, answer.headers.get("Content-Type", ""))
         if answer.status >= 400:
-            self._refuse(answer.status, content)
+            self._refuse(answer.status, content, answer.headers.get("Retry-After", ""))
         if answer.status == 204:
             return answer.status, {}
         if answer.status >= 300:
@@ -168,7 +194,7 @@ class ServiceClient:
             )
         return answer.status, content
 
-    def _refuse(self, status: int, content: Any) -> NoReturn:
+    def _refuse(self, status: int, content: Any, retry_after: str) -> NoReturn:
         """Raise the error with which the service refused a request, as the library would have."""
         problem = content if isinstance(content, dict) else {}
         detail = problem.get("detail") or f"{self.url} answered with status {status}"
@@ -176,11 +202,14 @@ class ServiceClient:
             hint = "" if self._token else ". Here: token=..., or DIKIN_TOKEN"
             raise AccessError(f"{detail}{hint}")
         kind = CODES.get(problem.get("code", ""))
-        if kind is not None:
-            raise kind(detail)
-        if status in (429, 502, 503, 504):  # also from a proxy in front of it
-            raise BusyError(detail)
-        raise DikinError(f"{self.url}: {detail}")
+        if kind is None and status in (429, 502, 503, 504):  # also from a proxy in front of it
+            kind = BusyError
+        if kind is None:
+            raise DikinError(f"{self.url}: {detail}")
+        error = kind(detail)
+        if isinstance(error, StoreError) and retry_after.isdecimal():
+            error.retry_after = min(int(retry_after[:9]), LONGEST_RETRY_AFTER)
+        raise error
 
 
 class HttpBackend(Backend):
@@ -225,9 +254,9 @@ class HttpBackend(Backend):
         what: str,
         body: Any,
         headers: dict[str, str] | None = None,
-        slowest: float = SLOWEST,
+        long_work: float | None = None,
     ) -> dict[str, Any]:
-        return self.service.send("POST", self._path + what, body, headers, slowest=slowest)
+        return self.service.send("POST", self._path + what, body, headers, long_work=long_work)
 
     @classmethod
     def names(cls, url: str | os.PathLike[str], token: str | None) -> list[str]:
@@ -298,6 +327,10 @@ class HttpBackend(Backend):
 
     def forget(self, query: Query | int) -> None:
         self._post("/forget", _id_and_point(query))
+
+    def forget_older(self, seconds: float) -> int:
+        path = f"{self._path}/queries?{urlencode({'older_than': seconds})}"
+        return int(self.service.send("DELETE", path)["forgotten"])
 
     def hold(self) -> None:
         self._post("/hold", {})
@@ -372,10 +405,10 @@ class HttpBackend(Backend):
 
     def verify(self, workers: int, progress: bool) -> int:
         """Let the service verify, in one process."""
-        return int(self._post("/verify", {}, slowest=LONG_WORK)["rows"])
+        return int(self._post("/verify", {}, long_work=LONG_WORK)["rows"])
 
     def trim(self, before: int, progress: bool) -> int:
-        return int(self._post("/trim", {"before": before}, slowest=LONG_WORK)["rows"])
+        return int(self._post("/trim", {"before": before}, long_work=LONG_WORK)["rows"])
 
 
 def _id_and_point(query: Query | int) -> dict[str, Any]:

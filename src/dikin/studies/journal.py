@@ -37,8 +37,12 @@ SNAPSHOTS = 32
 """About the largest number of snapshots; fewer if they are large."""
 SNAPSHOT_BYTES = 10_000_000
 """The largest total size of the snapshots between the first and the newest."""
-KEY_LIVES = 7 * 24 * 3600 * 1_000_000
+HOUR = 3600 * 1_000_000
+"""In microseconds."""
+KEY_LIVES = 7 * 24 * HOUR
 """The least time for which the key of a request is remembered, in microseconds."""
+SWEEP_EVERY = 1000
+"""Queries after which old keys are looked for."""
 SCHEMA_LOCK = 0
 """The key of the lock that guards the tables themselves; studies count from 1."""
 
@@ -249,12 +253,15 @@ class Journal:
         if not self.has_keys():
             create_table(self.database, _schema().tables["dikin_keys"])
 
-    def query_of(self, key: str) -> int | None:
-        """The query that was asked under this key."""
-        rows = self.database.run(
-            "SELECT query FROM dikin_keys WHERE study = ? AND name = ?", (self.study, key)
+    def noted_under(self, keys: tuple[str, ...]) -> dict[str, int]:
+        """What was noted under each of these keys, where there is something."""
+        places = ", ".join("?" * len(keys))
+        return dict(
+            self.database.run(
+                f"SELECT name, query FROM dikin_keys WHERE study = ? AND name IN ({places})",
+                (self.study, *keys),
+            )
         )
-        return rows[0][0] if rows else None
 
     def remember(self, key: str, query: int, time: int) -> None:
         """Note under which key a query was asked; from time to time, drop old keys."""
@@ -262,11 +269,29 @@ class Journal:
             "INSERT INTO dikin_keys (study, name, query, time) VALUES (?, ?, ?, ?)",
             (self.study, key, query, time),
         )
-        if query % 1000 == 0:
-            self.database.run(
-                "DELETE FROM dikin_keys WHERE study = ? AND time < ?",
-                (self.study, time - KEY_LIVES),
-            )
+        if query % SWEEP_EVERY == 0:
+            self._drop_old_keys()
+
+    def _drop_old_keys(self) -> None:
+        """Drop the keys that are certainly old, even if the clocks of some clients are wrong.
+
+        What passed between two of every thousand queries counts as an hour at most: a clock that
+        is ahead makes a key an hour older, not a week. A later query with an earlier time shows
+        that the clock of the first was ahead.
+        """
+        rows = self.database.run(
+            "SELECT query, time FROM dikin_keys WHERE study = ? "
+            f"AND query = query / {SWEEP_EVERY} * {SWEEP_EVERY} ORDER BY query DESC",
+            (self.study,),
+        )
+        age, later = 0, rows[0][1]
+        for query, time in rows:
+            age += min(max(0, later - time), HOUR)
+            later = min(later, time)
+            if age > KEY_LIVES:
+                values = (self.study, query)
+                self.database.run("DELETE FROM dikin_keys WHERE study = ? AND query <= ?", values)
+                return
 
     def ask_body(self, query: int) -> str | None:
         """The body of the row that asked a query, if it is still there."""
@@ -289,7 +314,8 @@ class Journal:
             raise self._damaged(
                 f"row {number} was committed, and the last one now is row {last}: the end of the "
                 f"log (-wal) was damaged, or an older copy was put in its place. Restore a newer "
-                "copy; or, to go on with what is there, delete the file that ends in -marks"
+                "copy; or, to go on with what is there, delete the file that ends in -marks, and "
+                f"then run: dikin study skip-ids {self.name}"
             )
         present = self.seal_at(number)
         if present is not None and present != seal:
@@ -542,7 +568,7 @@ def create_table(database: Database, table: Table) -> None:
     """Create a table and its indices, in a transaction."""
     from sqlalchemy.schema import CreateIndex, CreateTable
 
-    dialect = database.engine.dialect
+    dialect = database.dialect
     database.run(str(CreateTable(table).compile(dialect=dialect)))
     for index in table.indexes:
         database.run(str(CreateIndex(index).compile(dialect=dialect)))

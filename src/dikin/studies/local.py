@@ -7,11 +7,11 @@ import os
 import re
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from contextlib import closing
 from functools import partial
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -47,8 +47,56 @@ T = TypeVar("T")
 
 TRIM_AT_ONCE = 10_000
 """Rows removed in one transaction while others wait: some hundredths of a second."""
+FORGET_AT_ONCE = 500
+"""Queries closed in one transaction: some hundredths of a second."""
 PATIENCE = 0.8
 """The default patience in seconds: a call ends within one second, including its own work."""
+
+
+class Key(NamedTuple):
+    """The key of a request, and which of the queries that it asks for this is."""
+
+    text: str
+    n: int | None = None
+    """How many it asks for; None for one, not in a list."""
+    place: int = 0
+
+    @property
+    def name(self) -> str:
+        """The name under which the query is noted; that of the last one says how many there are."""
+        if self.n is None:
+            return self.text
+        return self._last(self.n) if self.place == self.n - 1 else f"{self.text}{UNIT}{self.place}"
+
+    def _last(self, n: int) -> str:
+        return f"{self.text}{UNIT}{n - 1}."
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names to look for: the first query decides whether the request is the same."""
+        if self.place:
+            return (self.name,)
+        first = f"{self.text}{UNIT}0"
+        longer = () if self.n is None else (f"{self.text}{UNIT}{self.n - 1}", self._last(self.n))
+        return tuple({self.name, self.text, first, self._last(1), *longer})
+
+    def is_of_another(self, noted: Collection[str]) -> bool:
+        """Whether what is noted under these names was noted by a request with another n."""
+        if self.place or not noted:
+            return False
+        if self.n is None or self.text in noted:
+            return self.n is not None or self.text not in noted
+        return self._last(self.n) not in noted and f"{self.text}{UNIT}{self.n - 1}" in noted
+
+    def shorter(self, noted: Collection[str]) -> tuple[str, ...]:
+        """The names that a request for fewer would have left; none if it need not be asked."""
+        if self.n is None or self.place or not noted or self._last(self.n) in noted:
+            return ()
+        return tuple(map(self._last, range(1, self.n)))
+
+
+UNIT = "\x1f"
+"""A character that no key of a user's has."""
 
 
 class LocalBackend(Backend):
@@ -164,12 +212,11 @@ class LocalBackend(Backend):
     # --- the game ------------------------------------------------------------------------------
 
     def ask(self, arguments: AskArguments, key: str | None) -> Query:
-        return self._ask(arguments)[1] if key is None else self._ask_under(key, arguments)
+        return self._ask(arguments)[1] if key is None else self._ask_under(Key(key), arguments)
 
     def ask_several(self, arguments: AskArguments, n: int, key: str | None) -> list[Query]:
         if key is not None:
-            # A character that no key of a user's has.
-            return [self._ask_under(f"{key}\x1f{place}", arguments) for place in range(n)]
+            return [self._ask_under(Key(key, n, place), arguments) for place in range(n)]
         pairs: list[tuple[Event, Query]] = []
         try:
             for _ in range(n):
@@ -179,7 +226,7 @@ class LocalBackend(Backend):
             raise
         return [query for _, query in pairs]
 
-    def _ask_under(self, key: str, arguments: AskArguments) -> Query:
+    def _ask_under(self, key: Key, arguments: AskArguments) -> Query:
         """Ask under a key, or return the query that was asked under it."""
         if not self._has_keys:
             with self.session.transaction(SCHEMA_LOCK):
@@ -187,18 +234,29 @@ class LocalBackend(Backend):
             self._has_keys = True
         session, now = self.session, _now()
 
-        def act(replica: Replica) -> tuple[Event | None, Query]:
-            query = self.journal.query_of(key)
+        def act(replica: Replica) -> tuple[Sequence[Event], Query]:
+            noted = self.journal.noted_under(key.names)
+            self._refuse_other_count(key, noted)
+            query = noted.get(key.name)
             if query is not None:
-                return None, self._asked_before(replica, query, key, arguments)
+                return (), self._asked_before(replica, query, key.text, arguments)
             event, question = replica.ask(arguments, self._signature, now)
             session.keyed.add(question.id)
-            session.remember(key, question.id, now)
-            return event, question
+            session.remember(key.name, question.id, now)
+            return (event,), question
 
         question = session.write(act)
         session.keyed.discard(question.id)
         return question
+
+    def _refuse_other_count(self, key: Key, noted: Collection[str]) -> None:
+        """Refuse a key under which another number of queries was asked for."""
+        shorter = key.shorter(noted)  # or the same request, which was cut off
+        if key.is_of_another(noted) or (shorter and self.journal.noted_under(shorter)):
+            raise ParameterError(
+                f"the key {key.text!r} was used by another request, with another n; a key is for "
+                "one request"
+            )
 
     def _asked_before(
         self, replica: Replica, query: int, key: str, arguments: AskArguments
@@ -222,7 +280,7 @@ class LocalBackend(Backend):
     def _ask(self, arguments: AskArguments) -> tuple[Event, Query]:
         session, result = self.session, list[tuple[Event, Query]]()
 
-        def act(replica: Replica) -> tuple[Event | None, Query]:
+        def act(replica: Replica) -> tuple[Sequence[Event], Query]:
             again = [pair for pair in session.unclaimed if replica.is_open(*pair, arguments)][:1]
             result[:] = again or [replica.ask(arguments, self._signature, _now())]
             # Only now: after a refused ask, the next one gets them.
@@ -232,7 +290,7 @@ class LocalBackend(Backend):
                 if pair not in again and pair[1].id in replica.asked
             ]
             event, question = result[0]
-            return None if again else event, question
+            return () if again else (event,), question
 
         session.write(act)
         return result[0]
@@ -240,26 +298,38 @@ class LocalBackend(Backend):
     def tell(self, query: Query | int, answer: Answer) -> None:
         id = query_id(query)
 
-        def act(replica: Replica) -> tuple[Event | None, None]:
+        def act(replica: Replica) -> tuple[Sequence[Event], None]:
             if id not in replica.asked:
                 closed = self._closing_row(query)
                 if closed is not None and replica.repeats(query, answer, closed):
-                    return None, None
-            return replica.tell(query, answer, self._signature, _now()), None
+                    return (), None
+            return (replica.tell(query, answer, self._signature, _now()),), None
 
         self.session.write(act)
 
     def forget(self, query: Query | int) -> None:
-        def act(replica: Replica) -> tuple[Event | None, None]:
+        def act(replica: Replica) -> tuple[Sequence[Event], None]:
             try:
-                return replica.forget(query, self._signature, _now()), None
+                return (replica.forget(query, self._signature, _now()),), None
             except ClosedQueryError:
                 closed = self._closing_row(query)
                 if closed is None or closed[0] != "forget":
                     raise
-                return None, None
+                return (), None
 
         self.session.write(act)
+
+    def forget_older(self, seconds: float) -> int:
+        before, count = _now() - 1e6 * seconds, 0
+
+        def act(replica: Replica) -> tuple[Sequence[Event], int]:
+            older = (id for id, asked in replica.asked.items() if asked.time < before)
+            ids = list(islice(older, FORGET_AT_ONCE))
+            return [replica.forget(id, self._signature, _now()) for id in ids], len(ids)
+
+        while forgotten := self.session.write(act):
+            count += forgotten
+        return count
 
     def hold(self) -> None:
         self._switch(Replica.hold)
@@ -267,7 +337,7 @@ class LocalBackend(Backend):
     def resume(self) -> None:
         self._switch(Replica.resume)
 
-    def _switch(self, switch: Callable[[Replica, str, int], Event | None]) -> None:
+    def _switch(self, switch: Callable[[Replica, str, int], Sequence[Event]]) -> None:
         self.session.write(lambda replica: (switch(replica, self._signature, _now()), None))
 
     def _closing_row(self, query: Query | int) -> tuple[str, str] | None:
@@ -379,6 +449,13 @@ class LocalBackend(Backend):
                 raise verification.trimmed_meanwhile(journal) from None
             raise
         return rows
+
+    def skip_ids(self, count: int) -> int:
+        def act(replica: Replica) -> tuple[Sequence[Event], int]:
+            event = replica.skip_ids(count, self._signature, _now())
+            return (event,), replica.player.asked
+
+        return self.session.write(act)
 
     def trim(self, before: int, progress: bool) -> int:
         def look(_: Replica) -> tuple[Snapshot, int]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from math import isfinite
 from typing import Any, NamedTuple, cast
@@ -23,6 +23,7 @@ from dikin.errors import (
     ForeignQueryError,
     ParameterError,
     StateError,
+    TooManyOpenError,
     shown,
 )
 from dikin.loading import restore
@@ -41,6 +42,10 @@ from dikin.studies.rows import (
 from dikin.tuning.trial import Trial
 from dikin.tuning.tuner import Tuner
 from dikin.vectors import Array
+
+MOST_OPEN = 10_000
+"""The largest number of open queries of a study with which another one may be asked. Each is part
+of a client's memory and of what it reads when it opens the study."""
 
 LATEST = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
 """The end of Python's calendar."""
@@ -91,14 +96,14 @@ class Replica:
     # --- snapshots -----------------------------------------------------------------------------
 
     @classmethod
-    def of(cls, taken: Snapshot) -> Replica:
+    def of(cls, snapshot: Snapshot) -> Replica:
         """The learner from its snapshot."""
-        stored = json.loads(taken.state)
+        stored = json.loads(snapshot.state)
         # Before version 3 it was not stored.
         version = stored.get("version", 2)
         serialization.refuse_version("the state of this study", version, serialization.VERSION)
         asked = {int(key): AskRecord(*value) for key, value in stored["asked"].items()}
-        return cls(restore(stored["learner"]), asked, taken.number, taken.seal)
+        return cls(restore(stored["learner"]), asked, snapshot.number, snapshot.seal)
 
     def snapshot(self) -> Snapshot:
         """Everything that the future depends on."""
@@ -107,6 +112,8 @@ class Replica:
     # --- events --------------------------------------------------------------------------------
 
     def ask(self, arguments: AskArguments, client: str, time: int) -> tuple[Event, Query]:
+        if len(self.asked) >= MOST_OPEN:
+            self._refuse_more()
         self.consistent = False  # an ask that fails may have drawn from the generator
         try:
             query = arguments.ask(self.player)
@@ -115,6 +122,17 @@ class Replica:
             raise
         body = ask_body(query, arguments)
         return self._record("ask", query.id, client, time, body, arguments), query
+
+    def _refuse_more(self) -> None:
+        who, when = next(iter(self.asked.values())).client_and_time()
+        many = "queries" if self.player.space is None else "trials"
+        raise TooManyOpenError(
+            f"{len(self.asked):,} {many} of this study wait for their answers, the oldest since "
+            f"{when:%Y-%m-%d %H:%M} UTC (asked by {who}), and there may be {MOST_OPEN:,}: tell "
+            "them, or close those whose answers will never come, "
+            "study.forget(older_than=SECONDS) or dikin study forget NAME --older-than SECONDS. "
+            "Nothing was changed"
+        )
 
     def is_open(self, event: Event, query: Query, arguments: AskArguments) -> bool:
         """Whether the query of an ask row is still open and was asked with these arguments."""
@@ -172,20 +190,26 @@ class Replica:
         self.consistent = False
         return self._record("forget", query_id(query), client, time, "{}")
 
-    def hold(self, client: str, time: int) -> Event | None:
+    def hold(self, client: str, time: int) -> Sequence[Event]:
         """Put a tuner on hold; no event if it already is."""
-        return None if self.tuner.held else self._switch("hold", client, time)
+        return () if self.tuner.held else self._switch("hold", client, time)
 
-    def resume(self, client: str, time: int) -> Event | None:
+    def resume(self, client: str, time: int) -> Sequence[Event]:
         """Make a tuner learn again; no event if it already does."""
-        return self._switch("resume", client, time) if self.tuner.held else None
+        return self._switch("resume", client, time) if self.tuner.held else ()
 
-    def _switch(self, kind: str, client: str, time: int) -> Event:
+    def _switch(self, kind: str, client: str, time: int) -> Sequence[Event]:
         self.consistent = False
         SWITCHES[kind](self.tuner)
         # Such a row belongs to no query. Its number must be one that no query and no other row has:
         # apart from asks, the database refuses two rows with the same number.
-        return self._record(kind, -(self.number + 1), client, time, "{}")
+        return (self._record(kind, -(self.number + 1), client, time, "{}"),)
+
+    def skip_ids(self, count: int, client: str, time: int) -> Event:
+        """Leave out that many ids: the next query has a later one."""
+        self.consistent = False
+        following = self.player._skip_ids(count)
+        return self._record("skip", -(self.number + 1), client, time, f'{{"next": {following}}}')
 
     def _record(
         self,
@@ -206,7 +230,7 @@ class Replica:
         if event.kind == "ask":
             point, noted = point_in(event.body), arguments.noted()
             self.asked[event.query] = AskRecord(event.client, event.time, point, noted)
-        elif event.kind not in SWITCHES:
+        elif event.query >= 0:
             del self.asked[event.query]
         self.number, self.seal, self.consistent = event.number, event.seal, True
 
@@ -228,6 +252,8 @@ class Replica:
             player.forget(event.query)
         elif event.kind in SWITCHES:
             SWITCHES[event.kind](self.tuner)
+        elif event.kind == "skip":
+            player._skip_ids(json.loads(event.body)["next"] - player.asked)
         else:
             raise StateError(f"row {event.number} of the journal has the kind {event.kind!r}")
         self._advance(event, arguments)
@@ -253,7 +279,7 @@ def _beside(answer: Answer) -> str:
 DECODER = json.JSONDecoder()
 """Faster than `json.loads`, for the bodies of rows, which begin with no space."""
 SWITCHES: dict[str, Callable[[Tuner], None]] = {"hold": Tuner.hold, "resume": Tuner.resume}
-"""The kinds of rows that belong to no query."""
+"""The kinds of rows that put a tuner on hold or end that."""
 
 
 class _NotAgain(logging.Filter):

@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dikin import serialization
-from dikin.arguments import as_float, is_whole
+from dikin.arguments import as_float, is_whole, real_number
 from dikin.errors import ForecastError, UnknownQueryError, shown
-from dikin.learners.base import real_number
 from dikin.open_queries import Query
 from dikin.players import Player
 from dikin.tuning.covariates import Values, checked_values
@@ -31,7 +30,9 @@ class AskArguments(NamedTuple):
     def of(cls, context: Any, forecast: Any, covariates: Any = None) -> AskArguments:
         if forecast is not None:
             forecast = real_number(forecast, "forecast", ForecastError)
-        return cls(_as_read(context), forecast, checked_values(covariates) or None)
+        if covariates is not None:
+            covariates = checked_values(covariates) or None
+        return cls(_as_read(context), forecast, covariates)
 
     @classmethod
     def read(cls, body: str) -> AskArguments:
@@ -101,8 +102,10 @@ class Answer(NamedTuple):
         smoothness: Any = None,
         lipschitz: Any = None,
     ) -> Answer:
-        known, constants = checked_values(covariates) or None, (smoothness, lipschitz)
-        return cls(_as_read(loss), _as_read(curvature), known, sem, *map(_as_read, constants))
+        if covariates is not None:
+            covariates = checked_values(covariates) or None
+        constants = map(_as_read, (smoothness, lipschitz))
+        return cls(_as_read(loss), _as_read(curvature), covariates, sem, *constants)
 
     @classmethod
     def read(cls, fields: dict[str, Any], name: str) -> Answer:

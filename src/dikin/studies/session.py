@@ -16,7 +16,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
@@ -39,8 +39,8 @@ more rows than many clients write in one round of turns."""
 
 S = TypeVar("S")
 T = TypeVar("T")
-Act = Callable[[Replica], tuple[Event | None, T]]
-"""Changes the learner by one event, or by none."""
+Act = Callable[[Replica], tuple[Sequence[Event], T]]
+"""Changes the learner by one event, by several that are written together, or by none."""
 
 
 class Session:
@@ -89,10 +89,7 @@ class Session:
             self._refuse_unusable()
             self._inside = True
             try:
-                try:
-                    result = self._transact(act)
-                except LostConnection:
-                    result = self.retry(self._transact, act)
+                result = self.retry(self._transact, act)
             except Exception:
                 self._inside = False  # it has cleaned up
                 raise
@@ -214,14 +211,14 @@ class Session:
             if self._uncertain is not None:
                 self._resolve_uncertain()
             try:
-                event, result = act(replayed)
+                events, result = act(replayed)
             except DikinError as error:
                 if not replayed.consistent:
                     raise
-                self._finish(None, None)
+                self._finish((), None)
                 refusal = error
             else:
-                self._finish(event, result)
+                self._finish(events, result)
         except BaseException as error:
             self._undo(error)
             raise
@@ -249,17 +246,16 @@ class Session:
         with self.database.view():
             self._up_to(*self.journal.head())
 
-    def _finish(self, event: Event | None, result: Any) -> None:
+    def _finish(self, events: Sequence[Event], result: Any) -> None:
         """Commit now or later, or do nothing."""
-        if event is not None:
-            self._pending.append(event)
-        elif not self._returned:
+        if not (events or self._returned):
             self._abandon()
             return
+        self._pending += events
         if time.monotonic() - self._began >= self._commit_within:
-            self._commit(event, result)
-        elif event is not None:
-            self._returned.append(event)
+            self._commit(events, result)
+        elif events:
+            self._returned += events
             self._commit_later()
 
     def _undo(self, error: BaseException) -> None:
@@ -351,20 +347,20 @@ class Session:
         """Find out whether an event was written although the connection broke during its commit."""
         assert self._uncertain is not None
         (event, result), self._uncertain = self._uncertain, None
-        written = self.journal.seal_at(event.number) == event.seal
+        is_written = self.journal.seal_at(event.number) == event.seal
         # A query asked under a key is found by its key.
-        if written and isinstance(result, Query) and result.id not in self.keyed:
+        if is_written and isinstance(result, Query) and result.id not in self.keyed:
             self.unclaimed.append((event, result))
 
-    def _commit(self, event: Event | None, result: Any) -> None:
+    def _commit(self, events: Sequence[Event], result: Any) -> None:
         replayed = self._replayed
         assert replayed is not None
         if replayed.number - self._snapshot >= SNAPSHOT_EVERY and len(replayed.asked) <= MANY_OPEN:
             self._save_snapshot(replayed)
         self.insert_pending()
         self.journal.move_head(replayed.number, replayed.seal)
-        if event is not None:
-            self._uncertain = event, result
+        if events:
+            self._uncertain = events[-1], result
         self.database.commit((self.journal.study, replayed.number, replayed.seal))
         self._uncertain = None
         self._end()
@@ -381,12 +377,15 @@ class Session:
             replayed = self._replayed
             if replayed is None or replayed.number - self._snapshot < LONG_REPLAY:
                 return
-            taken = replayed.snapshot()  # slow, but nobody waits for it
+            snapshot = replayed.snapshot()  # slow, but nobody waits for it
             with suppress(DikinError), self.transaction():  # the file may be read-only
                 newest = self.journal.newest_snapshot_number()
-                if newest < taken.number and self.journal.seal_at(taken.number) == taken.seal:
-                    self.journal.save_snapshot(taken)
-                    self._snapshot = taken.number
+                if (
+                    newest < snapshot.number
+                    and self.journal.seal_at(snapshot.number) == snapshot.seal
+                ):
+                    self.journal.save_snapshot(snapshot)
+                    self._snapshot = snapshot.number
 
     def _commit_later(self) -> None:
         if self._timer is None:
@@ -417,9 +416,11 @@ class Session:
         """Commit waiting events; raises an unreported error of the timer, too."""
         with self.lock:
             self._raise_failure()
+            if self._inside:  # a call was interrupted, perhaps before it could clean up
+                self._undo(KeyboardInterrupt())
             if self._returned:
                 try:
-                    self._commit(None, None)
+                    self._commit((), None)
                 except LostConnection as lost:
                     self._undo(lost)  # an error, unless the commit succeeded after all
                 except BaseException as error:

@@ -23,7 +23,7 @@ from dikin.plotting.notebook import pairs_table
 from dikin.plotting.style import figure_format, save_figure
 from dikin.status import Status
 from dikin.studies.backend import Backend, Opening, OpenQuery, Standing
-from dikin.studies.client_arguments import first_and_last, own_name, printable
+from dikin.studies.client_arguments import first_and_last, own_name, printable, seconds
 from dikin.studies.http import HttpBackend
 from dikin.studies.local import LocalBackend
 from dikin.studies.report import report_page
@@ -46,6 +46,10 @@ else:
     from typing import TypeVar
 
     Q = TypeVar("Q")
+
+
+LONGEST_AGE = 1e9
+"""Seconds: thirty years."""
 
 
 class Study(Generic[Q]):
@@ -227,8 +231,10 @@ class Study(Generic[Q]):
         ------
         UnknownStudyError
             If there is no such study.
+        ParameterError
+            If no study can have that name.
         """
-        _backend_at(url).delete(url, name, token)
+        _backend_at(url).delete(url, printable(name, "name"), token)
 
     def close(self) -> None:
         """Close the connection; the study remains stored."""
@@ -313,7 +319,7 @@ class Study(Generic[Q]):
         ClosedQueryError
             If the query of the key was answered and trimmed from the history.
         """
-        if self.space is not None:
+        if context is not None and self.space is not None:
             context, n = count_instead_of_context(context, n)
         arguments = AskArguments.of(context, forecast, covariates)
         key = None if key is None else printable(key, "key")
@@ -384,15 +390,53 @@ class Study(Generic[Q]):
         answer = Answer.of(number, curvature, covariates, sem, smoothness, lipschitz)
         self._backend.tell(query_or_id(query), answer)
 
-    def forget(self, query: Query | Trial | OpenQuery | int) -> None:
+    @overload
+    def forget(self, query: Query | Trial | OpenQuery | int) -> None: ...
+
+    @overload
+    def forget(self, *, older_than: float) -> int: ...
+
+    def forget(
+        self,
+        query: Query | Trial | OpenQuery | int | None = None,
+        *,
+        older_than: float | None = None,
+    ) -> int | None:
         """Close a query or trial that will never be answered; repeating this is allowed.
+
+        A study has at most 10,000 open queries. Where answers may be lost, let a program forget
+        those that are too old from time to time.
 
         Parameters
         ----------
         query : Query, Trial, OpenQuery or int
             What was asked, or its id.
+        older_than : float, optional
+            In place of a query: all that were asked more than so many seconds ago, by this
+            machine's clock.
+
+        Returns
+        -------
+        int or None
+            With `older_than`, how many were closed.
+
+        Raises
+        ------
+        ParameterError
+            If there are both a query and a number of seconds, or the number is negative.
+        UnknownQueryError
+            If there is neither, or no such query.
         """
+        if older_than is not None:
+            if query is not None:
+                raise ParameterError(
+                    "forget one query, forget(query), or all that were asked long ago, "
+                    f"forget(older_than=3600): got both {shown(query)} and {shown(older_than)}"
+                )
+            age = seconds(older_than, "older_than", 0.0, LONGEST_AGE)
+            return self._backend.forget_older(age)
         self._backend.forget(query_or_id(query))
+        return None
 
     def hold(self) -> None:
         """Make the tuner play its best setting and learn nothing until `resume`.
@@ -556,8 +600,15 @@ class Study(Generic[Q]):
         -------
         list of OpenQuery
             The queries, with who asked each and when.
+
+        Raises
+        ------
+        ParameterError
+            If `after` is no whole number, or `limit` none of at least 0.
         """
-        return self._backend.waiting(after, limit)
+        after = whole(after, "after", -1, "ids are counted from 0")
+        most = None if limit is None else whole(limit, "limit", 0, "how many at most")
+        return self._backend.waiting(after, most)
 
     def state(self) -> dict[str, Any]:
         """The state, for `dikin.restore`: a copy of the learner or tuner outside the study."""
@@ -756,6 +807,25 @@ class Study(Generic[Q]):
             warnings.warn("use workers instead of jobs", DeprecationWarning, stacklevel=2)
             workers = jobs
         return self._backend.verify(whole(workers, "workers", 1, "how many processes"), progress)
+
+    def skip_ids(self, count: int = 1_000_000) -> int:
+        """Leave out ids of queries, once, after the study was restored from a backup.
+
+        Clients may still have queries that were asked after the backup was taken. Without this,
+        their ids would be given again, and an answer told by its id would count for another query.
+        What a learner plays does not change; which rounds a holdback gives to the control does.
+
+        Parameters
+        ----------
+        count : int, default 1_000_000
+            How many ids to leave out: more than were asked since the backup.
+
+        Returns
+        -------
+        int
+            The id of the next query.
+        """
+        return self._backend.skip_ids(whole(count, "count", 1, "how many ids to leave out"))
 
     def trim(self, before: int, *, progress: bool = False) -> int:
         """Remove the history of early rounds.

@@ -171,27 +171,7 @@ def tuner_from_options(
 def by_name(
     option: str, texts: tuple[str, ...], read: Callable[[str], tuple[str, Any]]
 ) -> dict[str, Any] | None:
-    """What the texts of an option say, by name; None for no text.
-
-    Parameters
-    ----------
-    option : str
-        For messages.
-    texts : tuple of str
-        One for each time that the option was given.
-    read : callable
-        A name, and what is said of it.
-
-    Returns
-    -------
-    dict or None
-        By name.
-
-    Raises
-    ------
-    ParameterError
-        If a name comes twice.
-    """
+    """What the texts of an option say, by name, as `read` reads each; None for no text."""
     values: dict[str, Any] = {}
     for text in texts:
         name, value = read(text)

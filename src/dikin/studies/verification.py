@@ -14,7 +14,8 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
 from itertools import islice, pairwise
-from multiprocessing import get_context, parent_process
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, NamedTuple
 
 from dikin.errors import StateError, StoreError
@@ -84,7 +85,9 @@ def _counted(rows: Iterator[Event], count: Count) -> Iterator[Event]:
 def check_in_processes(journal: Journal, parts: list[Piece], workers: int, count: Count) -> None:
     """Replay pieces in separate processes."""
     # Spawned: a fork would copy threads and connections in the middle of their work.
-    with ProcessPoolExecutor(workers, get_context("spawn"), _begin_process) as pool:
+    context = get_context("spawn")
+    wanted, us = context.Pipe(duplex=False)
+    with us, wanted, ProcessPoolExecutor(workers, context, _begin_process, (wanted,)) as pool:
         database = journal.database
         source = type(database), database.url, database.patience, journal.name
         running = {pool.submit(_check_apart, *source, part): part.rows for part in parts}
@@ -98,21 +101,19 @@ def check_in_processes(journal: Journal, parts: list[Piece], workers: int, count
                 "with fewer workers if memory ran out"
             ) from None
         except BaseException:
-            pool.shutdown(wait=True, cancel_futures=True)
+            us.close()
             raise
 
 
-def _begin_process() -> None:
+def _begin_process(wanted: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process handles it
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=_end_when_closed, args=(wanted,), daemon=True).start()
 
 
-def _end_with_parent() -> None:
-    """End this process with its parent: a killed parent cannot stop it."""
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
+def _end_when_closed(wanted: Connection) -> None:
+    """End this process when its parent has no use for it any more, or was killed."""
+    wanted.poll(None)
+    os._exit(1)
 
 
 def _check_apart(kind: type[Database], url: URL, patience: float, name: str, piece: Piece) -> None:

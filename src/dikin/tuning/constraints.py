@@ -40,24 +40,9 @@ class _Linear(NamedTuple):
 
 
 def read_constraints(texts: Any, parameters: Mapping[str, ParameterKind]) -> list[Constraint]:
-    """The constraints that some texts describe.
+    """The constraints that some texts describe, each with `<=` or `>=` between linear expressions.
 
-    Parameters
-    ----------
-    texts : str or sequence of str
-        Each with `<=` or `>=` between two linear expressions in the names of parameters.
-    parameters : mapping
-        By name; only one with a `linear_range` can stand in a constraint.
-
-    Returns
-    -------
-    list of Constraint
-        One for each comparison.
-
-    Raises
-    ------
-    ParameterError
-        If a text is not such a comparison, or names what cannot stand in it.
+    Only a parameter with a `linear_range` can stand in one.
     """
     if isinstance(texts, str):
         texts = [texts]

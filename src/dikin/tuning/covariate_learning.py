@@ -46,33 +46,14 @@ class CovariateLearning:
         self.fits: dict[int, Fit] = {}
 
     def forecast(self, values: Values) -> float:
-        """What the regression expects of the next loss.
-
-        Parameters
-        ----------
-        values : dict
-            The covariates of the round.
-
-        Returns
-        -------
-        float
-            In the learner's units; NONE if nothing follows from them.
-        """
+        """What the regression expects of the next loss; NONE if nothing follows."""
         if not values:
             return NONE
         fit = self.covariates.regression.fit
         return _forecast(fit, fit.deviations(self.covariates.features(values)))
 
     def ask(self, id: int, values: Values) -> None:
-        """Note with what the loss of a trial will be forecast.
-
-        Parameters
-        ----------
-        id : int
-            The trial.
-        values : dict
-            Its covariates.
-        """
+        """Note with what the loss of a trial will be forecast."""
         if values:
             self.covariates.include(values)
         if self.covariates.regression.begun:
@@ -81,23 +62,9 @@ class CovariateLearning:
     def tell(
         self, trial: Trial, loss: float, curvature: float, values: Values, error: float | None
     ) -> bool:
-        """Learn a loss; a refusal changes nothing.
+        """Learn a loss, and return whether not all of it was learnt, as it looks like a fault.
 
-        Parameters
-        ----------
-        trial : Trial
-            An open one.
-        loss, curvature : float
-            What was told.
-        values : dict
-            The covariates of the round.
-        error : float or None
-            The standard error of the loss.
-
-        Returns
-        -------
-        bool
-            Whether not all of the loss was learnt, as it looks like a fault.
+        `values` are the covariates of the round. A refusal changes nothing.
         """
         learner = self._learner
         if not values and not self.covariates.kinds and error is None:
@@ -153,19 +120,8 @@ class CovariateLearning:
     ) -> None:
         """Learn from a round of the control what covariates explain, and nothing else.
 
-        Parameters
-        ----------
-        trial : Trial
-            One that was open, and was held back.
-        memo
-            What the learner remembers of it.
-        loss : float
-            The loss that a tuned round would have had: covariates do not explain by how much the
-            control differs. Not finite if that is not known.
-        values : dict
-            The covariates of the round.
-        error : float or None
-            The standard error of the loss.
+        `loss` is what a tuned round would have had, because covariates do not explain by how much
+        the control differs; not finite if that is not known.
         """
         learner, covariates = self._learner, self.covariates
         fit, features = self.fits.get(trial.id), covariates.features(values)
@@ -187,13 +143,7 @@ class CovariateLearning:
         return (error / self._learner.units.loss_scale) ** 2
 
     def keep_open(self, ids: Container[int]) -> None:
-        """Give up the trials that are not open any more.
-
-        Parameters
-        ----------
-        ids : container of int
-            Those that are.
-        """
+        """Give up the trials that are not open any more."""
         self.fits = {id: fit for id, fit in self.fits.items() if id in ids}
 
     # --- state ---------------------------------------------------------------------------------
@@ -208,20 +158,7 @@ class CovariateLearning:
 
     @classmethod
     def restore(cls, learner: Predictive, state: dict[str, Any]) -> CovariateLearning:
-        """What gave the state, with the same future.
-
-        Parameters
-        ----------
-        learner : Predictive
-            That of the tuner.
-        state : dict
-            What `state` gave.
-
-        Returns
-        -------
-        CovariateLearning
-            With the same future.
-        """
+        """What gave the state, with the same future."""
         learning = cls(learner, Covariates.restore(state["covariates"]))
         learning.precision = Precision(*map(float, state["precision"]))
         fits = {int(id): serialization.decode(fit) for id, fit in state["fits"]}

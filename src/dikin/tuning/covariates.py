@@ -150,23 +150,7 @@ def _other_kind(name: str, kind: str, value: Any) -> CovariateError:
 
 
 def checked_values(covariates: Any) -> Values:
-    """Covariates of a round as they are kept: floats and texts; None is left out.
-
-    Parameters
-    ----------
-    covariates : mapping or None
-        Numbers, booleans and words by name.
-
-    Returns
-    -------
-    dict
-        A float or a text for each name, in the order of the names.
-
-    Raises
-    ------
-    CovariateError
-        If it is not a mapping from names to finite numbers and short texts.
-    """
+    """Covariates as they are kept: floats and texts by name, in order; None is left out."""
     if covariates is None:
         return {}
     if not isinstance(covariates, Mapping):
@@ -230,20 +214,7 @@ def _refuse_many(names: Mapping[str, Any]) -> None:
 def merged(first: Values, later: Values) -> Values:
     """What was known of a round when it was asked, and what came with its value.
 
-    Parameters
-    ----------
-    first, later : dict
-        Covariates by name, as `checked_values` gives them.
-
-    Returns
-    -------
-    dict
-        Both.
-
-    Raises
-    ------
-    CovariateError
-        If a name has two different values.
+    A name with two different values is refused.
     """
     if not first:
         return later
@@ -258,23 +229,7 @@ def merged(first: Values, later: Values) -> Values:
 
 
 def declared_kinds(declarations: Any) -> dict[str, Kind]:
-    """The kinds of covariates that were declared.
-
-    Parameters
-    ----------
-    declarations : mapping or None
-        From names to a `Cycle`, to the words of a category, or to None or `float` for a number.
-
-    Returns
-    -------
-    dict
-        A kind for each name.
-
-    Raises
-    ------
-    ParameterError
-        If a name or kind cannot be one.
-    """
+    """The kinds of declared covariates: a `Cycle`, the words of a category, None or `float`."""
     if declarations is None:
         return {}
     if not isinstance(declarations, Mapping):
@@ -293,18 +248,7 @@ def declared_kinds(declarations: Any) -> dict[str, Kind]:
 
 
 def specs_of(kinds: Mapping[str, Kind]) -> dict[str, Any]:
-    """Kinds as plain JSON values, for `declared_kinds`.
-
-    Parameters
-    ----------
-    kinds : mapping
-        By name.
-
-    Returns
-    -------
-    dict
-        None for a number, a list of words for a category, an object for a cycle.
-    """
+    """Kinds as plain JSON values, for `declared_kinds`."""
     return {name: kind.spec() for name, kind in kinds.items()}
 
 
@@ -362,18 +306,7 @@ class Covariates:
         self.regression.add_features(more * [kind.bounded])
 
     def refuse(self, values: Values) -> None:
-        """Refuse values that do not fit what is known; nothing is changed.
-
-        Parameters
-        ----------
-        values : dict
-            As `checked_values` gives them.
-
-        Raises
-        ------
-        CovariateError
-            If one is of another kind than before, or there would be too many.
-        """
+        """Refuse values that do not fit what is known; nothing is changed."""
         for name, value in values.items():
             if name in self.kinds:
                 self.kinds[name].checked(name, value)
@@ -381,18 +314,7 @@ class Covariates:
             _refuse_many(self.kinds | dict.fromkeys(values))
 
     def include(self, values: Values) -> bool:
-        """Take in names and words that are new.
-
-        Parameters
-        ----------
-        values : dict
-            Which `refuse` did not refuse.
-
-        Returns
-        -------
-        bool
-            Whether there were any.
-        """
+        """Take in names and words that are new; return whether there were any."""
         before = self._size
         for name, value in values.items():
             kind = self.kinds.get(name)
@@ -405,18 +327,7 @@ class Covariates:
         return self._size > before
 
     def features(self, values: Values) -> list[float]:
-        """A number for every feature, NaN where a covariate is missing.
-
-        Parameters
-        ----------
-        values : dict
-            Which `refuse` did not refuse; what is not known of them does not count.
-
-        Returns
-        -------
-        list of float
-            In the order of the regression.
-        """
+        """A number for every feature of the regression, NaN where a covariate is missing."""
         features: list[Any] = self._size * [nan]
         for name, value in values.items():
             kind, places = self.kinds.get(name), self._places.get(name, NOWHERE)
@@ -430,15 +341,7 @@ class Covariates:
     def explained(self, scale: float) -> Explained:
         """What the covariates explain.
 
-        Parameters
-        ----------
-        scale : float
-            A loss of the regression in the user's units and sense.
-
-        Returns
-        -------
-        Explained
-            The record.
+        `scale` is a loss of the regression in the user's units and sense.
         """
         share, slope = self.regression.explained, self.regression.fit.slope
         parts = [max(part, 0.0) for part in self.regression.contributions]
@@ -471,18 +374,7 @@ class Covariates:
 
     @classmethod
     def restore(cls, state: dict[str, Any]) -> Self:
-        """The covariates that gave the state.
-
-        Parameters
-        ----------
-        state : dict
-            What `state` gave.
-
-        Returns
-        -------
-        Covariates
-            With the same future.
-        """
+        """The covariates that gave the state, with the same future."""
         covariates = cls({})
         for name, spec in state["kinds"].items():
             covariates.kinds[name] = Category(()) if spec == [] else _declared_kind(name, spec)

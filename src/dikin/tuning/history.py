@@ -73,31 +73,10 @@ def history_table(
     sem: bool = False,
     compared: bool = False,
 ) -> Table:
-    """The rounds as a table.
+    """The rounds as a structured array, with the columns that `Tuner.history` describes.
 
-    Parameters
-    ----------
-    space : Space
-        The parameters, or whatever has columns.
-    rows : sequence of Row
-        One for each round.
-    covariates : mapping, optional
-        The covariates that get a column, with their kinds as in `Status.covariates`.
-    contexts : mapping, optional
-        The contexts, each with a column, with their kinds as in `Status.contexts`.
-    sem : bool, default False
-        Whether there is a column for the standard errors of values.
-    compared : bool, default False
-        Whether there are columns for the comparison with the control.
-
-    Returns
-    -------
-    numpy.ndarray
-        A structured array with the columns round, the name of each value (`space.columns`), value,
-        expected, held, the best guess after the round (`best.` before each name) and certificate;
-        then the contexts (`context.` before each name), the covariates (`covariate.` before each
-        name; NaN or an empty text where one was missing) and sem, NaN where no standard error was
-        told; held_back and expected_control, NaN where no coin decided the round.
+    `covariates` and `contexts` are their kinds by name, as in `Status`; each gets a column. `sem`
+    and `compared` say whether there are columns for standard errors and for the comparison.
     """
     names = space.columns
     columns: list[tuple[str, Any]] = [
@@ -137,20 +116,10 @@ def _types(before: str, missing: Mapping[str, float | str]) -> list[tuple[str, A
 
 
 def uplift_course(table: Table, status: Status) -> UpliftCourse:
-    """What was known of the gain over the control as the rounds went by.
+    """What was known of the gain over the control as the rounds went by, at some hundred rounds.
 
-    Parameters
-    ----------
-    table : numpy.ndarray
-        A history with the columns of the comparison.
-    status : Status
-        That of the tuner, with its holdback.
-
-    Returns
-    -------
-    UpliftCourse
-        At some hundred rounds; in per cent of the control's mean value where the last interval is
-        known so.
+    `table` is a history with the columns of the comparison. The gain is in per cent of the
+    control's mean value where the last interval is known so.
     """
     estimate = UpliftEstimate(status.holdback, maximize=status.maximize)
     at, uplifts = set(marks(len(table)).tolist()), list[tuple[int, Uplift]]()
@@ -170,18 +139,7 @@ def uplift_course(table: Table, status: Status) -> UpliftCourse:
 
 
 def panels_of(space: Space) -> list[Panel]:
-    """What is drawn of each parameter.
-
-    Parameters
-    ----------
-    space : Space
-        The parameters.
-
-    Returns
-    -------
-    list of Panel
-        In the order of the parameters.
-    """
+    """What is drawn of each parameter."""
     panels, starts = [], iter(space.start_values.tolist())
     for name, parameter in space.parameters.items():
         lines = [
@@ -195,22 +153,10 @@ def panels_of(space: Space) -> list[Panel]:
 def context_panels(
     space: Space, contexts: Contexts | None, center_in: Callable[[Values], Array]
 ) -> list[ContextPanel]:
-    """What is drawn of each parameter over the contexts.
+    """What is drawn of each parameter over the contexts; nothing without contexts.
 
-    Parameters
-    ----------
-    space : Space
-        The parameters.
-    contexts : Contexts or None
-        Those of the tuner; without them nothing is drawn.
-    center_in : callable
-        The best guess in a context, as a row of numbers.
-
-    Returns
-    -------
-    list of ContextPanel
-        In the order of the parameters. The horizontal axis is the first context that is a number,
-        or else the one of most words; all others have a line or a bar for each of their values.
+    The horizontal axis is the first context that is a number, or else the one of most words; all
+    others have a line or a bar for each of their values.
     """
     if contexts is None:
         return []
@@ -262,23 +208,7 @@ def _part_of(column: str, name: str) -> str:
 
 
 def to_frame(table: Table) -> Any:
-    """A table as a pandas DataFrame; columns of arrays become a column for each entry.
-
-    Parameters
-    ----------
-    table : numpy.ndarray
-        A structured array, such as `study.history()`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        With one row a round.
-
-    Raises
-    ------
-    MissingExtraError
-        If pandas is not installed.
-    """
+    """A table as a pandas DataFrame; columns of arrays become a column for each entry."""
     pandas = extras.require("pandas", "data", "to_frame()")
     columns: dict[str, Any] = {}
     for name in table.dtype.names or ():

@@ -1,4 +1,4 @@
-"""A function and ranges in, the best setting out: the whole game in one call."""
+"""Minimise or maximise a function over ranges: the whole game in one call."""
 
 from __future__ import annotations
 
@@ -15,11 +15,10 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dikin.arguments import whole
+from dikin.arguments import real_number, whole
 from dikin.domains.base import Domain
 from dikin.engine.progress import Progress
 from dikin.errors import LossError, ParameterError, shown
-from dikin.learners.base import real_number
 from dikin.learners.predictive import AUTO, Predictive
 from dikin.players import Player
 from dikin.tuning.history import history_table
@@ -59,40 +58,41 @@ def minimize(
 ) -> Result:
     """Find the setting at which a function is small, from noisy values and in so many calls.
 
-    Every call counts: what is played stays near the best guess and explores no farther than
-    learning needs, so that the function may be a live system. For one that is measured elsewhere,
-    late or by several machines, use `Tuner`.
+    Every call counts: the settings stay near the best guess and explore no farther than learning
+    requires, so the function may be a live system. If it is measured elsewhere, late or by several
+    machines, use `Tuner`.
 
     Parameters
     ----------
     function : callable
         Takes a setting and returns one number; noise is allowed. A function of named parameters
-        that can be called with their names, as `cost(price=4.0, ads=20.0)`, is called so; any other
-        is given one dictionary. For a domain a setting is a point.
+        that can be called by name, as in `cost(price=4.0, ads=20.0)`, is called that way; any other
+        receives one dictionary. For a domain a setting is a point.
     parameters : mapping or Domain
         From names to parameters such as `Real`; or the set of points, such as a `Ball`.
     rounds : int
         How often the function is called.
     start : array_like, optional
-        For a domain, the point at which to begin; its centre without one. Named parameters have
-        each their own start.
+        For a domain, the point at which to begin; its centre by default. Named parameters each have
+        a start of their own.
     constraints : sequence of str, optional
         Linear constraints between `Real` parameters, such as "ads + 3 * staff <= 100".
     memory : float or "auto" or None, default "auto"
-        Rounds that are remembered, for a best setting that drifts. "auto" finds out itself, and how
-        sharply the values curve; None for all.
+        The number of rounds to remember, for a best setting that drifts. "auto" finds this out
+        itself, and how sharply the values curve. None remembers all rounds.
     smoothness, lipschitz : float, optional
         Constants of the function, for a certificate: of named parameters on the cube, where every
-        range has length 1; of a domain as `Predictive` says. None must be known.
+        range has length 1; for a domain see `Predictive`. Neither is required.
     value_range : tuple of float, optional
-        The least and the largest value. Found while playing without it.
+        The smallest and the largest possible value; measured while playing by default.
     seed : int, optional
-        Whole number that all randomness of the settings comes from; a fresh one by default.
+        The whole number from which all randomness of the settings is derived; a fresh one by
+        default.
     separable : bool, default False
-        Whether the function is a sum with one term for each parameter, as `Tuner` says: a
-        certificate needs it where an `Integer` stands beside another parameter.
+        Whether the function is a sum with one term for each parameter, as described for `Tuner`: a
+        certificate requires it if there is an `Integer` beside another parameter.
     by_lot : bool, default False
-        Whether the function plays its setting by lot, such as `Shares` as odds.
+        Whether the function draws what it plays at random, with `Shares` as probabilities.
     progress : bool, default True
         Whether a progress bar may appear, on a terminal, after two seconds.
     loss_range : tuple of float, optional
@@ -113,10 +113,10 @@ def minimize(
 
     Notes
     -----
-    Ctrl-C ends the game early and gives the result of the rounds until then, with a line in the log
+    Ctrl-C ends the game early and returns the result of the rounds so far, with a line in the log
     and `result.rounds` below `result.planned_rounds`; the call that was interrupted does not count.
-    Before the first value there is nothing to give, and `KeyboardInterrupt` is raised. Every other
-    exception of the function is raised as it came.
+    Before the first value there is no result, and `KeyboardInterrupt` is raised. Every other
+    exception of the function is passed on unchanged.
 
     Examples
     --------
@@ -165,7 +165,7 @@ def maximize(
     Parameters
     ----------
     function : callable
-        Takes a setting, as `minimize` says, and returns one number; noise is allowed.
+        Takes a setting, as for `minimize`, and returns one number; noise is allowed.
     parameters : mapping or Domain
         From names to parameters such as `Real`; or the set of points.
     rounds : int
@@ -175,18 +175,18 @@ def maximize(
     constraints : sequence of str, optional
         Linear constraints between `Real` parameters.
     memory : float or "auto" or None, default "auto"
-        Rounds that are remembered, for a best setting that drifts. "auto" finds out itself, and how
-        sharply the values curve; None for all.
+        The number of rounds to remember, for a best setting that drifts. "auto" finds this out
+        itself, and how sharply the values curve. None remembers all rounds.
     smoothness, lipschitz : float, optional
         Constants of the function, for a certificate.
     value_range : tuple of float, optional
-        The least and the largest value.
+        The smallest and the largest possible value.
     seed : int, optional
-        Whole number that all randomness of the settings comes from.
+        The whole number from which all randomness of the settings is derived.
     separable : bool, default False
-        Whether the function is a sum with one term for each parameter, as `Tuner` says.
+        Whether the function is a sum with one term for each parameter, as described for `Tuner`.
     by_lot : bool, default False
-        Whether the function plays its setting by lot, such as `Shares` as odds.
+        Whether the function draws what it plays at random, with `Shares` as probabilities.
     progress : bool, default True
         Whether a progress bar may appear, on a terminal, after two seconds.
     loss_range : tuple of float, optional
@@ -252,7 +252,7 @@ def _optimize(
         if not game.rounds:
             raise
         logger.warning(
-            "stopped by Ctrl-C after %d of %d rounds: the result is of these", game.rounds, planned
+            "stopped by Ctrl-C after %d of %d rounds: the result covers these", game.rounds, planned
         )
     return _result(game, setup, planned)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from math import isfinite, nan, sqrt
 from typing import Any
 
@@ -32,17 +32,26 @@ class RecentValues:
         return len(self._values)
 
     def add(self, value: float, expected: float) -> None:
-        """Count a value.
+        """Count a value, of which this was expected; NaN if nothing was."""
+        self._values.append(value)
+        self._surprises.append(value - expected)
+
+    def without(self, is_fault: Callable[[float], bool]) -> RecentValues:
+        """Leave out the values whose surprises are taken for faults.
 
         Parameters
         ----------
-        value : float
-            What was told.
-        expected : float
-            What was expected of it; NaN if nothing was.
+        is_fault : callable
+            Whether a surprise is taken for a fault.
+
+        Returns
+        -------
+        RecentValues
+            The others.
         """
-        self._values.append(value)
-        self._surprises.append(value - expected)
+        pairs = zip(self._values, self._surprises, strict=True)
+        kept = [pair for pair in pairs if not is_fault(pair[1])]
+        return RecentValues([value for value, _ in kept], [surprise for _, surprise in kept])
 
     @property
     def mean(self) -> float:

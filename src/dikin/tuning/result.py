@@ -28,18 +28,7 @@ MOST_COORDINATES = 8
 
 
 def coordinate_names(domain: Domain) -> tuple[str, ...]:
-    """A column for each entry of a point: x_0, x_1, or x_0_0 for matrices.
-
-    Parameters
-    ----------
-    domain : Domain
-        The set of the points.
-
-    Returns
-    -------
-    tuple of str
-        In the order of a flattened point.
-    """
+    """A column for each entry of a point, in order: x_0, x_1, or x_0_0 for matrices."""
     return tuple("_".join(["x", *map(str, at)]) for at in np.ndindex(domain.point_shape))
 
 

@@ -43,32 +43,16 @@ class Precision:
     count: float = 0.0
 
     def weight(self, square_error: float, variance: float) -> float:
-        """The weight of a value.
+        """The weight of a value: 1 for the first, for one like most and for a quieter one.
 
-        Parameters
-        ----------
-        square_error : float
-            Of the value.
-        variance : float
-            The mean square V of surprises; 0 while it is not known.
-
-        Returns
-        -------
-        float
-            1 for a value like most or a quieter one, and for the first.
+        `variance` is the mean square V of surprises; 0 while it is not known.
         """
         if not (self.count and variance > 0.0):
             return 1.0
         return min(1.0, 1.0 / ((variance + square_error) * self.mean))
 
     def learn(self, square_error: float, variance: float) -> None:
-        """Take in a value.
-
-        Parameters
-        ----------
-        square_error, variance : float
-            As for `weight`.
-        """
+        """Take in a value."""
         if variance > 0.0:
             self.count += 1.0
             away = 1.0 / (variance + square_error) - self.mean
@@ -76,28 +60,7 @@ class Precision:
 
 
 def value_and_error(value: Any, values: Any, sem: Any) -> tuple[Any, float | None]:
-    """What was told as one value, and its standard error where that is known.
-
-    Parameters
-    ----------
-    value : float or None
-        One number.
-    values : iterable of float or None
-        Several numbers instead of it.
-    sem : float or None
-        The standard error of `value`.
-
-    Returns
-    -------
-    tuple of float, and float or None
-        The value as it was given or the mean of several, and the standard error.
-
-    Raises
-    ------
-    LossError
-        If both a value and several are given, or neither; if one of several is not a finite number;
-        or if the standard error is not a number of at least 0.
-    """
+    """What was told as one value or as several, and its standard error where that is known."""
     if values is None:
         if value is None:
             raise LossError(

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from dikin import serialization
-from dikin.arguments import LARGEST, true_or_false
+from dikin.arguments import LARGEST, real_number, true_or_false
 from dikin.deprecation import renamed
 from dikin.errors import (
     ConstantError,
@@ -29,7 +29,6 @@ from dikin.errors import (
     StateError,
     shown,
 )
-from dikin.learners.base import real_number
 from dikin.learners.predictive import AUTO, Predictive
 from dikin.learners.threads import locked
 from dikin.open_queries import Query
@@ -273,7 +272,8 @@ class Tuner(Player[Trial]):
     if not TYPE_CHECKING:  # where a whole number is no context
 
         def ask(self, context=None, *, n=None, forecast=None, covariates=None):
-            context, n = count_instead_of_context(context, n)
+            if context is not None:
+                context, n = count_instead_of_context(context, n)
             return super().ask(context, n=n, forecast=forecast, covariates=covariates)
 
     def _ask(self, context: Any, forecast: Any, covariates: Any) -> Any:
@@ -405,9 +405,8 @@ class Tuner(Player[Trial]):
                 "a Predictive learner that was given one. Nothing was changed."
             )
         value, error = value_and_error(value, values, sem)
-        number, late = self._checked_value(asked.id, value), checked_values(covariates)
-        covariates = merged(asked.covariates, late)
-        self._learning.covariates.refuse(late)
+        number = self._checked_value(asked.id, value)
+        covariates = asked.covariates if covariates is None else self._late(asked, covariates)
         held = self.held or asked.held
         if held or asked.held_back:
             self.learner._scaled_curvature(curvature)  # refused all the same
@@ -450,6 +449,13 @@ class Tuner(Player[Trial]):
         if self._comparison is not None:
             self._comparison.refuse(number)
         return number
+
+    def _late(self, trial: Trial, covariates: Any) -> Values:
+        """The covariates of a round of which some came with its value."""
+        late = checked_values(covariates)
+        both = merged(trial.covariates, late)
+        self._learning.covariates.refuse(late)
+        return both
 
     def _learn_from_control(
         self, trial: Trial, memo: Any, value: float, covariates: Values, error: float | None
@@ -690,7 +696,8 @@ class Tuner(Player[Trial]):
         Status
             A record that prints itself, in a notebook as a table.
         """
-        recent, space, axes = self._recent, self.space, self.space.axes
+        recent = self._recent.without(self.learner._is_fault)
+        space, axes = self.space, self.space.axes
         explained, compared = self.explained, self._comparison
         return Status(
             kind="tuner",

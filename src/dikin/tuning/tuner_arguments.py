@@ -14,25 +14,7 @@ from dikin.units import checked_range
 
 
 def with_contexts(covariates: Any, contexts: Contexts | None) -> Any:
-    """Declared covariates and contexts: what chooses a setting explains noise too.
-
-    Parameters
-    ----------
-    covariates : mapping or None
-        As they were declared.
-    contexts : Contexts or None
-        Those of the tuner.
-
-    Returns
-    -------
-    mapping or None
-        Both.
-
-    Raises
-    ------
-    ParameterError
-        If a name is declared as both.
-    """
+    """Declared covariates and contexts: what chooses a setting explains noise too."""
     if contexts is None:
         return covariates
     both = set(contexts.parts) & set(covariates if isinstance(covariates, Mapping) else ())
@@ -45,23 +27,7 @@ def with_contexts(covariates: Any, contexts: Contexts | None) -> Any:
 
 
 def either_range(value_range: Any, loss_range: Any) -> Any:
-    """The range of values, by its name or by its former one.
-
-    Parameters
-    ----------
-    value_range, loss_range : tuple of float or None
-        The least and the largest value: one of the two at most.
-
-    Returns
-    -------
-    tuple of float or None
-        The one that is not None.
-
-    Raises
-    ------
-    ParameterError
-        If both are given.
-    """
+    """The range of values, by its name or by its former one: one of the two at most."""
     if value_range is not None and loss_range is not None:
         raise ParameterError(
             f"value_range={shown(value_range)} and loss_range={shown(loss_range)} are the same "
@@ -71,25 +37,7 @@ def either_range(value_range: Any, loss_range: Any) -> Any:
 
 
 def range_of_losses(value_range: Any, maximize: bool) -> tuple[float, float] | None:
-    """A range of values as one of losses.
-
-    Parameters
-    ----------
-    value_range : tuple of float or None
-        The least and the largest value.
-    maximize : bool
-        Whether large values are good.
-
-    Returns
-    -------
-    tuple of float or None
-        The least and the largest loss.
-
-    Raises
-    ------
-    ParameterError
-        If the values are not two finite numbers in increasing order.
-    """
+    """A range of values as one of losses."""
     if value_range is None:
         return None
     low, high = checked_range(value_range, "value")
@@ -97,18 +45,7 @@ def range_of_losses(value_range: Any, maximize: bool) -> tuple[float, float] | N
 
 
 def count_instead_of_context(context: Any, n: Any) -> tuple[Any, Any]:
-    """Take a whole number in the place of the context for `n`; deprecated.
-
-    Parameters
-    ----------
-    context, n
-        As `ask` was given them.
-
-    Returns
-    -------
-    tuple
-        Context and `n` as they are meant.
-    """
+    """Take a whole number in the place of the context for `n`; deprecated."""
     if n is not None or not is_whole(context):
         return context, n
     warnings.warn(f"ask({context}) is now ask(n={context})", DeprecationWarning, stacklevel=3)
@@ -116,20 +53,7 @@ def count_instead_of_context(context: Any, n: Any) -> tuple[Any, Any]:
 
 
 def refuse_smooth_corners(space: Space, smoothness: Any) -> None:
-    """Refuse a constant that cannot hold: between whole numbers values have corners.
-
-    Parameters
-    ----------
-    space : Space
-        The parameters.
-    smoothness : float or None
-        The constant.
-
-    Raises
-    ------
-    ParameterError
-        If there is one, and a parameter has corners.
-    """
+    """Refuse a constant that cannot hold: between whole numbers values have corners."""
     for name, parameter in space.parameters.items():
         if parameter.has_corners and smoothness is not None:
             raise ParameterError(

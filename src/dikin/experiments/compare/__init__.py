@@ -23,12 +23,12 @@ def compare(request: Request, out: Path, console: Console | None = None) -> Matr
     """
     console = console or Console()
     matches = plan_matches(request)
-    played = [match for match in matches if not match.left_out]
-    results = runner.run(played, request, out, console)
+    complete = [match for match in matches if not match.left_out]
+    results = runner.run(complete, request, out, console)
     matrix = Matrix(tuple(match.outcome(results.get(match.key, [])) for match in matches))
     write(matrix, out)
     show(matrix, console)
-    if played:
+    if complete:
         figure.draw(matrix, out / "compare.png")
         console.print(f"{out / 'compare.csv'}, {out / 'games.csv'}, {out / 'compare.png'}")
     refuse_broken_certificates(matrix)

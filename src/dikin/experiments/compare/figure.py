@@ -236,8 +236,8 @@ def _colour(axes: Any, values: Any) -> None:
 
     colours, norm = _colours(), LogNorm(1.0, FAR)
     # A rounded ratio of 1.0 is written so, and is coloured so.
-    shown = np.where(values < 0.95, values, np.clip(values, 1.0, FAR))
-    axes.imshow(shown, cmap=colours, norm=norm, aspect="auto", interpolation="none")
+    ratios = np.where(values < 0.95, values, np.clip(values, 1.0, FAR))
+    axes.imshow(ratios, cmap=colours, norm=norm, aspect="auto", interpolation="none")
     axes.set_xticks(np.arange(values.shape[1] + 1) - 0.5, minor=True)
     axes.set_yticks(np.arange(values.shape[0] + 1) - 0.5, minor=True)
     axes.set_yticks([])

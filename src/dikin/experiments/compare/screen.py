@@ -44,29 +44,29 @@ def show(matrix: Matrix, console: Console) -> None:
 def screen_table(matrix: Matrix, group: str, scenarios: list[str]) -> Table:
     """Some of the scenarios of a group."""
     rounds = matrix.rounds
-    shown = Table(title=f"{GROUPS.get(group, group)}: regret after {rounds:,} rounds")
-    shown.add_column("learner")
-    shown.add_column("µs/round", justify="right")
+    table = Table(title=f"{GROUPS.get(group, group)}: regret after {rounds:,} rounds")
+    table.add_column("learner")
+    table.add_column("µs/round", justify="right")
     for name in scenarios:
-        shown.add_column(name, justify="right", no_wrap=True)
+        table.add_column(name, justify="right", no_wrap=True)
     for learner in matrix.learners():
         outcomes = [matrix.at(learner, name) for name in scenarios]
-        played = [outcome for outcome in outcomes if outcome is not None and outcome.played]
-        if not played:
+        complete = [outcome for outcome in outcomes if outcome is not None and outcome.played]
+        if not complete:
             continue
-        fastest = min(outcome.seconds for outcome in played) / rounds * 1e6
+        fastest = min(outcome.seconds for outcome in complete) / rounds * 1e6
         speed = f"{fastest:.1f}" if fastest < 10 else f"{fastest:.0f}"
-        style = "italic" if played[0].sees_more else None
-        shown.add_row(
+        style = "italic" if complete[0].sees_more else None
+        table.add_row(
             learner, speed, *(_shown(matrix, outcome) for outcome in outcomes), style=style
         )
     games = [
         {len(c.seeds) for c in matrix.outcomes if c.scenario == name and c.played}
         for name in scenarios
     ]
-    shown.add_section()
-    shown.add_row("games a cell", "", *(" or ".join(map(str, sorted(each))) for each in games))
-    return shown
+    table.add_section()
+    table.add_row("games a cell", "", *(" or ".join(map(str, sorted(each))) for each in games))
+    return table
 
 
 def _shown(matrix: Matrix, outcome: Outcome | None) -> str:

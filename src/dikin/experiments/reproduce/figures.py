@@ -62,11 +62,11 @@ class Shown(NamedTuple):
 
 def draw_all(measured: Measured, first_table: int, out: Path) -> list[tuple[Path, str]]:
     """Every figure with its caption, as PNG and as SVG; the PNGs are given back."""
-    drawn: list[tuple[Path, str]] = []
+    figures: list[tuple[Path, str]] = []
     for figure, name, caption in _figures(measured, TABLES[first_table]):
         publish(figure, out / name)
-        drawn.append((out / f"{name}.png", caption))
-    return drawn
+        figures.append((out / f"{name}.png", caption))
+    return figures
 
 
 def _figures(measured: Measured, table: Table) -> Iterator[Drawn]:
@@ -296,8 +296,8 @@ def _schedule(plt: Any, table: Table) -> Drawn:
     figure, axes = plt.subplots(figsize=(5.0, 2.9), layout="constrained")
     rounds = np.unique(np.geomspace(1, horizon, 400).astype(int))
     ends = []
-    drawn = {"lambda_t, regularisation": lambdas, "eta_t, learning rate": etas}
-    for (label, values), look in zip(drawn.items(), looks(2), strict=True):
+    curves = {"lambda_t, regularisation": lambdas, "eta_t, learning rate": etas}
+    for (label, values), look in zip(curves.items(), looks(2), strict=True):
         axes.loglog(rounds, np.array(values)[rounds - 1], color=look.colour, ls=look.dash)
         ends.append(EndLabel(horizon, values[-1], maths(label), look.colour))
     flat = int(np.argmax(np.array(sigmas) > 0))

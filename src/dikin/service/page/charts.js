@@ -1,7 +1,8 @@
-// One chart over rounds, in SVG: band, dots, line, bounds, a rule, and a cursor that all charts share.
+// One chart over rounds or time, in SVG: band, dots, line, bounds, a rule, and a cursor that all charts share.
 
+import { niceStep, steps } from "./axis.js";
 import { make, setAttribute, setText, svg } from "./dom.js";
-import { count, formatFor, isNumber, number } from "./words.js";
+import { formatFor, isNumber, number } from "./words.js";
 
 const SPEAK_EVERY_MS = 10_000;
 
@@ -73,10 +74,8 @@ export class Chart {
   point(event) {
     if (!this.model || !this.scale) return;
     const x = event.clientX - this.image.getBoundingClientRect().left;
-    const { first, last } = this.model;
     const { left, right } = this.scale;
-    const share = Math.min(1, Math.max(0, (x - left) / (right - left)));
-    this.onCursor(Math.round(first + share * (last - first)));
+    this.onCursor(this.model.axis.round(Math.min(1, Math.max(0, (x - left) / (right - left)))));
   }
 
   key(event) {
@@ -154,7 +153,7 @@ export class Chart {
 
   makeScale() {
     const { width, height, rem } = this.size;
-    const { first, last, domain, log } = this.model;
+    const { axis, domain, log } = this.model;
     const left = 3.1 * rem;
     // Room for the label at the end of the line; wide enough for most, so that it seldom changes.
     const letters = Math.max(5, this.endText().length);
@@ -166,7 +165,7 @@ export class Chart {
     const share = (v) => Math.min(1, Math.max(0, (turn(v) - low) / (high - low)));
     return {
       left, right, top, bottom,
-      x: (round) => left + ((round - first) / Math.max(1, last - first)) * (right - left),
+      x: (round) => left + axis.share(round) * (right - left),
       y: (v) => bottom - share(v) * (bottom - top),
     };
   }
@@ -183,22 +182,23 @@ export class Chart {
   }
 
   drawGrid() {
-    const { left, right, top, bottom, x, y } = this.scale;
+    const { left, right, top, bottom, y } = this.scale;
     const bounds = this.model.bounds ?? [];
     const gap = 1.15 * this.size.rem;
     const near = (v) => bounds.some((bound) => Math.abs(y(v) - y(bound)) < gap);
     const ticks = valueTicks(this.model, bottom - top, this.size.rem).filter((v) => !near(v));
-    const rounds = roundTicks(this.model.first, this.model.last, (right - left) / (3.2 * this.size.rem));
+    const { axis } = this.model;
+    const marks = axis.ticks((right - left) / (3.2 * this.size.rem));
     const format = this.model.tick;
-    const key = JSON.stringify([this.size, ticks, rounds, bounds, this.model.first, this.model.last, this.model.domain]);
+    const key = JSON.stringify([this.size, ticks, marks, bounds, axis.key, this.model.domain]);
     if (key === this.gridKey) return;
     this.gridKey = key;
     const across = (v, kind) => svg("path", { class: kind, d: `M${left} ${fine(y(v))}H${right}` });
     const lines = [...ticks.map((v) => across(v, "tick")), ...bounds.map((v) => across(v, "bound"))];
     this.parts.grid.replaceChildren(...lines);
     const side = (v, kind) => svg("text", { class: kind, x: left - 8, y: fine(y(v)), dy: "0.34em", "text-anchor": "end", text: format(v) });
-    const below = (round) => svg("text", { class: "tick", x: fine(x(round)), y: bottom + 1.15 * this.size.rem, "text-anchor": "middle", text: count(round) });
-    this.parts.labels.replaceChildren(...ticks.map((v) => side(v, "tick")), ...bounds.map((v) => side(v, "bound")), ...rounds.map(below));
+    const below = ([share, text]) => svg("text", { class: "tick", x: fine(left + share * (right - left)), y: bottom + 1.15 * this.size.rem, "text-anchor": "middle", text });
+    this.parts.labels.replaceChildren(...ticks.map((v) => side(v, "tick")), ...bounds.map((v) => side(v, "bound")), ...marks.map(below));
   }
 
   drawShapes() {
@@ -279,26 +279,6 @@ function linePath(rows, x, y) {
 }
 
 // --- ticks ----------------------------------------------------------------------------------------
-
-const NICE = [1, 2, 5, 10];
-
-/** A step of 1, 2 or 5 times a power of ten that cuts `width` into at most `most` parts. */
-function niceStep(width, most) {
-  const rough = width / Math.max(1, most);
-  const power = 10 ** Math.floor(Math.log10(rough));
-  return NICE.find((nice) => nice * power >= rough * (1 - 1e-9)) * power;
-}
-
-function steps(low, high, step) {
-  const found = [];
-  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + step * 1e-9; k++) found.push(k * step || 0);
-  return found;
-}
-
-function roundTicks(first, last, most) {
-  if (last <= first) return [first];
-  return steps(first, last, Math.max(1, niceStep(last - first, Math.min(6, most))));
-}
 
 function valueTicks({ domain: [low, high], log }, height, rem) {
   const most = Math.max(4, Math.floor(height / (2.4 * rem)));

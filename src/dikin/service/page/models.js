@@ -1,10 +1,11 @@
 // The content of each chart of a study: numbers and sentences from the history.
 //
-// A model has: first, last (rounds), step (rounds of one drawn position), domain, log, bounds, held,
+// A model has: axis (see axis.js), first, last (rounds), step (rounds of one drawn position), domain, log, bounds, held,
 // band, dots, outside (dots beyond the domain), line, rule, format (of the label at the end), tick (of the axis), note, summary,
 // and at(round), which gives the round, the height of the mark and the texts at the cursor.
 
 import { band, buckets, extent, heldStretches, line, quantile, rollingMean, sorted, withoutFarOff } from "./data.js";
+import { clockAxis, reachInTime, roundAxis } from "./axis.js";
 import { clock, columnFormat, count, formatFor, isNumber, number, short, steady } from "./words.js";
 import { tickFormat } from "./charts.js";
 
@@ -13,25 +14,25 @@ const BAND_POSITIONS = 70;
 const FEW = 400;
 
 /** What all charts of one redraw share. */
-export function frameOf(study, history, wanted) {
+export function frameOf(study, history, wanted, timed) {
   const from = Math.max(0, history.length - wanted);
   const shown = history.length - from;
   const recent = study.recent_rounds || 100;
   // Rounds may be counted from 0 or from 1.
   const whole = history.round[0] <= 1;
+  const [first, last] = [history.round[from], history.last];
   return {
-    study, history, from, shown, recent, whole,
+    study, history, from, shown, recent, whole, first, last, timed,
+    axis: timed ? clockAxis(history, from) : roundAxis(first, last),
     step: Math.max(1, Math.ceil(shown / POSITIONS)),
     wide: Math.max(8, Math.ceil(shown / BAND_POSITIONS)),
     held: heldStretches(history, from),
-    first: history.round[from],
-    last: history.last,
   };
 }
 
 function base(frame, { domain, log = false }) {
-  const { first, last, step, held } = frame;
-  return { first, last, step, held, domain, log, tick: tickFormat(domain, log) };
+  const { axis, first, last, step, held } = frame;
+  return { axis, first, last, step, held, domain, log, tick: tickFormat(domain, log) };
 }
 
 /** The text of a model at the cursor: short beside its title, in full for screen readers. */
@@ -41,7 +42,10 @@ function reading({ history }, i, y, short) {
   return { round: history.round[i], y, short, text };
 }
 
-const reach = ({ first, last }) => `over rounds ${count(first)} to ${count(last)}`;
+function reach({ history, from, first, last, timed }) {
+  const times = timed ? `, ${reachInTime(history, from)}` : "";
+  return `over rounds ${count(first)} to ${count(last)}${times}`;
+}
 
 // --- a decision -----------------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ const OPEN_EVERY_MS = 5000;
 const GONE = [403, 404, 410];
 
 // The reader's choice is kept while other studies are shown.
-const choice = { rounds: KEEP, fitted: false };
+const choice = { rounds: KEEP, timed: false, fitted: false };
 
 /** Show one study in `main`; returns what the page needs to remove it. */
 export function openStudy(main, name, page) {
@@ -104,6 +104,7 @@ class StudyView {
     setText(this.cursorText, "Point at a chart, or focus it and use the arrow keys, to read one round.");
     return make("div", { class: "tools" }, this.cursorText,
       radios("Rounds", "rounds", [["last 200", 200], ["last 2,000", KEEP]], choice.rounds, (v) => this.choose({ rounds: v })),
+      radios("Over", "over", [["rounds", false], ["time", true]], choice.timed, (v) => this.choose({ timed: v })),
       radios("Axes of decisions", "axes", [["whole range", false], ["close up", true]], choice.fitted, (v) => this.choose({ fitted: v })));
   }
 
@@ -321,7 +322,7 @@ class StudyView {
   }
 
   showCharts() {
-    const frame = frameOf(this.study, this.history, choice.rounds);
+    const frame = frameOf(this.study, this.history, choice.rounds, choice.timed);
     this.grey.hidden = !frame.held.length;
     if (this.cursor !== null) this.cursor = Math.min(frame.last, Math.max(frame.first, this.cursor));
     this.charts.forEach((chart) => (chart.at = this.cursor));
@@ -366,12 +367,14 @@ class StudyView {
     setIcon(this.stateIcon, state.kind);
     setText(this.stateWord, state.word);
     document.title = `${this.name} · ${state.word} · dikin`;
-    if (this.known.state && this.known.state !== state.kind) say(`${this.name}: ${state.word}`);
-    this.known.state = state.kind;
+    // That a study pauses between two answers is no news.
+    const kind = state.kind === "pausing" ? "playing" : state.kind;
+    if (this.known.state && this.known.state !== kind) say(`${this.name}: ${state.word}`);
+    this.known.state = kind;
     if (this.study.problem) return setText(this.kind, "");
-    const kind = this.study.kind === "learner" ? `learner “${this.study.learner}”` : "tuner";
+    const player = this.study.kind === "learner" ? `learner “${this.study.learner}”` : "tuner";
     const restarts = this.study.restarts ? `, ${plural(this.study.restarts, "restart")}` : "";
-    setText(this.kind, `${kind}, ${sense(this.study)}${restarts}`);
+    setText(this.kind, `${player}, ${sense(this.study)}${restarts}`);
   }
 
   showNumbers() {

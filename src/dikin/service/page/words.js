@@ -2,6 +2,8 @@
 
 // Some studies are slow by nature, but a team should see that no answer has come for this long.
 const LONG_SECONDS = 15 * 60;
+// After this long without an answer it is not certain that anybody plays.
+const PLAYING_SECONDS = 10;
 
 const NONE = "–";
 
@@ -76,10 +78,9 @@ export function stateOf(study, later = 0) {
   if (study.guard_reason) return { kind: "held", word: "held by the guard" };
   if (study.held) return { kind: "held", word: "on hold" };
   if (!study.rounds) return { kind: "fresh", word: "no answers yet" };
-  if (isNumber(study.last_told_seconds) && study.last_told_seconds + later > LONG_SECONDS) {
-    return { kind: "quiet", word: "no recent answers" };
-  }
-  return { kind: "playing", word: "playing" };
+  const since = isNumber(study.last_told_seconds) ? study.last_told_seconds + later : 0;
+  if (since <= PLAYING_SECONDS) return { kind: "playing", word: "playing" };
+  return { kind: since > LONG_SECONDS ? "quiet" : "pausing", word: `last answer ${ago(since)}` };
 }
 
 /** The gain over the control as a number and its interval: in per cent where that is known. */

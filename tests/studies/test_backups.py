@@ -1,0 +1,131 @@
+"""Backups that are taken while a study plays, and what happens when one is put back.
+
+The commands are those of docs/live.md.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import subprocess
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import psycopg
+import pytest
+from click.testing import CliRunner
+
+import dikin
+from dikin import errors
+from dikin.cli import main
+from studies.postgres import Server, unprivileged
+from studies.small import fresh, step
+
+
+def backup(file: str, copy: str) -> None:
+    """What `sqlite3 studies.db ".backup copy.db"` does."""
+    with closing(sqlite3.connect(file)) as original, closing(sqlite3.connect(copy)) as target:
+        original.backup(target)
+
+
+def vacuum(file: str, copy: str) -> None:
+    with closing(sqlite3.connect(file)) as original:
+        original.execute(f"VACUUM INTO '{copy}'")
+
+
+@pytest.mark.parametrize("way", [backup, vacuum])
+def test_a_copy_is_taken_while_it_plays_and_put_back(
+    file: str, tmp_path: Path, way: Callable[[str, str], None]
+) -> None:
+    copy = str(tmp_path / "copy.db")
+    with dikin.Study(file, "a", fresh()) as study:
+        step(study)
+        way(file, copy)
+        late = [study.ask() for _ in range(3)]
+        study.tell(late[0], 0.75)
+    with dikin.Study(copy, "a") as elsewhere:  # a rehearsal, where nothing else is touched
+        assert (elsewhere.rounds, elsewhere.verify()) == (1, 2)
+    for beside in Path(file).parent.glob(f"{Path(file).name}*"):
+        if not beside.name.endswith("-marks"):
+            shutil.rmtree(beside) if beside.is_dir() else beside.unlink()
+    shutil.copy(copy, file)
+    with pytest.raises(errors.StateError, match=r"an older copy .* delete .* study skip-ids a"):
+        dikin.Study(file, "a")
+    Path(f"{file}-marks").unlink()
+    skipped = CliRunner().invoke(main, ["study", "skip-ids", "a", "--url", file])
+    assert skipped.output == "the next query has the id 1,000,001\n"
+    with dikin.Study(file, "a") as study:
+        again = study.ask()
+        assert again.id == 1_000_001
+        for query in late:  # whoever has one that was asked after the backup learns that it is lost
+            with pytest.raises(errors.ClosedQueryError):
+                study.tell(query.id, 0.75)
+        study.tell(again, 0.75)
+        assert study.verify() == 5
+        twin = fresh()
+        step(twin)
+        twin.tell(twin.ask(), 0.75)
+        assert study.center.tolist() == twin.center.tolist()  # only the ids are others
+    with dikin.Study(file, "a") as study:
+        study.trim(2)
+        assert study.ask().id == 1_000_002
+
+
+def test_without_skipping_ids_an_answer_would_count_for_another_query(
+    file: str, tmp_path: Path
+) -> None:
+    """The mutant: the restored study gives the ids once more."""
+    copy = str(tmp_path / "copy.db")
+    with dikin.Study(file, "a", fresh()) as study:
+        step(study)
+        backup(file, copy)
+        late = study.ask()
+    with dikin.Study(copy, "a") as study:
+        assert study.ask().id == late.id
+
+
+@pytest.mark.parametrize("count", [0, -1, 1.5, "x"])
+def test_how_many_ids_to_leave_out(file: str, count: object) -> None:
+    with dikin.Study(file, "a", fresh()) as study:
+        with pytest.raises(errors.ParameterError):
+            study.skip_ids(count)  # type: ignore[arg-type]
+        assert study.ask().id == 0
+
+
+def test_a_server_is_dumped_while_it_plays_and_read_elsewhere(server: Server) -> None:
+    programs = server._home / "bin"
+    to_it = ["-h", str(server.folder), "-U", "dikin"]
+    with psycopg.connect(server.url, autocommit=True) as admin:
+        for name in ("first", "second"):
+            admin.execute(f"CREATE DATABASE {name}")
+        try:
+            url, other = (server.url.replace("/postgres?", f"/{n}?") for n in ("first", "second"))
+            with dikin.Study(url, "a", fresh()) as study:
+                step(study)
+                dump = subprocess.run(
+                    [programs / "pg_dump", *to_it, "first"],
+                    capture_output=True,
+                    check=True,
+                    cwd="/",
+                    **unprivileged(),
+                ).stdout
+                step(study)
+            subprocess.run(
+                [programs / "psql", *to_it, "-v", "ON_ERROR_STOP=1", "-q", "second"],
+                input=dump,
+                check=True,
+                cwd="/",
+                stdout=subprocess.DEVNULL,
+                **unprivileged(),
+            )
+            with dikin.Study(other, "a") as study:
+                assert (study.rounds, study.verify()) == (1, 2)
+                assert study.skip_ids() == 1_000_001
+                step(study)
+                assert study.verify() == 5
+            with dikin.Study(other, "b", fresh()) as study:  # the counter of studies goes on
+                step(study)
+        finally:
+            for name in ("first", "second"):
+                admin.execute(f"DROP DATABASE {name} WITH (FORCE)")

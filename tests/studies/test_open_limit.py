@@ -1,0 +1,120 @@
+"""Queries that are never answered: how many there may be, and how they are forgotten together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+import dikin
+from dikin import errors
+from dikin.cli import main
+from dikin.studies import local, replica
+from studies.small import fresh, step
+
+HOUR = 3600 * 10**6
+"""Microseconds."""
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The time of day, in microseconds since 1970, to be set."""
+    now = [1_700_000_000 * 10**6]
+    monkeypatch.setattr(local, "_now", lambda: now[0])
+    return now
+
+
+def test_there_may_be_so_many(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(replica, "MOST_OPEN", 3)
+    twin = fresh()
+    with dikin.Study(file, "a", twin, client="it") as study:
+        asked = [study.ask(key=f"key {number}") for number in range(3)]
+        before = study.state()
+        words = r"3 queries of this study .*asked by it.*forget\(older_than="
+        with pytest.raises(errors.TooManyOpenError, match=words):
+            study.ask()
+        assert study.state() == before
+        assert study.ask(key="key 1") == asked[1]  # which is no other one
+        study.tell(asked[0], 0.25)
+        study.ask()
+        with pytest.raises(errors.TooManyOpenError):
+            study.ask(key="key 3")
+        assert study.verify() == 5
+    for number in range(3):
+        assert twin.ask().id == number
+    assert twin.ask().id == 3  # outside a study it is the user's own affair
+
+
+def test_more_than_that_can_still_be_read_and_answered(
+    file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A study that an earlier version filled."""
+    with dikin.Study(file, "a", fresh()) as study:
+        for _ in range(6):
+            study.ask()
+    monkeypatch.setattr(replica, "MOST_OPEN", 3)
+    with dikin.Study(file, "a") as study:
+        assert len(study.open_queries) == 6
+        with pytest.raises(errors.TooManyOpenError):
+            study.ask()
+        for query in study.open_queries[:4]:
+            study.tell(query, 0.5)
+        step(study)
+        assert study.verify() == 12
+
+
+@pytest.mark.parametrize("commit_within", [0.0, 0.3])
+def test_all_that_are_too_old_are_forgotten(
+    url: str, clock: list[int], monkeypatch: pytest.MonkeyPatch, commit_within: float
+) -> None:
+    monkeypatch.setattr(local, "FORGET_AT_ONCE", 2)
+    with dikin.Study(url, "a", fresh(), commit_within=commit_within) as study:
+        for _ in range(5):
+            study.ask()
+        clock[0] += HOUR
+        late = study.ask()
+        assert study.forget(older_than=3601) == 0
+        assert study.forget(older_than=3599) == 5
+        assert study.forget(older_than=3599) == 0
+        study.forget(late)
+        assert study.verify() == 12
+    twin = fresh()
+    for _ in range(6):
+        twin.ask()
+    for query in twin.open_queries:
+        twin.forget(query)
+    with dikin.Study(url, "a") as study:
+        assert study.state() == twin.state()
+
+
+def test_one_by_one_it_is_the_same(file: str, clock: list[int]) -> None:
+    """As over HTTP, where a study is elsewhere."""
+    with dikin.Study(file, "a", fresh()) as study:
+        study.ask()
+        clock[0] += 10**15  # the clock of whoever forgets is the true one here
+        study.ask()
+        assert super(local.LocalBackend, study._backend).forget_older(3600.0) == 1
+        assert [query.id for query in study.open_queries] == [1]
+
+
+@pytest.mark.parametrize("arguments", [{}, {"query": 0, "older_than": 1}, {"older_than": -1}])
+def test_what_to_forget_must_be_said(file: str, arguments: dict[str, Any]) -> None:
+    with dikin.Study(file, "a", fresh()) as study:
+        study.ask()
+        with pytest.raises((errors.ParameterError, errors.UnknownQueryError)):
+            study.forget(**arguments)
+        assert len(study.open_queries) == 1
+
+
+def test_on_the_command_line(file: str, clock: list[int]) -> None:
+    with dikin.Study(file, "a", fresh()) as study:
+        study.ask()
+        study.ask()
+    clock[0] += 2 * HOUR
+    call = ["study", "forget", "a", "--url", file]
+    assert CliRunner().invoke(main, [*call, "--older-than", "3600"]).output == "2 forgotten\n"
+    refused = CliRunner().invoke(main, [*call, "0", "--older-than", "3600"])
+    assert refused.exit_code == 2
+    assert "got both" in refused.output
+    assert "got neither" in CliRunner().invoke(main, call).output

@@ -1,0 +1,232 @@
+"""A server that falls silent, a pooler in between, roles with defaults of their own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+import dikin
+from dikin import errors
+from dikin.studies.database import Postgres
+from studies.postgres import Server, unprivileged
+from studies.small import fresh, step
+
+PATIENCE = 0.2
+"""Seconds; a silent server is given half a second more."""
+
+
+@pytest.fixture
+def study(server: Server) -> Iterator[dikin.Study]:
+    with psycopg.connect(server.url, autocommit=True) as connection:
+        connection.execute("DROP SCHEMA IF EXISTS silent CASCADE; CREATE SCHEMA silent")
+    url = f"{server.url}&options=-csearch_path%3Dsilent"
+    with dikin.Study(url, "a", fresh(), patience=PATIENCE) as opened:
+        yield opened
+
+
+def insist(call: Any) -> Any:
+    """As a client does, until the server is itself again."""
+    while True:
+        try:
+            return call()
+        except (errors.StoreError, errors.BusyError):
+            time.sleep(0.01)
+
+
+# --- silence -------------------------------------------------------------------------------------
+
+
+def test_a_call_to_a_silent_server_ends(server: Server, study: dikin.Study) -> None:
+    step(study)
+    with server.frozen() as stopped:
+        with pytest.raises(errors.StoreError, match=r"has not answered for 0\.7 seconds"):
+            study.ask()
+        with pytest.raises(errors.StoreError, match="has not answered"):  # while connecting again
+            study.ask()
+        study.close()
+        assert stopped, "it waited until the server went on"
+
+
+def test_a_commit_that_a_silent_server_carries_out_later(
+    server: Server, study: dikin.Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The row is written when the server goes on: the next ask gets the query, and no other."""
+    database = study._backend.journal.database
+    commit = database.commit
+    with ExitStack() as silence:
+
+        def into_silence(head: Any = None) -> None:
+            # At once: the server does not wait long for a client in the middle of a transaction.
+            os.kill(database._connection.info.backend_pid, signal.SIGSTOP)
+            silence.enter_context(server.frozen())
+            commit(head)
+
+        monkeypatch.setattr(database, "commit", into_silence)
+        with pytest.raises(errors.StoreError, match="has not answered"):
+            study.ask()
+    monkeypatch.undo()
+    assert insist(study.ask).id == 0
+    assert insist(study.ask).id == 1
+    assert study.verify() == 2
+
+
+def test_ctrl_c_while_the_server_is_silent(
+    server: Server, study: dikin.Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It asks nobody to cancel anything, and ends at once."""
+    monotonic, looks = time.monotonic, []
+
+    def interrupted() -> float:
+        looks.append(0)
+        if len(looks) > 20:
+            raise KeyboardInterrupt
+        return monotonic()
+
+    with server.frozen() as stopped:
+        monkeypatch.setattr("dikin.studies.postgres_connection.WAKES_EVERY", 0.001)
+        monkeypatch.setattr("dikin.studies.postgres_connection.time.monotonic", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            study.ask()
+        monkeypatch.undo()
+        assert stopped
+    assert insist(study.ask).id == 0
+    assert study.verify() == 1
+
+
+# --- the first connection ------------------------------------------------------------------------
+
+
+def test_a_server_that_ends_while_it_is_first_connected(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepare, cut = Postgres._prepare, list[int]()
+
+    def cut_once(database: Postgres) -> None:
+        if not cut:
+            cut.append(database._connection.info.backend_pid)
+            database._cursor.execute(f"SELECT pg_terminate_backend({cut[0]})")
+        prepare(database)
+
+    monkeypatch.setattr(Postgres, "_prepare", cut_once)
+    with dikin.Study(server.url, "first", fresh()) as study:
+        step(study)
+        assert study.rounds == 1
+    assert cut
+    dikin.Study.delete(server.url, "first")
+
+
+def test_a_server_without_a_free_place_is_tried_again(server: Server) -> None:
+    """And if none becomes free, the error is ours and says why."""
+    with psycopg.connect(server.url, autocommit=True) as admin:
+        admin.execute("CREATE ROLE one LOGIN CONNECTION LIMIT 0")
+        url = server.url.replace("dikin@", "one@")
+        with pytest.raises(errors.StoreError, match="too many connections for role"):
+            dikin.Study(url, "a", fresh(), patience=PATIENCE)
+        admin.execute("DROP ROLE one")
+
+
+# --- what a role prefers -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("level", ["repeatable read", "serializable"])
+def test_turns_see_what_was_committed_whatever_the_role_prefers(
+    server: Server, level: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At another level a turn would see the database as it was before it waited."""
+    with psycopg.connect(server.url, autocommit=True) as admin:
+        admin.execute("CREATE ROLE two LOGIN SUPERUSER")
+        admin.execute(f"ALTER ROLE two SET default_transaction_isolation = '{level}'")
+        admin.execute("ALTER ROLE two SET synchronous_commit = off")
+        url = server.url.replace("dikin@", "two@")
+        try:
+            with dikin.Study(url, "level", fresh()) as study:
+                database = study._backend.journal.database
+                database.begin(study._backend.journal.study)
+                assert database.run("SHOW transaction_isolation") == [("read committed",)]
+                assert database.run("SHOW synchronous_commit") == [("on",)]
+                database.rollback()
+                step(study)
+                assert study.verify() == 2
+            dikin.Study.delete(url, "level")
+        finally:
+            admin.execute("DROP ROLE two")
+
+
+@pytest.mark.parametrize("way", ["the URL", "the role"])
+def test_text_is_text_in_whatever_encoding(server: Server, way: str) -> None:
+    with psycopg.connect(server.url, autocommit=True) as admin:
+        admin.execute("CREATE ROLE three LOGIN SUPERUSER")
+        try:
+            url = server.url.replace("dikin@", "three@")
+            if way == "the role":
+                admin.execute("ALTER ROLE three SET client_encoding = 'SQL_ASCII'")
+            else:
+                url += "&client_encoding=SQL_ASCII"
+            with dikin.Study(url, "Löhne", fresh(), client="Zürich") as study:
+                query = study.ask()
+                assert [each.client for each in study.open_queries] == ["Zürich"]
+                study.tell(query, 0.5)
+                assert study.verify() == 2
+            dikin.Study.delete(url, "Löhne")
+        finally:
+            admin.execute("DROP ROLE three")
+
+
+# --- a pooler ------------------------------------------------------------------------------------
+
+POOLER = shutil.which("pgbouncer", path=f"{os.environ['PATH']}:/usr/sbin")
+
+
+@contextmanager
+def pooled(server: Server) -> Iterator[str]:
+    """PgBouncer in transaction mode before a server, with two connections for all clients."""
+    settings = server.folder / "pgbouncer.ini"
+    settings.write_text(
+        f"[databases]\npostgres = host={server.folder} user=dikin\n[pgbouncer]\n"
+        f"unix_socket_dir = {server.folder}\nlisten_port = 6432\nauth_type = any\n"
+        "pool_mode = transaction\ndefault_pool_size = 2\n"
+    )
+    command = [str(POOLER), str(settings)]
+    process = subprocess.Popen(command, stderr=subprocess.DEVNULL, cwd="/", **unprivileged())
+    try:
+        while not Path(server.folder, ".s.PGSQL.6432").exists():
+            assert process.poll() is None
+            time.sleep(0.01)
+        yield f"{server.url}&port=6432"
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def play_through(url: str, name: str) -> None:
+    """Four clients; psycopg prepares what was run five times."""
+    with ExitStack() as stack:
+        studies = [stack.enter_context(dikin.Study(url, name, fresh())) for _ in range(4)]
+        twin = fresh()
+        for _ in range(8):
+            for study in studies:
+                assert step(study) == step(twin)
+        assert studies[0].verify() == 64
+
+
+@pytest.mark.skipif(POOLER is None, reason="apt-get install pgbouncer")
+def test_a_pooler_that_gives_each_transaction_another_connection(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pooled(server) as url:
+        play_through(url, "pooled")
+        monkeypatch.setattr(Postgres, "_prepare", lambda _: None)
+        with pytest.raises(errors.StoreError, match="prepared statement"):
+            play_through(url, "prepared")
+    for name in ("pooled", "prepared"):
+        dikin.Study.delete(server.url, name)
