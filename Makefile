@@ -5,8 +5,8 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .PHONY: reproduce matrix test lint demo game loops price regions traffic program oppertune examples \
-	flags samplers accelerator mutants known-mutants beginning absurd covariates memory contexts worth one-run serve-demo told attack \
-	bench kills soak torture power-loss load page paper docs dist clean
+	flags samplers accelerator mutants known-mutants beginning absurd covariates memory contexts worth one-run \
+	serve-demo told attack outside bench kills soak torture power-loss load page paper docs dist clean
 .DELETE_ON_ERROR:
 
 reproduce: $(READY)
@@ -117,6 +117,12 @@ told: $(READY)
 attack: $(READY)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/attack.py
 
+# Benchmarks from outside; PART=bbob plays one of bbob, cats, autoscope, pendulum, postgres. What is
+# in docs/outside is not played again: from nothing, an hour and a half. Writes docs/outside.md.
+outside: $(VENV)/.outside
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/outside/command.py $(PART) \
+		$(if $(GAMES),--games $(GAMES)) $(if $(MOST),--most $(MOST)) --page docs/outside.md
+
 # Places of the source that are made wrong on purpose: hours. PAGE=1 writes docs/mutants.md.
 MUTANTS_OUT := $(if $(PAGE),--out docs/mutants --page docs/mutants.md)
 mutants: $(READY)
@@ -186,6 +192,10 @@ $(READY): pyproject.toml
 
 $(VENV)/.xopt: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'xopt>=3.2'
+	touch $@
+
+$(VENV)/.outside: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'coco-experiment>=2.8' 'vowpalwabbit>=9.11'
 	touch $@
 
 $(VENV)/.docs: $(READY)

@@ -11,13 +11,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from math import nan
 from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 
 import dikin
-from dikin.experiments.compare.external import CONVERGED, import_optional
+from dikin.experiments.compare.evolution import Evolution, NoiseHandlingEvolution, import_optional
 from dikin.learners.kernel_learner import LearnerState
 from dikin.rng import Generator, stream
 from dikin.tuning.space import Params, Space
@@ -147,42 +146,25 @@ class PyCMA(Rival):
     """CMA-ES of the package cma, with its bounds and its population size."""
 
     first_step: ClassVar[float] = STEP
+    strategy: ClassVar[type[Evolution]] = Evolution
 
     def _prepare(self, start: Array, generator: Generator) -> None:
-        normal = generator.standard_normal
-        # A seed of NaN: it leaves NumPy's global generator alone and draws from ours.
-        chance = {"seed": nan, "randn": lambda *shape: normal(shape)}
-        strategy = import_optional("cma").CMAEvolutionStrategy
-        self._strategy = strategy(
-            start, self.first_step, {"verbose": -9, "bounds": [0, 1], **chance}
-        )
-        self._queue: list[Array] = []
-        self._answers: list[tuple[Array, float]] = []
-
-    @property
-    def _converged(self) -> bool:
-        return not self._strategy.sigma > CONVERGED
+        self._evolution = self.strategy(start, self.first_step, generator, {"bounds": [0, 1]})
 
     def _next(self) -> tuple[Any, Array]:
-        if self._converged:
-            return None, self._recommended()
-        if not self._queue:
-            self._queue = list(self._strategy.ask())
-        z = self._queue.pop(0)
-        return z, np.asarray(z, dtype=float)
+        return self._evolution.next()
 
     def _recommended(self) -> Array:
-        # With bounds the mean lives in other coordinates, and pycma has the way back.
-        return np.asarray(self._strategy.result.xfavorite, dtype=float)
+        return self._evolution.favourite
 
     def _learn(self, candidate: Any, loss: float) -> None:
-        if candidate is None or self._converged:
-            return
-        self._answers.append((candidate, loss))
-        if len(self._answers) >= self._strategy.popsize:
-            points, losses = zip(*self._answers, strict=True)
-            self._strategy.tell(list(points), list(losses))
-            self._queue, self._answers = [], []
+        self._evolution.learn(candidate, loss)
+
+
+class NoiseHandlingCMA(PyCMA):
+    """CMA-ES of the package cma with its noise handling and with restarts."""
+
+    strategy = NoiseHandlingEvolution
 
 
 class TBPSA(Rival):

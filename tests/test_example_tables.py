@@ -170,7 +170,7 @@ def bowl(point: Any) -> float:
     return 1 + (x - 0.7) ** 2 + (y - 0.5) ** 2
 
 
-@pytest.mark.parametrize("name", ["Bluefin", "PyCMA", "TBPSA", "TPE"])
+@pytest.mark.parametrize("name", ["Bluefin", "NoiseHandlingCMA", "PyCMA", "TBPSA", "TPE"])
 @pytest.mark.parametrize("maximize", [False, True])
 def test_rivals_learn_also_from_late_answers(example: Any, name: str, maximize: bool) -> None:
     sign = -1 if maximize else 1

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import evidence_page
 import known_curvature
+import outside_page
 import rates_page
 import real_data_page
 import which_learner_page
@@ -19,6 +20,7 @@ from dikin.files import replace_file
 DOCS = Path(__file__).resolve().parent.parent
 PAGES = {
     "evidence.md": (evidence_page.render, "evidence"),
+    "outside.md": (outside_page.render, "outside"),
     "rates.md": (rates_page.render, "rates"),
     "real_data.md": (real_data_page.render, "real_data"),
     "which_learner.md": (which_learner_page.render, "compare"),
@@ -32,6 +34,7 @@ def draw_figures() -> None:
     compare_figure.draw(read_matrix(compare), compare / "compare.png")
     measured = known_curvature.read(compare / "known_curvature.csv")
     known_curvature.draw(measured, compare / "known_curvature.png")
+    outside_page.draw(DOCS / "outside")
     rates_figure.draw(read_lines(DOCS / "rates"), DOCS / "rates" / "rates.png")
 
 

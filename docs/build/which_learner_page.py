@@ -12,6 +12,8 @@ from pages import fill_template, table
 from dikin.experiments.compare.competitors import BASES
 from dikin.experiments.compare.holm import LEVEL
 from dikin.experiments.compare.matrix import FLOOR, WITH_MEMORY, Matrix, Outcome
+from dikin.experiments.compare.orderings import BEST, LEVEL_RATIO, OPEN
+from dikin.experiments.compare.orderings import LEVEL as NEARLY
 from dikin.experiments.compare.scenarios import GROUPS, SCENARIOS
 from dikin.experiments.fit import Curve
 from dikin.feedback import Feedback
@@ -24,6 +26,8 @@ GroupTable = Callable[[Matrix, list[str]], str]
 """A table of some scenarios."""
 SAID = ("smooth", "lipschitz")
 """The groups of scenarios that differ in what a learner knows."""
+WITHIN = (1.1, 2.0, 5.0)
+"""Factors of the least regret of all: in how many scenarios a learner is so near."""
 NAMED = 3
 """Learners that are named beside the one to take."""
 
@@ -54,7 +58,10 @@ def render(folder: Path) -> str:
         certificates=_certificates(matrix),
         wrong=_wrong(curves),
         more=_more(matrix),
+        profiles=_profiles(matrix),
+        precision=f"{LEVEL_RATIO:g}",
         external=_external(matrix),
+        external_settings=_external_settings(matrix),
         absent=_absent(matrix),
         bases=_all(f"`{base.__name__}`" for base in BASES),
         speeds=_speeds(matrix),
@@ -161,9 +168,35 @@ def _record(matrix: Matrix, name: str) -> str:
     won, behind = _won_and_lost(matrix, name)
     return (
         f"**{name}** is best of the library's learners, or not distinguished from the best, in "
-        f"{len(won)} of {len(won) + len(behind)} scenarios{_listed(won)}. It is behind in "
-        f"{_all(behind) or 'none'}."
+        f"{len(won)} of {len(won) + len(behind)} scenarios{_listed(won)}; "
+        f"{_standings(matrix, name)}. It is behind in {_all(behind) or 'none'}."
     )
+
+
+def _standings(matrix: Matrix, name: str) -> str:
+    """How many of them are known to be the best, or nearly so."""
+    found = [
+        matrix.standing(outcome, matrix.of_library(outcome.scenario)[0])
+        for outcome in matrix.outcomes
+        if outcome.learner == name and outcome.played
+    ]
+    best, near, unknown = (found.count(standing) for standing in (BEST, NEARLY, OPEN))
+    return f"it has the least mean in {best}, is level in {near}, and {unknown} are open"
+
+
+def _profiles(matrix: Matrix) -> str:
+    """For every learner of one value, in how many scenarios it is within a factor of the best."""
+    rows = []
+    for learner in matrix.learners():
+        outcomes = [c for c in matrix.outcomes if c.learner == learner and c.played]
+        if outcomes[0].sees_more:
+            continue
+        factors = sorted((matrix.factor(outcome), outcome.scenario) for outcome in outcomes)
+        shares = [sum(factor <= limit for factor, _ in factors) for limit in WITHIN]
+        worst = f"{factors[-1][0]:,.1f} (`{factors[-1][1]}`)"
+        rows.append([learner, str(len(factors)), *map(str, shares), worst])
+    within = " | ".join(f"within {limit:g}" for limit in WITHIN)
+    return table(f"learner | scenarios | {within} | largest ratio", rows)
 
 
 def _sentence(matrix: Matrix, scenario: str) -> str:
@@ -255,19 +288,38 @@ def _external(matrix: Matrix) -> str:
             continue
         less: list[str] = []
         more: list[str] = []
-        level: list[str] = []
+        near: dict[str, list[str]] = {BEST: [], NEARLY: [], OPEN: []}
         for outcome in (c for c in matrix.outcomes if c.learner == learner and c.played):
             best, name = matrix.of_library(outcome.scenario)[0], f"`{outcome.scenario}`"
             if not matrix.distinguished(outcome, best):
-                level.append(name)
+                near[matrix.standing(outcome, best)].append(name)
             else:
                 side = less if outcome.mean < best.mean else more
                 side.append(f"{name} ({_compared(outcome, best)})")
         lines.append(
             f"- `{learner}` wins in {_all(less) or 'none'}; loses in {_all(more) or 'none'}; is "
-            f"not distinguished in {_all(level) or 'none'}."
+            f"level in {_all(near[NEARLY]) or 'none'}; open: {_all(near[OPEN]) or 'none'}."
         )
-    return "\n".join(lines) or "None took part."
+    return "\n".join([*lines, *_leaders(matrix)]) or "None took part."
+
+
+def _leaders(matrix: Matrix) -> list[str]:
+    """Where they have the least mean of all, whether or not the games distinguish it."""
+    leaders = [f"`{one.scenario}` (`{one.learner}`)" for one in matrix.led_by_others()]
+    if not leaders:
+        return []
+    count = f"{len(leaders)} of {len(matrix.scenarios)}"
+    least = "One of them has the least mean of all, distinguished or not, in"
+    return [f"- {least} {count}: {_all(leaders)}."]
+
+
+def _external_settings(matrix: Matrix) -> str:
+    """What was set for them; the matrix of an earlier version has TBPSA with its own first step."""
+    steps = (
+        " The first step of CMA-ES and of TBPSA is 0.3 of the radius. `NoiseHandlingCMA` is CMA-ES "
+        "with its noise handling and restarts."
+    )
+    return steps if "NoiseHandlingCMA" in matrix.learners() else ""
 
 
 # --- the rest -----------------------------------------------------------------------------------

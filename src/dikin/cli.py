@@ -228,7 +228,7 @@ def rates(effort: str, out: Path, workers: int, learners: tuple[str, ...], seed:
 @click.option(
     "--external",
     is_flag=True,
-    help="With pycma and nevergrad's SPSA and TBPSA too: dikin[compare].",
+    help="With pycma, also with noise handling, and nevergrad's SPSA and TBPSA: dikin[compare].",
 )
 @out_option("comparison", "compare.csv, games.csv, compare.png")
 @workers_option

@@ -30,6 +30,7 @@ from dikin.kernel import FUNCTIONS
 from dikin.learners.barrier_ftrl import Schedule
 from dikin.learners.descent import Pace
 from dikin.learners.kernel_learner import LearnerKernel
+from dikin.learners.reference_descent import ReferencePace
 
 try:
     import fcntl
@@ -57,7 +58,16 @@ OPTIONS = {
 """No checks for division by zero; one function in the end, in which nothing is passed around, and
 no way from Python into its parts: to compile those takes a tenth of the time."""
 
-PROTOCOLS = (GeometryKernel, Schedule, Pace, LearnerKernel, LossKernel, HasConstants, Pattern)
+PROTOCOLS = (
+    GeometryKernel,
+    Schedule,
+    Pace,
+    ReferencePace,
+    LearnerKernel,
+    LossKernel,
+    HasConstants,
+    Pattern,
+)
 """What kernels are. Compiled code calls a kernel's method by a name that one of these declares.
 
 No other method of a kernel can be called there: the compiler does not know it.

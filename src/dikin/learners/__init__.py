@@ -14,10 +14,12 @@ from dikin.learners.ito import Ito
 from dikin.learners.kernel_line import KernelLine
 from dikin.learners.lifted_linear import LiftedLinear
 from dikin.learners.lipschitz_barrier import LipschitzBarrier
+from dikin.learners.one_measurement_spsa import OneMeasurementSPSA
 from dikin.learners.pbgd import PBGD, TwoPointPBGD
 from dikin.learners.predictive import Predictive
 from dikin.learners.pseudo_line import PseudoLine
 from dikin.learners.reshaped_fkm import ReshapedFKM
+from dikin.learners.residual_feedback import ResidualFeedback
 from dikin.learners.saha_tewari import SahaTewari
 from dikin.learners.scrible import Scrible
 from dikin.learners.tewa import Tewa
@@ -40,9 +42,11 @@ __all__ = [
     "KernelLine",
     "LiftedLinear",
     "LipschitzBarrier",
+    "OneMeasurementSPSA",
     "Predictive",
     "PseudoLine",
     "ReshapedFKM",
+    "ResidualFeedback",
     "SahaTewari",
     "Scrible",
     "Tewa",

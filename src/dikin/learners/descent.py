@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from dikin.domains.base import Array
+from dikin.kernel import compilable
 from dikin.learners.kernel_learner import KernelLearner, LearnerState, Memo, Proposal
 from dikin.vectors import multiply
 
@@ -42,6 +43,29 @@ class Pace(Protocol):
         ...
 
 
+@compilable
+def explored(
+    geometry: Any, iterate: Array, reach: float, shrink: float, s: Array, metric: Array, u: Array
+) -> Proposal:
+    """Write y + delta s into u, for the iterate y/shrink; s comes as noise, becomes a direction."""
+    square, trace = geometry.explore(iterate, 0.0, 1.0, s, metric)
+    # Without a metric, there is nothing to explore.
+    unit = 1.0 / sqrt(square) if square > 0.0 else 0.0
+    norm = geometry.point(iterate, metric, s, reach / shrink * unit, u)
+    multiply(shrink, u, u)
+    return shrink * shrink * norm, trace, unit
+
+
+@compilable
+def descend(geometry: Any, memo: Memo, slope: float, state: LearnerState) -> None:
+    """A step against the direction of a query, and back into the set."""
+    geometry.write_vector(state.iterate, -1.0, state.linear)
+    geometry.linear_update(
+        memo.state.iterate, memo.metric, memo.s, slope * memo.asked[2], 0.0, state.linear
+    )
+    geometry.project(state.linear, state.iterate)
+
+
 class DescentKernel(NamedTuple):
     """A round of gradient descent; the iterate is y_t/shrink, a point of the whole set."""
 
@@ -49,24 +73,15 @@ class DescentKernel(NamedTuple):
     pace: Any
 
     def ask(self, state: LearnerState, s: Array, metric: Array, u: Array) -> Proposal:
-        pace, geometry, iterate = self.pace, self.geometry, state.iterate
-        square, trace = geometry.explore(iterate, 0.0, 1.0, s, metric)
-        # Without a metric, there is nothing to explore.
-        unit = 1.0 / sqrt(square) if square > 0.0 else 0.0
-        norm = geometry.point(iterate, metric, s, pace.reach / pace.shrink * unit, u)
-        multiply(pace.shrink, u, u)
-        return pace.shrink * pace.shrink * norm, trace, unit
+        pace = self.pace
+        return explored(self.geometry, state.iterate, pace.reach, pace.shrink, s, metric, u)
 
     def tell(
         self, round: int, memo: Memo, loss: float, curvature: float, state: LearnerState
     ) -> None:
-        pace, geometry, linear = self.pace, self.geometry, state.linear
+        pace = self.pace
         slope = pace.step(round) * pace.dim * loss / (pace.reach * pace.shrink)
-        geometry.write_vector(state.iterate, -1.0, linear)
-        geometry.linear_update(
-            memo.state.iterate, memo.metric, memo.s, slope * memo.asked[2], 0.0, linear
-        )
-        geometry.project(linear, state.iterate)
+        descend(self.geometry, memo, slope, state)
 
 
 class Descent(KernelLearner):

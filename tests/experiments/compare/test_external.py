@@ -13,7 +13,8 @@ import dikin
 from dikin.checks import learner as laws
 from dikin.cli import main
 from dikin.errors import MissingExtraError, NotSavableError
-from dikin.experiments.compare import external
+from dikin.experiments.compare import evolution
+from dikin.experiments.compare.evolution import NoiseHandlingEvolution
 from dikin.experiments.compare.external import CMA, EXTERNAL, SPSA, TBPSA, ExternalOptimizer
 
 DOMAINS = [
@@ -91,6 +92,52 @@ def test_tbpsa_is_the_one_for_noise_and_takes_larger_generations_then() -> None:
     assert generation(noise=8.0) >= 2 * generation(noise=0.0)
 
 
+def evolved(noise: float, rounds: int) -> tuple[NoiseHandlingEvolution, list[tuple[float, ...]]]:
+    """CMA-ES with noise handling on a bowl, and what it played."""
+    chance = np.random.default_rng(1)
+    evolution = NoiseHandlingEvolution(np.zeros(3), 0.3, chance, {})
+    points = []
+    for _ in range(rounds):
+        candidate, z = evolution.next()
+        points.append(tuple(z.tolist()))
+        evolution.learn(candidate, float(z @ z) + noise * float(chance.standard_normal()))
+    return evolution, points
+
+
+def test_noise_handling_plays_points_again_more_often_the_more_noise_there_is() -> None:
+    """Without noise two of a generation of seven; with much noise every point many times."""
+    repeats = []
+    for noise in (0.0, 10.0):
+        points = evolved(noise, 900)[1]
+        repeats.append(len(points) / len({*points}))
+    assert repeats[0] == pytest.approx(9 / 7, abs=0.02)
+    assert repeats[1] > 4
+
+
+def test_a_run_that_has_converged_begins_anew_with_a_larger_population() -> None:
+    evolution, _ = evolved(0.0, 4000)
+    assert evolution.strategy.popsize in (14, 28, 56)
+    assert np.linalg.norm(evolution.favourite) < 1e-4
+
+
+def test_answers_that_never_come_are_asked_for_again() -> None:
+    evolution = NoiseHandlingEvolution(np.zeros(2), 0.3, np.random.default_rng(1), {})
+    first = {tuple(evolution.next()[1].tolist()) for _ in range(6)}
+    assert {tuple(evolution.next()[1].tolist()) for _ in range(6)} == first
+    candidate, z = evolution.next()
+    evolution.learn(candidate, 1.0)
+    evolution.learn(candidate, 5.0)  # the second answer of one evaluation counts for nothing
+    assert {tuple(evolution.next()[1].tolist()) for _ in range(20)} == first - {tuple(z.tolist())}
+
+
+def test_tbpsa_and_cma_begin_with_the_same_step() -> None:
+    """The median size of 100 first points: TBPSA mutates its step, so that it is about 0.3."""
+    box = dikin.Box([-9, -9, -9], [9, 9, 9])
+    for cls in (CMA, TBPSA):
+        first = [cls(box, seed=seed)._next_candidate()[1] for seed in range(100)]
+        assert 0.2 < float(np.median([np.sqrt(np.mean(z**2)) for z in first])) < 0.4
+
+
 class Wanderer(ExternalOptimizer):
     """Wants one point, and remembers what it is told."""
 
@@ -130,7 +177,7 @@ def test_a_missing_package_is_named_with_the_remedy(
     def absent(name: str) -> None:
         raise ImportError(name)
 
-    monkeypatch.setattr(external, "import_module", absent)
+    monkeypatch.setattr(evolution, "import_module", absent)
     with pytest.raises(MissingExtraError, match=r"pip install 'dikin\[compare\]'"):
         cls(dikin.Ball(2), *arguments)
     options = ["--learner", cls.kind, "--scenario", "zero", "--rounds", "50", "--workers", "1"]

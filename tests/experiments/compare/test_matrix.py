@@ -213,3 +213,12 @@ def test_groups_share_rows_of_readable_width(tmp_path: Path) -> None:
     figure.draw(table, tmp_path / "figure.png")
     pixels = np.frombuffer((tmp_path / "figure.png").read_bytes()[16:24], dtype=">u4")
     assert 1000 < pixels[0] < 2500
+
+
+def test_the_leaders_of_other_packages_are_named_whether_or_not_they_are_distinguished() -> None:
+    ours, theirs = outcome("FKM", [3.0, 9.0]), outcome("TBPSA", [2.0, 8.9], package="nevergrad")
+    third = outcome("FixedPoint", [1.0, 1.0], package="baseline", scenario="line")
+    found = Matrix((ours, theirs, third))
+    assert not found.distinguished(ours, theirs)
+    assert found.led_by_others() == [theirs]
+    assert Matrix((ours, replace(theirs, regrets=(4.0, 9.0)))).led_by_others() == []

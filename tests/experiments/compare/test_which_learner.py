@@ -84,7 +84,7 @@ def test_the_page_does_without_learners_that_took_no_part(tmp_path: Path) -> Non
     )
     assert "| smooth, not curved | `AdaptiveSmooth` | 100 | 300 | `CMA`, 50 | `zero` |" in text
     assert (
-        "`CMA` wins in `zero` (0.50); loses in `circling` (1.33); is not distinguished in none"
+        "`CMA` wins in `zero` (0.50); loses in `circling` (1.33); is level in none; open: none"
         in text
     )
     assert "{" not in text

@@ -11,21 +11,22 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from importlib import import_module
-from math import nan, sqrt
+from math import sqrt
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from dikin.arguments import positive, whole
 from dikin.domains.base import Array, Domain
-from dikin.errors import MissingExtraError, NotSavableError
+from dikin.errors import NotSavableError
+from dikin.experiments.compare.evolution import Evolution, NoiseHandlingEvolution, import_optional
 from dikin.learners.base import Learner
 from dikin.rng import Generator, stream
 from dikin.units import LossRange
 
-CONVERGED = 1e-10
-"""A step of CMA-ES, in units of the radius, that is none."""
+STEP = 0.3
+"""The first step of every optimizer, in units of the radius: a quarter of a range is what the
+manual of pycma asks for."""
 
 
 class Memo(NamedTuple):
@@ -36,16 +37,6 @@ class Memo(NamedTuple):
     point: Array
     excess: float
     """Squared distance from the candidate to what was played."""
-
-
-def import_optional(package: str) -> Any:
-    """A package of the extra `compare`."""
-    try:
-        return import_module(package)
-    except ImportError as reason:
-        raise MissingExtraError(
-            f"{package} is not installed: pip install 'dikin[compare]'"
-        ) from reason
 
 
 class ExternalOptimizer(Learner):
@@ -147,57 +138,48 @@ class FixedPoint(ExternalOptimizer):
 
 
 class CMA(ExternalOptimizer):
-    """CMA-ES (Hansen) of the package cma, as it comes: first step 0.3, its own population size.
+    """CMA-ES (Hansen) of the package cma, as it comes: its own population size.
 
     It ranks the losses of a generation: made for one function, and here every round has another.
     Once its steps have shrunk to nothing, its mean is played.
     """
 
     package = "cma"
+    strategy: ClassVar[type[Evolution]] = Evolution
 
     def _prepare(self, generator: Generator) -> None:
-        normal = generator.standard_normal
-        # A seed of NaN: it leaves NumPy's global generator alone and draws from ours.
-        options = {"verbose": -9, "seed": nan, "randn": lambda *shape: normal(shape)}
-        strategy = import_optional(self.package).CMAEvolutionStrategy
-        self._strategy = strategy(np.zeros(self.domain.dim), 0.3, options)
-        self._queue: list[Array] = []
-        self._answers: list[tuple[Array, float]] = []
-
-    @property
-    def _converged(self) -> bool:
-        """Smaller steps would soon be no numbers any more."""
-        return not self._strategy.sigma > CONVERGED
+        self._evolution = self.strategy(np.zeros(self.domain.dim), STEP, generator, {})
 
     def _next_candidate(self) -> tuple[Any, Array]:
-        if self._converged:
-            return None, self._recommended()
-        if not self._queue:
-            self._queue = list(self._strategy.ask())
-        z = self._queue.pop(0)
-        return z, np.asarray(z, dtype=float)
+        return self._evolution.next()
 
     def _recommended(self) -> Array:
-        return np.asarray(self._strategy.mean, dtype=float)
+        return self._evolution.favourite
 
     def _tell_candidate(self, candidate: Any, loss: float) -> None:
-        if self._converged:
-            return
-        self._answers.append((candidate, loss))
-        if len(self._answers) >= self._strategy.popsize:
-            points, losses = zip(*self._answers, strict=True)
-            self._strategy.tell(list(points), list(losses))
-            self._queue, self._answers = [], []
+        self._evolution.learn(candidate, loss)
+
+
+class NoiseHandlingCMA(CMA):
+    """CMA-ES of the package cma with its noise handling and with restarts, as its manual advises.
+
+    A part of the rounds measures the noise: some points are played again, and all of them several
+    times if it is large.
+    """
+
+    strategy = NoiseHandlingEvolution
 
 
 class NevergradOptimizer(ExternalOptimizer):
     """An optimizer of the package nevergrad on R^dim, with a generator of ours."""
 
     package = "nevergrad"
+    first_step: ClassVar[float] = 1.0
+    """The unit of its own coordinates."""
 
     def _prepare(self, generator: Generator) -> None:
         nevergrad = import_optional(self.package)
-        space = nevergrad.p.Array(shape=(self.domain.dim,))
+        space = nevergrad.p.Array(shape=(self.domain.dim,)).set_mutation(sigma=self.first_step)
         words = generator.integers(2**32, size=8, dtype=np.uint32)
         space.random_state = np.random.RandomState(words)
         self._optimizer = self._build(space, nevergrad.optimizers)
@@ -257,14 +239,19 @@ class TBPSA(NevergradOptimizer):
     Test-based population size adaptation (after Hellwig and Beyer, PPSN 2016): where a generation
     is no better than the one before, noise is taken to be the reason, and the next one is larger.
     It is made for one function with noise in its values. Its centre, a mean over the better part of
-    a generation, is what it recommends.
+    a generation, is what it recommends. Its first step is that of the other strategies: with its
+    own, 1, most of the first points would lie outside the set.
     """
+
+    first_step = STEP
 
     def _build(self, space: Any, optimizers: Any) -> Any:
         return optimizers.TBPSA(parametrization=space)
 
     def _recommended(self) -> Array:
-        return np.asarray(self._optimizer.current_center, dtype=float)
+        return np.asarray(self._optimizer.provide_recommendation().value, dtype=float)
 
 
-EXTERNAL: dict[str, type[ExternalOptimizer]] = {cls.kind: cls for cls in (CMA, SPSA, TBPSA)}
+EXTERNAL: dict[str, type[ExternalOptimizer]] = {
+    cls.kind: cls for cls in (CMA, NoiseHandlingCMA, SPSA, TBPSA)
+}

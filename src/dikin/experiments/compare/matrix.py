@@ -10,6 +10,7 @@ from pathlib import Path
 from statistics import fmean, median, stdev
 
 from dikin.experiments.compare.holm import paired_p, rejected, welch_p
+from dikin.experiments.compare.orderings import BEST, Ratio, ratio_of_means, standing_of
 from dikin.experiments.fit import half_interval
 from dikin.experiments.tables import Columns, fields, items, write_csv
 
@@ -139,6 +140,14 @@ class Matrix:
         """Those of this library all of whose assumptions hold."""
         return [outcome for outcome in self.of_library(scenario) if not outcome.broken]
 
+    def led_by_others(self) -> list[Outcome]:
+        """The optimizers of other packages with the least mean of a scenario, distinguished or not.
+
+        Few games and many comparisons leave little power: what is not distinguished may be real.
+        """
+        leaders = [ranked[0] for name in self.scenarios if (ranked := self.ranked(name))]
+        return [one for one in leaders if one.section == "other packages"]
+
     # --- what the games distinguish -------------------------------------------------------------
 
     @cached_property
@@ -186,6 +195,20 @@ class Matrix:
             return "best"
         return "" if self.distinguished(outcome, best) else "tie"
 
+    def standing(self, outcome: Outcome, best: Outcome) -> str:
+        """Beside a best one: `best`, `behind`, `level` or, where the games do not tell, `open`.
+
+        A regret below `FLOOR` has no ratio: such a pair is open unless it is distinguished.
+        """
+        if outcome is best:
+            return BEST
+        if min(outcome.mean, best.mean) <= FLOOR:
+            ratio = Ratio(nan, nan, nan)
+        else:
+            paired = outcome.seeds == best.seeds
+            ratio = ratio_of_means(outcome.regrets, best.regrets, paired)
+        return standing_of(ratio, self.distinguished(outcome, best))
+
     def exceeding(self) -> list[Outcome]:
         """The outcomes whose mean regret is above its certificate: an error of ours, if any."""
         return [outcome for outcome in self.outcomes if outcome.played and outcome.exceeds]
@@ -196,6 +219,10 @@ class Matrix:
         """The mean regret in units of the least that a learner of this library has."""
         rivals = self.of_library(outcome.scenario) or self.ranked(outcome.scenario) or [outcome]
         return max(outcome.mean, FLOOR) / max(rivals[0].mean, FLOOR)
+
+    def factor(self, outcome: Outcome) -> float:
+        """The mean regret in units of the least of all that see one value, other packages' too."""
+        return max(outcome.mean, FLOOR) / max(self.ranked(outcome.scenario)[0].mean, FLOOR)
 
     def learners(self) -> list[str]:
         """Those that played anything: by section, then by the median of their ratios.

@@ -32,6 +32,10 @@ def show(matrix: Matrix, console: Console) -> None:
         "Mean regret of a game, in units of half the range of its losses, ± half the 95% interval; "
         "[i]italics[/i]: sees more than one value a round."
     )
+    if leaders := matrix.led_by_others():
+        led = ", ".join(f"{one.scenario} ({one.learner})" for one in leaders)
+        count = f"{len(leaders)} of {len(matrix.scenarios)} scenarios"
+        console.print(f"An optimizer of another package has the least mean in {count}: {led}.")
     moving = dict.fromkeys(outcome.scenario for outcome in matrix.outcomes if outcome.moving)
     if moving:
         console.print(f"{', '.join(moving)}: regret against the best point of each round.")
