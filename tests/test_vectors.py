@@ -21,8 +21,15 @@ assert dikin.Box  # importing the package marks everything
 
 SIZE = 7
 PAIRS = {f.__name__: (f, mark.body) for f, mark in FUNCTIONS.items() if mark.body is not f}
-SIZES = {"rows": 2 * SIZE, "iterate": 2 * SIZE, "axes": SIZE * SIZE}
+SIZES = {"rows": 2 * SIZE, "iterate": 2 * SIZE, "axes": SIZE * SIZE, "matrix": (SIZE + 1) ** 2}
 NUMBERS = {"weight": 0.7, "level": 0.3, "factor": 1.3, "step": 0.1, "floor": 0.15, "chance": 0.42}
+
+
+class Constants:
+    """A kernel of losses that knows their constants."""
+
+    def constants(self, round: int) -> tuple[float, float]:
+        return 0.5 * round, 0.25
 
 
 def arguments(function: Callable[..., Any], rng: np.random.Generator) -> list[Any]:
@@ -33,6 +40,8 @@ def arguments(function: Callable[..., Any], rng: np.random.Generator) -> list[An
         if "Array" in kind:
             values = rng.uniform(0.2, 0.9, SIZES.get(name, SIZE))
             found.append(values.reshape(SIZE, SIZE) if name == "axes" else values)
+        elif name == "kernel":
+            found.append(Constants())
         elif "bool" in kind:
             found.append(bool(rng.random() < 0.5))
         elif "Grid" in kind:

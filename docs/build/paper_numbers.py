@@ -7,6 +7,8 @@ from math import inf
 from pathlib import Path
 from statistics import mean, median
 
+import outside_page
+
 from dikin.experiments.tables import read_csv
 from dikin.files import replace_file
 
@@ -19,6 +21,8 @@ PATTERNS = {
     "second half flat": "second half flat",
 }
 """The rows of the two tables that the paper shows: their names in the CSVs and in print."""
+TIE = 1.0001
+"""A cost within this factor of the least is the least."""
 MEMORIES = ("None", "4000", "1000", "250", "auto")
 WORLDS = {
     "still": "still",
@@ -46,6 +50,33 @@ def exponent_rows(docs: Path) -> Iterator[str]:
 def _interval(row: dict[str, str]) -> str:
     measured, low, high = (float(row[name]) for name in ("measured", "low", "high"))
     return f"{measured:.2f} ({low:.2f} to {high:.2f})"
+
+
+def told_rows(docs: Path) -> Iterator[str]:
+    """Losses whose constant falls and is told in each round."""
+    constants = {"smoothness": r"$\beta_t$", "lipschitz": "$L_t$"}
+    for row in read_csv(docs / "rates" / "rates.csv"):
+        kind, _, case = row["case"].partition("-")
+        told, _, rest = case.partition("-")
+        if kind == "told":
+            cells = [constants[told], f"${rest}$", f"{float(row['proved']):.2f}", _interval(row)]
+            yield " & ".join(cells) + r" \\"
+
+
+def outside_numbers(docs: Path) -> Iterator[str]:
+    """bbob-noisy, 1,000 rounds, by those who play all of its problems."""
+    rows = outside_page.read_part(docs / "outside", "bbob")
+    tuning = outside_page.complete(rows, outside_page.COST)
+    final = outside_page.complete(rows, outside_page.FINAL)
+    own, ranks = outside_page.TUNER, tuning.ranks(outside_page.TUNER)
+    lost = sum(factor > TIE for factor in final.factors(own))
+    yield command("OutsideProblems", str(len(tuning.problems)))
+    yield command("OutsideLeast", str(sum(factor <= TIE for factor in tuning.factors(own))))
+    yield command("OutsideRank", f"{ranks[own].mean:.1f}")
+    yield command(
+        "OutsideNextRank", f"{min(ranks[name].mean for name in ranks if name != own):.1f}"
+    )
+    yield command("OutsideFinalLost", str(lost))
 
 
 def memory_rows(docs: Path) -> tuple[list[str], float, int]:
@@ -117,6 +148,8 @@ def render(docs: Path) -> str:
         command("MemoryWorst", f"{worst:.2f}"),
         command("MemoryGames", str(games)),
         *coverage_numbers(docs),
+        command("ToldRows", "\n".join(told_rows(docs))),
+        *outside_numbers(docs),
     ]
     return "\n".join(lines) + "\n"
 

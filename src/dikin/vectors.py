@@ -42,6 +42,38 @@ def dots(a: Array, b: Array) -> tuple[float, float]:
     return float(a.dot(a)), float(a.dot(b))
 
 
+def _largest(a: Array) -> float:
+    most = float(a[0])
+    for i in range(1, a.size):
+        most = max(most, float(a[i]))
+    return most
+
+
+@looped(_largest)
+def largest(a: Array) -> float:
+    """The largest entry."""
+    return float(a.max())
+
+
+def _add_square(x: float, a: float, b: Array, matrix: Array) -> None:
+    n = b.size + 1
+    matrix[0] += x * a * a
+    for i in range(b.size):
+        matrix[i + 1] += x * a * b[i]
+        matrix[n * (i + 1)] += x * b[i] * a
+        for j in range(b.size):
+            matrix[n * (i + 1) + j + 1] += x * b[i] * b[j]
+
+
+@looped(_add_square)
+def add_square(x: float, a: float, b: Array, matrix: Array) -> None:
+    """Add x (a, b)(a, b)' to a square matrix, which is given row by row."""
+    both = np.empty(b.size + 1)
+    both[0], both[1:] = a, b
+    table = matrix.reshape(both.size, both.size)
+    table += (x * both)[:, None] * both
+
+
 def _copy(a: Array, out: Array) -> None:
     for i in range(out.size):
         out[i] = a[i]

@@ -74,6 +74,10 @@ def agree(game: Game, one: Begin, two: Begin) -> None:
         raise CheckFailedError(f"certificates are {ours} and {theirs}")
     if not np.allclose(world_a.sums, world_b.sums, rtol=1e-9, atol=1e-9 * ROUNDS):
         raise CheckFailedError(f"sums are {world_a.sums} and {world_b.sums}")
+    ours, theirs = (getattr(learner, "_state", None) for learner in (a, b))
+    ours, theirs = (getattr(state, "moments", np.zeros(0)) for state in (ours, theirs))
+    if not np.allclose(ours, theirs, rtol=1e-8, atol=1e-9 * np.abs(ours).max(initial=0.0)):
+        raise CheckFailedError(f"moments are {ours} and {theirs}")
     # These never depend on the order of a sum.
     for same in ("rounds", "asked"):
         if getattr(a, same) != getattr(b, same):

@@ -203,7 +203,11 @@ def test_a_tuner_over_http(service: Serving) -> None:
         assert (status.rounds, status.open.count, status.open.first) == (21, 0, None)
         assert 0 <= status.last_told_seconds < 600
         with dikin.Study(service.store, "tuner") as local:
-            for constants in ({"lipschitz": 1.0}, {"smoothness": 2.0, "varies": 9.0}):
+            for constants in (
+                {"lipschitz": 1.0},
+                {"smoothness": 2.0, "varies": 9.0},
+                {"smoothness": 2.0, "nonconvexity": 0.1},
+            ):
                 bound = study.certificate_for(**constants)
                 assert bound == local.certificate_for(**constants) > 0
 

@@ -168,6 +168,9 @@ class BallGeometry(BallNumbers, Geometry):
         add_combination(across, s, along * float(iterate[0]), iterate[3:], out)
         return outward * radial * distance, distance * distance
 
+    def stiffness(self, metric: Array) -> float:
+        return 1.0 / float(metric[1])  # H is largest along the radius
+
     def write_vector(self, iterate: Array, factor: float, u: Array) -> None:
         multiply(factor * iterate[0] * self.rho * iterate[1], iterate[3:], u)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import isfinite
+from math import isfinite, sqrt
 from typing import Protocol
 
 import numpy as np
@@ -141,6 +141,10 @@ class DenseGeometry(ExplicitGeometry):
         g = metric[: n * n].reshape(n, n).dot(scale * s)
         out += g - damping * y
         return float(g.dot(y)), float(y.dot(y))
+
+    def stiffness(self, metric: Array) -> float:
+        lower = metric[: self.size**2]  # the trace of H, at most dim times its largest eigenvalue
+        return sqrt(float(lower.dot(lower)))
 
     def place(self, u: Array, iterate: Array) -> None:
         iterate[:-1], iterate[-1] = u, 0.0

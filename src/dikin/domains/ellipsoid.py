@@ -23,6 +23,7 @@ from dikin.vectors import (
     diagonal_update,
     dot,
     dots,
+    largest,
 )
 
 
@@ -231,6 +232,9 @@ class EllipsoidGeometry(EllipsoidNumbers, ExplicitGeometry):
         diagonal_update(y, s, root, scale, damping, out)
         diagonal_update(y, w, root, scale * part, 0.0, out)
         return scale * (along + part * (1.0 - slack)), square  # y.(root w) = y'Py
+
+    def stiffness(self, metric: Array) -> float:
+        return largest(metric[: self.size]) * float(metric[2 * self.size + 1])
 
     def place(self, u: Array, iterate: Array) -> None:
         n = self.size

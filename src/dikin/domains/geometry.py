@@ -19,7 +19,7 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from dikin.vectors import Array, diagonal_point, diagonal_update, dot, multiply
+from dikin.vectors import Array, diagonal_point, diagonal_update, dot, largest, multiply
 
 ROOM = 2.0**-52
 """The least slack of a point: what rounding leaves of it on the boundary."""
@@ -66,6 +66,10 @@ class GeometryKernel(ABC):
         self, iterate: Array, metric: Array, s: Array, scale: float, damping: float, out: Array
     ) -> tuple[float, float]:
         """Add g - damping y to the linear term, g = scale H^(1/2) s; returns g.y and |y|^2."""
+
+    @abstractmethod
+    def stiffness(self, metric: Array) -> float:
+        """The root of the largest eigenvalue of H, or more: |z|_H is at most this times |z|."""
 
     @abstractmethod
     def place(self, u: Array, iterate: Array) -> None:
@@ -192,3 +196,6 @@ class DiagonalGeometry(ExplicitGeometry):
         n = self.size
         diagonal_update(iterate[:n], s, metric[:n], scale, damping, out)
         return scale * float(metric[n]), float(metric[n + 1])
+
+    def stiffness(self, metric: Array) -> float:
+        return largest(metric[: self.size])

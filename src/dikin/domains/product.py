@@ -240,6 +240,12 @@ class PairGeometry(PairNumbers, Geometry):
         c, d = right.linear_update(iterate[k:], metric[m:], s[n:], scale, damping, out[n:])
         return a + c, b + d
 
+    def stiffness(self, metric: Array) -> float:
+        m = self.left.metric_size
+        left: float = self.left.stiffness(metric[:m])
+        right: float = self.right.stiffness(metric[m:])
+        return max(left, right)
+
     def place(self, u: Array, iterate: Array) -> None:
         n, k = self.left.size, self.left.iterate_size
         self.left.place(u[:n], iterate[:k])

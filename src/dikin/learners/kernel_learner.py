@@ -57,6 +57,8 @@ class LearnerState(NamedTuple):
     """The iterates of the centres that `iterate` is the mean of, where there are several."""
     tracks: Array = EMPTY
     """What is remembered of how each centre has moved, where a learner looks at that."""
+    moments: Array = EMPTY
+    """Second moments of the estimates, where there is a bound for one run."""
     scratch: Array = EMPTY
     """Room for vectors of a round; nothing in it is kept."""
 
@@ -69,6 +71,7 @@ class LearnerState(NamedTuple):
             copied_vector(self.estimates),
             copied_vector(self.centres),
             copied_vector(self.tracks),
+            copied_vector(self.moments),
             self.scratch,
         )
 

@@ -47,6 +47,7 @@ from dikin.arguments import (
     nonnegative,
     number,
     optional,
+    probability,
     real_number,
     true_or_false,
     whole,
@@ -67,6 +68,7 @@ from dikin.learners import predictive_centres as centres
 from dikin.learners import predictive_certificate as certificate
 from dikin.learners import predictive_expected as contextual
 from dikin.learners import predictive_levels as levels
+from dikin.learners import predictive_one_run as one_run
 from dikin.learners import predictive_schedule as schedule
 from dikin.learners.base import ROUNDING, range_limit
 from dikin.learners.kernel_learner import (
@@ -167,15 +169,20 @@ def certify(
     surprise: float,
     products: tuple[float, float],
     trace: float,
+    reach: float,
     sigma: float,
     shares: tuple[float, float],
 ) -> tuple[float, bool]:
-    """Enter an answer, whose estimate is in the scratch, in the certificate; the price it pays."""
+    """Enter an answer, whose estimate is in the scratch, in the certificate; the price it pays.
+
+    `reach` is the largest |y - u|_H, divided by how far out it was played.
+    """
     n, size = state.numbers, geometry.size
     price = certificate.exploring_price(plan, n.levels, trace, shares[0], shares[1])
+    swing = certificate.swing_of(plan, reach)
     curved = certificate.certified_curvature(plan, features, sigma)
     certificate.add_answer(
-        plan, n.sums, surprise * products[0], products[1], trace, price[0], curved
+        plan, n.sums, surprise * products[0], products[1], trace, swing, price[0], curved
     )
     certificate.add_estimate(
         plan,
@@ -203,10 +210,10 @@ def learn(
     """Take in an answer."""
     n, then, features = state.numbers, memo.state.numbers, memo.state.numbers.features
     _, trace, unit = memo.asked
-    stiff, precision = plan.dim / trace - then.shift, then.forecasters.precision
+    stiff, precision, far = plan.dim / trace - then.shift, then.forecasters.precision, 1.0
     if measuring(then.levels):
         # Late: today's forecast and level serve, which its direction did not move.
-        then, trace, unit = n, REACH * REACH * trace, unit / REACH
+        then, trace, unit, far = n, REACH * REACH * trace, unit / REACH, 1.0 / REACH
     expected, level = expectation(plan, then), then.levels.current
     surprise = clip(loss, 0.5 * plan.widest) - expected
     weighed, told = surprise, loss
@@ -221,8 +228,18 @@ def learn(
     else:
         contextual.count_far(plan, n, features, loss, expected)
     products = write_estimate(geometry, memo, plan.dim * unit, state)
+    distance, stiffness = sqrt(products[1]), far * geometry.stiffness(memo.metric)
+    reach = stiffness * (1.0 + distance)
     price = certify(
-        geometry, plan, state, features, surprise, products, trace, curvature, memo.shares
+        geometry, plan, state, features, surprise, products, trace, reach, curvature, memo.shares
+    )
+    one_run.add_answer(
+        plan,
+        n.run,
+        (expected, surprise),
+        (products[0], distance, stiffness),
+        state.scratch[: geometry.size],
+        state.moments,
     )
     schedule.average_shares(plan, n, memo.shares, round)
     centres.add_to_centres(geometry, plan, state, features, learnt, curvature, price, trace)
@@ -254,8 +271,9 @@ def learn_size(
     if round == 2:
         certificate.rescale_estimates(n, -surprise, state.estimates)
     products = write_estimate(geometry, memo, plan.dim * unit / REACH, state)
+    reach = geometry.stiffness(memo.metric) * (1.0 + sqrt(products[1])) / REACH
     tau = REACH * REACH * trace
-    certify(geometry, plan, state, features, surprise, products, tau, 0.0, memo.shares)
+    certify(geometry, plan, state, features, surprise, products, tau, reach, 0.0, memo.shares)
     schedule.average_shares(plan, n, memo.shares, round)
     learn_forecast(n, memo.state.numbers, loss, round)
     contextual.learn_in_context(plan, n, features, loss)
@@ -502,6 +520,7 @@ class Predictive(KernelLearner):
             np.zeros(len(plan.certified) * cells * size),
             np.tile(start, cells) if cells > 1 else EMPTY,
             np.zeros(cells * TRACKS * size) if plan.adaptive or cells > 1 else EMPTY,
+            one_run.first_moments(plan, size),
             np.zeros(4 * size),
         )
         centres.begin_at_start(geometry, plan, state)
@@ -637,11 +656,12 @@ class Predictive(KernelLearner):
             "estimates": self._state.estimates,
             "centres": self._state.centres,
             "tracks": self._state.tracks,
+            "moments": self._state.moments,
         }
 
     def _set_numbers(self, numbers: dict[str, Any]) -> None:
         super()._set_numbers(numbers)
-        vectors = {name: numbers[name] for name in ("estimates", "centres", "tracks")}
+        vectors = {name: numbers[name] for name in ("estimates", "centres", "tracks", "moments")}
         self._state = self._state._replace(**vectors)
 
     def _memo_state(self, memo: Memo) -> tuple[Any, ...]:
@@ -751,11 +771,14 @@ class Predictive(KernelLearner):
         lipschitz: float | None = None,
         varies: float | None = None,
         memory: float | None = None,
+        confidence: float | None = None,
+        nonconvexity: float = 0.0,
     ) -> float:
         """The certificate for losses of a constant that was not declared, or of another one.
 
-        Choose the constant without looking at the values: the smaller of two certificates of one
-        run is no bound.
+        It bounds the mean regret; with a `confidence`, that of this run. For the mean choose the
+        constant without looking at the values: the smaller of two certificates of one run is no
+        bound. Those with a confidence hold at all times and for all constants together.
 
         Parameters
         ----------
@@ -766,16 +789,25 @@ class Predictive(KernelLearner):
         memory
             With `memory="auto"`: one of `memories`, to bound the regret of about so many rounds. By
             default that of the learner, and of all rounds with "auto".
+        confidence
+            Between 0 and 1, such as 0.95: with at least this probability the sum of the values told
+            exceeds that of the mean losses at any fixed point by no more than the bound, in all
+            rounds together. Losses must not react to queries that are still open when it is read.
+        nonconvexity
+            How far a loss may be from a convex one with that constant, at any point.
 
         Returns
         -------
         float
-            The bound on the expected regret so far, in the user's units.
+            The bound on the regret so far, in the user's units: on the expected one, or with a
+            `confidence` on that of this run. The latter is NaN without a `loss_range`, with a
+            `memory` (other than "auto"), with `contexts` and in more than 64 dimensions.
 
         Raises
         ------
         ParameterError
-            If not exactly one of the two constants is given, or the memory is none of `memories`.
+            If not exactly one of the two constants is given, the memory is none of `memories`, the
+            confidence is not between 0 and 1, or the nonconvexity is negative.
         """
         longest, plan, sums = self.geometry.longest, self._plan, self._n.sums
         if (smoothness is None) == (lipschitz is None):
@@ -786,11 +818,17 @@ class Predictive(KernelLearner):
         if varies is not None:
             nonnegative(varies, "varies")
         m = self._place_of(memory)
+        deviation = nonnegative(nonconvexity, "nonconvexity") / self.units.loss_scale
         if smoothness is not None:
             beta = self.units.curvature(nonnegative(smoothness, "smoothness")) * longest**2
-            return self._certified(m, beta * plan.square_price * sums.tau[m])
-        scaled = self.units.slope(nonnegative(lipschitz, "lipschitz")) * longest
-        return self._certified(m, scaled * plan.length_price * sums.root_tau[m])
+            exploring = beta * plan.square_price * sums.tau[m]
+        else:
+            scaled = self.units.slope(nonnegative(lipschitz, "lipschitz")) * longest
+            exploring = scaled * plan.length_price * sums.root_tau[m]
+        exploring += certificate.nonconvex_price(sums, m, deviation)
+        if confidence is None:
+            return self._certified(m, exploring)
+        return self._certified_run(m, exploring, 1.0 - probability(confidence, "confidence"))
 
     def _place_of(self, memory: float | None) -> int:
         """Which of the certificates is that of a memory."""
@@ -810,6 +848,24 @@ class Predictive(KernelLearner):
         if measuring(n.levels):
             return nan
         value = certificate.bound(self.geometry, plan, n, self._state.estimates, m, exploring)
+        return self.units.regret(value)
+
+    def _certified_run(self, m: int, exploring: float, failure: float) -> float:
+        """The bound for this run, but for a chance of `failure`."""
+        plan, n, state = self._plan, self._n, self._state
+        if m > 0:
+            return nan  # what is forgotten of the sums is no martingale
+        constant = certificate.constant_term(plan, n.sums, m, exploring)
+        estimates = state.estimates[: self.geometry.size]
+        value = one_run.bound(
+            self.geometry,
+            plan,
+            n.run,
+            state.moments,
+            self._center_vector(),
+            one_run.Model(constant, estimates, n.sigma[m]),
+            failure,
+        )
         return self.units.regret(value)
 
     @property

@@ -39,12 +39,20 @@ def exploring_price(
 
 @compilable
 def add_answer(
-    plan: Plan, sums: Sums, g_y: float, y_square: float, tau: float, cost: float, sigma: float
+    plan: Plan,
+    sums: Sums,
+    g_y: float,
+    y_square: float,
+    tau: float,
+    swing: float,
+    cost: float,
+    sigma: float,
 ) -> None:
     """What an answer adds to the sums.
 
     `g_y` is g.y, not clipped, and `y_square` |y|^2 at the centre of the query; `tau` is tr(H^-1)
-    there, times the square of how far out it was played; `cost` is the price of exploring.
+    there, times the square of how far out it was played; `swing` is how much a loss counts that is
+    not convex; `cost` is the price of exploring.
     """
     for m in range(len(plan.certified)):
         sums.rounds[m] += 1.0
@@ -52,6 +60,7 @@ def add_answer(
         sums.sigma_y_square[m] += sigma * y_square
         sums.tau[m] += tau
         sums.root_tau[m] += sqrt(tau)
+        sums.swing[m] += swing
         sums.exploring[m] += cost
         sums.sigma_tau[m] += sigma * tau
 
@@ -69,6 +78,7 @@ def discount(plan: Plan, n: Numbers, estimates: Array) -> None:
             sums.sigma_y_square[m] *= keep
             sums.tau[m] *= keep
             sums.root_tau[m] *= keep
+            sums.swing[m] *= keep
             sums.exploring[m] *= keep
             sums.sigma_tau[m] *= keep
             part = estimates[m * size : (m + 1) * size]
@@ -145,11 +155,26 @@ def least_of_models(geometry: Any, nu: float, linear: Array, sigma: float) -> fl
     return float(linear @ u) + 0.5 * sigma * float(u @ u) - nu * weight
 
 
+def constant_term(plan: Plan, sums: Sums, m: int, cost: float) -> float:
+    """What of the bound does not depend on the point to compare with."""
+    total = cost - 0.5 * sums.sigma_tau[m] / (plan.dim + 2.0)
+    return total + sums.g_y[m] - 0.5 * sums.sigma_y_square[m]
+
+
+@compilable
+def swing_of(plan: Plan, reach: float) -> float:
+    """At least the mean of |1 - d s.h| over the sphere, for |h| = reach."""
+    return sqrt(1.0 + plan.dim * reach * reach)
+
+
+def nonconvex_price(sums: Sums, m: int, deviation: float) -> float:
+    """What losses may add that are so far from convex ones: docs/mathematics.md, section 16."""
+    return deviation * (sums.rounds[m] + sums.swing[m])
+
+
 def bound(geometry: Any, plan: Plan, n: Numbers, estimates: Array, m: int, cost: float) -> float:
     """Theorem 13 for one of the memories, where exploring cost that much."""
-    sums, size = n.sums, geometry.size
-    total = cost - 0.5 * sums.sigma_tau[m] / (plan.dim + 2.0)
-    total += sums.g_y[m] - 0.5 * sums.sigma_y_square[m]
+    size, total = geometry.size, constant_term(plan, n.sums, m, cost)
     for c in range(first_cell(plan), plan.cells):
         i = m * plan.cells + c
         linear = estimates[i * size : (i + 1) * size]

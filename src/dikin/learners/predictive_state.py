@@ -127,8 +127,22 @@ class Sums(Lists):
     """sqrt(tau)."""
     sigma_tau: list[float]
     """sigma tau."""
+    swing: list[float]
+    """sqrt(1 + d h^2), h the largest |y - u|_H: how much a loss that is not convex counts."""
     exploring: list[float]
     """What exploring costs: the smaller of the two prices, with the constants that are used."""
+
+
+@dataclass(slots=True)
+class Run(Record):
+    """What the bound for one run is made of, besides the moments of the estimates."""
+
+    largest: float = 0.0
+    """No deviation of a round can have been larger: the maximum of c_t."""
+    deepest: float = 0.0
+    """How far below 0 a deviation of a round was at most: the maximum of h_t."""
+    losses: float = 0.0
+    """Sum of the losses, each less the least possible one."""
 
 
 @dataclass(slots=True)
@@ -196,6 +210,7 @@ class Numbers(Record):
     levels: Levels
     centres: Centres
     sums: Sums
+    run: Run
     expected: Expected
     sigma: list[float]
     """Sums of the curvature that was told, for each certificate and cell."""
@@ -212,6 +227,7 @@ class Numbers(Record):
             self.levels.copy(),
             self.centres.copy(),
             self.sums.copy(),
+            self.run.copy(),
             self.expected.copy(),
             self.sigma.copy(),
             self.features.copy(),
@@ -233,6 +249,7 @@ def first_numbers(plan: Plan) -> Numbers:
         levels=levels,
         centres=centres,
         sums=Sums.zeros(len(plan.certified)),
+        run=Run(),
         expected=Expected.zeros(plan.cells),
         sigma=[0.0] * (len(plan.certified) * plan.cells),
         features=[1.0] + [0.0] * (plan.cells - 1),

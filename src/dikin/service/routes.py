@@ -490,6 +490,13 @@ async def certificate(
         float | None,
         Query(description="To bound the regret of about so many rounds: 4000, 1000 or 250."),
     ] = None,
+    confidence: Annotated[
+        float | None,
+        Query(description="To bound the regret of this run with at least this probability."),
+    ] = None,
+    nonconvexity: Annotated[
+        float | None, Query(description="How far a loss may be from a convex one.")
+    ] = None,
 ) -> Response:
     """The bound on the regret so far, if the losses have the given constant."""
     if smoothness is None and lipschitz is None:
@@ -499,6 +506,8 @@ async def certificate(
         "lipschitz": lipschitz,
         "varies": varies,
         "memory": memory,
+        "confidence": confidence,
+        "nonconvexity": nonconvexity,
     }
     constants = {name: value for name, value in arguments.items() if value is not None}
 

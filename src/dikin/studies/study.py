@@ -510,8 +510,8 @@ class Study(Generic[Q]):
         Parameters
         ----------
         **constants : float
-            One of `smoothness` and `lipschitz`; and `memory`, to bound the regret of about so many
-            rounds.
+            One of `smoothness` and `lipschitz`; `memory`, to bound the regret of about so many
+            rounds; `confidence`, to bound that of this run; `nonconvexity`.
 
         Returns
         -------

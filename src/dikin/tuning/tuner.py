@@ -645,6 +645,8 @@ class Tuner(Player[Trial]):
         lipschitz: float | None = None,
         varies: float | None = None,
         memory: float | None = None,
+        confidence: float | None = None,
+        nonconvexity: float = 0.0,
     ) -> float:
         """Bound the regret for a constant of your choice: `Predictive.certificate_for`.
 
@@ -656,6 +658,11 @@ class Tuner(Player[Trial]):
             The most by which the values of one round vary.
         memory : float, optional
             With `memory="auto"`, 4000, 1000 or 250: bounds the regret of about that many rounds.
+        confidence : float, optional
+            Such as 0.95: bounds the regret of this run with at least that probability, at all times
+            together; by default the mean is bounded. It needs a declared `value_range`.
+        nonconvexity : float, default 0.0
+            How far the mean value may be from a convex one (concave, to maximise) at any setting.
 
         Returns
         -------
@@ -671,7 +678,12 @@ class Tuner(Player[Trial]):
         """
         refuse_smooth_corners(self.space, smoothness)
         bound = self.learner.certificate_for(
-            smoothness=smoothness, lipschitz=lipschitz, varies=varies, memory=memory
+            smoothness=smoothness,
+            lipschitz=lipschitz,
+            varies=varies,
+            memory=memory,
+            confidence=confidence,
+            nonconvexity=nonconvexity,
         )
         return nan if self._lots_interact else bound
 
