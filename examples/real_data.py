@@ -98,9 +98,11 @@ def smallest(game: Batches) -> dikin.Environment:
 
 
 def too_much(game: Batches) -> dikin.Environment:
-    """Every batch is said to be as strongly convex as the smoothest one is smooth: not true."""
+    """Every batch is said to be as strongly convex as the least smooth one is smooth: not true."""
     told = np.full_like(game.sigmas, game.smoothness)
-    game.kernel = game.kernel._replace(sigmas=told)  # type: ignore[attr-defined]
+    game.kernel = game.kernel._replace(  # type: ignore[attr-defined]
+        sigmas=told, smoothnesses=told
+    )
     return game
 
 
