@@ -92,7 +92,7 @@ class UpliftEstimate:
     ...     value = (100.0 if held_back else 104.0) + id % 7
     ...     estimate.add(value, held_back, 107.0, estimate.control_guess(107.0))
     >>> print(estimate.uplift())
-    +3.7 % a round (95 %: +2.6 to +4.9, valid at any time), 1,735 earned so far
+    +3.7 % a round (95 %: +2.6 to +4.9, valid at any time), 1,737 earned so far
     """
 
     def __init__(

@@ -130,7 +130,8 @@ def test_a_run_goes_on_where_it_was_and_can_be_of_some_learners(tmp_path: Path) 
     both = run("Scrible", "FKM")
     assert both.index("fkm-lipschitz") < both.index("scrible"), "the order is that of the page"
     files = {"rates.csv", "regrets.csv", "games.csv", "logarithms.csv", "cells.sqlite"}
-    assert {path.name for path in tmp_path.iterdir()} == files | {"rates.png", "rates.svg"}
+    files |= {"games.source.json", "rates.png", "rates.svg"}
+    assert {path.name for path in tmp_path.iterdir()} == files
 
 
 def test_a_learner_without_a_case_is_refused_by_name(tmp_path: Path) -> None:
