@@ -29,13 +29,23 @@ def test_a_study_that_is_stuck(file: str) -> None:
     shop(file).close()
 
     async def play() -> list[object]:
-        workers, go_on = Workers(file, 600.0, 600.0), threading.Event()
+        workers = Workers(file, 600.0, 600.0)
+        frozen, go_on = threading.Event(), threading.Event()
+
+        def freeze(_: object) -> None:
+            frozen.set()
+            go_on.wait()
+
         worker = await workers.of("shop")
         assert await worker.do(lambda study: study.rounds) == 0  # it is open
         worker._deadline = 0.05
-        frozen = [worker.do(lambda _: go_on.wait()), worker.do(lambda study: study.ask())]
-        found = await asyncio.gather(*frozen, return_exceptions=True)
-        assert workers.stuck() == 1
+        found: list[object] = []
+        while not frozen.is_set():  # on a busy machine it may be given up before it begins
+            found = [*await asyncio.gather(worker.do(freeze), return_exceptions=True)]
+        asked = worker.do(lambda study: study.ask())
+        found += await asyncio.gather(asked, return_exceptions=True)
+        while not workers.stuck():
+            await asyncio.sleep(0.01)
         begun = worker._jobs.qsize()
         with pytest.raises(StuckError, match="'shop' is stuck: it has not answered for"):
             await worker.do(lambda study: study.rounds)

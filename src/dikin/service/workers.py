@@ -15,7 +15,7 @@ import warnings
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from math import nan
 from typing import Any, NamedTuple, TypeVar
@@ -321,7 +321,8 @@ def _deliver(outcomes: list[Outcome]) -> None:
     """Answer the waiting clients, in their event loops; each loop is woken once."""
     for loop in {outcome.job.loop for outcome in outcomes}:
         mine = [outcome for outcome in outcomes if outcome.job.loop is loop]
-        loop.call_soon_threadsafe(_answer, mine)
+        with suppress(RuntimeError):  # closed: the service has ended without waiting for it
+            loop.call_soon_threadsafe(_answer, mine)
 
 
 def _answer(outcomes: list[Outcome]) -> None:
