@@ -41,7 +41,9 @@ def test_without_a_terminal_each_trial_that_is_over_is_a_line() -> None:
     trials = [Trial(what, "here", 1.0, lambda share: (3, "well")) for what in "ab"]
     for _ in torture.play(trials, 1.0, Console(file=log)):
         last = log.getvalue()
-    assert last == " 50%  a, here: 3 tried, 0 failed; well\n100%  b, here: 3 tried, 0 failed; well\n"
+    assert (
+        last == " 50%  a, here: 3 tried, 0 failed; well\n100%  b, here: 3 tried, 0 failed; well\n"
+    )
 
 
 @pytest.mark.parametrize(
