@@ -13,9 +13,12 @@ reproduce: $(READY)
 	$(BIN)/dikin reproduce
 
 # Tests start hundreds of processes: each would compile the package anew if bytecode were not kept,
-# and threads of a matrix product would wait for each other on cores that are all in use.
-test: $(READY) lint
-	PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
+# and threads of a matrix product would wait for each other on cores that are all in use. Tests that
+# wait for a process leave a core to a third worker and to `make lint`.
+test: $(READY)
+	@$(MAKE) --no-print-directory lint & lint=$$!; \
+	PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 3 --dist worksteal; \
+	tests=$$?; wait $$lint || { echo "make lint failed: it says above why"; exit 1; }; exit $$tests
 
 lint: $(READY)
 	$(BIN)/ruff format --check .
