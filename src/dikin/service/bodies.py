@@ -53,7 +53,7 @@ def _parts(value: Any) -> Collection[Any]:
 def written(answer: BaseModel | dict[str, Any]) -> bytes:
     """An answer as JSON.
 
-    Lists are written entry by entry: while Python writes a value, no other thread runs.
+    Long lists are written entry by entry: while Python writes a value, no other thread runs.
     """
     return _text(answer).encode()
 
@@ -61,6 +61,8 @@ def written(answer: BaseModel | dict[str, Any]) -> bytes:
 def _text(value: Any) -> str:
     if isinstance(value, BaseModel):
         value = _fields(value)
+    if _is_short(value):
+        return ENCODER.encode(value)
     if isinstance(value, dict):
         fields = (f"{json.dumps(name)}: {_text(part)}" for name, part in value.items())
         return "{" + ", ".join(fields) + "}"
@@ -69,9 +71,22 @@ def _text(value: Any) -> str:
     return ENCODER.encode(value)
 
 
+def _is_short(value: Any) -> bool:
+    """Whether a value is written in no time: nothing in it has many parts."""
+    if isinstance(value, BaseModel):
+        value = vars(value)
+    if isinstance(value, dict):
+        value = value.values()
+    elif not isinstance(value, list):
+        return True
+    return len(value) <= SHORT and all(map(_is_short, value))
+
+
 def _fields(model: BaseModel) -> dict[str, Any]:
     """The fields of a model that were set."""
     return {name: value for name, value in vars(model).items() if name in model.model_fields_set}
 
 
+SHORT = 20
+"""Parts of an object or list that is written at once."""
 ENCODER = json.JSONEncoder(allow_nan=False, default=_fields)

@@ -275,6 +275,7 @@ class Worker:
                 patience=self._patience,
                 commit_within=min(self._patience / 2, LONGEST_TURN),
             )
+            self._study._flush_by_hand()
         return self._study
 
     def _close(self) -> None:
